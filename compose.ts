@@ -16,12 +16,12 @@ import { createConsole } from "./gateway/console/console.ts";
 import { createGateway, type Gateway } from "./gateway/gateway.ts";
 import type { RequestLog } from "./gateway/observability/log.ts";
 import { gatewayTimers, type Timers } from "./gateway/timers.ts";
-import { upstreamClient } from "./gateway/upstream/http_client.ts";
+import { upstreamClient } from "./gateway/upstream/http/http_client.ts";
 import { SYSTEM_FILES } from "./gateway/upstream/credentials/open_credential.ts";
 import {
   type ModelRegistry,
   modelRegistry,
-} from "./gateway/upstream/model_registry.ts";
+} from "./gateway/upstream/catalogue/model_registry.ts";
 import {
   type CredentialEvent,
   CredentialSet,
@@ -30,10 +30,10 @@ import {
   type HostListEvent,
   HostLists,
   type ListSource,
-} from "./gateway/upstream/host_lists.ts";
-import { catalogue } from "./gateway/upstream/catalogue.ts";
-import { wantedIds } from "./gateway/upstream/wildcards.ts";
-import { replayVendors } from "./gateway/upstream/replay_vendors.ts";
+} from "./gateway/upstream/catalogue/host_lists.ts";
+import { catalogue } from "./gateway/upstream/catalogue/catalogue.ts";
+import { wantedIds } from "./gateway/upstream/catalogue/wildcards.ts";
+import { replayVendors } from "./gateway/upstream/catalogue/replay_vendors.ts";
 
 /** What a gateway is assembled from. Absent members are the system's own. */
 export interface ComposeOptions {

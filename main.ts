@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { generates } from "./gateway/upstream/catalogue/models.ts";
 import { readFileSync } from "node:fs";
 import { compose } from "./compose.ts";
 import { banner } from "./gateway/banner.ts";
@@ -149,6 +150,10 @@ async function stop(): Promise<void> {
 }
 
 async function shutDown(): Promise<void> {
+  if (config.shutdownDelayMs > 0) {
+    gateway.announceStop();
+    await new Promise((resolve) => setTimeout(resolve, config.shutdownDelayMs));
+  }
   gateway.drain();
   const timers: ReturnType<typeof setTimeout>[] = [];
   const graceEnded = new Promise<void>((resolve) => {
@@ -234,7 +239,7 @@ address.promise.then(({ hostname, port }) => {
     ...(signInCode === undefined ? {} : { signInCode }),
     hasConsole: gateway.console !== undefined,
     isInMemory: accounts.isInMemory,
-    models: gateway.models.models.map((model) => model.id),
+    models: gateway.models.models.filter(generates).map(({ id }) => id),
   });
   output([text, ...denoDefects(Deno.version.deno), ""].join("\n")).catch(() => {
     // Standard output is closed; the log counts its own lines.

@@ -4,9 +4,11 @@
  *
  * @module
  */
+import { ANY_KEY_SETTING } from "./upstream/catalogue/vendors.ts";
 import type { Config } from "./config.ts";
+import { isUnencrypted } from "./upstream/credentials/auth_settings.ts";
 import { VERSION } from "./version.ts";
-import { notOffered } from "./upstream/not_offered.ts";
+import { notOffered } from "./upstream/catalogue/not_offered.ts";
 
 /** Values shown in the banner. */
 export interface BannerOptions {
@@ -37,18 +39,26 @@ export function banner(
   const key = firstKey ?? "$GATEWAY_KEY";
   const model = models[0] ?? "MODEL";
   const other = models.at(-1) ?? model;
+  const unencrypted = Object.entries(config.vendors)
+    .filter(([, { baseUrl }]) => isUnencrypted(baseUrl))
+    .map(([name]) => name);
   const missing = notOffered(config, (id) => models.includes(id));
   const lines = [
     `Model gateway at ${baseUrl}`,
     `Version: ${VERSION}`,
     config.replay
-      ? "Upstream: the embedded replay (set VENDORA_API_KEY, VENDORB_API_KEY, VENDORC_API_KEY or VENDORD_API_KEY for real models)"
+      ? `Upstream: the embedded replay (set ${ANY_KEY_SETTING} for real models)`
       : `Upstream: ${Object.keys(config.vendors).join(", ")}`,
     ...(config.vendorsWithoutKey.length === 0 ? [] : [
       `Vendors without a key, which are not called: ${
         config.vendorsWithoutKey.map(({ name, keySetting }) =>
           `${name} (set ${keySetting})`
         ).join(", ")
+      }`,
+    ]),
+    ...(unencrypted.length === 0 ? [] : [
+      `Reached without encryption, credential included: ${
+        unencrypted.join(", ")
       }`,
     ]),
     `Models: ${models.join(", ")}`,
@@ -78,6 +88,9 @@ export function banner(
       : "Console: off, because no store is kept",
     "",
   );
+  if (options.hasConsole && config.adminToken !== undefined) {
+    lines.push(`Operators: ${consoleUrl}/operator/`, "");
+  }
   if (firstKey === undefined && config.gatewayKey === undefined) {
     lines.push(
       "Key: shown at the first start. If it is lost, `deno task admin keys issue --account default` creates another.",
@@ -94,6 +107,9 @@ export function banner(
     "",
     `curl ${baseUrl}/v1/chat/completions -H 'authorization: Bearer ${key}' -H 'content-type: application/json' \\`,
     `  -d '{"model": "${other}", "messages": [{"role": "user", "content": "Hello"}]}'`,
+    "",
+    `curl ${baseUrl}/v1/responses -H 'authorization: Bearer ${key}' -H 'content-type: application/json' \\`,
+    `  -d '{"model": "${other}", "input": "Hello"}'`,
     "",
     `curl -N ${baseUrl}/v1/messages -H 'x-api-key: ${key}' -H 'content-type: application/json' \\`,
     `  -d '{"model": "${other}", "max_tokens": 100, "stream": true, "messages": [{"role": "user", "content": "Hello"}]}'`,

@@ -9,15 +9,15 @@ import { type OverridesFile, readOverrides } from "./overrides_file.ts";
 import { misspeltSettings } from "./misspelt_settings.ts";
 import { ENVIRONMENT, SETTING_NAMES } from "./setting_forms.ts";
 import { type SettingInForce, settingsInForce } from "./settings_in_force.ts";
-import { type Catalogue, catalogue } from "./upstream/catalogue.ts";
-import type { CatalogueOverrides } from "./upstream/catalogue_shape.ts";
+import { type Catalogue, catalogue } from "./upstream/catalogue/catalogue.ts";
+import type { CatalogueOverrides } from "./upstream/catalogue/catalogue_shape.ts";
 import { namedVariables } from "./upstream/credentials/auth_settings.ts";
 import {
   type CredentialPlan,
   planCredential,
 } from "./upstream/credentials/credential_plan.ts";
 import { isLoopback } from "./loopback.ts";
-import { VENDORS } from "./upstream/vendors.ts";
+import { ANY_KEY_SETTING, VENDORS } from "./upstream/catalogue/vendors.ts";
 
 export { isLoopback };
 
@@ -86,6 +86,8 @@ export interface Config {
   readonly console: "all" | "account" | "off";
   /** The gateway's address as clients reach it, without a slash at the end; absent: not known. */
   readonly publicUrl?: string;
+  /** Seals secrets in a store that has no file for its key; absent: there they are in clear text. */
+  readonly storeKey?: string;
   /** Kind and location of the store. */
   readonly databaseUrl: string;
   /**
@@ -112,6 +114,8 @@ export interface Config {
   readonly pingMs: number;
   /** Longest time that a client may leave a stream unread; then it counts as disconnected. */
   readonly slowReaderMs: number;
+  /** Time after a signal in which calls are still accepted, in milliseconds; 0: none. */
+  readonly shutdownDelayMs: number;
   /** Longest time that calls may continue after the signal to stop; then they are aborted. */
   readonly drainMs: number;
   /** Longest time to connect to an upstream. */
@@ -241,8 +245,8 @@ export function readConfig(sources: ConfigSources): Config {
     problems.push(
       `HOST: ${
         onPlatform ? "this deployment is" : `${values.HOST} is`
-      } reachable from other machines, but no vendor is configured. Set VENDORA_API_KEY, VENDORB_API_KEY, VENDORC_API_KEY or ` +
-        "VENDORD_API_KEY to call that vendor, or GATEWAY_UPSTREAM=replay to answer from recorded fixtures",
+      } reachable from other machines, but no vendor is configured. Set ${ANY_KEY_SETTING} ` +
+        "to call that vendor, or GATEWAY_UPSTREAM=replay to answer from recorded fixtures",
     );
   }
   if (problems.length > 0) throw new ConfigError(problems);
@@ -269,6 +273,9 @@ export function readConfig(sources: ConfigSources): Config {
     ...(values.GATEWAY_PUBLIC_URL === undefined
       ? {}
       : { publicUrl: values.GATEWAY_PUBLIC_URL }),
+    ...(values.GATEWAY_STORE_KEY === undefined
+      ? {}
+      : { storeKey: values.GATEWAY_STORE_KEY }),
     // A platform has no persistent disk.
     databaseUrl: values.DATABASE_URL ??
       (onPlatform ? "sqlite::memory:" : DEFAULT_DATABASE_URL),
@@ -285,6 +292,7 @@ export function readConfig(sources: ConfigSources): Config {
     bodyTimeoutMs: values.GATEWAY_BODY_TIMEOUT_SECONDS,
     pingMs: values.GATEWAY_PING_SECONDS,
     slowReaderMs: values.GATEWAY_SLOW_READER_SECONDS,
+    shutdownDelayMs: values.GATEWAY_SHUTDOWN_DELAY_SECONDS * 1000,
     drainMs: values.GATEWAY_DRAIN_SECONDS,
     connectTimeoutMs: values.GATEWAY_CONNECT_TIMEOUT_SECONDS,
     firstByteTimeoutMs: values.GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS,

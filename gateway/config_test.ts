@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type Config, ConfigError, readConfig } from "./config.ts";
-import { modelRegistry } from "./upstream/model_registry.ts";
+import { modelRegistry } from "./upstream/catalogue/model_registry.ts";
 
 function read(env: Record<string, string>, file = "{}"): Config {
   return readConfig({ env, readFile: () => file });
@@ -421,12 +421,12 @@ Deno.test("readConfig() names what is wrong with vendors, candidates and timeout
     [
       "an unknown vendor",
       { models: { m: { vendor: "east" } } },
-      /models\.m\.vendor: no such vendor/,
+      /models\.m\.vendor: there is no vendor/,
     ],
     [
       "a candidate's unknown vendor",
       { models: { m: { candidates: [{ vendor: "e", upstream_model: "x" }] } } },
-      /models\.m\.candidates\.0\.vendor: no such vendor/,
+      /models\.m\.candidates\.0\.vendor: there is no vendor/,
     ],
     [
       "a dialect that the vendor does not support",

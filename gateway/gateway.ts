@@ -32,11 +32,11 @@ import {
   concurrencyLimiter,
 } from "./pipeline/concurrency.ts";
 import type { StoredReplies } from "./responses/stored_replies.ts";
-import { CandidateRates } from "./upstream/candidate_rates.ts";
-import { candidateReports } from "./upstream/candidate_report.ts";
-import type { ModelRegistry } from "./upstream/model_registry.ts";
+import { CandidateRates } from "./upstream/health/candidate_rates.ts";
+import { candidateReports } from "./upstream/health/candidate_report.ts";
+import type { ModelRegistry } from "./upstream/catalogue/model_registry.ts";
 import { UnreadBodies } from "./http/unread_body.ts";
-import type { UpstreamClient } from "./upstream/http_client.ts";
+import type { UpstreamClient } from "./upstream/http/http_client.ts";
 
 /** The parts of a gateway. Clock, timers and client are passed in. */
 export interface GatewayParts {
@@ -108,11 +108,16 @@ export interface Gateway extends GatewayParts {
   readonly live: LiveCalls;
   /** Counts every entry of {@linkcode Gateway.log}. */
   readonly metrics: Metrics;
-  /** Errors of calls that are already in the log. */
-  readonly loggedErrors: WeakSet<object>;
-  /** False once shutdown has begun. */
+  /** True once the end is announced. */
+  isStopping(): boolean;
+  /** False once new calls are refused. */
   accepting(): boolean;
-  /** Begins the shutdown: new calls are refused, and the gateway reports not ready. */
+  /**
+   * Announces the end, so that load balancers stop sending calls: the gateway reports not ready, and
+   * replies ask clients to close their connections.
+   */
+  announceStop(): void;
+  /** Begins the shutdown: the end is announced, and new calls are refused. */
   drain(): void;
   /** Aborts the running calls with an error. */
   abortAll(): void;
@@ -144,8 +149,9 @@ export function createGateway(parts: GatewayParts): Gateway {
   const clean = withoutCredentials([gatewayKey, adminToken]);
   const rates = new CandidateRates(parts.now);
   const unpriced = new Map<string, number>();
+  const bounded = new Map<string, number>();
   const startedAtMs = parts.now();
-  let accepting = true;
+  let [stopping, accepting] = [false, true];
   const gateway: Gateway = {
     ...parts,
     get config() {
@@ -179,6 +185,7 @@ export function createGateway(parts: GatewayParts): Gateway {
           calls: { underWay: slots.inUse(), streams: streams() },
           backlog: parts.accounts.backlog(),
           unpriced,
+          bounded,
           clockAheadMs: parts.clockAheadMs(),
         }, parts.now()),
       health: () => healthText(current.models.allCandidates, parts.now()),
@@ -192,16 +199,26 @@ export function createGateway(parts: GatewayParts): Gateway {
       metrics.record(entry);
       rates.record(entry);
       const { model } = entry;
-      if (entry.unpriced === true && model !== undefined) {
-        unpriced.set(model, (unpriced.get(model) ?? 0) + 1);
+      if (model !== undefined) {
+        for (
+          const [isMarked, calls] of [
+            [entry.unpriced, unpriced],
+            [entry.bounded, bounded],
+          ] as const
+        ) {
+          if (isMarked === true) calls.set(model, (calls.get(model) ?? 0) + 1);
+        }
       }
       if (facts !== undefined) recorder.record(entry, facts);
       parts.log(entry);
     },
-    loggedErrors: new WeakSet(),
+    isStopping: () => stopping,
     accepting: () => accepting,
+    announceStop() {
+      stopping = true;
+    },
     drain() {
-      accepting = false;
+      [stopping, accepting] = [true, false];
       gateway.live.endViewers();
     },
     abortAll() {

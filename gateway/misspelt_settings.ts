@@ -6,7 +6,7 @@
  * @module
  */
 import leven, { closestMatch } from "leven";
-import { VENDORS } from "./upstream/vendors.ts";
+import { VENDORS } from "./upstream/catalogue/vendors.ts";
 
 /** Variables that a container platform sets for a service named `gateway` or `vendora`. */
 const SERVICE_LINK =
@@ -15,6 +15,11 @@ const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//;
 
 /** Largest edit distance at which a name counts as a misspelling. */
 const MAX_EDITS = 2;
+
+/** How every name begins that only a setting has. */
+const OWN_PREFIX = new RegExp(
+  `^(?:GATEWAY|${VENDORS.map(({ name }) => name.toUpperCase()).join("|")})_`,
+);
 
 /** One line per misspelt variable; `named` are the variables that the overrides file names. */
 export function misspeltSettings(
@@ -27,12 +32,10 @@ export function misspeltSettings(
     if (settings.includes(name) || named.has(name)) continue;
     if (SERVICE_LINK.test(name) || SERVICE_ADDRESS.test(value)) continue;
     const suggestion = vendorSetting(name) ??
-      (/^(GATEWAY|VENDOR[A-D])_/.test(name)
-        ? nearestSetting(name, settings)
-        : undefined);
+      (OWN_PREFIX.test(name) ? nearestSetting(name, settings) : undefined);
     if (suggestion !== undefined) {
       problems.push(`${name}: no such setting; did you mean ${suggestion}?`);
-    } else if (/^(GATEWAY|VENDOR[A-D])_/.test(name)) {
+    } else if (OWN_PREFIX.test(name)) {
       problems.push(`${name}: no such setting`);
     }
   }

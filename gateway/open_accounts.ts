@@ -11,10 +11,13 @@ import {
 } from "./accounts/mod.ts";
 import { cardAt, type RateCard } from "./accounts/ledger/rate_card.ts";
 import { exposedFiles } from "./accounts/store/file_modes.ts";
-import type { Catalogue } from "./upstream/catalogue.ts";
+import { NewerStoreError } from "./accounts/store/migrate.ts";
+import { READ_ONLY } from "./accounts/store/store.ts";
+import type { Catalogue } from "./upstream/catalogue/catalogue.ts";
 import { openReplies } from "./responses/open_replies.ts";
 import type { StoredReplies } from "./responses/stored_replies.ts";
 import { type Config, ConfigError, DEFAULT_DATABASE_URL } from "./config.ts";
+import { storeOptions } from "./store_options.ts";
 
 const MEMORY = "sqlite::memory:";
 /** Most records of calls in the store. */
@@ -77,7 +80,8 @@ export async function openConfiguredAccounts(
     if (error instanceof ConfigError) throw error;
     if (
       config.databaseUrl === DEFAULT_DATABASE_URL &&
-      config.gatewayKey !== undefined
+      config.gatewayKey !== undefined &&
+      isUnusableFile(config.databaseUrl, error)
     ) {
       return {
         // Such a deployment usually has several processes, which would not find each other's replies.
@@ -93,15 +97,26 @@ export async function openConfiguredAccounts(
       };
     }
     throw new ConfigError([
-      `DATABASE_URL: could not open the store: ${
-        reasonOf(error)
-      }. DATABASE_URL=sqlite::memory: works everywhere, but keeps its data only until the gateway stops`,
+      `DATABASE_URL: could not open the store: ${reasonOf(error)}${
+        isUnusableFile(config.databaseUrl, error)
+          ? ". DATABASE_URL=sqlite::memory: works everywhere, but keeps its data only until the gateway stops"
+          : ""
+      }`,
     ]);
   }
 }
 
+/** Whether there is no file for the store; what a store contains is never given up. */
+function isUnusableFile(databaseUrl: string, error: unknown): boolean {
+  return databaseUrl.startsWith("sqlite:") &&
+    !(error instanceof NewerStoreError);
+}
+
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown reason";
+  if ("code" in error && error.code === READ_ONLY) {
+    return `the server accepts no writes, as a standby does, so name its primary (${error.message})`;
+  }
   return error.name === "NotCapable"
     ? `the process may not write to its file; under deno task start it may write to ./data (${error.message})`
     : error.message;
@@ -115,7 +130,7 @@ async function openWith(
   now: (() => number) | undefined,
   prices: Prices,
 ): Promise<Omit<ConfiguredAccounts, "isInMemory">> {
-  const store = await openStore(databaseUrl);
+  const store = await openStore(databaseUrl, storeOptions(config));
   const path = /^sqlite:(?!:memory:)(.+)$/.exec(databaseUrl)?.[1];
   const files = path === undefined ? [] : exposedFiles(
     ["", "-wal", "-shm", "-key"].map((end) => path + end),

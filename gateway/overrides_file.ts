@@ -4,8 +4,8 @@
  * @module
  */
 import { createHash } from "node:crypto";
-import { parseCatalogueFile } from "./upstream/catalogue_file.ts";
-import type { CatalogueOverrides } from "./upstream/catalogue_shape.ts";
+import { parseCatalogueFile } from "./upstream/catalogue/catalogue_file.ts";
+import type { CatalogueOverrides } from "./upstream/catalogue/catalogue_shape.ts";
 
 /** The file's content, and what identifies its version. */
 export interface OverridesFile {

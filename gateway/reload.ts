@@ -5,7 +5,7 @@
  * @module
  */
 import { type Config, ConfigError } from "./config.ts";
-import { unpricedModels } from "./upstream/not_offered.ts";
+import { unpricedModels } from "./upstream/catalogue/not_offered.ts";
 
 /** What happened to the configuration, for the log. */
 export type ConfigurationEvent =

@@ -54,8 +54,8 @@ Deno.test("reload() refuses a file with any problem as a whole, with every reaso
   assert.equal(event?.type, "configuration_refused");
   assert.equal(
     event.reason,
-    'GATEWAY_CONFIG: gateway.json: vendors.y.kind: there is no kind "vendorz"; did you mean vendora?\n' +
-      "GATEWAY_CONFIG: gateway.json: models.o.vendor: no such vendor",
+    "GATEWAY_CONFIG: gateway.json: vendors.y.kind: there is no kind vendorz; did you mean vendora?\n" +
+      "GATEWAY_CONFIG: gateway.json: models.o.vendor: there is no vendor x; did you mean y?",
   );
   assert.equal(event.hash, current.configHash);
   assert.ok(current.catalogue.models.some(({ id }) => id === "m"));

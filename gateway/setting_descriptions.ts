@@ -5,6 +5,7 @@
  * @module
  */
 import type { SettingName } from "./setting_forms.ts";
+import { byVendorSetting } from "./upstream/catalogue/vendors.ts";
 
 /** Meaning and default, as Markdown of one line. */
 export interface SettingDescription {
@@ -29,43 +30,15 @@ export const SETTING_DESCRIPTIONS: Readonly<
     meaning: "port to listen on; 0 takes a free one",
     default: "`8787`",
   },
-  VENDORA_API_KEY: {
-    meaning: "key for vendor A (messages)",
+  ...byVendorSetting("keySetting", ({ texts }) => ({
+    meaning: texts.key,
     default: "none: not offered",
     isSecret: true,
-  },
-  VENDORB_API_KEY: {
-    meaning: "key for vendor B (chat completions and Responses)",
-    default: "none: not offered",
-    isSecret: true,
-  },
-  VENDORC_API_KEY: {
-    meaning: "key for vendor C (generate content)",
-    default: "none: not offered",
-    isSecret: true,
-  },
-  VENDORD_API_KEY: {
-    meaning: "key for vendor D (messages and chat completions)",
-    default: "none: not offered",
-    isSecret: true,
-  },
-  VENDORA_BASE_URL: {
-    meaning: "address of vendor A, as its own libraries take it",
+  })),
+  ...byVendorSetting("baseUrlSetting", ({ texts }) => ({
+    meaning: texts.baseUrl,
     default: "the vendor's public address",
-  },
-  VENDORB_BASE_URL: {
-    meaning: "address of vendor B, ending in `/v1`",
-    default: "the vendor's public address",
-  },
-  VENDORC_BASE_URL: {
-    meaning: "address of vendor C",
-    default: "the vendor's public address",
-  },
-  VENDORD_BASE_URL: {
-    meaning:
-      "address of vendor D; messages are at `/anthropic/v1` under it, chat at `/v1`",
-    default: "the vendor's public address",
-  },
+  })),
   GATEWAY_UPSTREAM: {
     meaning: "`replay`: reply from the embedded replay upstream",
     default: "on by itself only with no vendor and a loopback host",
@@ -94,6 +67,12 @@ export const SETTING_DESCRIPTIONS: Readonly<
   DATABASE_URL: {
     meaning: "the store: `sqlite:PATH`, `sqlite::memory:` or `postgres://…`",
     default: "`sqlite:./data/gateway.sqlite3`",
+  },
+  GATEWAY_STORE_KEY: {
+    meaning:
+      "32 or more random characters, the same for all processes: seals the secrets of webhooks in Postgres; SQLite has the file `gateway.sqlite3-key`",
+    default: "none: in Postgres they are in clear text",
+    isSecret: true,
   },
   GATEWAY_CONFIG: {
     meaning:
@@ -150,13 +129,18 @@ export const SETTING_DESCRIPTIONS: Readonly<
       "time that a client may leave its stream unread, from the next ping on; then it is cut off",
     default: "`120`",
   },
+  GATEWAY_SHUTDOWN_DELAY_SECONDS: {
+    meaning:
+      "time after SIGTERM or SIGINT in which calls are still accepted while `/readyz` is 503, so that load balancers stop sending them",
+    default: "`0`",
+  },
   GATEWAY_DRAIN_SECONDS: {
-    meaning: "time that running calls get after SIGTERM or SIGINT",
+    meaning:
+      "time that running calls get after SIGTERM or SIGINT and that delay",
     default: "`30`",
   },
   GATEWAY_CONNECT_TIMEOUT_SECONDS: {
-    meaning:
-      "time to reach an upstream; shorter than `GATEWAY_PING_SECONDS`, so that a stream can still go on to the next candidate",
+    meaning: "time to reach an upstream",
     default: "`5`",
   },
   GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS: {

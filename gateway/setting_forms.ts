@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from "zod";
+import { byVendorSetting } from "./upstream/catalogue/vendors.ts";
 
 const seconds = (defaultSeconds: number) =>
   z.string().regex(
@@ -43,14 +44,8 @@ export const ENVIRONMENT = z.object({
   HOST: z.string().regex(/^[\w.:\-\[\]]+$/, "must be a host name or an address")
     .default("127.0.0.1"),
   PORT: count(8787, 0, 65535),
-  VENDORA_API_KEY: apiKey,
-  VENDORB_API_KEY: apiKey,
-  VENDORC_API_KEY: apiKey,
-  VENDORD_API_KEY: apiKey,
-  VENDORA_BASE_URL: baseUrl,
-  VENDORB_BASE_URL: baseUrl,
-  VENDORC_BASE_URL: baseUrl,
-  VENDORD_BASE_URL: baseUrl,
+  ...byVendorSetting("keySetting", () => apiKey),
+  ...byVendorSetting("baseUrlSetting", () => baseUrl),
   GATEWAY_UPSTREAM: z.literal("replay", "must be replay, or not be set")
     .optional(),
   GATEWAY_KEY: z.string().regex(
@@ -73,6 +68,10 @@ export const ENVIRONMENT = z.object({
   DATABASE_URL: z.string().regex(
     /^(sqlite:.+|postgres(ql)?:\/\/.+)$/,
     "must be sqlite:PATH, sqlite::memory: or postgres://…",
+  ).optional(),
+  GATEWAY_STORE_KEY: z.string().regex(
+    /^[\x21-\x7e]{32,}$/,
+    "must have 32 or more characters and no blanks",
   ).optional(),
   GATEWAY_STORE_RESPONSES: z.enum(["on", "off"], "must be on or off").default(
     "on",
@@ -101,6 +100,7 @@ export const ENVIRONMENT = z.object({
   GATEWAY_MAX_CONCURRENT: count(2000, 1, 1_000_000),
   GATEWAY_PING_SECONDS: seconds(10),
   GATEWAY_SLOW_READER_SECONDS: seconds(120),
+  GATEWAY_SHUTDOWN_DELAY_SECONDS: count(0, 0, 600),
   GATEWAY_DRAIN_SECONDS: seconds(30),
   GATEWAY_CONNECT_TIMEOUT_SECONDS: seconds(5),
   GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS: seconds(600),

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import type { CatalogueOverrides } from "./upstream/catalogue_shape.ts";
+import type { CatalogueOverrides } from "./upstream/catalogue/catalogue_shape.ts";
 import { SETTING_DESCRIPTIONS } from "./setting_descriptions.ts";
 import type { SettingName } from "./setting_forms.ts";
-import { VENDORS } from "./upstream/vendors.ts";
+import { VENDORS } from "./upstream/catalogue/vendors.ts";
 
 /** Value and source, without the text of a secret. */
 export interface SettingInForce {

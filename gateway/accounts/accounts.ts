@@ -9,6 +9,7 @@ import { ApiError, type ErrorDetails } from "../../translate/model/error.ts";
 import type { Asked } from "./ledger/asked.ts";
 import type { Charge } from "./records.ts";
 import type { CallOutcome } from "./call_outcome.ts";
+import type { Seal } from "./seal.ts";
 
 /** An authenticated caller. Valid for one request. */
 export interface Caller {
@@ -18,8 +19,8 @@ export interface Caller {
   readonly keyId: string;
   /** False if the account is disabled: every call is then refused. */
   readonly isActive: boolean;
-  /** Whether a text is the key that the caller presented. */
-  isKey(text: string): boolean;
+  /** Of the key that the caller presented, for what is stored for that key alone. */
+  readonly seal: Seal;
   /**
    * Whether both the plan and the key permit the model. The model list shows exactly the
    * permitted ones.

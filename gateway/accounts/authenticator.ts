@@ -28,6 +28,7 @@ import {
   type Plan,
 } from "./records.ts";
 import { ACCOUNT_PICKS, PLAN_PICKS } from "./store/account_state_rows.ts";
+import { deriveSeal, type Seal } from "./seal.ts";
 import { recordFrom } from "./store/record_rows.ts";
 import { intOf, type SqlRow, type Store } from "./store/store.ts";
 
@@ -134,7 +135,7 @@ export function createAuthenticator(
   const isConfigured = (hash: string): boolean =>
     configured !== undefined && hashesEqual(hash, configured);
 
-  const callerOf = (identity: Identity, hash: string): Caller => {
+  const callerOf = (identity: Identity, seal: Seal): Caller => {
     const { account, key, plan } = identity;
     const planModels = plan.models === undefined
       ? undefined
@@ -146,7 +147,7 @@ export function createAuthenticator(
       accountId: account.id,
       keyId: key?.id ?? CONFIGURED_KEY_ID,
       isActive: account.status === "active",
-      isKey: (text) => hashesEqual(keyHash(text), hash),
+      seal,
       allows: (model) =>
         (planModels?.has(model) ?? true) && (keyModels?.has(model) ?? true),
     };
@@ -154,7 +155,7 @@ export function createAuthenticator(
     return caller;
   };
 
-  const load = async (hash: string): Promise<CacheEntry> => {
+  const load = async (hash: string, text: string): Promise<CacheEntry> => {
     const [from, value] = isConfigured(hash)
       ? [FROM_ACCOUNT, DEFAULT_ACCOUNT]
       : [FROM_KEY, hash];
@@ -175,7 +176,9 @@ export function createAuthenticator(
       const identity = identityFrom(row);
       const found: CacheEntry = {
         revision: storedRevision,
-        ...(identity === undefined ? {} : { caller: callerOf(identity, hash) }),
+        ...(identity === undefined
+          ? {}
+          : { caller: callerOf(identity, deriveSeal(text)) }),
       };
       if (cache.size >= MAX_CACHED) cache.clear();
       cache.set(hash, found);
@@ -184,11 +187,14 @@ export function createAuthenticator(
     throw new Error("the store returned an outdated revision repeatedly");
   };
 
-  const find = async (hash: string): Promise<Found | undefined> => {
+  const find = async (
+    hash: string,
+    text: string,
+  ): Promise<Found | undefined> => {
     if (cache.has(hash) && !isFresh()) await refresh();
     let entry = cache.get(hash);
     if (entry === undefined || entry.revision !== revision) {
-      entry = await load(hash);
+      entry = await load(hash, text);
     }
     const { caller } = entry;
     return caller && {
@@ -208,7 +214,7 @@ export function createAuthenticator(
         ) continue;
         let found: Found | undefined;
         try {
-          found = await find(hash);
+          found = await find(hash, text);
         } catch (error) {
           throw unavailable(1000, error);
         }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { newKey } from "./key.ts";
+import { deriveSeal } from "./seal.ts";
 import { openStore } from "./store/open_store.ts";
 import type { Store } from "./store/store.ts";
 import { openTestAccounts, testClock } from "./testing/open_test_accounts.ts";
@@ -118,4 +119,17 @@ Deno.test("of several presented keys the first valid one is used", async () => {
   });
   const caller = await accounts.authenticate([newKey(), text, freshKey]);
   assert.equal(caller.keyId, record.id);
+});
+
+Deno.test("authenticate() returns the seal of the key that is valid, not of another one presented", async () => {
+  const { store } = await counted();
+  await using opened = await openTestAccounts(store, testClock());
+  const { accounts, freshKey = "" } = opened;
+  for (const presented of [[freshKey], ["sk-another", freshKey]]) {
+    const { seal } = await accounts.authenticate(presented);
+    assert.equal(
+      seal.addressOf("reply", "resp_1"),
+      deriveSeal(freshKey).addressOf("reply", "resp_1"),
+    );
+  }
 });

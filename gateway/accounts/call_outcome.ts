@@ -4,11 +4,14 @@
  * @module
  */
 import type { Usage } from "../../translate/model/reply.ts";
+import type { UsageBound } from "./ledger/usage_bound.ts";
 
 /** How a call ended. */
 export interface CallOutcome {
   /** Token counts reported by the upstream; an absent count was not reported. */
   readonly usage: Usage;
+  /** The most that the call can have used; absent: not known, and any count is charged. */
+  readonly most?: UsageBound;
   /** Characters generated and relayed: the basis of the estimate if usage was not reported. */
   readonly generatedChars: number;
   /**

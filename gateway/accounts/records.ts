@@ -1,7 +1,7 @@
 /**
- * The stored records: plans, accounts, keys, reservations, ledger entries. A definition of
- * a record's fields is all there is about a field beside its column in
- * `store/migrations.ts`: rows, JSON, schemas and command-line flags follow from it.
+ * The stored records: plans, accounts, keys, reservations, ledger entries. A field is
+ * defined here and in its migration (`store/migrations.ts`), nowhere else: rows, JSON, schemas and
+ * command-line flags follow from its definition.
  *
  * Replies to requests with an idempotency key are stored as JSON of an `Account`, `Plan`,
  * `KeyRecord` or `LedgerEntry`, so a new name for one of their fields makes replies stored
@@ -243,7 +243,7 @@ export const KEY = fields({
     ),
     flag: { help: "a,b,c: subset of the plan's models" },
   }),
-  // Apply beside the plan's.
+  // Checked in addition to the plan's limits.
   ...LIMITS,
   createdAtMs: field(TIME),
   // The key is refused from this time on; absent: it does not expire.

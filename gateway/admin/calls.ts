@@ -7,13 +7,17 @@
 import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { checked } from "../../translate/model/schema.ts";
+import {
+  OUTCOME_NAMES,
+  outcomeOf,
+  OUTCOMES,
+} from "../accounts/calls/outcome.ts";
 import { explainCharge } from "../accounts/ledger/explanation.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import {
   type CallQuery,
   type FoundCall,
-  UNSERVED,
 } from "../accounts/repositories/call_report.ts";
 import { timestampOrDay } from "../accounts/values.ts";
 import { type AccountScope, assertOwnKey } from "./account_scope.ts";
@@ -39,10 +43,8 @@ const FILTERS = {
     "failed",
     "refused",
     "lost",
-    UNSERVED,
-  ]).optional().describe(
-    "unserved: failed, or refused with a status from 500 on",
-  ),
+  ]).optional(),
+  outcome: z.enum(OUTCOME_NAMES).optional(),
   code: z.string().max(64).optional().describe(
     "reason of a refusal or failure, such as requests_per_minute",
   ),
@@ -85,6 +87,9 @@ const CALL_SHAPE = {
   ended: z.string().describe(
     "complete, caller_left, failed (during the reply), refused (before it), lost (the process died)",
   ),
+  outcome: z.enum(OUTCOME_NAMES).describe(
+    Object.entries(OUTCOMES).map((pair) => pair.join(": ")).join("; "),
+  ),
   code: z.string().nullable().describe("reason of a refusal or failure"),
   why: z.object({
     limit: z.int().nullable(),
@@ -123,7 +128,13 @@ const OPERATOR_SHAPE = {
   account: z.string(),
   upstream: z.string().nullable(),
   trace: z.string().nullable(),
-  attempts: z.array(z.object({ upstream: z.string(), ...ATTEMPT })),
+  attempts: z.array(z.object({
+    upstream: z.string(),
+    ...ATTEMPT,
+    words: z.string().nullable().describe(
+      "what the upstream wrote of its failure",
+    ),
+  })),
 };
 
 const CHARGE = z.object({
@@ -141,6 +152,9 @@ const CHARGE = z.object({
     })).describe("why it is not the base price of the model"),
     unpriced: z.boolean().describe(
       "the dearest price of its direction, because the model has none for it",
+    ),
+    bounded: z.boolean().describe(
+      "the most that the call can have used, because the upstream reported more",
     ),
     served_by: z.string().nullable().describe(
       "the upstream's name of the model that served it; null: the call's",
@@ -182,6 +196,7 @@ export function callJson({ record, atMs, entry }: FoundCall): JsonObject {
     stream: record.stream ?? null,
     status: record.status ?? null,
     ended: record.ended,
+    outcome: outcomeOf(record),
     code: record.code ?? null,
     why,
     more_refusals: record.more,
@@ -241,6 +256,7 @@ export function operatorJson(call: FoundCall): JsonObject {
     attempts: (record.attempts ?? []).map((attempt) => ({
       upstream: attempt["upstream"] ?? "",
       ...attemptJson(attempt),
+      words: attempt["words"] ?? null,
     })),
   };
 }
@@ -260,6 +276,7 @@ function chargeJson(entry: LedgerEntry | undefined): JsonObject | null {
         factor: factor ?? null,
       })),
       unpriced: part.unpriced ?? false,
+      bounded: part.bounded ?? false,
       served_by: part.model ?? null,
       pico_usd: String(part.picoUsd),
     })),
@@ -299,6 +316,7 @@ function queryOf(query: z.infer<typeof ownCallsQuery>): CallQuery {
     model: query.model,
     status: number(query.status),
     ended: query.ended,
+    outcome: query.outcome,
     code: query.code,
     user: query.user,
     fromMs: time(query.from),

@@ -133,6 +133,7 @@ function rowsOf(entry: LedgerEntry): readonly Row[] {
       x_Estimated: entry.estimated,
       x_RateReasons: reasons,
       x_Unpriced: part.unpriced === true,
+      x_Bounded: part.bounded === true,
       x_ServedBy: part.model ?? "",
       x_PriceVersion: explained.version ?? "",
     };

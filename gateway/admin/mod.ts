@@ -6,6 +6,7 @@
  */
 import { ACCOUNT_OPERATIONS } from "./accounts.ts";
 import { AUDIT_OPERATIONS } from "./audits.ts";
+import { ATTEMPT_OPERATIONS } from "./attempts.ts";
 import { CALL_OPERATIONS } from "./calls.ts";
 import { CHANGE_OPERATIONS } from "./changes.ts";
 import { KEY_OPERATIONS } from "./keys.ts";
@@ -28,6 +29,7 @@ export const ADMIN_OPERATIONS: readonly AdminOperation[] = [
   ...USAGE_OPERATIONS,
   ...LEDGER_OPERATIONS,
   ...CALL_OPERATIONS,
+  ...ATTEMPT_OPERATIONS,
   ...CHANGE_OPERATIONS,
   ...AUDIT_OPERATIONS,
 ];

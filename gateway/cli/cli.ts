@@ -32,7 +32,8 @@ import {
 } from "./reconcile_file.ts";
 import { replaceFile } from "./replace_file.ts";
 import { textTable } from "./text_table.ts";
-import { ConfigError, readConfig } from "../config.ts";
+import { type Config, ConfigError, readConfig } from "../config.ts";
+import { storeOptions } from "../store_options.ts";
 
 /** Dependencies of a command. */
 export interface CliContext {
@@ -356,7 +357,7 @@ async function main(): Promise<number> {
       // deno-lint-ignore no-console
       print: (text) => console.log(text),
       async admin() {
-        const store = await opened(config.databaseUrl);
+        const store = await opened(config);
         close = () => store.close();
         const user = Deno.env.get("USER") ?? Deno.env.get("USERNAME");
         const admin = await openAdmin(store, (model) => ids.has(model));
@@ -415,9 +416,9 @@ async function replacedFile(path: string, text: string): Promise<void> {
   }
 }
 
-async function opened(databaseUrl: string): Promise<Store> {
+async function opened(config: Config): Promise<Store> {
   try {
-    return await openStore(databaseUrl);
+    return await openStore(config.databaseUrl, storeOptions(config));
   } catch (error) {
     const reason = error instanceof Error ? error.message : "unknown reason";
     throw new ConfigError([

@@ -344,8 +344,9 @@ export const COMMANDS: readonly Command[] = [
       status: text("status", "with this status, such as 429"),
       ended: text(
         "ended",
-        "complete, caller_left, failed, refused, lost, or unserved: failed or refused with 5xx",
+        "complete, caller_left, failed, refused, or lost",
       ),
+      outcome: text("outcome", "with this outcome, such as upstream_failed"),
       code: text("code", "with this reason, such as requests_per_minute"),
       user: text("user", "of this end user (the client's own id)"),
       "min-usd": {
@@ -355,6 +356,22 @@ export const COMMANDS: readonly Command[] = [
       },
       "min-ms": text("min_ms", "that took at least this many milliseconds"),
       limit: text("limit", "page length, 1 to 200"),
+      after: text("after", "cursor printed by the previous page"),
+    },
+  },
+  {
+    noun: "attempts",
+    verb: "list",
+    operationId: "listFailedAttempts",
+    flags: {
+      account: text("account", "of this account"),
+      from: text("from", "at or after this day or time"),
+      to: text("to", "before this day or time"),
+      upstream: text("upstream", "at this upstream: vendor/model"),
+      model: text("model", "of this model"),
+      error: text("error", "with this status or kind of error"),
+      outcome: text("outcome", "of calls with this outcome, such as rescued"),
+      limit: text("limit", "page length, 1 to 1000"),
       after: text("after", "cursor printed by the previous page"),
     },
   },

@@ -13,7 +13,7 @@ import {
   type HostList,
   hostList,
   HostListError,
-} from "../upstream/host_list.ts";
+} from "../upstream/catalogue/host_list.ts";
 
 /** A row of the configuration file. */
 export interface DiscoveredRow {

@@ -22,7 +22,7 @@ import {
   withCards,
 } from "../prices/price_import.ts";
 import { readPriceTable, TABLE_KINDS } from "../prices/price_table.ts";
-import { parseCatalogueFile } from "../upstream/catalogue_file.ts";
+import { parseCatalogueFile } from "../upstream/catalogue/catalogue_file.ts";
 import { textTable } from "./text_table.ts";
 
 /** The configuration, and how its files are read and written. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { GENERATES } from "../upstream/catalogue/models.ts";
 import { z } from "zod";
 import type { Capabilities } from "../../translate/model/capabilities.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
@@ -11,14 +12,14 @@ import { CONFIGURED_KEY_ID } from "../accounts/authenticator.ts";
 import type { Holder } from "../accounts/credential_kind.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import { cardAt, type RateCard } from "../accounts/ledger/rate_card.ts";
-import type { Model } from "../upstream/catalogue.ts";
-import { cardJson } from "../upstream/price_shape.ts";
+import type { Model } from "../upstream/catalogue/catalogue.ts";
+import { cardJson } from "../upstream/catalogue/price_shape.ts";
 import {
   MODEL_HEALTH,
   type ModelHealth,
   modelHealth,
-} from "../upstream/model_health.ts";
-import type { ModelRegistry } from "../upstream/model_registry.ts";
+} from "../upstream/health/model_health.ts";
+import type { ModelRegistry } from "../upstream/catalogue/model_registry.ts";
 
 const REFUSALS = [
   "account_disabled",
@@ -104,6 +105,9 @@ export const accountModelsReply: z.ZodType = z.object({
     rates: z.record(z.string(), z.unknown()).nullable().describe(
       "every rate and condition, as in the configuration file, in whole micro-dollars; null: it has no price",
     ),
+    operations: z.array(z.string()).describe(
+      "what it is called for: generation, embeddings",
+    ),
     context_tokens: z.int().describe("tokens of prompt and reply together"),
     max_output_tokens: z.int().nullable().describe("null: not known"),
     capabilities: z.object({
@@ -154,6 +158,7 @@ function modelJson(
       output: price.output,
     },
     rates: model.unpriced === true ? null : ratesJson(price),
+    operations: [...model.operations ?? GENERATES],
     context_tokens: model.contextTokens,
     max_output_tokens: maxOutputTokens ?? null,
     capabilities: capabilities === undefined ? null : {

@@ -14,6 +14,12 @@ import {
   WINDOWS,
 } from "../accounts/ledger/calendar_window.ts";
 import { type LimitUse, minuteLimits } from "../accounts/ledger/limit_use.ts";
+import type { LimitCode } from "../accounts/ledger/exceeded_limit.ts";
+import {
+  type LimitLevel,
+  limitLevels,
+  limitWords,
+} from "../accounts/ledger/limit_levels.ts";
 import { WINDOW_LIMITS } from "../accounts/ledger/window_limits.ts";
 import type { LimitSettings } from "../accounts/records.ts";
 import type { CredentialState } from "../accounts/repositories/credential_state.ts";
@@ -49,6 +55,33 @@ const STOP_NAMES: readonly StopName[] = [
   ...LIMIT_STOPS.map((name): StopName => `key_${name}`),
 ];
 
+/** The name of a limit in the summary. */
+function stopOf(code: LimitCode): StopName {
+  const name = code.replace("spending_per_", "").replace(/_requests$/, "");
+  const stop = STOP_NAMES.find((one) => one === name);
+  if (stop === undefined) throw new Error(`no name for the limit ${code}`);
+  return stop;
+}
+
+/** What stops calls, in words: `the balance`, `this key's daily budget`. */
+export function stopWords(
+  stop: StopName,
+  levels: readonly LimitLevel[],
+): string {
+  const level = levels.find(({ code }) => stopOf(code) === stop);
+  return level === undefined ? "the balance" : limitWords(level.code);
+}
+
+/** How full the limits of the account and of the key are. */
+export function levelsOf(
+  { atMs, account: { plan, use }, key }: CredentialState,
+): readonly LimitLevel[] {
+  return [
+    ...limitLevels("account", use, plan, atMs),
+    ...(key === undefined ? [] : limitLevels("key", key.use, key.limits, atMs)),
+  ];
+}
+
 /** The pace of the last minute; absent where it is not known. */
 export interface RecentPaces {
   readonly account?: RecentPace;
@@ -60,10 +93,10 @@ export interface RecentPaces {
  * predicts the limits a minute and at once.
  */
 export function firstLimit(
-  { atMs, account: { account, plan, use }, key }: CredentialState,
+  state: CredentialState,
   recent: RecentPaces = {},
 ): FirstStop<StopName> | undefined {
-  // Of limits that are reached already, the first one takes the longest to open.
+  const { atMs, account: { account, use } } = state;
   return firstStop<StopName>(atMs, [
     ...(account.billing === "prepaid"
       ? [
@@ -74,68 +107,48 @@ export function firstLimit(
         } as const,
       ]
       : []),
-    ...allowances(use, plan, recent.account),
-    ...(key === undefined
-      ? []
-      : allowances(key.use, key.limits, recent.key).map((
-        one,
-      ): Allowance<StopName> => ({ ...one, limit: `key_${one.limit}` }))),
+    ...levelsOf(state).map((level) => allowanceOf(level, state, recent)),
   ]);
 }
 
-function allowances(
-  use: LimitUse,
-  limits: LimitSettings,
-  recent: RecentPace | undefined,
-): readonly Allowance<LimitStop>[] {
-  const found: Allowance<LimitStop>[] = [];
-  for (const { field, unit, window } of WINDOW_LIMITS) {
-    const limit = limits[field];
-    if (limit === undefined) continue;
-    found.push({
-      limit: unit === "microUsd" ? window : `tokens_per_${window}`,
-      left: limit - use.used[window][unit],
-      today: use.used.day[unit],
-      resetsAtMs: resetsAtMs(window, use.day),
-    });
-  }
-  const { requests, tokens } = minuteLimits(use, limits);
-  // They have room again within a minute: no pace of a day applies.
-  const add = (
-    limit: LimitStop,
-    left: number,
-    fullInMs: number | undefined,
-  ): void => {
-    found.push({ limit, left, today: 0, fullInMs });
+function allowanceOf(
+  { code, window, unit, limit, used, reserved, opens }: LimitLevel,
+  { account, key }: CredentialState,
+  recent: RecentPaces,
+): Allowance<StopName> {
+  const isKeys = code.startsWith("key_");
+  const use = isKeys && key !== undefined ? key.use : account.use;
+  const pace = isKeys ? recent.key : recent.account;
+  const left = opens === undefined ? limit - used - reserved : 0;
+  const allowance = {
+    limit: stopOf(code),
+    left,
+    ...(opens === undefined ? {} : { opens }),
   };
-  if (tokens !== undefined) {
-    const { remaining, limit } = tokens;
-    add(
-      "tokens_per_minute",
-      remaining,
-      recent && minuteFullInMs(remaining, limit, recent.tokensPerMinute),
-    );
+  if (window === "at_once") {
+    return {
+      ...allowance,
+      today: 0,
+      fullInMs: pace && placesFullInMs(used, limit, pace),
+    };
   }
-  if (requests !== undefined) {
-    const { remaining, limit } = requests;
-    add(
-      "requests_per_minute",
-      remaining,
-      recent && minuteFullInMs(remaining, limit, recent.requestsPerMinute),
-    );
+  if (window === "minute") {
+    // It has room again within a minute: no pace of a day applies.
+    return {
+      ...allowance,
+      today: 0,
+      fullInMs: pace && minuteFullInMs(
+        left,
+        limit,
+        unit === "tokens" ? pace.tokensPerMinute : pace.requestsPerMinute,
+      ),
+    };
   }
-  const { concurrentRequests: places } = limits;
-  if (places !== undefined) {
-    const { openRequests: open } = use;
-    add(
-      "concurrent",
-      places - open,
-      recent && placesFullInMs(open, places, recent),
-    );
-  }
-  return found.toSorted((a, b) =>
-    LIMIT_STOPS.indexOf(a.limit) - LIMIT_STOPS.indexOf(b.limit)
-  );
+  return {
+    ...allowance,
+    today: use.used.day[unit === "tokens" ? "tokens" : "microUsd"],
+    resetsAtMs: resetsAtMs(window, use.day),
+  };
 }
 
 function resetsAtMs(window: WindowName, day: number): number {

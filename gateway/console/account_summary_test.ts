@@ -92,6 +92,29 @@ Deno.test("firstLimit() names the limit of account, key or balance that is reach
         "day",
         "2026-11-25T12:00",
       ],
+      // Of the account or of the key: the one that a refusal names.
+      [
+        { tokensPerMinute: 1, concurrentRequests: 3 },
+        { spendPerDayMicroUsd: 1000 },
+        1e9,
+        "key_day",
+        "2026-11-25T12:00",
+      ],
+      [
+        { spendPerWeekMicroUsd: 1000 },
+        { spendPerDayMicroUsd: 1000, tokensPerMonth: 200 },
+        1e9,
+        "key_tokens_per_month",
+        "2026-11-25T12:00",
+      ],
+      // A balance opens when somebody acts.
+      [
+        { spendPerMonthMicroUsd: 1000 },
+        undefined,
+        500,
+        "balance",
+        "2026-11-25T12:00",
+      ],
     ] as const
   ) {
     const stop = firstLimit(state(plan, keyLimits, balance));

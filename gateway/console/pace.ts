@@ -4,6 +4,7 @@
  * @module
  */
 import { DAY_MS } from "../accounts/ledger/calendar_window.ts";
+import type { Opening } from "../accounts/ledger/limit_levels.ts";
 
 /** An amount that calls use up. All its numbers have one unit. */
 export interface Allowance<Name extends string> {
@@ -20,6 +21,8 @@ export interface Allowance<Name extends string> {
    * Absent: today's pace applies.
    */
   readonly fullInMs?: number | undefined;
+  /** When it has room again if it is reached; absent: when somebody acts. */
+  readonly opens?: Opening;
 }
 
 /** The calls of the last minute. */
@@ -37,7 +40,7 @@ export interface FirstStop<Name extends string> {
   /** Unix time in milliseconds; not after the present if it is reached already. */
   readonly atMs: number;
   /** As that of its {@linkcode Allowance}. */
-  readonly resetsAtMs?: number;
+  readonly opens?: Opening;
   /** True: predicted from the last minute, not from today. */
   readonly isRecent?: true;
 }
@@ -75,8 +78,8 @@ const MIN_ELAPSED_MS = 3_600_000;
 const HORIZON_MS = 30 * DAY_MS;
 
 /**
- * The allowance that is used up first at today's pace, the earlier one of two at the same time;
- * undefined if none is in sight within 30 days.
+ * The allowance that is used up first at today's pace; undefined if none is in sight within 30 days.
+ * Of those that are used up already, it is the one that opens last, which is what a refusal names.
  */
 export function firstStop<Name extends string>(
   nowMs: number,
@@ -87,7 +90,9 @@ export function firstStop<Name extends string>(
     nowMs - Math.floor(nowMs / DAY_MS) * DAY_MS,
   );
   const stops: FirstStop<Name>[] = [];
-  for (const { limit, left, today, resetsAtMs, fullInMs } of allowances) {
+  for (
+    const { limit, left, today, resetsAtMs, fullInMs, opens } of allowances
+  ) {
     const atMs = left <= 0
       ? nowMs
       : nowMs + (fullInMs ?? left / (today / elapsedMs));
@@ -95,9 +100,13 @@ export function firstStop<Name extends string>(
     stops.push({
       limit,
       atMs: Math.floor(atMs),
-      ...(resetsAtMs === undefined ? {} : { resetsAtMs }),
+      ...(opens === undefined ? {} : { opens }),
       ...(fullInMs === undefined ? {} : { isRecent: true }),
     });
   }
-  return stops.toSorted((a, b) => a.atMs - b.atMs)[0];
+  const opensAtMs = ({ opens = Infinity }: FirstStop<Name>): number =>
+    opens === "call_ends" ? nowMs : opens;
+  return stops.toSorted((a, b) =>
+    a.atMs - b.atMs || (a.atMs > nowMs ? 0 : opensAtMs(b) - opensAtMs(a) || 0)
+  )[0];
 }

@@ -16,6 +16,7 @@ function day(limit: number, today: number): Allowance<"day" | "balance"> {
     left: limit - today,
     today,
     resetsAtMs: MIDNIGHT_MS,
+    opens: MIDNIGHT_MS,
   };
 }
 
@@ -48,7 +49,7 @@ Deno.test("firstStop() names the limit that is reached first at today's pace", (
       stop,
       expected === undefined ? undefined : {
         ...expected,
-        ...(expected.limit === "day" ? { resetsAtMs: MIDNIGHT_MS } : {}),
+        ...(expected.limit === "day" ? { opens: MIDNIGHT_MS } : {}),
       },
     );
   }

@@ -87,6 +87,15 @@ wire_api = "responses"
 env_key = "GATEWAY_KEY"`,
   },
   {
+    id: "gemini-cli",
+    name: "Gemini CLI",
+    place: SHELL,
+    lines: ({ url, model }) =>
+      `export GOOGLE_GEMINI_BASE_URL=${url}
+export GEMINI_API_KEY="$GATEWAY_KEY"
+gemini --model ${model}`,
+  },
+  {
     id: "opencode",
     name: "OpenCode",
     place: "In opencode.json",
@@ -290,6 +299,22 @@ const reply = await client.messages.create({
   messages: [{ role: "user", content: "Hello" }],
 });
 console.log(reply.content);`,
+  },
+  {
+    id: "google-genai",
+    name: "@google/genai",
+    place: "In JavaScript",
+    lines: ({ url, model }) =>
+      `import { GoogleGenAI } from "@google/genai";
+
+const client = new GoogleGenAI({
+  apiKey: "sk-…",
+  httpOptions: { baseUrl: "${url}" },
+});
+const reply = await client.models.generateContent({
+  model: "${model}",
+  contents: "Hello",
+});`,
   },
   {
     id: "ai-sdk",

@@ -4,11 +4,27 @@
  * @module
  */
 
-/** Keys from `x-api-key` and `authorization: Bearer …`, in this order; one valid key is enough. */
-export function presentedKeys(headers: Headers): readonly string[] {
+/**
+ * Keys from `x-api-key`, `x-goog-api-key` and `authorization: Bearer …`, in this order; one valid
+ * key is enough.
+ *
+ * @param query the query of a request in the generate-content format, whose clients may send the key
+ * as `key`; absent: it is not read
+ */
+export function presentedKeys(
+  headers: Headers,
+  query?: URLSearchParams,
+): readonly string[] {
   const keys: string[] = [];
-  const header = headers.get("x-api-key");
-  if (header !== null && header !== "") keys.push(header);
+  for (
+    const key of [
+      headers.get("x-api-key"),
+      headers.get("x-goog-api-key"),
+      query?.get("key") ?? null,
+    ]
+  ) {
+    if (key !== null && key !== "") keys.push(key);
+  }
   const bearer = /^bearer (.+)$/is.exec(headers.get("authorization") ?? "")
     ?.[1];
   if (bearer !== undefined) keys.push(bearer);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DialectName } from "../../translate/model/request.ts";
+import type { Dialect } from "../../translate/dialect.ts";
 import type { Limits } from "../accounts/accounts.ts";
 import type { HeaderFields } from "./http_reply.ts";
 import { rateLimitHeaders } from "./rate_limit_headers.ts";
@@ -12,8 +12,8 @@ import { rateLimitHeaders } from "./rate_limit_headers.ts";
 export interface ReplyHeaderOptions {
   /** Whether the reply is a stream. */
   readonly stream: boolean;
-  /** The client's; decides the names of the rate limit headers. */
-  readonly dialect: DialectName;
+  /** The client's; decides the names of the rate limit headers, and the form of a stream. */
+  readonly dialect: Pick<Dialect, "name" | "streamForm">;
   /** State of the key's rate limits. */
   readonly limits: Limits;
   /** Paths of the request fields that the upstream does not support. */
@@ -40,7 +40,8 @@ const MAX_DROPPED = 50;
 export function replyHeaders(options: ReplyHeaderOptions): HeaderFields {
   const headers: Record<string, string> = {
     ...(options.stream ? STREAM_HEADERS : WHOLE_HEADERS),
-    ...rateLimitHeaders(options.dialect, options.limits, options.nowMs),
+    ...(options.dialect.streamForm === "json_array" ? WHOLE_HEADERS : {}),
+    ...rateLimitHeaders(options.dialect.name, options.limits, options.nowMs),
   };
   if (options.dropped.length > 0) {
     headers["x-gateway-dropped"] = droppedHeader(options.dropped);

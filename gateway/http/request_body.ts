@@ -11,13 +11,14 @@ import {
   type JsonObject,
   MAX_LEVELS,
 } from "../../translate/bytes/json.ts";
+import { duplicateKey, keysIn } from "../../translate/bytes/duplicate_key.ts";
 import {
+  FREE_FORM,
   isOtherSpelling,
   otherSpelling,
 } from "../../translate/bytes/key_spelling.ts";
 import {
   type Look,
-  repeatedKey,
   type TopLevel,
   topLevelOf,
 } from "../../translate/bytes/json_splice.ts";
@@ -143,7 +144,9 @@ async function parseObject(
   }
   // Parsers differ in which of two equal keys they take: the upstream could use a value that was
   // not validated here.
-  const repeated = repeatedKey(top);
+  const repeated = keysIn(json) === top.keys
+    ? undefined
+    : duplicateKey(text, FREE_FORM);
   if (repeated !== undefined) {
     throw invalidField(
       repeated.toWellFormed().slice(0, 200),

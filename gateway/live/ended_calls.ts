@@ -4,6 +4,7 @@
  * @module
  */
 import type { CallRecord } from "../accounts/calls/call_record.ts";
+import { outcomeOf } from "../accounts/calls/outcome.ts";
 import type { EndedTurn, JustEnded } from "./live_call.ts";
 
 /** Calls of one turn that are shown, of all accounts and of one. */
@@ -73,6 +74,7 @@ export function justEnded(record: CallRecord): JustEnded {
     keyId: record.keyId,
     endpoint: record.endpoint,
     ended: record.ended,
+    outcome: outcomeOf(record),
     microUsd: record.microUsd,
     estimated: record.estimated,
     model: record.model,

@@ -47,6 +47,8 @@ export interface JustEnded {
   readonly keyId: string;
   readonly endpoint: string;
   readonly ended: string;
+  /** Undefined: of a process of an earlier version. */
+  readonly outcome?: string | undefined;
   readonly microUsd: number;
   readonly estimated: boolean;
   readonly model?: string | undefined;
@@ -91,6 +93,7 @@ const ENDED = z.object({
   keyId: z.string(),
   endpoint: z.string(),
   ended: z.string(),
+  outcome: z.string().exactOptional(),
   microUsd: z.int(),
   estimated: z.boolean(),
   model: z.string().exactOptional(),

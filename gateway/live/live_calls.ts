@@ -176,7 +176,7 @@ export class LiveCalls {
     if (this.#viewers.count > 0) void this.#send();
   }
 
-  /** Writes what has changed. The ledger's writes report an outage of the store. */
+  /** Writes what has changed. Does not report outages of the store: the ledger's writer does. */
   async #report(): Promise<void> {
     const { reports, now, health, state } = this.#options;
     if (reports === undefined) return;

@@ -85,7 +85,7 @@ async function withProcesses(
     const faulty = view();
     // Reports read through `report`, which faulty stores leave alone.
     const reports = processReports(
-      { note: faulty.note, report: faulty.read },
+      { note: faulty.note, read: faulty.read },
       clock.ms,
     );
     const puts: Promise<unknown>[] = [];

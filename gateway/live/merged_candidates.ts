@@ -4,7 +4,7 @@
  * @module
  */
 import type { KnownProcess } from "./live_calls.ts";
-import { type CandidateState, isUnwell } from "./process_state.ts";
+import { type CandidateState, hasProblem } from "./process_state.ts";
 
 /** A candidate, as all processes see it. */
 export interface MergedCandidate {
@@ -13,13 +13,15 @@ export interface MergedCandidate {
   /** Of the process whose breaker is the furthest from closed. */
   readonly worst: Pick<CandidateState, "state" | "since">;
   /** Whether its breaker is not closed, it rests, or its credential fails, in any process. */
-  readonly isUnwell: boolean;
+  readonly hasProblem: boolean;
   /** Number of processes whose breaker is not closed. */
-  readonly unwellIn: number;
+  readonly problemsIn: number;
   /** End of the longest pause, as Unix time in milliseconds; absent: none. */
   readonly restingUntilMs?: number;
   /** Absent: it works in every process. */
   readonly credential?: CandidateState["credential"];
+  /** Whether any process has called it since its start. */
+  readonly wasCalled: boolean;
   readonly calls: number;
   readonly failed: number;
   readonly errors: Readonly<Record<string, number>>;
@@ -33,7 +35,7 @@ const RANK: Readonly<Record<CandidateState["state"], number>> = {
   open: 2,
 };
 
-/** Merges the candidates; those that are unwell come first. */
+/** Merges the candidates; those with problems come first. */
 export function mergedCandidates(
   processes: readonly KnownProcess[],
 ): readonly MergedCandidate[] {
@@ -50,7 +52,7 @@ export function mergedCandidates(
     const [first] = group;
     return first === undefined ? [] : [merged(first, group)];
   });
-  return all.toSorted((a, b) => Number(b.isUnwell) - Number(a.isUnwell));
+  return all.toSorted((a, b) => Number(b.hasProblem) - Number(a.hasProblem));
 }
 
 function merged(
@@ -81,10 +83,11 @@ function merged(
     model: first.model,
     upstream: first.upstream,
     worst,
-    isUnwell: group.some(isUnwell),
-    unwellIn: group.filter(({ state }) => state !== "closed").length,
+    hasProblem: group.some(hasProblem),
+    problemsIn: group.filter(({ state }) => state !== "closed").length,
     ...(pauses.length === 0 ? {} : { restingUntilMs: Math.max(...pauses) }),
     ...(credential === undefined ? {} : { credential }),
+    wasCalled: group.some(({ was_called = false }) => was_called),
     calls: sum("calls"),
     failed: sum("failed"),
     errors,

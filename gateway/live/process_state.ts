@@ -6,10 +6,10 @@
  */
 import { z } from "zod";
 import type { Config } from "../config.ts";
-import type { CandidateRates } from "../upstream/candidate_rates.ts";
-import { candidateReports } from "../upstream/candidate_report.ts";
-import type { UpstreamClient } from "../upstream/http_client.ts";
-import type { Candidate } from "../upstream/model_registry.ts";
+import type { CandidateRates } from "../upstream/health/candidate_rates.ts";
+import { candidateReports } from "../upstream/health/candidate_report.ts";
+import type { UpstreamClient } from "../upstream/http/http_client.ts";
+import type { Candidate } from "../upstream/catalogue/model_registry.ts";
 import { VERSION } from "../version.ts";
 
 const TIME = z.string().describe("ISO 8601");
@@ -27,6 +27,9 @@ const CANDIDATE = z.object({
     failing_since: TIME,
     reason: z.string(),
   }).exactOptional(),
+  was_called: z.boolean().exactOptional().describe(
+    "since the process started; absent: not told",
+  ),
   calls: z.int().describe("attempts that ended in the last 15 minutes"),
   failed: z.int().describe("those that failed at the upstream"),
   errors: z.record(z.string(), z.int()).describe(
@@ -57,6 +60,9 @@ const STATE = {
   ledger_backlog: z.int().describe("writes that wait for the store"),
   unpriced_calls: z.record(z.string(), z.int()).exactOptional().describe(
     "by model, since the start: calls with a part that the model's price has no rate for; absent: none",
+  ),
+  bounded_calls: z.record(z.string(), z.int()).exactOptional().describe(
+    "by model, since the start: calls whose upstream reported more than they can have used; absent: none",
   ),
   clock_ahead_ms: z.int().exactOptional().describe(
     "by how much the process's clock is ahead of the store's, which dates calls; negative: behind",
@@ -109,6 +115,8 @@ export interface StateSource {
   readonly backlog: number;
   /** Calls with a part that the model's price has no rate for, by model. */
   readonly unpriced: ReadonlyMap<string, number>;
+  /** Calls whose upstream reported more than they can have used, by model. */
+  readonly bounded: ReadonlyMap<string, number>;
   /** Milliseconds by which the process's clock is ahead of the store's. */
   readonly clockAheadMs: number;
 }
@@ -126,6 +134,7 @@ export function processState(
       );
       return {
         ...report,
+        was_called: rates.wasCalled(report.model, report.upstream),
         calls,
         failed,
         errors: { ...errors },
@@ -150,6 +159,9 @@ export function processState(
     ...(source.unpriced.size === 0
       ? {}
       : { unpriced_calls: Object.fromEntries(source.unpriced) }),
+    ...(source.bounded.size === 0
+      ? {}
+      : { bounded_calls: Object.fromEntries(source.bounded) }),
     clock_ahead_ms: Math.round(source.clockAheadMs),
     upstreams: candidates,
     upstreams_left_out: 0,
@@ -159,11 +171,11 @@ export function processState(
 /** Most candidates in a report to other processes. */
 const MAX_CANDIDATES = 300;
 
-/** The state as other processes receive it: candidates that are unwell or were called, the unwell first. */
+/** The state as other processes receive it: candidates with calls or problems, problems first. */
 export function shortState(state: ProcessState): ProcessState {
   const notable = state.upstreams
-    .filter((one) => isUnwell(one) || one.calls > 0)
-    .toSorted((a, b) => Number(isUnwell(b)) - Number(isUnwell(a)))
+    .filter((one) => hasProblem(one) || one.calls > 0)
+    .toSorted((a, b) => Number(hasProblem(b)) - Number(hasProblem(a)))
     .slice(0, MAX_CANDIDATES);
   return {
     ...state,
@@ -173,7 +185,7 @@ export function shortState(state: ProcessState): ProcessState {
 }
 
 /** Whether a candidate's breaker is not closed, it rests, or its credential fails. */
-export function isUnwell(
+export function hasProblem(
   { state, resting_until, credential }: Pick<
     CandidateState,
     "state" | "resting_until" | "credential"

@@ -18,6 +18,10 @@ export interface CallFacts {
   user: string | undefined;
   /** What the call costs; undefined if it was not reserved. */
   charge: Charge | undefined;
+  /** What the upstream wrote of each attempt that failed, in the order of the attempts. */
+  words: readonly (string | undefined)[];
+  /** Whether the error with which the call ended is in the log. */
+  isLogged: boolean;
 }
 
 /** The facts of a request that has just arrived: none. */
@@ -28,5 +32,7 @@ export function noFacts(): CallFacts {
     stream: undefined,
     user: undefined,
     charge: undefined,
+    words: [],
+    isLogged: false,
   };
 }

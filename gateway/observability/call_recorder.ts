@@ -4,9 +4,10 @@
  * @module
  */
 import type { CallRecord } from "../accounts/calls/call_record.ts";
-import { isUnpriced } from "../accounts/ledger/charge.ts";
+import { attemptError } from "../accounts/calls/outcome.ts";
+import { isBounded, isUnpriced } from "../accounts/ledger/charge.ts";
 import type { CallFacts } from "./call_facts.ts";
-import type { LogEntry } from "./log.ts";
+import type { LogEntry, UpstreamCall } from "./log.ts";
 
 /** Records calls. */
 export interface CallRecorder {
@@ -20,8 +21,13 @@ const GENERATION: ReadonlySet<string | undefined> = new Set([
   "/v1/messages",
   "/v1/chat/completions",
   "/v1/responses",
+  "/v1beta/models/:model:generateContent",
+  "/v1beta/models/:model:streamGenerateContent",
+  "/v1/models/:model:generateContent",
+  "/v1/models/:model:streamGenerateContent",
 ]);
 const MAX_MODEL_CHARS = 200;
+const MAX_WORDS_CHARS = 300;
 const MAX_USER_CHARS = 512;
 
 /** Passes the records of calls to `add`. */
@@ -39,7 +45,7 @@ export function callRecorder(
 /** The record; undefined if the request has none. */
 export function callRecord(
   entry: LogEntry,
-  { holder, model, stream, user, charge }: CallFacts,
+  { holder, model, stream, user, charge, words }: CallFacts,
 ): CallRecord | undefined {
   const { endpoint, dropped, upstream_calls: attempts } = entry;
   if (
@@ -77,14 +83,29 @@ export function callRecord(
     record.reasoningTokens = charge.reasoningTokens;
     record.estimated = charge.estimated;
     if (isUnpriced(charge)) record.unpriced = true;
+    if (isBounded(charge)) record.bounded = true;
   }
   if (entry.upstream !== undefined) record.upstream = entry.upstream;
   if (attempts !== undefined && attempts.length > 0) {
-    record.attempts = attempts.map((one) => ({ ...one }));
+    record.attempts = attempts.map((given, at) => {
+      const said = words[at];
+      const one = at === attempts.length - 1 ? withEnd(given, entry) : given;
+      return attemptError(one) === undefined || said === undefined
+        ? { ...one }
+        : { ...one, words: cut(said, MAX_WORDS_CHARS) };
+    });
   }
   if (dropped !== undefined) record.dropped = dropped;
   if (entry.trace_id !== undefined) record.traceId = entry.trace_id;
   return record;
+}
+
+/** The last attempt: a reply that its upstream broke off is a failed one. */
+function withEnd(last: UpstreamCall, entry: LogEntry): UpstreamCall {
+  return entry.ended === "failed" && entry.error_of === "upstream" &&
+      last.error === undefined
+    ? { ...last, error: entry.error ?? "upstream" }
+    : last;
 }
 
 type Draft<T> = { -readonly [K in keyof T]: T[K] };

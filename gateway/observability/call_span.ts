@@ -28,6 +28,8 @@ export interface CallSpan {
 
 /** Values known at the start of a span. */
 export interface SpanStart {
+  /** The operation, by the conventions. */
+  readonly name: string;
   /** The id that clients use. */
   readonly model: string;
   /** Unix time in milliseconds. */
@@ -42,8 +44,8 @@ export type StartSpan = (start: SpanStart) => CallSpan | undefined;
 /** Creates spans with the platform's own tracer provider, which needs no setup. */
 export function spanStarter(): StartSpan {
   const tracer = trace.getTracer("model-gateway");
-  return ({ model, arrivedMs }) => {
-    const span = tracer.startSpan(`chat ${model}`, {
+  return ({ name, model, arrivedMs }) => {
+    const span = tracer.startSpan(`${name} ${model}`, {
       kind: SpanKind.CLIENT,
       startTime: new Date(arrivedMs),
     });
@@ -54,7 +56,10 @@ export function spanStarter(): StartSpan {
     return {
       trace: { traceId, traceparent: `00-${traceId}-${spanId}-${flags}` },
       end(entry) {
-        span.setAttributes(attributesOf(entry));
+        span.setAttributes({
+          "gen_ai.operation.name": name,
+          ...attributesOf(entry),
+        });
         for (const { upstream, error } of entry.tried ?? []) {
           span.addEvent("attempt failed", {
             "gateway.upstream": upstream,
@@ -77,7 +82,6 @@ export function spanStarter(): StartSpan {
 function attributesOf(entry: LogEntry): Attributes {
   const { usage } = entry;
   const attributes: Record<string, string | number | boolean | undefined> = {
-    "gen_ai.operation.name": "chat",
     "gen_ai.request.model": entry.model,
     "gen_ai.usage.input_tokens": usage?.input,
     "gen_ai.usage.cache_read.input_tokens": usage?.cacheRead,

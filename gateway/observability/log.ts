@@ -10,7 +10,7 @@ import type { CallFacts } from "./call_facts.ts";
 import type { AccountsEvent } from "../accounts/mod.ts";
 import type { ConfigurationEvent } from "../reload.ts";
 import type { CredentialEvent } from "../upstream/credential_set.ts";
-import type { HostListEvent } from "../upstream/host_lists.ts";
+import type { HostListEvent } from "../upstream/catalogue/host_lists.ts";
 
 /** An attempt that failed before any byte reached the client. */
 export interface TriedUpstream {
@@ -122,7 +122,7 @@ export interface LogEntry {
   readonly upstream_code?: string;
   /** Whether the client asked for a stream; absent if that is not known. */
   readonly stream?: boolean;
-  /** Tokens reported by the upstream; absent if no reply began. */
+  /** Tokens reported by the upstream, within the bounds of the call; absent if no reply began. */
   readonly usage?: Usage;
   /**
    * Whether the reply was stored for later requests, or the store failed; absent if it was not to
@@ -133,6 +133,8 @@ export interface LogEntry {
   readonly cost_micro_usd?: number;
   /** True where the model's price has no rate for a part of the charge. */
   readonly unpriced?: true;
+  /** True where the upstream reported more than the call can have used; `usage` is then what was charged. */
+  readonly bounded?: true;
   /**
    * Paths, in the client's format, of request fields that the upstream does not support: at most
    * 50, the first 200 characters of each; absent if there are none.

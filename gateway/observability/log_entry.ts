@@ -1,5 +1,5 @@
 /**
- * The log entry of a generation call.
+ * The log entry of a call that is paid for.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { Dialect } from "../../translate/dialect.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type { UpstreamRequest } from "../../translate/upstream_request.ts";
 import type { CallOutcome } from "../accounts/call_outcome.ts";
-import { isUnpriced } from "../accounts/ledger/charge.ts";
+import { isBounded, isUnpriced } from "../accounts/ledger/charge.ts";
 import type { Charge } from "../accounts/records.ts";
 import type { HttpReply } from "../http/http_reply.ts";
 import {
@@ -19,24 +19,25 @@ import {
 import { factsOf, reasonOf } from "./refusal_log_entry.ts";
 import type { Trace } from "../http/trace.ts";
 import type { CallTimes } from "../upstream/call_times.ts";
-import type { Candidate } from "../upstream/model_registry.ts";
-import type { Model } from "../upstream/catalogue.ts";
-import type { FailedAttempt } from "../upstream/retry_policy.ts";
+import type { Candidate } from "../upstream/catalogue/model_registry.ts";
+import type { Model } from "../upstream/catalogue/catalogue.ts";
+import type { FailedAttempt } from "../upstream/health/retry_policy.ts";
 
 export interface SettledCall {
   /** The call as it reached the pipeline. */
   readonly call: {
     readonly requestId: string;
     readonly path: string;
+    readonly endpoint: string;
     readonly arrivedMs: number;
-    readonly dialect: Dialect;
+    readonly dialect: Pick<Dialect, "encodeError">;
     readonly caller: { readonly accountId: string; readonly keyId: string };
   };
   /** Its attempts; `candidate` is the one that replied, or whose error the client received. */
   readonly failover: {
     readonly model: Model;
     readonly candidate: Candidate;
-    readonly upstream: Pick<UpstreamRequest, "dropped">;
+    readonly call: { readonly request: Pick<UpstreamRequest, "dropped"> };
     readonly attemptCount: number;
     readonly failedAttempts: readonly FailedAttempt[];
     readonly calls: readonly CallTimes[];
@@ -55,8 +56,8 @@ export interface SettledCall {
   readonly error: unknown;
   /** Whether the gateway caused the error, although an upstream was being called. */
   readonly causedByGateway: boolean;
-  /** Whether the reply was stored; undefined where it was not to be, or did not end. */
-  readonly isStored: boolean | undefined;
+  /** What saw the reply. */
+  readonly taps: readonly { logged(): Pick<LogEntry, "stored"> }[];
   /** Unix time in milliseconds; undefined where no reply began. */
   readonly firstByteMs: number | undefined;
   /** Unix time in milliseconds; undefined where nothing was generated. */
@@ -85,14 +86,15 @@ export function callLogEntry(settled: SettledCall): LogEntry {
   const { call, failover, outcome, charge, trace, firstByteMs, began } =
     settled;
   const { ended, usage } = outcome;
-  const { dropped } = failover.upstream;
+  const { dropped } = failover.call.request;
+  const isBeyond = isBounded(charge);
   const error = ended === "caller_left" ? undefined : settled.error;
   const upstreamFacts = error instanceof ApiError ? factsOf(error) : {};
   return {
     request_id: call.requestId,
     method: "POST",
     path: call.path,
-    endpoint: call.path,
+    endpoint: call.endpoint,
     status: began
       ? 200
       : ended === "caller_left"
@@ -118,11 +120,12 @@ export function callLogEntry(settled: SettledCall): LogEntry {
     upstream_calls: failover.calls.map((one) => upstreamCall(one, settled)),
     stream: settled.stream,
     ...upstreamFacts,
-    ...(failover.calls.at(-1)?.hadKey === true ? { note: HAD_KEY } : {}),
-    ...(began ? { usage } : {}),
-    ...(settled.isStored === undefined ? {} : { stored: settled.isStored }),
+    ...(failover.calls.at(-1)?.hadKey() === true ? { note: HAD_KEY } : {}),
+    ...(began ? { usage: isBeyond ? charge.tokens : usage } : {}),
+    ...Object.assign({}, ...settled.taps.map((tap) => tap.logged())),
     cost_micro_usd: charge.costMicroUsd,
     ...(isUnpriced(charge) ? { unpriced: true } : {}),
+    ...(isBeyond ? { bounded: true } : {}),
     ...(dropped.length === 0 ? {} : {
       dropped: dropped.slice(0, MAX_DROPPED).map((path) =>
         path.slice(0, MAX_DROPPED_CHARS).toWellFormed()
@@ -166,7 +169,10 @@ function triedUpstream({ candidate, error }: FailedAttempt): TriedUpstream {
 }
 
 /** One error kind can have different statuses in different dialects. */
-function statusSent(dialect: Dialect, error: unknown): number {
+function statusSent(
+  dialect: Pick<Dialect, "encodeError">,
+  error: unknown,
+): number {
   return error instanceof ApiError
     ? dialect.encodeError(error, "").status
     : 500;

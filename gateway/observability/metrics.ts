@@ -17,8 +17,8 @@ import {
   readCounter,
 } from "./exposition.ts";
 import type { LogEntry } from "./log.ts";
-import type { BreakerState } from "../upstream/breaker.ts";
-import type { CandidateReport } from "../upstream/candidate_report.ts";
+import type { BreakerState } from "../upstream/health/breaker.ts";
+import type { CandidateReport } from "../upstream/health/candidate_report.ts";
 
 /** The current state, read at each export. */
 export interface GatewayState {
@@ -128,6 +128,10 @@ export function createMetrics(state: GatewayState): Metrics {
     "gateway_unpriced_calls_total",
     "Calls with a part that the model's price has no rate for, charged at the dearest rate",
   );
+  const bounded = counter(
+    "gateway_bounded_calls_total",
+    "Calls whose upstream reported more than they can have used, charged at the bound",
+  );
   const firstByte = histogram(
     "gateway_time_to_first_byte_seconds",
     "From a reserved call's arrival to the first byte of its reply",
@@ -170,6 +174,7 @@ export function createMetrics(state: GatewayState): Metrics {
     tokens,
     cost,
     unpriced,
+    bounded,
     firstByte,
     duration,
     upstreamErrors,
@@ -282,6 +287,7 @@ export function createMetrics(state: GatewayState): Metrics {
       }
       series.cost.add(entry.cost_micro_usd ?? 0);
       if (entry.unpriced === true) unpriced.of({ model }).add(1);
+      if (entry.bounded === true) bounded.of({ model }).add(1);
       if (entry.stored !== undefined) {
         storedReplies.of({ stored: String(entry.stored) }).add(1);
       }

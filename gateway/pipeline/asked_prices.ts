@@ -28,8 +28,8 @@ import type { DialectName } from "../../translate/model/request.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { Caller } from "../accounts/accounts.ts";
 import type { Gateway } from "../gateway.ts";
-import type { Candidate } from "../upstream/model_registry.ts";
-import type { Model } from "../upstream/catalogue.ts";
+import type { Candidate } from "../upstream/catalogue/model_registry.ts";
+import type { Model } from "../upstream/catalogue/catalogue.ts";
 
 /** Uses of a tool that are reserved where the request does not bound them: a vendor's own loop pauses after about as many steps. */
 const USES_WITHOUT_BOUND = 10;

@@ -11,7 +11,7 @@ import type { PumpState } from "./stream_pump.ts";
 export interface CallSoFar {
   readonly call: {
     readonly requestId: string;
-    readonly path: string;
+    readonly endpoint: string;
     readonly arrivedMs: number;
     readonly caller: { readonly accountId: string; readonly keyId: string };
   };
@@ -47,7 +47,7 @@ export function callUnderWay(
     accountId: call.caller.accountId,
     keyId: call.caller.keyId,
     model: failover.model.id,
-    endpoint: call.path,
+    endpoint: call.endpoint,
     stream: known.stream,
     phase: pump?.paused === true
       ? "client"

@@ -4,36 +4,24 @@
  *
  * @module
  */
-import type { Dialect } from "../../translate/dialect.ts";
+import type { ClientRequest } from "../../translate/upstream_request.ts";
 import { ApiError } from "../../translate/model/error.ts";
-import type { JsonObject } from "../../translate/bytes/json.ts";
-import type { TopLevel } from "../../translate/bytes/json_splice.ts";
-import type { GenerationRequest } from "../../translate/model/request.ts";
 import type { Caller } from "../accounts/accounts.ts";
-import { inputTokens } from "./estimate.ts";
 import type { Gateway } from "../gateway.ts";
-import { accessibleModel, assertActive } from "./model_access.ts";
 import type { Trace } from "../http/trace.ts";
-import { readUpTo } from "../upstream/attempt.ts";
+import { attempt, readUpTo } from "../upstream/attempt.ts";
 import { countOf, countRequest } from "../upstream/count_request.ts";
-import { authenticatedCall } from "../upstream/authenticated_call.ts";
+import type { Candidate } from "../upstream/catalogue/model_registry.ts";
+import type { Operation, PreparedCall } from "../upstream/operation.ts";
+import { inputTokens } from "./estimate.ts";
+import { accessibleModel, assertActive } from "./model_access.ts";
 
 /** A request whose tokens are counted. */
 export interface CountTokensCall {
-  /** The client's. Only a vendor of the same dialect is asked for a count. */
-  readonly dialect: Dialect;
+  /** The request whose prompt is counted. */
+  readonly client: ClientRequest;
   /** Its plan decides which models are accessible. */
   readonly caller: Caller;
-  /** The body after decompression; forwarded to a vendor that counts. */
-  readonly bytes: Uint8Array;
-  /** The parsed body. */
-  readonly body: JsonObject;
-  /** Positions of the top-level fields in the bytes. */
-  readonly top: TopLevel;
-  /** The decoded body; the estimate is computed from it. */
-  readonly request: GenerationRequest;
-  /** The client's headers for a vendor of its dialect. */
-  readonly headers: Readonly<Record<string, string>>;
   /** The client's trace, forwarded to the vendor. */
   readonly trace: Trace | undefined;
   /** Aborted when the client disconnects. */
@@ -52,80 +40,96 @@ export async function countTokens(
   gateway: Gateway,
   call: CountTokensCall,
 ): Promise<number> {
-  assertActive(call.caller);
-  const model = accessibleModel(gateway, call.caller, call.request.model);
-  const own = gateway.models.candidates(model, call.dialect.name).filter((
-    { dialect },
-  ) => dialect.name === call.dialect.name);
-  const candidate = own.find(({ address }) => address.count !== undefined);
-  const url = candidate?.address.count;
-  const host = candidate?.hostDialect.count;
-  if (candidate === undefined || url === undefined || host === undefined) {
-    const { refusal } = call.request;
-    if (refusal !== undefined && own.length === 0) throw refusal;
-    return inputTokens(call.request);
+  const { client, caller, trace } = call;
+  const { request } = client;
+  assertActive(caller);
+  const model = accessibleModel(gateway, caller, request.model, "generation");
+  const operation = counting(client);
+  const candidates = operation.candidates(gateway.models, model);
+  const candidate = candidates.find(countsTokens);
+  if (candidate === undefined) {
+    const isTranslated = candidates.every(({ dialect }) =>
+      dialect.name !== client.dialect.name
+    );
+    if (request.refusal !== undefined && isTranslated) throw request.refusal;
+    return inputTokens(request);
   }
-  const { dialect } = candidate;
-  const upstream = countRequest(
-    {
-      dialect: call.dialect,
-      bytes: call.bytes,
-      body: call.body,
-      top: call.top,
-      request: call.request,
-      headers: call.headers,
-    },
-    candidate,
-    host,
-  );
   const { signal, dispose } = withTimeout(
     call.signal,
     gateway,
     model.totalTimeoutMs ?? gateway.config.totalTimeoutMs,
   );
   try {
-    for (let attempts = 1;; attempts++) {
-      const { response, sent } = await authenticatedCall({
-        client: gateway.client,
-        candidate,
-        url,
-        upstream,
-        stream: false,
-        trace: call.trace,
-        signal,
-      });
-      const text = new TextDecoder().decode(
-        await readUpTo(response.body, MAX_RESPONSE_BYTES, "cut"),
-      );
-      const { status } = response;
-      // This host counts no inference profiles and no server tools.
-      if (host.wrap === "bedrock" && status === 400) {
-        return inputTokens(call.request);
-      }
-      if (status === 200) {
-        const count = countOf(text);
-        if (count !== undefined) return count;
-        throw new ApiError(
-          "upstream",
-          "could not read the upstream's count of tokens",
-        );
-      }
-      const error = dialect.decodeError(status, response.headers(), text);
-      // The credential may have another key, or a token may have expired early.
-      if (
-        attempts > 1 || error.details.refused !== "credential" ||
-        !await candidate.credential.refused(sent, response)
-      ) throw error;
-    }
+    const ended = await attempt({
+      client: gateway.client,
+      call: operation.prepare(candidate),
+      isStream: operation.isStream,
+      trace,
+      signal,
+    });
+    if (ended.type === "replied") return ended.result;
+    if (isUncounted(candidate, ended.error)) return inputTokens(request);
+    throw ended.error;
   } finally {
     dispose();
   }
 }
 
+/** The operation of counting. */
+function counting(client: ClientRequest): Operation<number> {
+  return {
+    isStream: false,
+    candidates: (models, model) =>
+      models.candidates(model, client.dialect.name),
+    prepare: (candidate) => prepared(client, candidate),
+  };
+}
+
+/** Whether an error means that this prompt cannot be counted there, rather than that it is wrong. */
+function isUncounted(
+  { dialect, hostDialect }: Candidate,
+  { details: { upstreamStatus } }: ApiError,
+): boolean {
+  // This host counts no inference profiles and no server tools.
+  if (hostDialect.count?.wrap === "bedrock") return upstreamStatus === 400;
+  // Hosts that are compatible with the format may have no count.
+  return dialect.name === "responses" &&
+    (upstreamStatus === 404 || upstreamStatus === 405);
+}
+
+function countsTokens({ address, hostDialect }: Candidate): boolean {
+  return address.count !== undefined && hostDialect.count !== undefined;
+}
+
+function prepared(
+  client: ClientRequest,
+  candidate: Candidate,
+): PreparedCall<number> {
+  const { address, hostDialect } = candidate;
+  if (address.count === undefined || hostDialect.count === undefined) {
+    throw new Error(`${candidate.name} does not count tokens`);
+  }
+  return {
+    candidate,
+    url: address.count,
+    request: countRequest(client, candidate, hostDialect.count),
+    isRelayed: () => false,
+    async read({ body }) {
+      const bytes = await readUpTo(body, MAX_RESPONSE_BYTES, "cut");
+      const count = countOf(new TextDecoder().decode(bytes));
+      if (count !== undefined) return count;
+      throw new ApiError(
+        "upstream",
+        "could not read the upstream's count of tokens",
+      );
+    },
+  };
+}
+
 /** A signal that aborts when the client disconnects or the total timeout expires. */
 function withTimeout(
   client: AbortSignal,
-  { timers }: Gateway,
+  { timers }: Pick<Gateway, "timers">,
   totalMs: number,
 ): { readonly signal: AbortSignal; readonly dispose: () => void } {
   const controller = new AbortController();

@@ -8,13 +8,13 @@
 import type { Relay } from "../../translate/stream/relay_interface.ts";
 import { joinPieces } from "../../translate/bytes/buffers.ts";
 import type { ReplyProgress } from "../../translate/model/reply_progress.ts";
-import type { AttemptResult } from "../upstream/attempt.ts";
-import type { ByteSource } from "../upstream/byte_source.ts";
+import type { ByteSource } from "../upstream/http/byte_source.ts";
+import type { Reply, StreamedReply } from "../upstream/operation.ts";
 
 /** A reply that is still pending. */
 export interface DeferredStreamOptions {
   /** Rejects if no attempt succeeds; the error is then sent in the stream. */
-  readonly attempts: Promise<AttemptResult>;
+  readonly attempts: Promise<Reply>;
   /** Writes the pings, and the error if there is no reply. */
   readonly pingRelay: Relay;
   /** Cancels the attempts; called when the stream ends before the reply begins. */
@@ -27,9 +27,9 @@ const NOTHING = new Uint8Array(0);
 /** The pending reply as a relay and a source, which begin with a ping. */
 export function deferredStream(
   { attempts, pingRelay, abortAttempts }: DeferredStreamOptions,
-): AttemptResult & { type: "stream" } {
+): StreamedReply {
   let relay: Relay = pingRelay;
-  let result: AttemptResult | undefined;
+  let result: Reply | undefined;
   let isPaused = false;
   /** The first relayed bytes of the reply, until they are sent. */
   let first: Uint8Array | undefined;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Relay } from "../../translate/stream/relay_interface.ts";
-import type { AttemptResult } from "../upstream/attempt.ts";
+import type { Reply } from "../upstream/operation.ts";
 import { gatewayTimers } from "../timers.ts";
 import { deferredStream } from "./deferred_stream.ts";
 import { pump } from "./stream_pump.ts";
@@ -25,7 +25,7 @@ function plainRelay(ping: string): Relay {
 
 /** The text that a client receives of a reply that begins while it waits. */
 async function received(chunks: readonly string[]): Promise<string> {
-  const attempts = Promise.withResolvers<AttemptResult>();
+  const attempts = Promise.withResolvers<Reply>();
   const { relay, source, first } = deferredStream({
     attempts: attempts.promise,
     pingRelay: plainRelay("ping "),

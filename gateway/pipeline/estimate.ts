@@ -5,6 +5,7 @@
  * @module
  */
 import { Buffer } from "node:buffer";
+import type { EmbeddingInput } from "../../translate/embeddings/embedding_request.ts";
 import type { GenerationRequest, Part } from "../../translate/model/request.ts";
 
 const BYTES_PER_TOKEN = 4;
@@ -38,6 +39,18 @@ export function inputTokens(request: GenerationRequest): number {
     );
   }
   return Math.max(1, tokens);
+}
+
+/** Tokens of inputs to embed, estimated where they are texts; at least 1. */
+export function embeddingTokens(inputs: readonly EmbeddingInput[]): number {
+  return Math.max(
+    1,
+    inputs.reduce(
+      (sum, input) =>
+        sum + (typeof input === "string" ? textTokens(input) : input.length),
+      0,
+    ),
+  );
 }
 
 function partTokens(part: Part): number {

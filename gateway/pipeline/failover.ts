@@ -6,39 +6,36 @@
  * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
-import type { GenerationRequest } from "../../translate/model/request.ts";
-import type {
-  ClientRequest,
-  UpstreamRequest,
-} from "../../translate/upstream_request.ts";
 import type { Gateway } from "../gateway.ts";
 import type { TimerId } from "../timers.ts";
-import {
-  attempt,
-  type AttemptContext,
-  type AttemptResult,
-} from "../upstream/attempt.ts";
+import { attempt, type AttemptContext } from "../upstream/attempt.ts";
 import type { CallTimes } from "../upstream/call_times.ts";
-import type { Model } from "../upstream/catalogue.ts";
-import type { ToolReasoning } from "../upstream/models.ts";
-import { recordFailure } from "../upstream/failure.ts";
-import { chooseCandidate } from "../upstream/load_balancer.ts";
-import type { Candidate, ModelRegistry } from "../upstream/model_registry.ts";
-import {
-  type PreparedRequest,
-  prepareRequest,
-  withoutProofs,
-} from "../upstream/prepare_request.ts";
+import type { Model } from "../upstream/catalogue/catalogue.ts";
+import { recordFailure } from "../upstream/health/failure.ts";
+import { chooseCandidate } from "../upstream/health/load_balancer.ts";
+import type {
+  Candidate,
+  ModelRegistry,
+} from "../upstream/catalogue/model_registry.ts";
+import type { Operation, PreparedCall, Reply } from "../upstream/operation.ts";
 import {
   type FailedAttempt,
   mostInformative,
+  type NextAttempt,
   nextAttempt,
-} from "../upstream/retry_policy.ts";
+} from "../upstream/health/retry_policy.ts";
 
 const NOTHING = new Uint8Array(0);
+const NO_KEY = (): boolean => false;
 
 /** Shared by all calls without a failed attempt. */
 const NO_FAILURES: readonly FailedAttempt[] = [];
+
+/** The parts of the gateway that choosing and calling need. */
+export type FailoverParts = Pick<
+  Gateway,
+  "models" | "config" | "client" | "timers" | "now" | "random"
+>;
 
 /** The candidates and attempts of one call. */
 export class Failover {
@@ -46,24 +43,26 @@ export class Failover {
   readonly model: Model;
   /** Candidates of the model, by ascending priority. */
   readonly candidates: readonly Candidate[];
-  readonly #gateway: Gateway;
+  readonly #gateway: FailoverParts;
   /** Those of the call's beginning: a changed configuration is for later calls. */
   readonly #models: ModelRegistry;
-  readonly #isStrict: boolean;
+  readonly #isStream: boolean;
   /** Candidates whose format cannot express the request. */
   readonly #incompatible: Candidate[] = [];
   /** Absent once a candidate has replied: no further attempt needs it, and it may be large. */
-  #client: ClientRequest | undefined;
-  #current: PreparedRequest;
+  #operation: Operation<Reply> | undefined;
+  #current: PreparedCall<Reply>;
+  #sentBytes = 0;
   /** Whether the running attempt is the probe of a half-open breaker. */
   #isProbe = false;
   readonly #calls: CallTimes[] = [];
   #failedAttempts: readonly FailedAttempt[] = NO_FAILURES;
-  #retriesStopped = false;
+  /** Fields that the head of the reply names as dropped; absent until the client receives it. */
+  #named: ReadonlySet<string> | undefined;
   #replied = false;
   #deadlinePassed = false;
-  /** Whether the candidate was called again without signatures; that happens once. */
-  #triedWithoutProofs = false;
+  /** Whether a candidate was called again without the part that it refused; that happens once. */
+  #triedWithoutPart = false;
 
   /**
    * Chooses the first candidate and writes the request for it.
@@ -71,22 +70,17 @@ export class Failover {
    * @throws {ApiError} `invalid_request` where no candidate's format can express the request
    */
   constructor(
-    gateway: Gateway,
+    gateway: FailoverParts,
     model: Model,
-    client: ClientRequest,
-    isStrict: boolean,
+    operation: Operation<Reply>,
   ) {
     this.#gateway = gateway;
     this.model = model;
     this.#models = gateway.models;
-    this.candidates = this.#models.candidates(
-      model,
-      client.dialect.name,
-      toolReasoning(client.request),
-    );
-    this.#client = client;
-    this.#isStrict = isStrict;
-    this.#current = this.#firstChoice(client);
+    this.#isStream = operation.isStream;
+    this.candidates = operation.candidates(this.#models, model);
+    this.#operation = operation;
+    this.#current = this.#firstChoice(operation);
   }
 
   /**
@@ -97,9 +91,14 @@ export class Failover {
     return this.#current.candidate;
   }
 
-  /** The request as sent to {@linkcode Failover.candidate}. */
-  get upstream(): UpstreamRequest {
-    return this.#current.upstream;
+  /** The call as written for {@linkcode Failover.candidate}; without its bytes once it has replied. */
+  get call(): PreparedCall<Reply> {
+    return this.#current;
+  }
+
+  /** Length of the body that the candidate which replied received; 0 before. */
+  get sentBytes(): number {
+    return this.#sentBytes;
   }
 
   /** Number of attempts begun. */
@@ -117,9 +116,12 @@ export class Failover {
     return this.#failedAttempts;
   }
 
-  /** Begins no further attempt: the client has received a part of the reply. */
-  stopRetrying(): void {
-    this.#retriesStopped = true;
+  /**
+   * The client receives the head of the reply before there is one: further attempts must fit it, so
+   * they drop no field that it does not name.
+   */
+  headSent(): void {
+    this.#named = new Set(this.#current.request.dropped);
   }
 
   /**
@@ -138,37 +140,36 @@ export class Failover {
   async run(
     context: AttemptContext,
     deadlineMs: number,
-  ): Promise<AttemptResult> {
+  ): Promise<Reply> {
     this.#models.budget(this.model).deposit();
     this.#chooseAgain();
     for (;;) {
       const { candidate } = this.#current;
-      const result = await this.#attempt(context);
+      const ended = await this.#attempt(context);
       const nowMs = this.#gateway.now();
-      if (result.type !== "failed") {
+      if (ended.type === "replied") {
+        const { result } = ended;
         this.#replied = true;
         const call = this.#calls.at(-1);
         if (call !== undefined) {
           call.firstByteMs = nowMs;
-          call.hadKey = result.type === "whole" && result.hadKey;
+          call.hadKey = result.hadKey ?? NO_KEY;
         }
-        this.#client = undefined;
-        const upstream = { ...this.#current.upstream, bytes: NOTHING };
-        this.#current = { candidate, upstream };
+        this.#operation = undefined;
+        this.#sentBytes = this.#current.request.bytes.length;
+        const request = { ...this.#current.request, bytes: NOTHING };
+        this.#current = { ...this.#current, request };
         candidate.health.replyStarted(nowMs);
         return result;
       }
       const call = this.#calls.at(-1);
       if (call !== undefined) {
         call.endedMs = nowMs;
-        call.error = result.error;
+        call.error = ended.error;
       }
-      recordFailure(candidate.health, result.error, nowMs, this.#isProbe);
-      this.#failedAttempts = [...this.#failedAttempts, {
-        ...result,
-        candidate,
-      }];
-      if (this.#dropProofs(result.error)) continue;
+      recordFailure(candidate.health, ended.error, nowMs, this.#isProbe);
+      this.#failedAttempts = [...this.#failedAttempts, { ...ended, candidate }];
+      if (this.#prepareAgain(ended.error)) continue;
       const waitMs = this.#next(nowMs, deadlineMs);
       if (waitMs === undefined) throw this.#mostInformative();
       if (waitMs > 0) await this.#pause(waitMs, context.signal);
@@ -185,24 +186,22 @@ export class Failover {
     }
   }
 
-  /** Whether the same candidate is called again at once, without the reasoning signatures that it refused. */
-  #dropProofs(error: ApiError): boolean {
-    const client = this.#client;
-    if (
-      this.#triedWithoutProofs || this.#retriesStopped || client === undefined
-    ) return false;
+  /** Whether the same candidate is called again at once, without the part that it refused. */
+  #prepareAgain(refusal: ApiError): boolean {
+    if (this.#triedWithoutPart) return false;
     const { candidate } = this.#current;
-    const upstream = withoutProofs(client, this.#isStrict, candidate, error);
-    if (upstream === undefined) return false;
-    this.#triedWithoutProofs = true;
-    this.#current = { candidate, upstream };
+    const call = this.#operation?.prepareAgain?.(candidate, refusal);
+    if (call === undefined || !this.#fitsHead(call)) return false;
+    this.#triedWithoutPart = true;
+    this.#current = call;
     return true;
   }
 
-  async #attempt(context: AttemptContext): ReturnType<typeof attempt> {
-    const client = this.#client;
-    if (client === undefined) throw new Error("the call already has a reply");
-    const { candidate, upstream } = this.#current;
+  async #attempt(
+    context: AttemptContext,
+  ): ReturnType<typeof attempt<Reply>> {
+    if (this.#replied) throw new Error("the call already has a reply");
+    const { candidate } = this.#current;
     const startedMs = this.#gateway.now();
     this.#isProbe = candidate.health.startCall(startedMs);
     this.#calls.push({
@@ -211,18 +210,14 @@ export class Failover {
       firstByteMs: undefined,
       endedMs: undefined,
       error: undefined,
-      hadKey: false,
+      hadKey: NO_KEY,
     });
     try {
       return await attempt({
         ...context,
         client: this.#gateway.client,
-        timers: this.#gateway.timers,
-        firstFrameMs: this.#gateway.config.firstByteTimeoutMs,
-        candidate,
-        clientDialect: client.dialect,
-        upstream,
-        stream: client.request.stream,
+        call: this.#current,
+        isStream: this.#isStream,
       });
     } catch (error) {
       // A client that disconnects is not a failure of the upstream.
@@ -232,10 +227,10 @@ export class Failover {
     }
   }
 
-  #firstChoice(client: ClientRequest): PreparedRequest {
+  #firstChoice(operation: Operation<Reply>): PreparedCall<Reply> {
     const { now, random } = this.#gateway;
     const choice = this.#firstCompatible(
-      client,
+      operation,
       () => chooseCandidate(this.candidates, this.#incompatible, now(), random),
     );
     if (choice === undefined) {
@@ -267,11 +262,10 @@ export class Failover {
    * none.
    */
   #next(nowMs: number, deadlineMs: number): number | undefined {
-    if (this.#retriesStopped) return undefined;
     const { config, random } = this.#gateway;
-    let waitMs = 0;
+    let next: NextAttempt | undefined;
     const choice = this.#compatibleOrNone(() => {
-      const next = nextAttempt({
+      next = nextAttempt({
         candidates: this.candidates,
         incompatible: this.#incompatible,
         failed: this.#failedAttempts,
@@ -280,22 +274,22 @@ export class Failover {
         deadlineMs,
         random,
       });
-      waitMs = next?.waitMs ?? 0;
       return next?.candidate;
     });
+    if (choice === undefined || next === undefined) return undefined;
     if (
-      choice === undefined || !this.#models.budget(this.model).withdraw(nowMs)
+      next.isLimited && !this.#models.budget(this.model).withdraw(nowMs)
     ) return undefined;
     this.#current = choice;
-    return waitMs;
+    return next.waitMs;
   }
 
   #compatibleOrNone(
     next: () => Candidate | undefined,
-  ): PreparedRequest | undefined {
-    if (this.#client === undefined) return undefined;
+  ): PreparedCall<Reply> | undefined {
+    if (this.#operation === undefined) return undefined;
     try {
-      return this.#firstCompatible(this.#client, next);
+      return this.#firstCompatible(this.#operation, next);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       return undefined;
@@ -309,9 +303,9 @@ export class Failover {
    * @throws {ApiError} the first candidate's refusal, if none is compatible
    */
   #firstCompatible(
-    client: ClientRequest,
+    operation: Operation<Reply>,
     next: () => Candidate | undefined,
-  ): PreparedRequest | undefined {
+  ): PreparedCall<Reply> | undefined {
     let refusal: ApiError | undefined;
     for (;;) {
       const candidate = next();
@@ -320,13 +314,20 @@ export class Failover {
         throw refusal;
       }
       try {
-        return prepareRequest(client, candidate, this.#isStrict);
+        const call = operation.prepare(candidate);
+        if (this.#fitsHead(call)) return call;
+        this.#incompatible.push(candidate);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         refusal ??= error;
         this.#incompatible.push(candidate);
       }
     }
+  }
+
+  #fitsHead({ request: { dropped } }: PreparedCall<Reply>): boolean {
+    const named = this.#named;
+    return named === undefined || dropped.every((field) => named.has(field));
   }
 
   /** Waits before a further attempt. Throws if the attempt has become pointless by then. */
@@ -345,11 +346,8 @@ export class Failover {
       }, ms);
       signal.addEventListener("abort", aborted, { once: true });
     });
-    // Meanwhile the client may have received bytes, or other calls may have opened the candidate's
-    // breaker.
-    if (
-      this.#retriesStopped || this.candidate.health.state(now()) !== "closed"
-    ) {
+    // Meanwhile other calls may have opened the candidate's breaker.
+    if (this.candidate.health.state(now()) !== "closed") {
       throw this.#mostInformative();
     }
   }
@@ -359,12 +357,4 @@ export class Failover {
     this.#current = { ...this.#current, candidate };
     return error;
   }
-}
-
-/** Whether the request combines tools and reasoning, and how; some models accept both in one format only. */
-function toolReasoning(request: GenerationRequest): ToolReasoning | undefined {
-  const { tools, reasoning } = request;
-  if (tools === undefined || tools.length === 0) return undefined;
-  if (reasoning === undefined) return "left to the model";
-  return reasoning.mode === "off" ? undefined : "asked";
 }

@@ -9,19 +9,17 @@
 import { joinPieces } from "../../translate/bytes/buffers.ts";
 import type { Relay } from "../../translate/stream/relay_interface.ts";
 import type { ReplyKeeper } from "../responses/conversation.ts";
-import type { AttemptResult } from "../upstream/attempt.ts";
-import type { ByteSink, ByteSource } from "../upstream/byte_source.ts";
-
-type StreamResult = AttemptResult & { readonly type: "stream" };
+import type { ByteSink, ByteSource } from "../upstream/http/byte_source.ts";
+import type { StreamedReply } from "../upstream/operation.ts";
 
 /** Makes the pump call the relay. */
 const NOTHING = new Uint8Array(0);
 
 /** The stream with its last bytes held back. */
 export function keptStream(
-  { relay: inner, source, first }: StreamResult,
+  { relay: inner, source, first }: StreamedReply,
   { endOf, keep }: ReplyKeeper,
-): StreamResult {
+): StreamedReply {
   let phase: "running" | "storing" | "ended" = "running";
   /** Makes the last bytes that state that the reply is not stored. */
   let unstored: (() => Uint8Array) | undefined;

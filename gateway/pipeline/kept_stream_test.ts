@@ -4,7 +4,7 @@ import type { ReplyEnd } from "../../translate/model/stored_state.ts";
 import type { Relay } from "../../translate/stream/relay_interface.ts";
 import type { ReplyKeeper } from "../responses/conversation.ts";
 import { gatewayTimers } from "../timers.ts";
-import type { ByteSink } from "../upstream/byte_source.ts";
+import type { ByteSink } from "../upstream/http/byte_source.ts";
 import { keptStream } from "./kept_stream.ts";
 import { type Pump, pump } from "./stream_pump.ts";
 

@@ -9,8 +9,12 @@ import type { Caller } from "../accounts/accounts.ts";
 import type { Gateway } from "../gateway.ts";
 import { nearestModel } from "./nearest_model.ts";
 import { cardAt } from "../accounts/ledger/rate_card.ts";
-import type { Model } from "../upstream/catalogue.ts";
-import { missingKeys } from "../upstream/not_offered.ts";
+import type { Model } from "../upstream/catalogue/catalogue.ts";
+import {
+  GENERATES,
+  type ModelOperation,
+} from "../upstream/catalogue/models.ts";
+import { missingKeys } from "../upstream/catalogue/not_offered.ts";
 
 /**
  * Refuses a disabled account. Checked before the model, so that its error comes first.
@@ -25,16 +29,25 @@ export function assertActive(caller: Caller): void {
   });
 }
 
+/** How a model that does something else is called. */
+const ENDPOINTS: Readonly<Record<ModelOperation, string>> = {
+  generation:
+    "generates replies: call it at POST /v1/messages, POST /v1/chat/completions or POST /v1/responses",
+  embeddings: "makes embeddings: call it at POST /v1/embeddings",
+};
+
 /**
  * The model with this id, if the caller may call it.
  *
+ * @param operation what it is called for; absent: anything
  * @throws {ApiError} `not_found` if the model is not offered, `permission` if it has no price or is
- * not in the key's plan
+ * not in the key's plan, `invalid_request` if it does not do the operation
  */
 export function accessibleModel(
   gateway: Gateway,
   caller: Caller,
   id: string,
+  operation?: ModelOperation,
 ): Model {
   const model = gateway.models.model(id);
   if (model === undefined) throw modelNotFound(gateway, caller, id);
@@ -48,6 +61,14 @@ export function accessibleModel(
         param: "model",
         retryable: false,
       },
+    );
+  }
+  const { operations = GENERATES } = model;
+  if (operation !== undefined && !operations.includes(operation)) {
+    throw new ApiError(
+      "invalid_request",
+      `model: ${id} ${operations.map((one) => ENDPOINTS[one]).join("; it ")}`,
+      { code: "unsupported_operation", param: "model", retryable: false },
     );
   }
   return model;

@@ -5,7 +5,7 @@
  * @module
  */
 import { closestMatch } from "leven";
-import { catalogue } from "../upstream/catalogue.ts";
+import { catalogue } from "../upstream/catalogue/catalogue.ts";
 
 /** A longer id is not a typing error, and comparing it is slow. */
 const MAX_CHARS = 200;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { nearestModel } from "./nearest_model.ts";
-import { catalogue } from "../upstream/catalogue.ts";
+import { catalogue } from "../upstream/catalogue/catalogue.ts";
 
 const IDS = catalogue().models.map(({ id }) => id);
 

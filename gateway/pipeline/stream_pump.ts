@@ -8,7 +8,7 @@ import { ApiError, GatewayFault } from "../../translate/model/error.ts";
 import type { Relay } from "../../translate/stream/relay_interface.ts";
 import { joinPieces } from "../../translate/bytes/buffers.ts";
 import type { TimerId, Timers } from "../timers.ts";
-import type { ByteSink, ByteSource } from "../upstream/byte_source.ts";
+import type { ByteSink, ByteSource } from "../upstream/http/byte_source.ts";
 
 /** The stream and its limits. */
 export interface PumpOptions {

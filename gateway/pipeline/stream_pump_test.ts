@@ -4,7 +4,7 @@ import { withTimeout } from "../../tests/support/with_timeout.ts";
 import type { Relay } from "../../translate/stream/relay_interface.ts";
 import { type Pump, pump } from "./stream_pump.ts";
 import { gatewayTimers } from "../timers.ts";
-import type { ByteSink, ByteSource } from "../upstream/byte_source.ts";
+import type { ByteSink, ByteSource } from "../upstream/http/byte_source.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

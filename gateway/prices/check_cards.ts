@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Catalogue, Model } from "../upstream/catalogue.ts";
+import type { Catalogue, Model } from "../upstream/catalogue/catalogue.ts";
 import type { HostKind } from "../upstream/hosts/host.ts";
 import { type PresentCard, presentCard } from "./present_card.ts";
 

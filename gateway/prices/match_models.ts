@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { Catalogue, Model } from "../upstream/catalogue.ts";
-import type { CatalogueOverrides } from "../upstream/catalogue_shape.ts";
-import type { Vendor } from "../upstream/vendors.ts";
+import type { Catalogue, Model } from "../upstream/catalogue/catalogue.ts";
+import type { CatalogueOverrides } from "../upstream/catalogue/catalogue_shape.ts";
+import type { Vendor } from "../upstream/catalogue/vendors.ts";
 import type { ListedCard, ListedModel } from "./listed_card.ts";
 import type { PriceTable } from "./price_table.ts";
 import { providerNames } from "./provider_names.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { catalogue } from "../upstream/catalogue.ts";
-import { parseCatalogueFile } from "../upstream/catalogue_file.ts";
+import { catalogue } from "../upstream/catalogue/catalogue.ts";
+import { parseCatalogueFile } from "../upstream/catalogue/catalogue_file.ts";
 import { matchModel, type ModelMatch } from "./match_models.ts";
 import { readPriceTable } from "./price_table.ts";
 

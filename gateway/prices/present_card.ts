@@ -4,7 +4,7 @@
  * @module
  */
 import { cardAt, type RateCard } from "../accounts/ledger/rate_card.ts";
-import type { Model } from "../upstream/catalogue.ts";
+import type { Model } from "../upstream/catalogue/catalogue.ts";
 import type { ListedCard } from "./listed_card.ts";
 
 /** A card of the configuration. */

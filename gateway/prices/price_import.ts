@@ -5,8 +5,8 @@
  */
 import { isObject, objectOr, parseJson } from "../../translate/bytes/json.ts";
 import { invalidField } from "../../translate/model/error.ts";
-import type { Model } from "../upstream/catalogue.ts";
-import { priceShape } from "../upstream/price_shape.ts";
+import type { Model } from "../upstream/catalogue/catalogue.ts";
+import { priceShape } from "../upstream/catalogue/price_shape.ts";
 import { cardJson, type CardOrigin } from "./card_json.ts";
 import { mergeCard, type MergedCard } from "./card_changes.ts";
 import { type ConfiguredModels, matchModel } from "./match_models.ts";

@@ -40,13 +40,14 @@ export async function* csvRecords(
     trim: true,
     max_record_size: MAX_RECORD_CHARS,
   });
+  const lines = new LineLengths();
   const input = Readable.from((async function* () {
-    yield* short(head);
+    yield* short(head, lines);
     if (isWhole) return;
     for (;;) {
       const { value, done } = await source.next();
       if (done === true) return;
-      yield* short(value);
+      yield* short(value, lines);
     }
   })());
   input.on("error", (error) => parser.destroy(error));
@@ -65,10 +66,49 @@ export async function* csvRecords(
 /** Characters that are parsed at once: some milliseconds. */
 const PIECE_CHARS = 16 * 1024;
 
-function* short(piece: string): Generator<string, void, void> {
+function* short(
+  piece: string,
+  lines: LineLengths,
+): Generator<string, void, void> {
   for (let at = 0; at < piece.length; at += PIECE_CHARS) {
-    yield piece.slice(at, at + PIECE_CHARS);
+    const part = piece.slice(at, at + PIECE_CHARS);
+    lines.add(part);
+    yield part;
   }
+}
+
+/** Bounds the lines: the parser's own bound does not count delimiters, so that a line of them would have cells without end. */
+class LineLengths {
+  #line = 1;
+  #chars = 0;
+
+  /** @throws {ApiError} `invalid_request` for a line that is too long */
+  add(part: string): void {
+    let at = 0;
+    for (
+      let end = part.indexOf("\n");
+      end >= 0;
+      end = part.indexOf("\n", at)
+    ) {
+      this.#count(end - at);
+      at = end + 1;
+      this.#chars = 0;
+      this.#line++;
+    }
+    this.#count(part.length - at);
+  }
+
+  #count(chars: number): void {
+    this.#chars += chars;
+    if (this.#chars > MAX_RECORD_CHARS) throw tooLong(`line ${this.#line}`);
+  }
+}
+
+function tooLong(which: string): ApiError {
+  return invalidField(
+    "file",
+    `${which} is longer than ${MAX_RECORD_CHARS} characters`,
+  );
 }
 
 function delimiterOf(line: string): string {
@@ -82,11 +122,8 @@ function unreadable(error: unknown): ApiError {
   const { code, lines } = typeof error === "object" && error !== null
     ? error as { readonly code?: unknown; readonly lines?: unknown }
     : {};
-  const what = code === "CSV_MAX_RECORD_SIZE"
-    ? `is longer than ${MAX_RECORD_CHARS} characters`
-    : "is not valid CSV: check its quotes";
-  return invalidField(
-    "file",
-    typeof lines === "number" ? `line ${lines} ${what}` : `a line ${what}`,
-  );
+  const which = typeof lines === "number" ? `line ${lines}` : "a line";
+  return code === "CSV_MAX_RECORD_SIZE"
+    ? tooLong(which)
+    : invalidField("file", `${which} is not valid CSV: check its quotes`);
 }

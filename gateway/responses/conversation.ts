@@ -1,15 +1,10 @@
 /**
  * The stored part of a request's conversation: puts it into the request before that is decoded,
- * and stores the reply behind its end. A dialect without stored replies passes by.
+ * and stores the reply once it has ended. Only some dialects have it.
  *
  * @module
  */
-import type { JsonObject } from "../../translate/bytes/json.ts";
-import {
-  spliceFields,
-  type TopLevel,
-  topLevelOf,
-} from "../../translate/bytes/json_splice.ts";
+import { spliceFields, topLevelOf } from "../../translate/bytes/json_splice.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type {
   DialectState,
@@ -17,28 +12,29 @@ import type {
   StateRequest,
   StoredState,
 } from "../../translate/model/stored_state.ts";
-import type { Caller } from "../accounts/accounts.ts";
 import type { Gateway } from "../gateway.ts";
-import { presentedKeys } from "../http/presented_keys.ts";
-import type { GenerationCall } from "../pipeline/generation_call.ts";
+import type { GenerationCall, JsonCall } from "../pipeline/call_request.ts";
 import { assertActive } from "../pipeline/model_access.ts";
-import type { TimerId } from "../timers.ts";
-import { deriveSeal, type Seal } from "./seal.ts";
+import type { TimerId, Timers } from "../timers.ts";
 import {
   type Chain,
   sealedBytes,
   type StoredReplies,
 } from "./stored_replies.ts";
 
+/** The body of a request, parsed and as bytes. */
+type Body = Pick<JsonCall, "body" | "bytes" | "top">;
+
+/** What of a call its conversation depends on. */
+export type ConversationCall =
+  & Pick<GenerationCall, "dialect" | "caller">
+  & Body;
+
 /** A request with the stored part of its conversation. */
 export interface Conversation {
   /** The request with every reference replaced. */
-  readonly body: JsonObject;
-  /** The bytes of `body`. */
-  readonly bytes: Uint8Array;
-  /** Positions in `bytes`. */
-  readonly top: TopLevel;
-  /** An error of this request in terms of the client's own. */
+  readonly request: Body;
+  /** Rewrites paths in an error from those of `request` to those of the client's request. */
   ownError(error: unknown): unknown;
   /** For the encoder of the reply. */
   readonly stored: StoredState;
@@ -55,23 +51,21 @@ export interface ReplyKeeper {
 }
 
 /**
- * Longest wait for the store before a reply's last bytes go out. A later success does no harm: the
- * reply states that it is not stored.
+ * Longest wait for the store before a reply's last bytes go out. If the store answers later, the
+ * reply is kept although its bytes state that it is not.
  */
 const KEEP_MS = 2_000;
 
-/** Seals derived in this process, as long as their callers are cached. */
-const seals = new WeakMap<Caller, Seal>();
-
-/** The seal of the key that a request presents. */
-export function sealOf(caller: Caller, headers: Headers): Seal {
-  const known = seals.get(caller);
-  if (known !== undefined) return known;
-  const key = presentedKeys(headers).find(caller.isKey);
-  if (key === undefined) throw new Error("the caller presented another key");
-  const seal = deriveSeal(key);
-  seals.set(caller, seal);
-  return seal;
+/** What the steps of one request share. */
+interface Opening {
+  readonly call: ConversationCall;
+  readonly state: DialectState;
+  readonly replies: StoredReplies;
+  /** What the request asks of stored replies. */
+  readonly request: StateRequest;
+  /** The largest body of a request. */
+  readonly maxBytes: number;
+  readonly timers: Timers;
 }
 
 /**
@@ -83,56 +77,49 @@ export function sealOf(caller: Caller, headers: Headers): Seal {
  * does not answer
  */
 export async function openConversation(
-  gateway: Gateway,
-  call: GenerationCall,
+  { replies, config, timers }: Pick<Gateway, "replies" | "config" | "timers">,
+  call: ConversationCall,
 ): Promise<Conversation | undefined> {
-  const { replies, config } = gateway;
   const { state } = call.dialect;
   if (state === undefined || replies === undefined) return undefined;
-  const asked = state.asked(call.body);
-  const store = asked.store &&
+  const request = state.asked(call.body);
+  const { previousId, references } = request;
+  const store = request.store &&
     sealedBytes(call.bytes.length) < config.responsesBytes;
-  const refers = asked.previousId !== undefined || asked.references.length > 0;
+  const refers = previousId !== undefined || references.length > 0;
   if (!store && !refers) return undefined;
   assertActive(call.caller);
-  const seal = sealOf(call.caller, call.headers);
-  const request = refers
-    ? await resolved(replies, seal, state, asked, call, config.maxBodyBytes)
-    : asSent(call);
+  const opening = {
+    call,
+    state,
+    replies,
+    request,
+    maxBytes: config.maxBodyBytes,
+    timers,
+  };
   return {
-    ...request,
-    stored: {
-      store,
-      ...(asked.previousId === undefined
-        ? {}
-        : { previousId: asked.previousId }),
-    },
-    ...(store
-      ? { keeper: keeperOf(gateway, replies, call, seal, state, asked) }
-      : {}),
+    ...(refers ? await resolve(opening) : asSent(call)),
+    stored: { store, ...(previousId === undefined ? {} : { previousId }) },
+    ...(store ? { keeper: keeperOf(opening) } : {}),
   };
 }
 
-type Resolved = Pick<Conversation, "body" | "bytes" | "top" | "ownError">;
+type Resolved = Pick<Conversation, "request" | "ownError">;
 
-function asSent({ body, bytes, top }: GenerationCall): Resolved {
-  return { body, bytes, top, ownError: (error) => error };
+function asSent({ body, bytes, top }: Body): Resolved {
+  return { request: { body, bytes, top }, ownError: (error) => error };
 }
 
-async function resolved(
-  replies: StoredReplies,
-  seal: Seal,
-  state: DialectState,
-  asked: StateRequest,
-  call: GenerationCall,
-  maxBytes: number,
+async function resolve(
+  { call, state, replies, request, maxBytes }: Opening,
 ): Promise<Resolved> {
-  const { previousId, references } = asked;
+  const { previousId, references } = request;
   const { errors } = state;
+  const { seal } = call.caller;
   const { turns, missing }: Chain = previousId === undefined
     ? { turns: [], missing: "nothing" }
     : await orUnavailable(replies.chain(seal, previousId, maxBytes));
-  if (missing === "too much") throw errors.tooLong(asked, maxBytes);
+  if (missing === "too much") throw errors.tooLong(request, maxBytes);
   if (missing === "a reply" || (previousId && turns.length === 0)) {
     throw errors.notContinued();
   }
@@ -141,18 +128,20 @@ async function resolved(
   const items = await orUnavailable(
     replies.items(seal, ids, maxBytes, state),
   );
-  if (items === undefined) throw errors.tooLong(asked, maxBytes);
+  if (items === undefined) throw errors.tooLong(request, maxBytes);
   const lost = references.find(({ id }) => !items.has(id));
   if (lost !== undefined) throw errors.noItem(lost);
   if (inherited.some(({ id }) => !items.has(id))) throw errors.notContinued();
   const history = state.history(turns, items);
   const fields = state.resolved(call.body, history, items);
   const bytes = spliceFields(call.bytes, fields, call.top);
-  if (bytes.length > maxBytes) throw errors.tooLong(asked, maxBytes);
+  if (bytes.length > maxBytes) throw errors.tooLong(request, maxBytes);
   return {
-    body: { ...call.body, ...fields },
-    bytes,
-    top: topLevelOf(bytes),
+    request: {
+      body: { ...call.body, ...fields },
+      bytes,
+      top: topLevelOf(bytes),
+    },
     ownError: (error) =>
       error instanceof ApiError ? errors.own(error, history.length) : error,
   };
@@ -178,14 +167,10 @@ export async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
 }
 
 function keeperOf(
-  gateway: Gateway,
-  replies: StoredReplies,
-  call: GenerationCall,
-  seal: Seal,
-  state: DialectState,
-  { previousId }: StateRequest,
+  { call, state, replies, request, timers }: Opening,
 ): ReplyKeeper {
-  const { accountId, keyId } = call.caller;
+  const { accountId, keyId, seal } = call.caller;
+  const { previousId } = request;
   const input = state.inputItems(call.body);
   return {
     endOf: state.replyEnd,
@@ -198,13 +183,13 @@ function keeperOf(
         ...(previousId === undefined ? {} : { previousId }),
         itemIds,
       }).then(() => true, () => false);
-      return await within(gateway, saved);
+      return await within(timers, saved);
     },
   };
 }
 
 async function within(
-  { timers }: Gateway,
+  timers: Timers,
   saved: Promise<boolean>,
 ): Promise<boolean> {
   let timer: TimerId | undefined;

@@ -45,7 +45,7 @@ export function startPurge(options: PurgeOptions): Purge {
         removeEnded(sql, store.dialect, { oldestMs: nowMs - maxAgeMs, nowMs })
       );
     } catch {
-      // The ledger's writes report an outage of the store.
+      // Not reported here: the ledger's writer already reports outages.
       return 0;
     }
   };

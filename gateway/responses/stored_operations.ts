@@ -10,16 +10,14 @@ import type { DialectState } from "../../translate/model/stored_state.ts";
 import type { Caller } from "../accounts/accounts.ts";
 import type { Gateway } from "../gateway.ts";
 import { assertActive } from "../pipeline/model_access.ts";
-import { orUnavailable, sealOf } from "./conversation.ts";
-import type { Seal } from "./seal.ts";
+import { orUnavailable } from "./conversation.ts";
+import type { Seal } from "../accounts/seal.ts";
 import type { StoredReplies } from "./stored_replies.ts";
 
 /** A caller who wants a stored reply. */
 export interface StoredReplyRequest {
   /** Its key decides what is found. */
   readonly caller: Caller;
-  /** Of the request; they contain the key. */
-  readonly headers: Headers;
   /** Id of the reply. */
   readonly id: string;
 }
@@ -105,13 +103,13 @@ export async function storedInputItems(
 
 function opened(
   { replies }: Gateway,
-  { caller, headers, id }: StoredReplyRequest,
+  { caller, id }: StoredReplyRequest,
 ): { readonly replies: StoredReplies; readonly seal: Seal } {
   assertActive(caller);
   if (replies === undefined) {
     throw notFound(id, "; replies are not stored here");
   }
-  return { replies, seal: sealOf(caller, headers) };
+  return { replies, seal: caller.seal };
 }
 
 function notFound(id: string, addition = ""): ApiError {

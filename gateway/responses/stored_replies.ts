@@ -30,7 +30,7 @@ import {
   type ReplyRow,
   type SealedReply,
 } from "./reply_rows.ts";
-import type { Seal } from "./seal.ts";
+import type { Seal } from "../accounts/seal.ts";
 
 /** Options of {@linkcode storedReplies}. */
 export interface StoredRepliesOptions {

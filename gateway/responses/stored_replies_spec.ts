@@ -10,7 +10,7 @@ import { MIGRATIONS } from "../accounts/store/migrations.ts";
 import { intOf, type Store } from "../accounts/store/store.ts";
 import type { TestStore } from "../accounts/testing/stores.ts";
 import { insertReplies, removeEnded, SLICE } from "./reply_rows.ts";
-import { deriveSeal, type Seal } from "./seal.ts";
+import { deriveSeal, type Seal } from "../accounts/seal.ts";
 import {
   MAX_ITEMS,
   MAX_REPLIES,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { postgresAt, SQLITE } from "../accounts/testing/stores.ts";
 import { faultyStores } from "../accounts/testing/faulty_store.ts";
-import { deriveSeal } from "./seal.ts";
+import { deriveSeal } from "../accounts/seal.ts";
 import { storedReplies } from "./stored_replies.ts";
 import { storedRepliesSpec } from "./stored_replies_spec.ts";
 

@@ -8,8 +8,8 @@ import type { UpstreamRequest } from "../../translate/upstream_request.ts";
 import type { Trace } from "../http/trace.ts";
 import { callHeaders } from "./call_headers.ts";
 import type { AuthHeaders } from "./credentials/credential.ts";
-import type { UpstreamClient, UpstreamResponse } from "./http_client.ts";
-import type { Candidate } from "./model_registry.ts";
+import type { UpstreamClient, UpstreamResponse } from "./http/http_client.ts";
+import type { Candidate } from "./catalogue/model_registry.ts";
 
 /** What a call needs. */
 export interface AuthenticatedCall {
@@ -20,7 +20,7 @@ export interface AuthenticatedCall {
   /** One of the candidate's addresses. */
   readonly url: string;
   /** The request as written for the candidate. */
-  readonly upstream: UpstreamRequest;
+  readonly upstream: Pick<UpstreamRequest, "bytes" | "headers">;
   /** Whether a stream is asked for. */
   readonly stream: boolean;
   /** The client's trace, forwarded to the upstream. */

@@ -6,14 +6,15 @@
  */
 import type { UpstreamRequest } from "../../translate/upstream_request.ts";
 import type { Trace } from "../http/trace.ts";
-import type { Candidate } from "./model_registry.ts";
+import { VERSION } from "../version.ts";
+import type { Candidate } from "./catalogue/model_registry.ts";
 
 /** Values that the headers depend on. */
 export interface CallHeaders {
   /** Where the call goes. */
   readonly candidate: Candidate;
   /** The request as written for the candidate. */
-  readonly upstream: UpstreamRequest;
+  readonly upstream: Pick<UpstreamRequest, "headers">;
   /** Whether a stream is asked for. */
   readonly stream: boolean;
   /** The client's trace, forwarded to the upstream. */
@@ -44,6 +45,8 @@ export function callHeaders(
       ? "application/vnd.amazon.eventstream"
       : "text/event-stream",
     "accept-encoding": "identity",
+    // Some hosts refuse calls without one.
+    "user-agent": `model-gateway/${VERSION}`,
     ...upstream.headers,
     // The operator's, which no client replaces.
     ...own,

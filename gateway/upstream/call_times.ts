@@ -4,7 +4,7 @@
  * @module
  */
 import type { ApiError } from "../../translate/model/error.ts";
-import type { Candidate } from "./model_registry.ts";
+import type { Candidate } from "./catalogue/model_registry.ts";
 
 /** When an attempt began, was answered and ended, in Unix milliseconds. */
 export interface CallTimes {
@@ -17,5 +17,5 @@ export interface CallTimes {
   /** Undefined where the attempt did not fail. */
   error: ApiError | undefined;
   /** Whether the upstream's own key was removed from its reply. */
-  hadKey: boolean;
+  hadKey: () => boolean;
 }

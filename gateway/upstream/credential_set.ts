@@ -9,10 +9,10 @@ import {
   type CredentialSources,
   openCredential,
 } from "./credentials/open_credential.ts";
-import type { Catalogue } from "./catalogue.ts";
+import type { Catalogue } from "./catalogue/catalogue.ts";
 import type { Credential, HostAuth } from "./credentials/credential.ts";
 import { keyCredential } from "./credentials/key_credential.ts";
-import type { Credentials } from "./model_registry.ts";
+import type { Credentials } from "./catalogue/model_registry.ts";
 
 /** The source of a vendor's credential has begun to fail, or works again. */
 export type CredentialEvent =

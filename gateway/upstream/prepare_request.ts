@@ -1,5 +1,5 @@
 /**
- * Writes a call's request for one candidate. The formats of a model's candidates differ in what
+ * Writes a generation's request for one candidate. The formats of a model's candidates differ in what
  * they can express.
  *
  * @module
@@ -10,18 +10,10 @@ import {
   type UpstreamRequest,
   upstreamRequest,
 } from "../../translate/upstream_request.ts";
-import type { Candidate } from "./model_registry.ts";
+import type { Candidate } from "./catalogue/model_registry.ts";
 
 /** The most dropped fields that the error of strict mode lists. */
 const MAX_NAMED = 20;
-
-/** A candidate and the request as written for it. */
-export interface PreparedRequest {
-  /** Where the request goes. */
-  readonly candidate: Candidate;
-  /** The request, always written from the client's original one. */
-  readonly upstream: UpstreamRequest;
-}
 
 /**
  * Writes the request for a candidate.
@@ -33,7 +25,7 @@ export function prepareRequest(
   client: ClientRequest,
   candidate: Candidate,
   isStrict: boolean,
-): PreparedRequest {
+): UpstreamRequest {
   const upstream = upstreamRequest(
     client,
     candidate.dialect,
@@ -43,7 +35,7 @@ export function prepareRequest(
     candidate.host,
   );
   const first = upstream.dropped[0];
-  if (first === undefined || !isStrict) return { candidate, upstream };
+  if (first === undefined || !isStrict) return upstream;
   const others = upstream.dropped.slice(1, MAX_NAMED).join(", ");
   throw invalidField(
     first,

@@ -5,7 +5,7 @@
  */
 import type { UpstreamDialect } from "../../translate/dialect.ts";
 import { AwsEventStream } from "../../translate/stream/aws_event_stream.ts";
-import type { ByteSink, ByteSource } from "./byte_source.ts";
+import type { ByteSink, ByteSource } from "./http/byte_source.ts";
 
 /**
  * Wraps a body. An exception, a wrong checksum and a cut inside a frame are failures of the body.

@@ -6,8 +6,8 @@ import {
   exceptionFrame,
 } from "../../translate/testing/aws_frames.ts";
 import { gatewayTimers } from "../timers.ts";
-import type { ByteSource } from "./byte_source.ts";
-import { upstreamClient } from "./http_client.ts";
+import type { ByteSource } from "./http/byte_source.ts";
+import { upstreamClient } from "./http/http_client.ts";
 import { unwrapAwsStream } from "./unwrap_aws_stream.ts";
 
 const PING = chunkFrame('{"type":"ping"}');

@@ -39,10 +39,10 @@ const PURGE_MS = 60_000;
 const PURGE_PAUSE_MS = 20;
 /** Records per write: the event loop is free between two writes. */
 const ROWS_PER_WRITE = 500;
-/** While the store does not answer, the oldest records beyond it are given up. */
+/** Most records held during an outage of the store; older ones are dropped. */
 const MAX_WAITING = 20_000;
 const MINUTE_MS = 60_000;
-/** Refusals of one key in one minute that have a record of their own. */
+/** Refusals per key and minute that are recorded singly; further ones are counted. */
 const REFUSALS_PER_MINUTE = 100;
 
 /** Starts gathering and removing records. */
@@ -69,13 +69,13 @@ export function openCallBook(options: CallBookOptions): CallBook {
     while (waiting.length > 0 || further.size > 0) {
       const records = waiting.slice(0, ROWS_PER_WRITE);
       waiting = waiting.slice(records.length);
-      // A count's own record is written before it or with it.
+      // Counts refer to a record, so they are written last.
       const counts = waiting.length === 0 ? further : new Map();
       if (waiting.length === 0) further = new Map();
       try {
         await write((sql) => insertCalls(sql, dialect, records, counts));
       } catch {
-        // The ledger's writes report an outage of the store.
+        // Not reported here: the ledger's writer already reports outages.
         waiting = [...records, ...waiting].slice(-MAX_WAITING);
         for (const [id, count] of counts) {
           further.set(id, (further.get(id) ?? 0) + count);

@@ -51,6 +51,8 @@ export const CALL_DETAIL = z.object({
   estimated: z.boolean(),
   // The price of the model had no rate for a part of it.
   unpriced: z.boolean().exactOptional(),
+  // The upstream reported more than the call can have used.
+  bounded: z.boolean().exactOptional(),
   // Name of the upstream that replied, or whose error the client received.
   upstream: z.string().exactOptional(),
   // Attempts at upstreams.

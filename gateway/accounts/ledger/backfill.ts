@@ -72,7 +72,7 @@ export function startBackfill(options: BackfillOptions): Backfill {
   const schedule = (ms: number): void => {
     if (isStopped) return;
     cancel = timer(ms, () => {
-      // The ledger's writes report an outage of the store.
+      // Not reported here: the ledger's writer already reports outages.
       running = step().catch(() => RETRY_MS).then(schedule);
     });
   };

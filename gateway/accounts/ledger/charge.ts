@@ -2,9 +2,10 @@
  * The charge for a call: the counts that the upstream reported, else an estimate, marked as
  * one.
  *
- * - Reported counts are used unchanged, so that the ledger and the reply agree.
+ * - Reported counts are used unchanged, so that the ledger and the reply agree, up to what the call can have used
+ *   (`usage_bound.ts`).
  * - A complete reply without counts is estimated: the prompt as before the call, the output
- *   as one token per four characters.
+ *   as one token per four characters. Counts of zero beside a text that was received are none.
  * - An incomplete reply (the client disconnected, the upstream failed midway) is charged
  *   for what was generated. The reported count often comes from the start of the stream and
  *   covers only the first token or two: a count below half of the estimate is replaced by
@@ -14,9 +15,10 @@
  * @module
  */
 import type { CallOutcome } from "../call_outcome.ts";
-import { chargeLines, costOfLines } from "./charge_lines.ts";
+import { chargeLines, costOfLines, totalLines } from "./charge_lines.ts";
 import { costMicroUsd, type Tokens } from "./money.ts";
 import type { RateCard } from "./rate_card.ts";
+import { type BoundedUsage, boundedUsage, markedLines } from "./usage_bound.ts";
 import type { Usage } from "../../../translate/model/reply.ts";
 import type { Charge, ReservedCall } from "../records.ts";
 
@@ -42,12 +44,16 @@ export function chargeFor(call: Billable, outcome: CallOutcome): Charge {
   if (!isComplete && !isReported && tokenCount(outcome.generatedChars) === 0) {
     return charge(call, NOTHING, NO_USAGE, false, ended);
   }
-  const promptReported = usage.input !== undefined ||
-    usage.cacheRead !== undefined || usage.cacheWrite !== undefined;
   const estimate = Math.ceil(
     tokenCount(outcome.generatedChars) / CHARS_PER_TOKEN,
   );
+  const promptReported = estimate === 0
+    ? usage.input !== undefined || usage.cacheRead !== undefined ||
+      usage.cacheWrite !== undefined
+    : tokenCount(usage.input) > 0 || tokenCount(usage.cacheRead) > 0 ||
+      tokenCount(usage.cacheWrite) > 0;
   const outputReported = usage.output !== undefined &&
+    (estimate === 0 || tokenCount(usage.output) > 0) &&
     (isComplete || tokenCount(usage.output) * 2 >= estimate);
   const tokens: Tokens = {
     input: promptReported
@@ -59,7 +65,19 @@ export function chargeFor(call: Billable, outcome: CallOutcome): Charge {
   };
   const estimated = !promptReported ||
     (!outputReported && (isComplete || estimate > 0));
-  return charge(call, tokens, usage, estimated, ended);
+  const most = outcome.most === undefined
+    ? undefined
+    : boundedUsage(tokens, usage.uses, outcome.most, outcome.generatedChars);
+  return most?.beyond === undefined
+    ? charge(call, tokens, usage, estimated, ended)
+    : charge(
+      call,
+      most.tokens,
+      { ...usage, ...(most.uses === undefined ? {} : { uses: most.uses }) },
+      true,
+      ended,
+      most.beyond,
+    );
 }
 
 /**
@@ -91,10 +109,14 @@ function charge(
   usage: Usage,
   estimated: boolean,
   ended: Charge["ended"],
+  beyond?: BoundedUsage["beyond"],
 ): Charge {
   // A stored reservation has the rates of what it asked for, and no card.
   const card: RateCard = call.card ?? call.price;
-  const lines = chargeLines(card, tokens, usage, call.asked);
+  const counted = chargeLines(card, tokens, usage, call.asked);
+  const lines = beyond === undefined
+    ? counted
+    : markedLines(counted ?? totalLines(card, tokens), beyond);
   return {
     tokens,
     reasoningTokens: Math.min(tokenCount(usage.reasoning), tokens.output),
@@ -111,6 +133,11 @@ function charge(
 /** Whether a line of a charge replaces a rate that the card does not have. */
 export function isUnpriced({ lines }: Pick<Charge, "lines">): boolean {
   return lines?.some(({ unpriced }) => unpriced === true) === true;
+}
+
+/** Whether a line of a charge has a bound in place of a count that no call of its kind can have. */
+export function isBounded({ lines }: Pick<Charge, "lines">): boolean {
+  return lines?.some(({ bounded }) => bounded === true) === true;
 }
 
 /** Any number as a token count: a whole number, not negative, at most 10^9. */

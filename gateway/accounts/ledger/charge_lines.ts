@@ -45,6 +45,8 @@ export interface ChargeLine {
   readonly reasons?: readonly Reason[];
   /** Whether the card has no rate for it, so that the dearest of its direction stands in. */
   readonly unpriced?: true;
+  /** Whether the upstream reported more than the call can have used, so that the bound stands in. */
+  readonly bounded?: true;
   /** The model that served it, where it is another than the call's. */
   readonly model?: string;
 }
@@ -62,6 +64,9 @@ export const CHARGE_LINES: z.ZodType<readonly ChargeLine[]> = z.array(z.object({
   })).exactOptional(),
   unpriced: z.literal(true).exactOptional().describe(
     "the dearest rate of its direction, because the price of the model has none for it",
+  ),
+  bounded: z.literal(true).exactOptional().describe(
+    "the most that the call can have used, because the upstream reported more",
   ),
   model: z.string().exactOptional().describe(
     "the upstream's name of the model that served it; absent: the call's",

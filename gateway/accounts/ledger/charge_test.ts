@@ -30,10 +30,26 @@ const ROWS: readonly Row[] = [
     false,
   ],
   [
-    "a complete reply with a reported output of 0 costs no output",
-    { usage: { input: 7, output: 0 }, generatedChars: 400, ended: "complete" },
+    "a complete reply with a reported output of 0 costs no output if it has no text",
+    { usage: { input: 7, output: 0 }, generatedChars: 0, ended: "complete" },
     [7, 0, 0, 0],
     false,
+  ],
+  [
+    "a complete reply with text and a reported output of 0 is estimated in part",
+    { usage: { input: 7, output: 0 }, generatedChars: 400, ended: "complete" },
+    [7, 0, 0, 100],
+    true,
+  ],
+  [
+    "a complete reply with text and a reported prompt of 0 is estimated in part",
+    {
+      usage: { input: 0, cacheRead: 0, output: 90 },
+      generatedChars: 400,
+      ended: "complete",
+    },
+    [100, 0, 0, 90],
+    true,
   ],
   [
     "a complete reply without usage is estimated",

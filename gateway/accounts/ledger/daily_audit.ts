@@ -4,7 +4,7 @@
  * @module
  */
 import { DAY_MS } from "./calendar_window.ts";
-import { type AuditedAccount, slicedAudit } from "./sliced_audit.ts";
+import { auditAccounts, type AuditedAccount } from "./account_audit.ts";
 import {
   ACCOUNT_AUDIT,
   AUDIT,
@@ -51,9 +51,6 @@ const AT_MS = 2 * HOUR_MS;
 const LOOK_MS = 60_000;
 /** A process that ends in its audit leaves it to another after this time. */
 const CLAIM_MS = 120_000;
-/** Pause after a read, as a multiple of its duration: other work has the rest of the time. */
-const PAUSE_FACTOR = 2;
-const MIN_PAUSE_MS = 2;
 const ACCOUNTS_A_WRITE = 100;
 const MAX_FINDINGS = 100;
 
@@ -70,29 +67,18 @@ class Stopped extends Error {}
 export function startDailyAudit(options: DailyAuditOptions): DailyAudit {
   const { store, now, timer } = options;
   let cancel = (): void => {};
-  let wake = (): void => {};
   let running: Promise<void> = Promise.resolve();
   let isStopped = false;
   let last: AuditRecord | undefined;
 
-  const pause = (tookMs: number): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const end = (): void => isStopped ? reject(new Stopped()) : resolve();
-      const cancelPause = timer(
-        Math.max(MIN_PAUSE_MS, tookMs * PAUSE_FACTOR),
-        end,
-      );
-      wake = () => {
-        cancelPause();
-        end();
-      };
-      if (isStopped) wake();
-    });
+  const goOn = (): void => {
+    if (isStopped) throw new Stopped();
+  };
 
   const look = async (): Promise<void> => {
     const dueMs = Math.floor((now() - AT_MS) / DAY_MS) * DAY_MS + AT_MS;
     if (await claimed(options, dueMs)) {
-      const record = await audited(options, pause, dueMs);
+      const record = await audited(options, goOn, dueMs);
       if (record.findings.length > 0) options.onFindings(record.findings);
     }
     last = await newest(store) ?? last;
@@ -112,7 +98,6 @@ export function startDailyAudit(options: DailyAuditOptions): DailyAudit {
     async stop() {
       isStopped = true;
       cancel();
-      wake();
       await running;
     },
   };
@@ -139,7 +124,7 @@ async function claimed(
 
 async function audited(
   options: DailyAuditOptions,
-  pause: (tookMs: number) => Promise<void>,
+  goOn: () => void,
   dueMs: number,
 ): Promise<AuditRecord> {
   const { store, now, leaseId } = options;
@@ -154,11 +139,10 @@ async function audited(
     batch = [];
     await store.write((sql) => insertResults(sql, store, written, now()));
   };
-  const audit = slicedAudit({
+  const audit = auditAccounts({
     store,
-    now,
-    async pause(tookMs) {
-      await pause(tookMs);
+    async onRead() {
+      goOn();
       if (now() - renewedMs < CLAIM_MS / 4) return;
       renewedMs = now();
       await store.write((sql) =>

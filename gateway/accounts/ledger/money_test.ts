@@ -29,10 +29,10 @@ Deno.test("costMicroUsd() charges every kind of token at its own price", () => {
 
 Deno.test("costMicroUsd() rounds up, once for the whole request", () => {
   assert.equal(costMicroUsd(PRICE, { ...NONE, cacheRead: 1 }), 1);
-  // 0.3 + 0.3 + 0.3 and 3.75 are 4.05.
+  // 0.3 + 7.5 = 7.8; each rounded up alone, they would be 9.
   assert.equal(
-    costMicroUsd(PRICE, { ...NONE, cacheRead: 1, cacheWrite: 1 }),
-    5,
+    costMicroUsd(PRICE, { ...NONE, cacheRead: 1, cacheWrite: 2 }),
+    8,
   );
   assert.equal(costMicroUsd(PRICE, NONE), 0);
 });

@@ -37,11 +37,9 @@ export function worstCostMicroUsd(
   const promptTokens = inputTokens + TOKENS_PER_USE *
       Object.values(asked.uses ?? {}).reduce((all, one) => all + one, 0);
   for (const one of [card, ...asked.otherCards?.values() ?? []]) {
-    const situations = situationsOf(one, asked, promptTokens);
-    sum += BigInt(promptTokens) *
-        BigInt(dearestRate(one, "in", asked, situations)) +
-      BigInt(maxOutputTokens) *
-        BigInt(dearestRate(one, "out", asked, situations));
+    const rates = dearestRates(one, asked, promptTokens);
+    sum += BigInt(promptTokens) * rates.in +
+      BigInt(maxOutputTokens) * rates.out;
   }
   for (const line of perUse(card, asked)) sum += picoUsdOf(line);
   return microUsdOf(sum);
@@ -78,6 +76,32 @@ function perUse(card: RateCard, asked: Asked): readonly ChargeLine[] {
     })),
     { meter: "call", quantity: 1, rate: card.call ?? 0 },
   ].filter(({ meter, rate }) => rate > 0 && isPerUse(meter));
+}
+
+/** The highest rate that a token of each direction can have, in picodollars. */
+interface DearestRates {
+  readonly in: bigint;
+  readonly out: bigint;
+}
+
+/** Of cards without conditions, for requests that ask for nothing: nearly every call. */
+const plainRates = new WeakMap<RateCard, DearestRates>();
+
+function dearestRates(
+  card: RateCard,
+  asked: Asked,
+  promptTokens: number,
+): DearestRates {
+  const isPlain = asked === NOTHING_ASKED && card.when === undefined;
+  const known = isPlain ? plainRates.get(card) : undefined;
+  if (known !== undefined) return known;
+  const situations = situationsOf(card, asked, promptTokens);
+  const rates = {
+    in: BigInt(dearestRate(card, "in", asked, situations)),
+    out: BigInt(dearestRate(card, "out", asked, situations)),
+  };
+  if (isPlain) plainRates.set(card, rates);
+  return rates;
 }
 
 function dearestRate(

@@ -9,19 +9,27 @@ import {
   accountRepository,
 } from "./account_repository.ts";
 import type { Actor } from "../changes/change.ts";
+import { type CallHealth, callHealth } from "./call_health.ts";
 import { type CallReport, callReport } from "./call_report.ts";
 import {
   type ChangeRepository,
   changeRepository,
 } from "./change_repository.ts";
-import { type CredentialState, credentialState } from "./credential_state.ts";
+import {
+  type CredentialState,
+  credentialState,
+  keyStates,
+} from "./credential_state.ts";
+import { type FailedAttempts, failedAttempts } from "./failed_attempts.ts";
+import { fullestLimits, type HeldLimit } from "./fullest_limits.ts";
+import type { KeyState } from "../ledger/key_state.ts";
 import type { Holder } from "../credential_kind.ts";
 import { costOfKeys, type KeyCostQuery } from "./cost_of_keys.ts";
 import {
-  type DailyCost,
-  dailyCost,
-  type DailyCostQuery,
-} from "./daily_cost.ts";
+  type UsageSeries,
+  usageSeries,
+  type UsageSeriesQuery,
+} from "./usage_series.ts";
 import { audit } from "../ledger/audit.ts";
 import { type AuditReport, auditReport, insertAudit } from "./audit_report.ts";
 import { seedDefaults } from "../bootstrap.ts";
@@ -71,10 +79,14 @@ export interface Admin {
   readonly sessions: SessionRepository;
   /** Reads the state on which a credential's calls are decided. */
   state(holder: Holder): Promise<CredentialState>;
+  /** Reads what is used of the limits of those of the keys that have any, by key id. */
+  keyStates(ids: readonly string[]): Promise<ReadonlyMap<string, KeyState>>;
+  /** Finds the fullest limits of all accounts and keys. */
+  fullestLimits(count: number): Promise<readonly HeldLimit[]>;
   /** Sums up usage. */
   usage(query: UsageQuery): Promise<UsageReport>;
   /** Sums up the cost of each day for a plot. */
-  dailyCost(query: DailyCostQuery): Promise<DailyCost>;
+  usageSeries(query: UsageSeriesQuery): Promise<UsageSeries>;
   /** Sums up the cost of some keys. */
   costOfKeys(query: KeyCostQuery): Promise<ReadonlyMap<string, number>>;
   /** Reads one page of the ledger. */
@@ -85,6 +97,10 @@ export interface Admin {
   ): AsyncGenerator<readonly LedgerEntry[], void, void>;
   /** The records of calls. */
   readonly calls: CallReport;
+  /** How the calls of a span of time went, in Unix milliseconds of whole minutes. */
+  callHealth(fromMs: number, toMs: number): Promise<CallHealth>;
+  /** The attempts that failed at their upstreams. */
+  readonly failedAttempts: FailedAttempts;
   /** The results of audits. */
   readonly audits: AuditReport;
   /**
@@ -103,6 +119,8 @@ export function createAdmin(
     as: (actor) => createAdmin({ ...context, actor }, flushCalls),
     changes: changeRepository(context),
     calls: callReport(context, flushCalls),
+    callHealth: (fromMs, toMs) => callHealth(context, fromMs, toMs),
+    failedAttempts: failedAttempts(context),
     plans: planRepository(context),
     accounts: accountRepository(context),
     keys: keyRepository(context),
@@ -111,8 +129,10 @@ export function createAdmin(
     signInCodes: signInCodeRepository(context),
     sessions: sessionRepository(context),
     state: (holder) => credentialState(context, holder),
+    keyStates: (ids) => keyStates(context, ids),
+    fullestLimits: (count) => fullestLimits(context, count),
     usage: (query) => reportUsage(context, query),
-    dailyCost: (query) => dailyCost(context, query),
+    usageSeries: (query) => usageSeries(context, query),
     costOfKeys: (query) => costOfKeys(context, query),
     ledger: (query) => listLedger(context, query),
     allLedger: (query) => allEntries(context, query),

@@ -9,10 +9,11 @@ import {
   callTimeMs,
   firstCallId,
 } from "../calls/call_record.ts";
+import type { Outcome } from "../calls/outcome.ts";
 import { correctionId, withCorrections } from "../ledger/correction.ts";
-import { type Pace, paceOf } from "./pace.ts";
 import { LEDGER_ENTRY, type LedgerEntry } from "../records.ts";
 import {
+  EXPORT_PAGE,
   type ListPage,
   listPage,
   notFound,
@@ -31,8 +32,8 @@ export interface CallQuery extends SearchRequest {
   readonly keyId?: string;
   readonly model?: string;
   readonly status?: number;
-  /** As a record has it, or {@linkcode UNSERVED}. */
   readonly ended?: string;
+  readonly outcome?: Outcome;
   readonly code?: string;
   readonly user?: string;
   /** Calls that arrived at or after this time, Unix milliseconds. */
@@ -65,7 +66,7 @@ export interface CallReport {
    * @throws {ApiError} `invalid_request` for an invalid cursor; `unavailable`
    */
   list(query: CallQuery): Promise<ListPage<FoundCall>>;
-  /** Reads all calls of a query, newest first, in slices; for exports. A slice may be empty. */
+  /** Reads all calls of a query, newest first, page by page; for exports. A page may be empty. */
   all(query: CallQuery): AsyncGenerator<readonly FoundCall[], void, void>;
   /**
    * The call with this request id.
@@ -78,15 +79,6 @@ export interface CallReport {
   ): Promise<FoundCall>;
 }
 
-/** The calls of an account or key are on as many pages of the file, and those of all are not. */
-const SLICE_ROWS = {
-  account: { sqlite: 100, postgres: [1000, 32_000] },
-  all: { sqlite: 1000, postgres: [1000, 32_000] },
-} as const;
-/** Their entries in the ledger; each is on two pages of its own. */
-const ENTRY_ROWS = { sqlite: 50, postgres: [1000, 1000] } as const;
-/** Most calls that one turn of the event loop reads. */
-const SLICE_CALLS = 200;
 const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;
 /** Above every request id. */
@@ -100,25 +92,31 @@ export function callReport(
   return {
     async list(query) {
       const limit = Math.min(MAX_LIMIT, pageLimit(query, DEFAULT_LIMIT));
-      const { records, stoppedAt } = await walk(context, query, limit + 1);
+      const { records, stoppedAt } = await walkCalls(
+        context,
+        callWalk(query),
+        limit + 1,
+        query.scanLimit,
+      );
       const page = listPage(records, limit, (record) => record.requestId);
       return {
         ...stoppedAt === undefined ? {} : { next: stoppedAt },
         ...page,
-        data: await withEntries(context, page.data, entryPace(context)),
+        data: await withEntries(context, page.data),
       };
     },
     async *all(query) {
-      const walk = callWalk(query);
-      const pace = walkPace(context, walk);
-      const entries = entryPace(context);
-      for (let before = walk.above;;) {
-        const { records, next } = await pace.run(() =>
-          callSlice(context, walk, before, pace.rows, SLICE_CALLS)
+      let walk = callWalk(query);
+      for (;;) {
+        const { records, stoppedAt } = await walkCalls(
+          context,
+          walk,
+          EXPORT_PAGE.rows,
+          EXPORT_PAGE.scanned,
         );
-        yield await withEntries(context, records, entries);
-        if (next === undefined) return;
-        before = next;
+        yield await withEntries(context, records);
+        if (stoppedAt === undefined) return;
+        walk = { ...walk, above: stoppedAt };
       }
     },
     async get(requestId, scope) {
@@ -154,13 +152,8 @@ function foundCall(
   };
 }
 
-/** Of {@linkcode CallQuery.ended}: failed, or refused with a status from 500 on. */
-export const UNSERVED = "unserved";
-const IS_UNSERVED =
-  "CASE WHEN ended = 'failed' OR ended = 'refused' AND status >= 500 THEN 1 ELSE 0 END =";
-
 /** A condition of two indexes, which have only these calls. It must stand in the text. */
-const INCOMPLETE = "ended <> 'complete' AND ";
+const UNSMOOTH = "outcome <> 'complete' AND ";
 
 type Condition = readonly [left: string, value: SqlValue];
 
@@ -177,7 +170,8 @@ function conditionsOf(
   const exact: readonly (readonly [string, SqlValue | undefined])[] = [
     ["model =", query.model],
     ["status =", query.status],
-    query.ended === UNSERVED ? [IS_UNSERVED, 1] : ["ended =", query.ended],
+    ["ended =", query.ended],
+    ["outcome =", query.outcome],
     ["code =", query.code],
     ["user_id =", query.user],
     ["micro_usd >=", query.minMicroUsd],
@@ -189,9 +183,9 @@ function conditionsOf(
   return { bounds, filters };
 }
 
-interface Walked {
+interface WalkedCalls {
   readonly records: readonly CallRecord[];
-  /** The last call that was walked past, where the search ended for its limit. */
+  /** The last call that was walked past, where the walk ended for a limit. */
   readonly stoppedAt?: string;
 }
 
@@ -208,10 +202,10 @@ interface CallWalk {
 }
 
 function callWalk(query: CallQuery): CallWalk {
-  const { fromMs, toMs, ended } = query;
+  const { fromMs, toMs, ended = "complete", outcome = "complete" } = query;
   return {
     ...conditionsOf(query),
-    among: ended === undefined || ended === "complete" ? "" : INCOMPLETE,
+    among: ended === "complete" && outcome === "complete" ? "" : UNSMOOTH,
     first: fromMs === undefined ? "" : firstCallId(fromMs),
     above: earlier(
       cursor(query.after),
@@ -220,58 +214,24 @@ function callWalk(query: CallQuery): CallWalk {
   };
 }
 
-function walkPace({ store }: RepositoryContext, walk: CallWalk): Pace {
-  return paceOf(
-    store.dialect,
-    SLICE_ROWS[walk.bounds.length === 0 ? "all" : "account"],
-  );
-}
-
-async function walk(
-  context: RepositoryContext,
-  query: CallQuery,
-  limit: number,
-): Promise<Walked> {
-  const walk = callWalk(query);
-  const pace = walkPace(context, walk);
-  const records: CallRecord[] = [];
-  let scannable = query.scanLimit ?? Infinity;
-  for (let before = walk.above;;) {
-    const calls = Math.min(pace.rows, scannable);
-    const { records: found, next } = await pace.run(() =>
-      callSlice(context, walk, before, calls, limit - records.length)
-    );
-    records.push(...found);
-    if (next === undefined || records.length >= limit) return { records };
-    scannable -= calls;
-    if (scannable <= 0) return { records, stoppedAt: next };
-    before = next;
-  }
-}
-
-/**
- * Reads the matching ones of the `calls` before the one with the id `before`, at most `most`. `next`
- * is the call that the next slice ends before; absent: there is none.
- */
-async function callSlice(
+/** Reads the first `limit` calls of a walk, past at most `scanLimit` calls; absent: as many as it takes. */
+async function walkCalls(
   { store }: RepositoryContext,
-  { among, first, bounds, filters }: CallWalk,
-  before: string,
-  calls: number,
-  most: number,
-): Promise<
-  { readonly records: readonly CallRecord[]; readonly next?: string }
-> {
-  // Without filters the limit bounds the query.
-  const [end] = filters.length === 0 ? [] : await orUnavailable(() => {
+  { among, first, above, bounds, filters }: CallWalk,
+  limit: number,
+  scanLimit?: number,
+): Promise<WalkedCalls> {
+  // Without filters the limit bounds the walk.
+  const isBounded = filters.length === 0 || scanLimit === undefined;
+  const [end] = isBounded ? [] : await orUnavailable(() => {
     const { where, values } = statement(among, [
       ...bounds,
       ["request_id >=", first],
-      ["request_id <", before],
+      ["request_id <", above],
     ]);
     return store.report(
       `SELECT request_id FROM calls ${where} ORDER BY request_id DESC LIMIT 1 OFFSET $${
-        values.push(calls - 1)
+        values.push(scanLimit - 1)
       }`,
       values,
     );
@@ -282,10 +242,9 @@ async function callSlice(
   const { where, values } = statement(among, [
     ...bounds,
     ["request_id >=", endId ?? first],
-    ["request_id <", before],
+    ["request_id <", above],
     ...filters,
   ]);
-  const limit = filters.length === 0 ? Math.min(calls, most) : most;
   const rows = await orUnavailable(() =>
     store.report(
       `SELECT * FROM calls ${where} ORDER BY request_id DESC LIMIT $${
@@ -295,8 +254,8 @@ async function callSlice(
     )
   );
   const records = rows.map(callFrom);
-  const next = records.length >= limit ? records.at(-1)?.requestId : endId;
-  return { records, ...next === undefined ? {} : { next } };
+  const stoppedAt = records.length >= limit ? records.at(-1)?.requestId : endId;
+  return { records, ...stoppedAt === undefined ? {} : { stoppedAt } };
 }
 
 function statement(
@@ -364,26 +323,17 @@ async function entriesAt(
   return rows.map((row) => recordFrom(LEDGER_ENTRY, row));
 }
 
-function entryPace({ store }: RepositoryContext): Pace {
-  return paceOf(store.dialect, ENTRY_ROWS);
-}
-
 /** The calls with their entries in the ledger. */
 async function withEntries(
   context: RepositoryContext,
   records: readonly CallRecord[],
-  pace: Pace,
 ): Promise<readonly FoundCall[]> {
-  const entries = new Map<string, LedgerEntry>();
-  for (let at = 0; at < records.length;) {
-    const ids = records.slice(at, at + pace.rows).map(({ requestId }) =>
-      requestId
-    );
-    at += ids.length;
-    for (const entry of await pace.run(() => entriesOf(context, ids))) {
-      entries.set(entry.requestId, entry);
-    }
-  }
+  if (records.length === 0) return [];
+  const found = await entriesOf(
+    context,
+    records.map(({ requestId }) => requestId),
+  );
+  const entries = new Map(found.map((entry) => [entry.requestId, entry]));
   return records.map((record) =>
     foundCall(record, entries.get(record.requestId))
   );

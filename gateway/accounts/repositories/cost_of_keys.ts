@@ -6,13 +6,11 @@
 import { intOf, textOf } from "../store/store.ts";
 import type { RepositoryContext } from "./repository.ts";
 import type { UsageQuery } from "./usage_query.ts";
-import { usageSlices } from "./usage_slices.ts";
-import { usageWalks } from "./usage_walks.ts";
+import { readUsage, selectUsage, sumOf } from "./usage_selection.ts";
 
 /** A query of {@linkcode costOfKeys}. */
 export interface KeyCostQuery
   extends Required<Pick<UsageQuery, "accountId" | "fromDay" | "toDay">> {
-  /** Ids; the rows of other keys are summed up by the store. */
   readonly keyIds: readonly string[];
 }
 
@@ -25,19 +23,18 @@ export async function costOfKeys(
   context: RepositoryContext,
   { keyIds, ...query }: KeyCostQuery,
 ): Promise<ReadonlyMap<string, number>> {
-  const costs = new Map<string, number>();
-  const walks = usageWalks(context, query, ["key"], ["micro_usd"], {
-    group: "key",
-    names: keyIds,
-  });
-  for await (const walk of walks) {
-    for await (const rows of usageSlices(context, walk)) {
-      for (const row of rows) {
-        const id = textOf(row, "key_id");
-        costs.set(id, (costs.get(id) ?? 0) + intOf(row, "micro_usd"));
-      }
-    }
-  }
-  costs.delete("");
-  return costs;
+  const selection = selectUsage(query, ["key"]);
+  const ids = selection.put(JSON.stringify(keyIds)).slice(1);
+  selection.conditions.push(
+    `key_id IN ${context.store.dialect.texts(Number(ids))}`,
+  );
+  const rows = await readUsage(
+    context,
+    selection,
+    ["key_id", sumOf("micro_usd")],
+    "GROUP BY key_id",
+  );
+  return new Map(
+    rows.map((row) => [textOf(row, "key_id"), intOf(row, "micro_usd")]),
+  );
 }

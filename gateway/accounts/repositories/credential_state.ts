@@ -57,3 +57,20 @@ export async function credentialState(
       : { expiresAtMs: intOf(credential, "expires_at_ms") }),
   };
 }
+
+/**
+ * Reads what is used now of the limits of those of the keys that have any, by key id.
+ *
+ * @throws {ApiError} `unavailable`
+ */
+export async function keyStates(
+  context: RepositoryContext,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, KeyState>> {
+  const sql: Sql = { all: (text, values) => readRows(context, text, values) };
+  const states = await readKeyStates(sql, context.store.dialect, ids);
+  const nowMs = context.now();
+  return new Map(
+    [...states].map(([id, state]) => [id, keyAt(state, nowMs)]),
+  );
+}

@@ -6,14 +6,10 @@
 import { invalidField } from "../../../translate/model/error.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";
 import { recordJson } from "../field.ts";
-import {
-  type LedgerQuery,
-  ledgerSlices,
-  ledgerWalk,
-  walkLedger,
-} from "./ledger_walk.ts";
+import { type LedgerQuery, ledgerWalk, walkLedger } from "./ledger_walk.ts";
 import { LEDGER_ENTRY, type LedgerEntry } from "../records.ts";
 import {
+  EXPORT_PAGE,
   type ListPage,
   listPage,
   pageLimit,
@@ -61,21 +57,24 @@ function cursor(after: string | undefined): number | undefined {
   return Number(after);
 }
 
-/** Most entries that one turn of the event loop reads. */
-const SLICE_ENTRIES = 200;
-
-/** Reads all matching entries in slices. A slice may be empty. */
+/** Reads all matching entries, page by page. A page may be empty. */
 export async function* allEntries(
   context: RepositoryContext,
   query: LedgerQuery,
 ): AsyncGenerator<readonly LedgerEntry[], void, void> {
-  const after = cursor(query.after);
   const walk = await ledgerWalk(context, query);
-  for await (
-    const rows of ledgerSlices(context, walk, after, SLICE_ENTRIES)
-  ) {
+  let after = cursor(query.after);
+  do {
+    const { rows, stoppedAt } = await walkLedger(
+      context,
+      walk,
+      after,
+      EXPORT_PAGE.rows,
+      EXPORT_PAGE.scanned,
+    );
     yield rows.map((row) => recordFrom(LEDGER_ENTRY, row));
-  }
+    after = stoppedAt;
+  } while (after !== undefined);
 }
 
 /** An entry as JSON; unknown values are null. */

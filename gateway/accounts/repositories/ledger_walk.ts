@@ -1,13 +1,11 @@
 /**
- * Reads entries of the ledger along an index, in slices: a query of SQLite blocks every
- * stream of the process while it runs.
+ * Reads entries of the ledger along an index.
  *
  * @module
  */
 import { type Coverage, coverage } from "./coverage.ts";
 import { DAY_MS } from "../ledger/calendar_window.ts";
 import { correctionId } from "../ledger/correction.ts";
-import { type Pace, paceOf } from "./pace.ts";
 import type { LedgerEntry } from "../records.ts";
 import {
   orUnavailable,
@@ -62,12 +60,6 @@ export interface LedgerWalk {
   readonly filters: readonly Condition[];
 }
 
-/** The entries of an account are on as many pages of the file, and those of all are not. */
-const SLICE_ROWS = {
-  account: { sqlite: 100, postgres: [2000, 32_000] },
-  all: { sqlite: 2000, postgres: [2000, 32_000] },
-} as const;
-
 /**
  * Chooses how to read the entries of a query.
  *
@@ -84,10 +76,11 @@ export async function ledgerWalk(
   if (requestId !== undefined) {
     const ids = context.store.dialect.texts(1);
     const [left = "", right = ""] = ids.split("$1");
+    // In a query of its own: SQLite would rather walk all entries of the account.
     bounds.push([
-      `request_id IN ${left}`,
+      `seq IN (SELECT seq FROM ledger WHERE request_id IN ${left}`,
       JSON.stringify([requestId, correctionId(requestId)]),
-      right,
+      `${right})`,
     ]);
   }
   if (accountId !== undefined) bounds.push(["account_id =", accountId]);
@@ -141,13 +134,13 @@ async function rangeOfDays(
 /** What a walk found. */
 export interface WalkedEntries {
   readonly rows: readonly SqlRow[];
-  /** The last entry that was walked past, where the walk ended for its `scanLimit`. */
+  /** The last entry that was walked past, where the walk ended for a limit. */
   readonly stoppedAt?: number;
 }
 
 /**
  * Reads the first `limit` entries after the one with the number `after`; absent: the first. Walks
- * past at most `scanLimit` others.
+ * past at most `scanLimit` entries; absent: as many as it takes.
  *
  * @throws {ApiError} `unavailable`
  */
@@ -156,82 +149,23 @@ export async function walkLedger(
   walk: LedgerWalk,
   after: number | undefined,
   limit: number,
-  scanLimit: number = Infinity,
+  scanLimit?: number,
 ): Promise<WalkedEntries> {
-  const pace = ledgerPace(context, walk);
-  const rows: SqlRow[] = [];
-  let last = after;
-  let scannable = scanLimit;
-  for (;;) {
-    const entries = Math.min(pace.rows, scannable);
-    const { rows: found, next } = await pace.run(() =>
-      ledgerSlice(context, walk, last, entries, limit - rows.length)
-    );
-    rows.push(...found);
-    if (rows.length >= limit || next === undefined) return { rows };
-    scannable -= entries;
-    if (scannable <= 0) return { rows, stoppedAt: next };
-    last = next;
-  }
-}
-
-/**
- * Reads all entries after the one with the number `after`, in slices of at most `most`; a slice may
- * be empty.
- *
- * @throws {ApiError} `unavailable`
- */
-export async function* ledgerSlices(
-  context: RepositoryContext,
-  walk: LedgerWalk,
-  after: number | undefined,
-  most: number,
-): AsyncGenerator<readonly SqlRow[], void, void> {
-  const pace = ledgerPace(context, walk);
-  for (let last = after;;) {
-    const { rows, next } = await pace.run(() =>
-      ledgerSlice(context, walk, last, pace.rows, most)
-    );
-    yield rows;
-    if (next === undefined) return;
-    last = next;
-  }
-}
-
-function ledgerPace({ store }: RepositoryContext, walk: LedgerWalk): Pace {
-  return paceOf(
-    store.dialect,
-    SLICE_ROWS[walk.bounds.length === 0 ? "all" : "account"],
-  );
-}
-
-/**
- * Reads the matching ones of the `entries` after `last`, at most `most`. `next` is the entry that
- * the next slice begins after; absent: there is none.
- */
-async function ledgerSlice(
-  context: RepositoryContext,
-  walk: LedgerWalk,
-  last: number | undefined,
-  entries: number,
-  most: number,
-): Promise<{ readonly rows: readonly SqlRow[]; readonly next?: number }> {
-  // Without filters the limit bounds the query.
+  // Without filters the limit bounds the walk.
   const isFiltered = walk.table !== "ledger" || walk.filters.length > 0;
-  const end = isFiltered
-    ? await sliceEnd(context, walk, last, entries)
+  const end = isFiltered && scanLimit !== undefined
+    ? await walkEnd(context, walk, after, scanLimit)
     : undefined;
-  const limit = isFiltered ? most : Math.min(entries, most);
-  const rows = await matching(context, walk, last, end, limit);
-  const found = rows.at(-1);
-  if (rows.length >= limit && found !== undefined) {
-    return { rows, next: intOf(found, "seq") };
-  }
-  return { rows, ...end === undefined ? {} : { next: end } };
+  const rows = await matching(context, walk, after, end, limit);
+  const last = rows.at(-1);
+  const stoppedAt = last !== undefined && rows.length >= limit
+    ? intOf(last, "seq")
+    : end;
+  return { rows, ...stoppedAt === undefined ? {} : { stoppedAt } };
 }
 
 /** The last of the `entries` after `last`; undefined: the walk ends within them. */
-async function sliceEnd(
+async function walkEnd(
   context: RepositoryContext,
   walk: LedgerWalk,
   last: number | undefined,

@@ -43,7 +43,7 @@ export interface ProcessReports {
 
 /** Creates the repository. */
 export function processReports(
-  store: Pick<Store, "note" | "report">,
+  store: Pick<Store, "note" | "read">,
   nowMs: number,
 ): ProcessReports {
   const processId = newId("process", nowMs);
@@ -60,7 +60,7 @@ export function processReports(
     },
     async others(part) {
       const rows = await orUnavailable(() =>
-        store.report(
+        store.read(
           "SELECT process_id, at_ms, body FROM process_reports WHERE part = $1 AND process_id <> $2 ORDER BY process_id",
           [part, processId],
         )

@@ -6,11 +6,6 @@
 import { invalidField } from "../../../translate/model/error.ts";
 import { coverage } from "./coverage.ts";
 import { dayNumber, dayText, hourNumber, hourText } from "./days.ts";
-import {
-  type FirstGroups,
-  firstGroups,
-  type GroupKey,
-} from "./first_groups.ts";
 import { HOURS_DAYS } from "../ledger/backfill.ts";
 import { DAY_MS } from "../ledger/calendar_window.ts";
 import {
@@ -20,11 +15,16 @@ import {
 } from "./repository.ts";
 import type { RecordOf } from "../field.ts";
 import { ROLL_UP_SUMS, USAGE_SUMS } from "../records.ts";
-import { recordFrom, rowOf } from "../store/record_rows.ts";
-import { intOf, type SqlRow, type SqlValue, textOf } from "../store/store.ts";
+import { recordFrom } from "../store/record_rows.ts";
+import { intOf, type SqlRow, textOf } from "../store/store.ts";
 import type { UsageGroup, UsageQuery } from "./usage_query.ts";
-import { usageSlices } from "./usage_slices.ts";
-import { isByUser, USAGE_COLUMNS, usageWalks } from "./usage_walks.ts";
+import {
+  isByUser,
+  readUsage,
+  selectUsage,
+  sumOf,
+  USAGE_COLUMNS,
+} from "./usage_selection.ts";
 
 /** Sums of usage. */
 export interface UsageTotals extends RecordOf<typeof USAGE_SUMS> {
@@ -83,48 +83,25 @@ export async function reportUsage(
 ): Promise<UsageReport> {
   const by = [...new Set(query.by ?? ["day" as const])];
   const sums = sumsOf(query, by);
-  const firstDay = query.fromDay === undefined
-    ? undefined
-    : dayNumber("from", query.fromDay);
-  const after = query.after === undefined || by.length === 0
-    ? undefined
-    : cursorValues(query.after, by);
-  const columns = Object.values(sums).map(({ column }) => column);
   const limit = Math.min(Math.max(1, query.limit ?? PAGE_GROUPS), MAX_GROUPS);
-  const groups = firstGroups(limit + 1, after);
-  const known = await totalsByDays(context, query, by, columns);
-  const totals: number[] = known ?? columns.map(() => 0);
-  for await (const walk of usageWalks(context, query, by, columns)) {
-    const needed = known === undefined
-      ? walk
-      : { ...walk, within: () => neededGroups(context, by, after, groups) };
-    for await (const rows of usageSlices(context, needed)) {
-      for (const row of rows) {
-        // Without a grouping, the sums of no rows are NULL.
-        if (row["requests"] === null) continue;
-        const numbers = columns.map((column) => intOf(row, column));
-        if (known === undefined) {
-          for (const [at, number] of numbers.entries()) {
-            totals[at] = (totals[at] ?? 0) + number;
-          }
-        }
-        groups.add(by.map((group) => groupValue(row, group)), numbers);
-      }
-    }
-  }
-  const recordOf = (numbers: readonly number[]): UsageTotals =>
-    recordFrom(
-      sums,
-      Object.fromEntries(columns.map((name, at) => [name, numbers[at] ?? 0])),
-    );
+  const columns = Object.values(sums).map(({ column }) => sumOf(column));
+  const selection = selectUsage(query, by);
+  const [total = {}] = await readUsage(context, selection, columns);
+  const totals: UsageTotals = recordFrom(sums, total);
+  const rows = by.length === 0
+    ? []
+    : await readGroups(context, query, by, columns, limit + 1);
   const lines: readonly UsageLine[] = by.length === 0
-    ? [recordOf(totals)]
-    : groups.sorted().map(({ key, sums }) => ({
+    ? [totals]
+    : rows.map((row) => ({
       ...Object.fromEntries(
-        by.map((group, at) => [FIELDS[group], groupText(group, key[at] ?? "")]),
+        by.map((group) => [FIELDS[group], groupText(row, group)]),
       ),
-      ...recordOf(sums),
+      ...recordFrom(sums, row),
     }));
+  const firstDay = query.fromDay === undefined
+    ? 0
+    : dayNumber("from", query.fromDay);
   const figuresFrom = await firstCompleteDay(context, by, query);
   return {
     ...listPage(
@@ -132,60 +109,44 @@ export async function reportUsage(
       limit,
       (line) => JSON.stringify(by.map((group) => line[FIELDS[group]])),
     ),
-    totals: recordOf(totals),
-    ...(figuresFrom === undefined || (firstDay ?? 0) >= figuresFrom
+    totals,
+    ...(figuresFrom === undefined || firstDay >= figuresFrom
       ? {}
       : { figuresFromDay: dayText(figuresFrom) }),
   };
 }
 
-/**
- * The totals of a report by end user from the days' sums, which are quick to add up, so that the
- * rows of end users who are not on the page need not be read. Undefined where the days' sums do not
- * have them.
- */
-async function totalsByDays(
+/** Reads the first groups after the query's cursor, in ascending order. */
+function readGroups(
   context: RepositoryContext,
   query: UsageQuery,
   by: readonly UsageGroup[],
   columns: readonly string[],
-): Promise<number[] | undefined> {
-  if (!by.includes("user") || query.user !== undefined) return undefined;
-  const { after: _after, limit: _limit, ...whole } = query;
-  const { totals, figuresFromDay } = await reportUsage(context, {
-    ...whole,
-    by: [],
-  });
-  if (figuresFromDay !== undefined) return undefined;
-  const row = rowOf(ROLL_UP_SUMS, totals);
-  return columns.map((column) => Number(row[column] ?? 0));
-}
-
-/** Conditions that every group satisfies that may be on the page. */
-function neededGroups(
-  { store }: RepositoryContext,
-  by: readonly UsageGroup[],
-  after: GroupKey | undefined,
-  groups: FirstGroups,
-): readonly (readonly [string, SqlValue])[] {
-  const [group] = by;
-  if (group === undefined) return [];
-  const column = group === "day" || store.dialect.name === "sqlite"
-    ? USAGE_COLUMNS[group]
-    // Groups are ordered by code units, whatever the database's collation.
-    : `${USAGE_COLUMNS[group]} COLLATE "C"`;
-  const found: (readonly [string, SqlValue])[] = [];
-  for (
-    const [operator, value] of [
-      [">=", after?.[0]],
-      ["<=", groups.bound()?.[0]],
-    ] as const
-  ) {
-    // From here on, the order of code units is not that of UTF-8.
-    if (value === undefined || /[\ud800-\uffff]/.test(String(value))) continue;
-    found.push([`${column} ${operator}`, value]);
+  limit: number,
+): Promise<readonly SqlRow[]> {
+  const selection = selectUsage(query, by);
+  const { dialect } = context.store;
+  const groups = by.map((group) => ({
+    name: USAGE_COLUMNS[group],
+    value: group === "day" && selection.table === "usage_hours"
+      ? "hour / 24"
+      : USAGE_COLUMNS[group],
+    isText: group !== "day" && group !== "hour",
+  }));
+  const ordered = groups.map(({ value, isText }) =>
+    isText ? dialect.byCodePoint(value) : value
+  ).join(", ");
+  if (query.after !== undefined) {
+    const after = cursorValues(query.after, by).map(selection.put);
+    selection.conditions.push(`(${ordered}) > (${after.join(", ")})`);
   }
-  return found;
+  return readUsage(
+    context,
+    selection,
+    [...groups.map(({ name, value }) => `${value} AS ${name}`), ...columns],
+    `GROUP BY ${groups.map((_, at) => at + 1).join(", ")} ORDER BY ${ordered}` +
+      ` LIMIT ${selection.put(limit)}`,
+  );
 }
 
 /** End users are only in `usage_daily`, which has fewer sums. */
@@ -217,19 +178,16 @@ async function firstCompleteDay(
   );
 }
 
-function groupValue(row: SqlRow, group: UsageGroup): string | number {
+function groupText(row: SqlRow, group: UsageGroup): string {
   const column = USAGE_COLUMNS[group];
-  return group === "day" || group === "hour"
-    ? intOf(row, column)
-    : textOf(row, column);
+  if (group === "day") return dayText(intOf(row, column));
+  return group === "hour" ? hourText(intOf(row, column)) : textOf(row, column);
 }
 
-function groupText(group: UsageGroup, value: string | number): string {
-  if (group === "day") return dayText(Number(value));
-  return group === "hour" ? hourText(Number(value)) : String(value);
-}
-
-function cursorValues(cursor: string, by: readonly UsageGroup[]): GroupKey {
+function cursorValues(
+  cursor: string,
+  by: readonly UsageGroup[],
+): readonly (string | number)[] {
   let parts: unknown;
   try {
     parts = JSON.parse(cursor);

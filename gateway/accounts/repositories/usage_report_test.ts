@@ -1,5 +1,6 @@
 /** Reports by end user, page by page, on every store. */
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { type Admin, createAdmin } from "./admin.ts";
 import type { UsageLine } from "./usage_report.ts";
 import { postgresAt, SQLITE } from "../testing/stores.ts";
@@ -76,7 +77,11 @@ for (
             JSON.parse(key)
           ).sort((a, b) => {
             const at = a.findIndex((one, at) => one !== b[at]);
-            return (a[at] ?? "") < (b[at] ?? "") ? -1 : 1;
+            // UTF-8 has the order of code points.
+            return Buffer.compare(
+              Buffer.from(a[at] ?? ""),
+              Buffer.from(b[at] ?? ""),
+            );
           }).slice(0, keys.length).map((key) => JSON.stringify(key));
           assert.deepEqual(keys, ordered);
           for (const [at, key] of keys.entries()) {
@@ -96,15 +101,19 @@ async function checkDailyCost(admin: Admin): Promise<void> {
     const idOf = (line: UsageLine): string =>
       (group === "key" ? line.keyId : line.model) ?? "";
     const { data } = await admin.usage({ by: ["day", group], limit: 1000 });
-    const { data: sums } = await admin.usage({ by: [group] });
-    const dearest = sums.toSorted((a, b) => b.microUsd - a.microUsd).map(idOf);
+    const { data: groups } = await admin.usage({ by: [group] });
+    const dearest = groups.toSorted((a, b) => b.microUsd - a.microUsd).map(
+      idOf,
+    );
     for (const limit of [1, 7]) {
       const unknown = Array.from({ length: 200 }, (_, at) => `none ${at}`);
       for (
         const known of [{}, { dearest }, { dearest: [...dearest, ...unknown] }]
       ) {
-        const { series, hasOthers, days } = await admin.dailyCost({
+        const { series, hasOthers, sums } = await admin.usageSeries({
           group,
+          measure: "cost",
+          step: "day",
           limit,
           ...known,
         });
@@ -121,7 +130,7 @@ async function checkDailyCost(admin: Admin): Promise<void> {
           values[at] = (values[at] ?? 0) + microUsd;
           expected.set(day, values);
         }
-        assert.deepEqual(new Map(days), expected);
+        assert.deepEqual(new Map(sums), expected);
       }
     }
   }

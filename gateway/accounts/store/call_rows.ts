@@ -10,6 +10,12 @@ import {
   type CallRecord,
   firstCallId,
 } from "../calls/call_record.ts";
+import { outcomeOf } from "../calls/outcome.ts";
+import { countCalls, removeOldCounts } from "./call_minute_rows.ts";
+import {
+  insertFailedAttempts,
+  removeOldAttempts,
+} from "./failed_attempt_rows.ts";
 import type { Charge, ReservedCall } from "../records.ts";
 import { columnsOf, recordFrom } from "./record_rows.ts";
 import {
@@ -25,7 +31,7 @@ import {
 
 const INTO = insertStatement(
   "calls",
-  { ...columnsOf(CALL), detail: "TEXT" },
+  { ...columnsOf(CALL), outcome: "TEXT", detail: "TEXT" },
   // A write whose outcome was unknown is repeated.
   "ON CONFLICT (request_id) DO NOTHING",
 );
@@ -43,14 +49,31 @@ export async function insertCalls(
   records: readonly CallRecord[],
   further: FurtherRefusals = new Map(),
 ): Promise<void> {
-  const [replaced] = await Promise.all([
+  const ids = JSON.stringify(records.map(({ requestId }) => requestId));
+  const [replaced, kept] = await Promise.all([
     sql.all(
       `DELETE FROM calls WHERE request_id IN ${
         dialect.texts(1)
-      } AND status IS NULL RETURNING request_id`,
-      [JSON.stringify(records.map(({ requestId }) => requestId))],
+      } AND status IS NULL RETURNING request_id, ended`,
+      [ids],
+    ),
+    sql.all(
+      `SELECT request_id FROM calls WHERE request_id IN ${dialect.texts(1)}`,
+      [ids],
     ),
     insertRows(sql, dialect, INTO, records.map(rowOf)),
+    insertFailedAttempts(sql, dialect, records),
+  ]);
+  const written = new Set(kept.map((row) => textOf(row, "request_id")));
+  await countCalls(sql, dialect, [
+    ...records.filter(({ requestId }) => !written.has(requestId))
+      .map((record) => [record, 1] as const),
+    ...replaced.map((row) =>
+      [
+        { requestId: textOf(row, "request_id"), ended: textOf(row, "ended") },
+        -1,
+      ] as const
+    ),
   ]);
   for (const [id, count] of further) {
     await sql.all("UPDATE calls SET more = more + $1 WHERE request_id = $2", [
@@ -77,6 +100,7 @@ function rowOf(record: CallRecord): Readonly<Record<string, SqlValue>> {
     duration_ms: record.durationMs ?? null,
     micro_usd: record.microUsd,
     more: record.more,
+    outcome: outcomeOf(record),
     detail: detailText(record),
   };
 }
@@ -97,6 +121,7 @@ function detailText(record: CallRecord): string {
     reasoningTokens: record.reasoningTokens,
     estimated: record.estimated,
     unpriced: record.unpriced,
+    bounded: record.bounded,
     upstream: record.upstream,
     attempts: record.attempts,
     dropped: record.dropped,
@@ -153,9 +178,15 @@ export async function correctCall(
     estimated: charge.estimated,
   };
   await sql.all(
-    `UPDATE calls SET ended = $2, micro_usd = $3, detail = $4
+    `UPDATE calls SET ended = $2, micro_usd = $3, detail = $4, outcome = $5
      WHERE request_id = $1 AND ended = 'lost'`,
-    [record.requestId, record.ended, record.microUsd, detailText(record)],
+    [
+      record.requestId,
+      record.ended,
+      record.microUsd,
+      detailText(record),
+      outcomeOf(record),
+    ],
   );
 }
 
@@ -181,10 +212,12 @@ export async function removeOldCalls(
       ? ["req_~", Math.min(excess, REMOVED_CALLS)]
       : [firstCallId(oldestMs), REMOVED_CALLS],
   );
+  await removeOldCounts(sql, oldestMs);
+  const attempts = await removeOldAttempts(sql, oldestMs, REMOVED_CALLS);
   if (removed.length > 0) {
     await sql.all("UPDATE call_count SET rows_kept = rows_kept - $1", [
       removed.length,
     ]);
   }
-  return removed.length;
+  return removed.length + attempts;
 }

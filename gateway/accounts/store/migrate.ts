@@ -6,11 +6,22 @@
 import { type Migration, MIGRATIONS } from "./migrations.ts";
 import { intOf, type Sql, type Store } from "./store.ts";
 
+/** A newer version of the program wrote the store. */
+export class NewerStoreError extends Error {
+  override name = "NewerStoreError";
+
+  constructor(version: number, supported: number) {
+    super(
+      `a newer version of this program wrote it (its schema version is ${version}, this program supports ${supported})`,
+    );
+  }
+}
+
 /**
  * Applies the missing migrations in one write: a process that dies in it leaves no partial
  * change, and of two processes that start at once one waits for the other.
  *
- * @throws {Error} if a newer version of the program wrote the store
+ * @throws {NewerStoreError} if a newer version of the program wrote the store
  */
 export async function migrate(
   store: Store,
@@ -22,9 +33,7 @@ export async function migrate(
     );
     const version = await versionOf(sql);
     if (version > migrations.length) {
-      throw new Error(
-        `could not open the store: a newer version of this program wrote it (its schema version is ${version}, this program supports ${migrations.length})`,
-      );
+      throw new NewerStoreError(version, migrations.length);
     }
     for (const [index, steps] of migrations.entries()) {
       if (index < version) continue;

@@ -465,4 +465,47 @@ export const MIGRATIONS: readonly Migration[] = [
     // What a charge is made of, as JSON; NULL: the tokens at the four rates of its price.
     `ALTER TABLE ledger ADD COLUMN lines TEXT`,
   ],
+  [
+    // What became of a call: see calls/outcome.ts. Of the records of earlier versions, those that
+    // completed after an upstream failed count as complete.
+    `ALTER TABLE calls ADD COLUMN outcome TEXT NOT NULL DEFAULT 'complete'`,
+    `UPDATE calls SET outcome = CASE
+      WHEN ended = 'failed' THEN 'cut'
+      WHEN ended IN ('caller_left', 'lost') THEN ended
+      WHEN detail LIKE '%"attempts":[{%' AND (status >= 500 OR status = 429) THEN 'upstream_failed'
+      WHEN code IN ('insufficient_balance', 'account_disabled', 'model_not_in_plan', 'key_revoked', 'key_expired')
+        OR code LIKE '%_per_%' OR code LIKE '%concurrent_requests' THEN 'limited'
+      WHEN status >= 500 THEN 'gateway_failed'
+      ELSE 'invalid' END
+      WHERE ended <> 'complete'`,
+    `DROP INDEX calls_incomplete`,
+    `DROP INDEX calls_account_incomplete`,
+    `CREATE INDEX calls_unsmooth ON calls (request_id, outcome, status) WHERE outcome <> 'complete'`,
+    `CREATE INDEX calls_account_unsmooth ON calls (account_id, request_id, outcome, status)
+      WHERE outcome <> 'complete'`,
+    // A line for each attempt that failed at its upstream, also where another one replied. An id
+    // begins with the time of the failure, so that times are bounds of the id.
+    `CREATE TABLE failed_attempts (
+      id TEXT{bytewise} PRIMARY KEY,
+      request_id TEXT NOT NULL,
+      account_id TEXT NOT NULL,
+      model TEXT NOT NULL,
+      upstream TEXT NOT NULL,
+      error TEXT NOT NULL,
+      outcome TEXT NOT NULL,
+      duration_ms INTEGER NOT NULL,
+      words TEXT
+    ) {strict}{rowless}`,
+    `CREATE INDEX failed_attempts_upstream ON failed_attempts (upstream, id)`,
+  ],
+  [
+    // Calls by minute of their arrival, outcome, and class of the time to the first token.
+    `CREATE TABLE call_minutes (
+      minute INTEGER NOT NULL,
+      outcome TEXT NOT NULL,
+      first_token INTEGER NOT NULL,
+      calls INTEGER NOT NULL,
+      PRIMARY KEY (minute, outcome, first_token)
+    ) {strict}{rowless}`,
+  ],
 ];

@@ -7,6 +7,7 @@ import { migrate } from "./migrate.ts";
 import type { Migration } from "./migrations.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import type { Store } from "./store.ts";
+import type { SecretSeal } from "./secret_seal.ts";
 import { sealWebhooks } from "./webhook_rows.ts";
 import type { ProcessClocks } from "./store_clock.ts";
 
@@ -17,6 +18,13 @@ export interface OpenStoreOptions extends ProcessClocks {
    * Postgres only.
    */
   readonly leaseMs?: number;
+  /** Replaces the time limit of a report's statement, in milliseconds. */
+  readonly reportMs?: number;
+  /**
+   * Seals secrets in the rows; absent: they are stored in clear text. Postgres only: SQLite has a file of its own for
+   * its key.
+   */
+  readonly secrets?: SecretSeal;
   /** The migrations to apply; absent: all. */
   readonly migrations?: readonly Migration[];
 }

@@ -11,16 +11,19 @@
  * @module
  */
 import { postgresAddress } from "./postgres_address.ts";
-import { openPostgresPool } from "./postgres_pool.ts";
+import { openPostgresPool, type PostgresPool } from "./postgres_pool.ts";
 import {
   intOf,
   type Leases,
+  MAX_REPORTS,
+  REPORT_MS,
   type Sql,
   type SqlDialect,
   type Store,
   textOf,
   writeDurably,
 } from "./store.ts";
+import type { SecretSeal } from "./secret_seal.ts";
 import { type ProcessClocks, StoreClock } from "./store_clock.ts";
 
 const DIALECT: SqlDialect = {
@@ -28,6 +31,7 @@ const DIALECT: SqlDialect = {
   // Cast from text, so that the parameter has the same type for every driver and pooler.
   elements: (n) => `jsonb_array_elements($${n}::text::jsonb) AS e (value)`,
   texts: (n) => `(SELECT jsonb_array_elements_text($${n}::text::jsonb))`,
+  byCodePoint: (text) => `${text} COLLATE "C"`,
 };
 
 /**
@@ -40,8 +44,8 @@ const WRITE_LOCK = 7_190_317_442;
 /** The server's clock, Unix milliseconds. */
 const SERVER_MS =
   "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
-/** Time limit of a report's statement. */
-const REPORT_MS = 2000;
+/** Connections of a process for everything but reports. */
+const MAX_CONNECTIONS = 4;
 
 /** Options of {@linkcode openPostgresStore}. */
 export interface PostgresOptions extends ProcessClocks {
@@ -49,6 +53,10 @@ export interface PostgresOptions extends ProcessClocks {
   readonly leaseMs?: number;
   /** Time limit of a statement, in milliseconds. */
   readonly deadlineMs?: number;
+  /** Replaces the time limit of a report's statement, in milliseconds. */
+  readonly reportMs?: number;
+  /** Seals secrets in the rows; absent: they are stored in clear text. */
+  readonly secrets?: SecretSeal;
 }
 
 /**
@@ -60,23 +68,31 @@ export function openPostgresStore(
   url: string,
   options: PostgresOptions = {},
 ): Store {
-  const deadlineMs = options.deadlineMs ?? 5000;
-  const pool = openPostgresPool(postgresAddress(url), deadlineMs);
+  const { deadlineMs = 5000, reportMs = REPORT_MS } = options;
+  const address = postgresAddress(url);
+  const pool = openPostgresPool(address, deadlineMs, MAX_CONNECTIONS);
+  // The server ends a statement before its connection is given up.
+  const reportPool = openPostgresPool(
+    address,
+    reportMs + deadlineMs,
+    MAX_REPORTS,
+  );
   // SET LOCAL, so that a pooler does not pass the settings on to another session.
-  const beginWithin = (statementMs: number): string =>
-    `BEGIN; SET LOCAL statement_timeout = ${statementMs}; ` +
+  const beginWithin = (first: string, statementMs: number): string =>
+    `${first}; SET LOCAL statement_timeout = ${statementMs}; ` +
     `SET LOCAL idle_in_transaction_session_timeout = ${deadlineMs}`;
-  const begin = beginWithin(deadlineMs);
-  const reader = (beginText: string): Sql["all"] => (text, values) =>
-    pool.lend(async (query) => {
-      const [, { rows }] = await Promise.all([
-        query(beginText),
-        query(text, values ?? []),
-        query("COMMIT"),
-      ]);
-      return rows;
-    });
-  const read = reader(begin);
+  const begin = beginWithin("BEGIN", deadlineMs);
+  const reader =
+    ({ lend }: PostgresPool, beginText: string): Sql["all"] => (text, values) =>
+      lend(async (query) => {
+        const [, { rows }] = await Promise.all([
+          query(beginText),
+          query(text, values ?? []),
+          query("COMMIT"),
+        ]);
+        return rows;
+      });
+  const read = reader(pool, begin);
   const clock = new StoreClock(options);
   const commit: Store["commit"] = async (work) => {
     const value = await pool.lend(async (query) => {
@@ -100,6 +116,7 @@ export function openPostgresStore(
   };
   return {
     dialect: DIALECT,
+    ...(options.secrets === undefined ? {} : { secrets: options.secrets }),
     maxStalenessMs: MAX_STALENESS_MS,
     leases: counterLeases(
       read,
@@ -114,12 +131,14 @@ export function openPostgresStore(
         return row === undefined ? clock.now() : intOf(row, "now_ms");
       }),
     read,
-    report: reader(beginWithin(Math.min(REPORT_MS, deadlineMs))),
+    report: reader(reportPool, beginWithin("BEGIN READ ONLY", reportMs)),
     note: read,
     write: (work) => writeDurably({ commit }, work),
     commit,
     commitUncached: async (work) => (await commit(work, {})).value,
-    close: pool.close,
+    close: async () => {
+      await Promise.all([pool.close(), reportPool.close()]);
+    },
   };
 }
 

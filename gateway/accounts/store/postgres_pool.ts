@@ -11,7 +11,7 @@ import { createHash } from "node:crypto";
 import pg from "pg";
 import type { ClientConfig, PoolClient } from "./pg_driver.d.ts";
 import type { PostgresAddress } from "./postgres_address.ts";
-import type { SqlRow, SqlValue } from "./store.ts";
+import { READ_ONLY, type SqlRow, type SqlValue } from "./store.ts";
 
 /** What Postgres answers to a statement. */
 export interface StatementResult {
@@ -42,7 +42,6 @@ export interface PostgresPool {
   close(): Promise<void>;
 }
 
-const MAX_CONNECTIONS = 4;
 const CONNECT_MS = 3000;
 const KEEP_ALIVE_MS = 30_000;
 const MAX_AGE_SECONDS = 3600;
@@ -70,13 +69,14 @@ class Client extends pg.Client {
 export function openPostgresPool(
   address: PostgresAddress,
   deadlineMs: number,
+  maxConnections: number,
 ): PostgresPool {
   const { allowsPlaintext, prepare: _, ...clientConfig } = address;
   const pool = new pg.Pool({
     ...clientConfig,
     Client,
     application_name: "gateway",
-    max: MAX_CONNECTIONS,
+    max: maxConnections,
     pipeline: true,
     connectionTimeoutMillis: Math.min(CONNECT_MS, deadlineMs),
     keepAlive: true,
@@ -105,7 +105,7 @@ export function openPostgresPool(
     await Promise.all(open);
   };
 
-  const slots = openSlots(MAX_CONNECTIONS);
+  const slots = openSlots(maxConnections);
   let outage: { pauseMs: number; untilMs: number; cause: unknown } | undefined;
   let probing = false;
   const noteFailure = (cause: unknown): void => {
@@ -298,9 +298,10 @@ function reason(cause: unknown): string {
 
 /**
  * SQLSTATE classes that concern the connection or server: connection, transaction timeouts,
- * resources, operator intervention, system.
+ * resources, operator intervention, system. A server that has become a standby accepts no writes: its
+ * connections are closed until another server, or the same one, does.
  */
-const OF_CONNECTION = /^(08|25P|53|57P|58|XX)/;
+const OF_CONNECTION = new RegExp(`^(08|${READ_ONLY}|25P|53|57P|58|XX)`);
 
 /** Whether the server refused the statement and the connection remains usable. */
 function isOfStatement(error: unknown): boolean {

@@ -2,14 +2,18 @@ import assert from "node:assert/strict";
 import { openPostgresPool, type PostgresPool } from "./postgres_pool.ts";
 
 function openPool(port: number, deadlineMs: number): PostgresPool {
-  return openPostgresPool({
-    host: "127.0.0.1",
-    port,
-    user: "user",
-    ssl: false,
-    allowsPlaintext: false,
-    prepare: true,
-  }, deadlineMs);
+  return openPostgresPool(
+    {
+      host: "127.0.0.1",
+      port,
+      user: "user",
+      ssl: false,
+      allowsPlaintext: false,
+      prepare: true,
+    },
+    deadlineMs,
+    4,
+  );
 }
 
 /** A server that closes every connection at once, and counts them. */

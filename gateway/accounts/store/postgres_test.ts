@@ -7,8 +7,12 @@ import { cutProcesses } from "../testing/cut_processes.ts";
 import { lateSettlementSpec } from "../testing/late_settlement_spec.ts";
 import { processesSpec } from "../testing/processes_spec.ts";
 import { storeSpec } from "../testing/store_spec.ts";
+import { openAdmin } from "../repositories/admin.ts";
 import { openStore } from "./open_store.ts";
 import { openPostgresStore } from "./postgres.ts";
+import { isSealed, type SecretSeal, textSeal } from "./secret_seal.ts";
+import { type Store, textOf } from "./store.ts";
+import { claimMessages } from "./webhook_rows.ts";
 import { startCutProxy } from "../testing/cut_proxy.ts";
 import {
   createTestCaller,
@@ -21,7 +25,7 @@ import {
   POSTGRES_PROGRAMS,
   startPostgresServer,
 } from "../testing/postgres_server.ts";
-import { postgresAt } from "../testing/stores.ts";
+import { onServer, postgresAt } from "../testing/stores.ts";
 
 const serverUrl = Deno.env.get("TEST_POSTGRES_URL");
 
@@ -40,9 +44,55 @@ if (serverUrl === undefined) {
   clockSpec(POSTGRES);
   lateSettlementSpec(POSTGRES);
 
-  Deno.test("a report's statement ends after two seconds, and the store goes on", async () => {
+  Deno.test("secrets of webhooks are sealed with the key of the setting, those of older versions at the next start", async () => {
     await using database = await POSTGRES.createDatabase();
-    const store = await database.open();
+    const key = "a-random-text-of-thirty-two-characters";
+    const within = async <T>(
+      secrets: SecretSeal | undefined,
+      work: (store: Store) => Promise<T>,
+    ): Promise<T> => {
+      const store = await database.open(
+        secrets === undefined ? {} : { secrets },
+      );
+      try {
+        return await work(store);
+      } finally {
+        await store.close();
+      }
+    };
+    const stored = async (store: Store): Promise<string> =>
+      textOf(
+        (await store.read("SELECT secret FROM webhooks"))[0] ?? {},
+        "secret",
+      );
+    /** The secret with which the next message is signed. */
+    const used = async (store: Store): Promise<string | undefined> => {
+      const admin = await openAdmin(store, () => true);
+      await admin.webhooks.test("a");
+      const [message] = await claimMessages(store, Date.now() + 1_000, [0]);
+      return message?.secret;
+    };
+    const secret = await within(undefined, async (store) => {
+      const admin = await openAdmin(store, () => true);
+      await admin.plans.create({ id: "p" });
+      await admin.accounts.create({ id: "a", planId: "p" });
+      const set = await admin.webhooks.set("a", "https://h.example/");
+      assert.equal(await stored(store), set.secret);
+      return set.secret;
+    });
+    await within(textSeal(key), async (store) => {
+      assert.ok(isSealed(await stored(store)));
+      assert.equal(await used(store), secret);
+    });
+    // Another process on the store, with the same key and with another one.
+    assert.equal(await within(textSeal(key), used), secret);
+    assert.equal(await within(textSeal(`${key}x`), used), undefined);
+    assert.equal(await within(undefined, used), undefined);
+  });
+
+  Deno.test("a report's statement ends at its limit, and the store goes on", async () => {
+    await using database = await POSTGRES.createDatabase();
+    const store = await database.open({ reportMs: 300 });
     try {
       await assert.rejects(
         store.report("SELECT pg_sleep(4)"),
@@ -118,6 +168,37 @@ if (POSTGRES_PROGRAMS === undefined) {
     await cutProcesses(postgresAt(server.url), cuts);
   });
 
+  Deno.test("a server that accepts no writes for a while is an outage, and connections are renewed until it does", async () => {
+    await using server = await startPostgresServer();
+    const store = await openStore(server.url);
+    const admin = new URL(server.url);
+    admin.searchParams.set("options", "-c default_transaction_read_only=off");
+    const write = () => store.write((sql) => sql.all("SELECT 1 AS one"));
+    try {
+      await write();
+      await onServer(
+        admin.href,
+        "ALTER DATABASE postgres SET default_transaction_read_only = on",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'",
+      );
+      const create = () =>
+        store.write((sql) => sql.all("CREATE TABLE later (id TEXT)"));
+      await assert.rejects(create(), /terminat|read-only/);
+      for (;;) {
+        const error = await create().then(() => "", String);
+        assert.notEqual(error, "", "a standby was written to");
+        if (/could not reach the store: .*read-only/.test(error)) break;
+      }
+      await onServer(
+        admin.href,
+        "ALTER DATABASE postgres RESET default_transaction_read_only",
+      );
+      await untilAnswered(create, /could not reach the store|read-only/);
+    } finally {
+      await store.close();
+    }
+  });
+
   Deno.test("an outage of the server does not expire another process's lease", async () => {
     await using server = await startPostgresServer();
     const clock = { ms: 0 };
@@ -151,12 +232,15 @@ if (POSTGRES_PROGRAMS === undefined) {
 }
 
 /** Repeats until the store answers: after an outage it is retried with pauses. */
-async function untilAnswered<T>(read: () => Promise<T>): Promise<T> {
+async function untilAnswered<T>(
+  read: () => Promise<T>,
+  outage = /could not reach the store/,
+): Promise<T> {
   for (;;) {
     try {
       return await read();
     } catch (error) {
-      assert.match(String(error), /could not reach the store/);
+      assert.match(String(error), outage);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }

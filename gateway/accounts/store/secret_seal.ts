@@ -1,12 +1,17 @@
 /**
  * Seals the secrets that the gateway itself needs in clear text later, such as those that sign
- * webhooks, with a key in a file beside the database: a copy of the database alone, such as a backup,
- * has none of them.
+ * webhooks, with a key that is not in the database: a file beside it, or a setting. A copy of the
+ * database alone, such as a backup, has none of them.
  *
  * @module
  */
 import { Buffer } from "node:buffer";
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  hkdfSync,
+  randomBytes,
+} from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 
 /** Seals texts; each is bound to the record that it belongs to. */
@@ -67,6 +72,13 @@ export function secretSeal(key: Uint8Array): SecretSeal {
       }
     },
   };
+}
+
+/** The seal of a long random text that all processes on a store have. */
+export function textSeal(text: string): SecretSeal {
+  return secretSeal(
+    new Uint8Array(hkdfSync("sha256", text, "", "gateway store", KEY_BYTES)),
+  );
 }
 
 /** A seal that ends with the process, for a store in memory. */

@@ -15,6 +15,8 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createOwnFile } from "./file_modes.ts";
+import { type Positional, positional } from "./positional.ts";
+import { openReportReaders } from "./report_readers.ts";
 import { fileSeal, passingSeal } from "./secret_seal.ts";
 import { openWalSync, syncFile } from "./wal_sync.ts";
 import {
@@ -33,6 +35,7 @@ const DIALECT: SqlDialect = {
   name: "sqlite",
   elements: (n) => `json_each($${n})`,
   texts: (n) => `(SELECT value FROM json_each($${n}))`,
+  byCodePoint: (text) => text,
 };
 
 /**
@@ -49,10 +52,15 @@ const LOCKED_MS = 4000;
 /** Pauses between attempts to get the lock, like SQLite's own; the last one repeats. */
 const PAUSES_MS: readonly number[] = [1, 2, 5, 10, 15, 20, 25];
 
-/** A statement, and which value each parameter takes; undefined: in order. */
 interface Prepared {
   readonly statement: StatementSync;
-  readonly order: readonly number[] | undefined;
+  readonly order: Positional["order"];
+}
+
+/** Options of {@linkcode openSqliteStore}. */
+export interface SqliteOptions extends ProcessClocks {
+  /** Replaces the time limit of a report's statement, in milliseconds. */
+  readonly reportMs?: number;
 }
 
 /**
@@ -64,7 +72,7 @@ interface Prepared {
 export function openSqliteStore(
   path: string,
   sync: (file: number) => Promise<void> = syncFile,
-  clocks: ProcessClocks = {},
+  options: SqliteOptions = {},
 ): Store {
   const inMemory = path === ":memory:";
   if (!inMemory) createOwnFile(path);
@@ -83,20 +91,11 @@ export function openSqliteStore(
   ): readonly SqlRow[] => {
     let known = prepared.get(text);
     if (known === undefined) {
-      // Positional parameters, one value each: Deno before 2.6 binds numbered ones incorrectly.
-      const order = [...text.matchAll(/\$(\d+)/g)].map(([, n]) =>
-        Number(n) - 1
-      );
-      known = {
-        statement: database.prepare(text.replaceAll(/\$\d+/g, "?")),
-        order: order.every((at, i) => at === i) ? undefined : order,
-      };
+      const { text: positionalText, order } = positional(text);
+      known = { statement: database.prepare(positionalText), order };
       prepared.set(text, known);
     }
-    const { statement, order } = known;
-    return order === undefined
-      ? statement.all(...values)
-      : statement.all(...order.map((at) => values[at] ?? null));
+    return known.statement.all(...known.order(values));
   };
   const all: Sql["all"] = (text, values) =>
     new Promise((resolve) => resolve(run(text, values)));
@@ -128,7 +127,7 @@ export function openSqliteStore(
   const log = inMemory ? undefined : openWalSync(`${path}-wal`, sync);
   // If the log file cannot be opened, SQLite syncs it itself, on the event loop.
   if (log === undefined) database.exec("PRAGMA synchronous = FULL");
-  const clock = new StoreClock(clocks);
+  const clock = new StoreClock(options);
   const readClock = (): Promise<void> =>
     inMemory ? Promise.resolve() : readFileTime(clock, `${path}-clock`);
   const locks = inMemory ? inMemoryLeases(all) : fileLocks(
@@ -177,6 +176,9 @@ export function openSqliteStore(
 
   const readCommitted: Sql["all"] = (text, values) =>
     retryWhileLocked(() => serialized(() => read(text, values)));
+  const readers = inMemory
+    ? undefined
+    : openReportReaders(path, options.reportMs);
   return {
     dialect: DIALECT,
     maxStalenessMs: MAX_STALENESS_MS,
@@ -185,7 +187,7 @@ export function openSqliteStore(
     secrets: inMemory ? passingSeal() : fileSeal(`${path}-key`),
     readClock,
     read: readCommitted,
-    report: readCommitted,
+    report: readers?.all ?? readCommitted,
     note: readCommitted,
     write: (work) => writeDurably({ commit }, work),
     commit,
@@ -193,6 +195,7 @@ export function openSqliteStore(
     close: () =>
       serialized(async () => {
         locks.release();
+        await readers?.close();
         await log?.close();
         database.close();
       }),

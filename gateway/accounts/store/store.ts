@@ -43,6 +43,8 @@ export interface SqlDialect {
   elements(n: number): string;
   /** The texts of the JSON array in parameter `$n` as a subquery; for an IN clause. */
   texts(n: number): string;
+  /** A text, to be ordered and compared by code points, whatever the collation of the database. */
+  byCodePoint(text: string): string;
 }
 
 /**
@@ -71,6 +73,12 @@ export interface Committed<T> {
   readonly durable: Promise<void>;
 }
 
+/** Time limit of a report's statement, in milliseconds. */
+export const REPORT_MS = 30_000;
+
+/** Statements of reports at a time, of one process. */
+export const MAX_REPORTS = 2;
+
 export interface Store {
   /** Its SQL dialect. */
   readonly dialect: SqlDialect;
@@ -90,9 +98,8 @@ export interface Store {
   /** Reads committed data. */
   readonly read: Sql["all"];
   /**
-   * Reads like {@linkcode Store.read}, for reports: Postgres ends a statement that takes longer
-   * than two seconds, so that reports cannot occupy the connections that calls need. SQLite runs
-   * statements on the event loop: each must be bounded by an index.
+   * Reads like {@linkcode Store.read}, for reports: a few at a time, which occupy neither the event
+   * loop nor the connections that calls need, for at most {@linkcode REPORT_MS}.
    */
   readonly report: Sql["all"];
   /**
@@ -239,3 +246,6 @@ export async function insertRows(
   }
   await sql.all(into.many(dialect), [JSON.stringify(rows)]);
 }
+
+/** SQLSTATE of a write in a read-only transaction, as on a standby. */
+export const READ_ONLY = "25006";

@@ -12,7 +12,7 @@ import {
   testCall,
   type TestCaller,
 } from "./open_test_accounts.ts";
-import { slicedAudit } from "../ledger/sliced_audit.ts";
+import { auditAccounts } from "../ledger/account_audit.ts";
 import type { AccountsEvent } from "../service.ts";
 import { intOf, type Store } from "../store/store.ts";
 
@@ -56,14 +56,12 @@ async function entriesIn(store: Store): Promise<number> {
 }
 
 async function findingsOf(
-  { store, clock }: TestAccounts,
+  { store }: TestAccounts,
   rows = 3,
-  pause: () => Promise<void> = () => Promise.resolve(),
+  onRead: () => Promise<void> = () => Promise.resolve(),
 ): Promise<readonly string[]> {
   const findings: string[] = [];
-  for await (
-    const account of slicedAudit({ store, now: clock.now, pause, rows })
-  ) {
+  for await (const account of auditAccounts({ store, onRead, rows })) {
     findings.push(
       ...account.findings.map((one) => `${account.accountId}: ${one}`),
     );
@@ -151,7 +149,7 @@ export function auditsSpec(test: AccountsTest): void {
 
   test("of several processes one makes the audit of a day, and another that of a dead one", async (opened) => {
     const { admin, store, clock } = opened;
-    // Closing a process closes its store.
+    // `close` is replaced: both processes share this store.
     await using other = await openTestAccounts(
       { ...store, close: () => Promise.resolve() },
       clock,
@@ -212,23 +210,25 @@ export function auditsSpec(test: AccountsTest): void {
   });
 
   test("an audit under way does not delay the end of the process", async ({ store, clock }) => {
-    const waiting = Promise.withResolvers<void>();
-    let isAuditing = false;
+    const reading = Promise.withResolvers<void>();
+    const closing = Promise.withResolvers<void>();
     const opened = await openTestAccounts(
-      { ...store, close: () => Promise.resolve() },
-      clock,
       {
-        // No pause of the audit ever ends by itself.
-        timer: () => {
-          if (isAuditing) waiting.resolve();
-          return () => {};
+        ...store,
+        close: () => Promise.resolve(),
+        async report(text, values) {
+          reading.resolve();
+          await closing.promise;
+          return await store.report(text, values);
         },
       },
+      clock,
     );
-    isAuditing = true;
     const audit = opened.runAudit();
-    await waiting.promise;
-    await opened.accounts.close();
+    await reading.promise;
+    const closed = opened.accounts.close();
+    closing.resolve();
+    await closed;
     await audit;
     assert.deepEqual((await opened.admin.audits.list()).data, []);
   });

@@ -6,9 +6,14 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../translate/model/error.ts";
 import { type CallBook, openCallBook } from "../calls/call_book.ts";
-import { type CallRecord, firstCallId } from "../calls/call_record.ts";
+import { CALL, type CallRecord, firstCallId } from "../calls/call_record.ts";
+import { outcomeOf } from "../calls/outcome.ts";
 import { type Admin, createAdmin } from "../repositories/admin.ts";
 import type { CallQuery } from "../repositories/call_report.ts";
+import { insertCalls } from "../store/call_rows.ts";
+import { migrate } from "../store/migrate.ts";
+import { MIGRATIONS } from "../store/migrations.ts";
+import { insertRow, rowOf } from "../store/record_rows.ts";
 import { intOf, type Store } from "../store/store.ts";
 import { faultyStores } from "./faulty_store.ts";
 import { type TestClock, testClock } from "./open_test_accounts.ts";
@@ -309,6 +314,78 @@ export function callBookSpec(kind: TestStore): void {
     book.add(record(clock.ms));
     await book.flush();
     assert.equal(await count(), 2);
+    // The counts by minute are of the same calls, also where one replaces that of a lost process.
+    const admin = createAdmin({
+      store,
+      now: clock.now,
+      onChange: () => {},
+      knowsModel: () => true,
+    });
+    const health = () => admin.callHealth(0, clock.ms + MINUTE_MS);
+    assert.deepEqual((await health()).outcomes, { complete: 2 });
+    const own = record(clock.ms, { firstTokenMs: 100 });
+    const { status: _, firstTokenMs: _none, ...lost } = own;
+    await store.write((sql) =>
+      insertCalls(sql, store.dialect, [{ ...lost, ended: "lost" }])
+    );
+    book.add(own);
+    await book.flush();
+    const { calls, outcomes, firstTokenMs } = await health();
+    assert.equal(calls, 3);
+    assert.equal(outcomes.complete, 3);
+    assert.equal(outcomes.lost, 0);
+    assert.ok(Math.abs((firstTokenMs?.p95 ?? 0) - 100) <= 10);
     await book.close();
+  });
+
+  Deno.test(`${kind.name}: records of before the outcomes are found by theirs`, async () => {
+    await using database = await kind.createDatabase();
+    const first = MIGRATIONS.findIndex((steps) =>
+      steps.some((step) => step.includes("ADD COLUMN outcome"))
+    );
+    const store = await database.open({
+      migrations: MIGRATIONS.slice(0, first),
+    });
+    try {
+      const failed = { upstream: "a", status: 503, error: "unavailable" };
+      const refused = { upstream: "a", status: 400, error: "invalid_request" };
+      const records = [
+        { ended: "complete" },
+        { ended: "failed" },
+        { ended: "caller_left", status: 499 },
+        { ended: "lost" },
+        { ended: "refused", status: 503, code: "x", attempts: [failed] },
+        { ended: "refused", status: 400, code: "x", attempts: [refused] },
+        { ended: "refused", status: 404, code: "model_not_found" },
+        { ended: "refused", status: 429, code: "key_spending_per_day" },
+        { ended: "refused", status: 402, code: "insufficient_balance" },
+        { ended: "refused", status: 503, code: "unavailable" },
+      ].map((fields, at) => record(1000 + at, fields));
+      await store.write(async (sql) => {
+        for (const one of records) {
+          const { attempts = [], stream, endpoint, estimated } = one;
+          await insertRow(sql, "calls", {
+            ...rowOf(CALL, one),
+            detail: JSON.stringify({ endpoint, stream, estimated, attempts }),
+          });
+        }
+      });
+      await migrate(store);
+      const admin = createAdmin({
+        store,
+        now: () => 2000,
+        onChange: () => {},
+        knowsModel: () => true,
+      });
+      for (const one of records) {
+        const { data } = await admin.calls.list({ outcome: outcomeOf(one) });
+        assert.ok(
+          data.some(({ record }) => record.requestId === one.requestId),
+          JSON.stringify(one),
+        );
+      }
+    } finally {
+      await store.close();
+    }
   });
 }

@@ -76,6 +76,61 @@ export function keyLimitsSpec(test: AccountsTest): void {
     await reserve(accounts, caller, testCall({ inputTokens: 60 }));
   });
 
+  test("the fullest limits are those of all accounts, keys and kinds, fullest first", async (bench) => {
+    const { accounts, admin, clock } = bench;
+    // A call costs 30 micro-dollars for 20 tokens.
+    const first = await createTestCaller(bench, {
+      tokensPerDay: 200,
+      keyLimits: { spendPerMonthMicroUsd: 150, concurrentRequests: 10 },
+    });
+    const second = await createTestCaller(bench, {
+      requestsPerMinute: 3,
+      spendPerWeekMicroUsd: 60,
+    });
+    const gone = await createTestCaller(bench, {
+      keyLimits: { tokensPerDay: 40 },
+    });
+    for (const { caller } of [first, second, gone]) {
+      const call = await reserve(accounts, caller, testCall());
+      call.settle({
+        usage: { input: 10, output: 10 },
+        generatedChars: 40,
+        ended: "complete",
+      });
+    }
+    await bench.flush();
+    await admin.keys.revoke(gone.keyId);
+    const shares = async (count: number): Promise<readonly unknown[]> =>
+      (await admin.fullestLimits(count)).map(({ accountId, key, level }) => [
+        key?.id ?? accountId,
+        level.code,
+        level.share,
+      ]);
+    const week = [second.accountId, "spending_per_week", 0.5];
+    const month = [first.keyId, "key_spending_per_month", 0.2];
+    const day = [first.accountId, "tokens_per_day", 0.1];
+    const minute = [second.accountId, "requests_per_minute", 1 / 3];
+    assert.deepEqual(await shares(10), [week, minute, month, day]);
+    assert.deepEqual(await shares(2), [week, minute]);
+    await reserve(accounts, first.caller, testCall());
+    assert.deepEqual((await shares(10))[0], [
+      first.keyId,
+      "key_spending_per_month",
+      (30 + 50) / 150,
+    ]);
+    // The minute has passed and the day, not the month; the week ends later.
+    clock.ms = Date.UTC(2026, 10, 22, 0, 5);
+    assert.deepEqual((await shares(10))[1], week);
+    clock.ms = Date.UTC(2026, 10, 23);
+    assert.equal((await admin.fullestLimits(1))[0]?.key?.id, first.keyId);
+    clock.ms = Date.UTC(2026, 11, 1);
+    assert.ok(
+      (await shares(10)).every((one) =>
+        !String(one).includes(second.accountId)
+      ),
+    );
+  });
+
   test("a limit set later counts what the key has used and has reserved", async (bench) => {
     const { accounts, admin, clock, store } = bench;
     const { caller, keyId } = await createTestCaller(bench);

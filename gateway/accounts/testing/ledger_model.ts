@@ -312,7 +312,7 @@ class SimulatedLedger implements LedgerModel {
     call.cost = open.inputTokens + 2 * output;
     reservation.settle({
       usage: { input: open.inputTokens, output },
-      generatedChars: 1,
+      generatedChars: Math.min(output, 1),
       ended: "complete",
     });
     process.pending.set(open.requestId, call);

@@ -125,7 +125,14 @@ export function rateCardsSpec(test: AccountsTest, kind: TestStore): void {
   Deno.test(`${kind.name}: charges and reservations of before the rate cards stay as they were`, async () => {
     await using database = await kind.createDatabase();
     const clock = testClock();
-    const old = await database.open({ migrations: MIGRATIONS.slice(0, -1) });
+    const old = await database.open({
+      migrations: MIGRATIONS.slice(
+        0,
+        MIGRATIONS.findIndex((steps) =>
+          steps.some((step) => step.includes("ADD COLUMN lines"))
+        ),
+      ),
+    });
     try {
       await old.write(async (sql) => {
         await insertRow(sql, "plans", { id: "p", created_at_ms: 1 });

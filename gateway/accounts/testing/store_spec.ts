@@ -16,6 +16,7 @@ import {
   insertRows,
   insertStatement,
   intOf,
+  MAX_REPORTS,
   type Store,
   textOf,
 } from "../store/store.ts";
@@ -33,6 +34,12 @@ async function count(store: Store): Promise<number> {
     "SELECT CAST(COUNT(*) AS BIGINT) AS n FROM notes",
   );
   return row === undefined ? -1 : intOf(row, "n");
+}
+
+/** A statement that takes long. */
+function rowsCounted(rows: number): string {
+  return `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+    SELECT CAST(COUNT(*) AS BIGINT) AS rows FROM n`;
 }
 
 /** Registers the tests for a kind of store. */
@@ -62,6 +69,39 @@ export function storeSpec(kind: TestStore): void {
       /rollback/,
     );
     assert.equal(await count(store), 0);
+  });
+
+  test("report() reads what was committed before it, and cannot write", async (store) => {
+    for (let n = 1; n < 5; n++) {
+      await store.write((sql) =>
+        sql.all("INSERT INTO notes (id, n) VALUES ($1, $2)", [`${n}`, n])
+      );
+      const [row] = await store.report(
+        "SELECT CAST(SUM(n) AS BIGINT) AS n, MAX(id) AS id FROM notes WHERE n <= $2 AND id > $1",
+        ["0", n],
+      );
+      assert.deepEqual({ ...row }, { n: n * (n + 1) / 2, id: `${n}` });
+    }
+    await assert.rejects(store.report("SELECT nothing FROM notes"), /nothing/);
+    await assert.rejects(store.report("DELETE FROM notes"));
+    assert.equal(await count(store), 4);
+  });
+
+  test("long reports delay neither reads nor writes", async (store) => {
+    const ended: string[] = [];
+    const reports = Array.from({ length: MAX_REPORTS + 1 }, async () => {
+      await store.report(rowsCounted(1_000_000));
+      ended.push("report");
+    });
+    for (let n = 0; n < 5; n++) {
+      await store.write((sql) =>
+        sql.all("INSERT INTO notes (id) VALUES ($1)", [`${n}`])
+      );
+      assert.equal(await count(store), n + 1);
+    }
+    ended.push("writes");
+    await Promise.all(reports);
+    assert.equal(ended[0], "writes");
   });
 
   test("write() returns the result of its work", async (store) => {

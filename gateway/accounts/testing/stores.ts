@@ -58,11 +58,15 @@ export function postgresAt(serverUrl: string): TestStore {
   };
 }
 
-async function onServer(serverUrl: string, statement: string): Promise<void> {
+/** Runs statements on a server, outside of any store. */
+export async function onServer(
+  serverUrl: string,
+  ...statements: readonly string[]
+): Promise<void> {
   const client = new pg.Client(serverUrl);
   await client.connect();
   try {
-    await client.query(statement);
+    for (const statement of statements) await client.query(statement);
   } finally {
     await client.end();
   }

@@ -4,6 +4,8 @@
  * @module
  */
 import { z } from "zod";
+import { isLoopback } from "../../loopback.ts";
+import { namesFields } from "../catalogue/setting_errors.ts";
 import type { AuthScheme } from "./credential.ts";
 
 /** Variables that the system gives every program: their values are no credentials of a vendor. */
@@ -104,7 +106,7 @@ const auth = z.unknown().transform((value, context): AuthSetting => {
     });
     return z.NEVER;
   }
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { error: namesFields });
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) {
     context.issues.push({
@@ -187,17 +189,10 @@ export function namedVariables(settings: AuthSettings): readonly string[] {
   );
 }
 
-/** `auth: "none"` is for servers that are private or at least encrypted: what is wrong with an address for it, or undefined. */
-export function noAuthProblem(
-  setting: AuthSetting | undefined,
-  baseUrl: string,
-  isLoopback: (host: string) => boolean,
-): string | undefined {
-  const url = setting === "none" ? new URL(baseUrl) : undefined;
-  return url === undefined || url.protocol === "https:" ||
-      isLoopback(url.hostname)
-    ? undefined
-    : "base_url: without a credential only https or loopback";
+/** Whether what is sent to an address can be read on its way: neither https nor this machine. */
+export function isUnencrypted(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  return protocol !== "https:" && !isLoopback(hostname);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

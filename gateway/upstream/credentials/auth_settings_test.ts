@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { isLoopback } from "../../config.ts";
 import {
   AUTH_FIELDS,
   authProblem,
+  isUnencrypted,
   namedVariables,
-  noAuthProblem,
 } from "./auth_settings.ts";
 
 const row = z.strictObject({ vendors: z.strictObject(AUTH_FIELDS) });
@@ -78,7 +77,7 @@ const BAD: readonly (readonly [unknown, string])[] = [
   ],
   [
     { auth: { aws: "keys", secret_access_key: "x" } },
-    'vendors.auth: Unrecognized key: "secret_access_key"',
+    "vendors.auth: there is no field secret_access_key; did you mean secret_access_key_env?",
   ],
   [{ auth: { entra: "x" } }, "vendors.auth.entra: entra must be"],
   [{ auth: { google: "x" } }, "vendors.auth.google: google must be"],
@@ -125,19 +124,17 @@ Deno.test("authProblem() names what the host takes", () => {
   );
 });
 
-Deno.test('noAuthProblem() allows "none" over https and on loopback only', () => {
-  const problem = (url: string) => noAuthProblem("none", url, isLoopback);
-  assert.equal(problem("http://127.0.0.1:11434/v1"), undefined);
-  assert.equal(problem("http://[::1]:11434/v1"), undefined);
-  assert.equal(problem("https://models.example/v1"), undefined);
-  assert.equal(
-    problem("http://models.example/v1"),
-    "base_url: without a credential only https or loopback",
-  );
-  assert.equal(
-    noAuthProblem(undefined, "http://models.example/v1", isLoopback),
-    undefined,
-  );
+Deno.test("isUnencrypted() is true for http to another machine", () => {
+  const urls = {
+    "http://127.0.0.1:11434/v1": false,
+    "http://[::1]:11434/v1": false,
+    "https://models.example/v1": false,
+    "http://models.example/v1": true,
+    "http://10.0.0.5/v1": true,
+  };
+  for (const [url, expected] of Object.entries(urls)) {
+    assert.equal(isUnencrypted(url), expected, url);
+  }
 });
 
 Deno.test("namedVariables() lists every variable, defaults included", () => {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { fromWebToken } from "@aws-sdk/credential-providers";
+import type { fromWebToken } from "@aws-sdk/credential-provider-web-identity";
 import type { AwsToken } from "./aws_credential.ts";
 import { containerKeys, instanceKeys } from "./aws_metadata.ts";
 import { CredentialError } from "./credential.ts";
@@ -87,7 +87,7 @@ async function webIdentityKeys(
       `${source}: could not read the file of AWS_WEB_IDENTITY_TOKEN_FILE; it must be in --allow-read`,
     );
   }
-  const library = await import("@aws-sdk/credential-providers");
+  const library = await import("@aws-sdk/credential-provider-web-identity");
   const endpoint = env["AWS_ENDPOINT_URL_STS"];
   try {
     return tokenOf(

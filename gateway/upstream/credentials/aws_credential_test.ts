@@ -6,7 +6,7 @@ import {
   awsError,
   type AwsIdentity,
 } from "../../../tests/support/aws_emulator.ts";
-import { upstreamClient } from "../http_client.ts";
+import { upstreamClient } from "../http/http_client.ts";
 import {
   awsCredential,
   type AwsToken,

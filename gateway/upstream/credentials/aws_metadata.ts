@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { limitedText } from "../limited_text.ts";
+import { limitedText } from "../http/limited_text.ts";
 import type { AwsToken } from "./aws_credential.ts";
 import { CredentialError } from "./credential.ts";
 import type { Files } from "./key_file.ts";

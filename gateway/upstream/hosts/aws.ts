@@ -96,7 +96,7 @@ export const AWS_HOSTS: readonly Host[] = [
     dialects: [{
       dialect: "messages",
       whole: "/v1/messages",
-      count: { path: "/v1/messages/count_tokens", wrap: "messages" },
+      count: { path: "/v1/messages/count_tokens", wrap: "none" },
       auth: BEDROCK_MANTLE,
       edits: OLDER_VERSION,
       errors: "aws",
@@ -125,6 +125,7 @@ export const AWS_HOSTS: readonly Host[] = [
       whole: "/model/{model}/invoke",
       stream: "/model/{model}/invoke-with-response-stream",
       count: { path: "/model/{model}/count-tokens", wrap: "bedrock" },
+      embeddings: { path: "/model/{model}/invoke", form: "bedrock" },
       auth: BEDROCK,
       edits: {
         remove: ["model", "stream"],

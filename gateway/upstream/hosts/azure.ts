@@ -32,6 +32,7 @@ export const AZURE_HOSTS: readonly Host[] = [
     dialects: [{
       dialect: "chat_completions",
       whole: "/chat/completions",
+      embeddings: { path: "/embeddings", form: "chat" },
       auth: KEY_OR_ENTRA,
       errors: "azure",
       capabilities: CHAT,
@@ -45,6 +46,11 @@ export const AZURE_HOSTS: readonly Host[] = [
       dialect: "chat_completions",
       whole:
         "/openai/deployments/{model}/chat/completions?api-version={api_version}",
+      embeddings: {
+        path:
+          "/openai/deployments/{model}/embeddings?api-version={api_version}",
+        form: "chat",
+      },
       auth: KEY_OR_ENTRA,
       errors: "azure",
       capabilities: CHAT,
@@ -56,6 +62,10 @@ export const AZURE_HOSTS: readonly Host[] = [
     dialects: [{
       dialect: "chat_completions",
       whole: "/models/chat/completions?api-version=2024-05-01-preview",
+      embeddings: {
+        path: "/models/embeddings?api-version=2024-05-01-preview",
+        form: "chat",
+      },
       auth: { ...KEY_OR_ENTRA, scope: AI_SCOPE },
       errors: "azure",
       // Its Mistral models know the older name of the limit only (pydantic/pydantic-ai#6593).
@@ -71,7 +81,7 @@ export const AZURE_HOSTS: readonly Host[] = [
     dialects: [{
       dialect: "messages",
       whole: "/v1/messages",
-      count: { path: "/v1/messages/count_tokens", wrap: "messages" },
+      count: { path: "/v1/messages/count_tokens", wrap: "none" },
       auth: {
         schemes: ["header", "entra"],
         header: "x-api-key",

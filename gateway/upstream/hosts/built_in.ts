@@ -9,19 +9,25 @@ import { GPT } from "./model_rules.ts";
 
 const BEARER: HostAuth = { schemes: ["bearer"] };
 
-/** The rows of the built-in vendors. */
-export const BUILT_IN_HOSTS: readonly (Host & {
+/** A built-in vendor: its settings, their texts and its address in the replay follow from it. */
+export interface BuiltInHost extends Host {
   readonly kind: VendorName;
   readonly base: string;
-})[] = [
+  /** The end of the text of its address setting, as Markdown; may be empty. */
+  readonly addressText: string;
+}
+
+/** The rows of the built-in vendors. */
+export const BUILT_IN_HOSTS: readonly BuiltInHost[] = [
   {
     kind: "vendora",
     base: "https://api.anthropic.com",
+    addressText: ", as its own libraries take it",
     serves: "vendora",
     dialects: [{
       dialect: "messages",
       whole: "/v1/messages",
-      count: { path: "/v1/messages/count_tokens", wrap: "messages" },
+      count: { path: "/v1/messages/count_tokens", wrap: "none" },
       auth: { schemes: ["header"], header: "x-api-key" },
       edits: {
         version: { in: "header", own: "2023-06-01" },
@@ -33,17 +39,20 @@ export const BUILT_IN_HOSTS: readonly (Host & {
   {
     kind: "vendorb",
     base: "https://api.openai.com/v1",
+    addressText: ", ending in `/v1`",
     serves: "vendorb",
     dialects: [
       {
         dialect: "chat_completions",
         whole: "/chat/completions",
+        embeddings: { path: "/embeddings", form: "chat" },
         auth: BEARER,
         modelRules: GPT,
       },
       {
         dialect: "responses",
         whole: "/responses",
+        count: { path: "/responses/input_tokens", wrap: "none" },
         auth: BEARER,
         modelRules: GPT,
       },
@@ -52,11 +61,17 @@ export const BUILT_IN_HOSTS: readonly (Host & {
   {
     kind: "vendorc",
     base: "https://generativelanguage.googleapis.com",
+    addressText: "",
     serves: "vendorc",
     dialects: [{
       dialect: "generate_content",
       whole: "/v1beta/models/{model}:generateContent",
       stream: "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+      count: { path: "/v1beta/models/{model}:countTokens", wrap: "gemini" },
+      embeddings: {
+        path: "/v1beta/models/{model}:batchEmbedContents",
+        form: "generate_content",
+      },
       // Not as `?key=`, because URLs end up in logs and traces.
       auth: { schemes: ["header"], header: "x-goog-api-key" },
     }],
@@ -64,6 +79,7 @@ export const BUILT_IN_HOSTS: readonly (Host & {
   {
     kind: "vendord",
     base: "https://api.minimax.io",
+    addressText: "; messages are at `/anthropic/v1` under it, chat at `/v1`",
     serves: "vendord",
     dialects: [
       {

@@ -12,6 +12,7 @@ export const OPENAI_COMPATIBLE: Host = {
   dialects: [{
     dialect: "chat_completions",
     whole: "/chat/completions",
+    embeddings: { path: "/embeddings", form: "chat" },
     auth: { schemes: ["bearer", "none"] },
     errors: "compatible",
   }],

@@ -28,6 +28,7 @@ export const GOOGLE_HOSTS: readonly Host[] = [
       dialect: "generate_content",
       whole: `${GEMINI}:generateContent`,
       stream: `${GEMINI}:streamGenerateContent?alt=sse`,
+      count: { path: `${GEMINI}:countTokens`, wrap: "none" },
       auth: GOOGLE,
       errors: "google",
     }],
@@ -40,6 +41,10 @@ export const GOOGLE_HOSTS: readonly Host[] = [
       dialect: "generate_content",
       whole: "/publishers/google/models/{model}:generateContent",
       stream: "/publishers/google/models/{model}:streamGenerateContent?alt=sse",
+      count: {
+        path: "/publishers/google/models/{model}:countTokens",
+        wrap: "none",
+      },
       auth: { schemes: ["header"], header: "x-goog-api-key" },
       errors: "google",
     }],

@@ -7,6 +7,7 @@
 import type { Capabilities } from "../../../translate/model/capabilities.ts";
 import type { BodyEdits } from "../../../translate/body_edits.ts";
 import type { HostErrors } from "../../../translate/host_errors.ts";
+import type { EmbeddingForm } from "../../../translate/embeddings/embedding_form.ts";
 import type { DialectName } from "../../../translate/model/request.ts";
 import type { HostAuth } from "../credentials/credential.ts";
 
@@ -56,12 +57,20 @@ export interface HostCount {
   /** A template, relative to the base address. */
   readonly path: string;
   /**
-   * How the request is sent: as the messages request itself; `vertex`: with the model's bare id in it; `bedrock`: in base64 inside
-   * an `input`.
+   * How the request is sent: as the request itself, in the dialect; `vertex`: with the model's bare id in it; `bedrock`: in base64 inside an `input`;
+   * `gemini`: inside a `generateContentRequest`, with the model's id in it.
    */
-  readonly wrap: "messages" | "vertex" | "bedrock";
+  readonly wrap: "none" | "vertex" | "bedrock" | "gemini";
   /** Betas that it refuses for counts only; absent: none. */
   readonly refusedBetas?: readonly string[];
+}
+
+/** How a host makes embeddings. */
+export interface HostEmbeddings {
+  /** A template, relative to the base address. */
+  readonly path: string;
+  /** The form of requests and replies; `bedrock`: that of the model's maker. */
+  readonly form: EmbeddingForm | "bedrock";
 }
 
 /** What the models of a host with certain names have in common. */
@@ -82,6 +91,8 @@ export interface HostDialect extends HostPaths {
   readonly routes?: Readonly<Record<string, HostPaths>>;
   /** Absent if the host does not count. */
   readonly count?: HostCount;
+  /** Absent if the host makes no embeddings. */
+  readonly embeddings?: HostEmbeddings;
   /** The credentials that it takes. */
   readonly auth: HostAuth;
   /** Headers of every call: templates. */

@@ -44,11 +44,12 @@ export function neededSettings(
   const templates = [
     ...(hasOwnBase || host.base === undefined ? [] : [host.base]),
     ...host.dialects.flatMap((
-      { whole, stream, routes, count, headers },
+      { whole, stream, routes, count, embeddings, headers },
     ) => [
       whole,
       stream ?? "",
       count?.path ?? "",
+      embeddings?.path ?? "",
       ...Object.values(routes ?? {}).flatMap((paths) => [
         paths.whole,
         paths.stream ?? "",
@@ -80,6 +81,8 @@ export interface CallAddress {
   readonly stream: string;
   /** Of a token count; absent if the host does not count. */
   readonly count?: string;
+  /** Of embeddings; absent if the host makes none. */
+  readonly embeddings?: string;
 }
 
 /**
@@ -102,6 +105,9 @@ export function callAddress(
   return {
     whole: url(paths.whole),
     stream: url(paths.stream ?? paths.whole),
+    ...(dialect.embeddings === undefined
+      ? {}
+      : { embeddings: url(dialect.embeddings.path) }),
     ...(dialect.count === undefined ? {} : {
       count: url(
         dialect.count.wrap === "bedrock"

@@ -26,11 +26,19 @@ const GENERATIVE =
 const WORKSPACE =
   "https://claude.googleapis.com/v1/projects/contoso-ml/locations/global/workspaces/wrkspc_01/invoke";
 
-/** A model, and the addresses of whole replies, streams and counts, for each dialect of the host. */
+/**
+ * A model, and the addresses of whole replies, streams, counts and embeddings, for each dialect of
+ * the host.
+ */
 type Row = readonly [
   HostKind,
   string,
-  ...(readonly [whole: string, stream?: string | undefined, count?: string])[],
+  ...(readonly [
+    whole: string,
+    stream?: string | undefined,
+    count?: string | undefined,
+    embeddings?: string,
+  ])[],
 ];
 
 const ROWS: readonly Row[] = [
@@ -39,22 +47,42 @@ const ROWS: readonly Row[] = [
     undefined,
     "https://api.anthropic.com/v1/messages/count_tokens",
   ]],
-  ["vendorb", "gpt-5", ["https://api.openai.com/v1/chat/completions"], [
+  ["vendorb", "gpt-5", [
+    "https://api.openai.com/v1/chat/completions",
+    undefined,
+    undefined,
+    "https://api.openai.com/v1/embeddings",
+  ], [
     "https://api.openai.com/v1/responses",
+    undefined,
+    "https://api.openai.com/v1/responses/input_tokens",
   ]],
   ["vendorc", "gemini-3-pro", [
     `${GENERATIVE}:generateContent`,
     `${GENERATIVE}:streamGenerateContent?alt=sse`,
+    `${GENERATIVE}:countTokens`,
+    `${GENERATIVE}:batchEmbedContents`,
   ]],
   ["vendord", "MiniMax-M3", [
     "https://api.minimax.io/anthropic/v1/messages",
   ], ["https://api.minimax.io/v1/chat/completions"]],
-  ["azure_openai", "gpt-5-we", [`${AZURE}/openai/v1/chat/completions`]],
+  ["azure_openai", "gpt-5-we", [
+    `${AZURE}/openai/v1/chat/completions`,
+    undefined,
+    undefined,
+    `${AZURE}/openai/v1/embeddings`,
+  ]],
   ["azure_deployments", "gpt 5/we", [
     `${AZURE}/openai/deployments/gpt%205%2Fwe/chat/completions?api-version=2024-10-21`,
+    undefined,
+    undefined,
+    `${AZURE}/openai/deployments/gpt%205%2Fwe/embeddings?api-version=2024-10-21`,
   ]],
   ["azure_models", "Mistral-large", [
     `${AI}/models/chat/completions?api-version=2024-05-01-preview`,
+    undefined,
+    undefined,
+    `${AI}/models/embeddings?api-version=2024-05-01-preview`,
   ]],
   ["foundry_messages", "claude-opus-4-8", [
     `${AI}/anthropic/v1/messages`,
@@ -77,6 +105,7 @@ const ROWS: readonly Row[] = [
     `${RUNTIME}/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke`,
     `${RUNTIME}/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke-with-response-stream`,
     `${RUNTIME}/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/count-tokens`,
+    `${RUNTIME}/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke`,
   ]],
   ["bedrock_converse", "us.amazon.nova-pro-v1:0", [
     `${RUNTIME}/model/us.amazon.nova-pro-v1%3A0/converse`,
@@ -88,10 +117,12 @@ const ROWS: readonly Row[] = [
   ["vertex_gemini", "gemini-3-pro", [
     `${GEMINI}:generateContent`,
     `${GEMINI}:streamGenerateContent?alt=sse`,
+    `${GEMINI}:countTokens`,
   ]],
   ["vertex_express", "gemini-3-pro", [
     "https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-3-pro:generateContent",
     "https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-3-pro:streamGenerateContent?alt=sse",
+    "https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-3-pro:countTokens",
   ]],
   ["vertex_claude", "claude-sonnet-4-5@20250929", [
     `${CLAUDE}/claude-sonnet-4-5%4020250929:rawPredict`,
@@ -104,6 +135,9 @@ const ROWS: readonly Row[] = [
   ["google_claude", "claude-opus-4-8", [`${WORKSPACE}/v1/messages`]],
   ["openai_compatible", "llama-3.3-70b", [
     "https://llm.example/v1/chat/completions",
+    undefined,
+    undefined,
+    "https://llm.example/v1/embeddings",
   ]],
 ];
 
@@ -118,10 +152,11 @@ Deno.test("callAddress() of every host with sample values is the documented addr
       const values = { ...VALUES, model };
       assert.deepEqual(
         host.dialects.map((dialect) => callAddress(base, dialect, values)),
-        expected.map(([whole, stream = whole, count]) => ({
+        expected.map(([whole, stream = whole, count, embeddings]) => ({
           whole,
           stream,
           ...(count === undefined ? {} : { count }),
+          ...(embeddings === undefined ? {} : { embeddings }),
         })),
       );
       for (const [whole] of expected) assert.ok(URL.canParse(whole));

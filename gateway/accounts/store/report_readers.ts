@@ -1,0 +1,172 @@
+/**
+ * Reads a SQLite file for reports, in threads of their own: a statement of SQLite stops the thread
+ * that runs it. The threads start with the first reports; statements beyond their number wait in
+ * order of arrival.
+ *
+ * @module
+ */
+import { positional } from "./positional.ts";
+import {
+  MAX_REPORTS,
+  REPORT_MS,
+  type Sql,
+  type SqlRow,
+  type SqlValue,
+} from "./store.ts";
+
+/** Readers of one file. */
+export interface ReportReaders {
+  /**
+   * Runs a statement that only reads. SQLite cannot be interrupted: the reader of a statement beyond
+   * the limit takes no other before that one ends.
+   */
+  readonly all: Sql["all"];
+  /** Ends the readers without waiting for their statements, which are rejected. */
+  close(): Promise<void>;
+}
+
+/**
+ * What a reader runs. A `data:` address, so that it needs no permission to read its code, and that a
+ * compiled program has it. The first message is the path; each later one a statement, or null to close.
+ */
+const READER = `data:text/javascript,${
+  encodeURIComponent(`
+import { DatabaseSync } from "node:sqlite";
+let database;
+const prepared = new Map();
+function run({ text, values }) {
+  let statement = prepared.get(text);
+  if (statement === undefined) prepared.set(text, statement = database.prepare(text));
+  return statement.all(...values);
+}
+onmessage = ({ data: path }) => {
+  onmessage = ({ data }) => {
+    try {
+      if (data === null) {
+        database?.close();
+        postMessage({ rows: [] });
+        return;
+      }
+      if (database === undefined) {
+        database = new DatabaseSync(path, { readOnly: true });
+        database.exec("PRAGMA busy_timeout = 2000");
+      }
+      postMessage({ rows: run(data) });
+    } catch (error) {
+      postMessage({ problem: String(error?.message ?? error) });
+    }
+  };
+};
+`)
+}`;
+
+/** What a reader replies. */
+type Reply = { readonly rows: readonly SqlRow[] } | {
+  readonly problem: string;
+};
+
+interface Statement {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+interface Task {
+  readonly message: Statement | null;
+  readonly settle: (reply: Reply) => void;
+}
+
+interface Reader {
+  readonly worker: Worker;
+  task: Task | undefined;
+}
+
+/**
+ * Creates the readers of a file.
+ *
+ * @param limitMs time limit of a statement, in milliseconds
+ * @param code address of what a reader runs
+ */
+export function openReportReaders(
+  path: string,
+  limitMs: number = REPORT_MS,
+  code: string = READER,
+): ReportReaders {
+  const readers = new Set<Reader>();
+  const waiting = new Set<Task>();
+  let isClosed = false;
+
+  const start = (): Reader => {
+    const worker = new Worker(code, { type: "module", name: "reports" });
+    const reader: Reader = { worker, task: undefined };
+    readers.add(reader);
+    const ended = (reply: Reply): void => {
+      const { task } = reader;
+      reader.task = undefined;
+      task?.settle(reply);
+      next();
+    };
+    worker.onmessage = ({ data }: MessageEvent<Reply>) => ended(data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      readers.delete(reader);
+      worker.terminate();
+      ended({ problem: `a reader of the store failed: ${event.message}` });
+    };
+    worker.postMessage(path);
+    return reader;
+  };
+  const give = (reader: Reader, task: Task): void => {
+    reader.task = task;
+    reader.worker.postMessage(task.message);
+  };
+  const next = (): void => {
+    for (const task of waiting) {
+      const reader = [...readers].find((reader) => reader.task === undefined) ??
+        (readers.size < MAX_REPORTS ? start() : undefined);
+      if (reader === undefined) return;
+      waiting.delete(task);
+      give(reader, task);
+    }
+  };
+
+  return {
+    all: (text, values = []) =>
+      new Promise((resolve, reject) => {
+        if (isClosed) throw new Error("the store is closed");
+        const { text: message, order } = positional(text);
+        const task: Task = {
+          message: { text: message, values: order(values) },
+          settle(reply) {
+            clearTimeout(timer);
+            if ("rows" in reply) resolve(reply.rows);
+            else reject(new Error(reply.problem));
+          },
+        };
+        const timer = setTimeout(() => {
+          waiting.delete(task);
+          reject(
+            new Error(`a report's statement took longer than ${limitMs} ms`),
+          );
+        }, limitMs);
+        waiting.add(task);
+        next();
+      }),
+    async close() {
+      isClosed = true;
+      const problem = "the store was closed";
+      for (const { settle } of waiting) settle({ problem });
+      waiting.clear();
+      for (const reader of readers) {
+        if (reader.task !== undefined) reader.task.settle({ problem });
+        else {
+          // The last connection that is closed removes the write-ahead log: not one of these.
+          await new Promise<unknown>((settle) =>
+            give(reader, { message: null, settle })
+          );
+        }
+        reader.worker.terminate();
+      }
+      readers.clear();
+    },
+  };
+}

@@ -1,0 +1,27 @@
+/**
+ * The tap of stored replies: a reply's last bytes wait until it is stored.
+ *
+ * @module
+ */
+import type { ReplyKeeper } from "../responses/conversation.ts";
+import { keptStream } from "./kept_stream.ts";
+import type { Tap } from "./tap.ts";
+
+/** The tap that stores the reply of one call. */
+export function keepingTap(keeper: ReplyKeeper): Tap {
+  // Undefined where the reply does not end completely.
+  let isStored: boolean | undefined;
+  const noting: ReplyKeeper = {
+    endOf: keeper.endOf,
+    keep: async (end) => isStored = await keeper.keep(end),
+  };
+  return {
+    stream: (reply) => keptStream(reply, noting),
+    async whole(reply, isStream) {
+      const end = noting.endOf(reply.reply.body, isStream);
+      if (end === undefined || await noting.keep(end)) return reply;
+      return { ...reply, reply: { ...reply.reply, body: end.unstored() } };
+    },
+    logged: () => isStored === undefined ? {} : { stored: isStored },
+  };
+}

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { isObject } from "../../translate/bytes/json.ts";
+import type { Dialect, EncodeContext } from "../../translate/dialect.ts";
+import { chatCompletions } from "../../translate/formats/chat_completions/mod.ts";
+import { generateContent } from "../../translate/formats/generate_content/mod.ts";
+import { messages } from "../../translate/formats/messages/mod.ts";
+import { responses } from "../../translate/formats/responses/mod.ts";
+import { DEFAULT_CAPABILITIES } from "../../translate/model/capabilities.ts";
+import type { GenerationRequest } from "../../translate/model/request.ts";
+import type { ReplyProgress } from "../../translate/model/reply_progress.ts";
+import { readRequest } from "../../translate/stream/read_request.ts";
+import { streamRelay, wholeReply } from "../../translate/stream/relay.ts";
+import {
+  type Recording,
+  recordings,
+} from "../../translate/testing/recordings.ts";
+import { sampleRequest } from "../../translate/testing/sample_request.ts";
+import { chargeFor, isBounded } from "../accounts/ledger/charge.ts";
+import { PRICE } from "../accounts/testing/open_test_accounts.ts";
+import { type BoundingCandidate, usageBoundOf } from "./usage_bound.ts";
+
+const CLIENTS: Readonly<Record<string, Dialect>> = {
+  messages,
+  chat: chatCompletions,
+  responses,
+  gemini: generateContent,
+};
+const DECODE = { toolNames: new Map<string, string>() };
+const ENCODE: EncodeContext = {
+  model: "asked-for",
+  created: 1_780_000_000,
+  idSeed: "0123456789abcdefghijABCD",
+  wantUsage: true,
+  legacyFunctions: false,
+  inputEstimate: 7,
+};
+/** The least that any recording's model allows. */
+const CANDIDATE: BoundingCandidate = {
+  model: { contextTokens: 8_192 },
+  capabilities: { ...DEFAULT_CAPABILITIES.messages, maxOutputTokens: 65_536 },
+  servesOneVendor: true,
+};
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+function progressOf({ vendor, response }: Recording): ReplyProgress {
+  const upstream = CLIENTS[vendor];
+  assert.ok(upstream !== undefined);
+  if (response.body !== undefined) {
+    return wholeReply(
+      messages,
+      upstream,
+      DECODE,
+      ENCODE,
+      bytes(JSON.stringify(response.body)),
+    ).progress;
+  }
+  const relay = streamRelay(messages, upstream, DECODE, ENCODE);
+  relay.push(bytes(response.sse ?? response.raw_text ?? ""));
+  relay.end();
+  return relay.progress();
+}
+
+function requestOf({ vendor, request }: Recording): GenerationRequest {
+  const body = request?.body;
+  const dialect = CLIENTS[vendor];
+  assert.ok(dialect !== undefined && isObject(body));
+  return readRequest(body, dialect.decodeRequest, dialect.checkPassable);
+}
+
+Deno.test("usageBoundOf() bounds no recorded reply", async (t) => {
+  const all = recordings() ?? [];
+  let compared = 0;
+  for (const recording of all) {
+    if (recording.response.status !== 200 || recording.request === null) {
+      continue;
+    }
+    let progress: ReplyProgress;
+    let request: GenerationRequest;
+    try {
+      progress = progressOf(recording);
+      request = requestOf(recording);
+    } catch {
+      // Replies of other operations, and requests that are refused.
+      continue;
+    }
+    const charge = chargeFor({ inputTokens: 1, price: PRICE }, {
+      ...progress,
+      ended: "complete",
+      most: usageBoundOf(request)(
+        CANDIDATE,
+        bytes(JSON.stringify(recording.request.body)).length,
+      ),
+    });
+    assert.equal(isBounded(charge), false, recording.id);
+    if (progress.usage.output !== undefined) compared++;
+  }
+  assert.ok(all.length === 0 || compared > all.length / 2, `${compared}`);
+  await t.step(`${compared} replies`, () => {});
+});
+
+Deno.test("usageBoundOf() of a request of plain text is little more than its bytes and its limit", () => {
+  const boundOf = usageBoundOf(sampleRequest({ maxTokens: 10 }));
+  assert.deepEqual(boundOf(CANDIDATE, 200), {
+    input: 32_968,
+    output: 32_778,
+  });
+});
+
+Deno.test("usageBoundOf() allows for what media, vendors' tools, several answers and other hosts add", () => {
+  const of = (
+    settings: Parameters<typeof sampleRequest>[0],
+    candidate = CANDIDATE,
+  ): readonly number[] => {
+    const { input, output } = usageBoundOf(sampleRequest(settings))(
+      candidate,
+      200,
+    );
+    return [input, output];
+  };
+  const CONTEXT = 1_048_576;
+  const text = of({ maxTokens: 10 });
+  assert.deepEqual(
+    of({
+      maxTokens: 10,
+      tools: [{
+        type: "opaque",
+        from: "messages",
+        kind: "web_search_20250305",
+        path: "tools[0]",
+        value: {},
+      }],
+    }),
+    [32 * (CONTEXT + 200), 32 * 32_778],
+  );
+  for (const unknown of ["mcp_servers", "web_search_options"]) {
+    assert.equal(
+      of({ unmapped: [unknown] })[0],
+      32 * (CONTEXT + 200),
+      unknown,
+    );
+  }
+  for (const known of ["metadata", "messages[0].cache_control"]) {
+    assert.deepEqual(of({ maxTokens: 10, unmapped: [known] }), text, known);
+  }
+  assert.deepEqual(
+    of({ maxTokens: 10, candidates: 3 }),
+    text.map((one) => 3 * one),
+  );
+  assert.deepEqual(of({}, { ...CANDIDATE, servesOneVendor: false }), [
+    CONTEXT + 200,
+    65_536 + 131_072,
+  ]);
+});

@@ -1,0 +1,15 @@
+/**
+ * What the settings state about the store, beside its address.
+ *
+ * @module
+ */
+import type { OpenStoreOptions } from "./accounts/store/open_store.ts";
+import { textSeal } from "./accounts/store/secret_seal.ts";
+import type { Config } from "./config.ts";
+
+/** The options with which the configured store is opened. */
+export function storeOptions(
+  { storeKey }: Pick<Config, "storeKey">,
+): Pick<OpenStoreOptions, "secrets"> {
+  return storeKey === undefined ? {} : { secrets: textSeal(storeKey) };
+}

@@ -1,0 +1,277 @@
+/**
+ * The offered models and their candidates: the catalogue joined with the configured vendors.
+ *
+ * @module
+ */
+import type { Capabilities } from "../../../translate/model/capabilities.ts";
+import type { UpstreamDialect } from "../../../translate/dialect.ts";
+import { upstreamDialect } from "../../../translate/dialects.ts";
+import type { DialectName } from "../../../translate/model/request.ts";
+import { withHostErrors } from "../../../translate/host_errors.ts";
+import { redactKey } from "../../../translate/model/redact_key.ts";
+import type { VendorAccess } from "../../config.ts";
+import type { HostRequest } from "../../../translate/upstream_request.ts";
+import { Breaker } from "../health/breaker.ts";
+import type { Credential } from "../credentials/credential.ts";
+import { keyCredential } from "../credentials/key_credential.ts";
+import { type CallAddress, callAddress } from "../hosts/hosts.ts";
+import type { HostDialect } from "../hosts/host.ts";
+import { forModel } from "../hosts/model_rules.ts";
+import {
+  type CandidateRow,
+  capabilitiesOf,
+  type Catalogue,
+  type Model,
+} from "./catalogue.ts";
+import type { ToolReasoning } from "./models.ts";
+import type { CallLimits } from "../http/phase_timer.ts";
+import { RetryBudget } from "../health/retry_budget.ts";
+
+/** A model at a vendor, with everything that a call needs. */
+export interface Candidate {
+  /** The requested model; its price applies whichever candidate replies. */
+  readonly model: Model;
+  /** `vendor/model`, for log and metrics. */
+  readonly name: string;
+  /** The vendor's own id of the model. */
+  readonly upstreamModel: string;
+  /** How requests are changed for the host. */
+  readonly host: HostRequest;
+  /** Candidates with lower values are called first. */
+  readonly priority: number;
+  /** Share of the calls among candidates of the same priority; more than 0. */
+  readonly weight: number;
+  /** The dialect of the upstream. It removes the vendor's key from texts for clients. */
+  readonly dialect: UpstreamDialect;
+  /** Authenticates its calls; shared by all candidates of a vendor. */
+  readonly credential: Credential;
+  /** Whether its host serves the models of one built-in vendor only, with that vendor's habits. */
+  readonly servesOneVendor: boolean;
+  /** Where it is called. */
+  readonly address: CallAddress;
+  /** The dialect as the vendor's host serves it. */
+  readonly hostDialect: HostDialect;
+  /** The dialect's defaults, overridden by the rows of the model and the candidate. */
+  readonly capabilities: Capabilities;
+  /** Time limits that replace the HTTP client's own; absent: none. */
+  readonly limits?: Partial<CallLimits>;
+  /** Shared by the candidate's variants for all client dialects. */
+  readonly health: Breaker;
+}
+
+/** The offered models. */
+export interface ModelRegistry {
+  /** In the catalogue's order. */
+  readonly models: readonly Model[];
+  /** The model with an id that clients use; undefined if it is not offered. */
+  model(id: string): Model | undefined;
+  /**
+   * The model's candidates by ascending priority, one per row, in the client's own dialect if the
+   * vendor supports it. For a request with tools and reasoning, some rows ask for another dialect.
+   */
+  candidates(
+    model: Model,
+    caller: DialectName,
+    toolReasoning?: ToolReasoning,
+  ): readonly Candidate[];
+  /** The retry budget of the model's calls. */
+  budget(model: Model): RetryBudget;
+  /** One candidate per row of each offered model, for reports. */
+  readonly allCandidates: readonly Candidate[];
+  /** Every text of the credentials that must not appear outside of calls. */
+  secrets(): readonly string[];
+  /** Closes the credentials. */
+  close(): void;
+}
+
+/** State of an offered model. */
+interface OfferedModel {
+  readonly budget: RetryBudget;
+  readonly candidates: ByCaller;
+  /** Where tools and reasoning come together. */
+  readonly withToolReasoning: Readonly<Record<ToolReasoning, ByCaller>>;
+}
+
+type ByCaller = (caller: DialectName) => readonly Candidate[];
+
+/** Credentials by the names of their vendors. */
+export type Credentials = Readonly<Record<string, Credential>>;
+
+/**
+ * Joins the catalogue with the vendors that can be called.
+ *
+ * @param credentials of the vendors in `access`; absent: their keys
+ * @param previous the registry that this one replaces: candidates whose vendor has not changed keep
+ * their health
+ */
+export function modelRegistry(
+  catalogue: Catalogue,
+  access: Readonly<Record<string, VendorAccess>>,
+  credentials: Credentials = keysOf(access),
+  previous?: ModelRegistry,
+): ModelRegistry {
+  const byId = new Map<string, Model>();
+  const byModel = new Map<Model, OfferedModel>();
+  const before = new Map(
+    previous?.allCandidates.map((one) => [healthKey(one.model, one.name), one]),
+  );
+  for (const model of catalogue.models) {
+    const rows = model.candidates
+      .filter((row) => access[row.vendor] !== undefined)
+      .toSorted((a, b) => a.priority - b.priority)
+      .map((row) => {
+        const one = before.get(healthKey(model, nameOf(row)));
+        const isSame = one !== undefined &&
+          one.credential === credentials[row.vendor] &&
+          one.address.whole.startsWith(access[row.vendor]?.baseUrl ?? "");
+        return { row, health: isSame ? one.health : new Breaker() };
+      });
+    if (rows.length === 0) {
+      continue;
+    }
+    const candidatesFor = (
+      caller: DialectName,
+      toolReasoning: ToolReasoning | undefined,
+    ): readonly Candidate[] =>
+      rows.flatMap(({ row, health }) =>
+        candidate(catalogue, access, credentials, model, row, health, [
+          ...preferred(row, toolReasoning),
+          caller,
+        ])
+      );
+    const byCaller = (toolReasoning?: ToolReasoning): ByCaller =>
+      kept((caller) => candidatesFor(caller, toolReasoning));
+    byId.set(model.id, model);
+    byModel.set(model, {
+      budget: new RetryBudget(),
+      candidates: byCaller(),
+      withToolReasoning: {
+        "asked": byCaller("asked"),
+        "left to the model": byCaller("left to the model"),
+      },
+    });
+  }
+  const offeredModel = (model: Model): OfferedModel => {
+    const found = byModel.get(model);
+    if (found === undefined) throw new Error(`${model.id} is not offered`);
+    return found;
+  };
+  return {
+    models: [...byId.values()],
+    model: (id) => byId.get(id),
+    candidates(model, caller, toolReasoning) {
+      const { candidates, withToolReasoning } = offeredModel(model);
+      return toolReasoning === undefined
+        ? candidates(caller)
+        : withToolReasoning[toolReasoning](caller);
+    },
+    budget: (model) => offeredModel(model).budget,
+    allCandidates: [...byModel.values()].flatMap(({ candidates }) =>
+      candidates("messages")
+    ),
+    secrets: () =>
+      Object.values(credentials).flatMap((one) => [...one.secrets()]),
+    close() {
+      for (const one of Object.values(credentials)) one.close();
+    },
+  };
+}
+
+/** Each answer is computed once, when it is first needed: a host may list a thousand models. */
+function kept(candidates: ByCaller): ByCaller {
+  const known = new Map<DialectName, readonly Candidate[]>();
+  return (caller) => {
+    const found = known.get(caller) ?? candidates(caller);
+    known.set(caller, found);
+    return found;
+  };
+}
+
+/** Identifies a candidate within its registry. */
+function healthKey({ id }: Model, name: string): string {
+  return `${id}\n${name}`;
+}
+
+function keysOf(access: Readonly<Record<string, VendorAccess>>): Credentials {
+  return Object.fromEntries(
+    Object.entries(access).map(([name, { apiKey }]) => [
+      name,
+      keyCredential(apiKey === undefined ? [] : [apiKey]),
+    ]),
+  );
+}
+
+/** The dialect that the row asks for, if it asks for one. */
+function preferred(
+  row: CandidateRow,
+  toolReasoning: ToolReasoning | undefined,
+): readonly DialectName[] {
+  const asks = row.toolReasoning;
+  return asks !== undefined && toolReasoning !== undefined &&
+      asks.when.includes(toolReasoning)
+    ? [asks.dialect]
+    : [];
+}
+
+function nameOf(row: CandidateRow): string {
+  return `${row.vendor}/${row.upstreamModel}`;
+}
+
+function candidate(
+  catalogue: Catalogue,
+  access: Readonly<Record<string, VendorAccess>>,
+  credentials: Credentials,
+  model: Model,
+  row: CandidateRow,
+  health: Breaker,
+  wanted: readonly DialectName[],
+): readonly Candidate[] {
+  const vendorAccess = access[row.vendor];
+  const credential = credentials[row.vendor];
+  const vendor = catalogue.vendors.find(({ name }) => name === row.vendor);
+  const dialects =
+    vendor?.dialects.filter(({ dialect }) =>
+      (row.dialect === undefined || dialect === row.dialect) &&
+      vendorAccess?.dialects?.includes(dialect) !== false
+    ) ?? [];
+  let hostDialect: HostDialect | undefined;
+  for (const one of wanted) {
+    hostDialect ??= dialects.find(({ dialect }) => dialect === one);
+  }
+  const served = hostDialect ?? dialects[0];
+  if (
+    vendorAccess === undefined || served === undefined ||
+    credential === undefined
+  ) return [];
+  hostDialect = forModel(served, row.upstreamModel);
+  const limits = { ...model.limits, ...row.limits };
+  return [{
+    model,
+    name: nameOf(row),
+    upstreamModel: row.upstreamModel,
+    host: {
+      betas: row.betas,
+      ...(hostDialect.edits === undefined ? {} : { edits: hostDialect.edits }),
+    },
+    priority: row.priority,
+    weight: row.weight,
+    dialect: redactKey(dialectAt(hostDialect), credential.secrets),
+    credential,
+    servesOneVendor: vendor?.serves !== undefined,
+    address: callAddress(
+      vendorAccess.baseUrl,
+      hostDialect,
+      { ...vendor?.values, model: row.upstreamModel },
+      row.route,
+    ),
+    hostDialect,
+    capabilities: capabilitiesOf(row, hostDialect),
+    ...(Object.keys(limits).length === 0 ? {} : { limits }),
+    health,
+  }];
+}
+
+function dialectAt({ dialect, errors }: HostDialect): UpstreamDialect {
+  const plain = upstreamDialect(dialect);
+  return errors === undefined ? plain : withHostErrors(plain, errors);
+}

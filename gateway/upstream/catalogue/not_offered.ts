@@ -1,0 +1,59 @@
+/**
+ * The models that are not offered because none of their vendors has a key, for operators.
+ *
+ * @module
+ */
+import type { Config } from "../../config.ts";
+import type { Catalogue, Model } from "./catalogue.ts";
+import { VENDORS } from "./vendors.ts";
+
+/** The part of the settings that decides it. */
+type KeySettings = Pick<Config, "catalogue" | "vendorsWithoutKey">;
+
+/** Models that lack the same keys. */
+export interface NotOffered {
+  /** Their ids, in the catalogue's order. */
+  readonly models: readonly string[];
+  /** The settings; one of them is enough. */
+  readonly keySettings: readonly string[];
+}
+
+/** The models that are not offered, grouped by their missing keys. */
+export function notOffered(
+  config: KeySettings,
+  isOffered: (id: string) => boolean,
+): readonly NotOffered[] {
+  const missing = config.catalogue.models.filter(({ id }) => !isOffered(id));
+  const groups = Map.groupBy(
+    missing,
+    (model) => missingKeys(config, model).join(" or "),
+  );
+  return [...groups.values()].map((models) => ({
+    models: models.map(({ id }) => id),
+    keySettings: models[0] === undefined ? [] : missingKeys(config, models[0]),
+  }));
+}
+
+/** Models of the configuration file without a price, which cannot be called. */
+export function unpricedModels({ models }: Catalogue): readonly string[] {
+  return models.filter(({ unpriced }) => unpriced === true)
+    .map(({ id }) => id);
+}
+
+/** The settings that can hold a key for a model; one of them is enough. */
+export function missingKeys(
+  { vendorsWithoutKey }: KeySettings,
+  model: Model,
+): readonly string[] {
+  const settings = new Map<string, string>([
+    ...VENDORS.map(({ name, keySetting }) => [name, keySetting] as const),
+    ...vendorsWithoutKey.map(({ name, keySetting }) =>
+      [name, keySetting] as const
+    ),
+  ]);
+  return [
+    ...new Set(
+      model.candidates.flatMap(({ vendor }) => settings.get(vendor) ?? []),
+    ),
+  ];
+}

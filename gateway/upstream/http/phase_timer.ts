@@ -1,0 +1,92 @@
+/**
+ * The time limits of a call: one timer for all its phases.
+ *
+ * @module
+ */
+import { ApiError } from "../../../translate/model/error.ts";
+import type { TimerId, Timers } from "../../timers.ts";
+
+/** Time limits of a call, in milliseconds. */
+export interface CallLimits {
+  /** From the call until a connection is ready for the request. */
+  readonly connectTimeoutMs: number;
+  /** From the end of the request to the head of the response. */
+  readonly firstByteTimeoutMs: number;
+  /** Longest silence inside the response body; in an event stream, longest time without a frame. */
+  readonly idleTimeoutMs: number;
+}
+
+/** The limit that currently applies. */
+export type Phase = "connect" | "firstByte" | "idle";
+
+/** The error texts of the limits. */
+export const TIMEOUT_TEXTS: Readonly<Record<Phase, string>> = {
+  connect: "could not reach the upstream in time",
+  firstByte: "the upstream did not answer in time",
+  idle: "the upstream fell silent during its reply",
+};
+
+/** One timer per call: phases and bytes only record the time, and the timer checks it. */
+export class PhaseTimer {
+  readonly #limits: CallLimits;
+  readonly #timers: Timers;
+  readonly #isPaused: () => boolean;
+  readonly #onTimeout: (error: ApiError) => void;
+  #phase: Phase = "connect";
+  /** Start of the phase or time of the last bytes, on the monotonic clock. */
+  #lastActivityMs = performance.now();
+  #timer: TimerId | undefined;
+  /** When the timer fires. */
+  #timerAtMs = Infinity;
+  #isStopped = false;
+
+  /** Starts with the phase `connect`. No limit applies while `isPaused`. */
+  constructor(
+    limits: CallLimits,
+    timers: Timers,
+    isPaused: () => boolean,
+    onTimeout: (error: ApiError) => void,
+  ) {
+    this.#limits = limits;
+    this.#timers = timers;
+    this.#isPaused = isPaused;
+    this.#onTimeout = onTimeout;
+    this.enter("connect");
+  }
+
+  /** Begins a phase. */
+  enter(phase: Phase): void {
+    if (this.#isStopped) return;
+    this.#phase = phase;
+    this.#lastActivityMs = performance.now();
+    const limitMs = this.#limits[`${phase}TimeoutMs`];
+    if (this.#lastActivityMs + limitMs < this.#timerAtMs) {
+      this.#set(limitMs);
+    }
+  }
+
+  /** Bytes or a frame have arrived, or the reader was what kept them away. */
+  noteActivity(): void {
+    this.#lastActivityMs = performance.now();
+  }
+
+  /** The call has ended. */
+  stop(): void {
+    this.#isStopped = true;
+    if (this.#timer !== undefined) this.#timers.clear(this.#timer);
+  }
+
+  #set(ms: number): void {
+    if (this.#timer !== undefined) this.#timers.clear(this.#timer);
+    this.#timerAtMs = performance.now() + ms;
+    this.#timer = this.#timers.set(() => this.#check(), ms);
+  }
+
+  #check(): void {
+    if (this.#isPaused()) this.noteActivity();
+    const remainingMs = this.#limits[`${this.#phase}TimeoutMs`] -
+      (performance.now() - this.#lastActivityMs);
+    if (remainingMs > 0) return this.#set(Math.ceil(remainingMs));
+    this.#onTimeout(new ApiError("timeout", TIMEOUT_TEXTS[this.#phase]));
+  }
+}

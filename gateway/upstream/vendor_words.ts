@@ -1,0 +1,18 @@
+/**
+ * What an upstream wrote of its failure, for operators.
+ *
+ * @module
+ */
+import type { ApiError } from "../../translate/model/error.ts";
+
+/** The words; undefined where there was no failure. The error's message contains no secret. */
+export function vendorWords(error: ApiError | undefined): string | undefined {
+  if (error === undefined) return undefined;
+  const { refused, upstreamCode, note } = error.details;
+  return [
+    // The client's message hides what is the operator's.
+    refused === undefined ? error.message : `the ${refused} was refused`,
+    upstreamCode,
+    note,
+  ].filter((part) => part !== undefined).join(": ");
+}

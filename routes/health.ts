@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { candidateReports } from "../gateway/upstream/candidate_report.ts";
+import { candidateReports } from "../gateway/upstream/health/candidate_report.ts";
 import { VERSION } from "../gateway/version.ts";
 import { requireMetricsAccess } from "./admin/auth.ts";
-import { seeOther } from "./console/see_other.ts";
+import { seeOther } from "./console/http/see_other.ts";
 import { jsonReply, type OpenRoute } from "./route.ts";
 
 /** The routes that need no key. */
@@ -41,7 +41,7 @@ export const HEALTH_ROUTES: readonly OpenRoute[] = [
           ),
         };
       }
-      if (!gateway.accepting()) {
+      if (gateway.isStopping()) {
         return jsonReply({ status: "stopping", ...more }, { status: 503 });
       }
       return await gateway.accounts.ready()

@@ -16,6 +16,7 @@ import { newRequestId } from "../gateway/http/request_id.ts";
 import { traceOf } from "../gateway/http/trace.ts";
 import type { Dialect } from "../translate/dialect.ts";
 import { ApiError } from "../translate/model/error.ts";
+import { generateContent } from "../translate/formats/generate_content/mod.ts";
 import { messages } from "../translate/formats/messages/mod.ts";
 import { ACCOUNT_ROUTES, presentedHolder } from "./account.ts";
 import { ACCOUNT_LEDGER_ROUTES } from "./account_ledger.ts";
@@ -24,7 +25,9 @@ import { ADMIN_ROUTES } from "./admin/mod.ts";
 import { CALLS_ROUTES } from "./calls.ts";
 import { CHAT_COMPLETIONS_ROUTES } from "./chat_completions.ts";
 import { corsHeaders, preflight } from "./cors.ts";
-import { isConsolePath } from "./console/is_console_path.ts";
+import { isConsolePath } from "./console/http/is_console_path.ts";
+import { GENERATE_CONTENT_ROUTES } from "./generate_content.ts";
+import { EMBEDDINGS_ROUTE } from "./embeddings.ts";
 import { HEALTH_ROUTES } from "./health.ts";
 import { LIVE_CALLS_ROUTES } from "./live_calls.ts";
 import { MESSAGES_ROUTES } from "./messages.ts";
@@ -36,12 +39,18 @@ import { jsonReply, type Route, type RouteContext } from "./route.ts";
 import { type Match, routeTable } from "./route_table.ts";
 import { targetOf } from "./target.ts";
 import { USAGE_ROUTES } from "./usage.ts";
-import { unsupportedService, wrongAddress } from "./wrong_address.ts";
+import {
+  unsupportedService,
+  type WrongAddress,
+  wrongAddress,
+} from "./wrong_address.ts";
 
 const API_ROUTES: readonly Route[] = [
   ...MESSAGES_ROUTES,
   ...CHAT_COMPLETIONS_ROUTES,
   ...RESPONSES_ROUTES,
+  ...GENERATE_CONTENT_ROUTES,
+  EMBEDDINGS_ROUTE,
   ...MODELS_ROUTES,
   ...USAGE_ROUTES,
   ...LIVE_CALLS_ROUTES,
@@ -72,6 +81,9 @@ type Arrival = Pick<
   "gateway" | "request" | "requestId" | "arrivedMs" | "facts"
 >;
 
+/** The client's next request goes to another process. */
+const CLOSING = { connection: "close" };
+
 /** Responds to any request; never throws. */
 export async function dispatch(
   gateway: Gateway,
@@ -93,6 +105,7 @@ export async function dispatch(
       ...headers,
       "request-id": requestId,
       "x-request-id": requestId,
+      ...(gateway.isStopping() ? CLOSING : undefined),
       // No page of another origin reads the console, whatever is configured.
       ...(headers["content-security-policy"] === undefined
         ? corsHeaders(gateway, request)
@@ -128,17 +141,17 @@ async function respond(arrival: Arrival): Promise<HttpReply> {
     const effectiveMethod = request.method === "HEAD" ? "GET" : request.method;
     const match = matches.find(({ route }) => route.method === effectiveMethod);
     if (match === undefined) {
-      // A model id may contain anything, even another service's verb.
-      throw (path.startsWith("/v1/models/") &&
-        unsupportedService(path)?.error) ||
-        wrongMethod(request.method, allowed(matches));
+      const other = otherMethod(request.method, path, matches);
+      dialect = other.dialect;
+      throw other.error;
     }
     const { route, parameters } = match;
     endpoint = route.path;
-    if (route.access === "key") dialect = route.dialect ?? messages;
+    dialect = dialectOf(route);
     return await authenticateAndHandle(route, {
       ...arrival,
       ...target,
+      endpoint,
       parameters,
     });
   } catch (error) {
@@ -174,7 +187,10 @@ async function authenticateAndHandle(
       break;
   }
   const caller = await context.gateway.accounts.authenticate(
-    presentedKeys(context.request.headers),
+    presentedKeys(
+      context.request.headers,
+      route.dialect === generateContent ? context.query : undefined,
+    ),
   );
   context.facts.holder = caller;
   return await route.handle(context, caller);
@@ -194,7 +210,7 @@ async function refusal(
     ? error
     : new ApiError("internal", "the gateway failed; the error is in its log");
   const encoded = dialect.encodeError(withRetryAfter(apiError), at.requestId);
-  if (!(error instanceof Error && gateway.loggedErrors.has(error))) {
+  if (!at.facts.isLogged) {
     if (error instanceof RefusedKey) at.facts.holder = error.holder;
     gateway.log(
       refusalLogEntry({
@@ -246,6 +262,25 @@ function allowed(matches: readonly Match[]): readonly string[] {
   const methods = new Set(matches.map(({ route }) => route.method as string));
   if (methods.has("GET")) methods.add("HEAD");
   return [...methods, "OPTIONS"];
+}
+
+function dialectOf(route: Route | undefined): Dialect {
+  return route?.access === "key" ? route.dialect ?? messages : messages;
+}
+
+/** The error for a path that has routes, but none of this method. */
+function otherMethod(
+  method: string,
+  path: string,
+  matches: readonly Match[],
+): WrongAddress {
+  // A model id may contain anything, even another service's verb.
+  return (path.startsWith("/v1/models/")
+    ? unsupportedService(path)
+    : undefined) ?? {
+    error: wrongMethod(method, allowed(matches)),
+    dialect: dialectOf(matches[0]?.route),
+  };
 }
 
 function noSuchPage(): ApiError {

@@ -5,12 +5,15 @@
  * @module
  */
 import { accessibleModel } from "../gateway/pipeline/model_access.ts";
-import type { Model } from "../gateway/upstream/catalogue.ts";
-import type { ModelRegistry } from "../gateway/upstream/model_registry.ts";
+import type { Model } from "../gateway/upstream/catalogue/catalogue.ts";
+import type { ModelRegistry } from "../gateway/upstream/catalogue/model_registry.ts";
+import { GENERATES } from "../gateway/upstream/catalogue/models.ts";
 import { ApiError } from "../translate/model/error.ts";
 import { type JsonObject } from "../translate/bytes/json.ts";
+import { contentModel, contentModels } from "./generate_content.ts";
+import { listedModels } from "./listed_models.ts";
 import { modelCapabilities } from "./model_capabilities.ts";
-import { jsonReply, type KeyRoute } from "./route.ts";
+import { jsonReply, type KeyRoute, type RouteContext } from "./route.ts";
 
 const MAX_LIMIT = 1000;
 
@@ -21,12 +24,12 @@ export const MODELS_ROUTES: readonly KeyRoute[] = [
     method: "GET",
     path: "/v1/models",
     operation: "listModels",
-    handle({ gateway, query }, caller) {
-      const isListed = stagesOf(query).includes(STAGE);
-      const models = gateway.models.models.filter((model) =>
-        isListed && caller.isActive && caller.allows(model.id) &&
-        model.unpriced !== true
-      );
+    handle(context, caller) {
+      if (readsContentShape(context)) return contentModels(context, caller);
+      const { gateway, query } = context;
+      const models = stagesOf(query).includes(STAGE)
+        ? listedModels(gateway, caller)
+        : [];
       return jsonReply(page(models, query, gateway.models));
     },
   },
@@ -35,7 +38,9 @@ export const MODELS_ROUTES: readonly KeyRoute[] = [
     method: "GET",
     path: "/v1/models/:id",
     operation: "getModel",
-    handle({ gateway, parameters }, caller) {
+    handle(context, caller) {
+      if (readsContentShape(context)) return contentModel(context, caller);
+      const { gateway, parameters } = context;
       return jsonReply(
         modelEntry(
           accessibleModel(gateway, caller, parameters["id"] ?? ""),
@@ -45,6 +50,11 @@ export const MODELS_ROUTES: readonly KeyRoute[] = [
     },
   },
 ];
+
+/** Whether the client is one of the generate-content format, which has its own shape at this path. */
+function readsContentShape({ request }: RouteContext): boolean {
+  return request.headers.has("x-goog-api-key");
+}
 
 /** The stages of a model's life that a client can ask for. */
 const STAGES: readonly string[] = ["active", "deprecated", "retired"];
@@ -69,6 +79,7 @@ function modelEntry(model: Model, registry: ModelRegistry): JsonObject {
     capabilities: first === undefined
       ? null
       : modelCapabilities(first.dialect.name, first.capabilities),
+    operations: [...model.operations ?? GENERATES],
     lifecycle: STAGE,
     deprecated_at: null,
     retires_at: null,

@@ -10,6 +10,14 @@ import {
   countTokensRequest,
   messagesRequest,
 } from "../translate/formats/messages/wire.ts";
+import {
+  generateContent,
+  generateContentRequest,
+} from "../translate/formats/generate_content/mod.ts";
+import {
+  embeddingsReply,
+  embeddingsRequest,
+} from "../translate/embeddings/wire.ts";
 import { responsesRequest } from "../translate/formats/responses/wire.ts";
 import { ACCOUNT_OPERATIONS } from "../gateway/console/account_operation.ts";
 import { accountModelsReply } from "../gateway/console/account_models.ts";
@@ -32,6 +40,11 @@ import {
 } from "../gateway/admin/usage_comparison.ts";
 import {
   chatCompletionReply,
+  contentCountReply,
+  contentErrorReply,
+  contentModelListReply,
+  contentModelReply,
+  contentReply,
   countReply,
   deletedResponseReply,
   errorReply,
@@ -40,6 +53,7 @@ import {
   messageReply,
   modelListReply,
   modelReply,
+  objectCountReply,
   readinessReply,
   responseReply,
   statusReply,
@@ -78,11 +92,62 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     reply: chatCompletionReply,
     streams: true,
   },
+  countChatTokens: {
+    summary: "Count the tokens of a prompt, in the chat-completion format",
+    request: chatCompletionsRequest,
+    reply: objectCountReply,
+  },
+  countResponseTokens: {
+    summary: "Count the tokens of a prompt, in the Responses format",
+    request: responsesRequest,
+    reply: objectCountReply,
+  },
   createResponse: {
     summary: "Generate a reply, in the Responses format",
     request: responsesRequest,
     reply: responseReply,
     streams: true,
+  },
+  generateContent: {
+    summary: "Generate a reply, in the generate-content format",
+    request: generateContentRequest,
+    reply: contentReply,
+  },
+  streamGenerateContent: {
+    summary:
+      "Generate a reply in pieces, in the generate-content format: as an event stream with `alt=sse`, else as an array",
+    request: generateContentRequest,
+    query: z.object({
+      alt: z.literal("sse").optional().describe("An event stream."),
+    }),
+    reply: z.array(contentReply),
+    streams: true,
+  },
+  countContentTokens: {
+    summary: "Count the tokens of a prompt, in the generate-content format",
+    request: generateContentRequest,
+    reply: contentCountReply,
+  },
+  listContentModels: {
+    summary:
+      "List the models that the key can call, in the generate-content format",
+    query: z.object({
+      pageSize: z.int().optional().describe("Models on a page; 50 by default."),
+      pageToken: z.string().optional().describe(
+        "The `nextPageToken` of the page before.",
+      ),
+    }),
+    reply: contentModelListReply,
+  },
+  getContentModel: {
+    summary:
+      "Describe one model that the key can call, in the generate-content format",
+    reply: contentModelReply,
+  },
+  createEmbedding: {
+    summary: "Make embeddings",
+    request: embeddingsRequest,
+    reply: embeddingsReply,
   },
   getResponse: {
     summary: "A stored reply of the key, in the Responses format",
@@ -203,7 +268,7 @@ function description(routes: readonly Route[]): JsonObject {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
     if (route.operation === undefined) continue;
-    const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
+    const path = route.path.replaceAll(/\/:(\w+)/g, "/{$1}");
     (paths[path] ??= {})[route.method.toLowerCase()] = operationOf(
       route,
       route.operation,
@@ -222,7 +287,10 @@ function description(routes: readonly Route[]): JsonObject {
         adminToken: { type: "http", scheme: "bearer" },
         accountToken: { type: "http", scheme: "bearer" },
       },
-      schemas: { Error: schemaOf(errorReply) },
+      schemas: {
+        Error: schemaOf(errorReply),
+        ContentError: schemaOf(contentErrorReply),
+      },
     },
   };
 }
@@ -236,7 +304,7 @@ function operationOf(route: Route, id: string): JsonObject {
   }
   const isAdmin = route.path.startsWith("/admin/");
   const parameters: JsonObject[] = [
-    ...[...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    ...[...route.path.matchAll(/\/:(\w+)/g)].map(([, name]) => ({
       name,
       in: "path",
       required: true,
@@ -260,11 +328,16 @@ function operationOf(route: Route, id: string): JsonObject {
   if (operation.streams === true) {
     content["text/event-stream"] = { schema: { type: "string" } };
   }
+  const error = route.access === "key" && route.dialect === generateContent
+    ? "ContentError"
+    : "Error";
   const errors = route.access === "open" && !isAdmin ? {} : Object.fromEntries(
     Object.entries(ERROR_STATUSES).map(([status, text]) => [status, {
       description: text,
       content: {
-        "application/json": { schema: { $ref: "#/components/schemas/Error" } },
+        "application/json": {
+          schema: { $ref: `#/components/schemas/${error}` },
+        },
       },
     }]),
   );

@@ -56,6 +56,29 @@ export const errorReply: z.ZodType<ErrorReply> = z.looseObject({
   request_id: z.string(),
 });
 
+/** The fields of an error reply in the generate-content format that tests read. */
+export interface ContentErrorReply {
+  /** In the vendor's own form. */
+  readonly error: {
+    readonly code: number;
+    readonly message: string;
+    readonly status: string;
+    readonly details: readonly unknown[];
+  };
+}
+
+/** An error in the generate-content format. */
+export const contentErrorReply: z.ZodType<ContentErrorReply> = z.looseObject({
+  error: z.looseObject({
+    code: z.int().describe("the HTTP status"),
+    message: z.string(),
+    status: z.string().describe("INVALID_ARGUMENT, UNAUTHENTICATED, …"),
+    details: z.array(z.unknown()).describe(
+      "reason, field at fault, delay before a retry, request id",
+    ),
+  }),
+});
+
 /** A reply in the message format. */
 export const messageReply: z.ZodType = z.looseObject({
   id: z.string().regex(/^msg_/),
@@ -68,6 +91,53 @@ export const messageReply: z.ZodType = z.looseObject({
   ),
   stop_sequence: z.string().nullable(),
   usage: z.looseObject({ input_tokens: tokens, output_tokens: tokens }),
+});
+
+/** A reply, or a piece of one, in the generate-content format. */
+export const contentReply: z.ZodType = z.looseObject({
+  candidates: z.array(z.looseObject({
+    content: z.looseObject({
+      role: z.literal("model"),
+      parts: z.array(z.looseObject({})).min(1),
+    }),
+    finishReason: z.string().optional().describe(
+      "STOP, MAX_TOKENS, SAFETY, OTHER, …; in a stream, in the last piece",
+    ),
+    index: z.literal(0),
+  })).optional().describe("absent where the prompt was blocked"),
+  promptFeedback: z.looseObject({ blockReason: z.string() }).optional(),
+  usageMetadata: z.looseObject({
+    promptTokenCount: tokens,
+    candidatesTokenCount: tokens,
+    totalTokenCount: tokens,
+  }).optional(),
+  modelVersion: z.string(),
+  responseId: z.string(),
+});
+
+/** A count of tokens in the generate-content format. */
+export const contentCountReply: z.ZodType = z.looseObject({
+  totalTokens: tokens,
+});
+
+/** A model in the generate-content format. */
+export const contentModelReply: z.ZodType = z.looseObject({
+  name: z.string().regex(/^models\//),
+  displayName: z.string(),
+  inputTokenLimit: tokens,
+  supportedGenerationMethods: z.array(z.string()),
+});
+
+/** A page of the model list in the generate-content format. */
+export const contentModelListReply: z.ZodType = z.looseObject({
+  models: z.array(contentModelReply),
+  nextPageToken: z.string().optional(),
+});
+
+/** A count in the formats whose objects have a name. */
+export const objectCountReply: z.ZodType = z.looseObject({
+  object: z.enum(["response.input_tokens", "chat.completion.input_tokens"]),
+  input_tokens: tokens,
 });
 
 /** A reply in the chat completion format. */

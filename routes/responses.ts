@@ -1,5 +1,5 @@
 /**
- * `POST /v1/responses`, the reply to clients that request a web socket there, and the stored
+ * `POST /v1/responses`, the count of its tokens, the reply to clients that request a web socket there, and the stored
  * replies below it.
  *
  * @module
@@ -15,6 +15,7 @@ import {
 import { ApiError, invalidField } from "../translate/model/error.ts";
 import { state } from "../translate/formats/responses/state.ts";
 import { responses } from "../translate/formats/responses/mod.ts";
+import { handleCount } from "./count.ts";
 import { handleGeneration } from "./generation.ts";
 import { jsonReply, type Route, type RouteContext } from "./route.ts";
 
@@ -33,6 +34,20 @@ export const RESPONSES_ROUTES: readonly Route[] = [
     operation: "createResponse",
     dialect: responses,
     handle: (context, caller) => handleGeneration(context, caller, responses),
+  },
+  {
+    access: "key",
+    method: "POST",
+    path: `${PATH}/input_tokens`,
+    operation: "countResponseTokens",
+    dialect: responses,
+    handle: (context, caller) =>
+      handleCount(context, caller, responses, {
+        reply: (count) => ({
+          object: "response.input_tokens",
+          input_tokens: count,
+        }),
+      }),
   },
   {
     access: "open",
@@ -133,14 +148,14 @@ function isReplyId({ id }: Readonly<Record<string, string>>): boolean {
 
 /** Handles a request for a stored reply in a concurrency slot: its conversation may be large. */
 async function withSlot(
-  { gateway, request, parameters }: RouteContext,
+  { gateway, parameters }: RouteContext,
   caller: Caller,
   handle: (request: StoredReplyRequest) => Promise<HttpReply>,
 ): Promise<HttpReply> {
   const slot = gateway.concurrency.acquire(caller.keyId);
   try {
     const id = parameters["id"] ?? "";
-    return await handle({ caller, headers: request.headers, id });
+    return await handle({ caller, id });
   } finally {
     slot.release();
   }

@@ -22,6 +22,8 @@ export interface RouteContext {
   readonly request: Request;
   /** Path of the request, without the host. */
   readonly path: string;
+  /** Path of the route, with variable parts as `:name`. */
+  readonly endpoint: string;
   /** Empty if the URL has no query. */
   readonly query: URLSearchParams;
   /** Generated for each request, whatever the client sends; part of every response. */

@@ -17,10 +17,7 @@ export function routeTable(
   routes: readonly Route[],
 ): (path: string) => readonly Match[] {
   /** Each route's path, split once. */
-  const patterns: readonly Pattern[] = routes.map((route) => ({
-    route,
-    segments: route.path.split("/"),
-  }));
+  const patterns: readonly Pattern[] = routes.map(patternOf);
   /** The routes of each path without a variable part, matched once. */
   const fixed: ReadonlyMap<string, readonly Match[]> = new Map(
     routes.filter(({ path }) => !path.includes(":"))
@@ -32,6 +29,14 @@ export function routeTable(
 interface Pattern {
   readonly route: Route;
   readonly segments: readonly string[];
+  /** Fixed end of the last part, behind its variable: `:verb` of `/models/:model:verb`. */
+  readonly suffix: string;
+}
+
+function patternOf(route: Route): Pattern {
+  const [, path = route.path, suffix = ""] =
+    /^(.*\/:\w+)(:\w+)$/.exec(route.path) ?? [];
+  return { route, segments: path.split("/"), suffix };
 }
 
 function matchesOf(
@@ -40,8 +45,12 @@ function matchesOf(
 ): readonly Match[] {
   const segments = path.split("/");
   const matches: Match[] = [];
-  for (const { route, segments: pattern } of patterns) {
-    const parameters = matchParameters(pattern, segments);
+  for (const { route, segments: pattern, suffix } of patterns) {
+    if (!path.endsWith(suffix)) continue;
+    const parameters = matchParameters(
+      pattern,
+      suffix === "" ? segments : path.slice(0, -suffix.length).split("/"),
+    );
     if (
       parameters !== undefined && (route.accepts?.(parameters) ?? true)
     ) matches.push({ route, parameters });

@@ -8,6 +8,7 @@
 import { chatCompletions } from "../translate/formats/chat_completions/mod.ts";
 import type { Dialect } from "../translate/dialect.ts";
 import { ApiError } from "../translate/model/error.ts";
+import { generateContent } from "../translate/formats/generate_content/mod.ts";
 import { messages } from "../translate/formats/messages/mod.ts";
 import { responses } from "../translate/formats/responses/mod.ts";
 import { COMPACTION_REMEDY } from "../translate/formats/responses/error.ts";
@@ -24,8 +25,11 @@ const CHAT = "POST /v1/chat/completions";
 const MESSAGES = "POST /v1/messages";
 const RESPONSES = "POST /v1/responses";
 
+const GENERATE = "POST /v1beta/models/{model}:generateContent";
+
 const GENERATE_CONTENT =
-  `the generate-content format is not served here; ${CHAT}, ${RESPONSES} and ${MESSAGES} serve the models of every vendor, and GET /v1/models lists them`;
+  `the generate-content format is at ${GENERATE}, :streamGenerateContent and :countTokens, and GET /v1beta/models lists the models; ` +
+  "set the client's base address to the gateway's address alone, without a path";
 
 /** A service of other gateways and vendors that this gateway does not have. */
 interface UnsupportedService {
@@ -44,17 +48,11 @@ const UNSUPPORTED_SERVICES: readonly UnsupportedService[] = [
   },
   {
     path:
-      /\/responses\/(?!(responses|messages|models)$)[^/]+(\/(?!completions$)[^/]+)?$/,
+      /\/responses\/(?!(responses|messages|models|input_tokens)$)[^/]+(\/(?!completions$)[^/]+)?$/,
     dialect: responses,
     explanation:
       `stored replies are at GET and DELETE /v1/responses/{id} and GET /v1/responses/{id}/input_items, and ${RESPONSES} generates them; ` +
       "there is nothing else below /v1/responses",
-  },
-  {
-    path: /\/embeddings$/,
-    dialect: chatCompletions,
-    explanation:
-      `embeddings are not served here; this gateway generates text: ${CHAT}, ${RESPONSES} and ${MESSAGES}`,
   },
   {
     path: /(?<!\/chat)\/completions$/,
@@ -83,15 +81,21 @@ const UNSUPPORTED_SERVICES: readonly UnsupportedService[] = [
   },
   {
     path:
-      /:(generatecontent|streamgeneratecontent|counttokens|embedcontent|batchembedcontents|predict)$/,
-    dialect: messages,
+      /:(embedcontent|batchembedcontents|asyncbatchembedcontent|batchgeneratecontent|predict|predictlongrunning|bidigeneratecontent)$/,
+    dialect: generateContent,
+    explanation:
+      `embeddings, pictures, batches and live sessions are not served in this format; ${GENERATE} generates text, and POST /v1/embeddings makes vectors`,
+  },
+  {
+    path: /:(generatecontent|streamgeneratecontent|counttokens)$/,
+    dialect: generateContent,
     explanation: GENERATE_CONTENT,
   },
   {
     // Below this version one vendor has its own format, and beside it the chat format.
     path:
       /\/v1(?:alpha|beta)\d*\/(?!openai\/|(?:.*\/)?(?:messages|chat\/completions|responses)$)/,
-    dialect: messages,
+    dialect: generateContent,
     explanation: GENERATE_CONTENT,
   },
   {
@@ -126,6 +130,21 @@ const ENDPOINTS: readonly Endpoint[] = [
   { tail: /\/messages$/, name: MESSAGES, dialect: messages },
   { tail: /\/chat\/completions$/, name: CHAT, dialect: chatCompletions },
   { tail: /\/responses$/, name: RESPONSES, dialect: responses },
+  {
+    tail: /\/responses\/input_tokens$/,
+    name: `${RESPONSES}/input_tokens`,
+    dialect: responses,
+  },
+  {
+    tail: /\/chat\/completions\/input_tokens$/,
+    name: `${CHAT}/input_tokens`,
+    dialect: chatCompletions,
+  },
+  {
+    tail: /\/embeddings$/,
+    name: "POST /v1/embeddings",
+    dialect: chatCompletions,
+  },
   { tail: /\/models$/, name: "GET /v1/models", dialect: chatCompletions },
   {
     tail: /\/models\/[^/]+$/,
@@ -135,7 +154,7 @@ const ENDPOINTS: readonly Endpoint[] = [
 ];
 
 const WHOLE_ENDPOINT =
-  /\/(messages|count_tokens|chat\/completions|responses|models)$/;
+  /\/(messages|count_tokens|chat\/completions|responses|embeddings|models)$/;
 
 /** The error for a path that no route has. */
 export function wrongAddress(path: string): WrongAddress {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { startTestGateway, TEST_KEY } from "../tests/support/test_gateway.ts";
-import { errorReply } from "./reply_schemas.ts";
+import { contentErrorReply, errorReply } from "./reply_schemas.ts";
 
 /** A request to a wrong address, the error format of the response, and its message. */
-type Row = readonly [string, "chat" | "messages", RegExp];
+type Row = readonly [string, "chat" | "messages" | "content", RegExp];
 
 const LACKS_V1 =
   /lacks \/v1: set it to the gateway's address followed by \/v1$/;
@@ -18,7 +18,9 @@ const PREFIX_ALONE =
 const PREFIX_V1 =
   /has a path that this gateway does not have: set it to the gateway's address followed by \/v1$/;
 const GENERATE =
-  /^no such path: the generate-content format is not served here/;
+  /^no such path: the generate-content format is at POST \/v1beta\/models\/\{model\}:generateContent, .* address alone, without a path$/;
+const NO_TEXT =
+  /^no such path: embeddings, pictures, batches and live sessions are not served in this format; .* POST \/v1\/embeddings/;
 const CLOUD =
   /^no such path: the formats of cloud hosts are not served here; .*POST \/v1\/messages/;
 const GATEWAY_PROVIDER =
@@ -65,30 +67,41 @@ const ROWS: readonly Row[] = [
   ["GET /v1/responses/models", "chat", ENDPOINT_V1],
   ["POST /v1/responses/compact", "chat", COMPACT],
   ["POST /responses/compact", "chat", COMPACT],
-  ["POST /v1/responses/input_tokens", "chat", STORED],
+  [
+    "POST /responses/input_tokens",
+    "chat",
+    /the endpoint is POST \/v1\/responses\/input_tokens; .* lacks \/v1/,
+  ],
+  [
+    "POST /chat/completions/input_tokens",
+    "chat",
+    /the endpoint is POST \/v1\/chat\/completions\/input_tokens; .* lacks \/v1/,
+  ],
   ["GET /v1/responses/1", "chat", STORED],
   ["GET /responses/resp_1", "chat", STORED],
   ["GET /v1/responses/resp_1/items", "chat", STORED],
-  ["POST /v1/embeddings", "chat", /^no such path: embeddings are not served/],
-  ["POST /embeddings", "chat", /embeddings/],
+  [
+    "POST /embeddings",
+    "chat",
+    /the endpoint is POST \/v1\/embeddings; .* lacks \/v1/,
+  ],
   ["POST /v1/completions", "chat", /the completions format, with a prompt/],
   ["POST /v1/complete", "messages", /POST \/v1\/messages takes the same text/],
   ["POST /v1/messages/batches", "messages", /batches are not served here/],
   ["POST /v1/audio/speech", "chat", OTHER_SERVICE],
   ["POST /v1/images/generations", "chat", OTHER_SERVICE],
   ["GET /v1/files", "chat", OTHER_SERVICE],
-  ["POST /v1beta/models/vendorc-3-pro:generateContent", "messages", GENERATE],
+  ["POST /v1/models/vendorc-3-pro:embedContent", "content", NO_TEXT],
   [
-    "POST /v1beta/models/vendorc-3-pro:streamGenerateContent?alt=sse",
-    "messages",
+    "POST /v1beta1/projects/p/locations/l/publishers/google/models/vendorc-3-pro:streamGenerateContent?alt=sse",
+    "content",
     GENERATE,
   ],
-  ["POST /v1/models/vendorc-3-pro:generateContent", "messages", GENERATE],
-  ["GET /v1beta/models", "messages", GENERATE],
-  ["GET /v1beta/models/vendorc-3-pro", "messages", GENERATE],
-  ["GET /v1alpha/models?pageSize=50", "messages", GENERATE],
-  ["GET /v1/v1beta/models", "messages", GENERATE],
-  ["POST /v1beta/interactions", "messages", GENERATE],
+  ["POST /v1beta/models/vendorc-3-pro:embedContent", "content", NO_TEXT],
+  ["POST /v1beta/models/vendorc-3-pro:predict", "content", NO_TEXT],
+  ["GET /v1alpha/models?pageSize=50", "content", GENERATE],
+  ["GET /v1/v1beta/models", "content", GENERATE],
+  ["POST /v1beta/interactions", "content", GENERATE],
   ["POST /v1beta/openai/chat/completions", "chat", PREFIX_V1],
   ["GET /v1beta/openai/models", "chat", PREFIX_V1],
   ["POST /v1/ai/language-model", "chat", GATEWAY_PROVIDER],
@@ -130,7 +143,14 @@ Deno.test("the error for a wrong address names the right one, in the client's fo
         });
         assert.equal(response.status, 404);
         assert.equal(response.headers.get("x-should-retry"), "false");
-        const { error } = errorReply.parse(await response.json());
+        const body = await response.json();
+        if (format === "content") {
+          const { error } = contentErrorReply.parse(body);
+          assert.equal(error.status, "NOT_FOUND");
+          assert.match(error.message, message);
+          return;
+        }
+        const { error } = errorReply.parse(body);
         assert.match(error.message, /^no such path: /);
         assert.match(error.message, message);
         assert.equal(

@@ -5,23 +5,24 @@
  */
 import type { PageRoute } from "../route.ts";
 import { type Match, routeTable } from "../route_table.ts";
-import { ACCESS_ROUTES } from "./access.tsx";
-import { ASSET_ROUTES } from "./assets.ts";
-import { CALLS_PAGES } from "./calls.tsx";
-import { ACCOUNT_CHANGES_PAGES } from "./changes.tsx";
-import { CONNECT_ROUTES } from "./connect.tsx";
-import { KEY_CHANGE_ROUTES } from "./key_changes.tsx";
-import { KEYS_ROUTES } from "./keys.tsx";
-import { LEDGER_PAGES } from "./ledger.tsx";
-import { MODELS_PAGES } from "./models.tsx";
+import { ACCESS_ROUTES } from "./pages/access.tsx";
+import { ASSET_ROUTES } from "./assets/assets.ts";
+import { CALLS_PAGES } from "./pages/calls.tsx";
+import { ACCOUNT_CHANGES_PAGES } from "./pages/changes.tsx";
+import { CONNECT_ROUTES } from "./pages/connect.tsx";
+import { KEY_CHANGE_ROUTES } from "./pages/key_changes.tsx";
+import { KEY_PAGE } from "./pages/key_page.tsx";
+import { KEYS_ROUTES } from "./pages/keys.tsx";
+import { LEDGER_PAGES } from "./pages/ledger.tsx";
+import { MODELS_PAGES } from "./pages/models.tsx";
 import { OPERATOR_PAGES } from "./operator/mod.ts";
-import { OVERVIEW_ROUTES } from "./overview.tsx";
-import { SIGN_IN_ROUTES } from "./sign_in.tsx";
-import { TRY_PAGE } from "./try.tsx";
-import { USAGE_PAGES } from "./usage.tsx";
+import { OVERVIEW_ROUTES } from "./pages/overview.tsx";
+import { SIGN_IN_ROUTES } from "./pages/sign_in.tsx";
+import { TRY_PAGE } from "./pages/try.tsx";
+import { USAGE_PAGES } from "./pages/usage.tsx";
 
-export { errorPage } from "./error_page.tsx";
-export { servePage } from "./page_access.ts";
+export { errorPage } from "./pages/error_page.tsx";
+export { servePage } from "./http/page_access.ts";
 
 /** The routes of the pages. */
 export const PAGE_ROUTES: readonly PageRoute[] = [
@@ -34,6 +35,8 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...LEDGER_PAGES,
   ...KEYS_ROUTES,
   ...KEY_CHANGE_ROUTES,
+  // After the other pages of keys: its id takes the rest of a path.
+  KEY_PAGE,
   ...MODELS_PAGES,
   ...CONNECT_ROUTES,
   TRY_PAGE,

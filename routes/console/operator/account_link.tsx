@@ -6,7 +6,7 @@
  * @module
  */
 import type { JSX } from "../jsx.d.ts";
-import { Foreign } from "../data_table.tsx";
+import { Foreign } from "../parts/data_table.tsx";
 
 /** The account's id, as a link to its page in the operators' area. */
 export function AccountLink(

@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 /** @jsxImportSourceTypes console-jsx */
 /**
- * Accounts: create, change, suspend, top up, and let their people in.
+ * Accounts: create, change, suspend, top up, and create credentials.
  *
  * @module
  */
@@ -11,12 +11,14 @@ import { ACCOUNT, type Account } from "../../../gateway/accounts/records.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
-import { DataTable, Foreign } from "../data_table.tsx";
-import { FormToken, OnceField, page } from "../layout.tsx";
-import { listCsv } from "../list_csv.ts";
-import { countText, Money } from "../money.tsx";
-import { Moment } from "../moment.tsx";
-import { RecordInputs } from "../record_form.tsx";
+import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { FormToken, OnceField, page } from "../parts/layout.tsx";
+import { usageLink } from "../parts/figure_links.ts";
+import { LimitCards } from "../parts/limit_cards.tsx";
+import { listCsv } from "../csv/list_csv.ts";
+import { countText, Money } from "../parts/money.tsx";
+import { Moment } from "../parts/moment.tsx";
+import { RecordInputs } from "../parts/record_form.tsx";
 import { newRecordPages } from "./new_record.tsx";
 import { LimitList } from "./plans.tsx";
 
@@ -25,7 +27,7 @@ const NAV = "/console/operator/accounts";
 const { status: _status, ...NEW } = ACCOUNT;
 const { id: _id, ...CHANGEABLE } = NEW;
 
-/** List, create, and a page each. */
+/** The list, the form for a new account, and a page per account. */
 export const ACCOUNTS_PAGES: readonly OperatorPageRoute[] = [
   {
     access: "page",
@@ -143,6 +145,11 @@ async function accountPage(
   const account = await admin.accounts.get(context.parameters["id"] ?? "");
   const plan = await admin.plans.get(account.planId);
   const id = encodeURIComponent(account.id);
+  const { account: { use }, atMs } = await admin.state({
+    kind: "read",
+    id: "",
+    accountId: account.id,
+  });
   return page(
     context,
     visit,
@@ -171,6 +178,20 @@ async function accountPage(
       ),
     },
     <>
+      <div class="cards">
+        <LimitCards
+          use={use}
+          limits={plan}
+          of="account"
+          nowMs={atMs}
+          linkOf={(from, to) =>
+            usageLink(
+              "/console/operator",
+              { from, to, account: account.id },
+              "model",
+            )}
+        />
+      </div>
       <div class="cols">
         <section class="card">
           <h2>State</h2>

@@ -4,7 +4,7 @@
  * @module
  */
 import type { OperatorPageRoute } from "../../route.ts";
-import { changesCsv, changesView, OPERATOR_NAV } from "../changes.tsx";
+import { changesCsv, changesView, OPERATOR_NAV } from "../pages/changes.tsx";
 
 /** The list, and all of it as a file. */
 export const CHANGES_PAGES: readonly OperatorPageRoute[] = [

@@ -10,15 +10,16 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { KEY } from "../../../gateway/accounts/records.ts";
 import { invalidField } from "../../../translate/model/error.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
-import { DataTable, Foreign } from "../data_table.tsx";
-import { RevokeForm } from "../key_changes.tsx";
-import { KeyState } from "../keys.tsx";
-import { page } from "../layout.tsx";
-import { listCsv } from "../list_csv.ts";
-import { Distance, Moment } from "../moment.tsx";
-import { operationInput } from "../operation_input.ts";
-import { runAdminOperation } from "../operations.ts";
-import { seeOther } from "../see_other.ts";
+import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { RevokeForm } from "../pages/key_changes.tsx";
+import { keyPage } from "../pages/key_page.tsx";
+import { KeyMeters, KeyState } from "../pages/keys.tsx";
+import { page } from "../parts/layout.tsx";
+import { listCsv } from "../csv/list_csv.ts";
+import { Distance, Moment } from "../parts/moment.tsx";
+import { operationInput } from "../http/operation_input.ts";
+import { runAdminOperation } from "../http/operations.ts";
+import { seeOther } from "../http/see_other.ts";
 import { AccountLink } from "./account_link.tsx";
 
 const NAV = "/console/operator/keys";
@@ -75,6 +76,19 @@ export const OPERATOR_KEYS_PAGES: readonly OperatorPageRoute[] = [
     path: `${NAV}/revoke/:id`,
     handle: revoke,
   },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${NAV}/:id`,
+    handle: async (context, visit) =>
+      keyPage(
+        context,
+        visit,
+        await context.gateway.admin.keys.get(context.parameters["id"] ?? ""),
+        { base: "/console/operator", acts: ["revoke"] },
+      ),
+  },
 ];
 
 async function listPage(
@@ -91,6 +105,7 @@ async function listPage(
     ...(after === null ? {} : { after }),
   });
   const nowMs = gateway.now();
+  const states = await gateway.admin.keyStates(keys.map(({ id }) => id));
   const search = new URLSearchParams({ account, after: next ?? "" });
   return page(
     context,
@@ -130,7 +145,11 @@ async function listPage(
               {
                 name: "Name",
                 wraps: true,
-                cell: ({ name }) => <Foreign text={name || "(no name)"} />,
+                cell: ({ id, name }) => (
+                  <a href={`${NAV}/${id}`}>
+                    <Foreign text={name || "(no name)"} />
+                  </a>
+                ),
               },
               { name: "Key", cell: ({ hint }) => <code>{hint}</code> },
               {
@@ -144,6 +163,12 @@ async function listPage(
                 cell: ({ lastUsedAtMs }) => lastUsedAtMs === undefined
                   ? <span class="soft">never</span>
                   : <Distance atMs={lastUsedAtMs} nowMs={nowMs} />,
+              },
+              {
+                name: "Limits of its own",
+                cell: ({ id }) => (
+                  <KeyMeters state={states.get(id)} nowMs={nowMs} />
+                ),
               },
               {
                 name: "State",

@@ -13,8 +13,8 @@ import { liveScope } from "../../../gateway/live/live_json.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { queryOf } from "../../admin/auth.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
-import { page } from "../layout.tsx";
-import { liveEvents, LiveSection, lookOf } from "../live_view.tsx";
+import { page } from "../parts/layout.tsx";
+import { liveEvents, LiveSection, lookOf } from "../parts/live_view.tsx";
 
 const BASE = "/console/operator";
 

@@ -6,13 +6,14 @@
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
-import { callPage } from "../call_page.tsx";
-import { callsFile, callsPage, findCall } from "../calls.tsx";
-import { ledgerCsv, ledgerView } from "../ledger.tsx";
-import { seeOther } from "../see_other.ts";
-import { usageCsv, usagePage } from "../usage.tsx";
+import { callPage } from "../pages/call_page.tsx";
+import { callsFile, callsPage, findCall } from "../pages/calls.tsx";
+import { ledgerCsv, ledgerView } from "../pages/ledger.tsx";
+import { seeOther } from "../http/see_other.ts";
+import { usageCsv, usagePage } from "../pages/usage.tsx";
 import { ACCOUNT_CHANGE_PAGES } from "./account_changes.tsx";
 import { ACCOUNTS_PAGES } from "./accounts.tsx";
+import { ATTEMPTS_PAGE } from "./attempts.tsx";
 import { CHANGES_PAGES } from "./changes.ts";
 import { OPERATOR_KEYS_PAGES } from "./keys.tsx";
 import { LIVE_PAGES } from "./live.tsx";
@@ -109,6 +110,7 @@ const SHARED_PAGES: readonly OperatorPageRoute[] = [
 export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...OPERATOR_OVERVIEW_ROUTES,
   UPSTREAMS_PAGE,
+  ATTEMPTS_PAGE,
   ...LIVE_PAGES,
   // Before the page of an account, whose id takes the rest of a path.
   ...ACCOUNT_CHANGE_PAGES,

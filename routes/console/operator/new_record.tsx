@@ -8,11 +8,11 @@
 import type { JSX } from "../jsx.d.ts";
 import type { RecordFields } from "../../../gateway/accounts/field.ts";
 import type { OperatorPageRoute } from "../../route.ts";
-import { FormToken, OnceField, page } from "../layout.tsx";
-import { operationInput } from "../operation_input.ts";
-import { runAdminOperation } from "../operations.ts";
-import { recordBody, RecordInputs } from "../record_form.tsx";
-import { seeOther } from "../see_other.ts";
+import { FormToken, OnceField, page } from "../parts/layout.tsx";
+import { operationInput } from "../http/operation_input.ts";
+import { runAdminOperation } from "../http/operations.ts";
+import { recordBody, RecordInputs } from "../parts/record_form.tsx";
+import { seeOther } from "../http/see_other.ts";
 
 /** A kind of record that operators create. */
 export interface NewRecord {

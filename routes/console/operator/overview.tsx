@@ -11,15 +11,21 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { mergedCandidates } from "../../../gateway/live/merged_candidates.ts";
 import type { KnownProcess } from "../../../gateway/live/live_calls.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
-import type { JSX } from "../jsx.d.ts";
-import { AuditNote } from "../audit_note.tsx";
-import { DataTable } from "../data_table.tsx";
-import { page } from "../layout.tsx";
-import { callsLink, usageLink } from "../figure_links.ts";
-import { countText, decimalsOf, Money } from "../money.tsx";
-import { seeOther } from "../see_other.ts";
-import { dayPlot } from "../day_plot.tsx";
-import { FullestAccounts, fullestAccounts } from "./fullest_accounts.tsx";
+import type { Children, JSX } from "../jsx.d.ts";
+import { AuditNote } from "../parts/audit_note.tsx";
+import { DataTable } from "../parts/data_table.tsx";
+import { page } from "../parts/layout.tsx";
+import {
+  callsLink,
+  chargesText,
+  ledgerLink,
+  usageLink,
+} from "../parts/figure_links.ts";
+import { countText, decimalsOf, Money } from "../parts/money.tsx";
+import { seeOther } from "../http/see_other.ts";
+import { usagePlot } from "../parts/usage_plot.tsx";
+import { healthTable } from "./health.tsx";
+import { FullestLimits } from "./fullest_limits.tsx";
 import { AccountLink } from "./account_link.tsx";
 
 /** What an operator sees first. */
@@ -64,28 +70,33 @@ async function overviewPage(
   });
   const top = accounts.toSorted((a, b) => b.microUsd - a.microUsd).slice(0, 10);
   const { data: processes } = await gateway.live.processes();
-  const unwell = mergedCandidates(processes).filter((one) => one.isUnwell);
+  const withProblems = mergedCandidates(processes).filter((one) =>
+    one.hasProblem
+  );
   const underWay = sumOf(processes, ({ calls }) => calls.under_way);
-  const filled = await fullestAccounts(gateway, await gateway.live.look({}));
   const { data: [audit] } = await admin.audits.list({ limit: 1 });
   return page(
     context,
     visit,
     { title: "Overview", nav: "/console/operator/" },
     <>
+      {await healthTable(admin, nowMs)}
       <AuditNote audit={audit} />
       <ClockNote processes={processes} />
-      {unwell.length === 0
+      {withProblems.length === 0
         ? <p class="note">All breakers are closed.</p>
         : (
           <p class="note bad" role="alert">
-            {countText(unwell.length)} candidates are not well:{" "}
+            {countText(withProblems.length)}{" "}
+            {withProblems.length === 1 ? "candidate is" : "candidates are"}{" "}
+            not well:{" "}
             <a href="/console/operator/upstreams">
-              {unwell.map(({ upstream }) => upstream).join(", ")}
+              {withProblems.map(({ upstream }) => upstream).join(", ")}
             </a>
           </p>
         )}
       <UnpricedNote processes={processes} days={days} />
+      <BoundedNote processes={processes} days={days} />
       <div class="cards">
         <section class="card">
           <span class="label">Today (UTC)</span>
@@ -95,8 +106,8 @@ async function overviewPage(
             </a>
           </span>
           <p class="soft">
-            <a href={callsLink(BASE, todayDays)}>
-              {countText(todays.requests)} calls
+            <a href={ledgerLink(BASE, todayDays)}>
+              {chargesText(todays.requests)}
             </a>
           </p>
         </section>
@@ -108,8 +119,8 @@ async function overviewPage(
             </a>
           </span>
           <p class="soft">
-            <a href={callsLink(BASE, days)}>
-              {countText(totals.requests)} calls
+            <a href={ledgerLink(BASE, days)}>
+              {chargesText(totals.requests)}
             </a>
           </p>
         </section>
@@ -133,7 +144,7 @@ async function overviewPage(
           </p>
         </section>
       </div>
-      <FullestAccounts accounts={filled} />
+      <FullestLimits held={await admin.fullestLimits(10)} nowMs={nowMs} />
       <section class="card">
         <div class="head">
           <h2>Cost, 30 days</h2>
@@ -146,7 +157,8 @@ async function overviewPage(
               needs a key to call models, and a balance if it is prepaid.
             </p>
           )
-          : await dayPlot(admin, month, {
+          : await usagePlot(admin, month, {
+            nowMs,
             by: "account",
             scope: {},
             base: BASE,
@@ -168,10 +180,10 @@ async function overviewPage(
                 ),
               },
               {
-                name: "Calls",
+                name: "Charges",
                 number: true,
                 cell: ({ accountId: account = "", requests }) => (
-                  <a href={callsLink(BASE, { ...days, account })}>
+                  <a href={ledgerLink(BASE, { ...days, account })}>
                     {countText(requests)}
                   </a>
                 ),
@@ -199,15 +211,47 @@ async function overviewPage(
 }
 
 /** Calls that the price of their model does not cover: the vendor bills by something new. */
-function UnpricedNote(
-  { processes, days }: {
-    readonly processes: readonly KnownProcess[];
-    readonly days: { readonly from: string; readonly to: string };
+function UnpricedNote(props: NoteProps): JSX.Element | null {
+  return (
+    <CountedNote
+      {...props}
+      of="unpriced_calls"
+      what="had a part that the price of the model has no rate for, since the processes started; it was charged at the dearest rate"
+    >
+      <code>deno task admin prices check</code> names what is lacking.
+    </CountedNote>
+  );
+}
+
+/** Calls whose upstream reported more than they can have used. */
+function BoundedNote(props: NoteProps): JSX.Element | null {
+  return (
+    <CountedNote
+      {...props}
+      of="bounded_calls"
+      what="ended with a usage that no such call can have, since the processes started; the most that it can have used was charged"
+    >
+      Compare with what the upstream bills.
+    </CountedNote>
+  );
+}
+
+interface NoteProps {
+  readonly processes: readonly KnownProcess[];
+  readonly days: { readonly from: string; readonly to: string };
+}
+
+/** Calls that all processes counted, by model; nothing without any. */
+function CountedNote(
+  { processes, days, of, what, children }: NoteProps & {
+    readonly of: "unpriced_calls" | "bounded_calls";
+    readonly what: string;
+    readonly children: Children;
   },
 ): JSX.Element | null {
   const counts = new Map<string, number>();
-  for (const { state: { unpriced_calls = {} } } of processes) {
-    for (const [model, count] of Object.entries(unpriced_calls)) {
+  for (const { state } of processes) {
+    for (const [model, count] of Object.entries(state[of] ?? {})) {
       counts.set(model, (counts.get(model) ?? 0) + count);
     }
   }
@@ -215,9 +259,7 @@ function UnpricedNote(
   const all = [...counts.values()].reduce((sum, one) => sum + one, 0);
   return (
     <p class="note warn" role="status">
-      {countText(all)} {all === 1 ? "call" : "calls"}{" "}
-      had a part that the price of the model has no rate for, since the
-      processes started; it was charged at the dearest rate:{" "}
+      {countText(all)} {all === 1 ? "call" : "calls"} {what}:{" "}
       {[...counts].map(([model, count], at) => (
         <>
           {at === 0 ? "" : ", "}
@@ -226,7 +268,7 @@ function UnpricedNote(
           </a>{" "}
           {countText(count)}
         </>
-      ))}. <code>deno task admin prices check</code> names what is lacking.
+      ))}. {children}
     </p>
   );
 }

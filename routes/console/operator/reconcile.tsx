@@ -22,10 +22,10 @@ import {
 } from "../../../gateway/reconcile/reconciliation_json.ts";
 import { checked } from "../../../translate/model/schema.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
-import { type Column, DataTable, Foreign } from "../data_table.tsx";
-import { DayInput } from "../day_input.tsx";
-import { FormToken, page } from "../layout.tsx";
-import { countText, Money } from "../money.tsx";
+import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
+import { DayInput } from "../parts/day_input.tsx";
+import { FormToken, page } from "../parts/layout.tsx";
+import { countText, Money } from "../parts/money.tsx";
 
 const BASE = "/console/operator";
 const PATH = `${BASE}/reconcile`;

@@ -12,9 +12,9 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { SETTING_DESCRIPTIONS } from "../../../gateway/setting_descriptions.ts";
 import type { SettingInForce } from "../../../gateway/settings_in_force.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
-import { DataTable } from "../data_table.tsx";
-import { page } from "../layout.tsx";
-import { Moment } from "../moment.tsx";
+import { DataTable } from "../parts/data_table.tsx";
+import { page } from "../parts/layout.tsx";
+import { Moment } from "../parts/moment.tsx";
 
 /** Every setting with its value, default and source; served from memory. */
 export const SETTINGS_PAGE: OperatorPageRoute = {

@@ -7,6 +7,7 @@
  * @module
  */
 import type { JSX } from "../jsx.d.ts";
+import type { AttemptCount } from "../../../gateway/accounts/repositories/failed_attempts.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type {
@@ -18,11 +19,14 @@ import {
   mergedCandidates,
 } from "../../../gateway/live/merged_candidates.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
-import { secondsText } from "../call_ending.tsx";
-import { DataTable } from "../data_table.tsx";
-import { page } from "../layout.tsx";
-import { countText } from "../money.tsx";
-import { Distance, durationText, Moment } from "../moment.tsx";
+import { secondsText } from "../parts/call_ending.tsx";
+import { DataTable } from "../parts/data_table.tsx";
+import { page } from "../parts/layout.tsx";
+import { countText } from "../parts/money.tsx";
+import { Distance, durationText, Moment } from "../parts/moment.tsx";
+
+const ATTEMPTS = "/console/operator/attempts";
+const WINDOW_MS = 15 * 60_000;
 
 /** Breakers, failures and credentials of each candidate. */
 export const UPSTREAMS_PAGE: OperatorPageRoute = {
@@ -40,13 +44,21 @@ async function upstreamsPage(
   const { gateway, path } = context;
   const nowMs = gateway.now();
   const known = await gateway.live.processes();
+  const failures = known.complete
+    ? await gateway.admin.failedAttempts.count(nowMs - WINDOW_MS, nowMs)
+    : undefined;
   return page(
     context,
     visit,
     {
       title: "Upstreams",
       about: aboutText(known),
-      actions: <a class="button" href={path}>Refresh</a>,
+      actions: (
+        <>
+          <a class="button" href={ATTEMPTS}>Failed attempts</a>
+          <a class="button" href={path}>Refresh</a>
+        </>
+      ),
     },
     <>
       {known.complete ? null : (
@@ -60,6 +72,7 @@ async function upstreamsPage(
         <Candidates
           candidates={mergedCandidates(known.data)}
           processes={known.data.length}
+          failures={failures}
           nowMs={nowMs}
         />
       </section>
@@ -79,9 +92,11 @@ function aboutText({ data }: KnownProcesses): string {
 }
 
 function Candidates(
-  { candidates, processes, nowMs }: {
+  { candidates, processes, failures, nowMs }: {
     readonly candidates: readonly MergedCandidate[];
     readonly processes: number;
+    /** Of the last 15 minutes; undefined: the store does not answer. */
+    readonly failures: readonly AttemptCount[] | undefined;
     readonly nowMs: number;
   },
 ): JSX.Element {
@@ -112,7 +127,15 @@ function Candidates(
         },
         {
           name: "Last 15 min",
-          cell: (one) => <Failures candidate={one} />,
+          cell: (one) => (
+            <Failures
+              candidate={one}
+              counts={failures?.filter(({ model, upstream }) =>
+                model === one.model && upstream === one.upstream
+              )}
+              nowMs={nowMs}
+            />
+          ),
         },
         {
           name: "First token p50, p95",
@@ -126,15 +149,7 @@ function Candidates(
         {
           name: "Credential",
           wraps: true,
-          cell: ({ credential }) =>
-            credential === undefined ? <span class="tag ok">works</span> : (
-              <>
-                <span class={credential.usable ? "tag warn" : "tag bad"}>
-                  {credential.usable ? "failing, still usable" : "fails"}
-                </span>{" "}
-                {credential.reason}
-              </>
-            ),
+          cell: (one) => <Credential candidate={one} />,
         },
       ]}
     />
@@ -142,7 +157,7 @@ function Candidates(
 }
 
 function Breaker(
-  { candidate: { worst, unwellIn }, processes }: {
+  { candidate: { worst, problemsIn }, processes }: {
     readonly candidate: MergedCandidate;
     readonly processes: number;
   },
@@ -156,34 +171,91 @@ function Breaker(
     <span class={`tag ${kind}`}>
       {worst.state === "closed" || processes === 1
         ? name
-        : `${name} in ${unwellIn} of ${processes}`}
+        : `${name} in ${problemsIn} of ${processes}`}
     </span>
   );
 }
 
-function Failures(
-  { candidate: { model, calls, failed, errors } }: {
+/** Whether the credential works, as far as calls have shown it. */
+function Credential(
+  { candidate: { credential, calls, failed, errors, wasCalled } }: {
     readonly candidate: MergedCandidate;
   },
 ): JSX.Element {
-  const text = `${countText(failed)} of ${countText(calls)} failed`;
-  const kinds = Object.entries(errors).toSorted(([, a], [, b]) => b - a)
-    .slice(0, 3)
-    .map(([error, count]) => `${error.replaceAll("_", " ")}: ${count}`);
-  return failed === 0
-    ? <>{calls === 0 ? <span class="soft">no calls</span> : text}</>
-    : (
+  if (credential !== undefined) {
+    return (
       <>
-        <a
-          href={`/console/operator/calls?ended=unserved&model=${
-            encodeURIComponent(model)
-          }`}
-        >
-          {text}
-        </a>{" "}
-        <span class="soft">{kinds.join(", ")}</span>
+        <span class={credential.usable ? "tag warn" : "tag bad"}>
+          {credential.usable ? "failing, still usable" : "fails"}
+        </span>{" "}
+        {credential.reason}
       </>
     );
+  }
+  const refused = ["401", "402", "403"].find((one) =>
+    errors[one] !== undefined
+  );
+  if (refused !== undefined) {
+    return <span class="tag bad">refused with {refused}</span>;
+  }
+  if (calls > failed) return <span class="tag ok">works</span>;
+  return (
+    <span class="soft">
+      {calls > 0
+        ? "not known: all calls failed"
+        : wasCalled
+        ? "not used in 15 min"
+        : "not used yet"}
+    </span>
+  );
+}
+
+/** The attempts that failed, as the store has them; while it does not answer, as processes counted them. */
+function Failures(
+  { candidate: { model, upstream, calls, failed, errors }, counts, nowMs }: {
+    readonly candidate: MergedCandidate;
+    readonly counts: readonly AttemptCount[] | undefined;
+    readonly nowMs: number;
+  },
+): JSX.Element {
+  const kinds: readonly (readonly [string, number])[] = counts === undefined
+    ? Object.entries(errors)
+    : counts.map(({ error, count }) => [error, count]);
+  const sum = counts === undefined
+    ? failed
+    : counts.reduce((total, { count }) => total + count, 0);
+  const most = Math.max(calls, sum);
+  const text = `${countText(sum)} of ${countText(most)} failed`;
+  if (sum === 0) {
+    return most === 0 ? <span class="soft">no calls</span> : <>{text}</>;
+  }
+  const search = new URLSearchParams({
+    upstream,
+    model,
+    from: new Date(nowMs - WINDOW_MS).toISOString(),
+    to: new Date(nowMs).toISOString(),
+  });
+  const link = (count: string, error?: string): JSX.Element => {
+    const filters = new URLSearchParams(search);
+    if (error !== undefined) filters.set("error", error);
+    return counts === undefined
+      ? <>{count}</>
+      : <a href={`${ATTEMPTS}?${filters}`}>{count}</a>;
+  };
+  return (
+    <>
+      {link(text)}{" "}
+      <span class="soft">
+        {kinds.toSorted(([, a], [, b]) => b - a).slice(0, 3)
+          .map(([error, count], at) => (
+            <>
+              {at === 0 ? "" : ", "}
+              {error.replaceAll("_", " ")}: {link(countText(count), error)}
+            </>
+          ))}
+      </span>
+    </>
+  );
 }
 
 function Processes(

@@ -1,0 +1,46 @@
+/**
+ * Tables as CSV files.
+ *
+ * @module
+ */
+import { csvCell } from "../../../gateway/accounts/repositories/ledger_report.ts";
+import { exportText } from "../../../gateway/admin/export_text.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import { isObject, type JsonObject } from "../../../translate/bytes/json.ts";
+import { fileReply } from "../../file_reply.ts";
+import { PAGE_HEADERS } from "../http/page_headers.ts";
+
+/**
+ * Rows as a CSV file (RFC 4180), read from the store at the browser's pace.
+ *
+ * @throws {ApiError} as {@linkcode fileReply}
+ */
+export function csvReply(
+  name: string,
+  text: AsyncGenerator<string, void, void>,
+): Promise<HttpReply> {
+  return fileReply({
+    ...PAGE_HEADERS,
+    "content-type": "text/csv; charset=utf-8",
+    "content-disposition": `attachment; filename="${name}.csv"`,
+  }, text);
+}
+
+/** Lines of objects with the fields `names`; the first line names them. */
+export function csvOf<T>(
+  names: readonly string[],
+  slices: AsyncIterable<readonly T[]> | Iterable<readonly T[]>,
+  rowOf: (item: T) => JsonObject,
+): AsyncGenerator<string, void, void> {
+  return exportText(`${names.join(",")}\r\n`, slices, (item) => {
+    const row = rowOf(item);
+    return `${names.map((name) => csvCell(cellOf(row[name]))).join(",")}\r\n`;
+  });
+}
+
+/** A value as one cell: a list with semicolons, an object as JSON. */
+function cellOf(value: unknown): unknown {
+  if (value === undefined || value === null) return null;
+  if (Array.isArray(value)) return value.map(String).join("; ");
+  return isObject(value) ? JSON.stringify(value) : value;
+}

@@ -1,0 +1,15 @@
+/**
+ * The gateway's address for lines that people copy.
+ *
+ * @module
+ */
+import type { RouteContext } from "../../route.ts";
+import { transportOf } from "./cookies.ts";
+
+/** `GATEWAY_PUBLIC_URL`, or the address that the browser used; without a slash at the end. */
+export function baseUrl(context: RouteContext): string {
+  const { publicUrl } = context.gateway.config;
+  if (publicUrl !== undefined) return publicUrl;
+  const scheme = transportOf(context) === "https" ? "https" : "http";
+  return `${scheme}://${context.request.headers.get("host") ?? "localhost"}`;
+}

@@ -1,0 +1,86 @@
+/**
+ * The cookies of the console. Over https they have the `__Host-` prefix and `Secure`; a loopback
+ * host over http has neither, because some browsers keep no secure cookie there.
+ *
+ * @module
+ */
+import type { Door } from "../../../gateway/console/console.ts";
+import { isLoopback } from "../../../gateway/config.ts";
+import type { RouteContext } from "../../route.ts";
+
+/** How a browser reaches the gateway; undefined: over plain http, not on loopback. */
+export type Transport = "https" | "loopback";
+
+/** The host of a request without its port. */
+function hostOf({ headers }: Request): string {
+  return (headers.get("host") ?? "").replace(/:\d*$/, "").toLowerCase();
+}
+
+/**
+ * How the browser reaches the gateway. A proxy reports https in `x-forwarded-proto`; without it,
+ * a browser sends `sec-fetch-site` to a host other than loopback over https only.
+ */
+export function transportOf(
+  { request, gateway }: Pick<RouteContext, "request" | "gateway">,
+): Transport | undefined {
+  const { headers } = request;
+  const forwarded = headers.get("x-forwarded-proto")?.split(",")[0]?.trim();
+  if (forwarded === "https") return "https";
+  const host = hostOf(request);
+  if (isLoopback(host)) return "loopback";
+  const isPublic = gateway.config.publicUrl?.toLowerCase() ===
+    `https://${headers.get("host")?.toLowerCase()}`;
+  return isPublic || (headers.has("sec-fetch-site") && forwarded !== "http")
+    ? "https"
+    : undefined;
+}
+
+const NAMES: Readonly<Record<Door, string>> = {
+  account: "console",
+  operator: "operator",
+};
+
+function nameOf(door: Door, transport: Transport): string {
+  return transport === "https" ? `__Host-${NAMES[door]}` : NAMES[door];
+}
+
+/** The value of a session cookie; undefined if there is none. */
+export function sessionCookie(
+  context: Pick<RouteContext, "request" | "gateway">,
+  door: Door,
+): string | undefined {
+  const transport = transportOf(context);
+  if (transport === undefined) return undefined;
+  return cookie(context.request, nameOf(door, transport));
+}
+
+/** The header that sets a session cookie, or with no secret removes it. */
+export function setSessionCookie(
+  door: Door,
+  transport: Transport,
+  secret: string | undefined,
+): string {
+  return [
+    `${nameOf(door, transport)}=${secret ?? ""}`,
+    "Path=/",
+    "HttpOnly",
+    "SameSite=Strict",
+    ...(transport === "https" ? ["Secure"] : []),
+    ...(secret === undefined ? ["Max-Age=0"] : []),
+  ].join("; ");
+}
+
+/** The chosen colours; undefined: those of the system. */
+export function themeOf(request: Request): "light" | "dark" | undefined {
+  const theme = cookie(request, "theme");
+  return theme === "light" || theme === "dark" ? theme : undefined;
+}
+
+function cookie(request: Request, name: string): string | undefined {
+  for (const part of (request.headers.get("cookie") ?? "").split(";")) {
+    const [key, ...rest] = part.trim().split("=");
+    const value = rest.join("=");
+    if (key === name && /^[\w-]{1,100}$/.test(value)) return value;
+  }
+  return undefined;
+}

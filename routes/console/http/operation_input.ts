@@ -1,0 +1,24 @@
+/**
+ * Runs a change of a form: its fields become the body, and its hidden key makes it apply once.
+ *
+ * @module
+ */
+import type { OperationInput } from "../../../gateway/admin/operation.ts";
+import type { Visit } from "../../../gateway/console/visit.ts";
+
+/** The input of an operation from a form. */
+export function operationInput(
+  visit: Visit,
+  body: Readonly<Record<string, unknown>>,
+  id?: string,
+): OperationInput {
+  const idempotencyKey = visit.form.get("idempotency_key");
+  return {
+    body,
+    ...(id === undefined ? {} : { id }),
+    // Another session may not repeat it.
+    ...(idempotencyKey === null || idempotencyKey === ""
+      ? {}
+      : { idempotencyKey: `${visit.session.id}:${idempotencyKey}` }),
+  };
+}

@@ -1,0 +1,287 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * Who may look at an account or manage it: its tokens and its sessions.
+ *
+ * @module
+ */
+import { isPermitted } from "../../../gateway/accounts/credential_kind.ts";
+import type { SessionRecord } from "../../../gateway/accounts/repositories/session_repository.ts";
+import {
+  TOKEN,
+  type TokenRecord,
+} from "../../../gateway/accounts/repositories/token_repository.ts";
+import type { AccountVisit } from "../../../gateway/console/visit.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import { ApiError } from "../../../translate/model/error.ts";
+import type { AccountPageRoute, RouteContext } from "../../route.ts";
+import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { FormToken, OnceField, page } from "../parts/layout.tsx";
+import { listCsv } from "../csv/list_csv.ts";
+import { seeOther } from "../http/see_other.ts";
+import { Distance, Moment } from "../parts/moment.tsx";
+import { NewSecret } from "../parts/new_secret.tsx";
+import { operationInput } from "../http/operation_input.ts";
+import { administrationOf, runAccountOperation } from "../http/operations.ts";
+
+/** The routes of tokens and sessions. */
+export const ACCESS_ROUTES: readonly AccountPageRoute[] = [
+  {
+    access: "page",
+    area: "account",
+    permission: "see_account",
+    method: "GET",
+    path: "/console/access",
+    handle: accessPage,
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "see_account",
+    method: "GET",
+    path: "/console/access/tokens.csv",
+    handle: ({ gateway }, { holder: { accountId } }) =>
+      listCsv(
+        "tokens",
+        TOKEN,
+        (page) => gateway.admin.tokens.list({ accountId, ...page }),
+      ),
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "manage",
+    method: "POST",
+    path: "/console/access/tokens",
+    handle: issueToken,
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "manage",
+    method: "POST",
+    path: "/console/access/tokens/revoke",
+    handle: revokeToken,
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "manage",
+    method: "POST",
+    path: "/console/access/sessions/end",
+    handle: endSession,
+  },
+];
+
+async function accessPage(
+  context: RouteContext,
+  visit: AccountVisit,
+): Promise<HttpReply> {
+  const { gateway } = context;
+  const { accountId, kind } = visit.holder;
+  const { data: tokens } = await gateway.admin.tokens.list({
+    accountId,
+    limit: 1000,
+  });
+  const sessions = await gateway.admin.sessions.list(accountId);
+  const nowMs = gateway.now();
+  const mayManage = isPermitted(kind, "manage");
+  return page(
+    context,
+    visit,
+    {
+      title: "Access",
+      about:
+        "Account tokens open this console and the API under /v1/account. They cannot call models.",
+    },
+    <>
+      <section class="card">
+        <div class="head">
+          <h2>Account tokens</h2>
+          <a href="/console/access/tokens.csv">CSV</a>
+        </div>
+        {tokens.length === 0 ? <p class="soft">None yet.</p> : (
+          <DataTable
+            name="Account tokens"
+            rows={tokens.toReversed()}
+            columns={[
+              {
+                name: "Name",
+                cell: (one) => <Foreign text={one.name || "(no name)"} />,
+              },
+              { name: "Token", cell: (one) => <code>{one.hint}</code> },
+              { name: "Scope", cell: (one) => one.scope },
+              {
+                name: "Last used",
+                cell: (one) =>
+                  one.lastUsedAtMs === undefined
+                    ? <span class="soft">never</span>
+                    : <Distance atMs={one.lastUsedAtMs} nowMs={nowMs} />,
+              },
+              {
+                name: "State",
+                cell: (one) => <TokenState item={one} nowMs={nowMs} />,
+              },
+              ...(mayManage
+                ? [{
+                  name: "",
+                  cell: (one: TokenRecord) =>
+                    one.revokedAtMs === undefined && one.expiresAtMs > nowMs
+                      ? (
+                        <form
+                          method="post"
+                          action="/console/access/tokens/revoke"
+                        >
+                          <FormToken visit={visit} />
+                          <input type="hidden" name="id" value={one.id} />
+                          <button class="link" type="submit">
+                            Revoke {one.hint.slice(-4)}
+                          </button>
+                        </form>
+                      )
+                      : null,
+                }]
+                : []),
+            ]}
+          />
+        )}
+        {mayManage
+          ? (
+            <form class="row" method="post" action="/console/access/tokens">
+              <FormToken visit={visit} />
+              <OnceField />
+              <label>
+                New token with the scope read
+                <input
+                  name="name"
+                  maxLength={200}
+                  placeholder="What it is for"
+                  required
+                />
+              </label>
+              <button type="submit">Make the token</button>
+            </form>
+          )
+          : null}
+        <p class="soft">
+          A token with the scope manage comes from the gateway's operator.
+        </p>
+      </section>
+      <section class="card">
+        <h2>Sessions</h2>
+        <DataTable
+          name="Sessions"
+          rows={sessions}
+          columns={[
+            {
+              name: "With",
+              cell: (one) =>
+                one.subject.startsWith("link_")
+                  ? `a sign-in link (${one.kind})`
+                  : one.kind === "key"
+                  ? "an API key"
+                  : `a token (${one.kind})`,
+            },
+            { name: "Since", cell: (one) => <Moment atMs={one.madeAtMs} /> },
+            {
+              name: "Last seen",
+              cell: (one) => <Distance atMs={one.seenAtMs} nowMs={nowMs} />,
+            },
+            {
+              name: "Ends",
+              cell: (one) => <Distance atMs={one.endsAtMs} nowMs={nowMs} />,
+            },
+            {
+              name: "",
+              cell: (one) =>
+                one.id === visit.session.id
+                  ? <span class="tag ok">this one</span>
+                  : mayManage
+                  ? <EndSession item={one} visit={visit} />
+                  : null,
+            },
+          ]}
+        />
+      </section>
+    </>,
+  );
+}
+
+function EndSession(
+  { item, visit }: {
+    readonly item: SessionRecord;
+    readonly visit: AccountVisit;
+  },
+) {
+  return (
+    <form method="post" action="/console/access/sessions/end">
+      <FormToken visit={visit} />
+      <input type="hidden" name="id" value={item.id} />
+      <button class="link" type="submit">End</button>
+    </form>
+  );
+}
+
+function TokenState(
+  { item, nowMs }: { readonly item: TokenRecord; readonly nowMs: number },
+) {
+  if (item.revokedAtMs !== undefined) {
+    return <span class="tag bad">revoked</span>;
+  }
+  return item.expiresAtMs <= nowMs
+    ? <span class="tag bad">ended</span>
+    : (
+      <span class="tag ok">
+        ends <Distance atMs={item.expiresAtMs} nowMs={nowMs} />
+      </span>
+    );
+}
+
+async function issueToken(
+  context: RouteContext,
+  visit: AccountVisit,
+): Promise<HttpReply> {
+  const { token } = await runAccountOperation(
+    context,
+    visit,
+    "issueAccountToken",
+    operationInput(visit, { name: visit.form.get("name") ?? "" }),
+  );
+  return page(
+    context,
+    visit,
+    { title: "New account token", nav: "/console/access" },
+    <NewSecret
+      text={typeof token === "string" ? token : undefined}
+      noun="token"
+      done="/console/access"
+    />,
+  );
+}
+
+async function revokeToken(
+  context: RouteContext,
+  visit: AccountVisit,
+): Promise<HttpReply> {
+  await runAccountOperation(
+    context,
+    visit,
+    "revokeAccountToken",
+    operationInput(visit, {}, visit.form.get("id") ?? ""),
+  );
+  return seeOther("/console/access");
+}
+
+async function endSession(
+  context: RouteContext,
+  visit: AccountVisit,
+): Promise<HttpReply> {
+  const id = visit.form.get("id") ?? "";
+  const { sessions } = administrationOf(context, visit);
+  if (!await sessions.endOf(visit.holder.accountId, id)) {
+    throw new ApiError("not_found", "there is no such session", {
+      retryable: false,
+    });
+  }
+  return seeOther("/console/access");
+}

@@ -1,0 +1,362 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * One call, explained: why it was refused and what helps, or what it cost to the micro-dollar, and
+ * what happened at the upstreams.
+ *
+ * @module
+ */
+import type { JSX } from "../jsx.d.ts";
+import { outcomeOf } from "../../../gateway/accounts/calls/outcome.ts";
+import {
+  type ChargePart,
+  explainCharge,
+  type Explanation,
+} from "../../../gateway/accounts/ledger/explanation.ts";
+import {
+  isPerUse,
+  meterWords,
+} from "../../../gateway/accounts/ledger/meters.ts";
+import { reasonText } from "../../../gateway/accounts/ledger/reason_text.ts";
+import type { FoundCall } from "../../../gateway/accounts/repositories/call_report.ts";
+import type { AccountScope } from "../../../gateway/admin/account_scope.ts";
+import type { Visit } from "../../../gateway/console/visit.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import type { RouteContext } from "../../route.ts";
+import { Ending, secondsText } from "../parts/call_ending.tsx";
+import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { page } from "../parts/layout.tsx";
+import { countText, Money } from "../parts/money.tsx";
+import { momentText } from "../parts/moment.tsx";
+import { Why } from "../parts/reasons.tsx";
+
+/** The page of a call; one outside of `scope` does not exist. */
+export async function callPage(
+  context: RouteContext,
+  visit: Visit,
+  scope: Partial<AccountScope>,
+  base: string,
+): Promise<HttpReply> {
+  const call = await context.gateway.admin.calls.get(
+    context.parameters["id"] ?? "",
+    scope,
+  );
+  const { record, entry, atMs } = call;
+  const explained = entry === undefined ? undefined : explainCharge(entry);
+  const isOperators = scope.accountId === undefined;
+  return page(
+    context,
+    visit,
+    {
+      title: "Call",
+      about: <code>{record.requestId}</code>,
+      nav: `${base}/calls`,
+    },
+    <>
+      <section class="card">
+        <dl>
+          <dt>Ended</dt>
+          <dd>
+            <Ending
+              outcome={outcomeOf(record)}
+              status={record.status}
+              code={record.code}
+            />
+          </dd>
+          <dt>Time</dt>
+          <dd>
+            <time dateTime={new Date(atMs).toISOString()}>
+              {momentText(atMs, true)} UTC
+            </time>
+          </dd>
+          {isOperators
+            ? (
+              <>
+                <dt>Account</dt>
+                <dd>
+                  <a
+                    href={`${base}/accounts/${
+                      encodeURIComponent(record.accountId)
+                    }`}
+                  >
+                    <Foreign text={record.accountId} />
+                  </a>
+                </dd>
+              </>
+            )
+            : null}
+          <dt>Model</dt>
+          <dd>
+            <Foreign text={record.model ?? "none given"} />
+          </dd>
+          <dt>Endpoint</dt>
+          <dd>
+            {record.endpoint === "" ? "not known" : record.endpoint}
+            {record.stream === true ? ", streamed" : ""}
+          </dd>
+          <dt>Key</dt>
+          <dd>
+            <a
+              href={`${base}/calls?key=${encodeURIComponent(record.keyId)}`}
+            >
+              <code>{record.keyId}</code>
+            </a>
+          </dd>
+          {record.user === undefined ? null : (
+            <>
+              <dt>End user</dt>
+              <dd>
+                <Foreign text={record.user} />
+              </dd>
+            </>
+          )}
+          <dt>Whole</dt>
+          <dd>{secondsText(record.durationMs)}</dd>
+          <dt>First byte</dt>
+          <dd>{secondsText(record.firstByteMs)}</dd>
+          <dt>First token</dt>
+          <dd>{secondsText(record.firstTokenMs)}</dd>
+          {record.dropped === undefined || record.dropped.length === 0
+            ? null
+            : (
+              <>
+                <dt>Dropped</dt>
+                <dd>{record.dropped.join(", ")}</dd>
+              </>
+            )}
+          {isOperators && record.traceId !== undefined
+            ? (
+              <>
+                <dt>Trace</dt>
+                <dd>
+                  <code>{record.traceId}</code>
+                </dd>
+              </>
+            )
+            : null}
+        </dl>
+      </section>
+      <Why record={record} atMs={atMs} isOperators={isOperators} />
+      <section class="card">
+        <h2>Cost</h2>
+        {explained === undefined ||
+            explained.parts.every(({ tokens }) => tokens === 0)
+          ? (
+            <p>
+              Nothing was charged.
+            </p>
+          )
+          : <Arithmetic explained={explained} />}
+        {entry === undefined ? null : (
+          <p class="soft">
+            {explained?.parts.some(({ bounded }) => bounded === true) === true
+              ? "≈ The upstream reported more tokens or uses than the call can have had, so the most that it can have had is charged. "
+              : entry.estimated
+              ? "≈ The upstream reported no complete usage: tokens are an estimate. "
+              : ""}
+            {explained?.parts.some(({ unpriced }) => unpriced === true) === true
+              ? "Unpriced: the price of the model has no rate for it, so the dearest of its kind counts. "
+              : ""}
+            {explained?.version === undefined
+              ? ""
+              : `Version ${explained.version} of the price. `}
+            {entry.corrects === undefined
+              ? ""
+              : "First charged by estimate, because the process that served the call seemed dead, and corrected since. "}
+            Line #{entry.seq} of the ledger{entry.purse === undefined ? "." : (
+              <>
+                , paid from the balance of <Foreign text={entry.purse} />.
+              </>
+            )}
+            {isOperators || visit.session.kind !== "key"
+              ? (
+                <>
+                  {" "}
+                  <a
+                    href={`${base}/ledger?request_id=${
+                      encodeURIComponent(record.requestId)
+                    }`}
+                  >
+                    See the line
+                  </a>
+                </>
+              )
+              : null}
+          </p>
+        )}
+      </section>
+      <Attempts call={call} isOperators={isOperators} />
+    </>,
+  );
+}
+
+/** A whole number of 10⁻¹² dollars, exactly. */
+function picoText(pico: bigint): string {
+  const text = String(pico).padStart(13, "0");
+  return `$${text.slice(0, -12)}.${text.slice(-12)}`;
+}
+
+/** A rate, for a million tokens or for one use. */
+function Rate(
+  { of, each }: { readonly of: string; readonly each: number },
+): JSX.Element {
+  return (
+    <>
+      <Money microUsd={each} decimals={6} />
+      {isPerUse(of) ? " each" : " / M"}
+    </>
+  );
+}
+
+function Meter({ part }: { readonly part: ChargePart }): JSX.Element {
+  const { of, model, unpriced, bounded } = part;
+  return (
+    <>
+      {meterWords(of)}
+      {model === undefined ? null : (
+        <>
+          {" by "}
+          <Foreign text={model} />
+        </>
+      )}
+      {unpriced === undefined ? null : (
+        <>
+          {" "}
+          <span class="tag warn">unpriced</span>
+        </>
+      )}
+      {bounded === undefined ? null : (
+        <>
+          {" "}
+          <span class="tag warn">bounded</span>
+        </>
+      )}
+    </>
+  );
+}
+
+function Arithmetic(
+  { explained }: { readonly explained: Explanation },
+): JSX.Element {
+  const parts = explained.parts.filter(({ tokens }) => tokens !== 0);
+  const hasReasons = parts.some(({ reasons }) => reasons !== undefined);
+  return (
+    <DataTable<ChargePart>
+      name="How the charge was computed"
+      rows={parts}
+      columns={[
+        { name: "What", cell: (part) => <Meter part={part} />, sum: "Charged" },
+        {
+          name: "Count",
+          number: true,
+          cell: ({ tokens }) => countText(tokens),
+        },
+        ...(hasReasons
+          ? [
+            {
+              name: "Rate",
+              number: true,
+              cell: ({ rate, of }: ChargePart) => <Rate of={of} each={rate} />,
+            },
+            { name: "Because of", wraps: true, cell: reasonText },
+          ]
+          : []),
+        {
+          name: "× dollars",
+          number: true,
+          cell: ({ price, of }) => <Rate of={of} each={price} />,
+        },
+        {
+          name: "= exactly",
+          number: true,
+          cell: ({ picoUsd }) => picoText(picoUsd),
+          sum: (
+            <>
+              {picoText(explained.picoUsd)}, rounded up to{" "}
+              <Money microUsd={explained.microUsd} decimals={6} />
+            </>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function Attempts(
+  { call: { record, entry }, isOperators }: {
+    readonly call: FoundCall;
+    readonly isOperators: boolean;
+  },
+): JSX.Element {
+  const attempts = record.attempts ?? [];
+  const number = (value: unknown): number | undefined =>
+    typeof value === "number" ? value : undefined;
+  return (
+    <section class="card">
+      <h2>Attempts at upstreams</h2>
+      {attempts.length === 0
+        ? (
+          <p>
+            {entry === undefined
+              ? "None: nothing was sent to a vendor."
+              : "Not known: the process ended before it recorded them."}
+          </p>
+        )
+        : (
+          <DataTable
+            name="Attempts"
+            rows={attempts}
+            columns={[
+              ...(isOperators
+                ? [{
+                  name: "Upstream",
+                  cell: (one: (typeof attempts)[number]) =>
+                    String(one["upstream"] ?? ""),
+                }]
+                : []),
+              {
+                name: "Status",
+                cell: (one) =>
+                  one["status"] === null || one["status"] === undefined
+                    ? "no response"
+                    : String(one["status"]),
+              },
+              {
+                name: "Error",
+                wraps: true,
+                cell: (one) => (
+                  <>
+                    <Foreign
+                      text={String(one["error"] ?? "").replaceAll("_", " ")}
+                    />
+                    {isOperators && typeof one["words"] === "string"
+                      ? (
+                        <>
+                          : <Foreign text={one["words"]} />
+                        </>
+                      )
+                      : null}
+                  </>
+                ),
+              },
+              {
+                name: "Began after",
+                number: true,
+                cell: (one) => secondsText(number(one["after_ms"])),
+              },
+              {
+                name: "First byte",
+                number: true,
+                cell: (one) => secondsText(number(one["first_byte_ms"])),
+              },
+              {
+                name: "Took",
+                number: true,
+                cell: (one) => secondsText(number(one["duration_ms"])),
+              },
+            ]}
+          />
+        )}
+    </section>
+  );
+}

@@ -1,0 +1,366 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * Who changed what: by page, API and command line, newest first. An account sees what belongs to it.
+ *
+ * @module
+ */
+import type { Children, JSX } from "../jsx.d.ts";
+import {
+  ACTIONS,
+  ACTOR_KINDS,
+  type ActorKind,
+  CHANGE,
+  type ChangeRecord,
+} from "../../../gateway/accounts/changes/change.ts";
+import {
+  CHANGE_FILTERS,
+  changeJson,
+  changeQuery,
+  ownChange,
+} from "../../../gateway/admin/changes.ts";
+import type { ChangeQuery } from "../../../gateway/accounts/repositories/change_repository.ts";
+import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
+import type { Visit } from "../../../gateway/console/visit.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import type { JsonObject } from "../../../translate/bytes/json.ts";
+import type { AccountPageRoute, RouteContext } from "../../route.ts";
+import { csvOf, csvReply } from "../csv/csv.ts";
+import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { DayInput } from "../parts/day_input.tsx";
+import { filterFields } from "../parts/filter_fields.ts";
+import { page } from "../parts/layout.tsx";
+import { Money } from "../parts/money.tsx";
+import { Moment } from "../parts/moment.tsx";
+
+/** Path of the page of all accounts. */
+export const OPERATOR_NAV = "/console/operator/changes";
+const PAGE_LENGTH = 50;
+const COLUMNS: readonly string[] = Object.values(CHANGE).map(({ json }) =>
+  json
+);
+
+/** The account's own changes, and all of them as a file. */
+export const ACCOUNT_CHANGES_PAGES: readonly AccountPageRoute[] = [
+  {
+    access: "page",
+    area: "account",
+    permission: "see_account",
+    method: "GET",
+    path: "/console/changes",
+    handle: (context, visit) =>
+      changesView(context, visit, {
+        base: "/console",
+        about:
+          "Who changed the account, its keys and its access, newest first. Changes of a plan are its operator's.",
+        accountId: visit.holder.accountId,
+      }),
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "see_account",
+    method: "GET",
+    path: "/console/changes.csv",
+    handle: ({ gateway, query }, { holder: { accountId } }) =>
+      changesCsv(gateway.admin, query, accountId),
+  },
+];
+
+const ACTORS: Readonly<Record<ActorKind, string>> = {
+  operator: "operator",
+  manage: "account token (manage)",
+  read: "account token (read)",
+  key: "API key",
+  command_line: "command line",
+  gateway: "gateway",
+  unknown: "refused sign-in",
+};
+
+/** The filters of the address; those of an account are its own. */
+function filtersOf(
+  query: URLSearchParams,
+  accountId: string | undefined,
+): ChangeQuery {
+  return {
+    ...changeQuery(filterFields(query, Object.keys(CHANGE_FILTERS))),
+    ...(accountId === undefined ? {} : { accountId }),
+  };
+}
+
+/** Every change of the filters as a file; with an account those that belong to it. */
+export function changesCsv(
+  admin: Admin,
+  query: URLSearchParams,
+  accountId?: string,
+): Promise<HttpReply> {
+  return csvReply(
+    "changes",
+    csvOf(
+      COLUMNS,
+      admin.changes.all(filtersOf(query, accountId)),
+      (change) => {
+        const { object: _, before, after, ...rest } = changeJson(
+          accountId === undefined ? change : ownChange(change),
+        );
+        return { ...rest, before: jsonCell(before), after: jsonCell(after) };
+      },
+    ),
+  );
+}
+
+function jsonCell(value: unknown): string | null {
+  return value === undefined || value === null ? null : JSON.stringify(value);
+}
+
+/** The page of changes; with an account those that belong to it. */
+export async function changesView(
+  context: RouteContext,
+  visit: Visit,
+  { base, about, accountId }: {
+    readonly base: string;
+    readonly about: string;
+    readonly accountId?: string;
+  },
+): Promise<HttpReply> {
+  const nav = `${base}/changes`;
+  const { query, gateway } = context;
+  const value = (name: string): string => query.get(name)?.trim() ?? "";
+  const { data, next } = await gateway.admin.changes.list({
+    ...filtersOf(query, accountId),
+    limit: PAGE_LENGTH,
+    ...(value("after") === "" ? {} : { after: value("after") }),
+  });
+  const search = new URLSearchParams(query);
+  search.delete("after");
+  const older = new URLSearchParams(search);
+  older.set("after", next ?? "");
+  const text = (name: string, title: string): JSX.Element => (
+    <label>
+      {title}
+      <input name={name} value={value(name)} placeholder="all" />
+    </label>
+  );
+  const choice = (
+    name: string,
+    title: string,
+    choices: readonly (readonly [value: string, text: string])[],
+  ): JSX.Element => (
+    <label>
+      {title}
+      <select name={name}>
+        <option value="">all</option>
+        {choices.map(([one, shown]) => (
+          <option key={one} value={one} selected={one === value(name)}>
+            {shown}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  const day = (name: string, title: string): JSX.Element => (
+    <label>
+      {title}
+      <DayInput name={name} value={value(name)} />
+    </label>
+  );
+  return page(
+    context,
+    visit,
+    {
+      title: "Changes",
+      about,
+      nav,
+      actions: <a class="button" href={`${nav}.csv?${search}`}>CSV</a>,
+    },
+    <>
+      <form class="card row" action={nav}>
+        {accountId === undefined ? text("account", "Account") : null}
+        {choice(
+          "action",
+          "What",
+          ACTIONS.map((action) => [action, actionText(action)]),
+        )}
+        {choice(
+          "actor",
+          "Who",
+          ACTOR_KINDS.map((kind) => [kind, ACTORS[kind]]),
+        )}
+        {text("target", "Id")}
+        {day("from", "From (UTC)")}
+        {day("to", "To (UTC)")}
+        <button class="main" type="submit">Apply</button>
+      </form>
+      <section class="card">
+        {data.length === 0
+          ? (
+            <p>
+              No changes{search.size === 0
+                ? " yet: what is changed here, through the API or on the command line is listed on this page."
+                : " match these filters."}
+            </p>
+          )
+          : (
+            <ChangesTable
+              nav={nav}
+              changes={accountId === undefined ? data : data.map(ownChange)}
+            />
+          )}
+        {next === undefined ? null : (
+          <p>
+            <a href={`${nav}?${older}`}>Older changes</a>
+          </p>
+        )}
+      </section>
+    </>,
+  );
+}
+
+function ChangesTable(
+  { nav, changes }: {
+    /** Path of the page. */
+    readonly nav: string;
+    readonly changes: readonly ChangeRecord[];
+  },
+): JSX.Element {
+  return (
+    <DataTable
+      name="Changes"
+      rows={changes}
+      columns={[
+        { name: "Time (UTC)", cell: ({ atMs }) => <Moment atMs={atMs} /> },
+        {
+          name: "Who",
+          wraps: true,
+          cell: (change) => <Who nav={nav} change={change} />,
+        },
+        { name: "What", cell: ({ action }) => actionText(action) },
+        {
+          name: "Of",
+          wraps: true,
+          cell: (change) => <Target nav={nav} change={change} />,
+        },
+        {
+          name: "Before and after",
+          wraps: true,
+          cell: ({ before = {}, after = {} }) =>
+            fieldNames(before, after).map((name) => (
+              <div>
+                {name.replace("micro_usd", "").replaceAll("_", " ").trim() ||
+                  "amount"}: {name in before
+                  ? (
+                    <>
+                      <del>
+                        <Value name={name} value={before[name]} />
+                      </del>
+                      {" → "}
+                    </>
+                  )
+                  : null}
+                <Value name={name} value={after[name]} />
+              </div>
+            )),
+        },
+      ]}
+    />
+  );
+}
+
+/** Fields that other columns show. */
+const ELSEWHERE: ReadonlySet<string> = new Set(["id", "account", "created_at"]);
+
+function fieldNames(before: JsonObject, after: JsonObject): readonly string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .filter((name) => !ELSEWHERE.has(name));
+}
+
+/** `key.rotate`: key rotate. */
+function actionText(action: string): string {
+  return action.replace(".", ": ").replaceAll("_", " ");
+}
+
+function Who(
+  { nav, change }: { readonly nav: string; readonly change: ChangeRecord },
+): JSX.Element {
+  const { actorKind, actorId, actorName } = change;
+  return (
+    <>
+      {ACTORS[actorKind]}
+      {actorName === undefined ? null : (
+        <>
+          {" "}
+          <Foreign text={actorName} />
+        </>
+      )}
+      {actorId === undefined ? null : (
+        <>
+          {" "}
+          <a href={`${nav}?actor_id=${encodeURIComponent(actorId)}`}>
+            <code>{actorId}</code>
+          </a>
+        </>
+      )}
+    </>
+  );
+}
+
+/** The operators' pages of what can be changed. */
+const PAGES: Readonly<Record<string, string>> = {
+  account: "accounts",
+  webhook: "accounts",
+  plan: "plans",
+};
+
+function Target(
+  { nav, change }: { readonly nav: string; readonly change: ChangeRecord },
+): JSX.Element {
+  const { action, target, accountId } = change;
+  const isOperators = nav === OPERATOR_NAV;
+  const own = isOperators ? PAGES[action.split(".")[0] ?? ""] : undefined;
+  return (
+    <>
+      <a
+        href={own === undefined
+          ? `${nav}?target=${encodeURIComponent(target)}`
+          : `/console/operator/${own}/${encodeURIComponent(target)}`}
+      >
+        <Foreign text={target} />
+      </a>
+      {!isOperators || accountId === undefined || accountId === target
+        ? null
+        : (
+          <>
+            <br />
+            <span class="soft">of</span>{" "}
+            <a href={`${nav}?account=${encodeURIComponent(accountId)}`}>
+              <Foreign text={accountId} />
+            </a>
+          </>
+        )}
+    </>
+  );
+}
+
+function Value(
+  { name, value }: { readonly name: string; readonly value: unknown },
+): JSX.Element {
+  return <>{shown(name, value)}</>;
+}
+
+function shown(name: string, value: unknown): Children {
+  if (value === null || value === undefined) return "none";
+  if (typeof value === "number" && name.endsWith("micro_usd")) {
+    return <Money microUsd={value} decimals={6} />;
+  }
+  if (value === "") return "none";
+  if (typeof value === "string" && name.endsWith("_at")) {
+    const atMs = Date.parse(value);
+    if (!Number.isNaN(atMs)) return <Moment atMs={atMs} />;
+  }
+  if (Array.isArray(value)) return <Foreign text={value.join(", ")} />;
+  return (
+    <Foreign
+      text={typeof value === "object" ? JSON.stringify(value) : String(value)}
+    />
+  );
+}

@@ -1,0 +1,128 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * One key: how full its limits are, and the way to its calls and changes.
+ *
+ * @module
+ */
+import { isPermitted } from "../../../gateway/accounts/credential_kind.ts";
+import type { KeyRecord } from "../../../gateway/accounts/records.ts";
+import type { Visit } from "../../../gateway/console/visit.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import type { AccountPageRoute, RouteContext } from "../../route.ts";
+import { Foreign } from "../parts/data_table.tsx";
+import { page } from "../parts/layout.tsx";
+import { LimitCards } from "../parts/limit_cards.tsx";
+import { Distance, Moment } from "../parts/moment.tsx";
+import { ownKey } from "./key_changes.tsx";
+import { isUsable, KeyState } from "./keys.tsx";
+
+/** The page of a key in its account's area. */
+export const KEY_PAGE: AccountPageRoute = {
+  access: "page",
+  area: "account",
+  permission: "see_account",
+  method: "GET",
+  path: "/console/keys/:id",
+  handle: async (context, visit) =>
+    keyPage(context, visit, await ownKey(context, visit), {
+      base: "/console",
+      acts: isPermitted(visit.holder.kind, "manage")
+        ? ["limits", "rotate", "revoke"]
+        : [],
+    }),
+};
+
+/** The page of a key in an area, with the forms that the visitor may use while the key works. */
+export async function keyPage(
+  context: RouteContext,
+  visit: Visit,
+  key: KeyRecord,
+  { base, acts }: { readonly base: string; readonly acts: readonly string[] },
+): Promise<HttpReply> {
+  const { gateway } = context;
+  const nowMs = gateway.now();
+  const state = (await gateway.admin.keyStates([key.id])).get(key.id);
+  const list = `${base}/keys`;
+  return page(
+    context,
+    visit,
+    {
+      title: "A key",
+      about: <Foreign text={key.name || "(no name)"} />,
+      nav: list,
+      actions: (
+        <>
+          <a class="button" href={`${base}/usage?by=model&key=${key.id}`}>
+            Usage
+          </a>
+          <a class="button" href={`${base}/calls?key=${key.id}`}>Calls</a>
+          <a class="button" href={`${base}/changes?target=${key.id}`}>
+            Changes
+          </a>
+          {(isUsable(key, nowMs) ? acts : []).map((act) => (
+            <a class="button" href={`${list}/${act}/${key.id}`}>
+              {`${act[0]?.toUpperCase()}${act.slice(1)}`}
+            </a>
+          ))}
+        </>
+      ),
+    },
+    <>
+      {state === undefined
+        ? (
+          <p class="note">
+            It has no limits of its own; those of the account's plan apply.
+          </p>
+        )
+        : (
+          <div class="cards">
+            <LimitCards
+              use={state.use}
+              limits={state.limits}
+              of="key"
+              nowMs={nowMs}
+            />
+          </div>
+        )}
+      <section class="card">
+        <dl>
+          <dt>State</dt>
+          <dd>
+            <KeyState item={key} nowMs={nowMs} />
+          </dd>
+          <dt>Key</dt>
+          <dd>
+            <code>{key.hint}</code>
+          </dd>
+          <dt>Id</dt>
+          <dd>
+            <code>{key.id}</code>
+          </dd>
+          <dt>Models</dt>
+          <dd>{key.models === undefined ? "all" : key.models.join(", ")}</dd>
+          <dt>Made</dt>
+          <dd>
+            <Moment atMs={key.createdAtMs} />
+          </dd>
+          <dt>Last used</dt>
+          <dd>
+            {key.lastUsedAtMs === undefined
+              ? "never"
+              : <Distance atMs={key.lastUsedAtMs} nowMs={nowMs} />}
+          </dd>
+          {key.replaces === undefined ? null : (
+            <>
+              <dt>Replaces</dt>
+              <dd>
+                <a href={`${list}/${key.replaces}`}>
+                  <code>{key.replaces}</code>
+                </a>
+              </dd>
+            </>
+          )}
+        </dl>
+      </section>
+    </>,
+  );
+}

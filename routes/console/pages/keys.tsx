@@ -1,0 +1,392 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * The keys of an account: list, issue, rotate, revoke.
+ *
+ * @module
+ */
+import { generates } from "../../../gateway/upstream/catalogue/models.ts";
+import type { JSX } from "../jsx.d.ts";
+import {
+  KEY,
+  type KeyRecord,
+  LIMITS,
+} from "../../../gateway/accounts/records.ts";
+import { isPermitted } from "../../../gateway/accounts/credential_kind.ts";
+import type { KeyState as State } from "../../../gateway/accounts/ledger/key_state.ts";
+import { limitLevels } from "../../../gateway/accounts/ledger/limit_levels.ts";
+import type { AccountVisit } from "../../../gateway/console/visit.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import type { JsonObject } from "../../../translate/bytes/json.ts";
+import { invalidField } from "../../../translate/model/error.ts";
+import type { AccountPageRoute, RouteContext } from "../../route.ts";
+import { baseUrl } from "../http/base_url.ts";
+import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
+import { FormToken, OnceField, page } from "../parts/layout.tsx";
+import { ledgerLink } from "../parts/figure_links.ts";
+import { LimitMeter } from "../parts/limit_cards.tsx";
+import { listCsv } from "../csv/list_csv.ts";
+import { countText, decimalsOf, Money } from "../parts/money.tsx";
+import { Distance, Moment } from "../parts/moment.tsx";
+import { NewSecret } from "../parts/new_secret.tsx";
+import { operationInput } from "../http/operation_input.ts";
+import { runAccountOperation } from "../http/operations.ts";
+import { recordBody, RecordInputs } from "../parts/record_form.tsx";
+import { Snippet } from "../parts/snippet.tsx";
+
+/** List, and issue. */
+export const KEYS_ROUTES: readonly AccountPageRoute[] = [
+  {
+    access: "page",
+    area: "account",
+    permission: "see_account",
+    method: "GET",
+    path: "/console/keys",
+    handle: listPage,
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "see_account",
+    method: "GET",
+    path: "/console/keys.csv",
+    handle: ({ gateway }, { holder: { accountId } }) =>
+      listCsv(
+        "keys",
+        KEY,
+        (page) => gateway.admin.keys.list({ accountId, ...page }),
+      ),
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "manage",
+    method: "GET",
+    path: "/console/keys/new",
+    handle: newPage,
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "manage",
+    method: "POST",
+    path: "/console/keys/new",
+    handle: issue,
+  },
+];
+
+const PAGE_LENGTH = 100;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+async function listPage(
+  context: RouteContext,
+  visit: AccountVisit,
+): Promise<HttpReply> {
+  const { gateway, query } = context;
+  const after = query.get("after");
+  const { data: keys, next } = await gateway.admin.keys.list({
+    accountId: visit.holder.accountId,
+    newestFirst: true,
+    limit: PAGE_LENGTH,
+    ...(after === null ? {} : { after }),
+  });
+  const nowMs = gateway.now();
+  const day = (atMs: number): string =>
+    new Date(atMs).toISOString().slice(0, 10);
+  const days = { from: day(nowMs - 29 * DAY_MS), to: day(nowMs) };
+  const spent = await gateway.admin.costOfKeys({
+    accountId: visit.holder.accountId,
+    keyIds: keys.map(({ id }) => id),
+    fromDay: days.from,
+    toDay: days.to,
+  });
+  const states = await gateway.admin.keyStates(keys.map(({ id }) => id));
+  const mayManage = isPermitted(visit.holder.kind, "manage");
+  const done = query.get("revoked");
+  return page(
+    context,
+    visit,
+    {
+      title: "Keys",
+      about:
+        "API keys call models. Only a key's first and last characters are kept.",
+      actions: (
+        <>
+          <a class="button" href="/console/keys.csv">CSV</a>
+          {mayManage
+            ? <a class="button main" href="/console/keys/new">New key</a>
+            : null}
+        </>
+      ),
+    },
+    <>
+      {done === null ? null : (
+        <p class="note" role="status">
+          The key is revoked: from now on its calls are refused.
+        </p>
+      )}
+      <section class="card">
+        {keys.length === 0
+          ? (
+            <p>
+              No keys yet. A program needs one to call models. {mayManage
+                ? <a href="/console/keys/new">Make the first key</a>
+                : null}
+            </p>
+          )
+          : (
+            <DataTable
+              name="Keys"
+              rows={keys}
+              columns={keyColumns(nowMs, mayManage, days, spent, states)}
+            />
+          )}
+        {next === undefined ? null : (
+          <p>
+            <a href={`/console/keys?after=${encodeURIComponent(next)}`}>
+              Older keys
+            </a>
+          </p>
+        )}
+      </section>
+    </>,
+  );
+}
+
+function keyColumns(
+  nowMs: number,
+  mayManage: boolean,
+  days: { readonly from: string; readonly to: string },
+  spent: ReadonlyMap<string, number>,
+  states: ReadonlyMap<string, State>,
+): readonly Column<KeyRecord>[] {
+  return [
+    {
+      name: "Name",
+      wraps: true,
+      cell: (key) => (
+        <a href={`/console/keys/${key.id}`}>
+          <Foreign text={key.name || "(no name)"} />
+        </a>
+      ),
+    },
+    { name: "Key", cell: (key) => <code>{key.hint}</code> },
+    {
+      name: "Models",
+      cell: (key) =>
+        key.models === undefined ? "all" : countText(key.models.length),
+    },
+    { name: "Made", cell: (key) => <Moment atMs={key.createdAtMs} of="day" /> },
+    {
+      name: "Last used",
+      cell: (key) =>
+        key.lastUsedAtMs === undefined
+          ? <span class="soft">never</span>
+          : <Distance atMs={key.lastUsedAtMs} nowMs={nowMs} />,
+    },
+    {
+      name: "30 days",
+      number: true,
+      cell: ({ id }) => (
+        <a href={ledgerLink("/console", { ...days, key: id })}>
+          <Money
+            microUsd={spent.get(id) ?? 0}
+            decimals={decimalsOf([...spent.values()])}
+          />
+        </a>
+      ),
+    },
+    {
+      name: "Limits of its own",
+      cell: ({ id }) => <KeyMeters state={states.get(id)} nowMs={nowMs} />,
+    },
+    { name: "State", cell: (key) => <KeyState item={key} nowMs={nowMs} /> },
+    ...(mayManage
+      ? [{
+        name: "",
+        cell: (key: KeyRecord) =>
+          isUsable(key, nowMs)
+            ? (
+              <span class="acts">
+                <a href={`/console/keys/limits/${key.id}`}>Limits</a>
+                <a href={`/console/keys/rotate/${key.id}`}>Rotate</a>
+                <a href={`/console/keys/revoke/${key.id}`}>Revoke</a>
+              </span>
+            )
+            : null,
+      }]
+      : []),
+  ];
+}
+
+/** Whether a key is neither revoked nor at its end. */
+export function isUsable(key: KeyRecord, nowMs: number): boolean {
+  return key.revokedAtMs === undefined &&
+    (key.expiresAtMs === undefined || nowMs < key.expiresAtMs);
+}
+
+/** How full the limits of a key are; `state` is absent if it has none. */
+export function KeyMeters(
+  { state, nowMs }: {
+    readonly state: State | undefined;
+    readonly nowMs: number;
+  },
+): JSX.Element {
+  return state === undefined ? <span class="soft">none</span> : (
+    <>
+      {limitLevels("key", state.use, state.limits, nowMs).map((level) => (
+        <LimitMeter level={level} nowMs={nowMs} />
+      ))}
+    </>
+  );
+}
+
+/** Whether a key works, and until when. */
+export function KeyState(
+  { item, nowMs }: { readonly item: KeyRecord; readonly nowMs: number },
+): JSX.Element {
+  const { revokedAtMs, expiresAtMs } = item;
+  if (revokedAtMs !== undefined) {
+    return (
+      <span class="tag bad">
+        revoked <Moment atMs={revokedAtMs} of="day" />
+      </span>
+    );
+  }
+  if (expiresAtMs === undefined) return <span class="tag ok">works</span>;
+  return expiresAtMs <= nowMs
+    ? (
+      <span class="tag bad">
+        ended <Moment atMs={expiresAtMs} of="day" />
+      </span>
+    )
+    : (
+      <span class="tag warn">
+        works, ends <Distance atMs={expiresAtMs} nowMs={nowMs} />
+      </span>
+    );
+}
+
+const EXPIRIES: readonly (readonly [days: string, name: string])[] = [
+  ["", "never"],
+  ["7", "in 7 days"],
+  ["30", "in 30 days"],
+  ["90", "in 90 days"],
+  ["365", "in a year"],
+];
+
+function newPage(context: RouteContext, visit: AccountVisit): HttpReply {
+  const models = context.gateway.models.models;
+  return page(
+    context,
+    visit,
+    { title: "New key", nav: "/console/keys" },
+    <form class="card form" method="post" action="/console/keys/new">
+      <FormToken visit={visit} />
+      <OnceField />
+      <label>
+        Name<small>Where it is used: a program, a machine, a person</small>
+        <input name="name" maxLength={200} autofocus required />
+      </label>
+      <label>
+        Ends
+        <select name="days">
+          {EXPIRIES.map(([days, name]) => (
+            <option key={days} value={days}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <fieldset>
+        <legend>Models</legend>
+        <small>None chosen: every model of the plan</small>
+        {models.map(({ id }) => (
+          <label>
+            <input type="checkbox" name="model" value={id} />
+            {id}
+          </label>
+        ))}
+      </fieldset>
+      <details>
+        <summary>Limits of this key, beside the plan's</summary>
+        <div class="form">
+          <RecordInputs fields={LIMITS} />
+        </div>
+      </details>
+      <div class="acts">
+        <button class="main" type="submit">Make the key</button>
+        <a class="button" href="/console/keys">Cancel</a>
+      </div>
+    </form>,
+  );
+}
+
+async function issue(
+  context: RouteContext,
+  visit: AccountVisit,
+): Promise<HttpReply> {
+  const { form } = visit;
+  const days = form.get("days") ?? "";
+  if (!/^\d{0,3}$/.test(days)) throw invalidField("days", "must be a number");
+  const models = form.getAll("model");
+  // A form that is sent again must be the same request, so the day's start is counted from.
+  const todayMs = Math.floor(context.gateway.now() / DAY_MS) * DAY_MS;
+  const reply = await runAccountOperation(
+    context,
+    visit,
+    "issueAccountKey",
+    operationInput(visit, {
+      name: form.get("name") ?? "",
+      ...(days === "" ? {} : {
+        expires_at: new Date(todayMs + (Number(days) + 1) * DAY_MS)
+          .toISOString(),
+      }),
+      ...(models.length === 0 ? {} : { models }),
+      ...recordBody(LIMITS, form, { clears: false }),
+    }),
+  );
+  return newKeyPage(context, visit, "New key", reply);
+}
+
+/** The page with a new key, whose `key` is null if the form was sent before. */
+export function newKeyPage(
+  context: RouteContext,
+  visit: AccountVisit,
+  title: string,
+  { id, key: text }: JsonObject,
+  until?: JSX.Element,
+): HttpReply {
+  const key = typeof text === "string" ? text : undefined;
+  const url = baseUrl(context);
+  const model = context.gateway.models.models.find(generates)?.id ?? "MODEL";
+  return page(
+    context,
+    visit,
+    { title, nav: "/console/keys" },
+    <>
+      {until}
+      <NewSecret text={key} noun="key" done="/console/keys">
+        {key === undefined ? null : (
+          <>
+            <Snippet
+              id="first-call"
+              title="A first call"
+              text={`curl ${url}/v1/messages -H 'x-api-key: ${key}' \\
+  -H 'content-type: application/json' \\
+  -d '{"model": "${model}", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}'`}
+            />
+            <p class="soft">
+              Lines for programs and coding agents are under{" "}
+              <a
+                href={typeof id === "string"
+                  ? `/console/connect?key=${encodeURIComponent(id)}`
+                  : "/console/connect"}
+              >
+                Connect
+              </a>, which also shows when the first call arrives.
+            </p>
+          </>
+        )}
+      </NewSecret>
+    </>,
+  );
+}

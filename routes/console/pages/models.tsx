@@ -1,0 +1,251 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * The models: prices, limits, health, and whether the visitor may call them.
+ *
+ * @module
+ */
+import type { JSX } from "../jsx.d.ts";
+import {
+  type AccountModel,
+  accountModels,
+  type ModelRefusal,
+  ratesJson,
+} from "../../../gateway/console/account_models.ts";
+import type { AccountVisit } from "../../../gateway/console/visit.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import {
+  type CardRate,
+  cardRates,
+} from "../../../gateway/accounts/ledger/card_rates.ts";
+import { meterWords } from "../../../gateway/accounts/ledger/meters.ts";
+import type { ModelPrice } from "../../../gateway/accounts/ledger/money.ts";
+import type { RateCard } from "../../../gateway/accounts/ledger/rate_card.ts";
+import type { ModelHealth } from "../../../gateway/upstream/health/model_health.ts";
+import type { AccountPageRoute, RouteContext } from "../../route.ts";
+import type { JsonObject } from "../../../translate/bytes/json.ts";
+import { csvOf, csvReply } from "../csv/csv.ts";
+import { type Column, DataTable } from "../parts/data_table.tsx";
+import { page } from "../parts/layout.tsx";
+import { countText, Money } from "../parts/money.tsx";
+
+/** The models, and the same as a file. */
+export const MODELS_PAGES: readonly AccountPageRoute[] = [{
+  access: "page",
+  area: "account",
+  permission: "look",
+  method: "GET",
+  path: "/console/models.csv",
+  handle: modelsCsv,
+}, {
+  access: "page",
+  area: "account",
+  permission: "look",
+  method: "GET",
+  path: "/console/models",
+  handle: modelsPage,
+}];
+
+const COLUMNS = [
+  "model",
+  "may_be_called",
+  "refusal",
+  "health",
+  "input_micro_usd",
+  "cache_read_micro_usd",
+  "cache_write_micro_usd",
+  "output_micro_usd",
+  "context_tokens",
+  "price_from",
+  "price_version",
+  "rates",
+];
+
+async function modelsCsv(
+  { gateway: { admin, models, now } }: RouteContext,
+  { holder }: AccountVisit,
+): Promise<HttpReply> {
+  const found = await accountModels(admin, models, holder, now());
+  const rows = found.map(({ model, refusal, health }): JsonObject => ({
+    model: model.id,
+    may_be_called: refusal === undefined,
+    refusal,
+    health,
+    input_micro_usd: model.price.input,
+    cache_read_micro_usd: model.price.cacheRead,
+    cache_write_micro_usd: model.price.cacheWrite,
+    output_micro_usd: model.price.output,
+    context_tokens: model.contextTokens,
+    price_from: fromOf(model.price),
+    price_version: model.price.version,
+    rates: model.unpriced === true
+      ? undefined
+      : JSON.stringify(ratesJson(model.price)),
+  }));
+  return await csvReply("models", csvOf(COLUMNS, [rows], (row) => row));
+}
+
+const PRICES: readonly (readonly [name: string, part: keyof ModelPrice])[] = [
+  ["Input", "input"],
+  ["Cache read", "cacheRead"],
+  ["Cache write", "cacheWrite"],
+  ["Output", "output"],
+];
+
+async function modelsPage(
+  context: RouteContext,
+  visit: AccountVisit,
+): Promise<HttpReply> {
+  const { admin, models: registry, now } = context.gateway;
+  const models = await accountModels(admin, registry, visit.holder, now());
+  return page(
+    context,
+    visit,
+    {
+      title: "Models",
+      about:
+        "Prices in dollars per million tokens. A call is charged at the price of its moment.",
+      actions: <a class="button" href="/console/models.csv">CSV</a>,
+    },
+    <section class="card">
+      <DataTable<AccountModel>
+        name="Models"
+        rows={models}
+        columns={[
+          {
+            name: "Model",
+            wraps: true,
+            cell: ({ model: { id } }) => <code>{id}</code>,
+          },
+          { name: "May be called", cell: ({ refusal }) => mayCall(refusal) },
+          { name: "Health", cell: ({ health }) => healthOf(health) },
+          ...PRICES.map(([name, part]) => priceColumn(name, part, models)),
+          {
+            name: "Price since",
+            wraps: true,
+            cell: ({ model: { price } }) => (
+              <>
+                {fromOf(price)?.slice(0, 10) ?? "–"}
+                {price.version === undefined ? null : (
+                  <>
+                    <br />
+                    <span class="soft">{price.version}</span>
+                  </>
+                )}
+              </>
+            ),
+          },
+          {
+            name: "Context",
+            number: true,
+            cell: ({ model }) => countText(model.contextTokens),
+          },
+          {
+            name: "Longest reply",
+            number: true,
+            cell: ({ capabilities }) =>
+              capabilities?.maxOutputTokens === undefined
+                ? "–"
+                : countText(capabilities.maxOutputTokens),
+          },
+        ]}
+      />
+      <p class="soft">
+        Health as this gateway process sees it. Degraded: some upstreams of the
+        model fail, and calls go to the others. Away: none takes calls now.
+      </p>
+      <AllRates models={models} />
+    </section>,
+  );
+}
+
+/** What models cost beside the four rates of the list. */
+function AllRates(
+  { models }: { readonly models: readonly AccountModel[] },
+): JSX.Element | null {
+  const rows = models.flatMap(({ model: { id, price } }) =>
+    cardRates(price).filter(({ meter, condition }) =>
+      condition !== "" || !BASE_METERS.has(meter ?? "")
+    ).map((rate) => ({ id, rate }))
+  );
+  return rows.length === 0 ? null : (
+    <>
+      <h2>Other rates</h2>
+      <DataTable
+        name="Other rates"
+        rows={rows}
+        columns={[
+          { name: "Model", wraps: true, cell: ({ id }) => <code>{id}</code> },
+          {
+            name: "What",
+            cell: ({ rate: { meter } }) =>
+              meter === undefined ? "All tokens" : meterWords(meter),
+          },
+          {
+            name: "Only with",
+            cell: ({ rate: { condition } }) => condition,
+          },
+          { name: "Rate", number: true, cell: ({ rate }) => rateText(rate) },
+        ]}
+      />
+      <p class="soft">
+        Dollars per million tokens, per use or per call. A factor multiplies the
+        rates of all tokens. What a model has no rate for is refused.
+      </p>
+    </>
+  );
+}
+
+const BASE_METERS: ReadonlySet<string> = new Set([
+  "input",
+  "cache_read",
+  "cache_write",
+  "output",
+]);
+
+function rateText({ microUsd, factor }: CardRate): JSX.Element | string {
+  if (microUsd !== undefined) return <Money microUsd={microUsd} decimals={4} />;
+  return factor === undefined ? "base rate" : `× ${factor}`;
+}
+
+/** When a price began; undefined: it always counted. */
+function fromOf({ fromMs }: RateCard): string | undefined {
+  return fromMs === undefined ? undefined : new Date(fromMs).toISOString();
+}
+
+/** A price, with four decimals in the column where one of them has a part of a cent. */
+function priceColumn(
+  name: string,
+  part: keyof ModelPrice,
+  models: readonly AccountModel[],
+): Column<AccountModel> {
+  const decimals = models.every(({ model }) => model.price[part] % 10_000 === 0)
+    ? 2
+    : 4;
+  return {
+    name,
+    number: true,
+    cell: ({ model }) =>
+      model.unpriced === true
+        ? "–"
+        : <Money microUsd={model.price[part]} decimals={decimals} />,
+  };
+}
+
+const REFUSALS: Readonly<Record<ModelRefusal, string>> = {
+  account_disabled: "account suspended",
+  model_not_priced: "no price yet",
+  model_not_in_plan: "not in the plan",
+  model_not_in_key: "not with this key",
+};
+
+function mayCall(refusal: ModelRefusal | undefined): JSX.Element {
+  return refusal === undefined
+    ? <span class="tag ok">yes</span>
+    : <span class="tag">{REFUSALS[refusal]}</span>;
+}
+
+function healthOf(health: ModelHealth): JSX.Element {
+  const kind = { well: "ok", degraded: "warn", away: "bad" }[health];
+  return <span class={`tag ${kind}`}>{health}</span>;
+}

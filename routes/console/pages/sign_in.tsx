@@ -1,0 +1,215 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * The doors of the console, and the way out.
+ *
+ * @module
+ */
+import type { JSX } from "../jsx.d.ts";
+import type { Door } from "../../../gateway/console/console.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import { ApiError } from "../../../translate/model/error.ts";
+import type { PageRequest, PageRoute, RouteContext } from "../../route.ts";
+import {
+  sessionCookie,
+  setSessionCookie,
+  transportOf,
+} from "../http/cookies.ts";
+import { doorPage } from "../parts/layout.tsx";
+import { seeOther } from "../http/see_other.ts";
+import { requireConsole } from "../http/page_access.ts";
+
+const HOMES: Readonly<Record<Door, string>> = {
+  account: "/console/",
+  operator: "/console/operator/",
+};
+
+/** The routes of the doors. */
+export const SIGN_IN_ROUTES: readonly PageRoute[] = [
+  {
+    access: "page",
+    area: "public",
+    method: "GET",
+    path: "/console/sign-in",
+    handle: (context) => doorOfRoute(context, "account"),
+  },
+  {
+    access: "page",
+    area: "public",
+    method: "POST",
+    path: "/console/sign-in",
+    handle: (context, form) => signIn(context, form, "account"),
+  },
+  {
+    access: "page",
+    area: "operator_door",
+    method: "GET",
+    path: "/console/operator/sign-in",
+    handle: (context) => doorOfRoute(context, "operator"),
+  },
+  {
+    access: "page",
+    area: "operator_door",
+    method: "POST",
+    path: "/console/operator/sign-in",
+    handle: (context, form) => signIn(context, form, "operator"),
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "look",
+    method: "POST",
+    path: "/console/sign-out",
+    handle: (context) => signOut(context, "account"),
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "POST",
+    path: "/console/operator/sign-out",
+    handle: (context) => signOut(context, "operator"),
+  },
+  {
+    access: "page",
+    area: "public",
+    method: "POST",
+    path: "/console/theme",
+    handle(_context, form) {
+      const to = form.get("to");
+      const isChoice = to === "dark" || to === "light";
+      return seeOther(localPath(form.get("next"), HOMES.account), {
+        "set-cookie": `theme=${
+          isChoice ? to : ""
+        }; Path=/console; SameSite=Strict; HttpOnly; Max-Age=${
+          isChoice ? 31536000 : 0
+        }`,
+      });
+    },
+  },
+];
+
+function doorOfRoute(context: RouteContext, door: Door): HttpReply {
+  return doorPage(
+    context,
+    { title: door === "operator" ? "Operator sign-in" : "Sign in" },
+    <SignInForm door={door} context={context} />,
+  );
+}
+
+/** The form of a door; `problem` is why it is shown again. */
+export function SignInForm(
+  { door, context, problem }: {
+    readonly door: Door;
+    readonly context: PageRequest;
+    readonly problem?: string;
+  },
+): JSX.Element {
+  if (transportOf(context) === undefined) {
+    return (
+      <p class="note bad">
+        The console needs https, or a loopback address such as 127.0.0.1: over
+        plain http its session could be read by others on the network.
+      </p>
+    );
+  }
+  const isPost = context.request.method === "POST";
+  const next = !isPost &&
+      !context.path.endsWith("/sign-in")
+    ? `${context.path}${context.query.size === 0 ? "" : `?${context.query}`}`
+    : undefined;
+  return (
+    <form
+      class="form"
+      method="post"
+      action={`${HOMES[door]}sign-in`}
+      // Beside a form whose session has ended, whose input this tab keeps.
+      target={isPost && !context.path.endsWith("/sign-in")
+        ? "_blank"
+        : undefined}
+    >
+      <p class="soft">
+        {door === "operator"
+          ? "With the admin token of the gateway, the value of GATEWAY_ADMIN_TOKEN."
+          : "With an API key (sk-…), an account token (at-…) or the code of a sign-in link."}
+      </p>
+      {context.query.has("revoked")
+        ? (
+          <p class="note" role="status">
+            The key is revoked: its calls are refused, and its session has
+            ended.
+          </p>
+        )
+        : null}
+      {problem === undefined
+        ? null
+        : <p class="note bad" role="alert">{problem}</p>}
+      <p class="note" data-open hidden>
+        A sign-in link works once. Press Open to use it.
+      </p>
+      <label>
+        {door === "operator" ? "Admin token" : "Key, token or code"}
+        <input
+          type="password"
+          name="credential"
+          required
+          autocomplete="off"
+          spellcheck={false}
+          {...(door === "account"
+            ? { "data-code": true }
+            : { autofocus: true })}
+        />
+      </label>
+      {next === undefined
+        ? null
+        : <input type="hidden" name="next" value={next} />}
+      <button class="main" type="submit">Sign in</button>
+    </form>
+  );
+}
+
+async function signIn(
+  context: RouteContext,
+  form: URLSearchParams,
+  door: Door,
+): Promise<HttpReply> {
+  const place = requireConsole(context);
+  const transport = transportOf(context);
+  if (transport === undefined) {
+    throw new ApiError(
+      "permission",
+      "the console needs https, or a loopback address such as 127.0.0.1",
+      { code: "needs_https", retryable: false },
+    );
+  }
+  const credential = (form.get("credential") ?? "").trim();
+  const { secret } = await place.signIn(
+    door,
+    credential,
+    sessionCookie(context, door),
+    context.requestId,
+  );
+  return seeOther(localPath(form.get("next"), HOMES[door]), {
+    "set-cookie": setSessionCookie(door, transport, secret),
+  });
+}
+
+async function signOut(context: RouteContext, door: Door): Promise<HttpReply> {
+  const secret = sessionCookie(context, door);
+  const transport = transportOf(context);
+  if (secret !== undefined) {
+    await requireConsole(context).signOut(secret, context.requestId);
+  }
+  return seeOther(`${HOMES[door]}sign-in`, {
+    ...(transport === undefined
+      ? {}
+      : { "set-cookie": setSessionCookie(door, transport, undefined) }),
+  });
+}
+
+/** A path of the console, or the fallback: a form must not lead to another site. */
+function localPath(path: string | null, fallback: string): string {
+  return path !== null && /^\/console\/[\w./?=&%+:,~-]*$/.test(path) &&
+      !path.includes("..")
+    ? path
+    : fallback;
+}

@@ -1,0 +1,313 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * The frame of every page: navigation, search, and the reply with its headers.
+ *
+ * @module
+ */
+import type { Children, JSX } from "../jsx.d.ts";
+// @ts-types="../jsx.d.ts"
+import { renderToString } from "preact-render-to-string";
+import {
+  isPermitted,
+  kindName,
+  type Permission,
+} from "../../../gateway/accounts/credential_kind.ts";
+import type { Visit } from "../../../gateway/console/visit.ts";
+import type {
+  HeaderFields,
+  HttpReply,
+} from "../../../gateway/http/http_reply.ts";
+import type { RouteContext } from "../../route.ts";
+import { ASSET_PATHS } from "../assets/assets.ts";
+import { themeOf } from "../http/cookies.ts";
+import { PAGE_HEADERS } from "../http/page_headers.ts";
+
+interface NavItem {
+  readonly name: string;
+  readonly path: string;
+  /** Pressed after `g`. */
+  readonly key: string;
+  readonly permission: Permission;
+}
+
+const ACCOUNT_NAV: readonly NavItem[] = [
+  { name: "Overview", path: "/console/", key: "o", permission: "look" },
+  { name: "Usage", path: "/console/usage", key: "u", permission: "look" },
+  { name: "Calls", path: "/console/calls", key: "c", permission: "look" },
+  { name: "Keys", path: "/console/keys", key: "k", permission: "see_account" },
+  {
+    name: "This key",
+    path: "/console/key",
+    key: "k",
+    permission: "revoke_itself",
+  },
+  { name: "Models", path: "/console/models", key: "m", permission: "look" },
+  { name: "Connect", path: "/console/connect", key: "n", permission: "look" },
+  { name: "Try", path: "/console/try", key: "t", permission: "look" },
+  {
+    name: "Ledger",
+    path: "/console/ledger",
+    key: "l",
+    permission: "see_account",
+  },
+  {
+    name: "Access",
+    path: "/console/access",
+    key: "a",
+    permission: "see_account",
+  },
+  {
+    name: "Changes",
+    path: "/console/changes",
+    key: "e",
+    permission: "see_account",
+  },
+];
+
+const OPERATOR_NAV: readonly NavItem[] = ([
+  ["Overview", "", "o"],
+  ["Live", "live", "i"],
+  ["Upstreams", "upstreams", "h"],
+  ["Calls", "calls", "c"],
+  ["Usage", "usage", "u"],
+  ["Accounts", "accounts", "a"],
+  ["Plans", "plans", "p"],
+  ["Keys", "keys", "k"],
+  ["Ledger", "ledger", "l"],
+  ["Changes", "changes", "e"],
+  ["Settings", "settings", "s"],
+] as const).map(([name, path, key]) => ({
+  name,
+  path: `/console/operator/${path}`,
+  key,
+  permission: "operate",
+}));
+
+/** What a page puts into the frame. */
+export interface Page {
+  /** Heading and document title. */
+  readonly title: string;
+  /** A sentence below the heading. */
+  readonly about?: Children;
+  /** Path of the page in the navigation; absent: the request's. */
+  readonly nav?: string;
+  /** Links and buttons beside the heading. */
+  readonly actions?: JSX.Element;
+  /** HTTP status; 200 by default. */
+  readonly status?: number;
+  /** Further headers. */
+  readonly headers?: HeaderFields;
+}
+
+/** A page with navigation. */
+export function page(
+  context: RouteContext,
+  visit: Visit,
+  { title, about, nav, actions, ...rest }: Page,
+  body: JSX.Element,
+): HttpReply {
+  const { kind } = visit.session;
+  const items = (kind === "operator" ? OPERATOR_NAV : ACCOUNT_NAV)
+    .filter(({ permission }) => isPermitted(kind, permission));
+  const current = nav ?? context.path;
+  const home = kind === "operator" ? "/console/operator/" : "/console/";
+  return document(
+    context,
+    { title, ...rest },
+    <>
+      <a class="skip" href="#main">Skip to the page</a>
+      <div class="shell">
+        <header class="side">
+          <Brand href={home} />
+          <nav aria-label="Pages">
+            <ul>
+              {items.map((item) => (
+                <li>
+                  <a
+                    href={item.path}
+                    data-key={item.key}
+                    {...(item.path === current
+                      ? { "aria-current": "page" as const }
+                      : {})}
+                  >
+                    {item.name}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          <div class="who">
+            <span>
+              <b>
+                <bdi>{visit.session.accountId ?? "Operator"}</bdi>
+              </b>
+              <br />
+              {kind === "operator" ? "all accounts" : `with ${kindName(kind)}`}
+            </span>
+            <div>
+              <ThemeForm context={context} />
+              <form method="post" action={`${home}sign-out`}>
+                <FormToken visit={visit} />
+                <button class="link" type="submit">Sign out</button>
+              </form>
+              <details id="shortcuts">
+                <summary>Keyboard</summary>
+                <p>
+                  <kbd>/</kbd> finds a call. <kbd>g</kbd>, then:
+                </p>
+                <ul>
+                  {items.map(({ name, key }) => (
+                    <li>
+                      <kbd>{key}</kbd> {name}
+                    </li>
+                  ))}
+                </ul>
+              </details>
+            </div>
+          </div>
+        </header>
+        <main id="main" tabIndex={-1}>
+          <form class="find" action={`${home}calls/find`} role="search">
+            <input
+              type="search"
+              name="id"
+              aria-label={kind === "operator"
+                ? "Find a call by its request id, or an account by its id"
+                : "Find a call by its request id"}
+              placeholder={kind === "operator"
+                ? "Find req_… or an account"
+                : "Find a call: req_…"}
+              autocomplete="off"
+              spellcheck={false}
+            />
+          </form>
+          <div class="head">
+            <div>
+              <h1>{title}</h1>
+              {about === undefined ? null : <p>{about}</p>}
+            </div>
+            {actions === undefined ? null : <div class="acts">{actions}</div>}
+          </div>
+          {body}
+        </main>
+      </div>
+    </>,
+  );
+}
+
+/** A page without navigation: the doors, and errors without a session. */
+export function doorPage(
+  context: Pick<RouteContext, "request">,
+  options: Pick<Page, "title" | "status" | "headers">,
+  body: JSX.Element,
+): HttpReply {
+  return document(
+    context,
+    options,
+    <main class="door">
+      <div class="card">
+        <Brand href="/console/" />
+        <h1>{options.title}</h1>
+        {body}
+      </div>
+    </main>,
+  );
+}
+
+/** Hidden field of every form of a session. */
+export function FormToken({ visit }: { readonly visit: Visit }): JSX.Element {
+  return <input type="hidden" name="form_token" value={visit.formToken} />;
+}
+
+/** Hidden field of every form that changes something: sent twice, it is applied once. */
+export function OnceField(): JSX.Element {
+  return (
+    <input type="hidden" name="idempotency_key" value={crypto.randomUUID()} />
+  );
+}
+
+function document(
+  { request }: Pick<RouteContext, "request">,
+  { title, status = 200, headers = {} }: Pick<
+    Page,
+    "title" | "status" | "headers"
+  >,
+  body: Children,
+): HttpReply {
+  const theme = themeOf(request);
+  const html = renderToString(
+    <html lang="en" {...(theme === undefined ? {} : { "data-theme": theme })}>
+      <head>
+        <meta charset="utf-8" />
+        <title>{`${title} · Model Gateway`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <link rel="stylesheet" href={ASSET_PATHS.style} />
+        <link rel="icon" href={ASSET_PATHS.icon} />
+        <script defer src={ASSET_PATHS.script} />
+      </head>
+      <body>{body}</body>
+    </html>,
+  );
+  return {
+    status,
+    headers: {
+      ...PAGE_HEADERS,
+      "content-type": "text/html; charset=utf-8",
+      ...headers,
+    },
+    body: `<!doctype html>${html}`,
+  };
+}
+
+function Brand({ href }: { readonly href: string }): JSX.Element {
+  return (
+    <a class="brand" href={href}>
+      <svg viewBox="0 0 32 32" aria-hidden="true">
+        <rect width="32" height="32" rx="8" class="s1" />
+        <path
+          d="M7 22V10l9 7 9-7v12"
+          fill="none"
+          stroke="#fff"
+          stroke-width="3"
+          stroke-linecap="round"
+          stroke-linejoin="round"
+        />
+      </svg>
+      Model Gateway
+    </a>
+  );
+}
+
+const THEMES = [["system", "System"], ["light", "Light"], ["dark", "Dark"]];
+
+function ThemeForm(
+  { context }: { readonly context: RouteContext },
+): JSX.Element {
+  const { path, query, request } = context;
+  const chosen = themeOf(request) ?? "system";
+  return (
+    <form class="theme" method="post" action="/console/theme">
+      <input
+        type="hidden"
+        name="next"
+        value={request.method === "GET" && query.size > 0
+          ? `${path}?${query}`
+          : path}
+      />
+      {THEMES.map(([to, name]) => (
+        <button
+          class="link"
+          type="submit"
+          name="to"
+          value={to}
+          aria-label={`${name} colours`}
+          aria-pressed={to === chosen ? "true" : "false"}
+        >
+          {name}
+        </button>
+      ))}
+    </form>
+  );
+}

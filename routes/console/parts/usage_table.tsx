@@ -1,0 +1,195 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * The figures of a usage report, each a link to what it adds up.
+ *
+ * @module
+ */
+import type { Children, JSX } from "../jsx.d.ts";
+import type {
+  UsageLine,
+  UsageReport,
+  UsageTotals,
+} from "../../../gateway/accounts/repositories/usage_report.ts";
+import { DataTable, Foreign } from "./data_table.tsx";
+import { type FigureFilters, ledgerLink, usageLink } from "./figure_links.ts";
+import { countText, decimalsOf, Money } from "./money.tsx";
+
+/** What a usage page groups by. */
+export type UsageBy = "day" | "model" | "key" | "user" | "account";
+
+const MAX_LINES = 100;
+
+/**
+ * The lines of a report that its table shows: all days, else the dearest. More would take longer to
+ * render than other requests should wait.
+ */
+export function shownLines(
+  { data }: UsageReport,
+  by: UsageBy,
+): readonly UsageLine[] {
+  return by === "day"
+    ? data.toReversed()
+    : data.toSorted((a, b) => b.microUsd - a.microUsd).slice(0, MAX_LINES);
+}
+
+/** Whether a cost contains an estimate; a report by end user has the number of its calls only. */
+export function hasEstimate(
+  { estimatedMicroUsd, estimatedRequests }: UsageTotals,
+): boolean {
+  return (estimatedMicroUsd ?? estimatedRequests) > 0;
+}
+
+/** Lines with their sum. */
+export function UsageTable(
+  { report, rows, by, names, base, filters, hasLedger }: {
+    readonly report: UsageReport;
+    /** See {@linkcode shownLines}. */
+    readonly rows: readonly UsageLine[];
+    readonly by: UsageBy;
+    readonly names: ReadonlyMap<string, string>;
+    readonly base: string;
+    readonly filters: FigureFilters;
+    /** Whether the visitor may see the ledger. */
+    readonly hasLedger: boolean;
+  },
+): JSX.Element {
+  const { data, totals } = report;
+  const decimals = decimalsOf([totals.microUsd]);
+  const sum = (
+    <Money
+      microUsd={totals.microUsd}
+      decimals={decimals}
+      estimated={hasEstimate(totals)}
+    />
+  );
+  const heading = {
+    day: "Day",
+    model: "Model",
+    key: "Key",
+    user: "End user",
+    account: "Account",
+  };
+  const filtersOf = (line: UsageLine): FigureFilters => ({
+    ...filters,
+    ...(line.day === undefined ? {} : { from: line.day, to: line.day }),
+    ...(line.accountId === undefined ? {} : { account: line.accountId }),
+    ...(line.keyId === undefined ? {} : { key: line.keyId }),
+    ...(line.model === undefined ? {} : { model: line.model }),
+    ...(line.user === undefined ? {} : { user: line.user }),
+  });
+  const textOf = (line: UsageLine): JSX.Element => {
+    switch (by) {
+      case "day":
+        return <>{line.day ?? ""}</>;
+      case "model":
+        return <Foreign text={line.model ?? ""} />;
+      case "key":
+        return (
+          <Foreign text={names.get(line.keyId ?? "") ?? line.keyId ?? ""} />
+        );
+      case "account":
+        return <Foreign text={line.accountId ?? ""} />;
+      case "user":
+        return line.user === "" || line.user === undefined
+          ? <span class="soft">none given</span>
+          : <Foreign text={line.user} />;
+    }
+  };
+  /** No filter selects the calls without an end user. */
+  const linked = (
+    line: UsageLine,
+    link: (filters: FigureFilters) => string,
+    text: Children,
+  ): Children =>
+    line.user === "" ? text : <a href={link(filtersOf(line))}>{text}</a>;
+  const inLedger = (line: UsageLine, text: Children): Children =>
+    hasLedger ? linked(line, (of) => ledgerLink(base, of), text) : text;
+  const next = by === "day" ? "model" : "day";
+  return (
+    <>
+      <DataTable
+        name={`Usage by ${by}`}
+        rows={rows}
+        columns={[
+          {
+            name: heading[by],
+            wraps: by !== "day",
+            cell: (line) =>
+              linked(line, (of) => usageLink(base, of, next), textOf(line)),
+            sum: "Sum",
+          },
+          {
+            name: "Charges",
+            number: true,
+            cell: (line) => inLedger(line, countText(line.requests)),
+            sum: hasLedger
+              ? (
+                <a href={ledgerLink(base, filters)}>
+                  {countText(totals.requests)}
+                </a>
+              )
+              : countText(totals.requests),
+          },
+          {
+            name: "Input",
+            number: true,
+            cell: (line) => countText(line.inputTokens),
+            sum: countText(totals.inputTokens),
+          },
+          {
+            name: "Cache read",
+            number: true,
+            cell: (line) => countText(line.cacheReadTokens),
+            sum: countText(totals.cacheReadTokens),
+          },
+          {
+            name: "Cache write",
+            number: true,
+            cell: (line) => countText(line.cacheWriteTokens),
+            sum: countText(totals.cacheWriteTokens),
+          },
+          {
+            name: "Output",
+            number: true,
+            cell: (line) => countText(line.outputTokens),
+            sum: countText(totals.outputTokens),
+          },
+          {
+            name: "Estimated calls",
+            number: true,
+            cell: (line) => countText(line.estimatedRequests),
+            sum: countText(totals.estimatedRequests),
+          },
+          {
+            name: "Cost",
+            number: true,
+            cell: (line) =>
+              inLedger(
+                line,
+                <Money
+                  microUsd={line.microUsd}
+                  decimals={decimals}
+                  estimated={hasEstimate(line)}
+                />,
+              ),
+            sum: hasLedger
+              ? <a href={ledgerLink(base, filters)}>{sum}</a>
+              : sum,
+          },
+        ]}
+      />
+      {report.next === undefined && rows.length === data.length
+        ? null
+        : (
+          <p class="soft">
+            The dearest {countText(rows.length)}
+            {report.next === undefined
+              ? ""
+              : ` of the first ${countText(data.length)}`}{" "}
+            lines; the sum is that of all of them. The CSV has every line.
+          </p>
+        )}
+    </>
+  );
+}

@@ -15,6 +15,7 @@ import {
   encodeResponsesFrames,
 } from "./encode_responses.ts";
 import { replyIn } from "./fixtures/reply_in.ts";
+import { embeddings } from "./embeddings.ts";
 import { deliver, deliverWritten } from "./deliver.ts";
 import { defaultReply } from "./default_reply.ts";
 import { refuse } from "./refuse.ts";
@@ -45,6 +46,8 @@ export function answerCall(call: ParsedRequest): Script {
       );
     case "models":
       return models(call);
+    case "embed":
+      return embed(call);
     case "count_tokens":
       return checked(call, () => countTokens(call));
     case "generate":
@@ -143,14 +146,29 @@ const ENCODERS: Readonly<Record<ParsedRequest["dialect"], Encoders>> = {
   responses: [encodeResponsesFrames, encodeResponsesBody],
 };
 
-function countTokens(call: ParsedRequest): Script {
-  // Fixtures that answer with an error status apply to this endpoint too; those with a reply do
-  // not.
-  const fixture = FIXTURES.get(call.marker?.name ?? "");
-  if (fixture !== undefined && "script" in fixture) {
-    const script = fixture.script(call, call.marker?.params ?? {});
-    if (script.status !== 200) return script;
+function embed(call: ParsedRequest): Script {
+  if (call.body === undefined) {
+    return refuse(
+      call,
+      400,
+      "We could not parse the JSON body of your request.",
+    );
   }
+  if (call.model === "") return refuse(call, 400, "model: Field required");
+  return errorOf(call) ?? embeddings(call);
+}
+
+/** The error of the fixture that the marker names; undefined for a fixture with a reply. */
+function errorOf(call: ParsedRequest): Script | undefined {
+  const fixture = FIXTURES.get(call.marker?.name ?? "");
+  if (fixture === undefined || !("script" in fixture)) return undefined;
+  const script = fixture.script(call, call.marker?.params ?? {});
+  return script.status === 200 ? undefined : script;
+}
+
+function countTokens(call: ParsedRequest): Script {
+  const error = errorOf(call);
+  if (error !== undefined) return error;
   const tokens = inputTokens(call);
   return jsonScript(
     200,

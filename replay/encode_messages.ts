@@ -139,9 +139,10 @@ function inputUsage({ usage }: NeutralReply): object {
 }
 
 function cacheCreation({ usage }: NeutralReply): object {
+  const { cacheWrite, cacheWrite1h = 0 } = usage;
   return {
-    ephemeral_5m_input_tokens: usage.cacheWrite,
-    ephemeral_1h_input_tokens: 0,
+    ephemeral_5m_input_tokens: cacheWrite - cacheWrite1h,
+    ephemeral_1h_input_tokens: cacheWrite1h,
   };
 }
 

@@ -23,6 +23,8 @@ export interface NeutralUsage {
   readonly cacheRead: number;
   /** Prompt tokens written to a cache. */
   readonly cacheWrite: number;
+  /** The part of `cacheWrite` with a life of one hour; only one format reports it. */
+  readonly cacheWrite1h?: number;
   /** Generated tokens, reasoning included. */
   readonly output: number;
   /** The part of `output` spent on reasoning. */

@@ -25,6 +25,7 @@ export type DialectName =
 export type VendorOperation =
   | "generate"
   | "count_tokens"
+  | "embed"
   | "models"
   | "unknown";
 
@@ -56,7 +57,10 @@ export function parseRequest(request: ReplayRequest): ParsedRequest {
   const [path = "", query = ""] = request.path.split("?", 2);
   const { dialect, operation, method, model } = readPath(path, request);
   const parsed = request.body === "" ? undefined : parseJson(request.body);
-  const body = isObject(parsed) ? parsed : undefined;
+  const whole = isObject(parsed) ? parsed : undefined;
+  // A count of generate content may be asked for a whole request.
+  const inner = whole?.["generateContentRequest"];
+  const body = method === "countTokens" && isObject(inner) ? inner : whole;
   const streamed = dialect === "generate_content"
     ? method === "streamGenerateContent"
     : body?.["stream"] === true;
@@ -70,12 +74,18 @@ export function parseRequest(request: ReplayRequest): ParsedRequest {
     usageAsked: objectOf(body?.["stream_options"])["include_usage"] === true,
     body,
     json: parsed,
-    marker: body === undefined
-      ? undefined
-      : findMarkerInTurn(turnTexts(dialect, body)),
+    marker: body === undefined ? undefined : findMarkerInTurn(
+      operation === "embed" ? textsIn(body["input"]) : turnTexts(dialect, body),
+    ),
     request,
   };
 }
+
+/** Operations of generate content that generate nothing, by the end of their path. */
+const OPERATIONS: Readonly<Record<string, VendorOperation>> = {
+  countTokens: "count_tokens",
+  batchEmbedContents: "embed",
+};
 
 interface PathReading {
   readonly dialect: DialectName;
@@ -88,13 +98,13 @@ function readPath(path: string, request: ReplayRequest): PathReading {
   const post = request.method === "POST";
   const dialect = dialectOf(path, request);
   const gemini =
-    /\/models\/([^/]+):(generateContent|streamGenerateContent|countTokens)$/
+    /\/models\/([^/]+):(generateContent|streamGenerateContent|countTokens|batchEmbedContents)$/
       .exec(path);
   if (gemini !== null && post) {
     const [, model = "", method = ""] = gemini;
     return {
       dialect,
-      operation: method === "countTokens" ? "count_tokens" : "generate",
+      operation: OPERATIONS[method] ?? "generate",
       method,
       model: safeDecode(model),
     };
@@ -107,6 +117,9 @@ function readPath(path: string, request: ReplayRequest): PathReading {
   }
   if (post && path.endsWith("/chat/completions")) {
     return { dialect, operation: "generate" };
+  }
+  if (post && path.endsWith("/embeddings")) {
+    return { dialect, operation: "embed" };
   }
   if (post && path.endsWith("/v1/responses")) {
     return { dialect, operation: "generate" };
@@ -174,7 +187,9 @@ function turnTexts(dialect: DialectName, body: JsonObject): readonly string[] {
   const turns = turnsOf(dialect, body).map(objectOf);
   const isModel = (turn: JsonObject): boolean =>
     turn["role"] === "assistant" || turn["role"] === "model" ||
-    /^(reasoning|(function|custom_tool)_call)$/.test(String(turn["type"]));
+    /^(reasoning|(function|custom_tool)_call)$/.test(
+      stringOf(turn["type"]) ?? "",
+    );
   const lastTurn = turns.slice(turns.findLastIndex(isModel) + 1);
   return lastTurn
     .filter((turn) => turn["role"] !== "system" && turn["role"] !== "developer")

@@ -94,7 +94,7 @@ const PATHS = [
   ["GET", "/v1/models", "chat_completions", "models"],
   ["GET", "/v1beta/models", "generate_content", "models"],
   ["GET", "/v1/messages", "messages", "unknown"],
-  ["POST", "/v1/embeddings", "chat_completions", "unknown"],
+  ["POST", "/v1/embeddings", "chat_completions", "embed"],
 ] as const;
 
 for (const [method, path, dialect, operation] of PATHS) {

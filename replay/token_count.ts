@@ -48,7 +48,9 @@ function callTexts(part: Json): string[] {
   const block = objectOf(part);
   const called = objectOf(
     block["function"] ?? block["functionCall"] ??
-      (/^(tool_use|(function|custom_tool)_call)$/.test(String(block["type"]))
+      (/^(tool_use|(function|custom_tool)_call)$/.test(
+          stringOf(block["type"]) ?? "",
+        )
         ? block
         : {}),
   );

@@ -112,12 +112,19 @@ export function requestFault(call: ParsedRequest): RequestFault | undefined {
   if (dialect === "messages" && (body["max_tokens"] ?? null) === null) {
     return { param: "max_tokens", why: "Field required" };
   }
+  if (dialect === "messages" && isSet(body, "temperature", "top_p")) {
+    return { param: "top_p", why: "Use it or temperature, not both" };
+  }
   const config = objectOf(body["generationConfig"]);
   return broken(body, RULES[dialect]) ??
     (dialect === "generate_content"
       ? broken(config, CONFIG_RULES)
       : undefined) ??
     turnFault(call, body);
+}
+
+function isSet(body: JsonObject, ...names: readonly string[]): boolean {
+  return names.every((name) => (body[name] ?? null) !== null);
 }
 
 function broken(

@@ -61,6 +61,7 @@ for (
     ["messages", { max_tokens: null }, "max_tokens"],
     ["messages", { max_tokens: "16" }, "max_tokens"],
     ["messages", { temperature: 1.01 }, "temperature"],
+    ["messages", { temperature: 1, top_p: 0.9 }, "top_p"],
     ["messages", { stop_sequences: [1] }, "stop_sequences"],
     ["messages", { metadata: "me" }, "metadata"],
     ["messages", { messages: ["Hi"] }, "messages.0"],

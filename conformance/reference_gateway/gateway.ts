@@ -113,7 +113,7 @@ async function handle(
       throw new Refused(problemOf(404, "There is no such path"));
     }
     if (x.endpoint === "responses" && request.method === "GET") {
-      if (request.headers["upgrade"] !== undefined) {
+      if (asksUpgrade(request)) {
         throw new Refused(problemOf(426, "Web sockets are not possible here"));
       }
     }
@@ -145,7 +145,8 @@ async function handle(
   }
 }
 
-function contextOf(request: ReplayRequest): Context {
+/** The exchange of a request. */
+export function contextOf(request: ReplayRequest): Context {
   const path = request.path.split("?")[0] ?? "";
   const body = parseJson(request.body);
   const model = isObject(body) && typeof body["model"] === "string"
@@ -162,6 +163,12 @@ function contextOf(request: ReplayRequest): Context {
     via: dialectOf(model, endpoint),
     state: new Map(),
   };
+}
+
+/** An `upgrade` that `connection` does not name is ignored, as a proxy would have removed it. */
+function asksUpgrade({ headers }: ReplayRequest): boolean {
+  const options = (headers["connection"] ?? "").toLowerCase().split(/ *, */);
+  return headers["upgrade"] !== undefined && options.includes("upgrade");
 }
 
 const ENDPOINTS: Readonly<Record<string, Context["endpoint"]>> = {

@@ -38,6 +38,11 @@ export function readMessages(body: JsonObject): ModelRequest {
   if (maxTokens === undefined) {
     throw invalid("max_tokens", "a whole number is required");
   }
+  const temperature = optionalNumber(body, "temperature", 0, 1);
+  const topP = optionalNumber(body, "top_p", 0, 1);
+  if (temperature !== undefined && topP !== undefined) {
+    throw invalid("top_p", "cannot be used together with temperature");
+  }
   const tools = optionalList(body, "tools").map(toolOf);
   const choice = choiceOf(body["tool_choice"], tools);
   return {
@@ -46,8 +51,8 @@ export function readMessages(body: JsonObject): ModelRequest {
     system: textOf(body["system"], "system"),
     turns,
     maxTokens,
-    temperature: optionalNumber(body, "temperature", 0, 1),
-    topP: optionalNumber(body, "top_p", 0, 1),
+    temperature,
+    topP,
     stops: textList(body["stop_sequences"] ?? [], "stop_sequences"),
     tools,
     choice,

@@ -1,11 +1,7 @@
 /** Discovers a target's models before the scenarios, and the upstream dialect of each. */
-import type { Redaction } from "../evidence/redaction.ts";
 import { at, listAt, textAt } from "../evidence/json_path.ts";
 import type { DialectName } from "@model-gateway/replay/parse_request";
-import type { Budget } from "../suite/budget.ts";
-import type { ReplayServer } from "@model-gateway/replay";
-import { Session } from "../suite/session.ts";
-import type { RateLimitWait } from "../suite/rate_limit.ts";
+import { Session, type Stage } from "../suite/session.ts";
 import {
   type Feature,
   type Route,
@@ -13,7 +9,7 @@ import {
   UNKNOWN_TARGET,
 } from "../suite/route.ts";
 import type { Generation } from "../suite/requests.ts";
-import type { Exchange, Header } from "../evidence/exchange.ts";
+import type { Exchange } from "../evidence/exchange.ts";
 import { outcome } from "../suite/evidence.ts";
 import { unreachableText } from "./unreachable.ts";
 
@@ -21,21 +17,7 @@ import { unreachableText } from "./unreachable.ts";
 export class Unreachable extends Error {}
 
 /** The settings of discovery. */
-export interface DiscoveryOptions {
-  /** How the target is judged. */
-  readonly mode: "live" | "replay";
-  /** Base address. */
-  readonly baseUrl: string;
-  /** The valid key. */
-  readonly key: string;
-  /** A second valid key of the same account; absent where none is given. */
-  readonly otherKey?: string;
-  /**
-   * Silence upstream after which the target sends a sign of life; absent where it is not known.
-   */
-  readonly keepAliveMs?: number;
-  /** Headers that every request carries, as given on the command line. */
-  readonly headers?: readonly Header[];
+interface DiscoveryOptions extends Stage {
   /**
    * Comma-separated models for the message endpoint, and for the chat endpoint unless `chatModel`
    * is given.
@@ -45,18 +27,6 @@ export interface DiscoveryOptions {
   readonly chatModel?: string;
   /** False: no request is made to the Responses endpoint. */
   readonly asksResponses?: boolean;
-  /** The replay upstream. */
-  readonly replay?: ReplayServer;
-  /** Masks keys in everything that is recorded. */
-  readonly redaction: Redaction;
-  /** The caps. */
-  readonly budget: Budget;
-  /** Waits when a live target limits the rate. */
-  readonly patience?: RateLimitWait;
-  /** Time limit of a request, in milliseconds. */
-  readonly timeoutMs: number;
-  /** Makes nonces differ between runs. */
-  readonly seed: number;
 }
 
 /** Words in the ids of cheap models; a live run uses the first model that matches. */

@@ -1,48 +1,14 @@
 /** Plays scenarios, several at a time, within the caps; those that must run alone come last. */
-import type { Header } from "../evidence/exchange.ts";
-import type { Redaction } from "../evidence/redaction.ts";
-import type { ReplayServer } from "@model-gateway/replay";
-import { type Budget, CapReached } from "../suite/budget.ts";
+import { CapReached } from "../suite/budget.ts";
 import type { ScenarioRecord } from "../suite/evidence.ts";
-import { Session } from "../suite/session.ts";
-import {
-  ALL_WAITS_MS,
-  RateLimited,
-  type RateLimitWait,
-} from "../suite/rate_limit.ts";
+import { Session, type Stage } from "../suite/session.ts";
+import { ALL_WAITS_MS, RateLimited } from "../suite/rate_limit.ts";
 import type { Scenario } from "../suite/scenario.ts";
 import type { TargetProfile } from "../suite/route.ts";
 
-/** The target, and the settings for requests to it. */
-export interface PlayOptions {
-  /** How the target is judged. */
-  readonly mode: "live" | "replay";
-  /** Base address without a slash at the end. */
-  readonly baseUrl: string;
-  /** The valid key. */
-  readonly key: string;
-  /** A second valid key of the same account; absent where none is given. */
-  readonly otherKey?: string;
-  /**
-   * Silence upstream after which the target sends a sign of life; absent where it is not known.
-   */
-  readonly keepAliveMs?: number;
-  /** Headers that every request carries, as given on the command line. */
-  readonly headers?: readonly Header[];
-  /** What is known of the target. */
+/** The target, with what is known of it. */
+export interface PlayOptions extends Stage {
   readonly profile: TargetProfile;
-  /** The replay upstream; absent in a live run. */
-  readonly replay?: ReplayServer;
-  /** Masks keys in everything that is recorded. */
-  readonly redaction: Redaction;
-  /** The caps. */
-  readonly budget: Budget;
-  /** Waits when a live target limits the rate. */
-  readonly patience?: RateLimitWait;
-  /** Time limit of a request, in milliseconds. */
-  readonly timeoutMs: number;
-  /** Makes nonces differ between runs. */
-  readonly seed: number;
 }
 
 /** The result of playing scenarios. */

@@ -9,16 +9,10 @@ import {
 } from "@model-gateway/replay/json";
 import { CHECKS } from "../areas/checks.ts";
 import { SCENARIOS } from "../areas/scenarios.ts";
-import { Redaction } from "../evidence/redaction.ts";
-import { startReferenceGateway } from "../reference_gateway/gateway.ts";
 import type { Hooks } from "../reference_gateway/hooks.ts";
-import { Budget } from "../suite/budget.ts";
 import { judgedIn } from "../suite/check.ts";
-import { discover } from "./discover.ts";
 import { judge } from "./judge.ts";
-import { play } from "./play.ts";
-
-const KEY = "sk-variations-7f3a9c51d2e84b60";
+import { playOnReference } from "./on_reference.ts";
 
 /** Replies of every kind, whole and streamed. */
 const PLAYED = [
@@ -74,24 +68,7 @@ const VARIED: Hooks = {
 
 Deno.test("a correct gateway may order, comment and add as it likes", async () => {
   const replay = await startReplay({ keepEntries: 5000 });
-  const gateway = await startReferenceGateway({
-    key: KEY,
-    otherKey: `${KEY}-other`,
-    upstreamUrl: replay.url,
-    hooks: VARIED,
-  });
   try {
-    const stage = {
-      mode: "replay",
-      baseUrl: gateway.url,
-      key: KEY,
-      replay,
-      redaction: new Redaction(),
-      budget: new Budget({}),
-      timeoutMs: 60_000,
-      seed: 1,
-    } as const;
-    const profile = await discover(stage);
     const checks = CHECKS.filter((check) =>
       judgedIn(check, "replay") && check.level !== "contract" &&
       check.reads !== "everything" &&
@@ -100,7 +77,12 @@ Deno.test("a correct gateway may order, comment and add as it likes", async () =
     assert.ok(checks.length > 80, `only ${checks.length} checks are judged`);
     const scenarios = SCENARIOS.filter(({ name }) => PLAYED.includes(name));
     assert.equal(scenarios.length, PLAYED.length);
-    const { records } = await play(scenarios, { ...stage, profile }, 4);
+    const { records } = await playOnReference(
+      replay,
+      "replay",
+      VARIED,
+      scenarios,
+    );
     const failed = checks.map((check) => judge(check, "replay", records))
       .filter(({ verdict }) => verdict !== "pass")
       .map(({ check, findings, why }) => {
@@ -111,7 +93,6 @@ Deno.test("a correct gateway may order, comment and add as it likes", async () =
       });
     assert.deepEqual(failed, []);
   } finally {
-    await gateway.close();
     await replay.close();
   }
 });

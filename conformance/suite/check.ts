@@ -54,6 +54,9 @@ export interface Check {
  */
 export type Faults = Readonly<Record<string, Hooks | typeof SHARED>>;
 
+/** The near misses of a matcher, as faults, by what is wrong with them. */
+export type Misses = Readonly<Record<string, Hooks>>;
+
 const SHARED = "shared";
 
 /** Faults that other checks of the area describe. */
@@ -115,8 +118,8 @@ type Subject<Shared> = Shared extends
 
 /** A check whose common members may be absent, and how its list writes it. */
 type Abridged<Shared> =
-  & Pick<Check, "id" | "faults">
-  & Partial<Pick<Check, "level" | "provedBy" | "isSkillLive">>
+  & Pick<Check, "id">
+  & Partial<Pick<Check, "faults" | "level" | "provedBy" | "isSkillLive">>
   & Omit<Pick<Common, "mode" | "reads">, keyof Shared>
   & Partial<Common>
   & {
@@ -124,6 +127,8 @@ type Abridged<Shared> =
     readonly rule: Rule | string;
     /** Where a rule that is not in the specification comes from. */
     readonly source?: string;
+    /** Near misses: faults whose names begin with the check's id. */
+    readonly misses?: Misses;
   }
   & (
     | Pick<Check, "judge">
@@ -154,7 +159,15 @@ type Complete =
   & Pick<Common, "mode" | "reads">;
 
 function completed(check: Complete): Check {
-  const { section = "", source, rule: words, level, ...all } = check;
+  const {
+    section = "",
+    source,
+    rule: words,
+    level,
+    misses = {},
+    faults = {},
+    ...all
+  } = check;
   const rule = typeof words !== "string"
     ? words
     : source === undefined
@@ -162,6 +175,7 @@ function completed(check: Complete): Check {
     : { source, text: words };
   return {
     ...all,
+    faults: { ...nearMisses(check.id, misses), ...faults },
     rule,
     level: level ?? ("section" in rule ? "documented" : "convention"),
     judge: "judge" in check
@@ -174,6 +188,13 @@ function completed(check: Complete): Check {
           }))
         ),
   };
+}
+
+/** The faults of near misses, named after the check. */
+export function nearMisses(id: string, misses: Misses): Faults {
+  return Object.fromEntries(
+    Object.entries(misses).map(([name, hooks]) => [`${id}:${name}`, hooks]),
+  );
 }
 
 /** The items that `each` judges; a label of its own precedes the `of` of the list. */

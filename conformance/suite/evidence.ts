@@ -14,6 +14,8 @@ export interface ScenarioRecord {
   readonly exchanges: readonly Exchange[];
   /** Other facts that it recorded, such as how many events arrived before a gate was opened. */
   readonly notes: Readonly<Record<string, Json>>;
+  /** True when the scenario read a reply before its end: its requests may follow from replies. */
+  readonly followsReplies?: boolean;
   /** Why it stopped early; absent when it was played to its end. */
   readonly stopped?: string;
 }

@@ -28,10 +28,8 @@ import { type RateLimitWait, requestedWaitMs } from "./rate_limit.ts";
 import { recordOf, upstreamCalls } from "./recorder.ts";
 import type { Route, TargetProfile } from "./route.ts";
 
-/** The settings of a session. */
-export interface SessionOptions {
-  /** Name of the scenario. */
-  readonly scenario: string;
+/** The target, and the settings for requests to it. */
+export interface Stage {
   /** How the target is judged. */
   readonly mode: "live" | "replay";
   /** Base address without a slash at the end. */
@@ -46,8 +44,6 @@ export interface SessionOptions {
   readonly keepAliveMs?: number;
   /** Headers that every request carries, as given on the command line. */
   readonly headers?: readonly Header[];
-  /** What is known of the target. */
-  readonly profile: TargetProfile;
   /** The replay upstream; absent in a live run. */
   readonly replay?: ReplayServer;
   /** Masks keys in everything that is recorded. */
@@ -60,6 +56,14 @@ export interface SessionOptions {
   readonly timeoutMs: number;
   /** Makes nonces differ between runs. */
   readonly seed: number;
+}
+
+/** The settings of a session. */
+interface SessionOptions extends Stage {
+  /** Name of the scenario. */
+  readonly scenario: string;
+  /** What is known of the target. */
+  readonly profile: TargetProfile;
 }
 
 /** A request in progress that a scenario controls. */
@@ -94,6 +98,7 @@ export class Session {
   readonly #options: SessionOptions;
   readonly #exchanges: Exchange[] = [];
   readonly #notes: Record<string, Json> = {};
+  #followsReplies = false;
 
   /** Starts a session for one scenario. */
   constructor(options: SessionOptions) {
@@ -189,7 +194,7 @@ export class Session {
       const busy = status === 503 || status === 529;
       if (patience === undefined || !busy || attempt >= MAX_RETRIES) {
         this.#exchanges.push(exchange);
-        return exchange;
+        return this.#watched(exchange);
       }
       const ms = Math.min(
         requestedWaitMs(exchange) ?? 1000 * 2 ** attempt,
@@ -206,6 +211,7 @@ export class Session {
   async sendInTurn(
     requests: readonly TestRequest[],
   ): Promise<readonly Exchange[]> {
+    this.#followsReplies = true;
     const kept = new KeptConnection();
     const exchanges: Exchange[] = [];
     for (const request of requests.map((each) => ({ ...each, keeps: true }))) {
@@ -224,6 +230,7 @@ export class Session {
 
   /** Sends a request and lets the scenario wait for parts of the reply, or disconnect. */
   begin(request: TestRequest): OngoingRequest {
+    this.#followsReplies = true;
     const ongoing = this.#open(request);
     let finished: Promise<Exchange> | undefined;
     const finish = async (): Promise<Exchange> => {
@@ -275,8 +282,20 @@ export class Session {
         upstream: upstreamCalls(replay, exchange, redaction),
       })),
       notes: this.#notes,
+      ...(this.#followsReplies ? { followsReplies: true } : {}),
       ...(stopped === undefined ? {} : { stopped }),
     };
+  }
+
+  /** The exchange for the scenario; it notes that the scenario reads it. */
+  #watched(exchange: Exchange): Exchange {
+    return new Proxy(exchange, {
+      get: (target, name) => {
+        // A promise asks whether its value has a method `then`.
+        if (name !== "then") this.#followsReplies = true;
+        return Reflect.get(target, name);
+      },
+    });
   }
 
   #signature({ by }: TestRequest): Signature {

@@ -6,37 +6,23 @@ import {
   NotTestable,
   observed,
   valueAt,
-  wholeNumber,
 } from "../../suite/finding.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { chatReply, withAt } from "../../reference_gateway/change_reply.ts";
 import {
-  IS_WORD,
+  IS_SECONDS,
   literal,
+  objects,
   oneOf,
-  prefixed,
+  whole,
   words,
 } from "../../reference_gateway/field.ts";
-import {
-  chatStreamFalseStreams,
-  CONTENT,
-  contentType,
-  field,
-  FINISH,
-  finish,
-} from "./faults.ts";
+import { CONTENT, field, FINISH, finish, put } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
-import { put } from "../../reference_gateway/change_chat_reply.ts";
-import { headerOf } from "../../evidence/exchange.ts";
-import { isObject, type Json } from "@model-gateway/replay/json";
 import { CUT_AT } from "./scenarios.ts";
-import {
-  chatReplies,
-  FINISH_REASONS,
-  isType,
-  requestedModel,
-} from "./reply_content.ts";
+import { chatReplies, FINISH_REASONS } from "../../endpoints/read_chat.ts";
+import { checksOfEvery } from "../replies/checks.ts";
 import { CHAT_REPLY_EXACT_CHECKS } from "./checks_exact.ts";
 import { CHAT_OWN_UPSTREAM_CHECKS } from "./checks_own_upstream.ts";
 
@@ -48,9 +34,6 @@ const REFERENCE =
   "https://platform.openai.com/docs/api-reference/chat/object, the chat completion object";
 const FORMS = [TEXT_SCENARIO, "chat-forms"];
 
-/** Bounds of a time in seconds since 1970: 2020 to 2100 or so. Milliseconds are far above. */
-const SECONDS = { from: 1_577_836_800, to: 4_102_444_800 } as const;
-
 export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   section: SECTION,
   mode: "both",
@@ -58,137 +41,24 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   of: chatReplies,
 }, [
   {
-    id: "chat_reply.content-type",
-    section: "Endpoints",
-    rule: "All bodies are JSON (`content-type: application/json`).",
-    reads: [TEXT_SCENARIO],
-    each: (x) => {
-      const type = headerOf(x, "content-type");
-      return observed("content-type", type).mustBe(
-        "application/json",
-        isType("application/json", type),
-      );
-    },
-    faults: {
-      "chat-reply-as-text": contentType("text/plain"),
-      "chat-reply-as-stream": contentType("text/event-stream"),
-      "chat-reply-as-latin1": contentType(
-        "application/json; charset=iso-8859-1",
-      ),
-    },
-  },
-  {
-    id: "chat_reply.stream-false",
-    section: "POST /v1/chat/completions (operation `createChatCompletion`)",
-    rule:
-      "| stream | boolean | no | Default false. true returns event chunks |",
-    reads: ["chat-stream-false"],
-    matching: "chat/*/whole",
-    each: (x) =>
-      observed("reply", `${x.head?.status}: ${x.text.slice(0, 160)}`).mustBe(
-        "one JSON object",
-        x.head?.status === 200 && isObject(x.json) && x.frames.length === 0,
-      ),
-    faults: { "chat-stream-false-streams": chatStreamFalseStreams },
-  },
-  {
-    id: "chat_reply.id",
-    rule: "| id | string | Identifier, prefix `chatcmpl-` |",
-    ...field("id", prefixed("chatcmpl-"), {
-      "chat-id-of-messages": "msg_1",
-      "chat-id-missing": undefined,
-      "chat-id-only-prefix": "chatcmpl-",
-    }),
-  },
-  {
-    id: "chat_reply.id-is-a-word",
-    source: "Clients keep replies by their ids, in paths and file names",
-    rule: "An id is one word of letters, digits and `_-.:`.",
-    ...field("id", IS_WORD, {
-      "chat-id-with-blank": (body) => `${textAt(body, "id")} `,
-    }),
-  },
-  {
-    id: "chat_reply.id-unique",
-    source: REFERENCE,
-    rule: "A unique identifier for the reply.",
-    judge: (e) => {
-      // The replay upstream uses the same id whenever it plays a fixture, and a gateway may pass it
-      // on.
-      const seen = new Map<string, string>();
-      return chatReplies(e).map((x) => {
-        const id = at(x.json, "id");
-        const key = JSON.stringify(id);
-        const [, , , fixture = "text"] = x.label.split("/");
-        const other = seen.get(key);
-        seen.set(key, fixture);
-        return observed("id", id, x).mustBe(
-          `another id than that of ${other}`,
-          other === undefined || other === fixture,
-        );
-      });
-    },
-    faults: { "chat-id-constant": put("id", "chatcmpl-1") },
-  },
-  {
     id: "chat_reply.object",
     rule: "| object | string | `chat.completion` |",
-    ...field("object", literal("chat.completion"), {
-      "chat-object-chunk": "chat.completion.chunk",
-      "chat-object-missing": undefined,
-    }),
+    ...field("object", literal("chat.completion")),
   },
   {
     id: "chat_reply.created",
     source: REFERENCE,
     rule:
       "The Unix timestamp (in seconds) of when the chat completion was created.",
-    ...field("created", {
-      expected: "whole seconds since 1970",
-      test: (value) =>
-        wholeNumber(SECONDS.from)(value) && Number(value) < SECONDS.to,
-    }, {
-      "chat-created-in-ms": 1_780_000_000_000,
-      "chat-created-as-text": "1780000000",
-      "chat-created-missing": undefined,
-      "chat-created-zero": 0,
-      "chat-created-fraction": 1_780_000_000.5,
-    }),
-  },
-  {
-    id: "chat_reply.model",
-    rule: "| model | string | Model id used |",
-    mode: "replay",
-    each: (x) => equals(x, "model", requestedModel(x)),
-    faults: {
-      "chat-model-missing": put("model", undefined),
-      "chat-model-other": put("model", "some-model"),
-      "chat-model-upper": put(
-        "model",
-        (body) => textAt(body, "model").toUpperCase(),
-      ),
-    },
-  },
-  {
-    id: "chat_reply.model-told",
-    rule: "| model | string | Model id used |",
-    ...field("model", words("a model id"), { "chat-model-empty": "" }, {
-      ...shared("chat-model-missing"),
-    }),
+    ...field("created", IS_SECONDS),
   },
   {
     id: "chat_reply.one-choice",
     rule: CHOICES,
-    ...field("choices", {
-      expected: "an array of choices",
-      test: (value) =>
-        Array.isArray(value) && value.length > 0 &&
-        value.every((choice: Json) => isObject(choice)),
-    }, {
-      "chat-choices-empty": [],
-      "chat-choices-object": (body) => at(body, "choices.0"),
-      "chat-choices-missing": undefined,
-    }),
+    ...field("choices", objects(1)),
+    faults: {
+      "chat-choices-object": put("choices", (body) => at(body, "choices.0")),
+    },
   },
   {
     id: "chat_reply.no-more-choices",
@@ -213,27 +83,19 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   {
     id: "chat_reply.choice-index",
     rule: CHOICES,
-    ...field("choices.0.index", {
-      expected: "an integer",
-      test: wholeNumber(0),
-    }, {
-      "chat-choice-index-missing": undefined,
-      "chat-choice-index-text": "0",
-    }),
+    ...field("choices.0.index", whole(0)),
   },
   {
     id: "chat_reply.role",
     rule: CHOICES,
-    ...field("choices.0.message.role", literal("assistant"), {
-      "chat-role-missing": undefined,
-      "chat-role-model": "model",
-    }, {
+    ...field("choices.0.message.role", literal("assistant")),
+    faults: {
       "chat-message-missing": put("choices.0", (body) => ({
         index: 0,
         delta: at(body, "choices.0.message"),
         finish_reason: at(body, FINISH),
       })),
-    }),
+    },
   },
   {
     id: "chat_reply.content-string",
@@ -298,11 +160,7 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
   {
     id: "chat_reply.finish_reason",
     rule: CHOICES,
-    each: (x) =>
-      valueAt(x, "choices.0.finish_reason").mustBe(
-        "a string",
-        (value) => typeof value === "string" && value !== "",
-      ),
+    ...field("choices.0.finish_reason", words("a string")),
     faults: {
       "chat-finish-on-message": chatReply((body) =>
         withAt(
@@ -311,7 +169,6 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
           undefined,
         )
       ),
-      ...shared("chat-finish-null"),
     },
   },
   {
@@ -319,9 +176,8 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
     source: `${REFERENCE}, choices[].finish_reason`,
     rule:
       "`finish_reason` is one of stop, length, tool_calls, content_filter and function_call.",
-    ...field("choices.0.finish_reason", oneOf(FINISH_REASONS), {
-      "chat-finish-upper": (body) => textAt(body, FINISH).toUpperCase(),
-    }, { "chat-finish-end_turn": finish("stop", "end_turn") }),
+    ...field("choices.0.finish_reason", oneOf(FINISH_REASONS)),
+    faults: { "chat-finish-end_turn": finish("stop", "end_turn") },
   },
   {
     id: "chat_reply.finish-length",
@@ -342,9 +198,10 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
     },
     faults: {
       "chat-length-as-max_tokens": finish("length", "max_tokens"),
-      ...shared("chat-length-as-stop"),
+      "chat-length-as-stop": finish("length", "stop"),
     },
   },
+  ...checksOfEvery("chat_reply"),
   ...CHAT_REPLY_EXACT_CHECKS,
   ...CHAT_OWN_UPSTREAM_CHECKS,
 ]);

@@ -15,7 +15,7 @@ import {
   objectOf,
 } from "@model-gateway/replay/json";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fixtureContentOf } from "./reply_content.ts";
+import { fixtureContentOf } from "../../endpoints/read_chat.ts";
 import { withAt } from "../../reference_gateway/change_reply.ts";
 
 const OBJECT = "https://platform.openai.com/docs/api-reference/chat/object";

@@ -1,9 +1,12 @@
 /** Scenarios of the chat endpoint: each kind of reply, whole and streamed, on every route. */
+import type { Scenario } from "../../suite/scenario.ts";
+import {
+  fixtureReplies,
+  played,
+  type WantedFixture,
+} from "../../suite/fixture_replies.ts";
 import { eachForm, failingStreams } from "../../suite/one_request.ts";
-import { WRITTEN } from "@model-gateway/replay/fixtures";
 import type { JsonObject } from "@model-gateway/replay/json";
-import { plainRequest, streamed, toolsFor } from "../../suite/requests.ts";
-import { calls, type Scenario } from "../../suite/scenario.ts";
 
 // Names of scenarios that other areas read.
 export const CHAT_BROKEN = "chat-broken";
@@ -13,25 +16,10 @@ export const CHAT_ODDITIES = "chat-oddities";
 export const CHAT_SIZES = "chat-sizes";
 export const CHAT_USAGE_UNASKED = "chat-usage-unasked";
 
-/** A kind of reply to request. */
-interface Form {
-  /** Name of the fixture; the last part of the label. */
-  readonly fixture: string;
-  /** Prompt for a real model; absent when no prompt makes a real model reply like this. */
-  readonly words?: string;
-  /** Additional members of the body. */
-  readonly more?: JsonObject;
-}
-
-/** Number of the forms that a real model can be asked for. */
-function askedLive(forms: readonly Form[]): number {
-  return forms.filter(({ words }) => words !== undefined).length;
-}
-
 /** The output limit that truncates a reply. */
 export const CUT_AT = 16;
 
-const FORMS: readonly Form[] = [
+const FORMS: readonly WantedFixture[] = [
   {
     fixture: "max-tokens",
     words: "Count from one to five hundred in words.",
@@ -41,14 +29,13 @@ const FORMS: readonly Form[] = [
 ];
 
 /** Content and stop causes that differ from a plain answer. */
-const CONTENTS: readonly Form[] = [
+const CONTENTS: readonly WantedFixture[] = [
   { fixture: "stop-sequence", more: { stop: ["END"] } },
-  ...["text-unicode", "thinking", "content-filter", "cache-usage"]
-    .map((fixture) => ({ fixture })),
+  ...played("text-unicode", "thinking", "content-filter", "cache-usage"),
 ];
 
 /** Replies that vendors send rarely, or encode unusually. */
-const ODDITIES: readonly Form[] = [
+const ODDITIES: readonly WantedFixture[] = played(
   "empty",
   "redacted-thinking",
   "refusal",
@@ -72,56 +59,20 @@ const ODDITIES: readonly Form[] = [
   "text-blanks",
   "tool-odd-args",
   "tool-many",
-].map((fixture) => ({ fixture }));
+);
 
-const SIZES: readonly Form[] = ["text-long", "big-frame"]
-  .map((fixture) => ({ fixture }));
+const SIZES: readonly WantedFixture[] = played(
+  "text-long",
+  "big-frame",
+);
 
-/** The definitions of the tools that a fixture calls. */
-function toolsOf(fixture: string): JsonObject {
-  const names = (WRITTEN.get(fixture)?.content.tools ?? []).map(({ name }) =>
-    name
-  );
-  return names.length === 0 ? {} : toolsFor("chat", [...new Set(names)]);
-}
-
-/** Both forms of a reply, with the members that request them. */
-const HOW = [["whole", {}], ["stream", streamed("chat")]] as const;
-
-/** Labels are `chat/ROUTE/whole/FIXTURE` and `chat/ROUTE/stream/FIXTURE`. */
 function scenario(
   name: string,
   about: string,
   mode: Scenario["mode"],
-  forms: readonly Form[],
+  wanted: readonly WantedFixture[],
 ): Scenario {
-  return {
-    name,
-    about,
-    mode,
-    cost: (profile) =>
-      calls(2 * askedLive(forms) * profile.chat.length, 64)(profile),
-    async play(session) {
-      const asked = forms.filter(({ words }) =>
-        session.mode === "replay" || words !== undefined
-      );
-      for (const route of session.routes("chat")) {
-        await Promise.all(
-          asked.flatMap(({ fixture, words = "Answer.", more }) =>
-            HOW.map(([how, asStream]) =>
-              session.send(plainRequest(
-                "chat",
-                route,
-                `${how}/${fixture}`,
-                session.prompt(fixture, words),
-                { ...toolsOf(fixture), ...more, ...asStream },
-              ))
-            )
-          ),
-        );
-      }
-    },
-  };
+  return fixtureReplies({ name, about, mode }, "chat", wanted);
 }
 
 /** Ways to request a stream without usage. */

@@ -2,23 +2,24 @@
  * Checks of the area `chat_stream`: the frames of the chat endpoint, and all the checks of the
  * area.
  */
+import { textAt } from "../../evidence/json_path.ts";
 import {
   chatStreams,
   chunksOf,
   inFrames,
-  isType,
-} from "../chat_reply/reply_content.ts";
+  textOfStream,
+} from "../../endpoints/read_chat.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { CHAT_FORMS } from "../chat_reply/scenarios.ts";
 import { chatFrames } from "../../reference_gateway/change_reply.ts";
-import { observed } from "../../suite/finding.ts";
-import { done, typed, wire } from "./faults.ts";
+import { demanded, observed } from "../../suite/finding.ts";
+import { done, wire, words } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { headerOf } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { CHAT_STREAM_CHUNK_CHECKS } from "./checks_chunks.ts";
 import { CHAT_STREAM_END_CHECKS } from "./checks_end.ts";
-import { CHAT_STREAM_EXACT_CHECKS } from "./checks_exact.ts";
+import { CHAT_STREAM_USAGE_CHECKS } from "./checks_usage.ts";
+import { checksOfEvery } from "../replies/checks.ts";
 
 const SECTION = "Chat completion endpoint stream";
 const LINE = "Each chunk is a line `data: <json>` without an event name.";
@@ -30,24 +31,6 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
   reads: FORMS,
   of: chatStreams,
 }, [
-  {
-    id: "chat_stream.content-type",
-    section: "Events",
-    rule:
-      "Setting `stream` to true makes the response content type `text/event-stream`.",
-    each: (x) => {
-      const type = headerOf(x, "content-type");
-      return observed("content-type", type).mustBe(
-        "text/event-stream",
-        isType("text/event-stream", type),
-      );
-    },
-    faults: {
-      "chat-stream-as-json": typed("application/json"),
-      "chat-stream-as-ndjson": typed("application/x-ndjson"),
-      "chat-stream-as-latin1": typed("text/event-stream; charset=iso-8859-1"),
-    },
-  },
   {
     id: "chat_stream.no-event-line",
     rule: LINE,
@@ -102,5 +85,31 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
   },
   ...CHAT_STREAM_CHUNK_CHECKS,
   ...CHAT_STREAM_END_CHECKS,
-  ...CHAT_STREAM_EXACT_CHECKS,
+  ...checksOfEvery("chat_stream"),
+  {
+    id: "chat_stream.no-empty-stream",
+    rule:
+      "Text arrives at `choices[0].delta.content`; chunks carry `choices[].index`.",
+    isSkillLive: true,
+    reads: [TEXT_SCENARIO],
+    each: (x, e) => {
+      const text = textOfStream(x);
+      // A model may spend the whole limit on thinking.
+      const cut = x.frames.some(({ json }) =>
+        textAt(json, "choices.0.finish_reason") === "length"
+      );
+      return demanded(e)(
+        text !== "" || cut,
+        "joined delta.content",
+        "text",
+        text,
+        x,
+      );
+    },
+    faults: {
+      "chat-stream-empty": words(() => ""),
+      ...shared("chat-message-frames"),
+    },
+  },
+  ...CHAT_STREAM_USAGE_CHECKS,
 ]);

@@ -5,7 +5,7 @@ import {
   finishes,
   inFrames,
   textOfStream,
-} from "../chat_reply/reply_content.ts";
+} from "../../endpoints/read_chat.ts";
 import {
   CHAT_BREAKS,
   CHAT_BROKEN,

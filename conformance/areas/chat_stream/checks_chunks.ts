@@ -5,20 +5,26 @@ import {
   chunksOf,
   chunksWithChoice,
   inFrames,
-  requestedModel,
-} from "../chat_reply/reply_content.ts";
+} from "../../endpoints/read_chat.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { CHAT_FORMS } from "../chat_reply/scenarios.ts";
 import { chatFrames } from "../../reference_gateway/change_reply.ts";
 import { observed, wholeNumber } from "../../suite/finding.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import { isObject, objectOf } from "@model-gateway/replay/json";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { ID } from "./faults.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import { CHAT_STREAM } from "../../endpoints/chat.ts";
+import {
+  fieldOf,
+  IS_SECONDS,
+  literal,
+  prefixed,
+  words,
+} from "../../reference_gateway/field.ts";
+import { inAllChunks } from "./faults.ts";
 import {
   everyChunk,
   finishing,
-  later,
   numberOf,
   put,
   replace,
@@ -44,14 +50,9 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
     id: "chat_stream.object",
     source: REFERENCE,
     rule: "The object type, which is always chat.completion.chunk.",
-    each: (x) =>
-      inFrames(x, chunksOf(x), "object").mustBe(
-        "chat.completion.chunk",
-        ({ json }) => at(json, "object") === "chat.completion.chunk",
-      ),
+    ...fieldOf(CHAT_STREAM.head, "object", literal("chat.completion.chunk")),
     faults: {
       "chat-stream-object-whole": put(everyChunk, "object", "chat.completion"),
-      "chat-stream-object-missing": put(everyChunk, "object", undefined),
       "chat-last-chunk-object-whole": put(
         finishing,
         "object",
@@ -76,109 +77,20 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
     source: REFERENCE,
     rule:
       "A unique identifier for the chat completion. Each chunk has the same ID. Its prefix is the documented one of whole replies.",
-    each: (x) => {
-      const [first] = chunksOf(x);
-      const id = at(first?.json, "id");
-      return inFrames(x, chunksOf(x), "id").mustBe(
-        `chatcmpl-…, the same in all chunks`,
-        ({ json }) =>
-          typeof id === "string" && /^chatcmpl-./.test(id) &&
-          at(json, "id") === id,
-      );
-    },
-    faults: {
-      "chat-stream-id-each": put(
-        everyChunk,
-        "id",
-        (_, x) => `chatcmpl-${numberOf(x)}`,
-      ),
-      "chat-stream-id-missing": put(everyChunk, "id", undefined),
-      "chat-stream-id-first-only": put(later, "id", undefined),
-      "chat-stream-id-of-messages": put(everyChunk, "id", "msg_0123456789"),
-      "chat-stream-id-last-other": put(finishing, "id", ID),
-    },
-  },
-  {
-    id: "chat_stream.id-unique",
-    source: REFERENCE,
-    rule:
-      "A unique identifier for the chat completion. Each chunk has the same ID.",
-    // As for whole replies, no fixture is requested twice on a route.
-    judge: (e) => {
-      const seen = new Map<string, string>();
-      return chatStreams(e).map((x) => {
-        const id = textAt(chunksOf(x)[0]?.json, "id");
-        const first = seen.get(id);
-        seen.set(id, first ?? x.label);
-        return observed(
-          "id",
-          first === undefined ? id : `${id}, as in ${first}`,
-          x,
-        ).mustBe("an id that no other stream has", first === undefined);
-      });
-    },
-    faults: { "chat-stream-id-constant": put(everyChunk, "id", "chatcmpl-1") },
+    ...inAllChunks("id", prefixed("chatcmpl-"), (n) => `chatcmpl-0${n}`),
   },
   {
     id: "chat_stream.created",
     source: REFERENCE,
     rule:
       "The Unix timestamp (in seconds) of when the chat completion was created. Each chunk has the same timestamp.",
-    each: (x) => {
-      const [first] = chunksOf(x);
-      const created = at(first?.json, "created");
-      return inFrames(x, chunksOf(x), "created").mustBe(
-        "whole seconds since 1970, the same in all chunks",
-        ({ json }) =>
-          wholeNumber(1_577_836_800)(created) &&
-          Number(created) < 4_102_444_800 && at(json, "created") === created,
-      );
-    },
-    faults: {
-      "chat-stream-created-each": put(
-        everyChunk,
-        "created",
-        (_, x) => 1_780_000_000 + numberOf(x),
-      ),
-      "chat-stream-created-in-ms": put(
-        everyChunk,
-        "created",
-        1_780_000_000_000,
-      ),
-      "chat-stream-created-as-text": put(everyChunk, "created", "1780000000"),
-      "chat-stream-created-missing": put(everyChunk, "created", undefined),
-    },
-  },
-  {
-    id: "chat_stream.model",
-    source: REFERENCE,
-    rule: "The model to generate the completion.",
-    mode: "replay",
-    each: (x) =>
-      inFrames(x, chunksOf(x), "model").mustBe(
-        `${requestedModel(x)} in all chunks`,
-        ({ json }) => at(json, "model") === requestedModel(x),
-      ),
-    faults: {
-      "chat-stream-model-missing": put(everyChunk, "model", undefined),
-      "chat-stream-model-flips": put(later, "model", "some-model"),
-      "chat-stream-model-last-other": put(finishing, "model", "some-model"),
-    },
+    ...inAllChunks("created", IS_SECONDS, (n) => 1_780_000_001 + n),
   },
   {
     id: "chat_stream.one-model",
     source: REFERENCE,
     rule: "The model to generate the completion.",
-    each: (x) => {
-      const model = at(chunksOf(x)[0]?.json, "model");
-      return inFrames(x, chunksOf(x), "model").mustBe(
-        "a model id, the same in all chunks",
-        ({ json }) =>
-          typeof model === "string" && model !== "" &&
-          at(json, "model") === model,
-      );
-    },
-    faults: shared("chat-stream-model-missing", "chat-stream-model-flips"),
+    ...inAllChunks("model", words("a model id"), (n) => `model-${n}`),
   },
   {
     id: "chat_stream.choices",

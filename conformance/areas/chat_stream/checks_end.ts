@@ -6,7 +6,7 @@ import {
   FINISH_REASONS,
   finishes,
   inFrames,
-} from "../chat_reply/reply_content.ts";
+} from "../../endpoints/read_chat.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import {
   CHAT_FORMS,
@@ -285,24 +285,6 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
           ? data
           : undefined;
       }),
-    },
-  },
-  {
-    id: "chat_stream.blank-line-last",
-    source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
-    rule:
-      "A frame without a blank line after it is dropped, and two frames without a blank line between them are read as one.",
-    each: (x) =>
-      observed("frames", `${x.frames.length}`).mustBe(
-        `${x.witness.length} finished frames of one line`,
-        x.frames.length === x.witness.length &&
-          x.frames.every(({ data }) => !data.includes("\n")),
-      ),
-    faults: {
-      "chat-last-frame-unfinished": wire((text) =>
-        text.includes("[DONE]") ? text.slice(0, -1) : text
-      ),
-      "chat-blank-lines-missing": wire((text) => text.slice(0, -1)),
     },
   },
   ...CHAT_STREAM_BREAK_CHECKS,

@@ -1,23 +1,19 @@
 /** Checks of the area `chat_stream`: the token counts of a stream. */
+import { usageChunk } from "../../endpoints/chat.ts";
 import {
   chatStreams,
   chunksOf,
   finishes,
   fixtureContentOf,
   inFrames,
-  usageFacts,
-} from "../chat_reply/reply_content.ts";
+} from "../../endpoints/read_chat.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
-import {
-  CHAT_FORMS,
-  CHAT_ODDITIES,
-  CHAT_USAGE_UNASKED,
-} from "../chat_reply/scenarios.ts";
+import { CHAT_FORMS, CHAT_USAGE_UNASKED } from "../chat_reply/scenarios.ts";
 import { chatFrames } from "../../reference_gateway/change_reply.ts";
-import { type Finding, observed, wholeNumber } from "../../suite/finding.ts";
+import { observed, wholeNumber } from "../../suite/finding.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { isObject, objectOf } from "@model-gateway/replay/json";
+import { type Check, checksWith } from "../../suite/check.ts";
+import { objectOf } from "@model-gateway/replay/json";
 import { at, numberAt, textAt } from "../../evidence/json_path.ts";
 import {
   put,
@@ -25,31 +21,11 @@ import {
   withChoice,
   withUsage,
 } from "../../reference_gateway/change_chunks.ts";
-import type { Exchange, Frame } from "../../evidence/exchange.ts";
-import type { Evidence } from "../../suite/evidence.ts";
 
 const USAGE =
   "https://platform.openai.com/docs/api-reference/chat/create, stream_options.include_usage";
 const FORMS = [TEXT_SCENARIO, CHAT_FORMS];
 const CONTENTS = [...FORMS, "chat-contents"];
-const USAGE_RULE = {
-  section: "Equivalent fields between the two formats",
-  text: "| Output tokens | `usage.output_tokens` | `usage.completion_tokens` |",
-} as const;
-
-/** Compares the token counts of streams with the fixture. */
-function tokens(e: Evidence): Finding[] {
-  return chatStreams(e).flatMap((x) => {
-    const chunk = usageChunk(x);
-    return usageFacts(x, at(chunk?.json, "usage"), chunk);
-  });
-}
-
-/** The chunk with the token counts. */
-function usageChunk(x: Exchange): Frame | undefined {
-  return chunksOf(x).findLast(({ json }) => isObject(at(json, "usage")));
-}
-
 export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   of: chatStreams,
@@ -141,50 +117,6 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
         (data) => at(data, "usage.prompt_tokens"),
       ),
     },
-  },
-  {
-    id: "chat_stream.usage-exact",
-    rule: USAGE_RULE,
-    level: "documented",
-    reads: CONTENTS,
-    judge: tokens,
-    faults: {
-      "chat-stream-usage-off-by-one": put(
-        withUsage,
-        "usage.completion_tokens",
-        (data) => (numberAt(data, "usage.completion_tokens") ?? 0) + 1,
-      ),
-      "chat-stream-usage-zero": put(
-        withUsage,
-        "usage",
-        { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
-      ),
-      // Cached input is not counted.
-      "chat-stream-usage-without-cache": put(
-        withUsage,
-        "usage.prompt_tokens",
-        (data) =>
-          (numberAt(data, "usage.prompt_tokens") ?? 0) -
-          (numberAt(data, "usage.prompt_tokens_details.cached_tokens") ?? 0),
-      ),
-      // The first of the upstream's token counts is kept.
-      "chat-stream-usage-first-figures": {
-        part: (part, { endpoint, state }) => {
-          if (endpoint !== "chat" || part.type !== "usage") return [part];
-          if (state.has("usage")) return [];
-          state.set("usage", true);
-          return [part];
-        },
-      },
-    },
-  },
-  {
-    id: "chat_stream.usage-exact-odd-upstreams",
-    rule: USAGE_RULE,
-    level: "documented",
-    reads: [CHAT_ODDITIES],
-    judge: tokens,
-    faults: shared("chat-stream-usage-zero"),
   },
   {
     id: "chat_stream.usage-details",

@@ -1,4 +1,17 @@
 /** What the faults of the area `chat_stream` are built from, and those that several checks have. */
+import { CHAT_STREAM } from "../../endpoints/chat.ts";
+import { chunksOf, inFrames } from "../../endpoints/read_chat.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import {
+  everyChunk,
+  finishing,
+  later,
+  numberOf,
+  put,
+} from "../../reference_gateway/change_chunks.ts";
+import { fieldOf, type Right } from "../../reference_gateway/field.ts";
+import type { Misses } from "../../suite/check.ts";
+import type { Finding } from "../../suite/finding.ts";
 import { chatFrames, withAt } from "../../reference_gateway/change_reply.ts";
 import type {
   Context,
@@ -11,16 +24,6 @@ import {
   type JsonObject,
   objectOf,
 } from "@model-gateway/replay/json";
-
-export const ID = "chatcmpl-0123456789";
-
-/** Streams with another content type. */
-export function typed(type: string): Hooks {
-  return {
-    streamHeaders: (headers, { endpoint }) =>
-      endpoint === "chat" ? { ...headers, "content-type": type } : headers,
-  };
-}
 
 /** Changes error frames. */
 export function errors(
@@ -113,19 +116,6 @@ export function before({ state }: Context): number {
   return count;
 }
 
-/** Changes the bytes of the upstream's stream for the chat endpoint. */
-export function upstreamPieces(
-  change: (piece: Uint8Array) => Uint8Array,
-): Hooks {
-  return {
-    upstreamBytes: async function* (bytes, { endpoint, stream }) {
-      for await (const piece of bytes) {
-        yield endpoint === "chat" && stream ? change(piece) : piece;
-      }
-    },
-  };
-}
-
 /** Changes the reason of the finishing chunk. */
 export function reason(from: string, to: string): Hooks {
   return chatFrames((data) =>
@@ -133,4 +123,33 @@ export function reason(from: string, to: string): Hooks {
       ? withAt(data, "choices.0.finish_reason", to)
       : data
   );
+}
+
+/** A rule about a field that has one value in all chunks; `other` makes right values that differ. */
+export function inAllChunks(
+  path: string,
+  right: Right,
+  other: (number: number) => Json,
+): { each: (x: Exchange) => Finding[]; misses: Misses } {
+  const { each, misses } = fieldOf(CHAT_STREAM.head, path, right);
+  return {
+    each: (x) => {
+      const chunks = chunksOf(x);
+      const first = at(chunks[0]?.json, path);
+      return [
+        each(x),
+        inFrames(x, chunks, path).mustBe(
+          "the same in all chunks",
+          ({ json }) => at(json, path) === first,
+        ),
+      ];
+    },
+    misses: {
+      ...misses,
+      "differs": put(everyChunk, path, (_, x) => other(numberOf(x))),
+      "later-other": put(later, path, other(0)),
+      "later-absent": put(later, path, undefined),
+      "last-other": put(finishing, path, other(0)),
+    },
+  };
 }

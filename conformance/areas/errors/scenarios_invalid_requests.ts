@@ -109,16 +109,6 @@ export const MISTYPED: Readonly<Record<string, WrongMember>> = {
   },
 };
 
-/** The last parts of the labels that a table yields for an endpoint. */
-export function formsOf(
-  table: Readonly<Record<string, WrongMember>>,
-  endpoint: Generation,
-): readonly string[] {
-  return Object.entries(table).flatMap(([form, { only }]) =>
-    only === undefined || only === endpoint ? [form] : []
-  );
-}
-
 const UNKNOWN = "no-such-model-1";
 /** If the gateway asks the vendor, the vendor does not have the unknown model either. */
 const TEXT = `text?no-model=${UNKNOWN}`;

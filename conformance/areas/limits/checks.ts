@@ -1,5 +1,5 @@
 /** Checks of the area `limits`. */
-import { type Finding, observed, statusIs } from "../../suite/finding.ts";
+import { type Finding, observed } from "../../suite/finding.ts";
 import {
   formsOf,
   limit,
@@ -192,12 +192,13 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
     "| Use `top_p` or `temperature`, not both | message endpoint |",
     (e) => [
       ...acceptances(e, "messages", "top_p"),
-      ...sent(e, "messages", "temperature-and-top_p").map((x) =>
-        statusIs(x, 200, 400, 422)
-      ),
+      ...refusals(e, "messages", "top_p").map(refused),
     ],
     {
       "top_p-refused": refusing("top_p", (body) => body["top_p"] !== undefined),
+      "both-samplings-accepted": overlooking((body) =>
+        body["top_p"] !== undefined && body["temperature"] !== undefined
+      ),
       "both-samplings-500": {
         accept: (problem, body) =>
           body["top_p"] !== undefined && body["temperature"] !== undefined

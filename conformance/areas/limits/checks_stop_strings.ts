@@ -18,7 +18,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { STOPS } from "./scenarios_stop_strings.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { reasonOf, sequenceOf } from "../message_reply/reply_content.ts";
+import { reasonOf, sequenceOf } from "../../endpoints/read_messages.ts";
 
 const READS = ["stop-again"];
 

@@ -62,6 +62,10 @@ export const BEYOND: Readonly<
     "temperature-two": temperature(2),
     "temperature-below": { field: "temperature", more: { temperature: -0.1 } },
     "temperature-text": alsoLive(temperature("0.5")),
+    "temperature-and-top_p": {
+      field: "top_p",
+      more: { temperature: 0.5, top_p: 0.9 },
+    },
   },
   chat: {
     "max_tokens-text": maxTokens("16"),
@@ -186,9 +190,7 @@ const LIMITS: Scenario = {
         if (session.mode === "live" ? live !== "both" : isVariant) continue;
         await send(`${form}-stream`, { ...more, ...streamed(endpoint) });
       }
-      if (endpoint === "messages") {
-        await send("temperature-and-top_p", { temperature: 0.5, top_p: 0.9 });
-      } else if (session.mode === "replay") {
+      if (endpoint === "chat" && session.mode === "replay") {
         await send("max_completion_tokens", {
           max_tokens: undefined,
           max_completion_tokens: ASKED_TOKENS,

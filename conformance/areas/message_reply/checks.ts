@@ -1,43 +1,20 @@
 /** Checks of the area `message_reply`: every field of a whole reply of the message endpoint. */
-import {
-  equals,
-  fact,
-  type Finding,
-  observed,
-  satisfies,
-  valueAt,
-  wholeNumber,
-} from "../../suite/finding.ts";
-import {
-  IS_WORD,
-  literal,
-  oneOf,
-  prefixed,
-} from "../../reference_gateway/field.ts";
-import { field, messageSequenceNull, put, withHeaders } from "./faults.ts";
+import { fact, observed, satisfies, valueAt } from "../../suite/finding.ts";
+import { literal, oneOf, whole } from "../../reference_gateway/field.ts";
+import { field, fields, messageSequenceNull, put } from "./faults.ts";
 import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
 import { block } from "../../reference_gateway/change_messages.ts";
 import { messageReply } from "../../reference_gateway/change_reply.ts";
-import { chatStreamFalseStreams } from "../chat_reply/faults.ts";
-import { type Exchange, headerOf } from "../../evidence/exchange.ts";
-import { isObject, parseJson } from "@model-gateway/replay/json";
+import { isObject } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { wholeReplies } from "./reply_content.ts";
-import { MESSAGE_REPLY_EXACT_CHECKS } from "./checks_exact.ts";
+import { wholeReplies } from "../../endpoints/read_messages.ts";
+import { checksOfEvery } from "../replies/checks.ts";
 import { MESSAGE_OWN_UPSTREAM_CHECKS } from "./checks_own_upstream.ts";
 
 const SECTION = "Message reply (from `POST /v1/messages`, not streamed)";
 const FORMS = ["text", "message-forms-whole"];
 
 const STOP_REASONS = ["end_turn", "max_tokens", "stop_sequence", "tool_use"];
-
-/** No character of a reply was damaged or replaced. */
-export function characters(x: Exchange): Finding {
-  return observed("characters", x.validUtf8 ? "U+FFFD" : "no UTF-8", x).mustBe(
-    "UTF-8 without U+FFFD",
-    x.validUtf8 && !x.text.includes("\uFFFD"),
-  );
-}
 
 const FIELDS: readonly Check[] = checksWith({
   section: SECTION,
@@ -46,88 +23,9 @@ const FIELDS: readonly Check[] = checksWith({
   of: wholeReplies,
 }, [
   {
-    id: "message_reply.stream-false",
-    section: "POST /v1/messages",
-    rule:
-      "| stream | boolean | no | Default false. true returns server-sent events |",
-    reads: ["message-stream-false"],
-    matching: "messages/*/whole",
-    each: (x) =>
-      observed("reply", `${x.head?.status}: ${x.text.slice(0, 160)}`).mustBe(
-        "one JSON object",
-        x.head?.status === 200 && isObject(x.json) && x.frames.length === 0,
-      ),
-    faults: { "chat-stream-false-streams": chatStreamFalseStreams },
-  },
-  {
-    id: "message_reply.id",
-    rule: "| id | string | Message identifier, prefix `msg_` |",
-    ...field("id", prefixed("msg_"), {
-      "message-id-without-prefix": "0b0e7a36-5ad4-4a1f-9c65-3e6a1d1f3c11",
-      "message-id-prefix-only": "msg_",
-    }),
-  },
-  {
-    id: "message_reply.id-is-a-word",
-    source: "Clients keep messages by their ids, in paths and file names",
-    rule: "An id is one word of letters, digits and `_-.:`.",
-    ...field("id", IS_WORD, {
-      "message-id-with-blank": (body) => `${textAt(body, "id")} `,
-    }),
-  },
-  {
-    id: "message_reply.id-unique",
-    source: "Clients keep messages by their ids",
-    rule: "No two replies have the same id.",
-    // The replay upstream uses one id whenever it plays a fixture, and a gateway may pass it on:
-    // replies of different fixtures are compared.
-    judge: (e) => {
-      const seen = new Map<string, string>();
-      return wholeReplies(e).map((x) => {
-        const id = textAt(x.json, "id");
-        const first = seen.get(id);
-        seen.set(id, first ?? x.label);
-        return observed(
-          "id",
-          first === undefined ? id : `${id}, as in ${first}`,
-          x,
-        ).mustBe("an id that no other reply has", first === undefined);
-      });
-    },
-    faults: { "message-id-constant": put("id", "msg_1") },
-  },
-  {
     id: "message_reply.type",
     rule: "| type | string | Always `message` |",
-    ...field("type", literal("message"), {
-      "message-type-missing": undefined,
-      "message-type-chat": "chat.completion",
-    }),
-  },
-  {
-    id: "message_reply.role",
-    rule: "| role | string | `assistant` |",
-    ...field("role", literal("assistant"), {
-      "message-role-model": "model",
-      "message-role-missing": undefined,
-    }),
-  },
-  {
-    id: "message_reply.model",
-    rule: "| model | string | Model id used |",
-    // A real vendor may reply with the dated name of the requested model.
-    each: (x, e) =>
-      e.mode === "replay"
-        ? equals(x, "model", textAt(parseJson(x.request.body), "model"))
-        : valueAt(x, "model").mustBe(
-          "a string",
-          (model) => typeof model === "string" && model !== "",
-        ),
-    faults: {
-      "message-model-missing": put("model", undefined),
-      "message-model-empty": put("model", ""),
-      "message-model-other": put("model", "upstream-model-20260101"),
-    },
+    ...field("type", literal("message")),
   },
   {
     id: "message_reply.content",
@@ -183,10 +81,7 @@ const FIELDS: readonly Check[] = checksWith({
     id: "message_reply.stop_reason",
     rule:
       "| stop_reason | string | One of `end_turn`, `max_tokens`, `stop_sequence`, `tool_use` |",
-    ...field("stop_reason", oneOf(STOP_REASONS), {
-      "stop_reason-of-chat": "stop",
-      "message-stop-null": null,
-    }),
+    ...field("stop_reason", oneOf(STOP_REASONS)),
   },
   {
     id: "message_reply.stop_sequence",
@@ -208,12 +103,11 @@ const FIELDS: readonly Check[] = checksWith({
   {
     id: "message_reply.usage",
     rule: "| usage.output_tokens | integer | Billed output tokens |",
-    each: (x) => [
-      satisfies(x, "usage.input_tokens", "an integer", wholeNumber(0)),
-      satisfies(x, "usage.output_tokens", "an integer", wholeNumber(0)),
-    ],
+    ...fields({
+      "usage.input_tokens": whole(0),
+      "usage.output_tokens": whole(0),
+    }),
     faults: {
-      "message-usage-as-text": put("usage.output_tokens", "12"),
       "message-usage-missing": put("usage", undefined),
       // The usage has the chat format's field names.
       "message-usage-of-chat": messageReply((body) => ({
@@ -223,53 +117,13 @@ const FIELDS: readonly Check[] = checksWith({
           completion_tokens: numberAt(body, "usage.output_tokens") ?? 0,
         },
       })),
-      "message-usage-fraction": put("usage.output_tokens", 12.5),
     },
   },
   {
     id: "message_reply.input-counted",
     source: "No vendor bills a request that has text as 0 tokens",
     rule: "The input tokens of a whole reply are above 0.",
-    ...field("usage.input_tokens", {
-      expected: "an integer above 0",
-      test: wholeNumber(1),
-    }, { "message-input-tokens-0": 0 }),
-  },
-  {
-    id: "message_reply.characters",
-    source: "RFC 8259, 8.1",
-    rule: "JSON is UTF-8, and no character is replaced by U+FFFD.",
-    each: characters,
-    faults: {
-      "message-replacement-character": block(
-        "text",
-        (each) => ({ ...each, text: `${textAt(each, "text")}\uFFFD` }),
-      ),
-    },
-  },
-  {
-    id: "message_reply.json",
-    section: "Endpoints",
-    rule: "All bodies are JSON (`content-type: application/json`).",
-    each: (x) => {
-      const type = headerOf(x, "content-type");
-      return [
-        observed("content-type", type).mustBe(
-          "application/json",
-          /^application\/json *(;|$)/i.test(type ?? ""),
-        ),
-        fact(x.ending === "complete", "body", "complete", x.ending),
-      ];
-    },
-    faults: {
-      "message-json-as-text": withHeaders((headers) => ({
-        ...headers,
-        "content-type": "text/plain",
-      })),
-      "message-type-header-missing": withHeaders((
-        { "content-type": _, ...headers },
-      ) => headers),
-    },
+    ...field("usage.input_tokens", whole(1, "an integer above 0")),
   },
   {
     id: "message_reply.own-shape",
@@ -293,6 +147,6 @@ const FIELDS: readonly Check[] = checksWith({
 
 export const MESSAGE_REPLY_CHECKS: readonly Check[] = [
   ...FIELDS,
-  ...MESSAGE_REPLY_EXACT_CHECKS,
+  ...checksOfEvery("message_reply"),
   ...MESSAGE_OWN_UPSTREAM_CHECKS,
 ];

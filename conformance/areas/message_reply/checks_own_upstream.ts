@@ -10,7 +10,7 @@ import {
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import { observed } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { scenariosOf } from "./reply_content.ts";
+import { scenariosOf } from "../../endpoints/read_messages.ts";
 
 /** Part of `MESSAGE_REPLY_CHECKS`. */
 export const MESSAGE_OWN_UPSTREAM_CHECKS: readonly Check[] = checksWith({

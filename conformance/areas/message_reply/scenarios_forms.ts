@@ -1,27 +1,18 @@
 /** Scenarios of the message endpoint: each kind of reply, whole and streamed, on every route. */
+import type { Scenario } from "../../suite/scenario.ts";
+import {
+  fixtureReplies,
+  played,
+  type WantedFixture,
+} from "../../suite/fixture_replies.ts";
 import { eachForm, failingStreams } from "../../suite/one_request.ts";
-import { WRITTEN } from "@model-gateway/replay/fixtures";
-import type { JsonObject } from "@model-gateway/replay/json";
-import { plainRequest, toolsFor } from "../../suite/requests.ts";
-import type { Session } from "../../suite/session.ts";
-import { calls, type Scenario } from "../../suite/scenario.ts";
 
 // Names of scenarios that other areas read.
 export const MESSAGE_FORMS_WHOLE = "message-forms-whole";
 export const MESSAGE_FORMS_STREAM = "message-forms-stream";
 export const MESSAGE_FAILURES = "message-failures";
 
-/** A kind of reply to request. */
-interface Form {
-  /** Name of the fixture; the last part of the label. */
-  readonly fixture: string;
-  /** Prompt for a real model; absent when no prompt makes a real model reply like this. */
-  readonly words?: string;
-  /** Additional members of the body. */
-  readonly more?: JsonObject;
-}
-
-const FORMS: readonly Form[] = [
+const FORMS: readonly WantedFixture[] = [
   {
     fixture: "max-tokens",
     words: "Count from one to five hundred in words.",
@@ -43,15 +34,15 @@ const FORMS: readonly Form[] = [
   { fixture: "text-tool-text" },
 ];
 
-const BLOCKS: readonly Form[] = [
+const BLOCKS: readonly WantedFixture[] = played(
   "tool-no-args",
   "tool-parallel",
   "thinking-tool",
   "redacted-thinking",
-].map((fixture) => ({ fixture }));
+);
 
 /** Replies that vendors send rarely, or encode unusually. */
-const ODDITIES: readonly Form[] = [
+const ODDITIES: readonly WantedFixture[] = played(
   "text-unicode",
   "empty",
   "tool-text",
@@ -80,71 +71,35 @@ const ODDITIES: readonly Form[] = [
   "text-blanks",
   "tool-odd-args",
   "tool-many",
-].map((fixture) => ({ fixture }));
+);
 
-const SIZES: readonly Form[] = ["text-long", "tool-big-args", "big-frame"]
-  .map((fixture) => ({ fixture }));
-
-/** The definitions of the tools that a fixture calls. */
-function toolsOf(fixture: string): JsonObject {
-  const names = (WRITTEN.get(fixture)?.content.tools ?? []).map(({ name }) =>
-    name
-  );
-  return names.length === 0 ? {} : toolsFor("messages", [...new Set(names)]);
-}
-
-/**
- * Requests every form on every route; labels are `messages/ROUTE/whole/FIXTURE` or
- * `messages/ROUTE/stream/FIXTURE`.
- */
-async function askFor(
-  session: Session,
-  how: "whole" | "stream",
-  forms: readonly Form[],
-): Promise<void> {
-  const asked = forms.filter(({ words }) =>
-    session.mode === "replay" || words !== undefined
-  );
-  for (const route of session.routes("messages")) {
-    await Promise.all(
-      asked.map(({ fixture, words = "Answer.", more }) =>
-        session.send(plainRequest(
-          "messages",
-          route,
-          `${how}/${fixture}`,
-          session.prompt(fixture, words),
-          {
-            ...toolsOf(fixture),
-            ...more,
-            ...(how === "stream" ? { stream: true } : {}),
-          },
-        ))
-      ),
-    );
-  }
-}
+const SIZES: readonly WantedFixture[] = played(
+  "text-long",
+  "tool-big-args",
+  "big-frame",
+);
 
 /** A scenario for whole replies and one for streams, so that a check reads only what it needs. */
 function scenarios(
   name: string,
   about: string,
   mode: Scenario["mode"],
-  forms: readonly Form[],
+  wanted: readonly WantedFixture[],
 ): Scenario[] {
-  return (["whole", "stream"] as const).map((how) => ({
-    name: `${name}-${how}`,
-    about: `${about} on the message endpoint, ${
-      how === "whole" ? "whole" : "streamed"
-    }`,
-    mode,
-    cost: (profile) =>
-      calls(
-        forms.filter(({ words }) => words !== undefined).length *
-          profile.messages.length,
-        128,
-      )(profile),
-    play: (session) => askFor(session, how, forms),
-  }));
+  return (["whole", "stream"] as const).map((how) =>
+    fixtureReplies(
+      {
+        name: `${name}-${how}`,
+        about: `${about} on the message endpoint, ${
+          how === "whole" ? "whole" : "streamed"
+        }`,
+        mode,
+      },
+      "messages",
+      wanted,
+      [how],
+    )
+  );
 }
 
 /**

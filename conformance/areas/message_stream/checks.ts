@@ -12,12 +12,10 @@ import { wire } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { delta, event } from "../../reference_gateway/change_messages.ts";
 import { fixtureContent } from "../../evidence/content.ts";
-import { headerOf } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
-import { messageStreams } from "../message_reply/reply_content.ts";
-import { characters } from "../message_reply/checks.ts";
-import { MESSAGE_STREAM_EXACT_CHECKS } from "./checks_exact.ts";
+import { messageStreams } from "../../endpoints/read_messages.ts";
+import { checksOfEvery } from "../replies/checks.ts";
 import { MESSAGE_STREAM_ORDER_CHECKS } from "./checks_order.ts";
 import { MESSAGE_STREAM_WHOLE_REPLY_CHECKS } from "./checks_whole_reply.ts";
 import { MESSAGE_STREAM_START_CHECKS } from "./checks_start.ts";
@@ -35,28 +33,6 @@ const WIRE: readonly Check[] = checksWith({
   reads: FORMS,
   of: messageStreams,
 }, [
-  {
-    id: "message_stream.content-type",
-    section: "Events",
-    rule:
-      "Setting `stream` to true makes the response content type `text/event-stream`.",
-    judge: (e) =>
-      [...e.matching(STREAM), ...e.matching(`${STREAM}/*`)].map((x) => {
-        const type = headerOf(x, "content-type");
-        return observed("content-type", type, x).mustBe(
-          "text/event-stream",
-          /^text\/event-stream *(;|$)/i.test(type ?? ""),
-        );
-      }),
-    faults: {
-      "message-stream-as-json": {
-        streamHeaders: (headers, { endpoint }) =>
-          endpoint === "messages"
-            ? { ...headers, "content-type": "application/json" }
-            : headers,
-      },
-    },
-  },
   {
     id: "message_stream.event-names",
     rule:
@@ -89,23 +65,6 @@ const WIRE: readonly Check[] = checksWith({
         (data) => [{ event: "done", data }],
       ),
       "message-stream-empty": messageFrames(() => undefined),
-    },
-  },
-  {
-    id: "message_stream.blank-line-last",
-    source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
-    rule:
-      "A frame without a blank line after it is dropped by a reader that follows the standard.",
-    each: (x) =>
-      observed("frames", `${x.frames.length}`).mustBe(
-        `${x.witness.length} finished frames`,
-        x.frames.length === x.witness.length,
-      ),
-    faults: {
-      "message-last-frame-unfinished": {
-        wire: (text) =>
-          text.startsWith("event: message_stop") ? text.slice(0, -1) : text,
-      },
     },
   },
   {
@@ -166,18 +125,6 @@ const WIRE: readonly Check[] = checksWith({
     },
   },
   {
-    id: "message_stream.characters",
-    source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
-    rule: "Event streams are UTF-8, and no character is replaced by U+FFFD.",
-    each: characters,
-    faults: {
-      "message-stream-replacement-character": delta(
-        "text_delta",
-        (each) => ({ ...each, text: `${textAt(each, "text")}\uFFFD` }),
-      ),
-    },
-  },
-  {
     id: "message_stream.own-shape",
     section: "Events",
     rule: "The two endpoints emit different event shapes.",
@@ -209,6 +156,6 @@ export const MESSAGE_STREAM_CHECKS: readonly Check[] = [
   ...WIRE,
   ...MESSAGE_STREAM_START_CHECKS,
   ...MESSAGE_STREAM_ORDER_CHECKS,
-  ...MESSAGE_STREAM_EXACT_CHECKS,
+  ...checksOfEvery("message_stream"),
   ...MESSAGE_STREAM_WHOLE_REPLY_CHECKS,
 ];

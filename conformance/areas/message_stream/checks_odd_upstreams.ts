@@ -13,8 +13,8 @@ import {
   blocksOf,
   messageStreams,
   scenariosOf,
-} from "../message_reply/reply_content.ts";
-import { splitStream } from "./event_order.ts";
+} from "../../endpoints/read_messages.ts";
+import { splitStream } from "../../endpoints/event_order.ts";
 
 function isProblem(json: Exchange["json"]): boolean {
   return at(json, "type") === "error" && textAt(json, "error.type") !== "" &&

@@ -17,8 +17,8 @@ import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { index, PING } from "./faults.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
-import { finalOf, messageStreams } from "../message_reply/reply_content.ts";
-import { orderFindings, splitStream } from "./event_order.ts";
+import { finalOf, messageStreams } from "../../endpoints/read_messages.ts";
+import { orderFindings, splitStream } from "../../endpoints/event_order.ts";
 
 const SECTION = "Message endpoint stream";
 const FORMS = [TEXT_SCENARIO, MESSAGE_FORMS_STREAM];

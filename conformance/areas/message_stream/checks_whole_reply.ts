@@ -3,31 +3,20 @@
  * streams that fail.
  */
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
-import { messageFrames } from "../../reference_gateway/change_reply.ts";
-import { out, putIn } from "../../reference_gateway/change_messages.ts";
-import { fact, NotTestable, observed } from "../../suite/finding.ts";
+import { putIn } from "../../reference_gateway/change_messages.ts";
+import { observed } from "../../suite/finding.ts";
 import { ODD_UPSTREAM_CHECKS } from "./checks_odd_upstreams.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import {
-  messageDeltaTrimmed,
-  messageStreamOutput1,
-  messageStreamSignatureLost,
-  messageStreamToolStopAsEnd,
-} from "./faults.ts";
-import { at, inKeyOrder, textAt } from "../../evidence/json_path.ts";
+import { at } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import {
-  callsOf,
   fixtureOf,
-  joined,
   messageStreams,
-  reasonOf,
   scenariosOf,
-  sequenceOf,
   tokens,
   wholeReplies,
-} from "../message_reply/reply_content.ts";
-import { splitStream } from "./event_order.ts";
+} from "../../endpoints/read_messages.ts";
+import { splitStream } from "../../endpoints/event_order.ts";
 
 const ALL = ["forms", "blocks", "oddities", "sizes"] as const;
 const PAIRS = [
@@ -35,20 +24,6 @@ const PAIRS = [
   ...scenariosOf("whole", ...ALL),
   ...scenariosOf("stream", ...ALL),
 ];
-
-/** The content that must be the same whole and streamed. */
-function essence(x: Exchange): string {
-  return JSON.stringify({
-    text: joined(x, "text", "text"),
-    thinking: joined(x, "thinking", "thinking"),
-    signed: joined(x, "thinking", "signature") !== "",
-    redacted: joined(x, "redacted_thinking", "data") !== "",
-    tools: inKeyOrder(callsOf(x)),
-    stop_reason: reasonOf(x) ?? null,
-    stop_sequence: sequenceOf(x) ?? null,
-    output_tokens: tokens(x, "output_tokens") ?? null,
-  });
-}
 
 /** The input tokens in the first event of a stream. */
 function startInput(x: Exchange): unknown {
@@ -59,34 +34,6 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   of: messageStreams,
 }, [
-  {
-    id: "message_stream.same-as-whole",
-    source:
-      "https://platform.claude.com/docs/en/build-with-claude/streaming: a stream is the same message in pieces",
-    rule:
-      "Content, stop reason and output tokens of a stream are those of the whole reply.",
-    reads: PAIRS,
-    judge: (e) => {
-      const whole = wholeReplies(e);
-      return messageStreams(e).map((x) => {
-        const other = whole.find(({ label }) =>
-          label === x.label.replace("/stream", "/whole")
-        );
-        if (other === undefined) {
-          throw new NotTestable(`no whole reply for ${x.label}`);
-        }
-        const expected = essence(other);
-        const found = essence(x);
-        return fact(found === expected, "the reply", expected, found, x);
-      });
-    },
-    faults: {
-      "message-delta-trimmed": messageDeltaTrimmed,
-      "message-stream-output-1": messageStreamOutput1,
-      "message-stream-tool-stop-as-end": messageStreamToolStopAsEnd,
-      "message-stream-signature-lost": messageStreamSignatureLost,
-    },
-  },
   {
     id: "message_stream.start-input-exact",
     source:
@@ -148,45 +95,6 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
         "message.usage.output_tokens",
         500,
       ),
-    },
-  },
-  {
-    id: "message_stream.in-pieces",
-    section: "Stream behaviour",
-    rule:
-      "Intermediaries in front of a client must not buffer the stream or the client receives the reply in one piece at the end.",
-    reads: scenariosOf("stream", "sizes"),
-    // Two is low for 200 frames of the upstream, since a gateway may join pieces that arrive
-    // together.
-    streams: "messages/*/stream/text-long",
-    each: (x) => {
-      const deltas = splitStream(x).blocks.flatMap((block) =>
-        block.deltas
-      ).length;
-      return fact(deltas >= 2, "deltas", "several", `${deltas}`);
-    },
-    faults: {
-      // A block's text is sent in one piece at its end.
-      "message-one-delta": messageFrames((data, { state }, frame) => {
-        if (textAt(data, "delta.type") === "text_delta") {
-          state.set(
-            "text",
-            `${state.get("text") ?? ""}${textAt(data, "delta.text")}`,
-          );
-          return undefined;
-        }
-        const text = state.get("text");
-        if (frame.event !== "content_block_stop" || typeof text !== "string") {
-          return data;
-        }
-        state.delete("text");
-        const whole = {
-          type: "content_block_delta",
-          index: data["index"],
-          delta: { type: "text_delta", text },
-        };
-        return [out(whole), frame];
-      }),
     },
   },
   ...ODD_UPSTREAM_CHECKS,

@@ -1,4 +1,5 @@
 /** What the faults of the area `models` are built from, and those that several checks have. */
+import { type Place, valueOf } from "../../reference_gateway/field.ts";
 import {
   arrayOf,
   type Json,
@@ -7,7 +8,7 @@ import {
 } from "@model-gateway/replay/json";
 import { problemOf } from "../../reference_gateway/problems.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
-import { at } from "../../evidence/json_path.ts";
+import { at, listAt } from "../../evidence/json_path.ts";
 import { withAt } from "../../reference_gateway/change_reply.ts";
 import { modelList } from "../../reference_gateway/models.ts";
 
@@ -31,6 +32,20 @@ export function entries(
     data: arrayOf(body["data"]).map(objectOf).map(change),
   }));
 }
+
+/** Where a list has a field. */
+export const LIST: Place = {
+  objects: ({ json }) => [{ json }],
+  put: (path, value) =>
+    list((body) => withAt(body, path, valueOf(value, body))),
+};
+
+/** Where each entry has one; a list without entries cannot be judged. */
+export const ENTRIES: Place = {
+  objects: (x) => listAt(x.json, "data").map((json) => ({ json })),
+  put: (path, value) =>
+    entries((entry) => withAt(entry, path, valueOf(value, entry))),
+};
 
 export function fewer(test: (x: Context) => boolean): Hooks {
   return list((body, x) =>

@@ -1,4 +1,5 @@
 /** Checks of the area `responses`: replies, whole and in the last frame of a stream. */
+import { checksOfEvery } from "../replies/checks.ts";
 import {
   fact,
   type Finding,
@@ -13,7 +14,12 @@ import {
   parseJson,
 } from "@model-gateway/replay/json";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { count, inItems, inReply, put, usage } from "./faults.ts";
+import { count, usage } from "./faults.ts";
+import {
+  inItems,
+  inReply,
+  put,
+} from "../../reference_gateway/change_responses.ts";
 import {
   at,
   brief,
@@ -40,7 +46,7 @@ import {
   repliesOf,
   responseOf,
   whereAccepted,
-} from "./reply.ts";
+} from "../../endpoints/read_responses.ts";
 import {
   itemMembers,
   LONGEST_ID,
@@ -362,6 +368,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
     },
     isSkillLive: true,
   },
+  ...checksOfEvery("responses"),
   ...RESPONSES_EXACT_CHECKS,
   ...RESPONSES_STREAM_CHECKS,
   ...RESPONSES_REQUEST_CHECKS,

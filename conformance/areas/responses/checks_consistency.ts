@@ -8,14 +8,15 @@ import {
   textAt,
 } from "../../evidence/json_path.ts";
 import { fixtureContent } from "../../evidence/content.ts";
-import { inFrames, inReply, put, usage } from "./faults.ts";
+import { inFrames, usage } from "./faults.ts";
+import { inReply, put } from "../../reference_gateway/change_responses.ts";
 import {
   repliesOf,
   responseOf,
   streamsOf,
   typeOf,
   whereAccepted,
-} from "./reply.ts";
+} from "../../endpoints/read_responses.ts";
 import { CHOICES } from "./scenarios.ts";
 import { usualAndCalls } from "./checks_stream.ts";
 import { MEMBERS, members } from "./shapes.ts";

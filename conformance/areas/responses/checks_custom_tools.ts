@@ -1,11 +1,17 @@
 /** Checks of the area `responses`: tools with free text. */
 import { demanded, observed } from "../../suite/finding.ts";
-import { frameOf, inFrames, inItems } from "./faults.ts";
+import { frameOf, inFrames } from "./faults.ts";
+import { inItems } from "../../reference_gateway/change_responses.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { brief, textAt } from "../../evidence/json_path.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { callsOf, itemsOf, streamsOf, whereAccepted } from "./reply.ts";
+import {
+  callsOf,
+  itemsOf,
+  streamsOf,
+  whereAccepted,
+} from "../../endpoints/read_responses.ts";
 
 /** The joined deltas of free text. */
 function toldInput(x: Exchange): string {

@@ -1,16 +1,21 @@
 /** Checks of the area `responses`: replies whose content is known. */
 import { fact, observed, some } from "../../suite/finding.ts";
-import { objectOf } from "@model-gateway/replay/json";
-import { withAt } from "../../reference_gateway/change_reply.ts";
 import { asLatin1 } from "../../reference_gateway/change_messages.ts";
-import { count, inItems, inReply, isCall, usage } from "./faults.ts";
+import { isCall } from "./faults.ts";
+import { inItems, inReply } from "../../reference_gateway/change_responses.ts";
 import { at, brief, listAt, textAt } from "../../evidence/json_path.ts";
 import { fixtureContent } from "../../evidence/content.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
 import type { ReadContent } from "@model-gateway/replay/content_of";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { contentIn, itemsOf, nameOf, repliesOf, responseOf } from "./reply.ts";
+import {
+  contentIn,
+  expectedContent,
+  itemsOf,
+  nameOf,
+  repliesOf,
+  responseOf,
+} from "../../endpoints/read_responses.ts";
 
 /** One finding for each reply about a fact of its content. */
 function compare(
@@ -28,26 +33,6 @@ function compare(
     });
 }
 
-/** The fixture's content, with its stop as this format has it. */
-function expectedContent(x: Exchange): ReadContent {
-  const content = fixtureContent(nameOf(x), x.via);
-  const { stop, refusal, tools } = content;
-  const isCut = ["max_tokens", "context_window", "pause", "other"].includes(
-    stop,
-  );
-  const isBarred = stop === "refusal" && refusal === "";
-  return {
-    ...content,
-    stop: isCut
-      ? "max_tokens"
-      : isBarred
-      ? "refusal"
-      : tools.length > 0
-      ? "tool_use"
-      : "end",
-  };
-}
-
 /** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_EXACT_CHECKS: readonly Check[] = checksWith({
   section: "Responses reply",
@@ -55,25 +40,6 @@ export const RESPONSES_EXACT_CHECKS: readonly Check[] = checksWith({
   needs: "responses",
   reads: ["responses-replies", "responses-contents"],
 }, [
-  {
-    id: "responses.text-exact",
-    rule:
-      "The `output_text` parts hold the text of the reply, and a `refusal` part the words with which the model declines.",
-    judge: compare("text", ({ text, refusal }) => [text, refusal]),
-    faults: {
-      "responses-text-cut": inItems("message", (item) => ({
-        ...item,
-        content: listAt(item, "content").map((part) => ({
-          ...objectOf(part),
-          text: textAt(part, "text").slice(0, -1),
-        })),
-      })),
-      "responses-refusal-as-text": {
-        part: (part) =>
-          part.type === "text" ? [{ type: "text", text: part.text }] : [part],
-      },
-    },
-  },
   {
     id: "responses.calls-exact",
     rule:
@@ -90,24 +56,6 @@ export const RESPONSES_EXACT_CHECKS: readonly Check[] = checksWith({
         ...item,
         arguments: asLatin1(textAt(item, "arguments")),
       })),
-    },
-  },
-  {
-    id: "responses.status-exact",
-    rule:
-      "A reply that reached its limit, or stopped for a reason that the format has no word for, is `incomplete` with `max_output_tokens`, one that a filter cut with `content_filter`, and every other one is `completed`.",
-    judge: compare("status", ({ stop }) => stop),
-    faults: {
-      "responses-always-completed": inReply((reply) => ({
-        ...reply,
-        status: "completed",
-        incomplete_details: null,
-      })),
-      "responses-filter-is-limit": inReply((reply) =>
-        textAt(reply, "incomplete_details.reason") === ""
-          ? reply
-          : withAt(reply, "incomplete_details.reason", "max_output_tokens")
-      ),
     },
   },
   {
@@ -141,27 +89,6 @@ export const RESPONSES_EXACT_CHECKS: readonly Check[] = checksWith({
         ...item,
         status: "in_progress",
       })),
-    },
-  },
-  {
-    id: "responses.usage-exact",
-    rule: "`input_tokens` counts the whole prompt with its cached part.",
-    judge: compare("usage", ({ usage }) => [
-      usage.input + usage.cacheRead + usage.cacheWrite,
-      usage.cacheRead,
-      usage.output,
-    ]),
-    faults: {
-      "responses-input-without-cache": usage(
-        "input_tokens",
-        (value) =>
-          count(value, "input_tokens") -
-          count(value, "input_tokens_details.cached_tokens"),
-      ),
-      "responses-output-plus-one": usage(
-        "output_tokens",
-        (value) => count(value, "output_tokens") + 1,
-      ),
     },
   },
   {

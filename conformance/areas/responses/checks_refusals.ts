@@ -24,7 +24,7 @@ import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { textOf, typeOf } from "./reply.ts";
+import { textOf, typeOf } from "../../endpoints/read_responses.ts";
 import { UNKNOWN_IDS, UNSERVED, WRONG } from "./scenarios_refusals.ts";
 
 /** Findings that each of these requests is refused with 400 and names its mistake. */

@@ -21,7 +21,7 @@ import {
 } from "./faults.ts";
 import { headerOf, type UpstreamCall } from "../../evidence/exchange.ts";
 import { readUpstreamRequest } from "../../evidence/upstream_request.ts";
-import { textOf, whereAccepted } from "./reply.ts";
+import { textOf, whereAccepted } from "../../endpoints/read_responses.ts";
 import { PLACED } from "./scenarios.ts";
 import {
   DOCUMENT,

@@ -8,10 +8,10 @@ import {
   isAfterAnother,
   ITEMS,
   ONE,
-  put,
   refuses,
   sent,
 } from "./faults.ts";
+import { put } from "../../reference_gateway/change_responses.ts";
 import {
   at,
   brief,
@@ -23,7 +23,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { historySteps } from "../../evidence/tool_history.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { sentFor } from "./sent_request.ts";
-import { responseOf } from "./reply.ts";
+import { responseOf } from "../../endpoints/read_responses.ts";
 import { ONCE, TURNS } from "./scenarios_state.ts";
 
 /** Part of `RESPONSES_CHECKS`. */

@@ -7,10 +7,10 @@ import {
   askedItemsOf,
   askedTools,
   forgets,
-  inItems,
   refuses,
   sent,
 } from "./faults.ts";
+import { inItems } from "../../reference_gateway/change_responses.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import {
   at,
@@ -26,7 +26,12 @@ import {
   toolChoiceIn,
 } from "../../evidence/offered_tools.ts";
 import { sentFor } from "./sent_request.ts";
-import { callsOf, itemsOf, streamsOf, whereAccepted } from "./reply.ts";
+import {
+  callsOf,
+  itemsOf,
+  streamsOf,
+  whereAccepted,
+} from "../../endpoints/read_responses.ts";
 import { WEATHER } from "./requests.ts";
 
 /** One finding for each reply with that name, about its first call. */

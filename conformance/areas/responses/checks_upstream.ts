@@ -21,7 +21,7 @@ import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { faultsIn } from "./grammar.ts";
-import { responseOf, typeOf } from "./reply.ts";
+import { responseOf, typeOf } from "../../endpoints/read_responses.ts";
 import { HOSTED_AT } from "./scenarios_upstream.ts";
 import { sentFor } from "./sent_request.ts";
 

@@ -1,4 +1,8 @@
 /** What the faults of the area `responses` are built from. */
+import {
+  type Change,
+  inReply,
+} from "../../reference_gateway/change_responses.ts";
 import { listAt, numberAt, textAt } from "../../evidence/json_path.ts";
 import {
   isObject,
@@ -7,11 +11,7 @@ import {
   objectOf,
   parseJson,
 } from "@model-gateway/replay/json";
-import {
-  frames,
-  wholeReply,
-  withAt,
-} from "../../reference_gateway/change_reply.ts";
+import { frames, withAt } from "../../reference_gateway/change_reply.ts";
 import type {
   Context,
   Hooks,
@@ -19,48 +19,6 @@ import type {
 } from "../../reference_gateway/hooks.ts";
 import type { Problem } from "../../reference_gateway/part.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
-import { TERMINALS } from "./grammar.ts";
-
-type Change = (value: JsonObject) => JsonObject;
-
-/** Changes the reply, whole and in the last frame of a stream. */
-export function inReply(change: Change): Hooks {
-  return {
-    ...wholeReply("responses", change),
-    ...frames(
-      "responses",
-      (data) =>
-        TERMINALS.includes(textAt(data, "type"))
-          ? { ...data, response: change(objectOf(data["response"])) }
-          : data,
-    ),
-  };
-}
-
-/** Puts a value into the reply; undefined removes it. */
-export function put(name: string, value: Json | undefined): Hooks {
-  return inReply((reply) => ({ ...reply, [name]: value }));
-}
-
-/** Changes items of a type wherever they stand. */
-export function inItems(type: string, change: Change): Hooks {
-  const one = (item: Json): Json =>
-    textAt(item, "type") === type ? change(objectOf(item)) : item;
-  const all: Change = (reply) => ({
-    ...reply,
-    output: listAt(reply, "output").map(one),
-  });
-  return {
-    ...wholeReply("responses", all),
-    ...frames("responses", (data) => ({
-      ...data,
-      ...(isObject(data["item"]) ? { item: one(data["item"]) } : {}),
-      ...(isObject(data["response"])
-        ? { response: all(data["response"]) }
-        : {}),
-    })),
-  };
-}
 
 /** Changes the frames whose type matches, without `response.`; undefined removes them. */
 export function inFrames(

@@ -8,7 +8,7 @@ import {
   textAt,
 } from "../../evidence/json_path.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
-import { typeOf } from "./reply.ts";
+import { typeOf } from "../../endpoints/read_responses.ts";
 
 /** A broken rule. */
 export interface GrammarFault {

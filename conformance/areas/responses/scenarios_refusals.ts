@@ -183,8 +183,11 @@ export const RESPONSES_REFUSAL_SCENARIOS: readonly Scenario[] = [
       await session.send({
         ...one,
         label: "responses/any/GET/socket",
+        // A proxy removes `upgrade` where `connection` does not name it (RFC 9110, 7.6.1 and 7.8).
+        keepsConnection: true,
         rawLines: [
           key,
+          "connection: Upgrade",
           "upgrade: websocket",
           "sec-websocket-version: 13",
           "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",

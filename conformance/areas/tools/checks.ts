@@ -40,7 +40,7 @@ import {
 import { stopCauseIn, toolCallsIn } from "../../evidence/tool_calls.ts";
 import type { Json } from "@model-gateway/replay/json";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fixtureOf } from "../chat_reply/reply_content.ts";
+import { fixtureOf } from "../../endpoints/read_chat.ts";
 import { TOOL_SHAPE_CHECKS } from "./checks_shape.ts";
 import { TOOL_HISTORY_CHECKS } from "./checks_history.ts";
 import { TOOL_REQUEST_CHECKS } from "./checks_upstream.ts";

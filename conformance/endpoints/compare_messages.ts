@@ -7,9 +7,9 @@ import {
   observed,
   skill,
   wholeNumber,
-} from "../../suite/finding.ts";
-import { at, sameJson, textAt } from "../../evidence/json_path.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
+} from "../suite/finding.ts";
+import { at, sameJson, textAt } from "../evidence/json_path.ts";
+import type { Exchange } from "../evidence/exchange.ts";
 import type { Json } from "@model-gateway/replay/json";
 import {
   blocksOf,
@@ -20,18 +20,9 @@ import {
   fixtureOf,
   joined,
   reasonOf,
-  reasonsFor,
   sequenceOf,
   tokens,
-} from "./reply_content.ts";
-
-/** All text, character by character. A separate refusal may be sent as text. */
-export function compareText(x: Exchange): Finding[] {
-  const { text, refusal } = fixtureContentOf(x);
-  const found = joined(x, "text", "text");
-  const holds = found === text || (refusal !== "" && found === refusal);
-  return [fact(holds, "text", text, found, x)];
-}
+} from "./read_messages.ts";
 
 /** Names and arguments of the calls, in order. */
 export function compareTools(x: Exchange): Finding[] {
@@ -80,21 +71,8 @@ export function compareBlocks(x: Exchange): Finding[] {
   ];
 }
 
-/** The stop reason, and the stop sequence exactly when one hit. */
-export function compareStop(x: Exchange): Finding[] {
-  const reason = reasonOf(x);
-  const right = reasonsFor(x);
-  return [
-    observed("stop_reason", reason, x).mustBe(
-      right.join(" or "),
-      typeof reason === "string" && right.includes(reason),
-    ),
-    // Where a stream carries the stop sequence is not documented.
-    ...(x.frames.length > 0 ? [] : [stopSequenceMatches(x)]),
-  ];
-}
-
-function stopSequenceMatches(x: Exchange): Finding {
+/** The stop sequence is the one that hit, else null. */
+export function stopSequenceMatches(x: Exchange): Finding {
   const sequence = sequenceOf(x) ?? null;
   const hit = reasonOf(x) === "stop_sequence" ? "END" : null;
   return fact(sequence === hit, "stop_sequence", hit ?? "null", sequence, x);

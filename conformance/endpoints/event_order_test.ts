@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { witnessFrames } from "../../evidence/event_stream.ts";
+import { witnessFrames } from "../evidence/event_stream.ts";
 import { WRITTEN } from "@model-gateway/replay/fixtures";
 import { splitStream, streamedBlocks } from "./event_order.ts";
 

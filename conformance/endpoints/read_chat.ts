@@ -2,19 +2,14 @@
  * Reads whole and streamed replies of the chat endpoint, for the checks of the areas `chat_reply`,
  * `chat_stream` and `tools`.
  */
-import {
-  fact,
-  type Finding,
-  NotTestable,
-  observed,
-} from "../../suite/finding.ts";
-import { fixtureContent } from "../../evidence/content.ts";
-import type { Exchange, Frame } from "../../evidence/exchange.ts";
-import { at, listAt, textAt } from "../../evidence/json_path.ts";
+import { fact, type Finding, NotTestable, observed } from "../suite/finding.ts";
+import { fixtureContent } from "../evidence/content.ts";
+import type { Exchange, Frame } from "../evidence/exchange.ts";
+import { at, listAt, textAt } from "../evidence/json_path.ts";
 import type { ReadContent } from "@model-gateway/replay/content_of";
-import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
+import { isObject, type Json } from "@model-gateway/replay/json";
 import type { StopCause } from "@model-gateway/replay/neutral_reply";
-import type { Evidence } from "../../suite/evidence.ts";
+import type { Evidence } from "../suite/evidence.ts";
 
 /** The exchanges of the chat endpoint with that form, with or without a fixture in the label. */
 function ofForm(e: Evidence, form: string): string[] {
@@ -50,22 +45,6 @@ export function fixtureContentOf(x: Exchange): ReadContent {
   return fixtureContent(fixtureOf(x), x.via);
 }
 
-/** True for a content type of that kind; its charset, when given, must be UTF-8. */
-export function isType(kind: string, type: string | undefined): boolean {
-  const [mediaType = "", ...parameters] = (type ?? "").toLowerCase().split(";")
-    .map((part) => part.trim());
-  return mediaType === kind &&
-    parameters.every((parameter) =>
-      !parameter.startsWith("charset") ||
-      /^charset="?utf-?8"?$/.test(parameter)
-    );
-}
-
-/** The model that an exchange requested. */
-export function requestedModel({ request }: Exchange): string {
-  return textAt(parseJson(request.body), "model");
-}
-
 /** The chunks of a stream that hold a choice. */
 export function chunksWithChoice(x: Exchange): readonly Frame[] {
   return x.frames.filter(({ json }) => listAt(json, "choices").length > 0);
@@ -89,10 +68,6 @@ export function textOfStream(x: Exchange): string {
   return ["content", "refusal"].map((key) =>
     x.frames.map(({ json }) => textAt(json, `choices.0.delta.${key}`)).join("")
   ).join("");
-}
-
-export function fixtureText(content: ReadContent): string {
-  return content.text + content.refusal;
 }
 
 const FINISH: Readonly<Record<StopCause, readonly string[]>> = {
@@ -120,19 +95,6 @@ export function allowedFinishReasons(x: Exchange): readonly string[] {
   return fixtureOf(x) === "stop-with-tools" && x.via === "chat_completions"
     ? ["tool_calls", "stop"]
     : FINISH[content.stop];
-}
-
-/** Stop causes that the specification names. */
-const SPECIFIED: readonly StopCause[] = [
-  "end",
-  "max_tokens",
-  "stop_sequence",
-  "tool_use",
-];
-
-/** True when the specification names the stop cause of the exchange's fixture. */
-export function isSpecified(x: Exchange): boolean {
-  return SPECIFIED.includes(fixtureContentOf(x).stop);
 }
 
 /** The reasons that the format documents. */

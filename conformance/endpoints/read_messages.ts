@@ -1,8 +1,8 @@
 /** Reads replies of the message endpoint and the content of the fixture that a label names. */
-import { fixtureContent } from "../../evidence/content.ts";
-import { witnessFrames } from "../../evidence/event_stream.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
-import { at, listAt, textAt } from "../../evidence/json_path.ts";
+import { fixtureContent } from "../evidence/content.ts";
+import { witnessFrames } from "../evidence/event_stream.ts";
+import type { Exchange } from "../evidence/exchange.ts";
+import { at, listAt, textAt } from "../evidence/json_path.ts";
 import { WRITTEN } from "@model-gateway/replay/fixtures";
 import type { ReadContent } from "@model-gateway/replay/content_of";
 import {
@@ -10,8 +10,8 @@ import {
   type JsonObject,
   parseJson,
 } from "@model-gateway/replay/json";
-import type { Evidence } from "../../suite/evidence.ts";
-import { streamedBlocks } from "../message_stream/event_order.ts";
+import type { Evidence } from "../suite/evidence.ts";
+import { streamedBlocks } from "./event_order.ts";
 
 /** All labels in the records of a check. */
 function labelsIn(e: Evidence, form: "whole" | "stream"): readonly string[] {

@@ -2,9 +2,9 @@
  * Walks a stream of the message endpoint event by event, and lists the events that are out of
  * order.
  */
-import { fact, type Finding, observed } from "../../suite/finding.ts";
-import type { Exchange, Frame } from "../../evidence/exchange.ts";
-import { at, textAt } from "../../evidence/json_path.ts";
+import { fact, type Finding, observed } from "../suite/finding.ts";
+import type { Exchange, Frame } from "../evidence/exchange.ts";
+import { at, textAt } from "../evidence/json_path.ts";
 import {
   type Json,
   type JsonObject,

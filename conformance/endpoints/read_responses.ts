@@ -1,14 +1,14 @@
 /** Reads replies of the Responses format, whole and streamed. */
-import type { Exchange, Frame } from "../../evidence/exchange.ts";
-import { at, listAt, textAt } from "../../evidence/json_path.ts";
+import type { Exchange, Frame } from "../evidence/exchange.ts";
+import { at, listAt, textAt } from "../evidence/json_path.ts";
 import {
   contentOfWhole,
   type ReadContent,
 } from "@model-gateway/replay/content_of";
 import { type Json, objectOf } from "@model-gateway/replay/json";
-import { comparable } from "../../evidence/content.ts";
-import { type Evidence, outcome } from "../../suite/evidence.ts";
-import { demanded, type Finding } from "../../suite/finding.ts";
+import { comparable, fixtureContent } from "../evidence/content.ts";
+import { type Evidence, outcome } from "../suite/evidence.ts";
+import { demanded, type Finding } from "../suite/finding.ts";
 
 /** The `type` of a frame's data. */
 export function typeOf({ json }: Frame): string {
@@ -79,4 +79,24 @@ export function textOf(x: Exchange): string {
 /** The content of a reply. */
 export function contentIn(x: Exchange): ReadContent {
   return comparable(contentOfWhole("responses", objectOf(responseOf(x))));
+}
+
+/** The fixture's content, with its stop as this format has it. */
+export function expectedContent(x: Exchange): ReadContent {
+  const content = fixtureContent(nameOf(x), x.via);
+  const { stop, refusal, tools } = content;
+  const isCut = ["max_tokens", "context_window", "pause", "other"].includes(
+    stop,
+  );
+  const isBarred = stop === "refusal" && refusal === "";
+  return {
+    ...content,
+    stop: isCut
+      ? "max_tokens"
+      : isBarred
+      ? "refusal"
+      : tools.length > 0
+      ? "tool_use"
+      : "end",
+  };
 }

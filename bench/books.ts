@@ -20,7 +20,6 @@ import {
 } from "../gateway/accounts/testing/stores.ts";
 import type { Bench } from "./bench.ts";
 import { measurePages } from "./books_pages.ts";
-import { measureSlices } from "./books_slices.ts";
 
 const ROWS = 10_000_000;
 /** Postgres ends a long statement. */
@@ -103,8 +102,6 @@ export const books: Bench = {
           }`,
         );
       }
-      // It removes rows, which a kept store needs for the next run.
-      if (!isKept(flags)) await measureSlices(store, admin, LAST_MS, context);
     } finally {
       await store.close();
     }
@@ -114,11 +111,6 @@ export const books: Bench = {
 const STORE_FLAG = "--store=";
 /** Only the exports; with `=cold` from the disk instead of the system's cache. */
 const EXPORTS_FLAG = "--exports";
-
-/** Whether the store stays for the next run. */
-function isKept(flags: readonly string[]): boolean {
-  return flags.some((flag) => flag.startsWith(STORE_FLAG));
-}
 
 /** The kept file of `--store`, or a new one that is removed at the end. */
 function openDatabase(flags: readonly string[]): Promise<TestDatabase> {

@@ -1,7 +1,6 @@
 /**
  * Measures how long the event loop of its process is blocked. Preloaded into a gateway, see
- * {@linkcode probeFlag}; as a program, an idle process that shows how long the machine lets any
- * process wait.
+ * {@linkcode probeFlag}; run alone, an idle process: the baseline for delays that the machine causes.
  *
  * @module
  */

@@ -6,7 +6,12 @@
 import type { Child } from "./child.ts";
 import { CAN_READ_PROCESSES, type CpuClock } from "./cpu_time.ts";
 import type { LoadJob, LoadResult } from "./load_job.ts";
-import { type ExchangeKind, requestBody, type Scenario } from "./scenarios.ts";
+import {
+  type ExchangeKind,
+  requestBody,
+  requestPath,
+  type Scenario,
+} from "./scenarios.ts";
 import type { Address, Target } from "./targets/target.ts";
 
 /** The processes and clocks that a measurement uses. */
@@ -86,16 +91,17 @@ export async function runJob(load: Child, job: LoadJob): Promise<LoadResult> {
 
 /** The job that measures a scenario on a target. */
 export function jobFor(
-  { host, port, path, headers, model }: Address,
+  address: Address,
   { kind, direction: { caller } }: Scenario,
   ms: number,
 ): LoadJob {
+  const { host, port, headers, model } = address;
   const { plan, stream, connections } = kind;
   const isPaced = plan.perSecond > 0;
   return {
     host,
     port,
-    path,
+    path: requestPath(address, kind),
     headers,
     body: requestBody(caller, model, kind),
     connections,

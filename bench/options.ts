@@ -68,7 +68,7 @@ export const OPTIONS_HELP: readonly string[] = [
   "  --quick               fewer and shorter rounds, without nginx and Portkey",
   "  --scenario=A,B        kinds (whole-small, whole-100k, stream-unpaced, stream-coalesced, stream-paced, latency,",
   "                        event-delay, whole-stored, stream-stored), directions (messages, chat, messages-to-chat,",
-  "                        messages-to-generate, chat-to-messages, chat-to-generate), both (chat/whole-small); with tls/",
+  "                        messages-to-generate, chat-to-messages, chat-to-generate, generate, generate-to-messages), both (chat/whole-small); with tls/",
   "                        before a name, with an upstream over TLS (tls/whole-small); tls, memory, steady, start",
   "  --rounds=N            number of rounds, after a warm-up",
   "  --seconds=S           length of a measurement without paced streams",

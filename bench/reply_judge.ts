@@ -9,7 +9,11 @@ import { pieceText, type ReplyPlan, UNSTAMPED } from "./reply_plan.ts";
 import { readStamp } from "./stamp.ts";
 
 /** The dialects of requests to a target. */
-export type CallerDialect = "messages" | "chat_completions" | "responses";
+export type CallerDialect =
+  | "messages"
+  | "chat_completions"
+  | "generate_content"
+  | "responses";
 
 /** How a dialect reports the usage and the end. */
 interface Markers {
@@ -34,6 +38,12 @@ const MARKERS: Readonly<Record<CallerDialect, Markers>> = {
     usage: "completion_tokens",
     streamEnd: "data: [DONE]",
     wholeEnd: '"finish_reason":"stop"',
+    repeats: 0,
+  },
+  generate_content: {
+    usage: "candidatesTokenCount",
+    streamEnd: '"responseId":',
+    wholeEnd: '"finishReason":"STOP"',
     repeats: 0,
   },
   responses: {

@@ -9,6 +9,7 @@ import { stampClock, writeStamp } from "./stamp.ts";
 const DIALECTS: readonly (CallerDialect & UpstreamDialect)[] = [
   "messages",
   "chat_completions",
+  "generate_content",
   "responses",
 ];
 
@@ -16,10 +17,19 @@ const DIALECTS: readonly (CallerDialect & UpstreamDialect)[] = [
 const STREAM_ENDS: Readonly<Record<CallerDialect, RegExp>> = {
   messages: /"type":"message_stop"/,
   chat_completions: /data: \[DONE\]/,
+  generate_content: /"responseId":"\w+"\}\s*$/,
   responses: /"sequence_number":\d+\}\s*$/,
 };
+/** The count of generated tokens. */
+const USAGE: Readonly<Record<CallerDialect, string>> = {
+  messages: "output_tokens",
+  chat_completions: "completion_tokens",
+  generate_content: "candidatesTokenCount",
+  responses: "output_tokens",
+};
 /** What ends a whole reply. */
-const WHOLE_END = /"(?:stop_reason|finish_reason)":"\w+"|"status":"completed"/g;
+const WHOLE_END =
+  /"(?:stop_reason|finish_reason|finishReason)":"\w+"|"status":"completed"/g;
 const plan = { ...DEFAULT_PLAN, events: 12 };
 const decoder = new TextDecoder("latin1");
 const encoder = new TextEncoder();
@@ -95,12 +105,12 @@ for (const dialect of DIALECTS) {
         judged(dialect, stream, body.replace(end, "")),
         "the end is missing",
       );
-      const usage = dialect === "chat_completions" ? "completion" : "output";
+      const usage = USAGE[dialect];
       assert.equal(
         judged(
           dialect,
           stream,
-          body.replaceAll(`"${usage}_tokens":12`, `"${usage}_tokens":121`),
+          body.replaceAll(`"${usage}":12`, `"${usage}":121`),
         ),
         "the usage is missing",
       );

@@ -97,20 +97,28 @@ export async function versionOf(
   }
 }
 
-/** A result as JSON, see {@linkcode roundedJson}. */
+/** A result as JSON with a line for each row, see {@linkcode roundedJson}. */
 export function resultText(result: RunResult): string {
-  return roundedJson(result);
+  const json = (value: unknown): string => JSON.stringify(value, rounded);
+  const parts = Object.entries(result).map(([name, part]) =>
+    `${json(name)}: ${
+      Array.isArray(part) ? `[\n${part.map(json).join(",\n")}\n]` : json(part)
+    }`
+  );
+  return `{\n${parts.join(",\n")}\n}\n`;
 }
 
 /**
  * A value as JSON, with numbers rounded to four significant digits so that a diff shows no noise.
  */
 export function roundedJson(value: unknown): string {
-  const rounded = (_: string, value: unknown): unknown =>
-    typeof value === "number" && !Number.isInteger(value)
-      ? Number(value.toPrecision(4))
-      : value;
   return `${JSON.stringify(value, rounded, 2)}\n`;
+}
+
+function rounded(_: string, value: unknown): unknown {
+  return typeof value === "number" && !Number.isInteger(value)
+    ? Number(value.toPrecision(4))
+    : value;
 }
 
 /**
@@ -136,12 +144,17 @@ export async function readResult(path: string): Promise<RunResult> {
   };
 }
 
-/** Writes the file of a run into a folder, named after the run's date. Returns the name. */
+/** Writes the file of a run, named after its date, into a folder in place of the earlier ones. Returns the name. */
 export async function keepResult(
   result: RunResult,
   folder: URL,
 ): Promise<string> {
   const name = `${result.date.slice(0, 16).replaceAll(/[T:]/g, "-")}.json`;
+  try {
+    await Deno.remove(folder, { recursive: true });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
   await Deno.mkdir(folder, { recursive: true });
   await Deno.writeTextFile(new URL(name, folder), resultText(result));
   return name;

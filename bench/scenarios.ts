@@ -55,6 +55,8 @@ const EACH_CALLER: readonly string[] = [
   "messages-to-chat",
   "chat",
   "chat-to-messages",
+  "generate",
+  "generate-to-messages",
   "responses",
   "responses-to-messages",
 ];
@@ -199,6 +201,8 @@ export const DIRECTIONS: readonly Direction[] = [
   { caller: "chat_completions", upstream: "chat_completions" },
   { caller: "chat_completions", upstream: "messages" },
   { caller: "chat_completions", upstream: "generate_content" },
+  { caller: "generate_content", upstream: "generate_content" },
+  { caller: "generate_content", upstream: "messages" },
   { caller: "responses", upstream: "responses" },
   { caller: "responses", upstream: "messages" },
 ];
@@ -339,6 +343,17 @@ export function nameWithoutKind(name: string): string {
   return name.slice(0, name.lastIndexOf("/"));
 }
 
+/** Path of a scenario's request. */
+export function requestPath(
+  { path, model }: { readonly path: string; readonly model: string },
+  { stream }: Pick<ExchangeKind, "stream">,
+): string {
+  return path.replace("{model}", model).replace(
+    "{method}",
+    stream ? "streamGenerateContent?alt=sse" : "generateContent",
+  );
+}
+
 /** Body of a scenario's request, with the tag for its plan. */
 export function requestBody(
   caller: CallerDialect,
@@ -349,6 +364,12 @@ export function requestBody(
   >,
 ): string {
   const text = `${planTag(plan)} ${promptText(promptBytes)}`;
+  if (caller === "generate_content") {
+    return JSON.stringify({
+      contents: [{ role: "user", parts: [{ text }] }],
+      generationConfig: { maxOutputTokens: 1024 },
+    });
+  }
   return JSON.stringify({
     model,
     ...(caller === "responses"

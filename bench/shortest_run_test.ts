@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { parseOptions } from "./options.ts";
 import { shortestRunMs } from "./shortest_run.ts";
 
-Deno.test("a quick run is set to 75 seconds at most", () => {
-  assert.ok(shortestRunMs(parseOptions(["--quick"])) <= 75_000);
+Deno.test("a quick run is set to 80 seconds at most", () => {
+  assert.ok(shortestRunMs(parseOptions(["--quick"])) <= 80_000);
 });
 
 Deno.test("a run is set to a quarter of an hour at most", () => {

@@ -200,7 +200,7 @@ async function denoArgs(
       "--no-check",
       ...rest.slice(0, -1).filter((flag) =>
         !(flags.includes(ALLOW_ALL) && flag.startsWith("--allow-"))
-      ),
+      ).map((flag) => flag.replace("--lock=", `--lock=${run.folder}`)),
       ...flags,
       run.folder + program,
     ];

@@ -90,7 +90,8 @@ async function installIn(folder: string): Promise<void> {
 
 /** Whether Portkey supports a direction: two of its endpoints do not translate. */
 export function portkeySupports(direction: Direction): boolean {
-  return direction.caller === "chat_completions" || isPassThrough(direction);
+  return direction.caller !== "generate_content" &&
+    (direction.caller === "chat_completions" || isPassThrough(direction));
 }
 
 async function startIn(folder: string, upstream: Upstream): Promise<Target> {

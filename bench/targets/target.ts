@@ -108,10 +108,14 @@ export function trusting(
 /** Thrown when a target cannot be measured on this machine; the message explains why. */
 export class Skipped extends Error {}
 
-/** Path of the endpoint of each client dialect, the same in every gateway. */
+/**
+ * Path of the endpoint of each client dialect, the same in every gateway; `{model}` and `{method}`
+ * are filled for each scenario.
+ */
 export const CALLER_PATHS: Readonly<Record<CallerDialect, string>> = {
   messages: "/v1/messages",
   chat_completions: "/v1/chat/completions",
+  generate_content: "/v1beta/models/{model}:{method}",
   responses: "/v1/responses",
 };
 

@@ -3,6 +3,17 @@
  * docstring is written where it adds to the name, and one that only repeats it is refused.
  */
 import assert from "node:assert/strict";
+import { SETTINGS as chat } from "./translate/formats/chat_completions/settings.ts";
+import { SETTINGS as converse } from "./translate/formats/converse/settings.ts";
+import { SETTINGS as generateContent } from "./translate/formats/generate_content/settings.ts";
+import { SETTINGS as messages } from "./translate/formats/messages/settings.ts";
+import { SETTINGS as responses } from "./translate/formats/responses/settings.ts";
+import {
+  type Setting,
+  SETTING_RULES,
+  SETTINGS,
+} from "./translate/model/settings.ts";
+import type { SettingsTable } from "./translate/model/settings_table.ts";
 
 const ROOT = new URL("./", import.meta.url);
 
@@ -79,4 +90,37 @@ Deno.test("the surface of translate/ is documented", async () => {
     /^error(?!\[private-type-ref\]).*\n.*/gm,
   ) ?? [];
   assert.deepEqual(errors, []);
+});
+
+/** The settings tables in the order of the columns of `docs/translation.md`. */
+const TABLES = [messages, chat, responses, generateContent, converse];
+
+/** How a format expresses a setting: its names, and its own bounds. */
+function cell(
+  { steps }: Pick<SettingsTable<never>, "steps">,
+  setting: Setting,
+): string {
+  const row = steps.find((step) => step.setting === setting);
+  if (row === undefined) return "–";
+  const names = [row.path, ...row.newer?.slice(0, 1) ?? []];
+  return names.map((name) => `\`${name}\``).join(", ") +
+    (row.range === undefined ? "" : ` (${row.range.join(" to ")})`);
+}
+
+Deno.test("docs/translation.md has the settings of every format and what they need", async () => {
+  const page = await Deno.readTextFile(new URL("docs/translation.md", ROOT));
+  const rows = page.split("\n## ").find((part) => part.startsWith("Settings\n"))
+    ?.split("\n").filter((line) => line.startsWith("| `")).map((line) =>
+      line.split("|").slice(1, -1).map((text) => text.trim())
+    );
+  const expected = SETTINGS.map((setting) => {
+    const { needs = [], least = [], most = [] } = SETTING_RULES[setting];
+    return [
+      `\`${setting}\``,
+      ...TABLES.map((table) => cell(table, setting)),
+      [needs, least, most].flat().map((name) => `\`${name}\``).join(", "),
+    ];
+  });
+  const text = expected.map((row) => `| ${row.join(" | ")} |`).join("\n");
+  assert.deepEqual(rows, expected, `the rows should be\n${text}`);
 });

@@ -24,6 +24,7 @@ function start(
       "--no-prompt",
       "--config",
       `${ROOT}deno.json`,
+      `--lock=${ROOT}deno.lock`,
       ...permissions,
       `${ROOT}main.ts`,
     ],
@@ -90,7 +91,7 @@ async function baseUrl(program: Program): Promise<string> {
   return /http:\S+/.exec(await program.line(/^Model gateway at/))?.[0] ?? "";
 }
 
-Deno.test("without settings it prints an address, a key once, and three commands that work", async () => {
+Deno.test("without settings it prints an address, a key once, and four commands that work", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const first = start({}, START_PERMISSIONS, folder);
@@ -101,7 +102,7 @@ Deno.test("without settings it prints an address, a key once, and three commands
     const commands = first.output().split("\n\n").filter((text) =>
       text.startsWith("curl ")
     );
-    assert.equal(commands.length, 3);
+    assert.equal(commands.length, 4);
     for (const command of commands) {
       const run = await new Deno.Command("bash", {
         args: ["-c", command.replace("curl ", "curl -sS ")],

@@ -127,26 +127,76 @@ Deno.test("a workspace member imports only itself and what its deno.json names",
   assert.ok(looked > 500, "hardly any import was found");
 });
 
-Deno.test("a format imports no other format", async () => {
-  const formats = new URL("translate/formats/", ROOT);
+/** The family of each format that shares words with another one. */
+const FAMILIES: Readonly<Record<string, string>> = {
+  chat_completions: "chat",
+  responses: "chat",
+  messages: "messages",
+  converse: "messages",
+};
+
+Deno.test("a format imports no other format, and no other family's part", async () => {
+  const folders = ["translate/formats/", "translate/families/"].map((path) =>
+    modules(new URL(path, ROOT))
+  );
   let looked = 0;
-  for (const url of await modules(formats)) {
+  for (const url of (await Promise.all(folders)).flat()) {
     if (isForTests(pathOf(url))) continue;
-    const format = pathOf(url).split("/")[2];
+    const [, room, own = ""] = pathOf(url).split("/");
+    const family = room === "families" ? own : FAMILIES[own];
     for (
       const [, specifier = ""] of (await Deno.readTextFile(url)).matchAll(
         /from\s+"(\.[^"]+)"/g,
       )
     ) {
       const target = pathOf(new URL(specifier, url)).split("/");
+      const isAllowed = target[1] === "formats"
+        ? room === "formats" && target[2] === own
+        : target[1] !== "families" || target[2] === family;
+      assert.ok(isAllowed, `${pathOf(url)} imports ${specifier}`);
+      looked++;
+    }
+  }
+  assert.ok(looked > 50, "hardly any import was found");
+});
+
+/** The rooms of the console, and the rooms that each may import. */
+const CONSOLE_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  operator: ["pages", "parts", "csv", "http"],
+  pages: ["parts", "csv", "http"],
+  parts: ["http", "assets"],
+  csv: ["http"],
+  assets: ["http"],
+  http: [],
+};
+
+Deno.test("the console's files stand in rooms, and pages import parts, never the reverse", async () => {
+  const console = new URL("routes/console/", ROOT);
+  let looked = 0;
+  for (const url of await modules(console)) {
+    const room = pathOf(url).split("/").slice(2, -1).join("/");
+    if (room === "") {
+      assert.match(pathOf(url), /\/(mod\.ts|jsx\.d\.ts)$/);
+      continue;
+    }
+    const allowed = CONSOLE_ROOMS[room];
+    assert.ok(allowed !== undefined, `${pathOf(url)} is in no room`);
+    for (
+      const [, specifier = ""] of (await Deno.readTextFile(url)).matchAll(
+        /from\s+"(\.[^"]+)"/g,
+      )
+    ) {
+      const target = new URL(specifier, url).href;
+      if (!target.startsWith(console.href)) continue;
+      const [to = ""] = target.slice(console.href.length).split("/");
       assert.ok(
-        target[1] !== "formats" || target[2] === format,
+        to === room || to === "jsx.d.ts" || allowed.includes(to),
         `${pathOf(url)} imports ${specifier}`,
       );
       looked++;
     }
   }
-  assert.ok(looked > 50, "hardly any import was found");
+  assert.ok(looked > 150, "hardly any import was found");
 });
 
 /**
@@ -156,7 +206,7 @@ Deno.test("a format imports no other format", async () => {
 const FORMAT_FILES: readonly string[] = [
   "mod wire error usage stop_reason signatures",
   "decode_request decode_messages decode_content decode_reasoning decode_tools",
-  "encode_request encode_config encode_messages encode_content encode_media",
+  "settings encode_request encode_config encode_messages encode_content encode_media",
   "encode_reasoning encode_tools encode_tool_result",
   "decode_reply decode_stream reply_reader encode_reply encode_stream",
   "check_passable clean_request billed_fields cache_marks stream_ending sample_models",
@@ -173,6 +223,8 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
   generate_content: [
     "function_names",
     "grounding",
+    "json_schema",
+    "key_names",
     "openapi_schema",
     "partial_args",
   ],
@@ -331,4 +383,67 @@ Deno.test("no imports go in a circle, those of types included", async () => {
   };
   for (const path of imports.keys()) visit(path, []);
   assert.ok(clear.size > 400, "hardly any module was found");
+});
+
+/** A task's command, and the commands of the tasks that it depends on. */
+type Task = string | { dependencies: string[]; command?: string };
+
+async function denoJson(): Promise<{
+  lock: unknown;
+  tasks: Record<string, Task>;
+  imports: Record<string, string>;
+}> {
+  return JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
+}
+
+Deno.test("every task resolves packages by the lock", async () => {
+  const { lock, tasks } = await denoJson();
+  assert.equal(lock, false, "`deno task` downloads every package of this lock");
+  for (const [name, task] of Object.entries(tasks)) {
+    const { command = "" } = typeof task === "string"
+      ? { command: task }
+      : task;
+    for (
+      const [part] of command.matchAll(/deno (run|test|check|compile)[^&]*/g)
+    ) {
+      assert.match(part, / --(lock=deno\.lock|no-lock) /, `task ${name}`);
+    }
+  }
+});
+
+Deno.test("the import map names no package that only tests import", async () => {
+  const { imports } = await denoJson();
+  const imported = new Set<string>();
+  for (const url of await modules(ROOT)) {
+    if (isForTests(pathOf(url))) continue;
+    const text = await Deno.readTextFile(url);
+    for (
+      const [, name = ""] of text.matchAll(/(?:from|import\()\s*"([^"]+)"/g)
+    ) imported.add(name);
+  }
+  // Pages are compiled to imports of the runtime.
+  const packages = Object.entries(imports).filter(([name, target]) =>
+    target.startsWith("npm:") && !name.endsWith("/jsx-runtime") &&
+    imports[`${name}/jsx-runtime`] === undefined
+  ).map(([name]) => name);
+  assert.ok(packages.length > 10, "hardly any package was found");
+  const unused = packages.filter((name) => !imported.has(name));
+  assert.deepEqual(unused, [], "such packages have a file in tests/packages/");
+});
+
+Deno.test("deno task test runs the tests of every folder", async () => {
+  const { tasks } = await denoJson();
+  const words = `${tasks["test:rest"]} ${tasks["test:pure"]}`.split(" ");
+  const folders = new Set(
+    (await modules(ROOT)).map(pathOf).filter((path) =>
+      path.endsWith("_test.ts")
+    )
+      .map((path) => path.includes("/") ? path.split("/")[0] : "*_test.ts"),
+  );
+  for (const folder of folders) {
+    assert.ok(
+      words.includes(`${folder}`),
+      `no task runs the tests of ${folder}`,
+    );
+  }
 });

@@ -17,6 +17,12 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
   [/\bmend(?:s|ed|ing)?\b/i, "fix"],
 ];
 
+/** Words that are refused in names, and what to write instead. */
+const REFUSED_NAMES: readonly (readonly [RegExp, string])[] = [
+  [/^(?:deed|fate)s?$/i, "action, behaviour"],
+  [/unwell/i, "hasProblem, withProblems"],
+];
+
 /** Texts of others: the suite's copy of the specification, and replies of models. */
 const QUOTED = /^(?:conformance\/specification\.md|replay\/fixtures\/)/;
 
@@ -61,5 +67,32 @@ Deno.test("comments and pages use plain words", async () => {
     }
   }
   assert.ok(read > 500, "hardly any file was found");
+  assert.deepEqual(faults, []);
+});
+
+/** The names in code: without comments, texts and patterns, as far as lines show. */
+function names(text: string): Set<string> {
+  const code = text.replaceAll(/\/\*[^]*?\*\/|(?<![:"'`/\w])\/\/ .*/g, "")
+    .replaceAll(/"(?:[^"\\\n]|\\.)*"/g, "");
+  return new Set(code.match(/[A-Za-z_$][\w$]*/g));
+}
+
+Deno.test("names use plain words", async () => {
+  const faults: string[] = [];
+  let read = 0;
+  for (const url of await files(ROOT)) {
+    const path = url.href.slice(ROOT.href.length);
+    if (!/\.tsx?$/.test(path) || path === "words_test.ts") continue;
+    if (QUOTED.test(path)) continue;
+    for (const name of names(await Deno.readTextFile(url))) {
+      read++;
+      for (const [pattern, instead] of REFUSED_NAMES) {
+        if (pattern.test(name)) {
+          faults.push(`${path}: ${name} (use: ${instead})`);
+        }
+      }
+    }
+  }
+  assert.ok(read > 50_000, "hardly any name was read");
   assert.deepEqual(faults, []);
 });

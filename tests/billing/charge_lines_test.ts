@@ -287,3 +287,50 @@ Deno.test("what a card has no rate for is marked on the call's page and counted 
       );
     },
   ));
+
+Deno.test("a usage that no such call can have is charged at the bound, and marked wherever the charge is shown", () =>
+  withReply(
+    { ...REPLY, usage: { input_tokens: 5e8, output_tokens: 2e9 } },
+    async (gateway) => {
+      const id = await called(gateway, {
+        messages: [{ role: "user", content: "Hello" }],
+      });
+      const { data: [entry] } = await gateway.accounts.admin.ledger({
+        requestId: id,
+      });
+      assert.ok(entry !== undefined);
+      assert.equal(entry.estimated, true);
+      assert.ok(entry.inputTokens < 40_000 && entry.outputTokens < 40_000);
+      assert.deepEqual(
+        entry.lines?.map(({ meter, bounded }) => [meter, bounded]),
+        [["input", true], ["output", true]],
+      );
+      const api = async (path: string): Promise<JsonObject> =>
+        objectOr(JSON.parse(
+          await read(fetch(gateway.url + path, {
+            headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+          })),
+        ));
+      const call = await api(`/admin/v1/calls/${id}`);
+      assert.equal(call["estimated"], true);
+      assert.deepEqual(
+        arrayOr(objectOr(call["charge"])["parts"]).map((part) =>
+          objectOr(part)["bounded"]
+        ),
+        [true, true],
+      );
+      assert.match(
+        gateway.gateway.metrics.text(),
+        /gateway_bounded_calls_total\{model="vendora-opus-4-8"\} 1/,
+      );
+      const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+      assert.match(
+        await textOf(operator.get(`/console/operator/calls/${id}`)),
+        /Input bounded .* Output bounded .*The upstream reported more tokens or uses than the call can have had/,
+      );
+      assert.match(
+        await textOf(operator.get("/console/operator/")),
+        /1 call ended with a usage that no such call can have.* vendora-opus-4-8 1 ?\./,
+      );
+    },
+  ));

@@ -29,7 +29,10 @@ interface Program extends AsyncDisposable {
 
 function run(file: string, args: readonly string[], databaseUrl: string) {
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "--no-check", "-A", ROOT + file, ...args],
+    args: [
+      ...["run", "--no-prompt", "--no-check", "-A"],
+      ...[`--lock=${ROOT}deno.lock`, ROOT + file, ...args],
+    ],
     env: {
       PATH: "/usr/bin:/bin",
       HOME: Deno.env.get("HOME") ?? "/",

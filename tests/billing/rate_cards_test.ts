@@ -6,11 +6,20 @@ import assert from "node:assert/strict";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import { explainCharge } from "../../gateway/accounts/ledger/explanation.ts";
 import { ledgerEntryOf, requestIdOf } from "../support/billing.ts";
+import { PNG } from "../../translate/testing/request_samples.ts";
 import { type RawUpstream, startRawUpstream } from "../support/raw_upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 const OPUS = "vendora-opus-4-8";
 const HELLO = [{ role: "user", content: "hello" }];
+/** A prompt that may have a million tokens. */
+const MEDIA = [{
+  role: "user",
+  content: [{
+    type: "image",
+    source: { type: "base64", media_type: "image/png", data: PNG },
+  }],
+}];
 
 /** Runs a test on a gateway whose vendors are all at one scripted upstream. */
 async function withUpstream(
@@ -143,12 +152,12 @@ Deno.test("a million tokens written to the cache for an hour cost 10 dollars, wh
         ephemeral_5m_input_tokens: 0,
         ephemeral_1h_input_tokens: 1_000_000,
       },
-      output_tokens: 0,
+      output_tokens: 1,
     };
     for (const stream of [false, true]) {
       answerWith(
         upstream,
-        stream ? messageStream(usage, { output_tokens: 0 }) : message(usage),
+        stream ? messageStream(usage, { output_tokens: 1 }) : message(usage),
         stream ? "text/event-stream" : "application/json",
       );
       assert.deepEqual(
@@ -157,11 +166,14 @@ Deno.test("a million tokens written to the cache for an hour cost 10 dollars, wh
           max_tokens: 10,
           stream,
           system: [{ type: "text", text: "long", cache_control: ONE_HOUR }],
-          messages: HELLO,
+          messages: MEDIA,
         }),
         {
-          microUsd: 10_000_000,
-          lines: ["1000000 cache_write_1h at 10000000"],
+          microUsd: 10_000_025,
+          lines: [
+            "1000000 cache_write_1h at 10000000",
+            "1 output at 25000000",
+          ],
         },
       );
     }
@@ -299,7 +311,7 @@ Deno.test("a long prompt is charged at its own rates", () =>
       await charged(gateway, "/v1/messages", {
         model: "vendorc-3-pro",
         max_tokens: 100,
-        messages: HELLO,
+        messages: MEDIA,
       }),
       {
         microUsd: 800_004 + 180,
@@ -556,7 +568,7 @@ Deno.test("words for the base rate are never refused, and at_base_rate lets the 
 
 Deno.test("the card that has begun last counts, and its version is kept; before the first, no call is made", () =>
   withUpstream(async (gateway, upstream) => {
-    answerWith(upstream, message({ input_tokens: 100, output_tokens: 0 }));
+    answerWith(upstream, message({ input_tokens: 100, output_tokens: 1 }));
     const body = { max_tokens: 9, messages: HELLO };
     const response = await gateway.post("/v1/messages", {
       model: "dated",
@@ -564,7 +576,7 @@ Deno.test("the card that has begun last counts, and its version is kept; before 
     });
     await response.text();
     const entry = await ledgerEntryOf(gateway, requestIdOf(response));
-    assert.equal(entry.microUsd, -300);
+    assert.equal(entry.microUsd, -301);
     assert.equal(explainCharge(entry)?.version, "october");
     const early = await gateway.post("/v1/messages", {
       model: "early",

@@ -5,8 +5,10 @@
  * `TEST_CODEX` names the program; `.ci/run` installs it from npm.
  */
 import assert from "node:assert/strict";
-import { type NeutralBlock, replyScript } from "../../replay/mod.ts";
+import type { NeutralBlock } from "../../replay/mod.ts";
 import { type JsonObject, objectOr } from "../../translate/bytes/json.ts";
+import { startAgentUpstream } from "../support/agent_upstream.ts";
+import { agentOptions, CANDIDATES, runAgent } from "../support/agents.ts";
 import {
   callItem,
   messageItem,
@@ -16,18 +18,6 @@ import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
 /** The program; the tests are skipped without it. */
 const CODEX = Deno.env.get("TEST_CODEX");
-
-/** Upstream models of each format, as candidates of the configuration. */
-const CANDIDATES: Readonly<Record<string, JsonObject>> = {
-  messages: { vendor: "a", upstream_model: "claude-opus-4-8" },
-  chat_completions: {
-    vendor: "b",
-    upstream_model: "gpt-5.5",
-    dialect: "chat_completions",
-  },
-  generate_content: { vendor: "c", upstream_model: "gemini-3.1-pro-preview" },
-  responses: { vendor: "r", upstream_model: "gpt-5.5", dialect: "responses" },
-};
 
 /** A tool that the model calls, by Codex's name for it. */
 interface Call {
@@ -131,27 +121,13 @@ function startUpstreams({ steps }: Task): {
   requests(): readonly string[];
   close(): Promise<void>;
 } {
-  const bodies: string[] = [];
-  const server = Deno.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    onListen: () => {},
-  }, async (request) => {
-    const body = await request.text();
-    const calls = steps[bodies.length];
-    bodies.push(body);
-    const blocks = calls?.map((call): NeutralBlock => ({
+  const others = startAgentUpstream((body, index) => {
+    const blocks = steps[index]?.map((call): NeutralBlock => ({
       kind: "tool",
       name: nameIn(body, call),
       args: typeof call.input === "string" ? { input: call.input } : call.input,
     }));
-    const { pathname: path, search } = new URL(request.url);
-    const { status, headers, steps: sent } = replyScript({
-      method: request.method,
-      path: `${path}${search}`,
-      headers: Object.fromEntries(request.headers),
-      body,
-    }, {
+    return {
       blocks: blocks ?? [{ kind: "text", pieces: ["All do", "ne: ü."] }],
       stop: blocks === undefined ? "end" : "tool_use",
       stopSequence: null,
@@ -162,11 +138,7 @@ function startUpstreams({ steps }: Task): {
         output: 20,
         reasoning: 0,
       },
-    });
-    const pieces = sent.flatMap((one) =>
-      one.step === "bytes" ? [new Uint8Array(one.bytes)] : []
-    );
-    return new Response(new Blob(pieces), { status, headers });
+    };
   });
   const responses = startResponsesUpstream();
   responses.play(
@@ -176,13 +148,13 @@ function startUpstreams({ steps }: Task): {
     { items: [messageItem(DONE)] },
   );
   return {
-    urls: {
-      others: `http://127.0.0.1:${server.addr.port}`,
-      responses: responses.url,
-    },
-    requests: () => [...bodies, ...responses.calls.map(({ text }) => text)],
+    urls: { others: others.url, responses: responses.url },
+    requests: () => [
+      ...others.bodies,
+      ...responses.calls.map(({ text }) => text),
+    ],
     async close() {
-      await server.shutdown();
+      await others.close();
       await responses.close();
     },
   };
@@ -210,18 +182,23 @@ function itemOf({ group, name, input }: Call, id: string): JsonObject {
   return group === undefined ? item : { ...item, namespace: group };
 }
 
-/** Runs Codex in an empty folder; returns its events and the files that it left. */
+/** Runs Codex; returns its events and the files that it left. */
 async function runCodex(program: string, url: string, model: string): Promise<{
   readonly events: readonly JsonObject[];
   readonly files: Readonly<Record<string, string>>;
 }> {
-  const home = await Deno.makeTempDir();
-  const folder = await Deno.makeTempDir();
-  try {
-    await Deno.writeTextFile(`${home}/mcp.cjs`, MCP_SERVER);
-    await Deno.writeTextFile(
-      `${home}/config.toml`,
-      `
+  const { output, files } = await runAgent(program, {
+    args: [
+      "exec",
+      "--json",
+      "--skip-git-repo-check",
+      "--dangerously-bypass-approvals-and-sandbox",
+      "Do the task.",
+    ],
+    env: { CODEX_HOME: "HOME/", GATEWAY_KEY: TEST_KEY },
+    home: {
+      "mcp.cjs": MCP_SERVER,
+      "config.toml": `
 model = "${model}"
 model_provider = "gateway"
 [model_providers.gateway]
@@ -231,42 +208,14 @@ wire_api = "responses"
 env_key = "GATEWAY_KEY"
 [mcp_servers.demo]
 command = "node"
-args = ["${home}/mcp.cjs"]
+args = ["HOME/mcp.cjs"]
 `,
-    );
-    const { code, stdout, stderr } = await new Deno.Command(program, {
-      args: [
-        "exec",
-        "--json",
-        "--skip-git-repo-check",
-        "--dangerously-bypass-approvals-and-sandbox",
-        "Do the task.",
-      ],
-      cwd: folder,
-      clearEnv: true,
-      env: {
-        PATH: Deno.env.get("PATH") ?? "",
-        HOME: home,
-        CODEX_HOME: home,
-        GATEWAY_KEY: TEST_KEY,
-      },
-      stdin: "null",
-    }).output();
-    const text = new TextDecoder();
-    const output = text.decode(stdout);
-    assert.equal(code, 0, `${output}${text.decode(stderr)}`);
-    const files: Record<string, string> = {};
-    for await (const { name } of Deno.readDir(folder)) {
-      files[name] = await Deno.readTextFile(`${folder}/${name}`);
-    }
-    return {
-      events: output.trim().split("\n").map((line) => JSON.parse(line)),
-      files,
-    };
-  } finally {
-    await Deno.remove(home, { recursive: true });
-    await Deno.remove(folder, { recursive: true });
-  }
+    },
+  });
+  return {
+    events: output.trim().split("\n").map((line) => JSON.parse(line)),
+    files,
+  };
 }
 
 async function check(
@@ -276,24 +225,13 @@ async function check(
 ): Promise<void> {
   const upstreams = startUpstreams(task);
   const { others, responses } = upstreams.urls;
-  const vendor = (kind: string, base_url: string): JsonObject => ({
-    kind,
-    base_url,
-    api_key_env: "UPSTREAM_KEY",
-  });
-  const gateway = await startTestGateway({
-    realVendors: true,
-    env: { GATEWAY_CONFIG: "x", UPSTREAM_KEY: "key-of-upstream" },
-    configFile: JSON.stringify({
-      vendors: {
-        a: vendor("vendora", others),
-        b: vendor("vendorb", `${others}/v1`),
-        c: vendor("vendorc", others),
-        r: vendor("vendorb", `${responses}/v1`),
-      },
-      models: { [task.model]: { candidates: [candidate], free: true } },
-    }),
-  });
+  const gateway = await startTestGateway(
+    agentOptions(
+      { [task.model]: { candidates: [candidate], free: true } },
+      others,
+      responses,
+    ),
+  );
   try {
     const { events, files } = await runCodex(program, gateway.url, task.model);
     assert.deepEqual(files, task.files);

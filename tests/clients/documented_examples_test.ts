@@ -4,15 +4,31 @@ import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
+/** The model for embeddings that the page uses as an example. */
+const CONFIG = JSON.stringify({
+  models: {
+    "house-embed": {
+      vendor: "vendorb",
+      upstream_model: "text-embedding-3-small",
+      operations: ["embeddings"],
+      price: { input: 20_000_000, output: 0 },
+    },
+  },
+});
+
 Deno.test("the examples of docs/clients.md work", async (t) => {
   const page = await Deno.readTextFile(new URL("docs/clients.md", ROOT));
   const examples = [...page.matchAll(/^```ts\n([^]*?)^```$/gm)].map((found) =>
     found[1] ?? ""
   );
-  assert.equal(examples.length, 3);
+  assert.equal(examples.length, 4);
   const folder = await Deno.makeTempDir();
   const gateway = await startTestGateway({
-    env: { DATABASE_URL: `sqlite:${folder}/store.sqlite3` },
+    env: {
+      DATABASE_URL: `sqlite:${folder}/store.sqlite3`,
+      GATEWAY_CONFIG: "models.json",
+    },
+    configFile: CONFIG,
   });
   try {
     for (const [index, example] of examples.entries()) {

@@ -1,7 +1,7 @@
 /** The official library's Responses calls against all four families, through real sockets. */
 import assert from "node:assert/strict";
 import OpenAI from "openai";
-import { zodTextFormat } from "openai/helpers/zod";
+import { zodTextFormat } from "../packages/openai_zod.ts";
 import { z } from "zod";
 import { readResponseStream } from "../../translate/formats/responses/stream_grammar.ts";
 import {

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
-import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
+import { betaTool } from "../packages/anthropic.ts";
 import { jsonScript, replyScript } from "../../replay/mod.ts";
 import { isObject, objectOr, parseJson } from "../../translate/bytes/json.ts";
 import { eachFamily } from "../support/each_family.ts";

@@ -5,10 +5,10 @@
  */
 import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
-import * as library from "@anthropic-ai/sdk/core/error-classes.mjs";
 import OpenAI from "openai";
 import { jsonScript, type Script, streamScript } from "../../replay/mod.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
+import { errorClasses } from "../packages/anthropic.ts";
 import { withResponsesUpstream } from "../support/responses_world.ts";
 import { messageItem } from "../support/responses_upstream.ts";
 import {
@@ -21,7 +21,7 @@ const MESSAGES_MODEL = "vendora-opus-4-8";
 const CHAT_MODEL = "vendorb-5.5";
 
 /** The library's classes by `STATUS CODE`. Its declarations leave the table out. */
-const CLASSES: unknown = Reflect.get(library, "ERROR_CODE_CLASSES");
+const CLASSES: unknown = Reflect.get(errorClasses, "ERROR_CODE_CLASSES");
 
 /** Codes that concern the operator's account: no caller receives them. */
 const HIDDEN: ReadonlySet<string> = new Set([

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
 import { accountModelsReply } from "../../gateway/console/account_models.ts";
-import { CONSECUTIVE_FAILURES } from "../../gateway/upstream/breaker.ts";
+import { CONSECUTIVE_FAILURES } from "../../gateway/upstream/health/breaker.ts";
 import { visit } from "../support/console_visitor.ts";
 import { MODEL, PRICE, withCandidates } from "../support/with_candidates.ts";
 
@@ -56,6 +56,7 @@ Deno.test("the models of an account have prices, sizes, capabilities, health and
       health: "well",
       price_micro_usd: PRICE,
       rates: PRICE,
+      operations: ["generation"],
       context_tokens: 50_000,
       max_output_tokens: null,
       capabilities: {

@@ -1,6 +1,6 @@
 /** The pages in a real browser: tasks, keyboard, no JavaScript, accessibility, markup. */
 import assert from "node:assert/strict";
-import { STYLE } from "../../routes/console/style.ts";
+import { STYLE } from "../../routes/console/assets/style.ts";
 import {
   accessibilityFaults,
   CHROMIUM,
@@ -86,7 +86,7 @@ const ACCOUNT_PAGES: readonly string[] = [
   "/console/usage?by=key",
   "/console/usage?by=user&at=vendorb-5",
   "/console/calls",
-  "/console/calls?ended=refused",
+  "/console/calls?outcome=invalid",
   "/console/keys",
   "/console/keys/new",
   "/console/models",
@@ -101,6 +101,7 @@ const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/",
   "/console/operator/live",
   "/console/operator/upstreams",
+  "/console/operator/attempts",
   "/console/operator/usage",
   "/console/operator/accounts",
   "/console/operator/accounts/search",
@@ -466,7 +467,7 @@ browserTest(
         await tab.page.evaluate(
           "[...document.querySelectorAll('.stat data')].map((one) => one.getClientRects().length)",
         ),
-        [1, 1, 1],
+        Array(6).fill(1),
         `lines of each amount at ${width}`,
       );
       // What a pointer hits reaches over the whole height of the plot.

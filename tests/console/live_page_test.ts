@@ -89,7 +89,7 @@ Deno.test({
         await page.goto(`${url}/console/calls`);
         await page.getByRole("cell", { name: next.id, exact: true }).waitFor();
         await page.goto(`${url}/console/connect`);
-        await page.getByText("refused 404", { exact: false }).first()
+        await page.getByText("refused as invalid 404", { exact: false }).first()
           .waitFor();
         await page.getByRole("cell", { name: next.id, exact: true }).waitFor();
         await next.end();

@@ -11,7 +11,7 @@ import {
 } from "../support/console_visitor.ts";
 
 /** Tables that grow with every call. */
-const SCAN = /\bSCAN (?:ledger|usage_daily|calls)\b/;
+const SCAN = /\bSCAN (?:ledger|usage_daily|calls|failed_attempts)\b/;
 
 /** Upper and lower bounds of the columns that pages are read along. */
 const BOUNDS: readonly RegExp[] = [
@@ -32,10 +32,16 @@ const FILTERS: Readonly<Record<string, readonly string[]>> = {
   calls: [
     "",
     "ended=refused&status=429",
+    "outcome=rescued",
     "model=m&user=u&from=2026-01-01&to=2026-02-01",
     "key=k",
     "code=requests_per_minute",
     "account=acme",
+  ],
+  attempts: [
+    "",
+    "upstream=u&from=2026-01-01T10:00&to=2026-02-01",
+    "model=m&error=503&account=acme&outcome=rescued",
   ],
   ledger: [
     "",

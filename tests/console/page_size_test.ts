@@ -61,7 +61,7 @@ Deno.test("pages of many keys, models, end users and calls show the first ones, 
       const reply = await get("/console/keys");
       assert.match(
         await reply.text(),
-        new RegExp(`key=${record.id}"><data value="7000000">`),
+        new RegExp(`key=${record.id}&amp;kind=charge"><data value="7000000">`),
       );
     });
     const { get } = await visit(gateway.url, "operator", ADMIN_TOKEN);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { openAdmin } from "../../gateway/accounts/repositories/admin.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
 import { newCredential } from "../../gateway/accounts/key.ts";
-import { PAGE_HEADERS } from "../../routes/console/page_headers.ts";
+import { PAGE_HEADERS } from "../../routes/console/http/page_headers.ts";
 import { TEST_KEY } from "../support/test_gateway.ts";
 import {
   ADMIN_TOKEN,

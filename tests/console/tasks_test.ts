@@ -333,7 +333,7 @@ async function findFailedCalls(person: Person): Promise<void> {
   await hands.open("Upstreams", "h");
   await arrive(person, "Upstreams", "7-upstreams");
   await page.getByRole("link", { name: /^\d+ of \d+ failed$/ }).first().click();
-  await arrive(person, "Calls", "7-failed-calls");
+  await arrive(person, "Failed attempts", "7-failed-attempts");
   const text = await textOf(person);
   for (const id of ids) assert.ok(text.includes(id), id);
   assert.ok(!text.includes(world.refusedId));

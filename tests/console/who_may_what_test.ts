@@ -22,6 +22,17 @@ const OPERATOR: readonly Who[] = ["operator"];
 const WHO: Readonly<Record<string, readonly Who[]>> = {
   "POST /v1/messages": KEY,
   "POST /v1/messages/count_tokens": KEY,
+  "POST /v1/chat/completions/input_tokens": KEY,
+  "POST /v1/responses/input_tokens": KEY,
+  "POST /v1/embeddings": KEY,
+  "GET /v1beta/models": KEY,
+  "GET /v1beta/models/:id": KEY,
+  "POST /v1beta/models/:model:generateContent": KEY,
+  "POST /v1beta/models/:model:streamGenerateContent": KEY,
+  "POST /v1beta/models/:model:countTokens": KEY,
+  "POST /v1/models/:model:generateContent": KEY,
+  "POST /v1/models/:model:streamGenerateContent": KEY,
+  "POST /v1/models/:model:countTokens": KEY,
   "POST /v1/chat/completions": KEY,
   "POST /v1/responses": KEY,
   "GET /v1/responses": ALL,
@@ -78,6 +89,7 @@ const WHO: Readonly<Record<string, readonly Who[]>> = {
   "GET /console/ledger.csv": TOKEN,
   "GET /console/keys": TOKEN,
   "GET /console/keys.csv": TOKEN,
+  "GET /console/keys/:id": TOKEN,
   "GET /console/keys/new": MANAGE,
   "POST /console/keys/new": MANAGE,
   "GET /console/keys/limits/:id": MANAGE,
@@ -116,7 +128,7 @@ Deno.test("each route is open to exactly the kinds of credentials in the table",
       const permitted = isOperators ? OPERATOR : WHO[name];
       assert.ok(permitted !== undefined, `${name} is not in the table`);
       const path = route.path.replaceAll(
-        /:\w+/g,
+        /(?<=\/):\w+/g,
         route.path.startsWith("/v1/responses") ? "resp_0" : "some_id",
       );
       await t.step(name, async () => {

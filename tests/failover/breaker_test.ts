@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import {
   CONSECUTIVE_FAILURES,
   FIRST_PAUSE_MS,
-} from "../../gateway/upstream/breaker.ts";
+} from "../../gateway/upstream/health/breaker.ts";
 import { type FakeClock, fakeClock } from "../support/fake_clock.ts";
 import type { Action } from "../support/scripted_upstream.ts";
 import {

@@ -203,6 +203,28 @@ Deno.test("retries stay a fixed share of the calls, however many fail", () => {
   );
 });
 
+Deno.test("calls that fail at one candidate are answered by a healthy other one, however many they are", () => {
+  const clock = fakeClock();
+  return withCandidates(
+    { a: { priority: 0 }, ...clock, random: () => 0 },
+    async ({ a, b, ask }) => {
+      const calls = 150;
+      // Often enough to exhaust the retry budget, too rarely to open the breaker.
+      a.play(
+        Array.from(
+          { length: calls },
+          (_, i) => i % 3 === 0 ? { status: 503 } as const : "ok",
+        ),
+      );
+      for (let i = 0; i < calls; i++) {
+        const response = await ask();
+        assert.equal(response.status, 200, await response.text());
+      }
+      assert.equal(b.calls.length, calls / 3);
+    },
+  );
+});
+
 Deno.test("retries stay a fixed share of the calls while failures are too rare to open the breaker", () => {
   const clock = fakeClock();
   return withCandidates(

@@ -4,7 +4,7 @@ import { readinessReply } from "../../routes/reply_schemas.ts";
 import {
   CONSECUTIVE_FAILURES,
   FIRST_PAUSE_MS,
-} from "../../gateway/upstream/breaker.ts";
+} from "../../gateway/upstream/health/breaker.ts";
 import { fakeClock } from "../support/fake_clock.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 import {

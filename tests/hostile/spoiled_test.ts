@@ -4,6 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { trySpoiledAdmin } from "../support/spoiled_admin.ts";
+import { trySpoiledForms } from "../support/spoiled_forms.ts";
+import { trySpoiledReplay } from "../support/spoiled_replay.ts";
 import { trySpoiledReplies } from "../support/spoiled_replies.ts";
 import {
   type Defect,
@@ -37,4 +39,14 @@ Deno.test("20,000 spoiled replies: each reaches the client in its format's gramm
 Deno.test("2,000 spoiled admin requests: each is carried out or refused", async () => {
   const served = await trySpoiledAdmin(2_000, SEED, failOn);
   assert.ok(served > 100, `only ${served} were served`);
+});
+
+Deno.test("1,000 spoiled forms with a valid token: each is carried out or refused, on a page without its markup", async () => {
+  const done = await trySpoiledForms(1_000, SEED, failOn);
+  assert.ok(done > 50, `only ${done} were carried out`);
+});
+
+Deno.test("20,000 spoiled requests: the replay upstream answers each, or refuses it", () => {
+  const answered = trySpoiledReplay(20_000, SEED, failOn);
+  assert.ok(answered > 2_000, `only ${answered} were answered`);
 });

@@ -86,7 +86,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     path: "/v1/chat/completions",
     headers: { "x-api-key": "sk-wrong" },
   },
-  "wrong path": { status: 404, path: "/v1/embeddings" },
+  "wrong path": { status: 404, path: "/v1/rerank" },
   "wrong method": { status: 405, method: "PUT" },
   "wrong method of a list": { status: 405, path: "/v1/models" },
   "too large": { status: 413, body: bodyOf(200_000) },

@@ -4,7 +4,9 @@
  *
  * @module
  */
-import { libraryFolder } from "../support/declared_types.ts";
+import { GENAI_VERSION } from "../support/genai_version.ts";
+import { ANTHROPIC_FOLDER } from "../packages/anthropic.ts";
+import { OPENAI_FOLDER } from "../packages/openai.ts";
 import { type Accepted, ANTHROPIC, GENAI, OPENAI } from "./accepted_names.ts";
 
 /** A client library, and what is accepted of it. */
@@ -28,12 +30,11 @@ const LIBRARIES: readonly Omit<Library, "folder">[] = [
   { name: "openai", files: RESOURCES, accepted: OPENAI },
   { name: GENAI_NAME, files: /^dist\/genai\.d\.ts$/, accepted: GENAI },
 ];
-
-/**
- * No test imports this library, and among the packages that it needs are types of Node that would
- * replace Deno's, so it is packed at this version instead of being a dependency.
- */
-const GENAI_VERSION = "3.1.0";
+/** The folders of the pinned libraries that tests import. */
+const IMPORTED: Readonly<Record<string, URL>> = {
+  "@anthropic-ai/sdk": ANTHROPIC_FOLDER,
+  "openai": OPENAI_FOLDER,
+};
 
 /** The libraries at their pinned versions, or at the newest ones. */
 export function libraries(
@@ -45,9 +46,8 @@ export function libraries(
       if (version === "newest") {
         return await packed(`${library.name}@latest`, into);
       }
-      return library.name === GENAI_NAME
-        ? await packed(`${library.name}@${GENAI_VERSION}`, into)
-        : libraryFolder(library.name);
+      return IMPORTED[library.name] ??
+        await packed(`${library.name}@${GENAI_VERSION}`, into);
     },
   }));
 }

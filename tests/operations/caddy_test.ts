@@ -6,6 +6,7 @@ import {
   OPERATOR_PATHS,
 } from "../support/operators_door.ts";
 import { RawSocket } from "../support/raw_socket.ts";
+import { CADDY, startCaddy } from "../support/caddy.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import {
   startTestGateway,
@@ -14,93 +15,21 @@ import {
   type TestGatewayOptions,
 } from "../support/test_gateway.ts";
 
-const PAGE = new URL("../../docs/operations.md", import.meta.url);
-
-const program = await (async () => {
-  for (const path of ["/usr/bin/caddy", "/usr/local/bin/caddy"]) {
-    const found = await Deno.stat(path).catch(() => undefined);
-    if (found?.isFile === true) return path;
-  }
-  return undefined;
-})();
-
-/**
- * The documented file, changed for the test: other ports, no certificate, and no admin endpoint.
- */
-async function documentedConfig(
-  gatewayUrl: string,
-  port: number,
-): Promise<string> {
-  const block = /```caddyfile\n([^]*?)```/.exec(await Deno.readTextFile(PAGE))
-    ?.[1];
-  assert.ok(block !== undefined, "docs/operations.md has no caddyfile block");
-  const config = block
-    .replace("127.0.0.1:8787", new URL(gatewayUrl).host)
-    .replace("models.example.com {", `http://127.0.0.1:${port} {`)
-    .replace("{\n", "{\n\tadmin off\n");
-  assert.doesNotMatch(config, /:8787|models\.example/);
-  return config;
-}
-
 async function withProxy(
   run: (gateway: TestGateway, port: number) => Promise<void>,
   options: TestGatewayOptions = {},
 ): Promise<void> {
-  assert.ok(program !== undefined);
+  assert.ok(CADDY !== undefined);
   const gateway = await startTestGateway(options);
-  const folder = await Deno.makeTempDir();
   try {
-    // The port was just free; if another process has taken it, Caddy exits and the next port is
-    // tried.
-    for (let tries = 1;; tries++) {
-      using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
-      const { port } = listener.addr;
-      await Deno.writeTextFile(
-        `${folder}/Caddyfile`,
-        await documentedConfig(gateway.url, port),
-      );
-      listener.close();
-      const child = new Deno.Command(program, {
-        args: [
-          "run",
-          "--config",
-          `${folder}/Caddyfile`,
-          "--adapter",
-          "caddyfile",
-        ],
-        env: { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
-        stdin: "null",
-        stdout: "null",
-        stderr: "piped",
-      }).spawn();
-      const log = child.stderr.pipeThrough(new TextDecoderStream())
-        .getReader();
-      let text = "";
-      let ended = false;
-      while (!ended && !text.includes("serving initial configuration")) {
-        const { done, value } = await withTimeout(log.read(), "Caddy's start");
-        ended = done;
-        text += value ?? "";
-      }
-      const rest = (async () => {
-        while (!(await log.read()).done);
-      })();
-      if (ended) {
-        await child.status;
-        if (tries < 5 && text.includes("address already in use")) continue;
-        throw new Error(`Caddy does not start:\n${text}`);
-      }
-      try {
-        return await run(gateway, port);
-      } finally {
-        child.kill("SIGTERM");
-        await child.status;
-        await rest;
-      }
+    const proxy = await startCaddy(CADDY, [gateway.url]);
+    try {
+      await run(gateway, proxy.port);
+    } finally {
+      await proxy.stop();
     }
   } finally {
     await gateway.close();
-    await Deno.remove(folder, { recursive: true });
   }
 }
 
@@ -146,7 +75,7 @@ function asking(text: string): string {
 Deno.test({
   name:
     "Caddy as documented forwards text while the upstream holds back the rest",
-  ignore: program === undefined,
+  ignore: CADDY === undefined,
   fn: () =>
     withProxy(async ({ replay }, port) => {
       for (const path of ["/v1/messages", "/v1/chat/completions"]) {
@@ -170,7 +99,7 @@ Deno.test({
 Deno.test({
   name:
     "Caddy as documented closes the gateway's connection when a client disconnects",
-  ignore: program === undefined,
+  ignore: CADDY === undefined,
   fn: () =>
     withProxy(async ({ replay, logEntry }, port) => {
       const caller = await send(
@@ -193,7 +122,7 @@ Deno.test({
 Deno.test({
   name:
     "Caddy as documented does not expose metrics, the admin API and the operators' pages",
-  ignore: program === undefined,
+  ignore: CADDY === undefined,
   fn: () =>
     withProxy(async (gateway, port) => {
       await assertOperatorsDoor(gateway.url);

@@ -146,7 +146,9 @@ async function startFlags(): Promise<readonly string[]> {
   const { tasks } = JSON.parse(
     await Deno.readTextFile(new URL("deno.json", ROOT)),
   );
-  return String(tasks.start).split(" ").filter((word) => word.startsWith("--"));
+  return String(tasks.start).split(" ").filter((word) =>
+    /^--(no-prompt$|allow-)/.test(word)
+  );
 }
 
 async function writeFiles(folder: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** `GET /metrics`: what is counted, who may read it, and what it must never contain. */
 import assert from "node:assert/strict";
 import { streamScript } from "../../replay/mod.ts";
-import { CandidateRates } from "../../gateway/upstream/candidate_rates.ts";
+import { CandidateRates } from "../../gateway/upstream/health/candidate_rates.ts";
 import { callScripted } from "../support/reply_script.ts";
 import {
   startTestGateway,

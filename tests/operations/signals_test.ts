@@ -31,7 +31,7 @@ const REST = FRAMES.slice(4).join("") + LAST_CHUNK;
  * its ledger must balance.
  */
 async function withProgram(
-  drainSeconds: string,
+  settings: Readonly<Record<string, string>>,
   run: (program: Program, upstream: RawUpstream) => Promise<void>,
   check: (charges: readonly LedgerEntry[]) => void,
 ): Promise<void> {
@@ -45,7 +45,7 @@ async function withProgram(
           VENDORB_API_KEY: "k",
           VENDORB_BASE_URL: upstream.vendors.vendorb.baseUrl,
           GATEWAY_KEY: TEST_KEY,
-          GATEWAY_DRAIN_SECONDS: drainSeconds,
+          ...settings,
         },
       });
       await run(program, upstream);
@@ -88,7 +88,7 @@ async function refusesAll(program: Program): Promise<void> {
 }
 
 Deno.test("at a signal new clients are refused, a stream is finished, and further signals do no harm", () =>
-  withProgram("20", async (program, upstream) => {
+  withProgram({ GATEWAY_DRAIN_SECONDS: "20" }, async (program, upstream) => {
     const arrived = upstream.next();
     using caller = await RawClient.connect(program);
     using idle = await RawClient.connect(program);
@@ -117,7 +117,7 @@ Deno.test("at a signal new clients are refused, a stream is finished, and furthe
   }));
 
 Deno.test("at the drain deadline every call ends with an error, streamed or waiting, and pays for the output so far", () =>
-  withProgram("0.3", async (program, upstream) => {
+  withProgram({ GATEWAY_DRAIN_SECONDS: "0.3" }, async (program, upstream) => {
     const first = upstream.next();
     using streaming = await RawClient.connect(program);
     await streaming.post(PATH, STREAM);
@@ -144,7 +144,7 @@ Deno.test("at the drain deadline every call ends with an error, streamed or wait
   }));
 
 Deno.test("a client that does not read and one that is still sending do not keep the process from exiting", () =>
-  withProgram("0.3", async (program, upstream) => {
+  withProgram({ GATEWAY_DRAIN_SECONDS: "0.3" }, async (program, upstream) => {
     const arrived = upstream.next();
     using stalled = await RawClient.connect(program);
     await stalled.post(PATH, STREAM);
@@ -167,7 +167,39 @@ Deno.test("a client that does not read and one that is still sending do not keep
   }));
 
 Deno.test("a signal ends an idle gateway at once", () =>
-  withProgram("20", async (program) => {
+  withProgram({ GATEWAY_DRAIN_SECONDS: "20" }, async (program) => {
     program.signal("SIGINT");
     assert.equal(await withTimeout(program.ended, "the end of the process"), 0);
   }, (charges) => assert.deepEqual(charges, [])));
+
+Deno.test("during the delay before the end, calls are served and their connections closed, and the process is not ready", () =>
+  withProgram(
+    { GATEWAY_SHUTDOWN_DELAY_SECONDS: "3" },
+    async (program, upstream) => {
+      using idle = await RawClient.connect(program);
+      await idle.send("GET /readyz HTTP/1.1\r\nhost: a\r\n\r\n");
+      assert.equal((await idle.answer())?.headers.get("connection"), undefined);
+      program.signal("SIGTERM");
+      for (;;) {
+        using probe = await RawClient.connect(program);
+        await probe.send("GET /readyz HTTP/1.1\r\nhost: a\r\n\r\n");
+        const answer = await probe.answer();
+        if (answer?.status === 200) continue;
+        assert.equal(answer?.status, 503);
+        assert.equal(answer.headers.get("connection"), "close");
+        break;
+      }
+      const arrived = upstream.next();
+      await idle.post(PATH, STREAM);
+      const { socket } = await withTimeout(arrived, "the call");
+      await socket.send(SOME + REST);
+      const answer = await idle.answer();
+      assert.equal(answer?.status, 200);
+      assert.equal(answer.headers.get("connection"), "close");
+      assert.match(answer.body, /event: message_stop/);
+      assert.equal(await idle.answer(), undefined);
+    },
+    (charges) => {
+      assert.deepEqual(charges.map(({ ended }) => ended), ["complete"]);
+    },
+  ));

@@ -131,3 +131,57 @@ Deno.test("a key that an upstream repeats in a whole reply is removed, and the l
     await gateway.close();
   }
 });
+
+Deno.test("a key that an upstream repeats in a stream is removed, also across chunks, and the log states it", async (t) => {
+  const apiKey = "vendor-key-0123456789";
+  const frames = [
+    `data: {"id":"1","choices":[{"index":0,"delta":{"role":"assistant","content":"é ${apiKey} and vendor-key"},"finish_reason":null}]}\n\n`,
+    'data: {"id":"1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}\n\n',
+    "data: [DONE]\n\n",
+  ].join("");
+  const bytes = new TextEncoder().encode(frames);
+  let cutAt = 0;
+  await using upstream = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    () => {
+      const pieces = [bytes.subarray(0, cutAt), bytes.subarray(cutAt)];
+      return new Response(
+        new ReadableStream({
+          pull(controller) {
+            const piece = pieces.shift();
+            if (piece === undefined) controller.close();
+            else controller.enqueue(piece);
+          },
+        }),
+        { headers: { "content-type": "text/event-stream" } },
+      );
+    },
+  );
+  const gateway = await startTestGateway({
+    access: {
+      vendorb: { baseUrl: `http://127.0.0.1:${upstream.addr.port}`, apiKey },
+    },
+  });
+  try {
+    const start = frames.indexOf(apiKey) + 1;
+    for (const path of ["/v1/chat/completions", "/v1/messages"]) {
+      for (const cut of [0, start, start + 5, start + apiKey.length]) {
+        await t.step(`${path}, cut at ${cut}`, async () => {
+          cutAt = cut;
+          const response = await gateway.post(path, {
+            model: "vendorb-5",
+            max_tokens: 9,
+            stream: true,
+            messages: [{ role: "user", content: "Hi" }],
+          });
+          const text = await response.text();
+          assert.ok(text.includes("é [removed] and vendor-key"), text);
+          assert.ok(!text.includes(apiKey), text);
+          assert.match(gateway.logged.at(-1)?.note ?? "", /its own key/);
+        });
+      }
+    }
+  } finally {
+    await gateway.close();
+  }
+});

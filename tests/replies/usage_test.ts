@@ -48,8 +48,8 @@ const ROWS: readonly Row[] = [
   ], [10, 100, 50, 7, 3]],
   ["messages: the last figures are billed", "messages", [
     { input_tokens: 2479, cache_read_input_tokens: 5, output_tokens: 1 },
-    { input_tokens: 404500, cache_read_input_tokens: 9, output_tokens: 7 },
-  ], [404500, 9, 0, 7, 0]],
+    { input_tokens: 30450, cache_read_input_tokens: 9, output_tokens: 7 },
+  ], [30450, 9, 0, 7, 0]],
   ["messages: zeros at the end replace nothing", "messages", [
     {
       input_tokens: 10,

@@ -11,6 +11,7 @@ const PATHS: readonly string[] = [
   "/v1/messages",
   "/v1/messages/count_tokens",
   "/v1/chat/completions",
+  "/v1/responses",
 ];
 const REST = '"max_tokens":9,"messages":[{"role":"user","content":"Hi"}]';
 
@@ -41,9 +42,24 @@ const REPEATED: readonly (readonly [string, string, string])[] = [
     "__proto__",
     `{"__proto__":{"a":1},"model":"vendora-haiku-4-5",${REST},"__proto__":{}}`,
   ],
+  [
+    "inside a message",
+    "messages[0].role",
+    '{"model":"vendora-haiku-4-5","max_tokens":9,"messages":[{"role":"user","role":"system","content":"Hi"}]}',
+  ],
+  [
+    "in a mark of what to cache",
+    "messages[0].content[0].cache_control.ttl",
+    '{"model":"vendora-haiku-4-5","max_tokens":9,"messages":[{"role":"user","content":[{"type":"text","text":"Hi","cache_control":{"type":"ephemeral","ttl":"5m","\\u0074tl":"1h"}}]}]}',
+  ],
+  [
+    "in a tool of the vendor",
+    "tools[0].max_uses",
+    `{"tools":[{"type":"web_search_20250305","name":"web_search","max_uses":1,"max_uses":99}],"model":"vendora-haiku-4-5",${REST}}`,
+  ],
 ];
 
-/** Bodies in which no top-level key repeats. */
+/** Bodies in which no key repeats, but in the client's own data. */
 const SINGLE: readonly (readonly [string, string])[] = [
   [
     "a key inside a string",
@@ -57,9 +73,13 @@ const SINGLE: readonly (readonly [string, string])[] = [
     "a value equal to a key",
     '{"model":"vendora-haiku-4-5","max_tokens":9,"messages":[{"role":"user","content":"model"}],"metadata":{"user_id":"model"}}',
   ],
+  [
+    "a key twice in a tool's schema",
+    `{"tools":[{"name":"a","input_schema":{"type":"object","type":"object","properties":{"b":{},"b":{}}}}],"model":"vendora-haiku-4-5",${REST}}`,
+  ],
 ];
 
-Deno.test("a body with a repeated top-level key is a 400 that names the key, and no upstream is called", async (t) => {
+Deno.test("a body with a repeated key is a 400 that names the key, and no upstream is called", async (t) => {
   const gateway = await startTestGateway();
   try {
     for (const path of PATHS) {

@@ -3,6 +3,7 @@
  * routing, headers, dropped fields, strict mode. The fields of each pair are tested in
  * `translate/requests/`.
  */
+import { VERSION } from "../../gateway/version.ts";
 import { checkRows, type SentRow } from "../support/request_table.ts";
 
 const CHAT = { messages: [{ role: "user", content: "hi" }] };
@@ -108,16 +109,28 @@ const MESSAGES_TO_CHAT: readonly SentRow[] = [
     },
   },
   {
-    name: "the client's version and beta headers are not forwarded",
+    name:
+      "the client's version is not forwarded, nor are its betas, which are named",
     body: {},
     headers: {
       "anthropic-version": "2023-06-01",
-      "anthropic-beta": "claude-code-20250219,interleaved-thinking-2025-05-14",
+      "anthropic-beta": "claude-code-20250219, interleaved-thinking-2025-05-14",
     },
     arrivesWithHeaders: {
       "anthropic-version": undefined,
       "anthropic-beta": undefined,
+      "user-agent": `model-gateway/${VERSION}`,
     },
+    dropped: [
+      "anthropic-beta.claude-code-20250219",
+      "anthropic-beta.interleaved-thinking-2025-05-14",
+    ],
+  },
+  {
+    name: "strict mode refuses a beta that would be dropped",
+    body: {},
+    headers: { ...STRICT, "anthropic-beta": "context-1m-2025-08-07" },
+    param: "anthropic-beta.context-1m-2025-08-07",
   },
   {
     name: "a limit above the catalogue's is lowered and reported",

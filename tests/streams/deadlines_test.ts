@@ -90,7 +90,7 @@ Deno.test("a client that waits for a stream receives its head and pings, then th
     }
   }));
 
-Deno.test("a failure after the first ping becomes an error in the stream, and nothing is retried", (t) =>
+Deno.test("after a ping, another candidate replies in the same stream", (t) =>
   eachWay(t, async (path, vendor) => {
     for (const action of [{ status: 503 }, "reset"] as const) {
       const clock = fakeClock();
@@ -98,23 +98,60 @@ Deno.test("a failure after the first ping becomes an error in the stream, and no
         ...clock,
         [vendor]: { priority: 0 },
       }, async (all) => {
-        const upstream = all[vendor];
-        const other = all[vendor === "a" ? "b" : "a"];
+        const name = vendor === "a" ? "b" : "a";
         const gate = Promise.withResolvers<void>();
-        upstream.play([{ after: gate.promise, action }]);
+        all[vendor].play([{ after: gate.promise, action }]);
         const response = await lateStream(all, clock, { path });
         gate.resolve();
         const text = await response.text();
-        assert.match(text, /"error"/);
-        assert.doesNotMatch(text, /message_stop|\[DONE\]/);
+        assert.match(text, new RegExp(`from ${name}`));
+        assert.match(text, /message_stop|\[DONE\]/);
         const entry = await all.entryOf(response);
-        assert.equal(entry.ended, "failed");
-        assert.equal(entry.status, 200);
-        assert.equal(entry.attempts, 1);
-        assert.equal(entry.cost_micro_usd, 0);
-        assert.equal(other.calls.length, 0);
+        assert.equal(entry.ended, "complete");
+        assert.equal(entry.attempts, 2);
+        assert.equal(all[name].calls.length, 1);
       });
     }
+  }));
+
+Deno.test("a candidate that is silent beyond its limit is replaced, although the client has had pings", (t) =>
+  eachWay(t, async (path, vendor) => {
+    const clock = fakeClock();
+    await withCandidates({
+      ...clock,
+      [vendor]: { priority: 0, timeouts: { first_byte_seconds: 1 } },
+    }, async (all) => {
+      const name = vendor === "a" ? "b" : "a";
+      all[vendor].play(["silence"]);
+      const response = await lateStream(all, clock, { path });
+      const text = await response.text();
+      assert.match(text, /^(?:: keep-alive|event: ping)/);
+      assert.match(text, new RegExp(`from ${name}`));
+      assert.equal((await all.entryOf(response)).ended, "complete");
+    });
+  }));
+
+Deno.test("a failure of the last candidate after a ping becomes an error in the stream", (t) =>
+  eachWay(t, async (path, vendor) => {
+    const clock = fakeClock();
+    await withCandidates({
+      ...clock,
+      [vendor]: { priority: 0 },
+    }, async (all) => {
+      const gate = Promise.withResolvers<void>();
+      all[vendor].play([{ after: gate.promise, action: "reset" }]);
+      all[vendor === "a" ? "b" : "a"].play([{ status: 400 }]);
+      const response = await lateStream(all, clock, { path });
+      gate.resolve();
+      const text = await response.text();
+      assert.match(text, /"error"/);
+      assert.doesNotMatch(text, /message_stop|\[DONE\]/);
+      const entry = await all.entryOf(response);
+      assert.equal(entry.ended, "failed");
+      assert.equal(entry.status, 200);
+      assert.equal(entry.attempts, 2);
+      assert.equal(entry.cost_micro_usd, 0);
+    });
   }));
 
 Deno.test("a client that disconnects after the first ping closes the upstream's connection", (t) =>

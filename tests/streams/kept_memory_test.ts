@@ -12,8 +12,8 @@
 import assert from "node:assert/strict";
 import {
   AUTHORITY_FILE,
+  type Behaviour,
   certificate,
-  type Fate,
   type FaultUpstream,
   startFaultUpstream,
 } from "../support/fault_upstream.ts";
@@ -31,7 +31,7 @@ const MAX_RESIDENT = 1024;
 const CALLS_FOR_RESIDENT = 5_000;
 
 /** The number of calls of each kind. Memory is measured over the second half. */
-const CALLS = Number(Deno.env.get("KEPT_MEMORY_CALLS") ?? "400");
+const CALLS = Number(Deno.env.get("KEPT_MEMORY_CALLS") ?? "160");
 const ONLY = Deno.env.get("KEPT_MEMORY_ONLY") ?? "";
 const LANES = 16;
 /** Calls of each kind before any measurement: code is compiled and buffers grow to their size. */
@@ -66,7 +66,7 @@ const V8_FLAGS = [
 /** A way in which a call can end. */
 interface Kind {
   readonly name: string;
-  readonly behaviour: Fate;
+  readonly behaviour: Behaviour;
   readonly stream: boolean;
   /** The vendor in the gateway's configuration, see `configOf`. */
   readonly vendor: string;
@@ -75,7 +75,7 @@ interface Kind {
   readonly caller?: "leaves-before" | "leaves-inside" | "reads-nothing";
   /** The expected outcome as the client sees it. */
   readonly outcome: RegExp;
-  /** The share of the calls that is made, for kinds that move megabytes. */
+  /** The share of the calls that is made, for kinds that take long: they move much or wait for packets. */
   readonly share?: number;
 }
 
@@ -142,7 +142,7 @@ const KINDS: readonly Kind[] = TRANSPORTS.flatMap((over): Kind[] =>
       stream: true,
       caller: "reads-nothing",
       outcome: /^cut off/,
-      ...(SMALL_BUFFERS ? {} : { share: 0.1 }),
+      share: SMALL_BUFFERS ? 0.25 : 0.1,
     },
     {
       name: "timeout: connect",
@@ -335,6 +335,7 @@ async function startMeasured(config: string): Promise<Measured> {
       "--allow-all",
       `--v8-flags=${V8_FLAGS.join()}`,
       `--config=${ROOT}deno.json`,
+      `--lock=${ROOT}deno.lock`,
       `${ROOT}tests/support/measured_program.ts`,
     ],
     clearEnv: true,
@@ -528,7 +529,7 @@ Deno.test("a finished call keeps no memory, however it ended", async (t) => {
       );
       // The fewer the calls, the more of the slope is noise.
       const maxHeap = CALLS < CALLS_FOR_RESIDENT ? MAX_HEAP / share : MAX_HEAP;
-      // Kinds that move megabytes need no long warm-up.
+      // Such kinds need no long warm-up.
       await make(kind.share === undefined ? count * ROUNDS : count);
       for (let attempt = 1;; attempt++) {
         const points: KeptMemory[] = [];

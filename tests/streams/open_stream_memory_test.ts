@@ -1,7 +1,7 @@
 /** An open stream does not keep the request that began it: prompts are large, and streams are long. */
 import assert from "node:assert/strict";
 import { gatewayTimers } from "../../gateway/timers.ts";
-import { upstreamClient } from "../../gateway/upstream/http_client.ts";
+import { upstreamClient } from "../../gateway/upstream/http/http_client.ts";
 
 const PROGRAM = new URL("../support/held_body_program.ts", import.meta.url);
 

@@ -6,8 +6,8 @@
  * @module
  */
 import { setImmediate } from "node:timers";
-import { CHECK_AFTER_MS } from "../../gateway/upstream/conn_socket.ts";
-import { upstreamClient } from "../../gateway/upstream/http_client.ts";
+import { CHECK_AFTER_MS } from "../../gateway/upstream/http/conn_socket.ts";
+import { upstreamClient } from "../../gateway/upstream/http/http_client.ts";
 import { gatewayTimers } from "../../gateway/timers.ts";
 
 const [url = "", count = "1"] = Deno.args;

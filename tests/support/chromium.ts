@@ -5,7 +5,6 @@
  */
 import assert from "node:assert/strict";
 import axe from "axe-core";
-// @ts-types="./playwright.d.ts"
 import { chromium } from "playwright-core";
 import type { Browser, BrowserContext, Page } from "./playwright.d.ts";
 

@@ -32,11 +32,6 @@ const OPTIONS: ts.CompilerOptions = {
   moduleResolution: ts.ModuleResolutionKind.Bundler,
 };
 
-/** The folder of an installed library. */
-export function libraryFolder(specifier: string): URL {
-  return new URL("./", import.meta.resolve(specifier));
-}
-
 /**
  * Reads declared types, each under a name. Gives a function from a name and a value to the
  * differences of the value from that type; none where it fits.

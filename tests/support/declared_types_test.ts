@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { declaredTypes, libraryFolder } from "./declared_types.ts";
+import { ANTHROPIC_FOLDER } from "../packages/anthropic.ts";
+import { declaredTypes } from "./declared_types.ts";
 
 const MESSAGES = {
-  library: libraryFolder("@anthropic-ai/sdk"),
+  library: ANTHROPIC_FOLDER,
   module: "resources/messages/messages.js",
 };
 const differences = declaredTypes({

@@ -8,7 +8,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { withTimeout } from "./with_timeout.ts";
 
 /** The ways in which it treats a call. */
-export const FATES = [
+export const BEHAVIOURS = [
   "whole",
   "stream",
   "error",
@@ -21,7 +21,7 @@ export const FATES = [
   "flood",
 ] as const;
 
-export type Fate = typeof FATES[number];
+export type Behaviour = typeof BEHAVIOURS[number];
 
 /** Ports of one kind of connection. */
 export interface FaultPorts {
@@ -234,11 +234,11 @@ async function talk(
       if (end < 0 || text.length < end + 4 + length) continue;
       const call = text;
       text = "";
-      const fate = /"model":"([a-z-]+)"/.exec(call)?.[1];
+      const behaviour = /"model":"([a-z-]+)"/.exec(call)?.[1];
       nonce = /<<(\d+)>>/.exec(call)?.[1];
       if (nonce !== undefined) waits(nonce).arrived.resolve();
       const isStream = call.includes('"stream":true');
-      switch (fate) {
+      switch (behaviour) {
         case "whole":
           await send(whole("200 OK", WHOLE));
           break;
@@ -261,13 +261,13 @@ async function talk(
         case "reset-inside": {
           const socket = fronts.get(port);
           if (!CAN_RESET) {
-            if (fate === "reset-inside") {
+            if (behaviour === "reset-inside") {
               await send(STREAM_HEAD + chunk(FRAME).repeat(4));
             }
             return;
           }
           if (socket === undefined) throw new Error("no socket to be reset");
-          if (fate === "reset-inside") {
+          if (behaviour === "reset-inside") {
             const forwarded = new Promise((resolve) =>
               socket.once(FORWARDED, resolve)
             );

@@ -5,7 +5,7 @@
  * @module
  */
 import { gatewayTimers } from "../../gateway/timers.ts";
-import { upstreamClient } from "../../gateway/upstream/http_client.ts";
+import { upstreamClient } from "../../gateway/upstream/http/http_client.ts";
 
 const PAUSE_MS = 20;
 const MAX_COLLECTIONS = 100;

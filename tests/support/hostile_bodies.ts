@@ -13,6 +13,7 @@ const PATHS: readonly string[] = [
   "/v1/messages",
   "/v1/chat/completions",
   "/v1/messages/count_tokens",
+  "/v1/chat/completions/input_tokens",
 ];
 /** One model for each upstream format. */
 export const MODELS: readonly string[] = [

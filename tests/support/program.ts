@@ -70,6 +70,7 @@ export async function startProgram(
       ...permissions,
       "--config",
       `${ROOT}deno.json`,
+      `--lock=${ROOT}deno.lock`,
       ROOT + file,
       ...args,
     ],

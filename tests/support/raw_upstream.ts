@@ -6,7 +6,7 @@
  */
 import { createServer, type Socket } from "node:net";
 import type { VendorAccess } from "../../gateway/config.ts";
-import { replayVendors } from "../../gateway/upstream/replay_vendors.ts";
+import { replayVendors } from "../../gateway/upstream/catalogue/replay_vendors.ts";
 import type { VendorName } from "../../gateway/upstream/hosts/host.ts";
 import { RawSocket } from "./raw_socket.ts";
 

@@ -4,22 +4,17 @@
  *
  * @module
  */
-import {
-  type Declaration,
-  declaredTypes,
-  libraryFolder,
-} from "./declared_types.ts";
-
-const ANTHROPIC = libraryFolder("@anthropic-ai/sdk");
-const OPENAI = libraryFolder("openai");
+import { ANTHROPIC_FOLDER } from "../packages/anthropic.ts";
+import { OPENAI_FOLDER } from "../packages/openai.ts";
+import { type Declaration, declaredTypes } from "./declared_types.ts";
 
 const anthropic = (module: string, type: string): Declaration => ({
-  library: ANTHROPIC,
+  library: ANTHROPIC_FOLDER,
   module: `resources/${module}.js`,
   type,
 });
 const openai = (module: string, type: string): Declaration => ({
-  library: OPENAI,
+  library: OPENAI_FOLDER,
   module: `resources/${module}.js`,
   type,
 });

@@ -47,7 +47,7 @@ export interface ResponsesUpstream {
   /** Resolves when the next call arrives. */
   nextCall(): Promise<void>;
   /** Sets the replies to the next calls, in order; the last one is repeated. */
-  play(...deeds: readonly ResponsesAction[]): void;
+  play(...actions: readonly ResponsesAction[]): void;
   /** Stops listening and ends active calls. */
   close(): Promise<void>;
 }
@@ -102,7 +102,7 @@ export function reasoningItem(text: string, proof: string): JsonObject {
 export function startResponsesUpstream(): ResponsesUpstream {
   const calls: ResponsesCall[] = [];
   let arrived = Promise.withResolvers<void>();
-  let deeds: ResponsesAction[] = [{ items: [messageItem("hello")] }];
+  let actions: ResponsesAction[] = [{ items: [messageItem("hello")] }];
   const server = Deno.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -114,38 +114,40 @@ export function startResponsesUpstream(): ResponsesUpstream {
     calls.push({ path, headers: request.headers, body, text });
     arrived.resolve();
     arrived = Promise.withResolvers();
-    const deed = deeds.length > 1 ? deeds.shift() : deeds[0];
-    return deed === undefined ? new Response(null) : await answer(deed, body);
+    const action = actions.length > 1 ? actions.shift() : actions[0];
+    return action === undefined
+      ? new Response(null)
+      : await answer(action, body);
   });
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
     calls,
     nextCall: () => arrived.promise,
     play(...next) {
-      deeds = [...next];
+      actions = [...next];
     },
     close: () => server.shutdown(),
   };
 }
 
 async function answer(
-  deed: ResponsesAction,
+  action: ResponsesAction,
   body: JsonObject,
 ): Promise<Response> {
-  if ("status" in deed) {
-    return Response.json({ error: deed.error }, { status: deed.status });
+  if ("status" in action) {
+    return Response.json({ error: action.error }, { status: action.status });
   }
-  if ("after" in deed) await deed.after;
+  if ("after" in action) await action.after;
   const isStream = body["stream"] === true;
-  const fails = "failAfter" in deed;
+  const fails = "failAfter" in action;
   const reply: JsonObject = {
     id: "resp_upstream",
     object: "response",
     created_at: 1_800_000_000,
     status: fails ? "failed" : "completed",
-    error: fails ? deed.error : null,
+    error: fails ? action.error : null,
     model: "theirs-2026-01-01",
-    output: fails ? [] : deed.items,
+    output: fails ? [] : action.items,
     store: body["store"] ?? true,
     previous_response_id: null,
     tools: body["tools"] ?? [],
@@ -153,16 +155,18 @@ async function answer(
   };
   if (!isStream) {
     const text = JSON.stringify(reply);
-    return new Response("cutAfter" in deed ? text.slice(0, 40) : text, {
+    return new Response("cutAfter" in action ? text.slice(0, 40) : text, {
       headers: { "content-type": "application/json" },
     });
   }
-  const frames = framesOf(deed.items, reply);
-  const sent = "cutAfter" in deed ? frames.slice(0, deed.cutAfter) : fails
+  const frames = framesOf(action.items, reply);
+  const sent = "cutAfter" in action
+    ? frames.slice(0, action.cutAfter)
+    : fails
     ? [
-      ...frames.slice(0, deed.failAfter),
-      frame({ type: "error", ...deed.error }, deed.failAfter),
-      frame({ type: "response.failed", response: reply }, deed.failAfter + 1),
+      ...frames.slice(0, action.failAfter),
+      frame({ type: "error", ...action.error }, action.failAfter),
+      frame({ type: "response.failed", response: reply }, action.failAfter + 1),
     ]
     : frames;
   return new Response(sent.join(""), {

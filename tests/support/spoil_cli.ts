@@ -1,10 +1,12 @@
 /**
- * `deno task fuzz KIND COUNT SEED`: tries COUNT spoiled inputs of a kind (`requests`, `replies` or
- * `admin`), prints each distinct defect once with its body, and exits with 1 if there are any.
+ * `deno task fuzz KIND COUNT SEED`: tries COUNT spoiled inputs of a kind (`requests`, `replies`,
+ * `admin`, `forms` or `replay`), prints each distinct defect once with its body, and exits with 1 if there are any.
  *
  * @module
  */
 import { trySpoiledAdmin } from "./spoiled_admin.ts";
+import { trySpoiledForms } from "./spoiled_forms.ts";
+import { trySpoiledReplay } from "./spoiled_replay.ts";
 import { trySpoiledReplies } from "./spoiled_replies.ts";
 import { type Defect, trySpoiledRequests } from "./spoiled_requests.ts";
 
@@ -18,6 +20,8 @@ const TRIES: Readonly<
   requests: trySpoiledRequests,
   replies: trySpoiledReplies,
   admin: trySpoiledAdmin,
+  forms: trySpoiledForms,
+  replay: trySpoiledReplay,
 };
 
 // deno-lint-ignore no-console

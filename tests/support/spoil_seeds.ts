@@ -12,6 +12,7 @@ import { recordings } from "../../translate/testing/recordings.ts";
 import type { DialectName } from "../../translate/model/request.ts";
 import { responses } from "../../translate/formats/responses/mod.ts";
 import { CHAT_REQUESTS } from "./seed_requests/chat_completions.ts";
+import { CONTENT_REQUESTS } from "./seed_requests/generate_content.ts";
 import { MESSAGES_REQUESTS } from "./seed_requests/messages.ts";
 import { RESPONSES_REQUESTS } from "./seed_requests/responses.ts";
 
@@ -19,6 +20,7 @@ const WRITTEN_REQUESTS = {
   messages: MESSAGES_REQUESTS,
   chat_completions: CHAT_REQUESTS,
   responses: RESPONSES_REQUESTS,
+  generate_content: CONTENT_REQUESTS,
 };
 
 const LONG_TEXT = 2_000;

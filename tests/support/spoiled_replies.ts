@@ -16,7 +16,13 @@ import {
 } from "../../translate/dialect.ts";
 import { upstreamDialect } from "../../translate/dialects.ts";
 import { ApiError } from "../../translate/model/error.ts";
-import { parseJson } from "../../translate/bytes/json.ts";
+import {
+  arrayOr,
+  type JsonObject,
+  objectOr,
+  parseJson,
+} from "../../translate/bytes/json.ts";
+import { generateContent } from "../../translate/formats/generate_content/mod.ts";
 import { messages } from "../../translate/formats/messages/mod.ts";
 import {
   streamOfWhole,
@@ -52,7 +58,12 @@ const ENCODE: EncodeContext = {
   legacyFunctions: false,
   inputEstimate: 7,
 };
-const CALLERS: readonly Dialect[] = [messages, chatCompletions, responses];
+const CALLERS: readonly Dialect[] = [
+  messages,
+  chatCompletions,
+  responses,
+  generateContent,
+];
 const NAMES: readonly Exclude<DialectName, "converse">[] = [
   "messages",
   "chat_completions",
@@ -196,9 +207,32 @@ function assertGrammar(
     const { ending, reply } = readResponseStream(stream);
     return ending === "failed" ? { error: reply["error"] } : {};
   }
+  if (caller.name === "generate_content") return readContentStream(stream);
   return caller.name === "messages"
     ? readMessageStream(stream, MODEL)
     : readChatStream(stream, MODEL, true);
+}
+
+/** Every object has parts, and only the last one ends the reply, or is an error. */
+function readContentStream(stream: string): { readonly error?: unknown } {
+  const objects = stream.split("\n\n").filter((frame) =>
+    frame.startsWith("data: ")
+  ).map((frame): JsonObject => objectOr(JSON.parse(frame.slice(6))));
+  const last = objects.at(-1) ?? {};
+  for (const object of objects) {
+    const [candidate] = arrayOr(object["candidates"]).map(objectOr);
+    const isLast = object === last;
+    assert.equal(
+      object["error"] !== undefined || object["promptFeedback"] !== undefined ||
+        candidate?.["finishReason"] !== undefined,
+      isLast,
+    );
+    if (candidate === undefined) continue;
+    assert.equal(object["modelVersion"], MODEL);
+    assert.ok(arrayOr(objectOr(candidate["content"])["parts"]).length > 0);
+    assert.equal(object["usageMetadata"] !== undefined, isLast);
+  }
+  return last["error"] === undefined ? {} : { error: last["error"] };
 }
 
 /** The error is the last frame: nothing after it can look like an end. */

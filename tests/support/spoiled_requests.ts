@@ -11,8 +11,8 @@ import { inputTokens } from "../../gateway/pipeline/estimate.ts";
 import {
   type Candidate,
   modelRegistry,
-} from "../../gateway/upstream/model_registry.ts";
-import { replayVendors } from "../../gateway/upstream/replay_vendors.ts";
+} from "../../gateway/upstream/catalogue/model_registry.ts";
+import { replayVendors } from "../../gateway/upstream/catalogue/replay_vendors.ts";
 import {
   type Capabilities,
   DEFAULT_CAPABILITIES,
@@ -26,7 +26,9 @@ import {
   type JsonObject,
   MAX_LEVELS,
 } from "../../translate/bytes/json.ts";
-import { repeatedKey, topLevelOf } from "../../translate/bytes/json_splice.ts";
+import { duplicateKey } from "../../translate/bytes/duplicate_key.ts";
+import { topLevelOf } from "../../translate/bytes/json_splice.ts";
+import { generateContent } from "../../translate/formats/generate_content/mod.ts";
 import {
   decodeCountTokens,
   messages,
@@ -79,6 +81,7 @@ function endpoints(): readonly Endpoint[] {
   const own = requestSeeds("messages");
   const chat = requestSeeds("chat_completions");
   const items = requestSeeds("responses");
+  const content = requestSeeds("generate_content");
   return [
     {
       path: "/v1/messages",
@@ -104,6 +107,12 @@ function endpoints(): readonly Endpoint[] {
       dialect: responses,
       decode: responses.decodeRequest,
       seeds: [...items, ...items, ...items, ...chat.slice(0, 2)],
+    },
+    {
+      path: "/v1beta/models/m:generateContent",
+      dialect: generateContent,
+      decode: generateContent.decodeRequest,
+      seeds: [...content, ...content, ...content, ...chat.slice(0, 2)],
     },
   ];
 }
@@ -199,7 +208,9 @@ function tryBody(
       const parsed = exactJson(body);
       if (!isObject(parsed)) throw new Error("the body is no object");
       const top = topLevelOf(bytes, body);
-      if (repeatedKey(top) !== undefined) throw new Error("a key is repeated");
+      if (duplicateKey(body) !== undefined) {
+        throw new Error("a key is repeated");
+      }
       if (top.depth > MAX_LEVELS) throw invalidField("", "nests too deep");
       const request = endpoint.decode(parsed);
       inputTokens(request);
@@ -228,7 +239,7 @@ function tryBody(
             new Headers(
               replyHeaders({
                 stream: caller.request.stream,
-                dialect: endpoint.dialect.name,
+                dialect: endpoint.dialect,
                 limits: {},
                 dropped: losses,
                 replay: false,

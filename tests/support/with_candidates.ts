@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { CandidateOverride } from "../../gateway/upstream/catalogue_shape.ts";
+import type { CandidateOverride } from "../../gateway/upstream/catalogue/catalogue_shape.ts";
 import type { LogEntry } from "../../gateway/observability/log.ts";
 import {
   type ScriptedUpstream,

@@ -1,0 +1,143 @@
+/** A figure that is a link opens as many lines as it counts, on every page, with calls of every ending. */
+import assert from "node:assert/strict";
+import {
+  ADMIN_TOKEN,
+  credentialOf,
+  visit,
+  type Visitor,
+} from "../support/console_visitor.ts";
+import { csvRows } from "../support/csv_rows.ts";
+import { type Candidates, withCandidates } from "../support/with_candidates.ts";
+
+async function bodyOf(visitor: Visitor, path: string): Promise<string> {
+  const reply = await visitor.get(path);
+  const text = await reply.text();
+  assert.equal(reply.status, 200, `${path}: ${text.slice(0, 300)}`);
+  return text;
+}
+
+/** Calls that complete, are rescued, fail, break off, and are refused for several reasons. */
+async function makeCalls(
+  { gateway, ask, entryOf, a, b }: Candidates,
+): Promise<string> {
+  const { admin } = gateway.accounts;
+  const limited = await credentialOf(gateway, "key");
+  const made = async (
+    how: Parameters<Candidates["ask"]>[0] = {},
+  ): Promise<void> => {
+    const reply = await ask(how);
+    await reply.text().catch(() => {});
+    await entryOf(reply);
+  };
+  for (let at = 0; at < 3; at++) {
+    await made({ body: { metadata: { user_id: `u${at}` } } });
+  }
+  a.play([{ status: 503 }, { status: 529 }]);
+  await made();
+  await made();
+  a.play([], { status: 500 });
+  b.play([], { status: 500 });
+  await made();
+  a.play([]);
+  b.play([]);
+  a.play(["cut"]);
+  await made({ stream: true });
+  await made({ body: { max_tokens: -1 } });
+  await made({ body: { model: "no-such-model" } });
+  await made({ headers: { "x-api-key": limited.text } });
+  await admin.keys.update(limited.id, { requestsPerMinute: 1 });
+  await made({ headers: { "x-api-key": limited.text } });
+  await made({ headers: { "x-api-key": limited.text } });
+  await gateway.accounts.flush();
+  // A call that is not found has the records in memory written first.
+  await assert.rejects(admin.calls.get("req_none", {}));
+  return limited.text;
+}
+
+const LISTS = /\/(calls|ledger|attempts)\?/;
+
+/** Follows every number of a page that leads to a list. Returns how many there are. */
+async function followCounts(visitor: Visitor, path: string): Promise<number> {
+  const html = await bodyOf(visitor, path);
+  let followed = 0;
+  for (
+    const [, given = "", inner = ""] of html.matchAll(
+      /<a [^>]*?href="([^"]+)"[^>]*>(.*?)<\/a>/gs,
+    )
+  ) {
+    const href = given.replaceAll("&amp;", "&");
+    const text = inner.replaceAll(/<[^>]*>/g, "").trim();
+    const count = /^([\d,]+)(?: (?:of|charges?|calls?|attempts?)\b.*)?$/s
+      .exec(text)?.[1]?.replaceAll(",", "");
+    if (count === undefined || !LISTS.test(href)) continue;
+    const lines = href.includes("/attempts?")
+      ? (await bodyOf(visitor, href)).split("<tbody>").at(-1)?.split("<tr>")
+        .length ?? 0
+      : csvRows(await bodyOf(visitor, href.replace(LISTS, "/$1.csv?")))
+        .length + 1;
+    assert.equal(lines - 1, Number(count), `${path}: ${text} → ${href}`);
+    followed++;
+  }
+  return followed;
+}
+
+Deno.test("every count that is a link opens as many lines as it counts", () =>
+  withCandidates(
+    { env: { GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN }, random: () => 0 },
+    async (candidates) => {
+      const { gateway } = candidates;
+      const key = await makeCalls(candidates);
+      const { text: token } = await credentialOf(gateway, "manage");
+      const owner = await visit(gateway.url, "manage", token);
+      const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+      const ofKey = await visit(gateway.url, "key", key);
+      const found: Record<string, number> = {};
+      for (
+        const [visitor, path] of [
+          [owner, "/console/"],
+          [owner, "/console/usage?by=day"],
+          [owner, "/console/usage?by=model"],
+          [owner, "/console/usage?by=key"],
+          [owner, "/console/usage?by=user"],
+          [operator, "/console/operator/"],
+          [operator, "/console/operator/usage?by=day"],
+          [operator, "/console/operator/usage?by=account"],
+          [operator, "/console/operator/usage?by=key"],
+          [operator, "/console/operator/upstreams"],
+        ] as const
+      ) found[path] = await followCounts(visitor, path);
+      for (const [path, count] of Object.entries(found)) {
+        assert.ok(count > 0, `${path} has no count that is a link`);
+      }
+      // Both spans, and at least five causes.
+      assert.ok((found["/console/operator/"] ?? 0) >= 12);
+      // Neither may an account or a key have a count that leads elsewhere.
+      for (
+        const path of [
+          "keys",
+          "calls",
+          "ledger",
+          "models",
+          "access",
+          "changes",
+          "connect",
+        ]
+      ) await followCounts(owner, `/console/${path}`);
+      for (const path of ["", "usage", "calls", "models"]) {
+        await followCounts(ofKey, `/console/${path}`);
+      }
+      for (
+        const path of [
+          "accounts",
+          "accounts/default",
+          "keys",
+          "plans",
+          "calls",
+          "ledger",
+          "attempts",
+          "changes",
+          "settings",
+        ]
+      ) await followCounts(operator, `/console/operator/${path}`);
+    },
+  ));

@@ -1,0 +1,85 @@
+/** Two processes on one store, behind Caddy as documented, restart one after the other under load. */
+import assert from "node:assert/strict";
+import { CADDY, startCaddy } from "../support/caddy.ts";
+import { type Program, startProgram } from "../support/program.ts";
+import { TEST_KEY } from "../support/test_gateway.ts";
+
+/** A port that was free a moment ago: a restarted process listens where the proxy expects it. */
+function freePort(): string {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return String(listener.addr.port);
+}
+
+const BODY = JSON.stringify({
+  model: "vendorb-5",
+  max_tokens: 16,
+  stream: true,
+  messages: [{ role: "user", content: "[[fx:text]]" }],
+});
+
+Deno.test({
+  name: "no call fails while each of two processes restarts",
+  ignore: CADDY === undefined,
+  async fn() {
+    assert.ok(CADDY !== undefined);
+    const folder = await Deno.makeTempDir();
+    const start = (port: string): Promise<Program> =>
+      startProgram({
+        folder,
+        env: {
+          PORT: port,
+          GATEWAY_KEY: TEST_KEY,
+          GATEWAY_UPSTREAM: "replay",
+          GATEWAY_SHUTDOWN_DELAY_SECONDS: "4",
+        },
+      });
+    const ports = [freePort(), freePort()];
+    const programs = new Map<string, Program>();
+    for (const port of ports) programs.set(port, await start(port));
+    const proxy = await startCaddy(
+      CADDY,
+      [...programs.values()].map(({ url }) => url),
+    );
+    const url = `http://127.0.0.1:${proxy.port}/v1/messages`;
+    const failed: string[] = [];
+    let [calls, restarting] = [0, true];
+    const worker = async (): Promise<void> => {
+      while (restarting) {
+        const response = await fetch(url, {
+          method: "POST",
+          headers: {
+            "x-api-key": TEST_KEY,
+            "content-type": "application/json",
+          },
+          body: BODY,
+        });
+        const text = await response.text();
+        calls++;
+        if (!text.includes("message_stop")) {
+          failed.push(`${response.status} ${text.slice(0, 200)}`);
+        }
+      }
+    };
+    const workers = Array.from({ length: 4 }, worker);
+    try {
+      for (const [port, program] of programs) {
+        program.signal("SIGTERM");
+        assert.equal(await program.ended, 0, program.output());
+        const restarted = await start(port);
+        programs.set(port, restarted);
+        // Only then does the proxy call it again.
+        await restarted.printed(/"endpoint":"\/v1\/messages"/);
+      }
+    } finally {
+      restarting = false;
+      await Promise.all(workers);
+      await proxy.stop();
+      for (const program of programs.values()) {
+        await program[Symbol.asyncDispose]();
+      }
+      await Deno.remove(folder, { recursive: true });
+    }
+    assert.deepEqual(failed, []);
+    assert.ok(calls > 0);
+  },
+});

@@ -1,0 +1,1 @@
+export * from "npm:@openai/agents-core@0.20.0";

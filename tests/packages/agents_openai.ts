@@ -1,0 +1,1 @@
+export * from "npm:@openai/agents-openai@0.20.0";

@@ -1,0 +1,1 @@
+export * from "npm:@ai-sdk/openai@4.0.118";

@@ -1,0 +1,1 @@
+export * from "npm:aws4fetch@1.0.20";

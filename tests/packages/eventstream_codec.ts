@@ -1,0 +1,1 @@
+export * from "npm:@smithy/eventstream-codec@4.5.2";

@@ -1,0 +1,5 @@
+export { default } from "npm:openai@7.57.0";
+export const OPENAI_FOLDER = new URL(
+  "./",
+  import.meta.resolve("npm:openai@7.57.0"),
+);

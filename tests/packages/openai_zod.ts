@@ -1,0 +1,2 @@
+// Apart from `openai.ts`: needs zod, which not every program with that library has.
+export { zodTextFormat } from "npm:openai@7.57.0/helpers/zod";

@@ -1,0 +1,1 @@
+export { default } from "npm:typescript@6.0.3";

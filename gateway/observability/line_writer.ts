@@ -25,7 +25,7 @@ export interface LineWriterOptions {
 }
 
 /** Longest time that a line is buffered while writing works, in milliseconds. */
-const WAIT_MS = 10;
+const WAIT_MS = 50;
 /** Buffered characters that cause a write at once. */
 const WRITE_CHARS = 64 * 1024;
 /** Buffered characters beyond which lines are dropped: about two thousand lines of the log. */

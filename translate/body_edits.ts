@@ -67,7 +67,7 @@ export interface EditContext {
   readonly betas: readonly string[];
 }
 
-/** The top-level changes, headers and losses that the edits amount to. */
+/** The top-level changes, headers and dropped fields of the edits. */
 export interface PlannedEdits {
   /** Top-level fields to set. */
   readonly set: JsonObject;

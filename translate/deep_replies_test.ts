@@ -54,12 +54,12 @@ for (
     "converse",
   ] as const
 ) {
-  for (const caller of [messages, chatCompletions, responses]) {
-    Deno.test(`a call that nests too deep, from ${upstream} to ${caller.name}`, () => {
+  for (const client of [messages, chatCompletions, responses]) {
+    Deno.test(`a call that nests too deep, from ${upstream} to ${client.name}`, () => {
       assert.throws(
         () =>
           wholeReply(
-            caller,
+            client,
             upstreamDialect(upstream),
             PLAIN_CONTEXT,
             ENCODE,
@@ -68,7 +68,7 @@ for (
         (error) => error instanceof ApiError && error.kind === "upstream",
       );
       const relay = streamRelay(
-        caller,
+        client,
         upstreamDialect(upstream),
         PLAIN_CONTEXT,
         ENCODE,

@@ -205,7 +205,7 @@ export interface UpstreamDialect {
 export interface CleanRequest {
   /** The top-level fields that change; the others keep their bytes. */
   readonly fields: JsonObject;
-  /** Paths in the caller's words of what was taken out although the gateway did not put it there, each once. */
+  /** Paths in the client's words of what was taken out although the gateway did not put it there, each once. */
   readonly removed: readonly string[];
 }
 
@@ -243,7 +243,7 @@ export interface Dialect extends UpstreamDialect {
   /**
    * For pass-through: the request's conversation without what the gateway itself marked in its replies (other dialects' signatures
    * and the thoughts they belong to) and without what the model refuses; undefined where there is nothing to remove, so that
-   * the caller's bytes can go as they are.
+   * the client's bytes can go as they are.
    */
   cleanRequest(body: JsonObject, can: Capabilities): CleanRequest | undefined;
   /**
@@ -256,7 +256,7 @@ export interface Dialect extends UpstreamDialect {
    * made are left out, for an upstream that refuses them: they are bound to an account. Absent where the dialect has none.
    */
   withoutSignatures?(body: JsonObject): JsonObject;
-  /** For pass-through: top-level fields to set in the caller's request beside `model`, so that the reply reports usage. */
+  /** For pass-through: top-level fields to set in the client's request beside `model`, so that the reply reports usage. */
   passThroughFields(
     body: JsonObject,
     can: Capabilities,

@@ -160,7 +160,7 @@ function whole(content: readonly JsonObject[]): JsonObject {
 /** The assistant's turn that the vendor receives, and the dropped fields. */
 function returned(
   message: JsonObject,
-): { readonly content: unknown; readonly losses: readonly string[] } {
+): { readonly content: unknown; readonly dropped: readonly string[] } {
   const ids = arrayOr(message["tool_calls"]).map((call) =>
     objectOr(call)["id"]
   );
@@ -188,7 +188,7 @@ function returned(
     { ...DEFAULT_CAPABILITIES.messages, reasoning: "adaptive" },
   );
   const sent = JSON.parse(textOf(upstream.bytes));
-  return { content: sent.messages[1].content, losses: upstream.dropped };
+  return { content: sent.messages[1].content, dropped: upstream.dropped };
 }
 
 /** The message with its `reasoning_details` changed. */
@@ -211,10 +211,10 @@ function kinds(content: readonly JsonObject[]): string {
 Deno.test("signed reasoning returns to the vendor in its original order", async (t) => {
   for (const content of REPLIES) {
     await t.step(`${kinds(content)}: as a stream`, () => {
-      assert.deepEqual(returned(streamed(content)), { content, losses: [] });
+      assert.deepEqual(returned(streamed(content)), { content, dropped: [] });
     });
     await t.step(`${kinds(content)}: whole`, () => {
-      assert.deepEqual(returned(whole(content)), { content, losses: [] });
+      assert.deepEqual(returned(whole(content)), { content, dropped: [] });
     });
   }
 });
@@ -248,11 +248,11 @@ Deno.test("signed reasoning whose position a client lost is dropped and named", 
           );
           return;
         }
-        const { content: sent, losses } = returned(changed);
+        const { content: sent, dropped } = returned(changed);
         const types = arrayOr(sent).map((block) => objectOr(block)["type"]);
         // Neighbouring texts are merged.
         assert.deepEqual(types, joined(wanted));
-        assert.ok(losses.includes("messages[].reasoning_details"));
+        assert.ok(dropped.includes("messages[].reasoning_details"));
       });
     }
   }
@@ -270,5 +270,5 @@ Deno.test("reasoning that came first needs no position: entries of other gateway
     whole(content),
     ({ index: _, position: __, ...entry }) => entry,
   );
-  assert.deepEqual(returned(bare), { content, losses: [] });
+  assert.deepEqual(returned(bare), { content, dropped: [] });
 });

@@ -24,7 +24,7 @@ const UPSTREAMS: Readonly<Record<string, UpstreamDialect>> = {
   gemini: generateContent,
   responses,
 };
-const CALLERS: readonly Dialect[] = [
+const CLIENTS: readonly Dialect[] = [
   messages,
   chatCompletions,
   responses,
@@ -44,11 +44,11 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (data: Uint8Array): string => new TextDecoder().decode(data);
 
 function through(
-  caller: Dialect,
+  client: Dialect,
   upstream: UpstreamDialect,
   chunks: Iterable<Uint8Array>,
 ): { out: string; failed: boolean } {
-  const relay = streamRelay(caller, upstream, DECODE, ENCODE);
+  const relay = streamRelay(client, upstream, DECODE, ENCODE);
   let out = "";
   for (const chunk of chunks) out += text(relay.push(chunk));
   out += text(relay.end());
@@ -134,15 +134,15 @@ Deno.test(
     (recording, upstream) => {
       const stream = recording.response.sse ?? "";
       const source = essence(foldReply(decodedStream(upstream, stream)));
-      for (const caller of CALLERS) {
-        const { out, failed } = through(caller, upstream, [bytes(stream)]);
-        assert.ok(!failed, caller.name);
+      for (const client of CLIENTS) {
+        const { out, failed } = through(client, upstream, [bytes(stream)]);
+        assert.ok(!failed, client.name);
         assertSame(
-          essence(foldReply(decodedStream(caller, out))),
+          essence(foldReply(decodedStream(client, out))),
           source,
-          caller.name,
+          client.name,
         );
-        if (caller === responses && upstream !== responses) {
+        if (client === responses && upstream !== responses) {
           readResponseStream(out);
         }
       }
@@ -155,27 +155,27 @@ Deno.test(
   each(isWhole, (recording, upstream) => {
     const events = upstream.decodeReply(recording.response.body, DECODE);
     const source = essence(foldReply(events));
-    for (const caller of CALLERS) {
+    for (const client of CLIENTS) {
       const whole = wholeReply(
-        caller,
+        client,
         upstream,
         DECODE,
         ENCODE,
         bytes(JSON.stringify(recording.response.body)),
       );
       const body = JSON.parse(text(whole.body));
-      assert.equal(body[caller.modelKey ?? "model"], "asked-for");
+      assert.equal(body[client.modelKey ?? "model"], "asked-for");
       assertSame(
-        essence(foldReply(caller.decodeReply(body, DECODE))),
+        essence(foldReply(client.decodeReply(body, DECODE))),
         source,
-        caller.name,
+        client.name,
       );
-      const encoder = caller.streamEncoder(ENCODE);
+      const encoder = client.streamEncoder(ENCODE);
       const stream = events.map((event) => encoder.push(event)).join("");
       assertSame(
-        essence(foldReply(decodedStream(caller, stream))),
+        essence(foldReply(decodedStream(client, stream))),
         source,
-        `${caller.name}, streamed`,
+        `${client.name}, streamed`,
       );
     }
   }),
@@ -185,23 +185,23 @@ Deno.test(
   "a recorded stream gives the same output wherever it is cut",
   each(isStream, (recording, upstream) => {
     const stream = bytes(recording.response.sse ?? "");
-    for (const caller of CALLERS) {
-      const whole = through(caller, upstream, [stream]);
+    for (const client of CLIENTS) {
+      const whole = through(client, upstream, [stream]);
       const single = through(
-        caller,
+        client,
         upstream,
         Array.from(stream, (byte) => Uint8Array.of(byte)),
       );
-      assert.equal(single.out, whole.out, caller.name);
+      assert.equal(single.out, whole.out, client.name);
       for (let size = 2; size < 200; size = size * 2 + 1) {
         const cut: Uint8Array[] = [];
         for (let at = 0; at < stream.length; at += size) {
           cut.push(stream.subarray(at, at + size));
         }
         assert.equal(
-          through(caller, upstream, cut).out,
+          through(client, upstream, cut).out,
           whole.out,
-          `${caller.name}, pieces of ${size}`,
+          `${client.name}, pieces of ${size}`,
         );
       }
     }
@@ -216,20 +216,20 @@ Deno.test(
       edge.index + edge[0].length
     );
     const step = Math.max(1, Math.floor(edges.length / 60));
-    for (const caller of CALLERS) {
+    for (const client of CLIENTS) {
       for (let i = 0; i < edges.length - 1; i += step) {
-        const { out, failed } = through(caller, upstream, [
+        const { out, failed } = through(client, upstream, [
           bytes(stream.slice(0, edges[i])),
         ]);
         const events = decodedStream(upstream, stream.slice(0, edges[i]));
         const finished = events.some((event) => event.type === "stop") &&
           events.at(-1)?.type === "end";
-        assert.equal(failed, !finished, `${caller.name}, after frame ${i + 1}`);
-        const last = decodedStream(caller, out).at(-1);
+        assert.equal(failed, !finished, `${client.name}, after frame ${i + 1}`);
+        const last = decodedStream(client, out).at(-1);
         assert.equal(
           last?.type,
           finished ? "end" : "error",
-          `${caller.name}, after frame ${i + 1}`,
+          `${client.name}, after frame ${i + 1}`,
         );
         if (!finished) {
           assert.ok(!out.includes("message_stop") && !out.includes("[DONE]"));
@@ -250,10 +250,10 @@ Deno.test(
         new Headers(headers),
         JSON.stringify(body),
       );
-      for (const caller of CALLERS) {
-        const encoded = caller.encodeError(error, "req_1");
+      for (const client of CLIENTS) {
+        const encoded = client.encodeError(error, "req_1");
         const encodedError = objectOr(encoded.body["error"]);
-        const word = caller === generateContent ? "status" : "type";
+        const word = client === generateContent ? "status" : "type";
         assert.equal(typeof encodedError[word], "string");
         assert.equal(typeof encodedError["message"], "string");
         assert.ok(encoded.status >= 400 && encoded.status < 600);

@@ -152,7 +152,7 @@ function gathered(stream: string): JsonObject {
   };
 }
 
-Deno.test("signed reasoning between text and calls returns in its order through every caller's format", () => {
+Deno.test("signed reasoning between text and calls returns in its order through every client's format", () => {
   const order = (dialect: Dialect, body: JsonObject): string[] =>
     dialect.decodeRequest(body).turns.flatMap(({ parts }) =>
       parts.map((part) =>

@@ -74,23 +74,23 @@ const ENCODER = new TextEncoder();
  * that must not be dropped
  */
 export function upstreamRequest(
-  caller: ClientRequest,
+  client: ClientRequest,
   upstream: UpstreamDialect,
   upstreamModel: string,
   can: Capabilities,
   proofs: "sent" | "left out" = "sent",
   host: HostRequest = PLAIN_HOST,
 ): UpstreamRequest {
-  const { request, body } = caller;
+  const { request, body } = client;
   const { edits: hostEdits = {}, betas } = host;
   const { messages: word } = request.fieldNames;
   const droppedReasoning = proofs === "sent" ? [] : [`${word}[].reasoning`];
-  const isSame = caller.dialect.name === upstream.name;
-  const refused = isSame ? caller.dialect.refusedKeys?.(can) ?? [] : [];
+  const isSame = client.dialect.name === upstream.name;
+  const refused = isSame ? client.dialect.refusedKeys?.(can) ?? [] : [];
   const edits = refused.length === 0
     ? hostEdits
     : { ...hostEdits, refuses: [...hostEdits.refuses ?? [], ...refused] };
-  if (!isSame || caller.dialect.isPassable?.(body, can) === false) {
+  if (!isSame || client.dialect.isPassable?.(body, can) === false) {
     if (request.refusal !== undefined) throw request.refusal;
     const turns = pairedTurns(request.turns, word);
     const encoded = upstream.encodeRequest({
@@ -115,7 +115,7 @@ export function upstreamRequest(
         ...encoded.dropped,
         ...droppedReasoning,
         ...plan.dropped,
-        ...unsentBetas(caller.betas, plan),
+        ...unsentBetas(client.betas, plan),
       ],
       context: decodeContext(
         isSame ? { ...encoded.context, isTranslated: true } : encoded.context,
@@ -124,25 +124,25 @@ export function upstreamRequest(
       passedThrough: false,
     };
   }
-  const cleaned = caller.dialect.cleanRequest(body, can);
+  const cleaned = client.dialect.cleanRequest(body, can);
   const proofless = proofs === "sent"
     ? {}
-    : caller.dialect.withoutSignatures?.({ ...body, ...cleaned?.fields });
+    : client.dialect.withoutSignatures?.({ ...body, ...cleaned?.fields });
   const fields = {
-    ...(caller.dialect.hasTargetInPath === true
+    ...(client.dialect.hasTargetInPath === true
       ? {}
       : { model: upstreamModel }),
     ...cleaned?.fields,
     ...proofless,
-    ...caller.dialect.passThroughFields(body, can),
+    ...client.dialect.passThroughFields(body, can),
   };
   const plan = planEdits(edits, body, {
-    headers: caller.headers ?? {},
+    headers: client.headers ?? {},
     betas,
   });
   const edited = editBytes(
-    caller.bytes,
-    caller.top,
+    client.bytes,
+    client.top,
     withoutFields({ ...fields, ...plan.set }, plan.remove),
     plan.remove,
     edits.refuses ?? [],

@@ -134,7 +134,7 @@ Deno.test("pairedTurns() repairs the order", async (t) => {
       const paired = pairedTurns(turns);
       assert.equal(brief(paired), wanted);
       assert.equal(pairedTurns(paired), paired, "once is enough");
-      assert.deepEqual(turns, before, "the caller's turns stay as they are");
+      assert.deepEqual(turns, before, "the client's turns stay as they are");
     });
   }
 });
@@ -270,7 +270,7 @@ const itemResult = (id: string) => ({
   output: "1",
 });
 
-Deno.test("a broken history is refused by the caller's own path, whatever dialect it is translated to", async (t) => {
+Deno.test("a broken history is refused by the client's own path, whatever dialect it is translated to", async (t) => {
   const rows: readonly (readonly [Dialect, readonly unknown[], string])[] = [
     [messages, [HI, OWN_CALL, HI], "messages[1].content[0].id"],
     [messages, [HI, OWN_CALL], "messages[1].content[0].id"],

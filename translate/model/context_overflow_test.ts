@@ -183,7 +183,7 @@ Deno.test("an overflow is recognized by every vendor's wording, and its numbers 
   }
 });
 
-Deno.test("callers of every format get the upstream's numbers in the words that agents look for", async (t) => {
+Deno.test("clients of every format get the upstream's numbers in the words that agents look for", async (t) => {
   for (const [message, tokens, maximum, output] of WORDINGS) {
     await t.step(message, () => {
       const chat = messageOf(encodeChatError(overflow(message), "r").body);
@@ -231,7 +231,7 @@ Deno.test("a chat client gets the chat format's wording with another format's nu
   );
 });
 
-Deno.test("a Responses caller gets the code and sentence that its agents look for, in a stream too", () => {
+Deno.test("a Responses client gets the code and sentence that its agents look for, in a stream too", () => {
   const error = overflow(
     "prompt is too long: 210000 tokens > 200000 maximum",
   );

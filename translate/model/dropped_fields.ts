@@ -1,5 +1,5 @@
 /**
- * Collects the request fields that an upstream's format cannot express, by the caller's paths:
+ * Collects the request fields that an upstream's format cannot express, by the client's paths:
  * each path once, in order of discovery. They become the dropped fields of the call.
  *
  * @module
@@ -19,7 +19,7 @@ import type { NeutralField } from "./field_names.ts";
 export interface DroppedFields {
   /** Records a path. */
   path(path: string): void;
-  /** Records a neutral field by the caller's name for it; an empty name is not recorded. */
+  /** Records a neutral field by the client's name for it; an empty name is not recorded. */
   field(field: NeutralField): void;
   /** Makes the error for a field that the format cannot express and that must not be dropped. */
   refusal(field: NeutralField, problem: string): ApiError;

@@ -27,7 +27,7 @@ const BUDGET_EFFORTS: BudgetEfforts = [
   [Infinity, "xhigh"],
 ];
 
-/** The requested effort, or that of the requested budget. Undefined if the caller gave neither. */
+/** The requested effort, or that of the requested budget. Undefined if the client gave neither. */
 export function effortOf(
   { effort, budgetTokens }: Reasoning,
   efforts = BUDGET_EFFORTS,

@@ -1,5 +1,5 @@
 /**
- * Collects the fields of a caller's request that the neutral request cannot hold: optional ones,
+ * Collects the fields of a client's request that the neutral request cannot hold: optional ones,
  * which a translation drops and reports, and essential ones, for which it refuses the request.
  * The decoding modules decide which fields are which.
  *
@@ -7,7 +7,7 @@
  */
 import { type JsonObject, objectOr } from "../bytes/json.ts";
 
-/** Paths as the caller wrote them, each once, in order of discovery. */
+/** Paths as the client wrote them, each once, in order of discovery. */
 export interface UnmappedFields {
   /** Dropped if the request is translated to another format. */
   readonly unmapped: Set<string>;

@@ -32,11 +32,11 @@ function read(dialect: Dialect, body: JsonObject): GenerationRequest {
   return readRequest(body, dialect.decodeRequest, dialect.checkPassable);
 }
 
-function sentTo(upstream: Dialect, caller: Dialect, body: JsonObject): string {
+function sentTo(upstream: Dialect, client: Dialect, body: JsonObject): string {
   const bytes = new TextEncoder().encode(JSON.stringify(body));
-  const request = read(caller, body);
+  const request = read(client, body);
   const sent = upstreamRequest(
-    { dialect: caller, bytes, body, top: topLevelOf(bytes), request },
+    { dialect: client, bytes, body, top: topLevelOf(bytes), request },
     upstream,
     "up",
     DEFAULT_CAPABILITIES[upstream.name],
@@ -166,21 +166,21 @@ const RESPONSES_ROWS: readonly (readonly [JsonObject, string])[] = [
 ];
 
 for (
-  const [caller, other, base, rows] of [
+  const [client, other, base, rows] of [
     [chatCompletions, messages, CHAT, CHAT_ROWS],
     [messages, chatCompletions, MESSAGES, MESSAGES_ROWS],
     [responses, messages, RESPONSES, RESPONSES_ROWS],
   ] as const
 ) {
-  Deno.test(`a ${caller.name} body with unknown values passes to its own dialect and is refused by another`, async (t) => {
+  Deno.test(`a ${client.name} body with unknown values passes to its own dialect and is refused by another`, async (t) => {
     for (const [fields, param] of rows) {
       const body = { ...base, ...fields };
       await t.step(JSON.stringify(fields), () => {
         assert.equal(
-          sentTo(caller, caller, body),
+          sentTo(client, client, body),
           JSON.stringify({ ...body, model: "up" }),
         );
-        assert.equal(refusal(() => sentTo(other, caller, body)), param);
+        assert.equal(refusal(() => sentTo(other, client, body)), param);
       });
     }
   });

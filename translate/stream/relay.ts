@@ -33,11 +33,11 @@ const NOTHING = new Uint8Array(0);
 
 /** Whether bytes pass through: client and upstream have the same dialect. */
 function passesThrough(
-  caller: DialectName,
+  client: DialectName,
   upstream: DialectName,
   { isTranslated = false }: Pick<DecodeContext, "isTranslated">,
 ): boolean {
-  return caller === upstream && !isTranslated;
+  return client === upstream && !isTranslated;
 }
 
 /**
@@ -46,20 +46,20 @@ function passesThrough(
  * @param onFrames called once for each chunk that completes a frame; SSE comments are not frames
  */
 export function streamRelay(
-  caller: Dialect,
+  client: Dialect,
   upstream: UpstreamDialect,
   decode: DecodeContext,
   encode: EncodeContext,
   onFrames?: () => void,
 ): Relay {
-  const relay = passesThrough(caller.name, upstream.name, decode)
-    ? passThroughRelay(caller, upstream, decode, encode, onFrames)
-    : translatingRelay(caller, upstream, decode, encode, onFrames);
-  return caller.streamForm === "json_array" ? jsonArrayRelay(relay) : relay;
+  const relay = passesThrough(client.name, upstream.name, decode)
+    ? passThroughRelay(client, upstream, decode, encode, onFrames)
+    : translatingRelay(client, upstream, decode, encode, onFrames);
+  return client.streamForm === "json_array" ? jsonArrayRelay(relay) : relay;
 }
 
 function translatingRelay(
-  caller: Dialect,
+  client: Dialect,
   upstream: UpstreamDialect,
   decode: DecodeContext,
   encode: EncodeContext,
@@ -69,7 +69,7 @@ function translatingRelay(
   const varying = decoder.pushMatched === undefined
     ? undefined
     : upstream.variableKeys;
-  const writer = eventWriter(caller, encode);
+  const writer = eventWriter(client, encode);
   // What the client receives for the current chunk.
   let text = "";
   const write = (events: readonly ReplyEvent[]): void => {
@@ -124,14 +124,14 @@ function translatingRelay(
 /**
  * Encodes events for a client and tracks their progress. Writes nothing after an end or an error.
  */
-function eventWriter(caller: Dialect, encode: EncodeContext): {
+function eventWriter(client: Dialect, encode: EncodeContext): {
   push(event: ReplyEvent): string;
   flush(): string;
   ping(): string;
   done(): boolean;
   progress(): ReplyProgress;
 } {
-  const encoder = caller.streamEncoder(encode);
+  const encoder = client.streamEncoder(encode);
   const watch = progressTracker();
   let done = false;
   return {
@@ -162,7 +162,7 @@ export interface WholeReply {
  * @throws {ApiError} the error in the reply, or `upstream` for bytes that are not a reply
  */
 export function wholeReply(
-  caller: Dialect,
+  client: Dialect,
   upstream: UpstreamDialect,
   decode: DecodeContext,
   encode: EncodeContext,
@@ -174,14 +174,14 @@ export function wholeReply(
   const progress = observed(events);
   if (progress.error !== undefined) throw progress.error;
   if (
-    !passesThrough(caller.name, upstream.name, decode) || !isObject(reply)
+    !passesThrough(client.name, upstream.name, decode) || !isObject(reply)
   ) {
-    return folded(caller, encode, events, progress);
+    return folded(client, encode, events, progress);
   }
-  const fields = caller.replyFields?.(encode) ?? { model: encode.model };
+  const fields = client.replyFields?.(encode) ?? { model: encode.model };
   if (!tellsStop(events)) {
     // Every reply of a format has a stop reason.
-    const complete = { ...caller.withStop(reply, events), ...fields };
+    const complete = { ...client.withStop(reply, events), ...fields };
     return { body: ENCODER.encode(upstreamJson(complete)), progress };
   }
   const top = topLevelOf(body, text);
@@ -193,7 +193,7 @@ export function wholeReply(
  * sent yet.
  */
 export function streamOfWhole(
-  caller: Dialect,
+  client: Dialect,
   upstream: UpstreamDialect,
   decode: DecodeContext,
   encode: EncodeContext,
@@ -205,11 +205,11 @@ export function streamOfWhole(
   );
   const progress = observed(events);
   if (progress.error !== undefined) throw progress.error;
-  const writer = eventWriter(caller, encode);
+  const writer = eventWriter(client, encode);
   const frames = events.map((event) => writer.push(event)).join("");
   return {
     body: ENCODER.encode(
-      caller.streamForm === "json_array" ? asJsonArray(frames) : frames,
+      client.streamForm === "json_array" ? asJsonArray(frames) : frames,
     ),
     progress,
   };
@@ -217,7 +217,7 @@ export function streamOfWhole(
 
 /** A stream as the whole reply that the client asked for. */
 export function wholeOfStream(
-  caller: Dialect,
+  client: Dialect,
   upstream: UpstreamDialect,
   decode: DecodeContext,
   encode: EncodeContext,
@@ -232,7 +232,7 @@ export function wholeOfStream(
   for (const event of decoder.end()) events.push(event);
   const progress = observed(events);
   if (progress.error !== undefined) throw progress.error;
-  return folded(caller, encode, events, progress);
+  return folded(client, encode, events, progress);
 }
 
 function tellsStop(events: readonly ReplyEvent[]): boolean {
@@ -240,13 +240,13 @@ function tellsStop(events: readonly ReplyEvent[]): boolean {
 }
 
 function folded(
-  caller: Dialect,
+  client: Dialect,
   encode: EncodeContext,
   events: readonly ReplyEvent[],
   progress: ReplyProgress,
 ): WholeReply {
   return {
-    body: ENCODER.encode(JSON.stringify(caller.encodeReply(events, encode))),
+    body: ENCODER.encode(JSON.stringify(client.encodeReply(events, encode))),
     progress,
   };
 }

@@ -74,7 +74,7 @@ Deno.test("upstreamRequest() names fields of a passed-through request that are r
   const bytes = new TextEncoder().encode(text);
   const body = JSON.parse(text);
   const sent = (takesReasoning: boolean) => {
-    const { bytes: out, dropped: losses } = upstreamRequest(
+    const { bytes: out, dropped } = upstreamRequest(
       {
         dialect: chatCompletions,
         bytes,
@@ -86,7 +86,7 @@ Deno.test("upstreamRequest() names fields of a passed-through request that are r
       "m",
       { ...DEFAULT_CAPABILITIES.chat_completions, takesReasoning },
     );
-    return [new TextDecoder().decode(out), losses];
+    return [new TextDecoder().decode(out), dropped];
   };
   assert.deepEqual(sent(true), [text, []]);
   assert.deepEqual(sent(false), [
@@ -105,10 +105,10 @@ Deno.test("streamRelay() reports chunks that complete a frame, and none of comme
     [delta("c") + delta("d"), true],
     [": waiting\n\n" + delta("e"), true],
   ];
-  for (const caller of [chatCompletions, messages]) {
+  for (const client of [chatCompletions, messages]) {
     let reports = 0;
     const relay = streamRelay(
-      caller,
+      client,
       chatCompletions,
       PLAIN_CONTEXT,
       ENCODE,
@@ -117,7 +117,7 @@ Deno.test("streamRelay() reports chunks that complete a frame, and none of comme
     for (const [chunk, hasFrame] of chunks) {
       reports = 0;
       relay.push(new TextEncoder().encode(chunk));
-      assert.equal(reports, hasFrame ? 1 : 0, `${caller.name}: ${chunk}`);
+      assert.equal(reports, hasFrame ? 1 : 0, `${client.name}: ${chunk}`);
     }
   }
 });

@@ -110,11 +110,11 @@ export function encodeAddress(
   part: ImagePart | DocumentPart,
   source: Media,
   takesUrls: boolean,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): string {
   if (source.type === "base64") return dataUrl(source.mediaType, source.data);
   if (takesUrls) return source.url;
-  throw losses.partRefusal(
+  throw dropped.partRefusal(
     part,
     "cannot be sent to this model by its address; send its bytes",
   );
@@ -142,8 +142,8 @@ export function markField(
 /** Reports media in a message of the assistant, which no upstream of these formats accepts. */
 export function dropMedia(
   { at }: ImagePart | DocumentPart | AudioPart,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): void {
-  if (at === undefined) losses.field("messages");
-  else losses.path(at);
+  if (at === undefined) dropped.field("messages");
+  else dropped.path(at);
 }

@@ -28,7 +28,7 @@ export interface EncodedTools {
   readonly context: DecodeContext;
 }
 
-/** Name of a schema that the caller did not name, since the formats require one. */
+/** Name of a schema that the client did not name, since the formats require one. */
 export const DEFAULT_SCHEMA_NAME = "response";
 
 /** The schema of a function without arguments. */
@@ -56,9 +56,9 @@ export function offeredTools(
   request: GenerationRequest,
   format: OpaqueTool["from"],
   can: Capabilities,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): OfferedTools {
-  const kept = encodableTools(request, format, losses);
+  const kept = encodableTools(request, format, dropped);
   const names = kept.flatMap((tool) =>
     tool.type === "function" ? [tool.name] : []
   );
@@ -83,7 +83,7 @@ export function offeredTools(
 function encodableTools(
   request: GenerationRequest,
   format: OpaqueTool["from"],
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): readonly (FunctionTool | OpaqueTool)[] {
   const kept: (FunctionTool | OpaqueTool)[] = [];
   const foreign: OpaqueTool[] = [];
@@ -101,8 +101,10 @@ function encodableTools(
       !kept.some((tool) => tool.name === choice.name)
     ? foreign.find((tool) => tool.name === choice.name)
     : undefined;
-  if (chosen !== undefined) throw losses.refusal("toolChoice", refused(chosen));
-  for (const tool of foreign) losses.path(tool.path);
+  if (chosen !== undefined) {
+    throw dropped.refusal("toolChoice", refused(chosen));
+  }
+  for (const tool of foreign) dropped.path(tool.path);
   return kept;
 }
 
@@ -114,18 +116,18 @@ export function toolFields(
   request: GenerationRequest,
   tools: readonly JsonObject[],
   can: Capabilities,
-  losses: DroppedFields,
+  dropped: DroppedFields,
   encodeChoice: (choice: ToolChoice, can: Capabilities) => unknown,
 ): JsonObject {
   const choice = request.toolChoice;
   if (tools.length === 0) {
     const isLost = choice !== undefined && choice.type !== "auto" &&
       choice.type !== "none";
-    if (isLost) losses.field("toolChoice");
+    if (isLost) dropped.field("toolChoice");
     return {};
   }
   const single = request.parallelTools === false;
-  if (single && !can.parallelToggle) losses.field("parallelTools");
+  if (single && !can.parallelToggle) dropped.field("parallelTools");
   return compact({
     tools,
     tool_choice: choice === undefined ? undefined : encodeChoice(choice, can),

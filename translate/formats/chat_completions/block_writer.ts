@@ -25,7 +25,7 @@ export interface CallPiece {
   readonly index?: number;
   /** The id of the call. */
   readonly id?: string;
-  /** The function's name in the upstream request, possibly shortened from the caller's. */
+  /** The function's name in the upstream request, possibly shortened from the client's. */
   readonly name?: string;
   /** The next fragment of the arguments, possibly empty. */
   readonly text: string;

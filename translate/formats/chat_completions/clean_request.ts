@@ -1,7 +1,7 @@
 /**
  * Removes from a passed-through request the signatures of other formats that the gateway added to
  * earlier replies, the reasoning that they belong to, and the fields that the model refuses.
- * Everything else stays as the caller wrote it.
+ * Everything else stays as the client wrote it.
  *
  * @module
  */
@@ -16,21 +16,21 @@ const REASONING = "messages[].reasoning_content";
 
 /**
  * The messages without foreign signatures, and without reasoning if the model refuses it; and the
- * fields that the host takes in another form. Undefined if nothing changes, so that the caller's bytes can be sent unchanged.
+ * fields that the host takes in another form. Undefined if nothing changes, so that the client's bytes can be sent unchanged.
  */
 export function cleanRequest(
   body: JsonObject,
   can: Capabilities,
 ): CleanRequest | undefined {
-  const losses = new Set<string>();
-  const settings = hostSettings(body, can, losses);
+  const dropped = new Set<string>();
+  const settings = hostSettings(body, can, dropped);
   const messages = body["messages"];
   let changed = false;
   const cleaned = !Array.isArray(messages)
     ? []
     : messages.map((message: unknown) => {
       const clean = isObject(message)
-        ? cleanMessage(message, can, losses)
+        ? cleanMessage(message, can, dropped)
         : undefined;
       const told = can.reasoningTags && isObject(message) &&
           message["role"] === "assistant"
@@ -44,7 +44,7 @@ export function cleanRequest(
   return changed || Object.keys(settings).length > 0
     ? {
       fields: { ...settings, ...(changed ? { messages: cleaned } : {}) },
-      removed: [...losses],
+      removed: [...dropped],
     }
     : undefined;
 }
@@ -52,7 +52,7 @@ export function cleanRequest(
 function cleanMessage(
   message: JsonObject,
   can: Capabilities,
-  losses: Set<string>,
+  dropped: Set<string>,
 ): JsonObject | undefined {
   if (message["role"] !== "assistant") return undefined;
   const details = message["reasoning_details"];
@@ -64,7 +64,7 @@ function cleanMessage(
   const withThoughts = message["reasoning_content"] !== undefined &&
     (!can.takesReasoning || (marked && !can.replayReasoning));
   if (!marked && !withThoughts) return undefined;
-  if (withThoughts && !marked) losses.add(REASONING);
+  if (withThoughts && !marked) dropped.add(REASONING);
   const copy: JsonDraft = { ...message };
   if (withThoughts) delete copy["reasoning_content"];
   if (withDetails) {

@@ -1,5 +1,5 @@
 /**
- * Decodes the content of a caller's messages into neutral parts. Messages and calls are decoded in
+ * Decodes the content of a client's messages into neutral parts. Messages and calls are decoded in
  * `decode_messages.ts`.
  *
  * @module

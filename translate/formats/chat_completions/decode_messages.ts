@@ -1,5 +1,5 @@
 /**
- * Decodes a caller's messages into the opening system prompt and neutral turns. Each message
+ * Decodes a client's messages into the opening system prompt and neutral turns. Each message
  * becomes one turn; an encoder merges turns if its format requires it.
  *
  * @module

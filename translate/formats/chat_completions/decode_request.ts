@@ -1,5 +1,5 @@
 /**
- * Decodes a caller's request into the neutral request: checks it against the schema in `wire.ts`,
+ * Decodes a client's request into the neutral request: checks it against the schema in `wire.ts`,
  * decodes the fields beside messages and tools, and records the fields that have no neutral
  * counterpart.
  *
@@ -87,7 +87,7 @@ const FORMAT_FIELDS: ReadonlySet<string> = new Set(["type", "json_schema"]);
 const MARK = "messages[].content[].prompt_cache_breakpoint";
 
 /**
- * Decodes a caller's request strictly.
+ * Decodes a client's request strictly.
  *
  * @throws {ApiError} `invalid_request` naming the field
  */

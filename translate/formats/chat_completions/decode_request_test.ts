@@ -727,7 +727,7 @@ Deno.test("decodeRequest() restores a call's signature from extra_content", () =
   }]);
 });
 
-Deno.test("decodeRequest() never writes to the caller's request", () => {
+Deno.test("decodeRequest() never writes to the client's request", () => {
   const body = {
     model: "m",
     messages: [USER, {

@@ -1,5 +1,5 @@
 /**
- * Decodes a caller's tools, in the current and the deprecated form, and the tool choice.
+ * Decodes a client's tools, in the current and the deprecated form, and the tool choice.
  *
  * @module
  */
@@ -20,11 +20,11 @@ import { type ChatRequest, isKnownChoice, isKnownTool } from "./wire.ts";
 
 /** The decoded tools and tool choice. */
 export interface ToolSet {
-  /** Absent if the caller sent no list of tools. */
+  /** Absent if the client sent no list of tools. */
   readonly tools?: readonly Tool[];
-  /** Absent if the caller sent no tool choice. */
+  /** Absent if the client sent no tool choice. */
   readonly toolChoice?: ToolChoice;
-  /** True if the caller used the deprecated form. */
+  /** True if the client used the deprecated form. */
   readonly legacy: boolean;
 }
 

@@ -37,9 +37,9 @@ export type ContentSource =
 export function encodeParts(
   parts: readonly ContentSource[],
   can: Capabilities,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): readonly JsonObject[] {
-  return parts.flatMap((part) => encodePart(part, can, losses));
+  return parts.flatMap((part) => encodePart(part, can, dropped));
 }
 
 /** The content in its shortest form: a lone text becomes a plain string. */
@@ -55,7 +55,7 @@ export function contentOf(
 function encodePart(
   part: ContentSource,
   can: Capabilities,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): readonly JsonObject[] {
   switch (part.type) {
     case "text":
@@ -66,19 +66,19 @@ function encodePart(
       return [{
         type: "image_url",
         image_url: {
-          url: encodeAddress(part, part.source, can.mediaUrls, losses),
+          url: encodeAddress(part, part.source, can.mediaUrls, dropped),
         },
         ...markField(part, can),
       }];
     case "document":
-      return encodeDocument(part, can, losses);
+      return encodeDocument(part, can, dropped);
     case "audio":
       return [{
         type: "input_audio",
         input_audio: { data: part.data, format: part.format },
       }];
     case "opaque":
-      return keepsOpaque(part, "chat_completions", losses.path)
+      return keepsOpaque(part, "chat_completions", dropped.path)
         ? [part.value]
         : [];
   }
@@ -92,16 +92,16 @@ export function textPart(text: string): JsonObject {
 function encodeDocument(
   part: DocumentPart,
   can: Capabilities,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): readonly JsonObject[] {
   const { source } = part;
   const text = documentText(part);
   if (source.type === "text") {
     return text ? [{ ...textPart(text), ...markField(part, can) }] : [];
   }
-  const data = encodeAddress(part, source, false, losses);
+  const data = encodeAddress(part, source, false, dropped);
   if (!can.files) {
-    throw losses.partRefusal(
+    throw dropped.partRefusal(
       part,
       "cannot be sent to this model; send its text",
     );

@@ -39,7 +39,7 @@ import { withThoughts } from "./host_forms.ts";
 export function encodeMessages(
   request: GenerationRequest,
   can: Capabilities,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): readonly JsonObject[] {
   // A list of lists, because a long conversation would exceed the argument limit of
   // `push(...messages)`.
@@ -53,18 +53,18 @@ export function encodeMessages(
       between.push(turn);
       continue;
     }
-    messages.push(encodeBetween(between, can, losses));
+    messages.push(encodeBetween(between, can, dropped));
     between = [];
-    messages.push(encodeAssistant(turn, request, can, losses));
+    messages.push(encodeAssistant(turn, request, can, dropped));
   }
-  messages.push(encodeBetween(between, can, losses));
+  messages.push(encodeBetween(between, can, dropped));
   if (!can.prefill && turns.at(-1)?.role === "assistant") {
-    losses.field("messages");
+    dropped.field("messages");
     messages.push([{ role: "user", content: "Continue." }]);
   }
   const all = messages.flat();
   if (all.length === 0) {
-    throw losses.refusal("messages", "holds nothing to answer");
+    throw dropped.refusal("messages", "holds nothing to answer");
   }
   return all;
 }
@@ -90,21 +90,21 @@ function encodeSystem(
 function encodeBetween(
   turns: readonly Turn[],
   can: Capabilities,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): readonly JsonObject[] {
   const messages: JsonObject[] = [];
   const media: (readonly JsonObject[])[] = [];
   for (const turn of turns) {
     for (const part of turn.parts) {
       if (part.type !== "tool_result") continue;
-      const result = encodeResult(part, can, losses);
+      const result = encodeResult(part, can, dropped);
       messages.push(result.message);
       if (result.media.length > 0) media.push(result.media);
     }
   }
   if (media.length > 0) messages.push({ role: "user", content: media.flat() });
   for (const turn of turns) {
-    const parts = encodeParts(turn.parts.flatMap(contentSources), can, losses);
+    const parts = encodeParts(turn.parts.flatMap(contentSources), can, dropped);
     if (parts.length > 0) {
       messages.push({ role: turn.role, content: contentOf(parts) });
     }
@@ -142,7 +142,7 @@ interface ToolMessage {
 function encodeResult(
   result: ToolResultPart,
   can: Capabilities,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): ToolMessage {
   const id = wireCallId(result.id, can.maxToolCallId, can.callIdForm);
   const texts: string[] = [];
@@ -162,7 +162,7 @@ function encodeResult(
     : joined === ""
     ? "Error"
     : `Error: ${joined}`;
-  const media = encodeParts(others, can, losses);
+  const media = encodeParts(others, can, dropped);
   const inside = can.imagesInToolResult && media.length > 0;
   const written = [
     ...(text === "" ? [] : [textPart(text)]),
@@ -190,17 +190,17 @@ function encodeResult(
 function dropMark(
   { cacheMark }: ToolCallPart,
   { cacheMarks }: GenerationRequest,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): void {
   if (cacheMark === undefined || cacheMarks?.turns === undefined) return;
-  losses.path(cacheMarks.turns);
+  dropped.path(cacheMarks.turns);
 }
 
 function encodeAssistant(
   turn: Turn,
   request: GenerationRequest,
   can: Capabilities,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): readonly JsonObject[] {
   const texts: string[] = [];
   let mark: JsonObject = {};
@@ -223,10 +223,10 @@ function encodeAssistant(
         break;
       case "tool_call":
         calls.push(encodeCall(part, can));
-        dropMark(part, request, losses);
+        dropMark(part, request, dropped);
         break;
       case "opaque":
-        if (!keepsOpaque(part, "chat_completions", losses.path)) break;
+        if (!keepsOpaque(part, "chat_completions", dropped.path)) break;
         if (part.path.includes(".tool_calls[")) calls.push(part.value);
         else if (part.kind === "audio") fields["audio"] = part.value;
         else opaque.push(part.value);
@@ -234,7 +234,7 @@ function encodeAssistant(
       case "image":
       case "document":
       case "audio":
-        dropMedia(part, losses);
+        dropMedia(part, dropped);
         break;
       case "tool_result":
         break;

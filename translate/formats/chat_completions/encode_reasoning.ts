@@ -1,7 +1,7 @@
 /**
  * Encodes neutral reasoning as `reasoning_effort`, the only setting that this format has for it.
  * A token budget becomes an effort; an effort that the model does not support becomes the nearest
- * one that it does; of two, the lower one, because the caller pays for the higher.
+ * one that it does; of two, the lower one, because the client pays for the higher.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type { DroppedFields } from "../../model/dropped_fields.ts";
 export function encodeReasoning(
   reasoning: Reasoning | undefined,
   can: Capabilities,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): Effort | "none" | undefined {
   if (reasoning === undefined) return undefined;
   const wanted = effortOf(reasoning);
@@ -22,12 +22,12 @@ export function encodeReasoning(
     // For a model that cannot reason, "no reasoning" needs no field.
     if (can.reasoning === "none") return undefined;
     if (can.reasoningOff) return "none";
-    losses.field("reasoning");
+    dropped.field("reasoning");
     return can.efforts[0];
   }
   if (can.reasoning === "none" || can.efforts.length === 0) {
     if (reasoning.mode === "on" || wanted !== undefined) {
-      losses.field("reasoning");
+      dropped.field("reasoning");
     }
     return undefined;
   }

@@ -22,7 +22,7 @@ import { SETTINGS } from "./settings.ts";
 /**
  * Encodes a request for an upstream.
  *
- * @throws {ApiError} `invalid_request` naming, by the caller's name for it, a field that this
+ * @throws {ApiError} `invalid_request` naming, by the client's name for it, a field that this
  * format cannot express and that must not be dropped
  */
 export function encodeRequest(
@@ -30,19 +30,19 @@ export function encodeRequest(
   can: Capabilities,
 ): EncodedRequest {
   refuseEssential(request);
-  const losses = droppedFieldsOf(request, withoutTakenMarks(request, can));
-  const messages = encodeMessages(request, can, losses);
-  const { fields, context } = encodeTools(request, can, losses);
+  const dropped = droppedFieldsOf(request, withoutTakenMarks(request, can));
+  const messages = encodeMessages(request, can, dropped);
+  const { fields, context } = encodeTools(request, can, dropped);
   const body = compact({
     model: request.model,
     messages,
     ...fields,
-    ...encodeSettings(SETTINGS, request, can, losses, undefined),
-    reasoning_effort: encodeReasoning(request.reasoning, can, losses),
+    ...encodeSettings(SETTINGS, request, can, dropped, undefined),
+    reasoning_effort: encodeReasoning(request.reasoning, can, dropped),
     stream: request.stream ? true : undefined,
     stream_options: request.stream && can.includeUsage
       ? { include_usage: true }
       : undefined,
   });
-  return { body, headers: {}, dropped: losses.all(), context };
+  return { body, headers: {}, dropped: dropped.all(), context };
 }

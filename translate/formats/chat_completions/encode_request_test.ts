@@ -11,7 +11,7 @@ import type { FieldNames } from "../../model/field_names.ts";
 import { SETTING_RULES, settingNames } from "../../model/settings.ts";
 import { chatCompletions } from "./mod.ts";
 
-/** The field names of a caller of the messages format. */
+/** The field names of a client of the messages format. */
 const WORDS: FieldNames = {
   ...settingNames((setting) => SETTING_RULES[setting].name),
   image: "image",
@@ -98,7 +98,7 @@ Deno.test("encodeRequest() encodes the smallest request", () => {
 });
 
 Deno.test("encodeRequest() joins system blocks with a blank line and leaves the billing header out", () => {
-  const { body, dropped: losses } = encode({
+  const { body, dropped } = encode({
     system: [
       text("x-anthropic-billing-header: cc_version=1; cch=abc;"),
       text("You are A."),
@@ -110,7 +110,7 @@ Deno.test("encodeRequest() joins system blocks with a blank line and leaves the 
     { role: "system", content: "You are A.\n\nDo B." },
     { role: "user", content: "Hi" },
   ]);
-  assert.deepEqual(losses, []);
+  assert.deepEqual(dropped, []);
 });
 
 Deno.test("encodeRequest() keeps system turns in order, as marked user text if the model does not accept them there", () => {
@@ -329,7 +329,7 @@ Deno.test("encodeRequest() reports dropped fields, each path once", () => {
       value: {},
       essential: false,
     }) as const;
-  const { dropped: losses, body } = encode({
+  const { dropped, body } = encode({
     turns: [assistant(opaque("a"), opaque("a"), text("x"), opaque("b"))],
     unmapped: ["cache_control"],
     topK: 5,
@@ -337,7 +337,7 @@ Deno.test("encodeRequest() reports dropped fields, each path once", () => {
     presencePenalty: 1,
     frequencyPenalty: 1,
   }, { seed: false, penalties: false });
-  assert.deepEqual(losses, [
+  assert.deepEqual(dropped, [
     "cache_control",
     "messages[0].content[].a",
     "messages[0].content[].b",
@@ -353,7 +353,7 @@ Deno.test("encodeRequest() reports dropped fields, each path once", () => {
 });
 
 Deno.test("encodeRequest() keeps zeros", () => {
-  const { body, dropped: losses } = encode({
+  const { body, dropped } = encode({
     temperature: 0,
     topP: 0,
     seed: 0,
@@ -361,7 +361,7 @@ Deno.test("encodeRequest() keeps zeros", () => {
     presencePenalty: 0,
     frequencyPenalty: 0,
   }, { topK: true });
-  assert.deepEqual(losses, []);
+  assert.deepEqual(dropped, []);
   const { model: _, messages: __, ...rest } = body;
   assert.deepEqual(rest, {
     temperature: 0,
@@ -409,10 +409,10 @@ Deno.test("encodeRequest() sends the sampling fields that the model supports", a
   ];
   for (const [name, fields, can, expected, lost] of rows) {
     await t.step(name, () => {
-      const { body, dropped: losses } = encode(fields, can);
+      const { body, dropped } = encode(fields, can);
       const { model: _, messages: __, ...rest } = body;
       assert.deepEqual(rest, expected);
-      assert.deepEqual(losses, lost);
+      assert.deepEqual(dropped, lost);
     });
   }
 });
@@ -467,9 +467,9 @@ Deno.test("encodeRequest() sends stop strings as a list, up to the model's maxim
   ];
   for (const [stop, maxStops, expected, lost] of rows) {
     await t.step(`${stop.join()} of ${maxStops}`, () => {
-      const { body, dropped: losses } = encode({ stop }, { maxStops });
+      const { body, dropped } = encode({ stop }, { maxStops });
       assert.deepEqual(body["stop"], expected);
-      assert.deepEqual(losses, lost);
+      assert.deepEqual(dropped, lost);
     });
   }
 });
@@ -518,13 +518,13 @@ Deno.test("encodeRequest() requests reasoning with an effort that the model supp
   ];
   for (const [reasoning, can, expected, lost] of rows) {
     await t.step(JSON.stringify([reasoning, can]), () => {
-      const { body, dropped: losses } = encode(reasoning ? { reasoning } : {}, {
+      const { body, dropped } = encode(reasoning ? { reasoning } : {}, {
         reasoning: "effort",
         efforts,
         ...can,
       });
       assert.equal(body["reasoning_effort"], expected);
-      assert.deepEqual(losses, lost);
+      assert.deepEqual(dropped, lost);
     });
   }
 });
@@ -577,13 +577,13 @@ Deno.test("encodeRequest() drops turns without remaining parts", () => {
 Deno.test("encodeRequest() adds a user message if the model does not support prefill", () => {
   const turns = [user(text("a")), assistant(text("{"))];
   assert.deepEqual(encode({ turns }).dropped, []);
-  const { body, dropped: losses } = encode({ turns }, { prefill: false });
+  const { body, dropped } = encode({ turns }, { prefill: false });
   assert.deepEqual(body["messages"], [
     { role: "user", content: "a" },
     { role: "assistant", content: "{" },
     { role: "user", content: "Continue." },
   ]);
-  assert.deepEqual(losses, ["messages"]);
+  assert.deepEqual(dropped, ["messages"]);
 });
 
 Deno.test("encodeRequest() encodes tools in order and schemas by reference", () => {
@@ -692,11 +692,11 @@ Deno.test("encodeRequest() sends tool_choice and parallel_tool_calls only with t
   ];
   for (const [name, fields, can, choice, parallel, lost] of rows) {
     await t.step(name, () => {
-      const { body, dropped: losses } = encode(fields, can);
+      const { body, dropped } = encode(fields, can);
       assert.deepEqual(body["tool_choice"], choice);
       assert.equal(body["parallel_tool_calls"], parallel);
       assert.equal("tools" in body, (fields.tools?.length ?? 0) > 0);
-      assert.deepEqual(losses, lost);
+      assert.deepEqual(dropped, lost);
     });
   }
 });
@@ -711,9 +711,9 @@ Deno.test("encodeRequest() does not offer another format's own tools", () => {
     value: { type: "web_search_20250305" },
   } as const;
   const f = { type: "function", name: "f" } as const;
-  const { body, dropped: losses } = encode({ tools: [f, search] });
+  const { body, dropped } = encode({ tools: [f, search] });
   assert.ok(Array.isArray(body["tools"]) && body["tools"].length === 1);
-  assert.deepEqual(losses, ["tools[1]"]);
+  assert.deepEqual(dropped, ["tools[1]"]);
   assert.equal(refusal({ tools: [search] }).details.param, "tools[1]");
   assert.equal(
     refusal({

@@ -1,5 +1,5 @@
 /**
- * Encodes events as frames for a caller. The finish reason, the usage chunk and `[DONE]` are
+ * Encodes events as frames for a client. The finish reason, the usage chunk and `[DONE]` are
  * written only at `end`. An error is the last frame, without a `[DONE]` after it.
  *
  * @module

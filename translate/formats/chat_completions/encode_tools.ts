@@ -41,16 +41,16 @@ type SchemaFormat = OutputFormat & { readonly type: "schema" };
 export function encodeTools(
   request: GenerationRequest,
   can: Capabilities,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): EncodedTools {
   const { kept, names, toolNames, freeText } = offeredTools(
     request,
     "chat_completions",
     can,
-    losses,
+    dropped,
   );
   if (!can.strictTools && kept.some(isStrict)) {
-    losses.path(`${request.fieldNames.tools}[].strict`);
+    dropped.path(`${request.fieldNames.tools}[].strict`);
   }
   const encoded = (list: readonly Tool[]): JsonObject[] =>
     list.map((tool) =>
@@ -81,10 +81,10 @@ export function encodeTools(
   return {
     fields: compact({
       ...toolFields(
-        permittedChoice(request, tools, can, losses),
+        permittedChoice(request, tools, can, dropped),
         tools,
         can,
-        losses,
+        dropped,
         choiceOf,
       ),
       response_format: responseFormat,
@@ -141,14 +141,14 @@ function permittedChoice(
   request: GenerationRequest,
   tools: readonly JsonObject[],
   can: Capabilities,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): GenerationRequest {
   const { toolChoice: choice } = request;
   if (
     can.toolChoiceRequired || choice === undefined || tools.length === 0 ||
     choice.type === "auto" || choice.type === "none"
   ) return request;
-  losses.field("toolChoice");
+  dropped.field("toolChoice");
   return { ...request, toolChoice: { type: "auto" } };
 }
 
@@ -206,7 +206,7 @@ function encodeFormat(
 }
 
 /**
- * Adds a tool whose arguments are the reply. The model must call it, or any tool if the caller
+ * Adds a tool whose arguments are the reply. The model must call it, or any tool if the client
  * left the choice open.
  */
 function addFormatTool(

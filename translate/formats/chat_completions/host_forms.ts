@@ -9,11 +9,11 @@ import type { Capabilities } from "../../model/capabilities.ts";
 import { wireCallId } from "../../model/names.ts";
 import { ANY_OBJECT } from "./encode_tools.ts";
 
-/** The top-level fields that change. Losses are added to `losses` by their paths. */
+/** The top-level fields that change. What is lost is added to `dropped` by its path. */
 export function hostSettings(
   body: JsonObject,
   can: Capabilities,
-  losses: Set<string>,
+  dropped: Set<string>,
 ): JsonObject {
   const fields: JsonDraft = {};
   const choice = body["tool_choice"];
@@ -21,7 +21,7 @@ export function hostSettings(
     !can.toolChoiceRequired && (choice === "required" || isObject(choice))
   ) {
     fields["tool_choice"] = "auto";
-    losses.add("tool_choice");
+    dropped.add("tool_choice");
   }
   const format = body["response_format"];
   if (

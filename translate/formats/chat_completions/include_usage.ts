@@ -1,6 +1,6 @@
 /**
  * The usage chunk of streams that pass through. The gateway always requests it, because billing
- * needs it, and removes it again if the caller did not ask for it.
+ * needs it, and removes it again if the client did not ask for it.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import type { Frame } from "../../stream/sse.ts";
 /** A cheap test that avoids parsing: nearly every frame has a choice, the usage chunk has none. */
 const NO_CHOICES = /"choices"\s*:\s*\[\s*\]/;
 
-/** The `stream_options` to set if the caller streams without asking for usage. */
+/** The `stream_options` to set if the client streams without asking for usage. */
 export function passThroughFields(
   body: JsonObject,
   can: Capabilities,
@@ -29,7 +29,7 @@ export function passThroughFields(
     : { stream_options: { ...options, include_usage: true } };
 }
 
-/** Whether the frame is a usage chunk that the caller did not ask for. */
+/** Whether the frame is a usage chunk that the client did not ask for. */
 export function isUnrequestedUsage(
   frame: Frame,
   context: EncodeContext,

@@ -4,7 +4,7 @@ import { isUnrequestedUsage, passThroughFields } from "./include_usage.ts";
 
 const CAN = DEFAULT_CAPABILITIES.chat_completions;
 
-Deno.test("passThroughFields() requests usage if a streaming caller did not", async (t) => {
+Deno.test("passThroughFields() requests usage if a streaming client did not", async (t) => {
   const asked = { stream_options: { include_usage: true } };
   const rows: [Record<string, unknown>, unknown][] = [
     [{}, {}],
@@ -28,7 +28,7 @@ Deno.test("passThroughFields() requests usage if a streaming caller did not", as
   }
 });
 
-Deno.test("a usage chunk is unrequested if the caller did not ask for it", async (t) => {
+Deno.test("a usage chunk is unrequested if the client did not ask for it", async (t) => {
   const context = {
     model: "m",
     created: 0,

@@ -31,11 +31,11 @@ export function encodeRequest(
 ): EncodedRequest {
   const { fieldNames: words, reasoning } = request;
   refuseEssential(request);
-  const losses = droppedFieldsOf(request, withoutTakenMarks(request, can));
-  const drop: Drop = losses.path;
+  const dropped = droppedFieldsOf(request, withoutTakenMarks(request, can));
+  const drop: Drop = dropped.path;
   // Reasoning is a setting of each model family, with no form in common.
   if (reasoning?.mode === "on" || reasoning?.effort !== undefined) {
-    losses.field("reasoning");
+    dropped.field("reasoning");
   }
   const { turns, system, hints } = opening(
     request,
@@ -57,10 +57,10 @@ export function encodeRequest(
       ...(tools.toolConfig === undefined
         ? {}
         : { toolConfig: tools.toolConfig }),
-      ...encodeSettings(SETTINGS, request, can, losses, undefined),
+      ...encodeSettings(SETTINGS, request, can, dropped, undefined),
     },
     headers: {},
-    dropped: losses.all(),
+    dropped: dropped.all(),
     context: {
       toolNames: tools.toolNames,
       ...(tools.formatTool === undefined

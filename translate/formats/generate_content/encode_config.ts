@@ -22,11 +22,11 @@ export function encodeConfig(
   request: GenerationRequest,
   format: OutputFormat | undefined,
   can: Capabilities,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): JsonObject | undefined {
   const thinking = encodeReasoning(request.reasoning, can);
-  if (thinking.dropped) losses.field("reasoning");
-  const settings = encodeSettings(SETTINGS, request, can, losses, undefined);
+  if (thinking.dropped) dropped.field("reasoning");
+  const settings = encodeSettings(SETTINGS, request, can, dropped, undefined);
   const config = {
     ...objectOr(settings["generationConfig"]),
     ...formatFields(format, can),

@@ -45,12 +45,12 @@ export function encodeRequest(
 ): EncodedRequest {
   const request = withUserTurn(given);
   refuseEssential(request);
-  const losses = droppedFieldsOf(request, []);
-  const drop: Drop = losses.path;
+  const dropped = droppedFieldsOf(request, []);
+  const drop: Drop = dropped.path;
   const { format, formatTool, hint } = chooseFormat(request, can, drop);
   const contents = encodeMessages(request, can, drop);
   const tools = encodeTools(request, formatTool, can, drop);
-  const generationConfig = encodeConfig(request, format, can, losses);
+  const generationConfig = encodeConfig(request, format, can, dropped);
   for (const path of request.unmapped) drop(path);
 
   const system = [
@@ -65,7 +65,7 @@ export function encodeRequest(
       ...(generationConfig === undefined ? {} : { generationConfig }),
     },
     headers: {},
-    dropped: losses.all(),
+    dropped: dropped.all(),
     context: {
       toolNames: changedFunctionNames(toolNames(request), can.maxToolName),
       ...(formatTool === undefined ? {} : { formatTool: formatTool.name }),

@@ -133,9 +133,9 @@ Deno.test("encodeRequest() drops and names a seed beyond 32 bits", () => {
   assert.deepEqual(encoded({ seed: most }).body["generationConfig"], {
     seed: most,
   });
-  const { body, dropped: losses } = encoded({ seed: most + 1 });
+  const { body, dropped } = encoded({ seed: most + 1 });
   assert.equal(body["generationConfig"], undefined);
-  assert.deepEqual(losses, ["SEED"]);
+  assert.deepEqual(dropped, ["SEED"]);
 });
 
 Deno.test("encodeRequest() binds calls to the schemas where all functions are strict", () => {
@@ -202,7 +202,7 @@ Deno.test("encodeRequest() names a cap above the model's as dropped", () => {
 });
 
 Deno.test("encodeRequest() names each dropped field once, by the client's path", () => {
-  const { dropped: losses } = encoded({
+  const { dropped } = encoded({
     tools: [F, SEARCH],
     parallelTools: false,
     user: "u",
@@ -215,7 +215,7 @@ Deno.test("encodeRequest() names each dropped field once, by the client's path",
     stop: ["1", "2", "3"],
     unmapped: ["cache_control", "cache_control", "USER"],
   }, { ...NEWER, seed: false, topK: false, penalties: false, maxStops: 2 });
-  assert.deepEqual(losses, [
+  assert.deepEqual(dropped, [
     "tools[1]",
     "PARALLEL",
     "STOP",
@@ -614,12 +614,12 @@ Deno.test("encodeRequest() asks for reasoning by level or budget, never both", a
   ];
   for (const [name, reasoning, can, config, lost] of cases) {
     await t.step(name, () => {
-      const { body, dropped: losses } = encoded({ reasoning }, can);
+      const { body, dropped } = encoded({ reasoning }, can);
       assert.deepEqual(
         body["generationConfig"],
         config === undefined ? undefined : { thinkingConfig: config },
       );
-      assert.deepEqual(losses, lost ? ["REASONING"] : []);
+      assert.deepEqual(dropped, lost ? ["REASONING"] : []);
     });
   }
 });
@@ -658,7 +658,7 @@ Deno.test("encodeRequest() binds the reply to a format", async (t) => {
     assert.equal(context.formatTool, undefined);
   });
   await t.step("by a forced function where it cannot be bound", () => {
-    const { body, context, dropped: losses } = encoded(
+    const { body, context, dropped } = encoded(
       { format: schema },
       { ...NEWER, structuredOutput: false },
     );
@@ -675,7 +675,7 @@ Deno.test("encodeRequest() binds the reply to a format", async (t) => {
       functionCallingConfig: { mode: "ANY" },
     });
     assert.equal(context.formatTool, "final_answer");
-    assert.deepEqual(losses, []);
+    assert.deepEqual(dropped, []);
   });
   await t.step("by a function among functions on older models", () => {
     const own: FunctionTool = { ...G, name: "final_answer" };
@@ -709,7 +709,7 @@ Deno.test("encodeRequest() binds the reply to a format", async (t) => {
     }
   });
   await t.step("in the prompt for JSON among functions on older models", () => {
-    const { body, dropped: losses } = encoded(
+    const { body, dropped } = encoded(
       { format: json, tools: [F] },
       OLDER,
     );
@@ -717,6 +717,6 @@ Deno.test("encodeRequest() binds the reply to a format", async (t) => {
     assert.deepEqual(body["systemInstruction"], {
       parts: [{ text: "Reply with one JSON object and nothing else." }],
     });
-    assert.deepEqual(losses, ["FORMAT"]);
+    assert.deepEqual(dropped, ["FORMAT"]);
   });
 });

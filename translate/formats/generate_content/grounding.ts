@@ -88,7 +88,7 @@ interface Found extends Omit<Citation, "span"> {
   readonly bytes?: readonly [start: number, end: number];
 }
 
-/** A page, a place, or a document of a search that the caller set up. */
+/** A page, a place, or a document of a search that the client set up. */
 function source(chunk: unknown): Found | undefined {
   const { web, maps, retrievedContext } = objectOr(chunk);
   const one = objectOr(web ?? maps ?? retrievedContext);

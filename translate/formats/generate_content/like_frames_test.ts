@@ -22,8 +22,8 @@ const ENCODE: EncodeContext = {
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();
 
-const relayOf = (caller: Dialect): Relay =>
-  streamRelay(caller, generateContent, PLAIN_CONTEXT, ENCODE);
+const relayOf = (client: Dialect): Relay =>
+  streamRelay(client, generateContent, PLAIN_CONTEXT, ENCODE);
 
 /** The vendor's count fields. */
 const usage = fc.record({
@@ -78,16 +78,16 @@ function frameText(given: GivenFrame): string {
   }\r\n\r\n`;
 }
 
-for (const caller of [messages, chatCompletions]) {
-  Deno.test(`a stream to ${caller.name} is the same whether its frames are matched or parsed, wherever it is cut`, () => {
+for (const client of [messages, chatCompletions]) {
+  Deno.test(`a stream to ${client.name} is the same whether its frames are matched or parsed, wherever it is cut`, () => {
     fc.assert(
       fc.property(
         fc.array(frame, { maxLength: 12 }),
         fc.integer({ min: 1, max: 400 }),
         fc.boolean(),
         (frames, size, isWhole) => {
-          const recognised = relayOf(caller);
-          const read = relayOf(caller);
+          const recognised = relayOf(client);
+          const read = relayOf(client);
           let out = "";
           let expected = "";
           const source = ENCODER.encode(frames.map(frameText).join(""));

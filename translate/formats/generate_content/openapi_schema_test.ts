@@ -310,7 +310,7 @@ Deno.test("openapiSchema() converts each keyword that the subset lacks", async (
     await t.step(name, () => {
       const before = structuredClone(schema);
       assert.deepEqual(openapiSchema(schema), expected);
-      assert.deepEqual(schema, before, "the caller's schema was written to");
+      assert.deepEqual(schema, before, "the client's schema was written to");
     });
   }
 });

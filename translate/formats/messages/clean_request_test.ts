@@ -104,7 +104,7 @@ Deno.test("cleanRequest() removes only other dialects' signatures and unsigned r
     },
     removed: ["messages[].content[].thinking"],
   });
-  assert.deepEqual(body, before, "the caller's body was written to");
+  assert.deepEqual(body, before, "the client's body was written to");
 });
 
 Deno.test("cleanRequest() names reasoning without a signature only where the gateway did not mark it", () => {

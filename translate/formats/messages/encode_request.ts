@@ -49,11 +49,11 @@ export function encodeRequest(
     wholePrompt,
   );
   refuseEssential(request);
-  const losses = droppedFieldsOf(
+  const dropped = droppedFieldsOf(
     request,
     leftOut ? request.unmapped : withoutTakenMarks(request, can),
   );
-  const drop: Drop = losses.path;
+  const drop: Drop = dropped.path;
   const { turns, system: prompt, hints } = opening(
     request,
     arrangedTurns(request, can, drop),
@@ -91,7 +91,7 @@ export function encodeRequest(
   return {
     body: {
       model: request.model,
-      ...encodeSettings(SETTINGS, request, can, losses, {
+      ...encodeSettings(SETTINGS, request, can, dropped, {
         thinks: reasoning.thinks,
         wholePrompt,
       }),
@@ -113,7 +113,7 @@ export function encodeRequest(
     headers: turns.some((turn) => turn.role === "system")
       ? { "anthropic-beta": SYSTEM_TURNS_BETA }
       : {},
-    dropped: losses.all(),
+    dropped: dropped.all(),
     context: {
       toolNames: tools.toolNames,
       ...(tools.formatTool === undefined

@@ -31,9 +31,9 @@ const HI = [{ role: "user", content: [{ type: "text", text: "hi" }] }];
 function encoded(
   over: Partial<GenerationRequest>,
   can: Capabilities = BUDGET,
-): { body: JsonObject; losses: readonly string[] } {
-  const { body, dropped: losses } = encodeRequest(sampleRequest(over), can);
-  return { body, losses };
+): { body: JsonObject; dropped: readonly string[] } {
+  const { body, dropped } = encodeRequest(sampleRequest(over), can);
+  return { body, dropped };
 }
 
 function messagesOf(turns: readonly Turn[], can = BUDGET): unknown {
@@ -67,7 +67,7 @@ Deno.test("encodeRequest() encodes plain fields, and names the dropped ones", as
     readonly string[],
     Capabilities?,
   ][] = [
-    ["the caller's cap", { maxTokens: 5 }, { max_tokens: 5 }, []],
+    ["the client's cap", { maxTokens: 5 }, { max_tokens: 5 }, []],
     ["a cap of 0", { maxTokens: 0 }, { max_tokens: 0 }, []],
     [
       "a cap above the model's",
@@ -193,7 +193,7 @@ Deno.test("encodeRequest() encodes plain fields, and names the dropped ones", as
     ],
     ["text as nothing", { format: { type: "text" } }, {}, []],
   ];
-  for (const [name, over, expected, losses, can] of rows) {
+  for (const [name, over, expected, dropped, can] of rows) {
     await t.step(name, () => {
       const got = encoded(over, can);
       const { model: _, messages: __, max_tokens, ...rest } = got.body;
@@ -201,7 +201,7 @@ Deno.test("encodeRequest() encodes plain fields, and names the dropped ones", as
       assert.equal(max_tokens, cap);
       const { max_tokens: ___, ...others } = expected;
       assert.deepEqual(rest, others);
-      assert.deepEqual(got.losses, losses);
+      assert.deepEqual(got.dropped, dropped);
     });
   }
 });
@@ -608,7 +608,7 @@ Deno.test("encodeRequest() wraps arguments that are not an object, and names the
           input: { __raw_arguments: args },
         }],
       }]);
-      assert.deepEqual(got.losses, ["ARGUMENTS"]);
+      assert.deepEqual(got.dropped, ["ARGUMENTS"]);
     });
   }
 });
@@ -719,7 +719,7 @@ Deno.test("encodeRequest() drops and names another dialect's part that is not es
     role: "user",
     content: [{ type: "text", text: "a" }],
   }]);
-  assert.deepEqual(got.losses, ["messages[0].k"]);
+  assert.deepEqual(got.dropped, ["messages[0].k"]);
 });
 
 Deno.test("encodeRequest() encodes tools and the tool choice", async (t) => {
@@ -895,12 +895,12 @@ Deno.test("encodeRequest() encodes tools and the tool choice", async (t) => {
       [],
     ],
   ];
-  for (const [name, over, expected, losses, can] of rows) {
+  for (const [name, over, expected, dropped, can] of rows) {
     await t.step(name, () => {
       const got = encoded(over, can);
       const { model: _, messages: __, max_tokens: ___, ...rest } = got.body;
       assert.deepEqual(rest, expected);
-      assert.deepEqual(got.losses, losses);
+      assert.deepEqual(got.dropped, dropped);
     });
   }
 });
@@ -1070,7 +1070,7 @@ Deno.test("encodeRequest() requests reasoning in the way that the model supports
       [],
     ],
     [
-      "an effort as a budget within the caller's cap",
+      "an effort as a budget within the client's cap",
       { reasoning: { mode: "on", effort: "high" }, maxTokens: 5000 },
       BUDGET,
       { max_tokens: 5000, thinking: { type: "enabled", budget_tokens: 3976 } },
@@ -1091,7 +1091,7 @@ Deno.test("encodeRequest() requests reasoning in the way that the model supports
       ["REASONING"],
     ],
     [
-      "the caller's budget",
+      "the client's budget",
       {
         reasoning: { mode: "on", budgetTokens: 2000, visible: false },
         maxTokens: 2001,
@@ -1263,12 +1263,12 @@ Deno.test("encodeRequest() requests reasoning in the way that the model supports
       [],
     ],
   ];
-  for (const [name, over, can, expected, losses] of rows) {
+  for (const [name, over, can, expected, dropped] of rows) {
     await t.step(name, () => {
       const got = encoded(over, can);
       const { model: _, messages: __, ...rest } = got.body;
       assert.deepEqual(rest, expected);
-      assert.deepEqual(got.losses, losses);
+      assert.deepEqual(got.dropped, dropped);
     });
   }
 });
@@ -1285,7 +1285,7 @@ Deno.test("encodeRequest() requests no budget while a call without signed reason
   });
   const unsigned = encoded(loop());
   assert.equal(unsigned.body["thinking"], undefined);
-  assert.deepEqual(unsigned.losses, ["REASONING"]);
+  assert.deepEqual(unsigned.dropped, ["REASONING"]);
   const signed = encoded(loop({
     type: "reasoning",
     text: "hm",
@@ -1372,6 +1372,6 @@ Deno.test("encodeRequest() wraps arguments that are nested too deep to be writte
   for (const args of [deep, long]) {
     const got = encoded({ turns: [turn("assistant", call("a", args))] });
     assert.equal(JSON.stringify(got.body).includes("__raw_arguments"), true);
-    assert.deepEqual(got.losses, ["ARGUMENTS"]);
+    assert.deepEqual(got.dropped, ["ARGUMENTS"]);
   }
 });

@@ -128,7 +128,7 @@ Deno.test("strictSchema() converts a schema to the subset", async (t) => {
     await t.step(name, () => {
       const before = structuredClone(schema);
       assert.deepEqual(strictSchema(schema), expected);
-      assert.deepEqual(schema, before, "the caller's schema was written to");
+      assert.deepEqual(schema, before, "the client's schema was written to");
     });
   }
 });

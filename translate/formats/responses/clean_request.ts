@@ -1,6 +1,6 @@
 /**
  * The changes to requests and whole replies that pass through unchanged otherwise. The upstream
- * never stores anything, whatever the caller requests, and therefore has to send the signatures
+ * never stores anything, whatever the client requests, and therefore has to send the signatures
  * of reasoning. Streams are handled in `stream_ending.ts`.
  *
  * @module
@@ -94,7 +94,7 @@ export function withoutProofs(body: JsonObject): JsonObject {
   };
 }
 
-/** Top-level fields to set in the caller's request beside `model`. */
+/** Top-level fields to set in the client's request beside `model`. */
 export function passThroughFields(
   body: JsonObject,
   can: Capabilities,

@@ -1,5 +1,5 @@
 /**
- * Decodes the content of a caller's messages and tool outputs into neutral parts. Items and turns
+ * Decodes the content of a client's messages and tool outputs into neutral parts. Items and turns
  * are decoded in `decode_messages.ts`.
  *
  * @module

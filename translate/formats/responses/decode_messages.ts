@@ -1,5 +1,5 @@
 /**
- * Decodes a caller's input items into the opening system prompt and neutral turns. Consecutive
+ * Decodes a client's input items into the opening system prompt and neutral turns. Consecutive
  * items of the assistant become one turn. The outputs of its calls follow that turn directly:
  * this format allows other items in between, the other formats do not.
  *
@@ -132,7 +132,7 @@ export function decodeMessages(
   const system: TextPart[] = [];
   const turns: (Turn | AssistantTurn)[] = [];
   /** The turn of each call, by call id. If an id repeats, the last call counts. */
-  const callers = new Map<string, AssistantTurn>();
+  const clients = new Map<string, AssistantTurn>();
   /** The turn that further items of the assistant are added to. */
   let open: AssistantTurn | undefined;
   /** The signature of the next call, read from a preceding item. */
@@ -197,7 +197,7 @@ export function decodeMessages(
       at: `${path}.call_id`,
     });
     held = undefined;
-    callers.set(item.call_id, turn);
+    clients.set(item.call_id, turn);
   };
   const output = (
     id: string,
@@ -213,7 +213,7 @@ export function decodeMessages(
       ...(mark === undefined ? {} : { cacheMark: mark }),
       at: `${path}.call_id`,
     };
-    const turn = callers.get(id);
+    const turn = clients.get(id);
     if (turn === undefined) return other({ role: "user", parts: [result] });
     turn.results.push(result);
     open = undefined;

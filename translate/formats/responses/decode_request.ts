@@ -1,5 +1,5 @@
 /**
- * Decodes a caller's request into the neutral request: checks it against the schema in `wire.ts`,
+ * Decodes a client's request into the neutral request: checks it against the schema in `wire.ts`,
  * decodes the fields beside input and tools, and records the fields that have no neutral
  * counterpart.
  *
@@ -114,7 +114,7 @@ const ALWAYS_INCLUDED: ReadonlySet<string> = new Set([
 const MARK = "input[].content[].prompt_cache_breakpoint";
 
 /**
- * Decodes a caller's request strictly.
+ * Decodes a client's request strictly.
  *
  * @throws {ApiError} `invalid_request` naming the field
  */

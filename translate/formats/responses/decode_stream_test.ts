@@ -404,7 +404,7 @@ Deno.test("streamDecoder() emits the input of a free-text call as arguments", ()
   assert.deepEqual(JSON.parse(block?.text ?? ""), { input: 'a"\n\u{1F600}' });
 });
 
-Deno.test("streamDecoder() restores the caller's tool names", () => {
+Deno.test("streamDecoder() restores the client's tool names", () => {
   const events = decoded(
     [CREATED, done(0, functionCall("{}")), ended("completed")],
     { toolNames: new Map([["f", "their.name"]]) },

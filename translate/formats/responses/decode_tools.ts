@@ -1,5 +1,5 @@
 /**
- * Decodes a caller's tools and tool choice. Grouped tools and free-text tools become neutral
+ * Decodes a client's tools and tool choice. Grouped tools and free-text tools become neutral
  * functions, with the names that `tool_names.ts` assigns.
  *
  * @module
@@ -36,9 +36,9 @@ import {
 
 /** The decoded tools and tool choice. */
 export interface ToolSet {
-  /** Absent if the caller sent no list of tools. */
+  /** Absent if the client sent no list of tools. */
   readonly tools?: readonly Tool[];
-  /** Absent if the caller sent no tool choice. */
+  /** Absent if the client sent no tool choice. */
   readonly toolChoice?: ToolChoice;
 }
 

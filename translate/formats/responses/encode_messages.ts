@@ -40,7 +40,7 @@ export interface EncodedMessages {
 
 interface Writing {
   readonly can: Capabilities;
-  readonly losses: DroppedFields;
+  readonly dropped: DroppedFields;
   /** The client's path of marks of what to cache in the conversation. */
   readonly marks: string | undefined;
   readonly ids: CallIds;
@@ -56,11 +56,11 @@ interface Writing {
 export function encodeMessages(
   request: GenerationRequest,
   can: Capabilities,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): EncodedMessages {
   const writing = {
     can,
-    losses,
+    dropped,
     marks: request.cacheMarks?.turns,
     ids: callIds(can.maxToolCallId),
     freeText: new Set<string>(),
@@ -74,7 +74,7 @@ export function encodeMessages(
       : encodeOther(turn, writing)
   );
   if (input.length === 0) {
-    throw losses.refusal("messages", "holds nothing to answer");
+    throw dropped.refusal("messages", "holds nothing to answer");
   }
   const system = request.system.map((part) => ({
     ...part,
@@ -92,9 +92,9 @@ export function encodeMessages(
 }
 
 /** Items of the assistant have no place for a mark. */
-function dropMark(part: Part, { marks, losses }: Writing): void {
+function dropMark(part: Part, { marks, dropped }: Writing): void {
   if ("cacheMark" in part && part.cacheMark !== undefined && marks) {
-    losses.path(marks);
+    dropped.path(marks);
   }
 }
 
@@ -156,16 +156,16 @@ function inputPart(part: ResultPart, writing: Writing): readonly JsonObject[] {
           part,
           part.source,
           writing.can.mediaUrls,
-          writing.losses,
+          writing.dropped,
         ),
         ...markField(part, writing.can),
       }];
     case "document":
       return encodeDocument(part, writing);
     case "audio":
-      throw writing.losses.partRefusal(part, "cannot be sent to this model");
+      throw writing.dropped.partRefusal(part, "cannot be sent to this model");
     case "opaque":
-      return keepsOpaque(part, "responses", writing.losses.path)
+      return keepsOpaque(part, "responses", writing.dropped.path)
         ? [part.value]
         : [];
   }
@@ -193,7 +193,7 @@ function encodeDocument(
     part,
     source,
     writing.can.mediaUrls,
-    writing.losses,
+    writing.dropped,
   );
   return [
     ...about,
@@ -231,7 +231,7 @@ function encodeOutput(result: ToolResultPart, writing: Writing): JsonObject {
 }
 
 function encodeAssistant(turn: Turn, writing: Writing): readonly JsonObject[] {
-  const { losses } = writing;
+  const { dropped } = writing;
   const items: JsonObject[] = [];
   let content: JsonObject[] = [];
   let phase: string | undefined;
@@ -270,12 +270,14 @@ function encodeAssistant(turn: Turn, writing: Writing): readonly JsonObject[] {
         break;
       case "opaque":
         flush();
-        if (keepsOpaque(part, "responses", losses.path)) items.push(part.value);
+        if (keepsOpaque(part, "responses", dropped.path)) {
+          items.push(part.value);
+        }
         break;
       case "image":
       case "document":
       case "audio":
-        dropMedia(part, losses);
+        dropMedia(part, dropped);
         break;
       case "tool_result":
         break;

@@ -1,7 +1,7 @@
 /**
  * Encodes neutral reasoning as the `reasoning` field: an effort, and whether to return summaries.
  * A token budget becomes an effort; an effort that the model does not support becomes the nearest
- * one that it does; of two, the lower one, because the caller pays for the higher.
+ * one that it does; of two, the lower one, because the client pays for the higher.
  *
  * @module
  */
@@ -15,19 +15,19 @@ import type { DroppedFields } from "../../model/dropped_fields.ts";
 export function encodeReasoning(
   reasoning: Reasoning | undefined,
   can: Capabilities,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): JsonObject | undefined {
   if (reasoning === undefined) return undefined;
   if (reasoning.mode === "off") {
     // For a model that cannot reason, "no reasoning" needs no field.
     if (can.reasoning === "none") return undefined;
     if (can.reasoningOff) return { effort: "none" };
-    losses.field("reasoning");
+    dropped.field("reasoning");
     const lowest = can.efforts[0];
     return lowest === undefined ? undefined : { effort: lowest };
   }
   if (can.reasoning === "none") {
-    if (reasoning.mode === "on") losses.field("reasoning");
+    if (reasoning.mode === "on") dropped.field("reasoning");
     return undefined;
   }
   const wanted = effortOf(reasoning);

@@ -24,7 +24,7 @@ import { SETTINGS } from "./settings.ts";
  * Encodes a request for an upstream. It asks the upstream to store nothing, so it also asks for
  * the signatures of reasoning, which a later request needs instead of the stored state.
  *
- * @throws {ApiError} `invalid_request` naming, by the caller's name for it, a field that this
+ * @throws {ApiError} `invalid_request` naming, by the client's name for it, a field that this
  * format cannot express and that must not be dropped
  */
 export function encodeRequest(
@@ -32,10 +32,10 @@ export function encodeRequest(
   can: Capabilities,
 ): EncodedRequest {
   refuseEssential(request);
-  const losses = droppedFieldsOf(request, withoutTakenMarks(request, can));
-  const messages = encodeMessages(request, can, losses);
-  const { fields, context } = encodeTools(request, can, losses);
-  const settings = encodeSettings(SETTINGS, request, can, losses, undefined);
+  const dropped = droppedFieldsOf(request, withoutTakenMarks(request, can));
+  const messages = encodeMessages(request, can, dropped);
+  const { fields, context } = encodeTools(request, can, dropped);
+  const settings = encodeSettings(SETTINGS, request, can, dropped, undefined);
   const body = compact({
     model: request.model,
     ...messages,
@@ -44,10 +44,10 @@ export function encodeRequest(
     text: fields["text"] === undefined && settings["text"] === undefined
       ? undefined
       : { ...objectOr(fields["text"]), ...objectOr(settings["text"]) },
-    reasoning: encodeReasoning(request.reasoning, can, losses),
+    reasoning: encodeReasoning(request.reasoning, can, dropped),
     store: false,
     include: can.encryptedReasoning ? [ENCRYPTED_REASONING] : undefined,
     stream: request.stream ? true : undefined,
   });
-  return { body, headers: {}, dropped: losses.all(), context };
+  return { body, headers: {}, dropped: dropped.all(), context };
 }

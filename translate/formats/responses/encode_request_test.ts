@@ -48,7 +48,7 @@ Deno.test("encodeRequest() asks the upstream to store nothing and to sign reason
 });
 
 Deno.test("encodeRequest() encodes the conversation as items without ids", () => {
-  const { body, dropped: losses } = encoded({
+  const { body, dropped } = encoded({
     system: [{ type: "text", text: "one" }, { type: "text", text: "two" }],
     turns: [
       turn("user", { type: "text", text: "go" }),
@@ -114,7 +114,7 @@ Deno.test("encodeRequest() encodes the conversation as items without ids", () =>
     { type: "function_call", call_id: "call_0_1", name: "f", arguments: "{}" },
     { type: "function_call_output", call_id: "call_0_1", output: "" },
   ]);
-  assert.deepEqual(losses, []);
+  assert.deepEqual(dropped, []);
 });
 
 Deno.test("encodeRequest() shortens the id of a call and of its output in the same way", () => {
@@ -222,13 +222,13 @@ Deno.test("encodeRequest() encodes tools as not strict unless requested, and the
 });
 
 Deno.test("encodeRequest() sends no tool choice without tools", () => {
-  const { body, dropped: losses } = encoded({
+  const { body, dropped } = encoded({
     toolChoice: { type: "required" },
     parallelTools: false,
   });
   assert.equal(body["tool_choice"], undefined);
   assert.equal(body["parallel_tool_calls"], undefined);
-  assert.deepEqual(losses, ["TOOL_CHOICE"]);
+  assert.deepEqual(dropped, ["TOOL_CHOICE"]);
 });
 
 Deno.test("encodeRequest() drops and reports other formats' own tools, and refuses a request with no other tools", () => {
@@ -319,7 +319,7 @@ Deno.test("encodeRequest() encodes the text format, strict if the schema allows 
 });
 
 Deno.test("encodeRequest() reports fields that the format cannot express", () => {
-  const { body, dropped: losses } = encoded({
+  const { body, dropped } = encoded({
     stop: ["x"],
     topK: 1,
     seed: 2,
@@ -332,7 +332,7 @@ Deno.test("encodeRequest() reports fields that the format cannot express", () =>
     user: "u".repeat(99),
     unmapped: ["own"],
   });
-  assert.deepEqual(losses.toSorted(), [
+  assert.deepEqual(dropped.toSorted(), [
     "FREQUENCY",
     "LOGPROBS",
     "MAX_TOKENS",

@@ -1,5 +1,5 @@
 /**
- * Encodes events as frames for a caller. The last frame repeats the whole reply. An error is sent
+ * Encodes events as frames for a client. The last frame repeats the whole reply. An error is sent
  * both in an `error` frame and in the failed reply after it, because some clients read only one
  * of them.
  *

@@ -37,13 +37,13 @@ const SCHEMA_NAME_CHARS = 64;
 export function encodeTools(
   request: GenerationRequest,
   can: Capabilities,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): EncodedTools {
   const { kept, toolNames, freeText } = offeredTools(
     request,
     "responses",
     can,
-    losses,
+    dropped,
   );
   const tools = kept.map((tool) =>
     tool.type === "opaque" ? tool.value : encodeTool(tool, can)
@@ -57,7 +57,7 @@ export function encodeTools(
         request,
         tools,
         can,
-        losses,
+        dropped,
         (choice) => encodeChoice(choice, freeText, can),
       ),
       text: format === undefined ? undefined : { format },
@@ -84,7 +84,7 @@ function encodeTool(tool: FunctionTool, can: Capabilities): JsonObject {
     name,
     description: tool.description,
     parameters: tool.parameters ?? NO_PARAMETERS,
-    // An absent `strict` means true in this format and false in the format of the caller's
+    // An absent `strict` means true in this format and false in the format of the client's
     // request.
     strict: tool.strict ?? false,
   });

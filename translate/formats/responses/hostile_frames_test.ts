@@ -1,5 +1,5 @@
 /**
- * Upstream streams with any frames in any order: callers of every format receive a valid stream,
+ * Upstream streams with any frames in any order: clients of every format receive a valid stream,
  * wherever the upstream's bytes are split.
  */
 import assert from "node:assert/strict";
@@ -117,7 +117,7 @@ const stream = fc.array(fc.tuple(frame, fc.boolean()), { maxLength: 20 }).map(
     }).join(""),
 );
 
-Deno.test("whatever frames an upstream sends, the events are valid and the caller's stream follows the grammar", () => {
+Deno.test("whatever frames an upstream sends, the events are valid and the client's stream follows the grammar", () => {
   fc.assert(fc.property(stream, (text) => {
     const decoder = responses.streamDecoder(PLAIN_CONTEXT);
     const frames = sseParser().push(ENCODER.encode(text));

@@ -112,7 +112,7 @@ function toolOf(tool: unknown): unknown {
   const written: JsonDraft = { ...tool };
   written["description"] = tool["description"] ?? null;
   written["parameters"] = tool["parameters"] ?? null;
-  // The caller's function was offered in another format, where absent means false.
+  // The client's function was offered in another format, where absent means false.
   written["strict"] = tool["strict"] ?? false;
   return written;
 }

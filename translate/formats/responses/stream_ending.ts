@@ -56,16 +56,16 @@ interface ReadFrame {
 /** Makes the keeper of one stream. */
 export function streamEnding(context: EncodeContext): StreamEnding {
   const fields = replyFields(context);
-  /** The sequence number of the caller's next frame. */
+  /** The sequence number of the client's next frame. */
   let next = 0;
-  /** The caller's sequence numbers minus the upstream's. */
+  /** The client's sequence numbers minus the upstream's. */
   let offset = 0;
   let started = false;
-  /** True if the reply's first frames were sent to the caller before the upstream answered. */
+  /** True if the reply's first frames were sent to the client before the upstream answered. */
   let isLate = false;
   /**
    * The upstream's first frames, held back until another frame follows: only then it is known
-   * whether the caller already has first frames of its own.
+   * whether the client already has first frames of its own.
    */
   const held: ReadFrame[] = [];
   /** The complete items. `open` is the current one. */

@@ -1,5 +1,5 @@
 /**
- * Checks a caller's stream against the grammar of this format, for tests only: order and nesting
+ * Checks a client's stream against the grammar of this format, for tests only: order and nesting
  * of events, sequence numbers, indices, ids and joined deltas, and that the last frame repeats
  * all content.
  *

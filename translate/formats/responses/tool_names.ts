@@ -1,7 +1,7 @@
 /**
  * Gives each tool a single name. Other formats have neither groups of tools nor free-text tools,
  * so a grouped tool is offered as `group__name` and a free-text tool as a function. Of two tools
- * that get the same name so, the later one's is extended by a hash. Replies use the caller's own
+ * that get the same name so, the later one's is extended by a hash. Replies use the client's own
  * names.
  *
  * @module
@@ -16,7 +16,7 @@ import {
 } from "../../bytes/json.ts";
 import { sha256 } from "../../model/names.ts";
 
-/** A tool as the caller defined it. */
+/** A tool as the client defined it. */
 export interface CalledTool {
   /** Unique within its group. */
   readonly name: string;

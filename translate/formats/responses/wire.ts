@@ -1,5 +1,5 @@
 /**
- * The schema of a caller's request to `POST /v1/responses`. It checks requests and documents
+ * The schema of a client's request to `POST /v1/responses`. It checks requests and documents
  * them. Fields that it does not name are let through. `decode_request.ts` interprets the fields;
  * upstream replies are read leniently elsewhere.
  *

@@ -5,6 +5,7 @@
  * @module
  */
 import { GENAI_VERSION } from "../support/genai_version.ts";
+import { packedLibrary } from "../support/packed_library.ts";
 import { ANTHROPIC_FOLDER } from "../packages/anthropic.ts";
 import { OPENAI_FOLDER } from "../packages/openai.ts";
 import { type Accepted, ANTHROPIC, GENAI, OPENAI } from "./accepted_names.ts";
@@ -44,39 +45,10 @@ export function libraries(
     ...library,
     folder: async (into) => {
       if (version === "newest") {
-        return await packed(`${library.name}@latest`, into);
+        return await packedLibrary(`${library.name}@latest`, into);
       }
       return IMPORTED[library.name] ??
-        await packed(`${library.name}@${GENAI_VERSION}`, into);
+        await packedLibrary(`${library.name}@${GENAI_VERSION}`, into);
     },
   }));
-}
-
-/** The folder of a package that npm packs and tar unpacks. */
-async function packed(specifier: string, into: URL): Promise<URL> {
-  const folder = new URL(`${encodeURIComponent(specifier)}/`, into);
-  await Deno.mkdir(folder, { recursive: true });
-  const tarball = await output("npm", [
-    "pack",
-    "--silent",
-    "--prefer-offline",
-    specifier,
-  ], folder);
-  await output("tar", ["-xzf", tarball.trim()], folder);
-  return new URL("package/", folder);
-}
-
-async function output(
-  command: string,
-  args: readonly string[],
-  cwd: URL,
-): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(command, {
-    args: [...args],
-    cwd,
-  }).output();
-  if (!success) {
-    throw new Error(`${command}: ${new TextDecoder().decode(stderr)}`);
-  }
-  return new TextDecoder().decode(stdout);
 }

@@ -12,6 +12,7 @@ import {
 } from "../../translate/dialect.ts";
 import { upstreamDialect } from "../../translate/dialects.ts";
 import { chatCompletions } from "../../translate/formats/chat_completions/mod.ts";
+import { generateContent } from "../../translate/formats/generate_content/mod.ts";
 import { messages } from "../../translate/formats/messages/mod.ts";
 import { responses } from "../../translate/formats/responses/mod.ts";
 import {
@@ -41,7 +42,8 @@ interface Client {
   readonly dialect: Dialect;
   readonly whole: readonly ReplyType[];
   readonly event: readonly ReplyType[];
-  readonly error: ReplyType;
+  /** Absent where the library declares none. */
+  readonly error?: ReplyType;
   /** What a client may ask for beside the plain reply. */
   readonly variants: readonly Partial<EncodeContext>[];
 }
@@ -87,6 +89,12 @@ const CLIENTS: readonly Client[] = [
       endedAt: () => 1_780_000_001,
     }],
   },
+  {
+    dialect: generateContent,
+    whole: ["generated"],
+    event: ["generated"],
+    variants: [{}],
+  },
 ];
 
 const judged = replyJudge();
@@ -96,7 +104,7 @@ const text = (data: Uint8Array): string => new TextDecoder().decode(data);
 /** The error of a frame that ends a stream; undefined for other frames. */
 function errorIn({ dialect }: Client, data: unknown): unknown {
   const { type, error } = objectOr(data);
-  if (dialect === chatCompletions) return error;
+  if (dialect === chatCompletions || dialect === generateContent) return error;
   return dialect === messages && type === "error" ? data : undefined;
 }
 
@@ -109,11 +117,14 @@ function judgeStream(client: Client, stream: string, from: string): void {
     if (["ping", "keepalive"].includes(json["type"])) continue;
     const error = errorIn(client, json);
     if (error === undefined) judged.judge(client.event, json, from);
-    else judged.judge([client.error], error, from);
+    else if (client.error !== undefined) {
+      judged.judge([client.error], error, from);
+    }
   }
 }
 
 function judgeError({ dialect, error }: Client, given: ApiError): void {
+  if (error === undefined) return;
   const { body } = dialect.encodeError(given, "req_1");
   const shown = error === "messageError" ? body : body["error"];
   judged.judge([error], shown, `an error: ${given.kind}`);
@@ -350,6 +361,11 @@ Deno.test("models, token counts and stored replies fit", async () => {
       await count.json(),
       "a token count",
     );
+    const counted = await gateway.post(
+      "/v1beta/models/vendora-opus-4-8:countTokens",
+      { contents: [{ role: "user", parts: [{ text: "Hi" }] }] },
+    );
+    judged.judge(["generatedCount"], await counted.json(), "a token count");
     const reply = await gateway.post("/v1/responses", {
       model: "vendorc-3-pro",
       input: "Hi",

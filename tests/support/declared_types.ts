@@ -87,6 +87,9 @@ type Report = (path: string, says: string) => void;
 /** Reports how a value differs from one type. */
 type Check = (value: unknown, path: string, report: Report) => void;
 
+/** What a library adds to the fields of a reply. */
+const NOT_ON_THE_WIRE = ts.SymbolFlags.Method | ts.SymbolFlags.Accessor;
+
 type Kind = "array" | "object" | "plain";
 
 const PRIMITIVES: readonly (readonly [ts.TypeFlags, Check])[] = [
@@ -139,7 +142,9 @@ function typeReader(checker: ts.TypeChecker): (type: ts.Type) => Check {
     return objectOf(type);
   };
   const propertiesOf = (type: ts.Type): readonly ts.Symbol[] =>
-    checker.getPropertiesOfType(type);
+    checker.getPropertiesOfType(type).filter(({ flags }) =>
+      (flags & NOT_ON_THE_WIRE) === 0
+    );
 
   const objectOf = (type: ts.Type): Check => {
     const fields = new Map(

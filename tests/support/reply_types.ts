@@ -4,9 +4,12 @@
  *
  * @module
  */
+import { pathToFileURL } from "node:url";
 import { ANTHROPIC_FOLDER } from "../packages/anthropic.ts";
 import { OPENAI_FOLDER } from "../packages/openai.ts";
 import { type Declaration, declaredTypes } from "./declared_types.ts";
+import { GENAI_VERSION } from "./genai_version.ts";
+import { packedLibrary } from "./packed_library.ts";
 
 const anthropic = (module: string, type: string): Declaration => ({
   library: ANTHROPIC_FOLDER,
@@ -16,6 +19,19 @@ const anthropic = (module: string, type: string): Declaration => ({
 const openai = (module: string, type: string): Declaration => ({
   library: OPENAI_FOLDER,
   module: `resources/${module}.js`,
+  type,
+});
+const unpacked = pathToFileURL(`${await Deno.makeTempDir()}/`);
+globalThis.addEventListener("unload", () => {
+  Deno.removeSync(unpacked, { recursive: true });
+});
+const GENAI_FOLDER = await packedLibrary(
+  `@google/genai@${GENAI_VERSION}`,
+  unpacked,
+);
+const genai = (type: string): Declaration => ({
+  library: GENAI_FOLDER,
+  module: "dist/genai.js",
   type,
 });
 const MESSAGES = "messages/messages";
@@ -38,6 +54,8 @@ const DECLARED = {
   responseItems: openai("responses/input-items", "ResponseItemList"),
   openaiError: openai("shared", "ErrorObject"),
   openaiModel: openai("models", "Model"),
+  generated: genai("GenerateContentResponse"),
+  generatedCount: genai("CountTokensResponse"),
 };
 
 /** A declared type that replies are held to. */
@@ -134,6 +152,11 @@ const KEPT: readonly Kept[] = [
     types: /Model$/,
     difference: / is not declared$/,
     reason: "one object for the libraries of both formats",
+  },
+  {
+    types: /^generatedCount$/,
+    difference: /^promptTokensDetails is not declared$/,
+    reason: "documented for the vendor's own replies",
   },
   {
     types: /^responseEvent$/,

@@ -229,7 +229,7 @@ async function refusal(
     );
   }
   if (isConsolePath(at.path)) {
-    return (await pages()).errorPage(at, apiError, encoded);
+    return await (await pages()).errorPage(at, apiError, encoded);
   }
   const limits = error instanceof RefusedCall
     ? rateLimitHeaders(dialect.name, error.limits, gateway.now())

@@ -150,6 +150,11 @@ export interface AccountPageRoute extends AnyPageRoute {
     context: RouteContext,
     visit: AccountVisit,
   ): Promise<HttpReply> | HttpReply;
+  /** Of a POST: the page of its form, shown again with the problem of an input that is refused. */
+  again?(
+    context: RouteContext,
+    visit: AccountVisit,
+  ): Promise<HttpReply> | HttpReply;
 }
 
 /** Shows what belongs to all accounts, or to the process. */
@@ -160,6 +165,8 @@ export interface OperatorPageRoute extends AnyPageRoute {
   readonly maxFileBytes?: number;
   /** Handles a request. */
   handle(context: RouteContext, visit: Visit): Promise<HttpReply> | HttpReply;
+  /** See {@linkcode AccountPageRoute.again}. */
+  again?(context: RouteContext, visit: Visit): Promise<HttpReply> | HttpReply;
 }
 
 /** A page. One without an area does not compile. */

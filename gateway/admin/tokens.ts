@@ -11,7 +11,7 @@ import {
   TOKEN,
   type TokenRecord,
 } from "../accounts/repositories/token_repository.ts";
-import { reference } from "../accounts/values.ts";
+import { displayName, reference } from "../accounts/values.ts";
 import { type AdminOperation, mutation, query } from "./operation.ts";
 import { listJson, listOf, noBody, PAGE_FIELDS, pageOf } from "./pages.ts";
 
@@ -85,27 +85,33 @@ export const TOKEN_OPERATIONS: readonly AdminOperation[] = [
     request: z.strictObject({
       account: reference,
       scope: z.enum(["read", "manage"]).default("read"),
+      name: displayName.optional().describe(
+        "who it is for: shown beside what they change",
+      ),
     }),
     reply: z.object({
       object: z.literal("sign_in_link"),
       id: z.string(),
       account: z.string(),
       scope: z.enum(["read", "manage"]),
+      name: z.string().nullable(),
       path: z.string().describe(
         "path and fragment, to be appended to the gateway's address",
       ),
       expires_at: z.string(),
     }),
-    run: async (admin, { account, scope }) => {
+    run: async (admin, { account, scope, name }) => {
       const code = await admin.signInCodes.create({
         accountId: account,
         scope,
+        ...(name === undefined ? {} : { name }),
       });
       return {
         object: "sign_in_link",
         id: code.id,
         account: code.accountId,
         scope: code.scope,
+        name: code.name ?? null,
         path: signInPath(code.text),
         expires_at: new Date(code.expiresAtMs).toISOString(),
       };

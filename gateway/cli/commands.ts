@@ -281,6 +281,7 @@ export const COMMANDS: readonly Command[] = [
     flags: {
       account: text("account", "account that the link opens"),
       scope: text("scope", "read (the default) or manage"),
+      name: text("name", "who it is for: shown beside what they change"),
     },
   },
   {

@@ -7,6 +7,14 @@ import type { Holder } from "../accounts/credential_kind.ts";
 import { keyHash } from "../accounts/key.ts";
 import type { SessionRecord } from "../accounts/repositories/session_repository.ts";
 
+/** Why the input of a form was refused. */
+export interface Problem {
+  /** Name of the field in the form; absent: the form as a whole. */
+  readonly field?: string;
+  /** What is wrong with it, in words of a page. */
+  readonly text: string;
+}
+
 /** A request with a valid session. */
 export interface Visit {
   /** Found by the cookie, and still valid. */
@@ -15,6 +23,8 @@ export interface Visit {
   readonly formToken: string;
   /** The fields of the form; empty for GET. Its token was checked. */
   readonly form: URLSearchParams;
+  /** Why the form is shown again, with what `form` has. */
+  readonly problem?: Problem;
 }
 
 /** A visit of an account's area. */

@@ -131,7 +131,9 @@ Deno.test("two tabs that change different fields of a plan lose none of the chan
         /<form[^>]*action="\/console\/operator\/plans\/team"([^]*?)<\/form>/
           .exec(await (await operator.get(path)).text()) ?? [];
       return Object.fromEntries(
-        [...form.matchAll(/<input[^>]*>/g)].map(([tag]) => [
+        [...form.matchAll(/<input[^>]*>/g)].filter(([tag]) =>
+          !tag.includes("checkbox") || tag.includes(" checked")
+        ).map(([tag]) => [
           /name="([^"]*)"/.exec(tag)?.[1] ?? "",
           /value="([^"]*)"/.exec(tag)?.[1] ?? "",
         ]).filter(([name]) => name !== "form_token"),

@@ -16,6 +16,7 @@ Deno.test("an account sees who changed its keys and access, and nothing of anoth
     for (const id of ["ours", "theirs"]) {
       const made = await operator.post("/console/operator/accounts/new", {
         id,
+        plan: "unlimited",
         idempotency_key: crypto.randomUUID(),
       });
       await made.body?.cancel();

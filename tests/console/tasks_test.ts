@@ -444,6 +444,7 @@ async function letIn(person: Person, guest: Person): Promise<void> {
   await hands.press("link", "New account");
   await arrive(person, "New account", "8-new-account");
   await page.locator("main form.card input[name=id]").fill("newcomers");
+  await page.locator("select[name=plan]").selectOption("unlimited");
   await hands.press("button", "Create");
   await arrive(person, "Account newcomers", "8-account");
   await page.locator("input[name=usd]").fill("12.50");
@@ -454,6 +455,7 @@ async function letIn(person: Person, guest: Person): Promise<void> {
   await page.getByText("$12.500000").waitFor();
   const account = await gateway.accounts.admin.accounts.get("newcomers");
   assert.equal(account.balanceMicroUsd, 12_500_000);
+  await page.locator("form[action*=link] input[name=name]").fill("Robin");
   await hands.press("button", "Sign-in link");
   await arrive(person, "New sign-in link", "8-link");
   const link = await page.getByLabel("The new sign-in link").inputValue();

@@ -266,13 +266,29 @@ export const STEPS: Readonly<Record<string, Changing | Unchanging>> = {
   },
   "POST /console/operator/plans/new": {
     actions: ["plan.create"],
-    body: ({ plan }) => ({ id: `${plan}-new` }),
+    body: ({ plan }) => ({
+      id: `${plan}-new`,
+      all_models: "yes",
+      no_limit: "yes",
+    }),
     has: AFTER,
   },
   "POST /console/operator/plans/:id": {
     actions: ["plan.update"],
     id: ofPlan,
     body: () => ({ requests_per_minute: "7" }),
+    has: BOTH,
+  },
+  "POST /console/operator/keys/limits/:id": {
+    actions: ["key.update"],
+    id: ofKey,
+    body: () => ({ name: "renamed", requests_per_minute: "7" }),
+    has: BOTH,
+  },
+  "POST /console/operator/keys/rotate/:id": {
+    actions: ["key.rotate", "key.issue"],
+    id: ofKey,
+    body: () => ({ overlap_seconds: "60" }),
     has: BOTH,
   },
   "POST /console/operator/keys/revoke/:id": {

@@ -99,3 +99,12 @@ export function usdText(microUsd: number): string {
   const part = digits.slice(-6).replace(/0{1,4}$/, "");
   return `${sign}$${whole}.${part}`;
 }
+
+/** An amount as a form and a file have it: `12.5`. */
+export function dollarsText(microUsd: number): string {
+  const text = String(Math.abs(microUsd)).padStart(7, "0");
+  const part = text.slice(-6).replace(/0+$/, "");
+  return `${microUsd < 0 ? "-" : ""}${text.slice(0, -6)}${
+    part === "" ? "" : `.${part}`
+  }`;
+}

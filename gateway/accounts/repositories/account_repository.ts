@@ -34,7 +34,7 @@ import {
   rowOf,
   updateRow,
 } from "../store/record_rows.ts";
-import type { Sql } from "../store/store.ts";
+import { type Sql, textOf } from "../store/store.ts";
 
 /** Settings of a new account. */
 export type NewAccount = SettingsOf<typeof ACCOUNT>;
@@ -82,6 +82,8 @@ export interface AccountRepository {
    * @throws {ApiError} `not_found`
    */
   get(id: string): Promise<Account>;
+  /** Names of accounts by their id; unknown ids are absent. */
+  names(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Lists the accounts by id. */
   list(page?: PageRequest): Promise<ListPage<Account>>;
   /**
@@ -151,6 +153,19 @@ export function accountRepository(
       const account = await find({ all: readFrom(context) }, id);
       if (account === undefined) throw notFound("account", id);
       return account;
+    },
+    async names(ids) {
+      if (ids.length === 0) return new Map();
+      const rows = await readRows(
+        context,
+        `SELECT id, name FROM accounts WHERE id IN ${
+          context.store.dialect.texts(1)
+        }`,
+        [JSON.stringify(ids)],
+      );
+      return new Map(
+        rows.map((row) => [textOf(row, "id"), textOf(row, "name")]),
+      );
     },
     async list(page = {}) {
       const limit = pageLimit(page);

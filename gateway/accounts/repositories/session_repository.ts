@@ -17,6 +17,7 @@ import {
   TEXT,
   TIME,
 } from "../field.ts";
+import { credentialName } from "../store/credential_name.ts";
 import { intOrUndefined, type SqlRow, textOf } from "../store/store.ts";
 import {
   newId,
@@ -34,6 +35,8 @@ export const SESSION = fields({
   subject: field(TEXT),
   // Absent for an operator.
   accountId: field(optional(TEXT)),
+  // Of the key or token, or of the person that the link is for; absent: not known.
+  name: field(optional(TEXT)),
   madeAtMs: field(TIME),
   seenAtMs: field(TIME, { describe: "exact to the minute" }),
   endsAtMs: field(TIME),
@@ -161,7 +164,7 @@ export function sessionRepository(
     async open({ kind, id, accountId }, { credential, replaces } = {}) {
       const nowMs = context.now();
       const secret = randomText(SECRET_CHARS);
-      const session: SessionRecord = {
+      const made: SessionRecord = {
         id: newId("session", nowMs),
         kind,
         subject: id,
@@ -170,7 +173,9 @@ export function sessionRepository(
         seenAtMs: nowMs,
         endsAtMs: nowMs + limitsOf(kind).maxMs,
       };
-      await writeChange(context, async (sql) => {
+      const session = await writeChange(context, async (sql) => {
+        const name = await credentialName(sql, id);
+        const session = { ...made, ...(name === undefined ? {} : { name }) };
         await sql.all("DELETE FROM console_sessions WHERE ends_at_ms <= $1", [
           nowMs,
         ]);
@@ -195,7 +200,7 @@ export function sessionRepository(
         });
         const ended = [...replaced, ...surplus].map((row) => textOf(row, "id"));
         return {
-          reply: undefined,
+          reply: session,
           changes: [{
             action: "session.start",
             target: session.id,

@@ -25,6 +25,8 @@ export interface SignInCode {
   readonly accountId: string;
   /** What its session may do. */
   readonly scope: "read" | "manage";
+  /** Who it is for; absent: not known. */
+  readonly name?: string;
   /** Unix time in milliseconds. */
   readonly expiresAtMs: number;
 }
@@ -40,6 +42,8 @@ export interface SignInCodeRepository {
     request: {
       readonly accountId: string;
       readonly scope: "read" | "manage";
+      /** Who it is for, for the records of what they do. */
+      readonly name?: string;
     },
   ): Promise<SignInCode>;
   /**
@@ -57,11 +61,12 @@ export function signInCodeRepository(
   context: RepositoryContext,
 ): SignInCodeRepository {
   return {
-    async create({ accountId, scope }) {
+    async create({ accountId, scope, name }) {
       const nowMs = context.now();
       const text = newCredential("code");
       const id = newId("link", nowMs);
       const expiresAtMs = nowMs + MAX_AGE_MS;
+      const named = name === undefined ? {} : { name };
       return await writeChange(context, async (sql) => {
         await requireAccount(sql, accountId);
         await sql.all("DELETE FROM sign_in_codes WHERE expires_at_ms < $1", [
@@ -71,17 +76,22 @@ export function signInCodeRepository(
           id,
           account_id: accountId,
           scope,
+          ...named,
           hash: keyHash(text),
           created_at_ms: nowMs,
           expires_at_ms: expiresAtMs,
         });
         return {
-          reply: { id, text, accountId, scope, expiresAtMs },
+          reply: { id, text, accountId, scope, ...named, expiresAtMs },
           changes: [{
             action: "sign_in_link.create",
             target: id,
             accountId,
-            after: { scope, expires_at: new Date(expiresAtMs).toISOString() },
+            after: {
+              scope,
+              ...named,
+              expires_at: new Date(expiresAtMs).toISOString(),
+            },
           }],
         };
       });

@@ -14,7 +14,8 @@ import {
   firstChangeId,
 } from "../changes/change.ts";
 import { insertRow, rowOf } from "./record_rows.ts";
-import { type Sql, textOf } from "./store.ts";
+import { credentialName } from "./credential_name.ts";
+import { type Sql, textOf, textOrUndefined } from "./store.ts";
 
 /**
  * Sign-ins that are kept of one credential: a program that signs in again and again must not fill
@@ -76,11 +77,21 @@ export async function insertChanges(
   }
 }
 
-/** Name and hint of the key or token. */
-async function nameOf(sql: Sql, { kind, id }: Actor): Promise<
+/** Name and hint of the key or token, or the name of the person that a link was for. */
+async function nameOf(sql: Sql, { kind, id, session }: Actor): Promise<
   string | undefined
 > {
   if (id === undefined || kind === "operator") return undefined;
+  if (id.startsWith("link_")) {
+    const name = await credentialName(sql, id);
+    if (name !== undefined || session === undefined) return name;
+    // A used code is deleted; its session is not.
+    const [row] = await sql.all(
+      "SELECT name FROM console_sessions WHERE id = $1",
+      [session],
+    );
+    return row === undefined ? undefined : textOrUndefined(row, "name");
+  }
   const table = id.startsWith("token_")
     ? "account_tokens"
     : id.startsWith("key_")

@@ -508,4 +508,9 @@ export const MIGRATIONS: readonly Migration[] = [
       PRIMARY KEY (minute, outcome, first_token)
     ) {strict}{rowless}`,
   ],
+  [
+    // Who a sign-in link is for, and who has a session; NULL: not known.
+    `ALTER TABLE sign_in_codes ADD COLUMN name TEXT`,
+    `ALTER TABLE console_sessions ADD COLUMN name TEXT`,
+  ],
 ];

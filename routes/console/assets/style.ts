@@ -90,6 +90,8 @@ td .acts { flex-wrap: nowrap; gap: .9rem }
 .tag { padding: .1rem .55rem; border-radius: 99px; font-size: .79rem; background: var(--line); white-space: nowrap }
 .ok { color: var(--accent); background: var(--tint) }
 .bad { color: var(--bad); background: var(--badbg); border-color: var(--bad) }
+.problem { display: block; color: var(--bad) }
+[aria-invalid] { border-color: var(--bad) }
 .warn { color: var(--warn); background: var(--warnbg); border-color: var(--warn) }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1.2rem }
 dd { min-width: 0 }

@@ -12,6 +12,7 @@ import { callJson, operatorJson } from "../../../gateway/admin/calls.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { type JsonObject, objectOr } from "../../../translate/bytes/json.ts";
 import { csvOf, csvReply } from "./csv.ts";
+import { named } from "./named.ts";
 
 const COLUMNS: readonly string[] = [
   "request_id",
@@ -39,10 +40,12 @@ const COLUMNS: readonly string[] = [
   "estimated",
   "micro_usd",
   "ledger_seq",
+  "key_name",
 ];
 const OPERATOR_COLUMNS: readonly string[] = [
   ...COLUMNS,
   "account",
+  "account_name",
   "upstream",
   "trace",
 ];
@@ -57,10 +60,14 @@ export function callsCsv(
     "calls",
     csvOf(
       isOperators ? OPERATOR_COLUMNS : COLUMNS,
-      admin.calls.all(query),
-      isOperators
-        ? (call) => rowOf(operatorJson(call), call)
-        : (call) => rowOf(callJson(call), call),
+      named(admin, admin.calls.all(query), ({ record }) => ({
+        key: record.keyId,
+        account: isOperators ? record.accountId : undefined,
+      })),
+      ({ item, names }) => ({
+        ...rowOf(isOperators ? operatorJson(item) : callJson(item), item),
+        ...names,
+      }),
     ),
   );
 }

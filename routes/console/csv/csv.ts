@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { dollarsText } from "../../../gateway/accounts/ledger/money.ts";
 import { csvCell } from "../../../gateway/accounts/repositories/ledger_report.ts";
 import { exportText } from "../../../gateway/admin/export_text.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
@@ -26,16 +27,37 @@ export function csvReply(
   }, text);
 }
 
-/** Lines of objects with the fields `names`; the first line names them. */
+/**
+ * Lines of objects with the fields `names`; the first line names them. Beside each amount in
+ * micro-dollars is the same in dollars: `micro_usd`, `usd`.
+ */
 export function csvOf<T>(
   names: readonly string[],
   slices: AsyncIterable<readonly T[]> | Iterable<readonly T[]>,
   rowOf: (item: T) => JsonObject,
 ): AsyncGenerator<string, void, void> {
-  return exportText(`${names.join(",")}\r\n`, slices, (item) => {
+  const columns = names.flatMap((name) =>
+    MICRO.test(name)
+      ? [{ name }, { name: name.replace(MICRO, "usd"), micro: name }]
+      : [{ name }]
+  );
+  const head = columns.map(({ name }) => name).join(",");
+  return exportText(`${head}\r\n`, slices, (item) => {
     const row = rowOf(item);
-    return `${names.map((name) => csvCell(cellOf(row[name]))).join(",")}\r\n`;
+    const cells = columns.map((column) =>
+      "micro" in column
+        ? dollarsCell(row[column.micro])
+        : csvCell(cellOf(row[column.name]))
+    );
+    return `${cells.join(",")}\r\n`;
   });
+}
+
+const MICRO = /micro_usd$/;
+
+/** Micro-dollars as dollars: a number, which no spreadsheet evaluates. */
+function dollarsCell(microUsd: unknown): string {
+  return typeof microUsd === "number" ? dollarsText(microUsd) : "";
 }
 
 /** A value as one cell: a list with semicolons, an object as JSON. */

@@ -22,6 +22,7 @@ import {
   readFileForm,
   readForm,
 } from "./form.ts";
+import { RefusedPage } from "./refused_page.ts";
 import { requireSameOrigin } from "./same_origin.ts";
 
 /** The door of a path. */
@@ -88,11 +89,50 @@ async function prepared(
     return () => route.handle(context, form);
   }
   const visit = await visitOf(place, route, context);
-  if (route.area === "operator") return () => route.handle(context, visit);
+  if (route.area === "operator") {
+    const { again } = route;
+    return () =>
+      inFrame(
+        withInput(visit, context),
+        () => route.handle(context, visit),
+        again && ((refused) => again(context, refused)),
+      );
+  }
   const holder = holderOf(visit.session);
   if (holder === undefined) throw signInFirst();
-  requirePermission(holder.kind, route.permission);
-  return () => route.handle(context, { ...visit, holder });
+  const { again } = route;
+  return () =>
+    inFrame(
+      withInput(visit, context),
+      () => {
+        requirePermission(holder.kind, route.permission);
+        return route.handle(context, { ...visit, holder });
+      },
+      again && ((refused) => again(context, { ...refused, holder })),
+    );
+}
+
+/** The visit with what the address has, if that is the form. */
+function withInput(visit: Visit, { request, query }: RouteContext): Visit {
+  return request.method === "POST" ? visit : { ...visit, form: query };
+}
+
+/** Makes a page, whose errors are shown to its visitor in the frame of the page. */
+async function inFrame(
+  visit: Visit,
+  handle: () => Promise<HttpReply> | HttpReply,
+  again: ((visit: Visit) => Promise<HttpReply> | HttpReply) | undefined,
+): Promise<HttpReply> {
+  try {
+    return await handle();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new RefusedPage(
+      error,
+      visit,
+      again && (async (refused) => await again(refused)),
+    );
+  }
 }
 
 async function visitOf(

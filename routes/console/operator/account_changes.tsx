@@ -5,10 +5,17 @@
  *
  * @module
  */
+import type { JSX } from "../jsx.d.ts";
+import { recordJson } from "../../../gateway/accounts/field.ts";
 import { ACCOUNT } from "../../../gateway/accounts/records.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import { invalidField } from "../../../translate/model/error.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
+import { newKeyBody, NewKeyForm, newKeyPage } from "../pages/keys.tsx";
+import { type Choice, SelectField, TextField } from "../parts/field.tsx";
+import { FormButtons } from "../parts/form_buttons.tsx";
+import { Moment } from "../parts/moment.tsx";
 import { baseUrl } from "../http/base_url.ts";
 import { Foreign } from "../parts/data_table.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
@@ -16,10 +23,14 @@ import { Money } from "../parts/money.tsx";
 import { NewSecret } from "../parts/new_secret.tsx";
 import { operationInput } from "../http/operation_input.ts";
 import { runAdminOperation } from "../http/operations.ts";
-import { microUsdOf, recordBody } from "../parts/record_form.tsx";
+import { microUsdOf, recordBody, RecordInputs } from "../parts/record_form.tsx";
 import { seeOther } from "../http/see_other.ts";
+import { accountPage } from "./accounts.tsx";
+import { planChoices } from "./plan_choices.ts";
+import { ScopeField } from "./scope_field.tsx";
 
 const NAV = "/console/operator/accounts";
+const DAY_MS = 24 * 60 * 60 * 1000;
 const { id: _id, status: _status, ...CHANGEABLE } = ACCOUNT;
 
 /** Change, suspend, top up, sign-in links, tokens and keys. */
@@ -27,8 +38,16 @@ export const ACCOUNT_CHANGE_PAGES: readonly OperatorPageRoute[] = [
   {
     access: "page",
     area: "operator",
+    method: "GET",
+    path: `${NAV}/change/:id`,
+    handle: changePage,
+  },
+  {
+    access: "page",
+    area: "operator",
     method: "POST",
     path: `${NAV}/change/:id`,
+    again: changePage,
     handle: (context, visit) =>
       change(
         context,
@@ -41,6 +60,7 @@ export const ACCOUNT_CHANGE_PAGES: readonly OperatorPageRoute[] = [
     area: "operator",
     method: "POST",
     path: `${NAV}/status/:id`,
+    again: accountPage,
     handle: (context, visit) =>
       change(context, visit, { status: visit.form.get("status") ?? "" }),
   },
@@ -49,6 +69,7 @@ export const ACCOUNT_CHANGE_PAGES: readonly OperatorPageRoute[] = [
     area: "operator",
     method: "GET",
     path: `${NAV}/top-up/:id`,
+    again: accountPage,
     handle: topUpPage,
   },
   {
@@ -56,6 +77,7 @@ export const ACCOUNT_CHANGE_PAGES: readonly OperatorPageRoute[] = [
     area: "operator",
     method: "POST",
     path: `${NAV}/top-up/:id`,
+    again: accountPage,
     handle: topUp,
   },
   {
@@ -63,20 +85,37 @@ export const ACCOUNT_CHANGE_PAGES: readonly OperatorPageRoute[] = [
     area: "operator",
     method: "POST",
     path: `${NAV}/link/:id`,
+    again: accountPage,
     handle: makeLink,
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${NAV}/token/:id`,
+    handle: tokenPage,
   },
   {
     access: "page",
     area: "operator",
     method: "POST",
     path: `${NAV}/token/:id`,
+    again: tokenPage,
     handle: makeToken,
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${NAV}/key/:id`,
+    handle: keyFormPage,
   },
   {
     access: "page",
     area: "operator",
     method: "POST",
     path: `${NAV}/key/:id`,
+    again: keyFormPage,
     handle: makeKey,
   },
 ];
@@ -100,6 +139,31 @@ async function change(
   return seeOther(`${NAV}/${encodeURIComponent(id)}`);
 }
 
+async function changePage(
+  context: RouteContext,
+  visit: Visit,
+): Promise<HttpReply> {
+  const { admin } = context.gateway;
+  const account = await admin.accounts.get(idOf(context));
+  const id = encodeURIComponent(account.id);
+  return page(
+    context,
+    visit,
+    { title: `Change ${account.id}`, nav: NAV },
+    <form class="card form" method="post" action={`${NAV}/change/${id}`}>
+      <FormToken visit={visit} />
+      <OnceField />
+      <RecordInputs
+        visit={visit}
+        fields={CHANGEABLE}
+        values={recordJson(ACCOUNT, account)}
+        choices={{ plan: await planChoices(admin) }}
+      />
+      <FormButtons text="Change" cancel={`${NAV}/${id}`} />
+    </form>,
+  );
+}
+
 async function topUpPage(
   context: RouteContext,
   visit: Visit,
@@ -110,6 +174,7 @@ async function topUpPage(
   const usd = query.get("usd")?.trim() ?? "";
   const note = query.get("note")?.trim() ?? "";
   const microUsd = microUsdOf("usd", usd);
+  if (microUsd === 0) throw invalidField("usd", "must not be $0");
   return page(
     context,
     visit,
@@ -163,54 +228,138 @@ async function makeLink(
   visit: Visit,
 ): Promise<HttpReply> {
   const id = idOf(context);
-  const { path } = await runAdminOperation(
+  const name = visit.form.get("name")?.trim() ?? "";
+  const reply = await runAdminOperation(
     context,
     visit,
     "createSignInLink",
     operationInput(visit, {
       account: id,
       scope: visit.form.get("scope") ?? "read",
+      ...(name === "" ? {} : { name }),
     }),
   );
   return shownOnce(
     context,
     visit,
     "sign-in link",
-    `${baseUrl(context)}${path}`,
+    `${baseUrl(context)}${reply["path"]}`,
+    <>
+      Give it to {name === "" ? "the person" : <Foreign text={name} />}{" "}
+      alone: it opens the account <Foreign text={id} /> once, until{" "}
+      <Moment atMs={Date.parse(String(reply["expires_at"]))} />, to{" "}
+      {reply["scope"] === "manage" ? "look and to manage its keys" : "look"}.
+      Whoever opens it first is in.
+    </>,
   );
 }
+
+async function tokenPage(
+  context: RouteContext,
+  visit: Visit,
+): Promise<HttpReply> {
+  const account = await context.gateway.admin.accounts.get(idOf(context));
+  const id = encodeURIComponent(account.id);
+  return page(
+    context,
+    visit,
+    {
+      title: `Account token for ${account.id}`,
+      about:
+        "It opens the console and the API under /v1/account until it ends.",
+      nav: NAV,
+    },
+    <form class="card form" method="post" action={`${NAV}/token/${id}`}>
+      <FormToken visit={visit} />
+      <OnceField />
+      <TextField
+        visit={visit}
+        name="name"
+        title="Name"
+        help="The person or program that it is for"
+        maxLength={200}
+        required
+        autofocus
+      />
+      <ScopeField visit={visit} />
+      <SelectField
+        visit={visit}
+        name="days"
+        title="Ends"
+        value="90"
+        choices={TOKEN_AGES}
+      />
+      <FormButtons text="Make the token" cancel={`${NAV}/${id}`} />
+    </form>,
+  );
+}
+
+const TOKEN_AGES: readonly Choice[] = [
+  ["7", "in 7 days"],
+  ["30", "in 30 days"],
+  ["90", "in 90 days"],
+  ["365", "in a year"],
+];
 
 async function makeToken(
   context: RouteContext,
   visit: Visit,
 ): Promise<HttpReply> {
+  const { form } = visit;
+  const days = form.get("days") ?? "90";
+  if (!/^\d{1,3}$/.test(days)) throw invalidField("days", "must be a number");
+  const todayMs = Math.floor(context.gateway.now() / DAY_MS) * DAY_MS;
   const { token } = await runAdminOperation(
     context,
     visit,
     "issueToken",
     operationInput(visit, {
       account: idOf(context),
-      name: visit.form.get("name") ?? "",
-      scope: visit.form.get("scope") ?? "read",
+      name: form.get("name") ?? "",
+      scope: form.get("scope") ?? "read",
+      expires_at: new Date(todayMs + (Number(days) + 1) * DAY_MS).toISOString(),
     }),
   );
   return shownOnce(context, visit, "account token", token);
+}
+
+async function keyFormPage(
+  context: RouteContext,
+  visit: Visit,
+): Promise<HttpReply> {
+  const account = await context.gateway.admin.accounts.get(idOf(context));
+  const back = `${NAV}/${encodeURIComponent(account.id)}`;
+  return page(
+    context,
+    visit,
+    { title: `API key for ${account.id}`, nav: NAV },
+    <NewKeyForm
+      context={context}
+      visit={visit}
+      action={`${NAV}/key/${encodeURIComponent(account.id)}`}
+      back={back}
+    />,
+  );
 }
 
 async function makeKey(
   context: RouteContext,
   visit: Visit,
 ): Promise<HttpReply> {
-  const { key } = await runAdminOperation(
+  const account = idOf(context);
+  const reply = await runAdminOperation(
     context,
     visit,
     "issueKey",
     operationInput(visit, {
-      account: idOf(context),
-      name: visit.form.get("name") ?? "",
+      account,
+      ...newKeyBody(visit.form, context.gateway.now()),
     }),
   );
-  return shownOnce(context, visit, "key", key);
+  return newKeyPage(context, visit, "New key", reply, {
+    list: "/console/operator/keys",
+    done: `${NAV}/${encodeURIComponent(account)}`,
+  });
 }
 
 function shownOnce(
@@ -218,6 +367,7 @@ function shownOnce(
   visit: Visit,
   noun: string,
   text: unknown,
+  about?: JSX.Element,
 ): HttpReply {
   return page(
     context,
@@ -226,6 +376,7 @@ function shownOnce(
     <NewSecret
       text={typeof text === "string" ? text : undefined}
       noun={noun}
+      {...(about === undefined ? {} : { about })}
       done={`${NAV}/${encodeURIComponent(idOf(context))}`}
     />,
   );

@@ -6,7 +6,6 @@
  * @module
  */
 import type { JSX } from "../jsx.d.ts";
-import { recordJson } from "../../../gateway/accounts/field.ts";
 import { ACCOUNT, type Account } from "../../../gateway/accounts/records.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
@@ -18,14 +17,16 @@ import { LimitCards } from "../parts/limit_cards.tsx";
 import { listCsv } from "../csv/list_csv.ts";
 import { countText, Money } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
-import { RecordInputs } from "../parts/record_form.tsx";
+import { recordBody, RecordInputs } from "../parts/record_form.tsx";
 import { newRecordPages } from "./new_record.tsx";
+import { TextField } from "../parts/field.tsx";
+import { ScopeField } from "./scope_field.tsx";
 import { LimitList } from "./plans.tsx";
+import { planChoices } from "./plan_choices.ts";
 
 const NAV = "/console/operator/accounts";
 // The status has buttons of its own.
 const { status: _status, ...NEW } = ACCOUNT;
-const { id: _id, ...CHANGEABLE } = NEW;
 
 /** The list, the form for a new account, and a page per account. */
 export const ACCOUNTS_PAGES: readonly OperatorPageRoute[] = [
@@ -51,7 +52,15 @@ export const ACCOUNTS_PAGES: readonly OperatorPageRoute[] = [
   ...newRecordPages({
     list: NAV,
     title: "New account",
-    fields: NEW,
+    inputs: async (context, visit) => (
+      <RecordInputs
+        visit={visit}
+        fields={NEW}
+        choices={{ plan: await planChoices(context.gateway.admin) }}
+      />
+    ),
+    body: (form) =>
+      recordBody(NEW, form, { clears: false, required: ["plan"] }),
     operationId: "createAccount",
     created: (id) => `${NAV}/${encodeURIComponent(id)}`,
   }),
@@ -137,7 +146,8 @@ function State({ account }: { readonly account: Account }): JSX.Element {
     : <span class="tag bad">suspended</span>;
 }
 
-async function accountPage(
+/** What an operator sees of one account, and the forms that change it. */
+export async function accountPage(
   context: RouteContext,
   visit: Visit,
 ): Promise<HttpReply> {
@@ -174,6 +184,10 @@ async function accountPage(
           <a class="button" href={`/console/operator/changes?account=${id}`}>
             Changes
           </a>
+          <a class="button" href={`/console/operator/calls?account=${id}`}>
+            Calls
+          </a>
+          <a class="button main" href={`${NAV}/change/${id}`}>Change</a>
         </>
       ),
     },
@@ -238,15 +252,15 @@ async function accountPage(
         <section class="card">
           <h2>Top up</h2>
           <form class="form" action={`${NAV}/top-up/${id}`}>
-            <label>
-              Dollars
-              <small>A negative amount takes money out</small>
-              <input name="usd" inputmode="decimal" required />
-            </label>
-            <label>
-              Note
-              <input name="note" maxLength={200} />
-            </label>
+            <TextField
+              visit={visit}
+              name="usd"
+              title="Dollars"
+              help="A negative amount takes money out"
+              inputmode="decimal"
+              required
+            />
+            <TextField visit={visit} name="note" title="Note" maxLength={200} />
             <div>
               <button class="main" type="submit">Top up</button>
             </div>
@@ -254,31 +268,26 @@ async function accountPage(
         </section>
         <section class="card">
           <h2>Let someone in</h2>
-          <form class="row" method="post" action={`${NAV}/link/${id}`}>
+          <form class="form" method="post" action={`${NAV}/link/${id}`}>
             <FormToken visit={visit} />
-            <ScopeInput />
-            <button class="main" type="submit">Sign-in link</button>
+            <TextField
+              visit={visit}
+              name="name"
+              title="Name of the person"
+              help="Shown beside what they change"
+              maxLength={200}
+              required
+            />
+            <ScopeField visit={visit} />
+            <div class="acts">
+              <button class="main" type="submit">Sign-in link</button>
+              <span class="soft">It works once, for 15 minutes.</span>
+            </div>
           </form>
-          <p class="soft">It works once, for 15 minutes.</p>
-          <form class="row" method="post" action={`${NAV}/token/${id}`}>
-            <FormToken visit={visit} />
-            <OnceField />
-            <label>
-              Name of the token
-              <input name="name" maxLength={200} required />
-            </label>
-            <ScopeInput />
-            <button type="submit">Account token</button>
-          </form>
-          <form class="row" method="post" action={`${NAV}/key/${id}`}>
-            <FormToken visit={visit} />
-            <OnceField />
-            <label>
-              Name of the key
-              <input name="name" maxLength={200} required />
-            </label>
-            <button type="submit">API key</button>
-          </form>
+          <p class="acts">
+            <a class="button" href={`${NAV}/token/${id}`}>Account token</a>
+            <a class="button" href={`${NAV}/key/${id}`}>API key</a>
+          </p>
         </section>
         <section class="card">
           <h2>Suspend</h2>
@@ -304,32 +313,6 @@ async function accountPage(
           </form>
         </section>
       </div>
-      <section class="card">
-        <h2>Change</h2>
-        <form class="form" method="post" action={`${NAV}/change/${id}`}>
-          <FormToken visit={visit} />
-          <OnceField />
-          <RecordInputs
-            fields={CHANGEABLE}
-            values={recordJson(ACCOUNT, account)}
-          />
-          <div>
-            <button type="submit">Change</button>
-          </div>
-        </form>
-      </section>
     </>,
-  );
-}
-
-function ScopeInput(): JSX.Element {
-  return (
-    <label>
-      Scope
-      <select name="scope">
-        <option value="read">read</option>
-        <option value="manage">manage</option>
-      </select>
-    </label>
   );
 }

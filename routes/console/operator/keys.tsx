@@ -7,19 +7,16 @@
  */
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
-import { KEY } from "../../../gateway/accounts/records.ts";
-import { invalidField } from "../../../translate/model/error.ts";
+import { KEY, type KeyRecord } from "../../../gateway/accounts/records.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
-import { RevokeForm } from "../pages/key_changes.tsx";
+import { keyForms } from "../pages/key_changes.tsx";
 import { keyPage } from "../pages/key_page.tsx";
 import { KeyMeters, KeyState } from "../pages/keys.tsx";
 import { page } from "../parts/layout.tsx";
 import { listCsv } from "../csv/list_csv.ts";
 import { Distance, Moment } from "../parts/moment.tsx";
-import { operationInput } from "../http/operation_input.ts";
 import { runAdminOperation } from "../http/operations.ts";
-import { seeOther } from "../http/see_other.ts";
 import { AccountLink } from "./account_link.tsx";
 
 const NAV = "/console/operator/keys";
@@ -47,35 +44,26 @@ export const OPERATOR_KEYS_PAGES: readonly OperatorPageRoute[] = [
         }));
     },
   },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${NAV}/revoke/:id`,
-    async handle(context, visit) {
-      const key = await context.gateway.admin.keys.get(
-        context.parameters["id"] ?? "",
-      );
-      return page(
-        context,
-        visit,
-        { title: "Revoke a key", nav: NAV },
-        <RevokeForm
-          item={key}
-          visit={visit}
-          action={`${NAV}/revoke/${key.id}`}
-          back={NAV}
-        />,
-      );
-    },
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "POST",
-    path: `${NAV}/revoke/:id`,
-    handle: revoke,
-  },
+  ...keyForms<Visit>({
+    list: NAV,
+    find: keyOfPath,
+    run: (context, visit, change, input) =>
+      runAdminOperation(context, visit, `${change}Key`, input),
+    changed: ({ id, accountId }, change) =>
+      change === "revoke"
+        ? `${NAV}?account=${encodeURIComponent(accountId)}`
+        : `${NAV}/${id}`,
+  }).flatMap(({ name, show, send }): OperatorPageRoute[] => {
+    const route = {
+      access: "page",
+      area: "operator",
+      path: `${NAV}/${name}/:id`,
+    } as const;
+    return [
+      { ...route, method: "GET", handle: show },
+      { ...route, method: "POST", handle: send, again: show },
+    ];
+  }),
   {
     access: "page",
     area: "operator",
@@ -85,8 +73,8 @@ export const OPERATOR_KEYS_PAGES: readonly OperatorPageRoute[] = [
       keyPage(
         context,
         visit,
-        await context.gateway.admin.keys.get(context.parameters["id"] ?? ""),
-        { base: "/console/operator", acts: ["revoke"] },
+        await keyOfPath(context),
+        { base: "/console/operator", acts: ["limits", "rotate", "revoke"] },
       ),
   },
 ];
@@ -200,21 +188,6 @@ async function listPage(
   );
 }
 
-async function revoke(context: RouteContext, visit: Visit): Promise<HttpReply> {
-  const key = await context.gateway.admin.keys.get(
-    context.parameters["id"] ?? "",
-  );
-  if (visit.form.get("last_four")?.trim() !== key.hint.slice(-4)) {
-    throw invalidField(
-      "last_four",
-      "must be the last four characters of the key",
-    );
-  }
-  await runAdminOperation(
-    context,
-    visit,
-    "revokeKey",
-    operationInput(visit, {}, key.id),
-  );
-  return seeOther(`${NAV}?account=${encodeURIComponent(key.accountId)}`);
+function keyOfPath({ gateway, parameters }: RouteContext): Promise<KeyRecord> {
+  return gateway.admin.keys.get(parameters["id"] ?? "");
 }

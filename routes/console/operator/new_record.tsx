@@ -6,12 +6,13 @@
  * @module
  */
 import type { JSX } from "../jsx.d.ts";
-import type { RecordFields } from "../../../gateway/accounts/field.ts";
-import type { OperatorPageRoute } from "../../route.ts";
+import type { Visit } from "../../../gateway/console/visit.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import type { OperatorPageRoute, RouteContext } from "../../route.ts";
+import { FormButtons } from "../parts/form_buttons.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { operationInput } from "../http/operation_input.ts";
 import { runAdminOperation } from "../http/operations.ts";
-import { recordBody, RecordInputs } from "../parts/record_form.tsx";
 import { seeOther } from "../http/see_other.ts";
 
 /** A kind of record that operators create. */
@@ -21,7 +22,9 @@ export interface NewRecord {
   /** Title of the form. */
   readonly title: string;
   /** Fields of the form. */
-  readonly fields: RecordFields;
+  inputs(context: RouteContext, visit: Visit): Promise<JSX.Element>;
+  /** The body of the operation from the form. */
+  body(form: URLSearchParams): Readonly<Record<string, unknown>>;
   /** The operation of the admin API that creates it. */
   readonly operationId: string;
   /** Address to open then. */
@@ -30,57 +33,41 @@ export interface NewRecord {
 
 /** The form, and its submission. */
 export function newRecordPages(
-  { list, title, fields, operationId, created }: NewRecord,
+  { list, title, inputs, body, operationId, created }: NewRecord,
 ): readonly OperatorPageRoute[] {
   const path = `${list}/new`;
+  const form = async (
+    context: RouteContext,
+    visit: Visit,
+  ): Promise<HttpReply> =>
+    page(
+      context,
+      visit,
+      { title, nav: list },
+      <form class="card form" method="post" action={path}>
+        <FormToken visit={visit} />
+        <OnceField />
+        {await inputs(context, visit)}
+        <FormButtons text="Create" cancel={list} />
+      </form>,
+    );
   return [
-    {
-      access: "page",
-      area: "operator",
-      method: "GET",
-      path,
-      handle: (context, visit) =>
-        page(
-          context,
-          visit,
-          { title, nav: list },
-          <form class="card form" method="post" action={path}>
-            <FormToken visit={visit} />
-            <OnceField />
-            <RecordInputs fields={fields} />
-            <FormButtons text="Create" cancel={list} />
-          </form>,
-        ),
-    },
+    { access: "page", area: "operator", method: "GET", path, handle: form },
     {
       access: "page",
       area: "operator",
       method: "POST",
       path,
+      again: form,
       async handle(context, visit) {
         const { id } = await runAdminOperation(
           context,
           visit,
           operationId,
-          operationInput(
-            visit,
-            recordBody(fields, visit.form, { clears: false }),
-          ),
+          operationInput(visit, body(visit.form)),
         );
         return seeOther(created(String(id)));
       },
     },
   ];
-}
-
-/** Submits a form, or goes back without a change. */
-export function FormButtons(
-  { text, cancel }: { readonly text: string; readonly cancel: string },
-): JSX.Element {
-  return (
-    <div class="acts">
-      <button class="main" type="submit">{text}</button>
-      <a class="button" href={cancel}>Cancel</a>
-    </div>
-  );
 }

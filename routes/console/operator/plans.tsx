@@ -7,10 +7,18 @@
  */
 import type { JSX } from "../jsx.d.ts";
 import { recordJson } from "../../../gateway/accounts/field.ts";
-import { LIMITS, PLAN, type Plan } from "../../../gateway/accounts/records.ts";
+import {
+  hasLimits,
+  LIMITS,
+  PLAN,
+  type Plan,
+} from "../../../gateway/accounts/records.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import { invalidField } from "../../../translate/model/error.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
+import { FieldProblem } from "../parts/field.tsx";
+import { chosenModels, ModelChoice } from "../parts/model_choice.tsx";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { listCsv } from "../csv/list_csv.ts";
@@ -19,10 +27,13 @@ import { operationInput } from "../http/operation_input.ts";
 import { runAdminOperation } from "../http/operations.ts";
 import { recordBody, RecordInputs, titleOf } from "../parts/record_form.tsx";
 import { seeOther } from "../http/see_other.ts";
-import { FormButtons, newRecordPages } from "./new_record.tsx";
+import { FormButtons } from "../parts/form_buttons.tsx";
+import { newRecordPages } from "./new_record.tsx";
 
 const NAV = "/console/operator/plans";
-const { id: _, ...CHANGEABLE } = PLAN;
+const { id: _, models: _models, ...CHANGEABLE } = PLAN;
+const { models: _chosen, ...NEW } = PLAN;
+const NO_LIMIT = "no_limit";
 
 /** List, create and change. */
 export const PLANS_PAGES: readonly OperatorPageRoute[] = [
@@ -44,7 +55,18 @@ export const PLANS_PAGES: readonly OperatorPageRoute[] = [
   ...newRecordPages({
     list: NAV,
     title: "New plan",
-    fields: PLAN,
+    inputs: (context, visit) =>
+      Promise.resolve(
+        <>
+          <RecordInputs visit={visit} fields={NEW} />
+          <NoLimitField visit={visit} />
+          <PlanModels context={context} visit={visit} />
+        </>,
+      ),
+    body: (form) => ({
+      ...chosenModels(form, { isNew: true }),
+      ...limitedBody(recordBody(NEW, form, { clears: false }), form),
+    }),
     operationId: "createPlan",
     created: () => NAV,
   }),
@@ -60,21 +82,87 @@ export const PLANS_PAGES: readonly OperatorPageRoute[] = [
     area: "operator",
     method: "POST",
     path: `${NAV}/:id`,
-    async handle(context, visit) {
-      await runAdminOperation(
-        context,
-        visit,
-        "updatePlan",
-        operationInput(
-          visit,
-          recordBody(CHANGEABLE, visit.form, { clears: true }),
-          context.parameters["id"],
-        ),
-      );
-      return seeOther(NAV);
-    },
+    again: changePage,
+    handle: change,
   },
 ];
+
+async function change(context: RouteContext, visit: Visit): Promise<HttpReply> {
+  const { form } = visit;
+  const id = context.parameters["id"] ?? "";
+  const body = recordBody(CHANGEABLE, form, { clears: true });
+  const before = recordJson(LIMITS, await context.gateway.admin.plans.get(id));
+  limitedBody({ ...before, ...body }, form);
+  await runAdminOperation(
+    context,
+    visit,
+    "updatePlan",
+    operationInput(
+      visit,
+      { ...chosenModels(form, { isNew: false }), ...body },
+      id,
+    ),
+  );
+  return seeOther(NAV);
+}
+
+/**
+ * The body of a plan. One without any limit must be meant.
+ *
+ * @throws {ApiError} `invalid_request`
+ */
+function limitedBody(
+  body: Readonly<Record<string, unknown>>,
+  form: URLSearchParams,
+): Readonly<Record<string, unknown>> {
+  const isLimited = Object.values(LIMITS).some(({ json }) =>
+    typeof body[json] === "number"
+  );
+  if (isLimited || form.has(NO_LIMIT)) return body;
+  throw invalidField(
+    NO_LIMIT,
+    "enter a limit, or tick that the plan has none",
+  );
+}
+
+function NoLimitField(
+  { visit, isSet = false }: {
+    readonly visit: Visit;
+    readonly isSet?: boolean;
+  },
+): JSX.Element {
+  return (
+    <label>
+      <input
+        type="checkbox"
+        name={NO_LIMIT}
+        value="yes"
+        checked={visit.problem === undefined ? isSet : visit.form.has(NO_LIMIT)}
+        autofocus={visit.problem?.field === NO_LIMIT}
+      />
+      No limit at all, where every field above is empty
+      <FieldProblem visit={visit} name={NO_LIMIT} />
+    </label>
+  );
+}
+
+function PlanModels(
+  { context, visit, value }: {
+    readonly context: RouteContext;
+    readonly visit: Visit;
+    readonly value?: readonly string[] | null;
+  },
+): JSX.Element {
+  return (
+    <ModelChoice
+      context={context}
+      visit={visit}
+      {...(value === undefined ? {} : { value })}
+      all="All models, also those that are added later"
+      help="What the accounts on the plan may call"
+    />
+  );
+}
 
 /** The limits that are set, in words. */
 export function LimitList(
@@ -181,7 +269,17 @@ async function changePage(
     >
       <FormToken visit={visit} />
       <OnceField />
-      <RecordInputs fields={CHANGEABLE} values={recordJson(PLAN, plan)} />
+      <RecordInputs
+        visit={visit}
+        fields={CHANGEABLE}
+        values={recordJson(PLAN, plan)}
+      />
+      <NoLimitField visit={visit} isSet={!hasLimits(plan)} />
+      <PlanModels
+        context={context}
+        visit={visit}
+        value={plan.models ?? null}
+      />
       <FormButtons text="Change" cancel={NAV} />
     </form>,
   );

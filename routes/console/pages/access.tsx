@@ -16,6 +16,7 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { TextField } from "../parts/field.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { listCsv } from "../csv/list_csv.ts";
 import { seeOther } from "../http/see_other.ts";
@@ -53,6 +54,7 @@ export const ACCESS_ROUTES: readonly AccountPageRoute[] = [
     permission: "manage",
     method: "POST",
     path: "/console/access/tokens",
+    again: accessPage,
     handle: issueToken,
   },
   {
@@ -150,15 +152,14 @@ async function accessPage(
             <form class="row" method="post" action="/console/access/tokens">
               <FormToken visit={visit} />
               <OnceField />
-              <label>
-                New token with the scope read
-                <input
-                  name="name"
-                  maxLength={200}
-                  placeholder="What it is for"
-                  required
-                />
-              </label>
+              <TextField
+                visit={visit}
+                name="name"
+                title="New token with the scope read"
+                maxLength={200}
+                placeholder="The person or program that it is for"
+                required
+              />
               <button type="submit">Make the token</button>
             </form>
           )
@@ -173,6 +174,14 @@ async function accessPage(
           name="Sessions"
           rows={sessions}
           columns={[
+            {
+              name: "Who",
+              wraps: true,
+              cell: ({ name }) =>
+                name === undefined
+                  ? <span class="soft">no name</span>
+                  : <Foreign text={name} />,
+            },
             {
               name: "With",
               cell: (one) =>

@@ -25,6 +25,7 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { RouteContext } from "../../route.ts";
 import { Ending, secondsText } from "../parts/call_ending.tsx";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { keyNames } from "../parts/key_names.ts";
 import { page } from "../parts/layout.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { momentText } from "../parts/moment.tsx";
@@ -37,13 +38,19 @@ export async function callPage(
   scope: Partial<AccountScope>,
   base: string,
 ): Promise<HttpReply> {
-  const call = await context.gateway.admin.calls.get(
+  const { admin } = context.gateway;
+  const call = await admin.calls.get(
     context.parameters["id"] ?? "",
     scope,
   );
   const { record, entry, atMs } = call;
   const explained = entry === undefined ? undefined : explainCharge(entry);
   const isOperators = scope.accountId === undefined;
+  const keyName = (await keyNames(admin, scope, [record.keyId]))
+    .get(record.keyId);
+  const accountName = isOperators
+    ? (await admin.accounts.names([record.accountId])).get(record.accountId)
+    : undefined;
   return page(
     context,
     visit,
@@ -81,6 +88,14 @@ export async function callPage(
                   >
                     <Foreign text={record.accountId} />
                   </a>
+                  {accountName === undefined ||
+                      accountName === record.accountId
+                    ? null
+                    : (
+                      <>
+                        : <Foreign text={accountName} />
+                      </>
+                    )}
                 </dd>
               </>
             )
@@ -99,8 +114,13 @@ export async function callPage(
             <a
               href={`${base}/calls?key=${encodeURIComponent(record.keyId)}`}
             >
-              <code>{record.keyId}</code>
+              {keyName === undefined
+                ? <code>{record.keyId}</code>
+                : <Foreign text={keyName} />}
             </a>
+            {keyName === undefined
+              ? null
+              : <code class="id">{record.keyId}</code>}
           </dd>
           {record.user === undefined ? null : (
             <>

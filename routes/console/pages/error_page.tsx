@@ -8,8 +8,15 @@
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { ApiError } from "../../../translate/model/error.ts";
 import type { PageRequest } from "../../route.ts";
-import { doorPage } from "../parts/layout.tsx";
+import type { JSX } from "../jsx.d.ts";
+import { doorPage, page } from "../parts/layout.tsx";
+import {
+  problemOf,
+  problemSentence,
+  sentence,
+} from "../parts/problem_words.ts";
 import { doorOf } from "../http/page_access.ts";
+import { RefusedPage } from "../http/refused_page.ts";
 import { SignInForm } from "./sign_in.tsx";
 
 const TITLES: Readonly<Record<number, string>> = {
@@ -23,24 +30,58 @@ const TITLES: Readonly<Record<number, string>> = {
 };
 
 /** The page of an error; `status` and `headers` are those of the error's reply. */
-export function errorPage(
+export async function errorPage(
   context: PageRequest,
   error: ApiError,
   { status, headers }: Pick<HttpReply, "status" | "headers">,
+): Promise<HttpReply> {
+  const { "content-type": _, ...rest } = headers;
+  const shown = await inFrame(context, error) ??
+    doorError(context, error, status);
+  return { ...shown, status, headers: { ...shown.headers, ...rest } };
+}
+
+/** In the frame of the visitor's pages, on the form itself where the error is of its input. */
+async function inFrame(
+  context: PageRequest,
+  error: ApiError,
+): Promise<HttpReply | undefined> {
+  if (!(error instanceof RefusedPage)) return undefined;
+  const { visit, again, kind, details, status } = error;
+  const isInput = kind === "invalid_request" || kind === "conflict" ||
+    (kind === "not_found" && details.param !== undefined);
+  if (again !== undefined && isInput) {
+    try {
+      return await again({ ...visit, problem: problemOf(error) });
+    } catch {
+      // What the form is about has gone, or the store: the first error is the one to show.
+    }
+  }
+  return page(
+    context,
+    visit,
+    { title: TITLES[status] ?? "An error" },
+    <section class="card">
+      <p role="alert">{problemSentence(problemOf(error))}</p>
+      <WhatNow context={context} status={status} />
+    </section>,
+  );
+}
+
+function doorError(
+  context: PageRequest,
+  error: ApiError,
+  status: number,
 ): HttpReply {
   const door = doorOf(context.path);
-  const { "content-type": _, ...rest } = headers;
-  const isPost = context.request.method === "POST";
-  // Back loads the form again, with the token of the present session.
-  const isForm = isPost &&
-    (status === 400 || status === 409 || error.details.code === "form_token");
+  const isSignIn = context.path.endsWith("/sign-in");
   return doorPage(
     context,
-    { title: TITLES[status] ?? "An error", status, headers: rest },
-    status === 401 || (status === 429 && context.path.endsWith("/sign-in"))
+    { title: TITLES[status] ?? "An error" },
+    status === 401 || (status === 429 && isSignIn)
       ? (
         <>
-          {isPost && !context.path.endsWith("/sign-in")
+          {context.request.method === "POST" && !isSignIn
             ? (
               <p>
                 Nothing was changed. Sign in, which opens another tab; then the
@@ -54,50 +95,63 @@ export function errorPage(
             context={context}
             problem={sentence(error.message)}
           />
-          <p class="soft">
-            Request id: <code>{context.requestId}</code>
-          </p>
+          <RequestId context={context} />
         </>
       )
       : (
         <>
           <p role="alert">{sentence(error.message)}</p>
-          {status === 503
-            ? <p>The store does not answer. Calls that are running go on.</p>
-            : isForm
+          {error.details.code === "form_token"
             ? (
               <p>
                 Nothing was changed. The Back button of the browser returns to
                 the form with what you entered.
               </p>
             )
-            : status === 400 && context.query.size > 0
-            ? (
-              <p>
-                <a href={context.path}>Open the page without these values</a>
-              </p>
-            )
             : null}
-          <p>
-            <a href={door === "operator" ? "/console/operator/" : "/console/"}>
-              To the overview
-            </a>
-          </p>
-          <p class="soft">
-            Request id: <code>{context.requestId}</code>
-          </p>
+          <WhatNow context={context} status={status} />
         </>
       ),
   );
 }
 
-/** The message of an API error as a sentence of a page. */
-function sentence(message: string): string {
-  // A field is named as its label: `spend_per_day: …` as Spend per day.
-  const named = message.replace(
-    /^\w+(?=: )/,
-    (name) => name.replaceAll("_", " "),
+function WhatNow(
+  { context, status }: {
+    readonly context: PageRequest;
+    readonly status: number;
+  },
+): JSX.Element {
+  const { gateway, path, query, request } = context;
+  const isOperators = doorOf(path) === "operator";
+  return (
+    <>
+      {status === 503
+        ? <p>The store does not answer. Calls that are running go on.</p>
+        : status === 400 && query.size > 0 && request.method === "GET"
+        ? (
+          <p>
+            <a href={path}>Open the page without these values</a>
+          </p>
+        )
+        : null}
+      {isOperators && gateway.console?.hasOperatorArea !== true ? null : (
+        <p>
+          <a href={isOperators ? "/console/operator/" : "/console/"}>
+            To the overview
+          </a>
+        </p>
+      )}
+      <RequestId context={context} />
+    </>
   );
-  const text = named.charAt(0).toUpperCase() + named.slice(1);
-  return /[.?!]$/.test(text) ? text : `${text}.`;
+}
+
+function RequestId(
+  { context: { requestId } }: { readonly context: PageRequest },
+): JSX.Element {
+  return (
+    <p class="soft">
+      Request id: <code>{requestId}</code>
+    </p>
+  );
 }

@@ -14,9 +14,13 @@ import {
 } from "../../../gateway/accounts/records.ts";
 import type { AccountVisit, Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import type { OperationInput } from "../../../gateway/admin/operation.ts";
+import type { JsonObject } from "../../../translate/bytes/json.ts";
 import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { Foreign } from "../parts/data_table.tsx";
+import { type Choice, SelectField, TextField } from "../parts/field.tsx";
+import { FormButtons } from "../parts/form_buttons.tsx";
 import { KeyState, newKeyPage } from "./keys.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { Moment } from "../parts/moment.tsx";
@@ -25,68 +29,207 @@ import { runAccountOperation } from "../http/operations.ts";
 import { recordBody, RecordInputs } from "../parts/record_form.tsx";
 import { seeOther } from "../http/see_other.ts";
 
+const OVERLAPS: readonly Choice[] = [
+  ["86400", "for 24 hours more"],
+  ["3600", "for an hour more"],
+  ["604800", "for 7 days more"],
+  ["0", "not at all: it ends at once"],
+];
+
+/** Where keys are changed: in the area of their account, or of operators. */
+export interface KeyPlace<V extends Visit> {
+  /** Address of the list. */
+  readonly list: string;
+  /** The key of the path. */
+  find(context: RouteContext, visit: V): Promise<KeyRecord>;
+  /** Runs a change of a key. */
+  run(
+    context: RouteContext,
+    visit: V,
+    change: "update" | "rotate" | "revoke",
+    input: OperationInput,
+  ): Promise<JsonObject>;
+  /** Address to go on to after a change. */
+  changed(key: KeyRecord, change: "update" | "revoke"): string;
+}
+
+/** A form that changes a key, and its submission. */
+export interface KeyForm<V extends Visit> {
+  /** The last part of its path. */
+  readonly name: "limits" | "rotate" | "revoke";
+  readonly show: (context: RouteContext, visit: V) => Promise<HttpReply>;
+  readonly send: (context: RouteContext, visit: V) => Promise<HttpReply>;
+}
+
+/** The forms that change the keys of a place. */
+export function keyForms<V extends Visit>(
+  place: KeyPlace<V>,
+): readonly KeyForm<V>[] {
+  const { list } = place;
+  const actionOf = (name: KeyForm<V>["name"], { id }: KeyRecord): string =>
+    `${list}/${name}/${id}`;
+  return [
+    {
+      name: "limits",
+      async show(context, visit) {
+        const key = await place.find(context, visit);
+        return page(
+          context,
+          visit,
+          {
+            title: "Name and limits of a key",
+            about:
+              "They apply beside the plan's. An empty field is no limit; days, weeks and months are in UTC.",
+            nav: list,
+          },
+          <form
+            class="card form"
+            method="post"
+            action={actionOf("limits", key)}
+          >
+            <FormToken visit={visit} />
+            <OnceField />
+            <RecordInputs
+              visit={visit}
+              fields={KEY_CHANGES}
+              values={recordJson(KEY, key)}
+            />
+            <FormButtons text="Change" cancel={`${list}/${key.id}`} />
+          </form>,
+        );
+      },
+      async send(context, visit) {
+        const key = await place.find(context, visit);
+        await place.run(
+          context,
+          visit,
+          "update",
+          operationInput(
+            visit,
+            recordBody(KEY_CHANGES, visit.form, { clears: true }),
+            key.id,
+          ),
+        );
+        return seeOther(place.changed(key, "update"));
+      },
+    },
+    {
+      name: "rotate",
+      async show(context, visit) {
+        const key = await place.find(context, visit);
+        return page(
+          context,
+          visit,
+          { title: "Rotate a key", nav: list },
+          <form
+            class="card form"
+            method="post"
+            action={actionOf("rotate", key)}
+          >
+            <FormToken visit={visit} />
+            <OnceField />
+            <p>
+              A new key replaces <KeyName item={key} />{" "}
+              with the same models. Both work during the overlap.
+            </p>
+            <SelectField
+              visit={visit}
+              name="overlap_seconds"
+              title="The old key works"
+              value="86400"
+              choices={OVERLAPS}
+              autofocus
+            />
+            <FormButtons text="Rotate" cancel={list} />
+          </form>,
+        );
+      },
+      async send(context, visit) {
+        const old = await place.find(context, visit);
+        const seconds = Number(visit.form.get("overlap_seconds") ?? "0");
+        const reply = await place.run(
+          context,
+          visit,
+          "rotate",
+          operationInput(visit, { overlap_seconds: seconds }, old.id),
+        );
+        const { expiresAtMs } = await place.find(context, visit);
+        return newKeyPage(context, visit, "Rotated", reply, {
+          list,
+          until: expiresAtMs === undefined
+            ? undefined
+            : (
+              <p class="note" role="status">
+                The old key <code>{old.hint}</code>{" "}
+                {seconds === 0 ? "no longer works." : (
+                  <>
+                    works until <Moment atMs={expiresAtMs} />.
+                  </>
+                )}
+              </p>
+            ),
+        });
+      },
+    },
+    {
+      name: "revoke",
+      async show(context, visit) {
+        const key = await place.find(context, visit);
+        return page(
+          context,
+          visit,
+          { title: "Revoke a key", nav: list },
+          <RevokeForm
+            item={key}
+            visit={visit}
+            action={actionOf("revoke", key)}
+            back={list}
+          />,
+        );
+      },
+      async send(context, visit) {
+        const key = await place.find(context, visit);
+        if (visit.form.get("last_four")?.trim() !== key.hint.slice(-4)) {
+          throw invalidField(
+            "last_four",
+            `must be the last four characters of the key, as ${key.hint} shows them`,
+          );
+        }
+        await place.run(
+          context,
+          visit,
+          "revoke",
+          operationInput(visit, {}, key.id),
+        );
+        return seeOther(place.changed(key, "revoke"));
+      },
+    },
+  ];
+}
+
+const ACCOUNT_FORMS = keyForms<AccountVisit>({
+  list: "/console/keys",
+  find: ownKey,
+  run: (context, visit, change, input) =>
+    runAccountOperation(context, visit, `${change}AccountKey`, input),
+  changed: ({ id }, change) =>
+    change === "revoke" ? `/console/keys?revoked=${id}` : "/console/keys",
+});
+
 /** A token changes every key of its account, a key only itself. */
 export const KEY_CHANGE_ROUTES: readonly AccountPageRoute[] = [
-  {
-    access: "page",
-    area: "account",
-    permission: "manage",
-    method: "GET",
-    path: "/console/keys/limits/:id",
-    handle: limitsPage,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "manage",
-    method: "POST",
-    path: "/console/keys/limits/:id",
-    async handle(context, visit) {
-      await runAccountOperation(
-        context,
-        visit,
-        "updateAccountKey",
-        operationInput(
-          visit,
-          recordBody(KEY_CHANGES, visit.form, { clears: true }),
-          context.parameters["id"],
-        ),
-      );
-      return seeOther("/console/keys");
-    },
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "manage",
-    method: "GET",
-    path: "/console/keys/rotate/:id",
-    handle: rotatePage,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "manage",
-    method: "POST",
-    path: "/console/keys/rotate/:id",
-    handle: rotate,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "manage",
-    method: "GET",
-    path: "/console/keys/revoke/:id",
-    handle: revokePage,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "manage",
-    method: "POST",
-    path: "/console/keys/revoke/:id",
-    handle: revoke,
-  },
+  ...ACCOUNT_FORMS.flatMap(({ name, show, send }): AccountPageRoute[] => {
+    const route = {
+      access: "page",
+      area: "account",
+      permission: "manage",
+      path: `/console/keys/${name}/:id`,
+    } as const;
+    return [
+      { ...route, method: "GET", handle: show },
+      { ...route, method: "POST", handle: send, again: show },
+    ];
+  }),
   {
     access: "page",
     area: "account",
@@ -101,151 +244,10 @@ export const KEY_CHANGE_ROUTES: readonly AccountPageRoute[] = [
     permission: "revoke_itself",
     method: "POST",
     path: "/console/key/revoke",
+    again: ownKeyPage,
     handle: revokeOwn,
   },
 ];
-
-async function limitsPage(
-  context: RouteContext,
-  visit: AccountVisit,
-): Promise<HttpReply> {
-  const key = await ownKey(context, visit);
-  return page(
-    context,
-    visit,
-    {
-      title: "Name and limits of a key",
-      about:
-        "They apply beside the plan's. An empty field is no limit; days, weeks and months are in UTC.",
-      nav: "/console/keys",
-    },
-    <form
-      class="card form"
-      method="post"
-      action={`/console/keys/limits/${key.id}`}
-    >
-      <FormToken visit={visit} />
-      <OnceField />
-      <RecordInputs fields={KEY_CHANGES} values={recordJson(KEY, key)} />
-      <div class="acts">
-        <button class="main" type="submit">Change</button>
-        <a class="button" href="/console/keys">Cancel</a>
-      </div>
-    </form>,
-  );
-}
-
-const OVERLAPS: readonly (readonly [seconds: number, name: string])[] = [
-  [86_400, "for 24 hours more"],
-  [3600, "for an hour more"],
-  [604_800, "for 7 days more"],
-  [0, "not at all: it ends at once"],
-];
-
-async function rotatePage(
-  context: RouteContext,
-  visit: AccountVisit,
-): Promise<HttpReply> {
-  const key = await ownKey(context, visit);
-  return page(
-    context,
-    visit,
-    { title: "Rotate a key", nav: "/console/keys" },
-    <form
-      class="card form"
-      method="post"
-      action={`/console/keys/rotate/${key.id}`}
-    >
-      <FormToken visit={visit} />
-      <OnceField />
-      <p>
-        A new key replaces <KeyName item={key} />{" "}
-        with the same models. Both work during the overlap.
-      </p>
-      <label>
-        The old key works
-        <select name="overlap_seconds" autofocus>
-          {OVERLAPS.map(([seconds, name]) => (
-            <option value={String(seconds)}>{name}</option>
-          ))}
-        </select>
-      </label>
-      <div class="acts">
-        <button class="main" type="submit">Rotate</button>
-        <a class="button" href="/console/keys">Cancel</a>
-      </div>
-    </form>,
-  );
-}
-
-async function rotate(
-  context: RouteContext,
-  visit: AccountVisit,
-): Promise<HttpReply> {
-  const old = await ownKey(context, visit);
-  const seconds = Number(visit.form.get("overlap_seconds") ?? "0");
-  const reply = await runAccountOperation(
-    context,
-    visit,
-    "rotateAccountKey",
-    operationInput(visit, { overlap_seconds: seconds }, old.id),
-  );
-  const { expiresAtMs } = await ownKey(context, visit);
-  return newKeyPage(
-    context,
-    visit,
-    "Rotated",
-    reply,
-    expiresAtMs === undefined ? undefined : (
-      <p class="note" role="status">
-        The old key <code>{old.hint}</code>{" "}
-        {seconds === 0 ? "no longer works." : (
-          <>
-            works until <Moment atMs={expiresAtMs} />.
-          </>
-        )}
-      </p>
-    ),
-  );
-}
-
-async function revokePage(
-  context: RouteContext,
-  visit: AccountVisit,
-): Promise<HttpReply> {
-  const key = await ownKey(context, visit);
-  return page(
-    context,
-    visit,
-    { title: "Revoke a key", nav: "/console/keys" },
-    <RevokeForm
-      item={key}
-      visit={visit}
-      action={`/console/keys/revoke/${key.id}`}
-      back="/console/keys"
-    />,
-  );
-}
-
-async function revoke(
-  context: RouteContext,
-  visit: AccountVisit,
-): Promise<HttpReply> {
-  const key = await ownKey(context, visit);
-  if (visit.form.get("last_four")?.trim() !== key.hint.slice(-4)) {
-    throw invalidField(
-      "last_four",
-      "must be the last four characters of the key, as the list shows them",
-    );
-  }
-  await runAccountOperation(
-    context,
-    visit,
-    "revokeAccountKey",
-    operationInput(visit, {}, key.id),
-  );
-  return seeOther(`/console/keys?revoked=${key.id}`);
-}
 
 /** Asks for the last four characters: a page, no dialogue. */
 export function RevokeForm(
@@ -264,20 +266,21 @@ export function RevokeForm(
         Calls with <KeyName item={item} />{" "}
         are refused at once, and for ever. Its usage stays in the books.
       </p>
-      <label>
-        The key's last four characters
-        <small>
-          To confirm: <code>{item.hint}</code>
-        </small>
-        <input
-          name="last_four"
-          maxLength={4}
-          required
-          autofocus
-          autocomplete="off"
-          spellcheck={false}
-        />
-      </label>
+      <TextField
+        visit={visit}
+        name="last_four"
+        title="The key's last four characters"
+        help={
+          <>
+            To confirm: <code>{item.hint}</code>
+          </>
+        }
+        maxLength={4}
+        required
+        autofocus
+        autocomplete="off"
+        spellcheck={false}
+      />
       <div class="acts">
         <button class="danger" type="submit">Revoke</button>
         <a class="button" href={back}>Cancel</a>

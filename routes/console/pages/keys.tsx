@@ -15,12 +15,14 @@ import {
 import { isPermitted } from "../../../gateway/accounts/credential_kind.ts";
 import type { KeyState as State } from "../../../gateway/accounts/ledger/key_state.ts";
 import { limitLevels } from "../../../gateway/accounts/ledger/limit_levels.ts";
-import type { AccountVisit } from "../../../gateway/console/visit.ts";
+import type { AccountVisit, Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";
 import { invalidField } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { baseUrl } from "../http/base_url.ts";
+import { type Choice, SelectField, TextField } from "../parts/field.tsx";
+import { ModelChoice } from "../parts/model_choice.tsx";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { ledgerLink } from "../parts/figure_links.ts";
@@ -71,6 +73,7 @@ export const KEYS_ROUTES: readonly AccountPageRoute[] = [
     permission: "manage",
     method: "POST",
     path: "/console/keys/new",
+    again: newPage,
     handle: issue,
   },
 ];
@@ -267,7 +270,7 @@ export function KeyState(
     );
 }
 
-const EXPIRIES: readonly (readonly [days: string, name: string])[] = [
+const EXPIRIES: readonly Choice[] = [
   ["", "never"],
   ["7", "in 7 days"],
   ["30", "in 30 days"],
@@ -276,84 +279,110 @@ const EXPIRIES: readonly (readonly [days: string, name: string])[] = [
 ];
 
 function newPage(context: RouteContext, visit: AccountVisit): HttpReply {
-  const models = context.gateway.models.models;
   return page(
     context,
     visit,
     { title: "New key", nav: "/console/keys" },
-    <form class="card form" method="post" action="/console/keys/new">
+    <NewKeyForm
+      context={context}
+      visit={visit}
+      action="/console/keys/new"
+      back="/console/keys"
+    />,
+  );
+}
+
+/** The form for a new key of an account. */
+export function NewKeyForm(
+  { context, visit, action, back }: {
+    readonly context: RouteContext;
+    readonly visit: Visit;
+    readonly action: string;
+    readonly back: string;
+  },
+): JSX.Element {
+  return (
+    <form class="card form" method="post" action={action}>
       <FormToken visit={visit} />
       <OnceField />
-      <label>
-        Name<small>Where it is used: a program, a machine, a person</small>
-        <input name="name" maxLength={200} autofocus required />
-      </label>
-      <label>
-        Ends
-        <select name="days">
-          {EXPIRIES.map(([days, name]) => (
-            <option key={days} value={days}>{name}</option>
-          ))}
-        </select>
-      </label>
-      <fieldset>
-        <legend>Models</legend>
-        <small>None chosen: every model of the plan</small>
-        {models.map(({ id }) => (
-          <label>
-            <input type="checkbox" name="model" value={id} />
-            {id}
-          </label>
-        ))}
-      </fieldset>
-      <details>
+      <TextField
+        visit={visit}
+        name="name"
+        title="Name"
+        help="Where it is used: a program, a machine, a person"
+        maxLength={200}
+        autofocus
+        required
+      />
+      <SelectField visit={visit} name="days" title="Ends" choices={EXPIRIES} />
+      <ModelChoice
+        context={context}
+        visit={visit}
+        help="None chosen: every model of the plan"
+      />
+      <details open={visit.problem !== undefined}>
         <summary>Limits of this key, beside the plan's</summary>
         <div class="form">
-          <RecordInputs fields={LIMITS} />
+          <RecordInputs visit={visit} fields={LIMITS} />
         </div>
       </details>
       <div class="acts">
         <button class="main" type="submit">Make the key</button>
-        <a class="button" href="/console/keys">Cancel</a>
+        <a class="button" href={back}>Cancel</a>
       </div>
-    </form>,
+    </form>
   );
+}
+
+/** The settings of a new key from its form. */
+export function newKeyBody(
+  form: URLSearchParams,
+  nowMs: number,
+): Readonly<Record<string, unknown>> {
+  const days = form.get("days") ?? "";
+  if (!/^\d{0,3}$/.test(days)) throw invalidField("days", "must be a number");
+  const models = form.getAll("models");
+  // A form that is sent again must be the same request, so the day's start is counted from.
+  const todayMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
+  return {
+    name: form.get("name") ?? "",
+    ...(days === "" ? {} : {
+      expires_at: new Date(todayMs + (Number(days) + 1) * DAY_MS).toISOString(),
+    }),
+    ...(models.length === 0 ? {} : { models }),
+    ...recordBody(LIMITS, form, { clears: false }),
+  };
 }
 
 async function issue(
   context: RouteContext,
   visit: AccountVisit,
 ): Promise<HttpReply> {
-  const { form } = visit;
-  const days = form.get("days") ?? "";
-  if (!/^\d{0,3}$/.test(days)) throw invalidField("days", "must be a number");
-  const models = form.getAll("model");
-  // A form that is sent again must be the same request, so the day's start is counted from.
-  const todayMs = Math.floor(context.gateway.now() / DAY_MS) * DAY_MS;
   const reply = await runAccountOperation(
     context,
     visit,
     "issueAccountKey",
-    operationInput(visit, {
-      name: form.get("name") ?? "",
-      ...(days === "" ? {} : {
-        expires_at: new Date(todayMs + (Number(days) + 1) * DAY_MS)
-          .toISOString(),
-      }),
-      ...(models.length === 0 ? {} : { models }),
-      ...recordBody(LIMITS, form, { clears: false }),
-    }),
+    operationInput(visit, newKeyBody(visit.form, context.gateway.now())),
   );
-  return newKeyPage(context, visit, "New key", reply);
+  return newKeyPage(context, visit, "New key", reply, {
+    list: "/console/keys",
+  });
 }
 
 /** The page with a new key, whose `key` is null if the form was sent before. */
 export function newKeyPage(
   context: RouteContext,
-  visit: AccountVisit,
+  visit: Visit,
   title: string,
   { id, key: text }: JsonObject,
-  until?: JSX.Element,
+  { list, done = list, until }: {
+    /** Address of the list of keys. */
+    readonly list: string;
+    /** Address to go on to; absent: the list. */
+    readonly done?: string;
+    /** How long the old key works. */
+    readonly until?: JSX.Element | undefined;
+  },
 ): HttpReply {
   const key = typeof text === "string" ? text : undefined;
   const url = baseUrl(context);
@@ -361,10 +390,10 @@ export function newKeyPage(
   return page(
     context,
     visit,
-    { title, nav: "/console/keys" },
+    { title, nav: list },
     <>
       {until}
-      <NewSecret text={key} noun="key" done="/console/keys">
+      <NewSecret text={key} noun="key" done={done}>
         {key === undefined ? null : (
           <>
             <Snippet
@@ -374,16 +403,18 @@ export function newKeyPage(
   -H 'content-type: application/json' \\
   -d '{"model": "${model}", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}'`}
             />
-            <p class="soft">
-              Lines for programs and coding agents are under{" "}
-              <a
-                href={typeof id === "string"
-                  ? `/console/connect?key=${encodeURIComponent(id)}`
-                  : "/console/connect"}
-              >
-                Connect
-              </a>, which also shows when the first call arrives.
-            </p>
+            {visit.session.kind === "operator" ? null : (
+              <p class="soft">
+                Lines for programs and coding agents are under{" "}
+                <a
+                  href={typeof id === "string"
+                    ? `/console/connect?key=${encodeURIComponent(id)}`
+                    : "/console/connect"}
+                >
+                  Connect
+                </a>, which also shows when the first call arrives.
+              </p>
+            )}
           </>
         )}
       </NewSecret>

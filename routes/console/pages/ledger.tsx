@@ -6,7 +6,11 @@
  * @module
  */
 import type { JSX } from "../jsx.d.ts";
-import type { LedgerEntry } from "../../../gateway/accounts/records.ts";
+import { recordJson } from "../../../gateway/accounts/field.ts";
+import {
+  LEDGER_ENTRY,
+  type LedgerEntry,
+} from "../../../gateway/accounts/records.ts";
 import {
   exportLedger,
   LEDGER_FILTERS,
@@ -16,7 +20,8 @@ import type { AccountVisit, Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { AccountAuditNote, AuditNote } from "../parts/audit_note.tsx";
-import { csvReply } from "../csv/csv.ts";
+import { csvOf, csvReply } from "../csv/csv.ts";
+import { named } from "../csv/named.ts";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
 import { DayInput } from "../parts/day_input.tsx";
 import { filterFields } from "../parts/filter_fields.ts";
@@ -286,16 +291,38 @@ function balancesAfter(
   return balances;
 }
 
-/** Every line of the filters as a file. */
+const COLUMNS: readonly string[] = [
+  ...Object.values(LEDGER_ENTRY).map(({ json }) => json),
+  "key_name",
+];
+
+/** Every line of the filters as a file; without an account in `fixed` with their names. */
 export function ledgerCsv(
   admin: RouteContext["gateway"]["admin"],
   query: URLSearchParams,
   fixed: Readonly<Record<string, string>>,
 ): Promise<HttpReply> {
-  const filters = filterFields(query, LEDGER_FILTERS);
-  const format = query.get("format") === "focus" ? "focus" : "csv";
+  const filters = { ...filterFields(query, LEDGER_FILTERS), ...fixed };
+  if (query.get("format") === "focus") {
+    return csvReply(
+      "ledger-focus",
+      exportLedger(admin, { ...filters, format: "focus" }).text,
+    );
+  }
+  const hasAccounts = fixed["account"] === undefined;
   return csvReply(
-    format === "focus" ? "ledger-focus" : "ledger",
-    exportLedger(admin, { ...filters, ...fixed, format }).text,
+    "ledger",
+    csvOf(
+      hasAccounts ? [...COLUMNS, "account_name"] : COLUMNS,
+      named(
+        admin,
+        admin.allLedger(ledgerFilters(filters)),
+        ({ keyId, accountId }) => ({
+          key: keyId,
+          account: hasAccounts ? accountId : undefined,
+        }),
+      ),
+      ({ item, names }) => ({ ...recordJson(LEDGER_ENTRY, item), ...names }),
+    ),
   );
 }

@@ -103,6 +103,7 @@ async function overviewPage(
         account={account}
         state={state}
         holder={visit.holder}
+        name={visit.session.name}
         seesAccount={scope.keyId === undefined}
       />
       <CallableModels
@@ -214,6 +215,8 @@ interface State {
   readonly account: Account;
   readonly state: CredentialState;
   readonly holder: Holder;
+  /** Of the credential or the person. */
+  readonly name: string | undefined;
   /** False: the visitor's usage pages have one key's figures only. */
   readonly seesAccount: boolean;
 }
@@ -254,7 +257,7 @@ function FirstStopNote(
 }
 
 function StateCards(
-  { account, state, holder, seesAccount }: State,
+  { account, state, holder, name, seesAccount }: State,
 ): JSX.Element {
   const { atMs: nowMs, account: { plan, use }, key, expiresAtMs } = state;
   return (
@@ -276,7 +279,9 @@ function StateCards(
             )}
           </p>
           <p class="soft">
-            Signed in with <code>{holder.id}</code>
+            Signed in with {name === undefined
+              ? <code>{holder.id}</code>
+              : <Foreign text={name} />}
             {expiresAtMs === undefined ? ", which has no end" : (
               <>
                 , which ends at <Moment atMs={expiresAtMs} />

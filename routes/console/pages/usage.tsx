@@ -22,6 +22,7 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { invalidField } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { csvOf, csvReply } from "../csv/csv.ts";
+import { named } from "../csv/named.ts";
 import { MEASURES, usagePlot } from "../parts/usage_plot.tsx";
 import {
   callsLink,
@@ -395,11 +396,22 @@ export function usageCsv(
   return csvReply(
     `usage-${filters.from}-${filters.to}-by-${by}`,
     csvOf(
-      [by, ...USAGE_COLUMNS],
-      allPages((page) => admin.usage({ ...query, by: [by], ...page }), {
-        limit: GROUPS,
-      }),
-      usageJson,
+      [
+        by,
+        ...(by === "key" || by === "account" ? [`${by}_name`] : []),
+        ...USAGE_COLUMNS,
+      ],
+      named(
+        admin,
+        allPages((page) => admin.usage({ ...query, by: [by], ...page }), {
+          limit: GROUPS,
+        }),
+        ({ keyId, accountId }) => ({
+          key: by === "key" ? keyId : undefined,
+          account: by === "account" ? accountId : undefined,
+        }),
+      ),
+      ({ item, names }) => ({ ...usageJson(item), ...names }),
     ),
   );
 }

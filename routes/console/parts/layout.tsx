@@ -18,10 +18,11 @@ import type {
   HeaderFields,
   HttpReply,
 } from "../../../gateway/http/http_reply.ts";
-import type { RouteContext } from "../../route.ts";
+import type { PageRequest } from "../../route.ts";
 import { ASSET_PATHS } from "../assets/assets.ts";
 import { themeOf } from "../http/cookies.ts";
 import { PAGE_HEADERS } from "../http/page_headers.ts";
+import { problemSentence } from "./problem_words.ts";
 
 interface NavItem {
   readonly name: string;
@@ -102,7 +103,7 @@ export interface Page {
 
 /** A page with navigation. */
 export function page(
-  context: RouteContext,
+  context: PageRequest,
   visit: Visit,
   { title, about, nav, actions, ...rest }: Page,
   body: JSX.Element,
@@ -143,6 +144,12 @@ export function page(
                 <bdi>{visit.session.accountId ?? "Operator"}</bdi>
               </b>
               <br />
+              {visit.session.name === undefined ? null : (
+                <>
+                  <bdi>{visit.session.name}</bdi>
+                  <br />
+                </>
+              )}
               {kind === "operator" ? "all accounts" : `with ${kindName(kind)}`}
             </span>
             <div>
@@ -189,6 +196,13 @@ export function page(
             </div>
             {actions === undefined ? null : <div class="acts">{actions}</div>}
           </div>
+          {visit.problem === undefined
+            ? null
+            : (
+              <p class="note bad" role="alert">
+                {problemSentence(visit.problem)} Nothing was changed.
+              </p>
+            )}
           {body}
         </main>
       </div>
@@ -198,7 +212,7 @@ export function page(
 
 /** A page without navigation: the doors, and errors without a session. */
 export function doorPage(
-  context: Pick<RouteContext, "request">,
+  context: Pick<PageRequest, "request">,
   options: Pick<Page, "title" | "status" | "headers">,
   body: JSX.Element,
 ): HttpReply {
@@ -228,7 +242,7 @@ export function OnceField(): JSX.Element {
 }
 
 function document(
-  { request }: Pick<RouteContext, "request">,
+  { request }: Pick<PageRequest, "request">,
   { title, status = 200, headers = {} }: Pick<
     Page,
     "title" | "status" | "headers"
@@ -283,7 +297,7 @@ function Brand({ href }: { readonly href: string }): JSX.Element {
 const THEMES = [["system", "System"], ["light", "Light"], ["dark", "Dark"]];
 
 function ThemeForm(
-  { context }: { readonly context: RouteContext },
+  { context }: { readonly context: PageRequest },
 ): JSX.Element {
   const { path, query, request } = context;
   const chosen = themeOf(request) ?? "system";

@@ -9,12 +9,14 @@ import type { Children, JSX } from "../jsx.d.ts";
 
 /** The credential with a copy button, and what to do with it. */
 export function NewSecret(
-  { text, noun, done, children }: {
+  { text, noun, done, about, children }: {
     /** Absent: the form was sent twice; the credential was in the first reply. */
     readonly text: string | undefined;
     readonly noun: string;
     /** The page to go on to. */
     readonly done: string;
+    /** Who may have it, and for what; absent: the programs that use it. */
+    readonly about?: JSX.Element;
     readonly children?: Children;
   },
 ): JSX.Element {
@@ -33,8 +35,8 @@ export function NewSecret(
   return (
     <section class="card">
       <p class="note">
-        This is the only time that the {noun}{" "}
-        is shown. Store it now, where only its programs can read it.
+        This is the only time that the {noun} is shown.{" "}
+        {about ?? "Store it now, where only its programs can read it."}
       </p>
       <p class="secret">
         <input
@@ -50,7 +52,9 @@ export function NewSecret(
       </p>
       {children}
       <p>
-        <a class="button" href={done}>I have stored it: Done</a>
+        <a class="button" href={done}>
+          {about === undefined ? "I have stored it: Done" : "Done"}
+        </a>
       </p>
     </section>
   );

@@ -12,7 +12,11 @@ import type {
   FlagKind,
   RecordFields,
 } from "../../../gateway/accounts/field.ts";
+import { dollarsText } from "../../../gateway/accounts/ledger/money.ts";
+import type { Visit } from "../../../gateway/console/visit.ts";
 import { invalidField } from "../../../translate/model/error.ts";
+import { type Choice, SelectField, TextField } from "./field.tsx";
+import { labelOf } from "./problem_words.ts";
 
 interface FormField {
   readonly name: string;
@@ -37,54 +41,61 @@ function formFields(fields: RecordFields): readonly FormField[] {
   );
 }
 
-/** Inputs for the fields; `values` are those of the record so far, as JSON has them. */
+/**
+ * Inputs for the fields; `values` are those of the record so far, as JSON has them. `choices` are the
+ * values of fields that are chosen, by name.
+ */
 export function RecordInputs(
-  { fields, values }: {
+  { visit, fields, values, choices = {} }: {
+    readonly visit: Visit;
     readonly fields: RecordFields;
     readonly values?: Readonly<Record<string, unknown>>;
+    readonly choices?: Readonly<Record<string, readonly Choice[]>>;
   },
 ): JSX.Element {
   return (
     <>
-      {formFields(fields).map(({ json, kind, help, choices }) => (
-        <label>
-          {titleOf(json)}
-          {isPlain(json, help) ? null : <small>{helpText(kind, help)}</small>}
-          {choices === undefined
-            ? (
-              <input
-                name={json}
-                value={textOf(kind, values?.[json])}
-                autocomplete="off"
-                {...(kind === "number" || kind === "usd"
-                  ? { inputmode: "decimal", placeholder: "none" }
-                  : kind === "moment"
-                  ? { placeholder: "2027-01-31" }
-                  : {})}
-              />
-            )
-            : (
-              <select name={json}>
-                {choices.map((one) => (
-                  <option
-                    key={one}
-                    value={one}
-                    selected={one === values?.[json]}
-                  >
-                    {one}
-                  </option>
-                ))}
-              </select>
-            )}
-          {values === undefined ? null : (
-            <input
-              type="hidden"
-              name={`was_${json}`}
-              value={textOf(kind, values[json])}
-            />
-          )}
-        </label>
-      ))}
+      {formFields(fields).map((field) => {
+        const { json, kind, help } = field;
+        const title = titleOf(json);
+        const before = textOf(kind, values?.[json]);
+        const own = choices[json] ??
+          field.choices?.map((one) => [one, one] as const);
+        return (
+          <>
+            {own === undefined
+              ? (
+                <TextField
+                  visit={visit}
+                  name={json}
+                  title={title}
+                  help={isPlain(json, help) ? undefined : helpText(kind, help)}
+                  value={before}
+                  {...(kind === "number" || kind === "usd"
+                    ? { inputmode: "decimal", placeholder: "none" }
+                    : kind === "moment"
+                    ? { placeholder: "2027-01-31" }
+                    : {})}
+                />
+              )
+              : (
+                <SelectField
+                  visit={visit}
+                  name={json}
+                  title={title}
+                  value={before}
+                  choices={own}
+                  {...(json in choices && before === ""
+                    ? { placeholder: "choose one" }
+                    : {})}
+                />
+              )}
+            {values === undefined
+              ? null
+              : <input type="hidden" name={`was_${json}`} value={before} />}
+          </>
+        );
+      })}
     </>
   );
 }
@@ -107,8 +118,7 @@ function helpText(kind: FlagKind, help: string): string {
 
 /** `spend_per_day_micro_usd`: Spend per day, dollars. */
 export function titleOf(json: string): string {
-  const words = json.replace(/_micro_usd$/, ", dollars").replaceAll("_", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return `${labelOf(json)}${json.endsWith("_micro_usd") ? ", dollars" : ""}`;
 }
 
 function textOf(kind: FlagKind, value: unknown): string {
@@ -117,29 +127,26 @@ function textOf(kind: FlagKind, value: unknown): string {
   return Array.isArray(value) ? value.join(", ") : String(value);
 }
 
-/** An amount as a form shows it: `12.5`. */
-function dollarsText(microUsd: number): string {
-  const text = String(Math.abs(microUsd)).padStart(7, "0");
-  const part = text.slice(-6).replace(/0+$/, "");
-  return `${microUsd < 0 ? "-" : ""}${text.slice(0, -6)}${
-    part === "" ? "" : `.${part}`
-  }`;
-}
-
 /**
  * The body of a form. An empty field is left out, or removes the setting where `clears`. So is a
  * field as the form showed it: what another tab has changed since then stays.
  *
- * @throws {ApiError} `invalid_request` naming the field
+ * @throws {ApiError} `invalid_request` naming the field, also for an empty one of `required`
  */
 export function recordBody(
   fields: RecordFields,
   form: URLSearchParams,
-  { clears }: { readonly clears: boolean },
+  { clears, required = [] }: {
+    readonly clears: boolean;
+    readonly required?: readonly string[];
+  },
 ): Readonly<Record<string, unknown>> {
   const body: Record<string, unknown> = {};
   for (const { json, kind } of formFields(fields)) {
     const text = form.get(json)?.trim();
+    if (required.includes(json) && (text ?? "") === "") {
+      throw invalidField(json, "choose one");
+    }
     if (text === undefined || text === form.get(`was_${json}`)) continue;
     if (text === "") {
       if (clears && kind !== "text") body[json] = null;
@@ -177,14 +184,21 @@ function valueOf(json: string, kind: FlagKind, text: string): unknown {
  * @throws {ApiError} `invalid_request` naming the field
  */
 export function microUsdOf(field: string, text: string): number {
-  const match = /^([-−]?)\$?(\d{1,9})(?:\.(\d{1,6}))?$/.exec(text);
+  const match = /^([-−]?)\$?(\d+|\d{1,3}(?:,\d{3})+)(?:\.(\d+))?$/.exec(text);
   if (match === null) {
     throw invalidField(
       field,
-      "must be dollars such as 12.50, with at most six digits after the point",
+      text === "" ? "enter an amount" : "must be dollars such as 12.50",
     );
   }
-  const [, sign, whole = "", part = ""] = match;
+  const [, sign, digits = "", part = ""] = match;
+  const whole = digits.replaceAll(",", "");
+  if (part.length > 6) {
+    throw invalidField(field, "may have six digits after the point");
+  }
+  if (whole.length > 9) {
+    throw invalidField(field, "must be less than a billion dollars");
+  }
   const amount = Number(whole + part.padEnd(6, "0"));
   return sign === "" ? amount : 0 - amount;
 }

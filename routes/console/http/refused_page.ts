@@ -1,0 +1,27 @@
+/**
+ * An error of a page whose visitor is known: it is shown in the frame of the visitor's pages.
+ *
+ * @module
+ */
+import type { Visit } from "../../../gateway/console/visit.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import { ApiError } from "../../../translate/model/error.ts";
+
+/** An error with the session in which it happened. */
+export class RefusedPage extends ApiError {
+  /** Whose page it is. */
+  readonly visit: Visit;
+  /** Shows the form again with the problem of its input; absent: the request has no form. */
+  readonly again: ((visit: Visit) => Promise<HttpReply>) | undefined;
+
+  /** The page of `error`. */
+  constructor(
+    { kind, message, details }: ApiError,
+    visit: Visit,
+    again?: (visit: Visit) => Promise<HttpReply>,
+  ) {
+    super(kind, message, details);
+    this.visit = visit;
+    this.again = again;
+  }
+}

@@ -1,0 +1,149 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * Fields of forms: with what was entered, and with its problem, if the form is shown again.
+ *
+ * @module
+ */
+import type { Children, JSX } from "../jsx.d.ts";
+import type { Visit } from "../../../gateway/console/visit.ts";
+
+/** What a field of a form shows: what was entered, or else its value of before. */
+export function entered(
+  { problem, form }: Visit,
+  name: string,
+  otherwise: string = "",
+): string {
+  return problem === undefined ? otherwise : form.get(name) ?? "";
+}
+
+/** Attributes of the input with the problem, which has the focus; `autofocus`: has it otherwise. */
+function stateOf(
+  { problem }: Visit,
+  name: string,
+  autofocus: boolean,
+): Readonly<Record<string, Children>> {
+  return problem === undefined
+    ? autofocus ? { autofocus } : {}
+    : problem.field === name
+    ? { autofocus: true, "aria-invalid": "true" }
+    : {};
+}
+
+/** What is wrong with a field; nothing if it is not the one. */
+export function FieldProblem(
+  { visit: { problem }, name }: {
+    readonly visit: Visit;
+    readonly name: string;
+  },
+): JSX.Element | null {
+  return problem?.field === name
+    ? <strong class="problem">{problem.text}</strong>
+    : null;
+}
+
+interface FieldProps {
+  readonly visit: Visit;
+  readonly name: string;
+  readonly title: string;
+  /** A sentence below the title. */
+  readonly help?: Children;
+  readonly autofocus?: boolean;
+}
+
+/** A field for a text. Further properties are attributes of its input. */
+export function TextField(
+  { visit, name, title, help, value, autofocus = false, ...attributes }:
+    & FieldProps
+    & {
+      readonly value?: string;
+      readonly [attribute: string]: Children | Visit;
+    },
+): JSX.Element {
+  return (
+    <label>
+      {title}
+      {help === undefined ? null : <small>{help}</small>}
+      <input
+        name={name}
+        value={entered(visit, name, value)}
+        {...attributes as Readonly<Record<string, Children>>}
+        {...stateOf(visit, name, autofocus)}
+      />
+      <FieldProblem visit={visit} name={name} />
+    </label>
+  );
+}
+
+/** A choice: a value and what it is called, each. */
+export type Choice = readonly [value: string, text: string];
+
+/** A field with some values to choose from; `placeholder` is shown while none is chosen. */
+export function SelectField(
+  { visit, name, title, help, value, choices, placeholder, autofocus = false }:
+    & FieldProps
+    & {
+      readonly value?: string;
+      readonly choices: readonly Choice[];
+      readonly placeholder?: string;
+    },
+): JSX.Element {
+  const chosen = entered(visit, name, value);
+  return (
+    <label>
+      {title}
+      {help === undefined ? null : <small>{help}</small>}
+      <select
+        name={name}
+        required={placeholder !== undefined}
+        {...stateOf(visit, name, autofocus)}
+      >
+        {placeholder === undefined
+          ? null
+          : <option value="">{placeholder}</option>}
+        {choices.map(([one, text]) => (
+          <option key={one} value={one} selected={one === chosen}>
+            {text}
+          </option>
+        ))}
+      </select>
+      <FieldProblem visit={visit} name={name} />
+    </label>
+  );
+}
+
+/** A field for several values of a list. */
+export function BoxesField(
+  { visit, name, title, help, values, choices, children }:
+    & Omit<FieldProps, "autofocus">
+    & {
+      readonly values: readonly string[];
+      readonly choices: readonly string[];
+      /** Before the boxes. */
+      readonly children?: Children;
+    },
+): JSX.Element {
+  const chosen = new Set(
+    visit.problem === undefined ? values : visit.form.getAll(name),
+  );
+  return (
+    <fieldset>
+      <legend>{title}</legend>
+      {help === undefined ? null : <small>{help}</small>}
+      <FieldProblem visit={visit} name={name} />
+      {children}
+      {choices.map((one, at) => (
+        <label>
+          <input
+            type="checkbox"
+            name={name}
+            value={one}
+            checked={chosen.has(one)}
+            autofocus={at === 0 && visit.problem?.field === name}
+          />
+          {one}
+        </label>
+      ))}
+    </fieldset>
+  );
+}

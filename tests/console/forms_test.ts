@@ -1,0 +1,419 @@
+/** Forms that are refused: the error stands at its field, in words, with everything that was entered. */
+import assert from "node:assert/strict";
+import { CHROMIUM, openTab, withBrowser } from "../support/chromium.ts";
+import {
+  ADMIN_TOKEN,
+  credentialOf,
+  startConsole,
+  visit,
+  type Visitor,
+} from "../support/console_visitor.ts";
+import { csvRows } from "../support/csv_rows.ts";
+import type { TestGateway } from "../support/test_gateway.ts";
+
+interface Refused {
+  readonly path: string;
+  readonly form: Readonly<Record<string, string>>;
+  /** The field that is at fault. */
+  readonly field: string;
+  /** The text at the field. */
+  readonly says: RegExp;
+  /** Fields that keep what was entered; absent: all. */
+  readonly keeps?: readonly string[];
+}
+
+const OPERATOR = "/console/operator";
+const LONG = "x".repeat(201);
+
+/** Forms of operators; `KEY` is replaced by the id of a key. */
+const OF_OPERATORS: readonly Refused[] = [
+  {
+    path: "/accounts/new",
+    form: { id: "bad id!", name: "Search team", plan: "team" },
+    field: "id",
+    says: /must be 1 to 64 letters, digits/,
+  },
+  {
+    path: "/accounts/new",
+    form: { id: "search", name: "Search team", plan: "" },
+    field: "plan",
+    says: /choose one/,
+  },
+  {
+    path: "/accounts/new",
+    form: { id: "default", name: "again", plan: "team" },
+    field: "id",
+    says: /exists already/,
+  },
+  {
+    path: "/accounts/new",
+    form: { id: "search", name: LONG, plan: "team" },
+    field: "name",
+    says: /at most 200 characters/,
+  },
+  {
+    path: "/accounts/new",
+    form: {
+      id: "search",
+      name: "n",
+      plan: "team",
+      warn_below_micro_usd: "$99999999999999",
+    },
+    field: "warn_below_micro_usd",
+    says: /less than a billion dollars/,
+  },
+  {
+    path: "/accounts/change/default",
+    form: { name: "renamed", plan: "gone" },
+    field: "plan",
+    says: /there is no plan gone/,
+    keeps: ["name"],
+  },
+  {
+    path: "/accounts/top-up/default",
+    form: { usd: "12.1234567", note: "a note" },
+    field: "usd",
+    says: /six digits after the point/,
+  },
+  {
+    path: "/accounts/top-up/default",
+    form: { usd: "99999999", note: "a note" },
+    field: "usd",
+    says: /at most \$10,000,000\.00/,
+  },
+  {
+    path: "/accounts/link/default",
+    form: { name: LONG, scope: "manage" },
+    field: "name",
+    says: /at most 200 characters/,
+    keeps: ["name"],
+  },
+  {
+    path: "/accounts/token/default",
+    form: { name: "", scope: "manage" },
+    field: "name",
+    says: /must not be empty/,
+    keeps: [],
+  },
+  {
+    path: "/accounts/key/default",
+    form: { name: "crawler", requests_per_minute: "many" },
+    field: "requests_per_minute",
+    says: /must be a whole number/,
+  },
+  {
+    path: "/plans/new",
+    form: { id: "free", all_models: "yes" },
+    field: "no_limit",
+    says: /enter a limit, or tick/,
+  },
+  {
+    path: "/plans/new",
+    form: { id: "free", requests_per_minute: "5" },
+    field: "models",
+    says: /choose some of them, or all/,
+  },
+  {
+    path: "/plans/team",
+    form: { requests_per_minute: "0" },
+    field: "requests_per_minute",
+    says: /must be at least 1/,
+  },
+  {
+    path: "/keys/limits/KEY",
+    form: { name: "renamed", spend_per_day_micro_usd: "100" },
+    field: "spend_per_day_micro_usd",
+    says:
+      /at most the plan&#39;s limit of \$20|at most the plan's limit of \$20/,
+  },
+  {
+    path: "/keys/revoke/KEY",
+    form: { last_four: "no" },
+    field: "last_four",
+    says: /last four characters/,
+  },
+].map((one) => ({ ...one, path: `${OPERATOR}${one.path}` }));
+
+const OF_ACCOUNTS: readonly Refused[] = [
+  {
+    path: "/console/keys/new",
+    form: { name: "crawler", requests_per_minute: "-5" },
+    field: "requests_per_minute",
+    says: /must be a whole number/,
+  },
+  {
+    path: "/console/keys/limits/KEY",
+    form: { name: LONG },
+    field: "name",
+    says: /at most 200 characters/,
+  },
+  {
+    path: "/console/keys/revoke/KEY",
+    form: { last_four: "no" },
+    field: "last_four",
+    says: /last four characters/,
+  },
+  {
+    path: "/console/access/tokens",
+    form: { name: LONG },
+    field: "name",
+    says: /at most 200 characters/,
+  },
+];
+
+async function worldOf(gateway: TestGateway): Promise<string> {
+  const { admin } = gateway.accounts;
+  await admin.plans.create({
+    id: "team",
+    requestsPerMinute: 60,
+    spendPerDayMicroUsd: 20_000_000,
+  });
+  await admin.accounts.update("default", { planId: "team" });
+  return (await credentialOf(gateway, "key")).id;
+}
+
+/** The tag of the input with this name. */
+function inputOf(html: string, name: string): string {
+  return new RegExp(`<(?:input|select|textarea)[^>]*name="${name}"[^>]*>`)
+    .exec(html)?.[0] ?? "";
+}
+
+async function checkRefused(
+  visitor: Visitor,
+  { path, form, field, says, keeps = Object.keys(form) }: Refused,
+): Promise<void> {
+  const reply = await visitor.post(path, {
+    ...form,
+    idempotency_key: crypto.randomUUID(),
+  });
+  const whole = await reply.text();
+  // The search has fields, too.
+  const html = whole.slice(whole.indexOf('class="head"'));
+  assert.ok([400, 404, 409].includes(reply.status), `${path} ${reply.status}`);
+  assert.match(whole, /<nav aria-label="Pages">/);
+  const [, problem = ""] = /<strong class="problem">([^<]*)/.exec(html) ?? [];
+  assert.match(problem, says);
+  assert.match(html, /role="alert">[^<]*Nothing was changed/);
+  assert.match(
+    html,
+    new RegExp(`name="${field}"[^]*?<strong class="problem">|<legend>`),
+  );
+  const input = inputOf(html, field);
+  if (!input.includes("checkbox")) {
+    assert.match(input, /aria-invalid="true"/, `${path}: ${input}`);
+  }
+  assert.match(input, /autofocus/, `${path}: ${input}`);
+  for (const name of keeps) {
+    const value = form[name] ?? "";
+    const kept = inputOf(html, name);
+    if (kept.includes("checkbox")) assert.match(kept, /checked/, name);
+    else if (kept.startsWith("<select")) {
+      if (value === "") continue;
+      assert.match(
+        html,
+        new RegExp(`<option value="${value}"[^>]*selected`),
+        name,
+      );
+    } else assert.ok(kept.includes(`value="${value}"`), `${path}: ${kept}`);
+  }
+}
+
+Deno.test("a refused form is shown again, with its problem at the field and what was entered", async (t) => {
+  const gateway = await startConsole();
+  try {
+    const keyId = await worldOf(gateway);
+    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+    const owner = await visit(
+      gateway.url,
+      "manage",
+      (await credentialOf(gateway, "manage")).text,
+    );
+    const changes = async (): Promise<number> =>
+      (await gateway.accounts.admin.changes.list({ limit: 1000 })).data.length;
+    const before = await changes();
+    for (
+      const [visitor, forms] of [
+        [operator, OF_OPERATORS],
+        [owner, OF_ACCOUNTS],
+      ] as const
+    ) {
+      for (const one of forms) {
+        await t.step(`${one.path}: ${one.field}`, () =>
+          checkRefused(visitor, {
+            ...one,
+            path: one.path.replace("KEY", keyId),
+          }));
+      }
+    }
+    assert.equal(await changes(), before);
+  } finally {
+    await gateway.close();
+  }
+});
+
+Deno.test("an amount of a form in the address is refused on the page of the form", async () => {
+  const gateway = await startConsole();
+  try {
+    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+    const reply = await operator.get(
+      `${OPERATOR}/accounts/top-up/default?usd=much&note=a+note`,
+    );
+    const html = await reply.text();
+    assert.equal(reply.status, 400);
+    assert.match(html, /Amount: must be dollars such as 12\.50/);
+    assert.match(inputOf(html, "usd"), /value="much"/);
+    assert.match(inputOf(html, "note"), /value="a note"/);
+  } finally {
+    await gateway.close();
+  }
+});
+
+Deno.test("plans and models are chosen, and an error without a form stays in the frame of the pages", async () => {
+  const gateway = await startConsole();
+  try {
+    await worldOf(gateway);
+    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+    const read = async (path: string): Promise<string> =>
+      await (await operator.get(`${OPERATOR}${path}`)).text();
+    const account = await read("/accounts/new");
+    assert.match(account, /<select name="plan" required[^>]*>/);
+    assert.match(
+      account,
+      /<option value="team"[^>]*>team: requests per minute 60, spend per day \$20\.00/,
+    );
+    assert.doesNotMatch(account, /<option value="unlimited"[^>]*selected/);
+    const plan = await read("/plans/new");
+    assert.match(plan, /type="checkbox" name="models" value="vendorb-5\.5"/);
+    const made = await operator.post(`${OPERATOR}/plans/new`, {
+      id: "two",
+      requests_per_minute: "5",
+      models: "vendorb-5.5",
+      idempotency_key: crypto.randomUUID(),
+    });
+    await made.body?.cancel();
+    assert.equal(made.status, 303);
+    const changed = await read("/plans/two");
+    assert.match(changed, /value="vendorb-5\.5" checked/);
+    const missing = await operator.get(`${OPERATOR}/plans/none`);
+    assert.equal(missing.status, 404);
+    assert.match(
+      await missing.text(),
+      /<nav aria-label="Pages">[^]*no plan none/,
+    );
+  } finally {
+    await gateway.close();
+  }
+});
+
+for (const javaScriptEnabled of [true, false]) {
+  Deno.test({
+    name: `in a browser ${
+      javaScriptEnabled ? "with" : "without"
+    } JavaScript, a wrong field has the focus, and once corrected the form is taken`,
+    ignore: CHROMIUM === undefined,
+    async fn() {
+      const gateway = await startConsole();
+      try {
+        await worldOf(gateway);
+        const { cookie } = await visit(gateway.url, "operator", ADMIN_TOKEN);
+        const [name = "", value = ""] = cookie.split("=");
+        await withBrowser(async (browser) => {
+          const { page, context } = await openTab(browser, {
+            javaScriptEnabled,
+          });
+          await context.addCookies([{ name, value, url: gateway.url }]);
+          await page.goto(`${gateway.url}${OPERATOR}/accounts/new`);
+          await page.locator(".form input[name=id]").fill("bad id!");
+          await page.locator(".form input[name=name]").fill("Search team");
+          await page.locator("select[name=plan]").selectOption("team");
+          await page.getByRole("button", { name: "Create" }).click();
+          const wrong = page.locator("[aria-invalid=true]");
+          await wrong.waitFor();
+          assert.equal(await page.locator(":focus").inputValue(), "bad id!");
+          await wrong.fill("search");
+          await page.getByRole("button", { name: "Create" }).click();
+          await page.waitForURL(`${gateway.url}${OPERATOR}/accounts/search`);
+          const { name: shown, planId } = await gateway.accounts.admin.accounts
+            .get("search");
+          assert.deepEqual([shown, planId], ["Search team", "team"]);
+          await context.close();
+        });
+      } finally {
+        await gateway.close();
+      }
+    },
+  });
+}
+
+Deno.test("who a sign-in link is for is known to the session and to what it changes", async () => {
+  const gateway = await startConsole();
+  try {
+    const { admin } = gateway.accounts;
+    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+    const made = await (await operator.post(
+      `${OPERATOR}/accounts/link/default`,
+      { name: "Robin of Search", scope: "manage" },
+    )).text();
+    assert.match(made, /Give it to <bdi>Robin of Search<\/bdi>/);
+    assert.match(made, /once, until/);
+    const [, code = ""] = /#(code-[\w-]+)/.exec(made) ?? [];
+    const robin = await visit(gateway.url, "manage", code);
+    assert.match(
+      await (await robin.get("/console/access")).text(),
+      /<td class="wrap"><bdi>Robin of Search<\/bdi>/,
+    );
+    // The next link deletes the row of the code.
+    await admin.signInCodes.create({ accountId: "default", scope: "read" });
+    await (await robin.post("/console/keys/new", { name: "of Robin" })).text();
+    const { data: [issued] } = await admin.changes.list({
+      action: "key.issue",
+      limit: 1,
+    });
+    assert.equal(issued?.actorName, "Robin of Search");
+  } finally {
+    await gateway.close();
+  }
+});
+
+Deno.test("files have dollars beside micro-dollars, and names beside ids", async () => {
+  const gateway = await startConsole();
+  try {
+    const { admin } = gateway.accounts;
+    await admin.accounts.update("default", { name: "The first" });
+    const { text: key } = await credentialOf(gateway, "key");
+    await (await gateway.post("/v1/messages", {
+      model: "vendorb-5.5",
+      max_tokens: 10,
+      messages: [{ role: "user", content: "Hello" }],
+    }, { "x-api-key": key })).text();
+    await gateway.accounts.flush();
+    await gateway.accounts.calls?.flush();
+    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+    for (
+      const path of [
+        "calls",
+        "ledger",
+        "usage",
+        "usage?by=key",
+        "usage?by=account",
+      ]
+    ) {
+      const [name = "", search = ""] = path.split("?");
+      const [row = {}] = csvRows(
+        await (await operator.get(`${OPERATOR}/${name}.csv?${search}`)).text(),
+      );
+      const micro = Number(row["micro_usd"]);
+      assert.ok(Math.abs(micro) > 0, path);
+      assert.equal(Number(row["usd"]), micro / 1e6, path);
+      if (path !== "usage") {
+        assert.equal(
+          row["key_name"] ?? row["account_name"],
+          search === "by=account" ? "The first" : "of a test",
+          path,
+        );
+      }
+    }
+  } finally {
+    await gateway.close();
+  }
+});

@@ -1,0 +1,10 @@
+export { ServiceMonitor } from "npm:@kubernetes-models/prometheus-operator@6.0.0/monitoring.coreos.com/v1/ServiceMonitor";
+export { Deployment } from "npm:kubernetes-models@5.1.0/apps/v1/Deployment";
+export { HorizontalPodAutoscaler } from "npm:kubernetes-models@5.1.0/autoscaling/v2/HorizontalPodAutoscaler";
+export { NetworkPolicy } from "npm:kubernetes-models@5.1.0/networking.k8s.io/v1/NetworkPolicy";
+export { PodDisruptionBudget } from "npm:kubernetes-models@5.1.0/policy/v1/PodDisruptionBudget";
+export { ConfigMap } from "npm:kubernetes-models@5.1.0/v1/ConfigMap";
+export { Namespace } from "npm:kubernetes-models@5.1.0/v1/Namespace";
+export { PersistentVolumeClaim } from "npm:kubernetes-models@5.1.0/v1/PersistentVolumeClaim";
+export { Service } from "npm:kubernetes-models@5.1.0/v1/Service";
+export { ServiceAccount } from "npm:kubernetes-models@5.1.0/v1/ServiceAccount";

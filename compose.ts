@@ -67,7 +67,7 @@ export interface Composed {
   readonly gateway: Gateway;
   /** The opened accounts. */
   readonly accounts: ConfiguredAccounts;
-  /** Makes other settings take effect for calls that begin from now on; only models and vendors may differ. */
+  /** Makes other settings take effect for calls that begin from now on; only models, vendors and secrets may differ. */
   configure(next: Config): void;
 }
 
@@ -79,6 +79,7 @@ export interface Composed {
 export async function compose(options: ComposeOptions): Promise<Composed> {
   const { config, replayUrl } = options;
   const localNow = options.now ?? Date.now;
+  let inForce = config;
   let prices = pricesOf(config.catalogue);
   const accounts = await openConfiguredAccounts(
     config,
@@ -127,6 +128,8 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   });
   const apply = (next: Config): void => {
     const models = modelsOf(next, gateway.models);
+    inForce = next;
+    accounts.configure(next);
     prices = pricesOf(next.catalogue);
     gateway.configure(next, models);
   };
@@ -184,11 +187,11 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     ...(accounts.replies === undefined ? {} : { replies: accounts.replies }),
     ...(config.adminToken === undefined
       ? {}
-      : { adminAuth: adminAuth(config.adminToken, now) }),
+      : { adminAuth: adminAuth(() => inForce.adminToken ?? "", now) }),
     // Without a kept store the sessions would end with the process.
     ...(config.console === "off" || accounts.isInMemory ? {} : {
       console: createConsole({
-        config,
+        config: () => inForce,
         accounts: accounts.accounts,
         admin: accounts.admin,
         now,

@@ -89,11 +89,15 @@ const log = lineWriter({
 closeLog = () => log.close(LAST_LINES_MS);
 const print = log.line;
 let reloadSettings = (): void => {};
-const { configFile } = config;
-const watch = configFile === undefined
-  ? undefined
-  : new FileWatch(() => fileVersion(configFile), () => reloadSettings());
-// Notes the version that was read: the file may change while the store opens.
+const watched = [
+  ...(config.configFile === undefined ? [] : [config.configFile]),
+  ...config.secretFiles.map(({ path }) => path),
+];
+const watch = watched.length === 0 ? undefined : new FileWatch(
+  async () => (await Promise.all(watched.map(fileVersion))).join(),
+  () => reloadSettings(),
+);
+// Notes the versions that were read: a file may change while the store opens.
 await watch?.look();
 /** Requests that arrive before the gateway is assembled wait for it. */
 const opened = Promise.withResolvers<Gateway>();
@@ -182,9 +186,9 @@ watchFaults({
   },
   secrets: () => [
     ...gateway.models.secrets(),
-    config.gatewayKey ?? "",
-    config.adminToken ?? "",
-    ...passwordsIn(config.databaseUrl),
+    gateway.config.gatewayKey ?? "",
+    gateway.config.adminToken ?? "",
+    ...passwordsIn(gateway.config.databaseUrl),
   ],
   now,
 });

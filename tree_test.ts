@@ -1,7 +1,7 @@
 /** The house rules that can be checked by reading the tree: who imports whom, and that the README keeps up. */
 import assert from "node:assert/strict";
 import { SETTING_DESCRIPTIONS } from "./gateway/setting_descriptions.ts";
-import { SETTING_NAMES } from "./gateway/setting_forms.ts";
+import { FILE_FORMS, SETTING_NAMES } from "./gateway/setting_forms.ts";
 import { VERSION } from "./gateway/version.ts";
 
 const ROOT = new URL("./", import.meta.url);
@@ -312,6 +312,11 @@ Deno.test("docs/configuration.md has a row for every setting, with the texts of 
   assert.deepEqual(
     rows.map(([name]) => name).toSorted(),
     [...SETTING_NAMES].toSorted(),
+  );
+  const [, section = ""] = page.split("## Secrets in files");
+  assert.deepEqual(
+    [...section.matchAll(/`([A-Z_]+_FILE)`/g)].map(([, name]) => name),
+    [...FILE_FORMS.keys()],
   );
 });
 

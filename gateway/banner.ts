@@ -6,9 +6,8 @@
  */
 import { ANY_KEY_SETTING } from "./upstream/catalogue/vendors.ts";
 import type { Config } from "./config.ts";
-import { isUnencrypted } from "./upstream/credentials/auth_settings.ts";
+import { missingNotes, vendorNotes } from "./configuration_notes.ts";
 import { VERSION } from "./version.ts";
-import { notOffered } from "./upstream/catalogue/not_offered.ts";
 
 /** Values shown in the banner. */
 export interface BannerOptions {
@@ -39,36 +38,15 @@ export function banner(
   const key = firstKey ?? "$GATEWAY_KEY";
   const model = models[0] ?? "MODEL";
   const other = models.at(-1) ?? model;
-  const unencrypted = Object.entries(config.vendors)
-    .filter(([, { baseUrl }]) => isUnencrypted(baseUrl))
-    .map(([name]) => name);
-  const missing = notOffered(config, (id) => models.includes(id));
   const lines = [
     `Model gateway at ${baseUrl}`,
     `Version: ${VERSION}`,
     config.replay
       ? `Upstream: the embedded replay (set ${ANY_KEY_SETTING} for real models)`
       : `Upstream: ${Object.keys(config.vendors).join(", ")}`,
-    ...(config.vendorsWithoutKey.length === 0 ? [] : [
-      `Vendors without a key, which are not called: ${
-        config.vendorsWithoutKey.map(({ name, keySetting }) =>
-          `${name} (set ${keySetting})`
-        ).join(", ")
-      }`,
-    ]),
-    ...(unencrypted.length === 0 ? [] : [
-      `Reached without encryption, credential included: ${
-        unencrypted.join(", ")
-      }`,
-    ]),
+    ...vendorNotes(config),
     `Models: ${models.join(", ")}`,
-    ...(missing.length === 0 ? [] : [
-      `Not offered: ${
-        missing.map((group) =>
-          `${group.models.join(", ")} (set ${group.keySettings.join(" or ")})`
-        ).join("; ")
-      }`,
-    ]),
+    ...missingNotes(config, models),
     "",
   ];
   if (isInMemory) {

@@ -4,10 +4,13 @@
  *
  * @module
  */
+import type { z } from "zod";
+import type { JsonObject } from "../translate/bytes/json.ts";
 import type { DialectName } from "../translate/model/request.ts";
 import { type OverridesFile, readOverrides } from "./overrides_file.ts";
 import { misspeltSettings } from "./misspelt_settings.ts";
-import { ENVIRONMENT, SETTING_NAMES } from "./setting_forms.ts";
+import { placeOf, type SecretFile, withSecretFiles } from "./secret_files.ts";
+import { ENVIRONMENT, FILE_FORMS, SETTING_NAMES } from "./setting_forms.ts";
 import { type SettingInForce, settingsInForce } from "./settings_in_force.ts";
 import { type Catalogue, catalogue } from "./upstream/catalogue/catalogue.ts";
 import type { CatalogueOverrides } from "./upstream/catalogue/catalogue_shape.ts";
@@ -68,8 +71,12 @@ export interface Config {
   readonly configFile?: string;
   /** Identifies the version of the configuration file; absent without one. */
   readonly configHash?: string;
+  /** The settings whose values are from files of their own. */
+  readonly secretFiles: readonly SecretFile[];
   /** Content of the configuration file; empty without one. */
   readonly overrides: CatalogueOverrides;
+  /** The configuration file as it is written; empty without one. */
+  readonly fileContent: JsonObject;
   /** Every model, with the overrides of `GATEWAY_CONFIG`; `vendors` decides which are offered. */
   readonly catalogue: Catalogue;
   /**
@@ -150,10 +157,14 @@ export interface ConfigSources {
 
 /** Invalid settings, one line of the message per problem. */
 export class ConfigError extends Error {
-  /** Each problem begins with the name of its setting. */
+  override name = "ConfigError";
+  /** Each begins with the name of its setting. */
+  readonly problems: readonly string[];
+
+  /** One line of the message per problem. */
   constructor(problems: readonly string[]) {
     super(problems.join("\n"));
-    this.name = "ConfigError";
+    this.problems = problems;
   }
 }
 
@@ -164,23 +175,30 @@ export class ConfigError extends Error {
  */
 export function readConfig(sources: ConfigSources): Config {
   const problems: string[] = [];
-  const env = Object.fromEntries(
+  const given = Object.fromEntries(
     Object.entries(sources.env).filter(([, value]) => value !== ""),
   );
+  const { env, secretFiles } = withSecretFiles(
+    given,
+    sources.readFile,
+    problems,
+  );
   const file = env["GATEWAY_CONFIG"];
-  const { overrides, hash: configHash }: OverridesFile = file === undefined
+  const { overrides, content = {}, hash: configHash }: OverridesFile = file ===
+      undefined
     ? { overrides: {} }
     : readOverrides(file, sources.readFile, problems);
   const named = Object.values(overrides.vendors ?? {}).flatMap(namedVariables);
-  problems.unshift(...misspeltSettings(env, SETTING_NAMES, new Set(named)));
-  const parsed = ENVIRONMENT.safeParse(env);
-  if (!parsed.success) {
-    for (const issue of parsed.error.issues) {
-      problems.push(`${issue.path.join(".")}: ${issue.message}`);
-    }
-    throw new ConfigError(problems);
-  }
-  const values = parsed.data;
+  problems.unshift(
+    ...misspeltSettings(
+      given,
+      [...SETTING_NAMES, ...FILE_FORMS.keys()],
+      new Set(named),
+    ),
+  );
+  const values = valuesOf(env, (name, message) => {
+    problems.push(`${placeOf(name, secretFiles)}: ${message}`);
+  });
   const vendors: Record<string, VendorAccess> = {};
   for (const vendor of VENDORS) {
     const apiKey = values[vendor.keySetting];
@@ -228,7 +246,10 @@ export function readConfig(sources: ConfigSources): Config {
     env["DENO_DEPLOYMENT_ID"] !== undefined;
   const unconfigured = Object.keys(vendors).length === 0;
   const isReplayRequested = values.GATEWAY_UPSTREAM === "replay";
-  if (unconfigured && !isReplayRequested) {
+  // Without a vendor because of another problem is no problem of its own.
+  const lacksVendor = unconfigured && !isReplayRequested &&
+    !problems.some(isOfVendor);
+  if (lacksVendor) {
     for (const { keySetting, baseUrlSetting } of VENDORS) {
       if (values[baseUrlSetting] !== undefined) {
         problems.push(
@@ -238,10 +259,7 @@ export function readConfig(sources: ConfigSources): Config {
       }
     }
   }
-  if (
-    unconfigured && !isReplayRequested &&
-    (onPlatform || !isLoopback(values.HOST))
-  ) {
+  if (lacksVendor && (onPlatform || !isLoopback(values.HOST))) {
     problems.push(
       `HOST: ${
         onPlatform ? "this deployment is" : `${values.HOST} is`
@@ -258,9 +276,11 @@ export function readConfig(sources: ConfigSources): Config {
     vendorsWithoutKey,
     replay: isReplayRequested || unconfigured,
     overrides,
+    fileContent: content,
     catalogue: models,
     ...(file === undefined ? {} : { configFile: file }),
     ...(configHash === undefined ? {} : { configHash }),
+    secretFiles,
     ...(values.GATEWAY_KEY === undefined
       ? {}
       : { gatewayKey: values.GATEWAY_KEY }),
@@ -306,7 +326,36 @@ export function readConfig(sources: ConfigSources): Config {
     traces: onPlatform || /^true$/i.test(env["OTEL_DENO"] ?? ""),
     logRequests: values.GATEWAY_LOG === "requests",
   };
-  return Object.freeze({ ...config, settings: settingsInForce(config, env) });
+  return Object.freeze({
+    ...config,
+    settings: settingsInForce(config, env, secretFiles),
+  });
+}
+
+/** The values; those of wrong settings are as if they were not set, so that other problems are found too. */
+function valuesOf(
+  env: Readonly<Record<string, string>>,
+  onProblem: (name: string, message: string) => void,
+): z.output<typeof ENVIRONMENT> {
+  const parsed = ENVIRONMENT.safeParse(env);
+  if (parsed.success) return parsed.data;
+  const wrong = new Set<string>();
+  for (const { path, message } of parsed.error.issues) {
+    const name = path.join(".");
+    wrong.add(name);
+    onProblem(name, message);
+  }
+  return ENVIRONMENT.parse(
+    Object.fromEntries(
+      Object.entries(env).filter(([name]) => !wrong.has(name)),
+    ),
+  );
+}
+
+/** Whether a problem is that of a vendor's key or of the file that may name vendors. */
+function isOfVendor(problem: string): boolean {
+  return problem.startsWith("GATEWAY_CONFIG") ||
+    VENDORS.some(({ keySetting }) => problem.startsWith(keySetting));
 }
 
 /**
@@ -314,7 +363,7 @@ export function readConfig(sources: ConfigSources): Config {
  * sent to a vendor.
  */
 function isOtherSetting(name: string): boolean {
-  return name.startsWith("GATEWAY_") ||
+  return name.startsWith("GATEWAY_") || FILE_FORMS.has(name) ||
     (SETTING_NAMES.includes(name) &&
       !VENDORS.some(({ keySetting }) => keySetting === name));
 }

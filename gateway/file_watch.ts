@@ -1,17 +1,17 @@
 /**
- * Notices that a file has changed, by looking at it at intervals: this also works for files that are
+ * Notices that files have changed, by looking at them at intervals: this also works for files that are
  * replaced by renaming, and for mounted volumes that send no notifications.
  *
  * @module
  */
 
-/** How often the file is looked at, in milliseconds. */
+/** How often the files are looked at, in milliseconds. */
 export const LOOK_MS = 2_000;
 
-/** The version of a file that cannot be looked at. */
+/** The version while a file cannot be looked at. */
 const ABSENT = "absent";
 
-/** The state of one file between looks. */
+/** The state of files between looks. */
 export class FileWatch {
   readonly #version: () => Promise<string>;
   readonly #onChange: () => void;
@@ -19,7 +19,7 @@ export class FileWatch {
   #last: string | undefined;
   #isLooking = false;
 
-  /** `version` gives a text that changes with the file; it rejects while the file cannot be looked at. */
+  /** `version` gives a text that changes with the files; it rejects while one cannot be looked at. */
   constructor(version: () => Promise<string>, onChange: () => void) {
     this.#version = version;
     this.#onChange = onChange;

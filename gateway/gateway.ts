@@ -145,8 +145,15 @@ export function createGateway(parts: GatewayParts): Gateway {
     candidates: () =>
       candidateReports(current.models.allCandidates, parts.now()),
   });
-  const { gatewayKey, adminToken } = parts.config;
-  const clean = withoutCredentials([gatewayKey, adminToken]);
+  /** Earlier ones included: clients may still send them. */
+  const credentials = new Set<string | undefined>();
+  let removing: WithoutCredentials;
+  const clean: WithoutCredentials = (text) => removing(text);
+  const removeCredentials = ({ gatewayKey, adminToken }: Config): void => {
+    credentials.add(gatewayKey).add(adminToken);
+    removing = withoutCredentials([...credentials]);
+  };
+  removeCredentials(parts.config);
   const rates = new CandidateRates(parts.now);
   const unpriced = new Map<string, number>();
   const bounded = new Map<string, number>();
@@ -164,6 +171,7 @@ export function createGateway(parts: GatewayParts): Gateway {
       return current.atMs;
     },
     configure(config, models) {
+      removeCredentials(config);
       current = { config, models, atMs: parts.now() };
     },
     activeCalls,

@@ -30,6 +30,8 @@ export type ConfiguredAccounts = OpenedAccounts & {
   readonly replies?: StoredReplies;
   /** True if no store was configured and none can be written, so that data is kept in memory. */
   readonly isInMemory: boolean;
+  /** Makes another key of the settings, and another user and password of the store, take effect. */
+  configure(next: Pick<Config, "gatewayKey" | "databaseUrl">): void;
 };
 
 /** The models by what their calls cost. */
@@ -136,6 +138,7 @@ async function openWith(
     ["", "-wal", "-shm", "-key"].map((end) => path + end),
   );
   if (files.length > 0) onEvent({ type: "store_readable_by_others", files });
+  let { gatewayKey } = config;
   const opened = await open({
     store,
     ...prices,
@@ -147,9 +150,7 @@ async function openWith(
         maxRows: databaseUrl === MEMORY ? MAX_CALLS_IN_MEMORY : MAX_CALLS,
       },
     }),
-    ...(config.gatewayKey === undefined
-      ? {}
-      : { configuredKey: config.gatewayKey }),
+    configuredKey: () => gatewayKey,
   });
   const { replies, close } = openReplies(
     config,
@@ -166,5 +167,9 @@ async function openWith(
       },
     },
     ...(replies === undefined ? {} : { replies }),
+    configure(next) {
+      gatewayKey = next.gatewayKey;
+      store.setLogin?.(next.databaseUrl);
+    },
   };
 }

@@ -4,6 +4,8 @@
  * @module
  */
 import { createHash } from "node:crypto";
+import type { JsonObject } from "../translate/bytes/json.ts";
+import { unreadable } from "./unreadable_file.ts";
 import { parseCatalogueFile } from "./upstream/catalogue/catalogue_file.ts";
 import type { CatalogueOverrides } from "./upstream/catalogue/catalogue_shape.ts";
 
@@ -11,6 +13,8 @@ import type { CatalogueOverrides } from "./upstream/catalogue/catalogue_shape.ts
 export interface OverridesFile {
   /** Empty for a file with a problem. */
   readonly overrides: CatalogueOverrides;
+  /** As written; absent where there is none without a problem. */
+  readonly content?: JsonObject;
   /** The first 12 hexadecimal digits of the text's SHA-256; absent where it could not be read. */
   readonly hash?: string;
 }
@@ -35,30 +39,12 @@ export function readOverrides(
     HASH_CHARS,
   );
   const file = parseCatalogueFile(text);
-  if (file.ok) return { overrides: file.overrides, hash };
+  if (file.ok) {
+    const { overrides, content } = file;
+    return { overrides, content, hash };
+  }
   for (const problem of file.problems) {
     problems.push(`GATEWAY_CONFIG: ${path}: ${problem}`);
   }
   return { overrides: {}, hash };
-}
-
-function unreadable(path: string, error: unknown): string {
-  const { name, code } = error instanceof Error
-    ? error as Error & { readonly code?: unknown }
-    : { name: "", code: undefined };
-  if (name === "NotCapable") {
-    return `${path} is outside what this process may read, which is the working directory under deno task start: ` +
-      "copy the file into it, or start main.ts by deno run with the flags of that task and the file's folder in --allow-read";
-  }
-  switch (code) {
-    case "ENOENT":
-    case "ENOTDIR":
-      return `there is no file ${path}; a relative path is resolved from the working directory`;
-    case "EISDIR":
-      return `${path} is a folder: set it to the JSON file`;
-    case "EACCES":
-    case "EPERM":
-      return `the process's user is not permitted to read ${path}`;
-  }
-  return `could not read ${path}`;
 }

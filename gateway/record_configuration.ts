@@ -35,8 +35,13 @@ export async function recordConfiguration(
     case "configuration_refused":
       return await changes.configurationRefused(hash, event.reason);
     case "started":
-    case "configuration_loaded":
       return await changes.configurationLoaded(hash, stateOf(config));
+    case "configuration_loaded":
+      return await changes.configurationLoaded(
+        hash,
+        stateOf(config),
+        event.secrets,
+      );
   }
 }
 

@@ -1,10 +1,13 @@
 /**
- * Makes a changed configuration file take effect without a restart. A file with any problem is
- * refused as a whole, and the configuration in force goes on.
+ * Makes a changed configuration file, and changed files of secrets, take effect without a restart.
+ * With any problem they are refused as a whole, and the configuration in force goes on.
  *
  * @module
  */
 import { type Config, ConfigError } from "./config.ts";
+import { isSameStore } from "./accounts/store/same_store.ts";
+import { changedSecrets } from "./secret_files.ts";
+import { fileForm, type SettingName } from "./setting_forms.ts";
 import { unpricedModels } from "./upstream/catalogue/not_offered.ts";
 
 /** What happened to the configuration, for the log. */
@@ -17,6 +20,8 @@ export type ConfigurationEvent =
     readonly models: number;
     /** Models without a price, whose calls cost nothing; absent if there are none. */
     readonly unpriced?: readonly string[];
+    /** Settings whose files have another text than before; absent if there are none. */
+    readonly secrets?: readonly SettingName[];
   }
   | {
     readonly type: "configuration_refused";
@@ -57,17 +62,16 @@ export function reload(options: ReloadOptions): void {
   const { current, onEvent } = options;
   const inForce = current();
   let next: Config;
+  let secrets: readonly SettingName[];
   try {
     next = options.read();
-    if (next.configHash === inForce.configHash) {
+    secrets = changedSecrets(inForce.secretFiles, next.secretFiles);
+    if (next.configHash === inForce.configHash && secrets.length === 0) {
       onEvent({ type: "configuration_unchanged", ...hashOf(inForce) });
       return;
     }
-    if (next.replay !== inForce.replay) {
-      throw new ConfigError([
-        "GATEWAY_CONFIG: the change between the replay upstream and vendors with a credential takes effect at the next start only",
-      ]);
-    }
+    const problems = fixedUntilStart(inForce, next);
+    if (problems.length > 0) throw new ConfigError(problems);
     options.configure(next);
   } catch (error) {
     // Any other error is a fault of the gateway, which must not end the calls under way.
@@ -77,17 +81,39 @@ export function reload(options: ReloadOptions): void {
     onEvent({ type: "configuration_refused", reason, ...hashOf(inForce) });
     return;
   }
-  onEvent(loadedEvent(next));
+  onEvent(loadedEvent(next, secrets));
+}
+
+/** What of another configuration cannot take effect while the process runs. */
+function fixedUntilStart(inForce: Config, next: Config): readonly string[] {
+  const later = "takes effect at the next start only";
+  return [
+    ...(next.replay === inForce.replay ? [] : [
+      `GATEWAY_CONFIG: the change between the replay upstream and vendors with a credential ${later}`,
+    ]),
+    ...(next.storeKey === inForce.storeKey ? [] : [
+      `${fileForm("GATEWAY_STORE_KEY")}: another key of the store ${later}`,
+    ]),
+    ...(isSameStore(next.databaseUrl, inForce.databaseUrl) ? [] : [
+      `${
+        fileForm("DATABASE_URL")
+      }: another address than before, except for user and password, ${later}`,
+    ]),
+  ];
 }
 
 /** The event of a configuration that has taken effect. */
-export function loadedEvent(config: Config): ConfigurationEvent {
+export function loadedEvent(
+  config: Config,
+  secrets: readonly SettingName[] = [],
+): ConfigurationEvent {
   const unpriced = unpricedModels(config.catalogue);
   return {
     type: "configuration_loaded",
     ...hashOf(config),
     models: config.catalogue.models.length,
     ...(unpriced.length === 0 ? {} : { unpriced }),
+    ...(secrets.length === 0 ? {} : { secrets }),
   };
 }
 

@@ -13,8 +13,6 @@ export interface SettingDescription {
   readonly meaning: string;
   /** The default in words, or its value between backquotes. */
   readonly default: string;
-  /** True: the value is never shown. */
-  readonly isSecret?: true;
 }
 
 /** Every setting, in the order of the page. */
@@ -33,7 +31,6 @@ export const SETTING_DESCRIPTIONS: Readonly<
   ...byVendorSetting("keySetting", ({ texts }) => ({
     meaning: texts.key,
     default: "none: not offered",
-    isSecret: true,
   })),
   ...byVendorSetting("baseUrlSetting", ({ texts }) => ({
     meaning: texts.baseUrl,
@@ -47,12 +44,10 @@ export const SETTING_DESCRIPTIONS: Readonly<
     meaning:
       "one key (`sk-…`) for every offered model; for stateless deployments",
     default: "none: one is made at the first start",
-    isSecret: true,
   },
   GATEWAY_ADMIN_TOKEN: {
     meaning: "bearer token of the admin API and of `/metrics`",
     default: "none: no admin API, metrics on loopback only",
-    isSecret: true,
   },
   GATEWAY_CONSOLE: {
     meaning:
@@ -72,7 +67,6 @@ export const SETTING_DESCRIPTIONS: Readonly<
     meaning:
       "32 or more random characters, the same for all processes: seals the secrets of webhooks in Postgres; SQLite has the file `gateway.sqlite3-key`",
     default: "none: in Postgres they are in clear text",
-    isSecret: true,
   },
   GATEWAY_CONFIG: {
     meaning:

@@ -39,15 +39,9 @@ const baseUrl = z.string().refine(
   },
 ).transform((text) => text.replace(/\/+$/, "")).optional();
 
-/** Every setting as an environment variable: its form, its bounds and its default. */
-export const ENVIRONMENT = z.object({
-  HOST: z.string().regex(/^[\w.:\-\[\]]+$/, "must be a host name or an address")
-    .default("127.0.0.1"),
-  PORT: count(8787, 0, 65535),
+/** Settings whose value is never shown. */
+const SECRETS = {
   ...byVendorSetting("keySetting", () => apiKey),
-  ...byVendorSetting("baseUrlSetting", () => baseUrl),
-  GATEWAY_UPSTREAM: z.literal("replay", "must be replay, or not be set")
-    .optional(),
   GATEWAY_KEY: z.string().regex(
     /^sk-[\x21-\x7e]{16,}$/,
     "must begin with sk- and have 16 or more characters after it",
@@ -57,6 +51,30 @@ export const ENVIRONMENT = z.object({
     /^[\x21-\x7e]{16,}$/,
     "must have 16 or more characters and no blanks",
   ).optional(),
+  GATEWAY_STORE_KEY: z.string().regex(
+    /^[\x21-\x7e]{32,}$/,
+    "must have 32 or more characters and no blanks",
+  ).optional(),
+};
+
+/** Addresses that may hold a password, without which they are shown. */
+const ADDRESSES = {
+  DATABASE_URL: z.string().regex(
+    /^(sqlite:.+|postgres(ql)?:\/\/.+)$/,
+    "must be sqlite:PATH, sqlite::memory: or postgres://…",
+  ).optional(),
+};
+
+/** Every setting as an environment variable: its form, its bounds and its default. */
+export const ENVIRONMENT = z.object({
+  HOST: z.string().regex(/^[\w.:\-\[\]]+$/, "must be a host name or an address")
+    .default("127.0.0.1"),
+  PORT: count(8787, 0, 65535),
+  ...SECRETS,
+  ...ADDRESSES,
+  ...byVendorSetting("baseUrlSetting", () => baseUrl),
+  GATEWAY_UPSTREAM: z.literal("replay", "must be replay, or not be set")
+    .optional(),
   GATEWAY_CONSOLE: z.enum(
     ["all", "account", "off"],
     "must be all, account or off",
@@ -65,14 +83,6 @@ export const ENVIRONMENT = z.object({
     /^https?:\/\/[^/\s?#@]+\/?$/,
     "must be an address such as https://models.example.com, without a path",
   ).transform((text) => text.replace(/\/$/, "")).optional(),
-  DATABASE_URL: z.string().regex(
-    /^(sqlite:.+|postgres(ql)?:\/\/.+)$/,
-    "must be sqlite:PATH, sqlite::memory: or postgres://…",
-  ).optional(),
-  GATEWAY_STORE_KEY: z.string().regex(
-    /^[\x21-\x7e]{32,}$/,
-    "must have 32 or more characters and no blanks",
-  ).optional(),
   GATEWAY_STORE_RESPONSES: z.enum(["on", "off"], "must be on or off").default(
     "on",
   ),
@@ -117,3 +127,22 @@ export type SettingName = keyof typeof ENVIRONMENT.shape;
 
 /** Names of every setting; a test compares the table in `docs/configuration.md` with them. */
 export const SETTING_NAMES: readonly string[] = Object.keys(ENVIRONMENT.shape);
+
+/** Names of the settings whose value is never shown. */
+export const SECRET_NAMES: ReadonlySet<string> = new Set(Object.keys(SECRETS));
+
+/** The settings that may stand in a file, by the variable that names the file: `…_FILE`. */
+export const FILE_FORMS: ReadonlyMap<string, SettingName> = new Map(
+  [...namesOf(SECRETS), ...namesOf(ADDRESSES)].map((
+    name,
+  ) => [fileForm(name), name]),
+);
+
+/** The variable that names the file of a setting. */
+export function fileForm(name: SettingName): string {
+  return `${name}_FILE`;
+}
+
+function namesOf<T extends object>(settings: T): (keyof T & SettingName)[] {
+  return Object.keys(settings) as (keyof T & SettingName)[];
+}

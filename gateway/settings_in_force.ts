@@ -6,7 +6,8 @@
  */
 import type { CatalogueOverrides } from "./upstream/catalogue/catalogue_shape.ts";
 import { SETTING_DESCRIPTIONS } from "./setting_descriptions.ts";
-import type { SettingName } from "./setting_forms.ts";
+import { SECRET_NAMES, type SettingName } from "./setting_forms.ts";
+import type { SecretFile } from "./secret_files.ts";
 import { VENDORS } from "./upstream/catalogue/vendors.ts";
 
 /** Value and source, without the text of a secret. */
@@ -19,8 +20,11 @@ export interface SettingInForce {
   readonly isSet: boolean;
   /** True: the value is never part of it. */
   readonly isSecret: boolean;
-  /** What its value is from. `file` is the configuration file. */
-  readonly source: "environment" | "file" | "default";
+  /**
+   * What its value is from. `file` is the configuration file, `secret_file` the one that the variable
+   * `…_FILE` names.
+   */
+  readonly source: "environment" | "secret_file" | "file" | "default";
 }
 
 /** What some values depend on beside their variable. */
@@ -34,10 +38,14 @@ interface Settled {
   readonly maxConcurrentPerKey: number;
 }
 
-/** Every setting, in the order of `docs/configuration.md`. `env` has no empty values. */
+/**
+ * Every setting, in the order of `docs/configuration.md`. `env` has no empty values, and those of
+ * `secretFiles`.
+ */
 export function settingsInForce(
   config: Settled,
   env: Readonly<Record<string, string>>,
+  secretFiles: readonly Pick<SecretFile, "name">[] = [],
 ): readonly SettingInForce[] {
   return SETTINGS.map(({ name, isSecret, literal }) => {
     const given = env[name];
@@ -50,7 +58,9 @@ export function settingsInForce(
       ...(isSecret || value === undefined
         ? {}
         : { value: withoutLogin(value) }),
-      source: given !== undefined
+      source: secretFiles.some((one) => one.name === name)
+        ? "secret_file"
+        : given !== undefined
         ? "environment"
         : isFromFile
         ? "file"
@@ -80,7 +90,7 @@ const SETTINGS: readonly {
   readonly literal: string | undefined;
 }[] = entries().map(([name, description]) => ({
   name,
-  isSecret: description.isSecret === true,
+  isSecret: SECRET_NAMES.has(name),
   literal: /^`([^`]+)`$/.exec(description.default)?.[1],
 }));
 

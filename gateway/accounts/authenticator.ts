@@ -54,10 +54,9 @@ export interface AuthenticatorOptions {
   /** Current Unix time in milliseconds. */
   readonly now: () => number;
   /**
-   * A key for the default account that is not in the store. Only its hash is kept, and only
-   * in memory.
+   * A key for the default account that is not in the store; asked at each call.
    */
-  readonly configuredKey?: string;
+  readonly configuredKey?: () => string | undefined;
 }
 
 /** Authenticates callers. */
@@ -95,9 +94,7 @@ export function createAuthenticator(
   options: AuthenticatorOptions,
 ): Authenticator {
   const { store, now } = options;
-  const configured = options.configuredKey === undefined
-    ? undefined
-    : keyHash(options.configuredKey);
+  let configured: { readonly key: string; readonly hash: string } | undefined;
   /** Keyed by the hash of the key. */
   const cache = new Map<string, CacheEntry>();
   const identities = new WeakMap<Caller, Identity>();
@@ -132,8 +129,12 @@ export function createAuthenticator(
     }
   };
 
-  const isConfigured = (hash: string): boolean =>
-    configured !== undefined && hashesEqual(hash, configured);
+  const isConfigured = (hash: string): boolean => {
+    const key = options.configuredKey?.();
+    if (key === undefined) return false;
+    if (configured?.key !== key) configured = { key, hash: keyHash(key) };
+    return hashesEqual(hash, configured.hash);
+  };
 
   const callerOf = (identity: Identity, seal: Seal): Caller => {
     const { account, key, plan } = identity;
@@ -193,7 +194,11 @@ export function createAuthenticator(
   ): Promise<Found | undefined> => {
     if (cache.has(hash) && !isFresh()) await refresh();
     let entry = cache.get(hash);
-    if (entry === undefined || entry.revision !== revision) {
+    if (
+      entry === undefined || entry.revision !== revision ||
+      // The configured key has become another one.
+      (entry.caller?.keyId === CONFIGURED_KEY_ID) !== isConfigured(hash)
+    ) {
       entry = await load(hash, text);
     }
     const { caller } = entry;

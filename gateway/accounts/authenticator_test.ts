@@ -75,7 +75,7 @@ Deno.test("the configured key works for the default account and is not stored", 
   const { store } = await counted();
   const configuredKey = "sk-my-own";
   await using opened = await openTestAccounts(store, testClock(), {
-    configuredKey,
+    configuredKey: () => configuredKey,
   });
   const caller = await opened.accounts.authenticate([configuredKey]);
   assert.equal(caller.accountId, "default");
@@ -89,7 +89,7 @@ Deno.test("the configured key has the limits of the default account's plan", asy
   const { store } = await counted();
   const configuredKey = "sk-my-own";
   await using opened = await openTestAccounts(store, testClock(), {
-    configuredKey,
+    configuredKey: () => configuredKey,
   });
   await opened.admin.plans.update("unlimited", { models: ["large"] });
   const caller = await opened.accounts.authenticate([configuredKey]);

@@ -47,8 +47,8 @@ export interface AccountsOptions {
   readonly price: (model: string, nowMs: number) => RateCard | undefined;
   /** Whether there is such a model, with a price or without; absent: those with a price. */
   readonly knowsModel?: (model: string) => boolean;
-  /** A key that always works for the default account. */
-  readonly configuredKey?: string;
+  /** A key that always works for the default account; asked at each call. */
+  readonly configuredKey?: () => string | undefined;
   /** Current Unix time in milliseconds; absent: the store's. */
   readonly now?: () => number;
   /** Absent: the platform's timer. */
@@ -173,7 +173,7 @@ export async function openAccountService(
   const freshKey = await seedDefaults(
     store,
     now(),
-    options.configuredKey !== undefined,
+    options.configuredKey?.() !== undefined,
     options.showKey,
   );
   const authenticator = createAuthenticator({

@@ -20,16 +20,16 @@ export interface AdminAuth {
 
 /**
  * Creates the check. The minimum token length, checked with the settings, makes guessing
- * hopeless.
+ * hopeless. `token` is asked each time, because its file may change.
  */
-export function adminAuth(token: string, now: () => number): AdminAuth {
-  const hash = keyHash(token);
+export function adminAuth(token: () => string, now: () => number): AdminAuth {
   const wrong = wrongAttempts("admin token", now);
   return {
     verify(presented) {
-      if (presented !== undefined && hashesEqual(keyHash(presented), hash)) {
-        return;
-      }
+      if (
+        presented !== undefined &&
+        hashesEqual(keyHash(presented), keyHash(token()))
+      ) return;
       wrong.count();
       throw new ApiError(
         "authentication",

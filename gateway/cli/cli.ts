@@ -13,6 +13,12 @@ import { openStore } from "../accounts/store/open_store.ts";
 import type { Store } from "../accounts/store/store.ts";
 import { exportLedger } from "../admin/ledger.ts";
 import { ADMIN_OPERATIONS } from "../admin/mod.ts";
+import {
+  checkConfig,
+  checkJson,
+  checkText,
+  type ConfigCheck,
+} from "./config_check.ts";
 import { discover, type Discovered, withRows } from "./discover.ts";
 import { type Command, COMMANDS } from "./commands.ts";
 import { fieldsOf, FlagError } from "./flag_values.ts";
@@ -39,6 +45,11 @@ import { storeOptions } from "../store_options.ts";
 export interface CliContext {
   /** Opens the administration; called once the command is parsed. */
   readonly admin: () => Promise<Admin>;
+  /** Checks the settings with a configuration file, for `config check`. */
+  readonly check?: (
+    file: string | undefined,
+    url: string | undefined,
+  ) => Promise<ConfigCheck>;
   /** The models of a vendor, for `models discover`, and the files that it changes. */
   readonly models?: {
     readonly discover: (
@@ -86,7 +97,9 @@ export async function runCli(
       printError(help(noun));
       return 2;
     }
-    if (ids.length !== (command.id === undefined ? 0 : 1)) {
+    const most = command.id === undefined ? 0 : 1;
+    const least = command.isIdOptional === true ? 0 : most;
+    if (ids.length < least || ids.length > most) {
       printError(`expected: ${usageOf(command)}`);
       return 2;
     }
@@ -112,13 +125,24 @@ async function execute(
   id: string | undefined,
   fields: Readonly<Record<string, unknown>>,
   isJson: boolean,
-  { admin: open, models, invoices, baseUrl, print, printError }: CliContext,
+  context: CliContext,
 ): Promise<number> {
+  const { admin: open, check, models, print, printError } = context;
   if (command.operationId === "discoverModels") {
     if (models === undefined) throw new FlagError("--vendor: no configuration");
     return await discoverModels(fields, models, print, printError);
   }
+  if (command.operationId === "checkConfig") {
+    if (check === undefined) throw new FlagError("no configuration");
+    const { url } = fields;
+    const result = await check(id, typeof url === "string" ? url : undefined);
+    const isValid = result.problems.length === 0;
+    if (isJson) print(JSON.stringify(checkJson(result)));
+    else (isValid ? print : printError)(checkText(result));
+    return isValid ? 0 : 1;
+  }
   if (command.operationId === "reconcile") {
+    const { invoices } = context;
     if (invoices === undefined) throw new FlagError("no configuration");
     const result = await reconcileFile(
       id ?? "",
@@ -155,7 +179,7 @@ async function execute(
     ...(operation.method === "GET" ? { query: fields } : { body: fields }),
   });
   const shown = operation.operationId === "createSignInLink"
-    ? { ...answer, link: `${baseUrl}${answer["path"]}` }
+    ? { ...answer, link: `${context.baseUrl}${answer["path"]}` }
     : answer;
   print(isJson ? JSON.stringify(shown) : textTable(shown));
   return 0;
@@ -315,10 +339,15 @@ function help(noun: string): string {
   ].join("\n");
 }
 
-function usageOf({ noun, verb, id }: Command): string {
-  return [noun, verb, ...(id === undefined ? [] : [id.toUpperCase()])].join(
-    " ",
-  );
+function usageOf({ noun, verb, id, isIdOptional }: Command): string {
+  const argument = id?.toUpperCase();
+  return [
+    noun,
+    verb,
+    ...(argument === undefined
+      ? []
+      : [isIdOptional === true ? `[${argument}]` : argument]),
+  ].join(" ");
 }
 
 async function main(): Promise<number> {
@@ -328,38 +357,45 @@ async function main(): Promise<number> {
   };
   let close = (): Promise<void> => Promise.resolve();
   try {
+    const env = Deno.env.toObject();
+    const readFile = (path: string): string => readFileSync(path, "utf8");
+    let read: Config | undefined;
     // This program neither listens nor calls upstreams: a missing listen address or vendor
     // is no error.
-    const config = readConfig({
-      env: { ...Deno.env.toObject(), HOST: "127.0.0.1" },
-      readFile: (path) => readFileSync(path, "utf8"),
-    });
-    const ids = new Set(config.catalogue.models.map(({ id }) => id));
+    const config = (): Config =>
+      read ??= readConfig({ env: { ...env, HOST: "127.0.0.1" }, readFile });
     return await runCli(Deno.args, {
       now: Date.now,
+      check: (file, url) => checkConfig({ env, readFile, fetch }, file, url),
       models: {
-        discover: (vendor) => discover(config, vendor),
+        discover: (vendor) => discover(config(), vendor),
         readFile: Deno.readTextFile,
         writeFile: Deno.writeTextFile,
       },
-      invoices: { models: config.catalogue.models, read: textOfFile },
-      prices: {
-        configured: config,
-        ...(config.configFile === undefined
-          ? {}
-          : { configFile: config.configFile }),
-        read: wholeFile,
-        replace: replacedFile,
+      get invoices() {
+        return { models: config().catalogue.models, read: textOfFile };
       },
-      baseUrl: config.publicUrl ??
-        `http://127.0.0.1:${config.listen?.port ?? 8787}`,
+      get prices() {
+        const { configFile } = config();
+        return {
+          configured: config(),
+          ...(configFile === undefined ? {} : { configFile }),
+          read: wholeFile,
+          replace: replacedFile,
+        };
+      },
+      get baseUrl() {
+        const { publicUrl, listen } = config();
+        return publicUrl ?? `http://127.0.0.1:${listen?.port ?? 8787}`;
+      },
       printError,
       // deno-lint-ignore no-console
       print: (text) => console.log(text),
       async admin() {
-        const store = await opened(config);
+        const store = await opened(config());
         close = () => store.close();
         const user = Deno.env.get("USER") ?? Deno.env.get("USERNAME");
+        const ids = new Set(config().catalogue.models.map(({ id }) => id));
         const admin = await openAdmin(store, (model) => ids.has(model));
         return admin.as({
           kind: "command_line",

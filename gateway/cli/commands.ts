@@ -23,10 +23,12 @@ export interface Command {
   readonly noun: string;
   /** Second word; unique within the noun. */
   readonly verb: string;
-  /** Operation of the admin API; `audit`, `exportLedger`, `reconcile`, `discoverModels` and those on prices are run by the command line itself. */
+  /** Operation of the admin API; `audit`, `exportLedger`, `reconcile`, `discoverModels`, `checkConfig` and those on prices are run by the command line itself. */
   readonly operationId: string;
   /** Kind of the id argument; absent: no argument. */
   readonly id?: string;
+  /** True: the argument may be left out. */
+  readonly isIdOptional?: true;
   /** Flags by name, without the dashes. */
   readonly flags: Readonly<Record<string, Flag>>;
 }
@@ -78,6 +80,19 @@ const PRICE_TABLE: Readonly<Record<string, Flag>> = {
 
 /** All commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
+  {
+    noun: "config",
+    verb: "check",
+    operationId: "checkConfig",
+    id: "file",
+    isIdOptional: true,
+    flags: {
+      url: text(
+        "url",
+        "the running gateway to compare with; absent: HOST and PORT",
+      ),
+    },
+  },
   {
     noun: "models",
     verb: "discover",

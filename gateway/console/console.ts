@@ -73,8 +73,8 @@ export interface Console {
 
 /** What the console works with. */
 export interface ConsoleParts {
-  /** The settings. */
-  readonly config: Pick<Config, "console" | "adminToken" | "gatewayKey">;
+  /** The settings in force. */
+  readonly config: () => Pick<Config, "console" | "adminToken" | "gatewayKey">;
   /** Verifies keys. */
   readonly accounts: Pick<Accounts, "authenticate">;
   /** Tokens, codes and sessions. */
@@ -110,9 +110,12 @@ function presented(
 /** Creates the console. */
 export function createConsole(parts: ConsoleParts): Console {
   const { config, accounts, admin, now } = parts;
-  const configured = {
-    ...(config.gatewayKey === undefined ? {} : { key: config.gatewayKey }),
-    ...(config.adminToken === undefined ? {} : { operator: config.adminToken }),
+  const configured = (): { key?: string; operator?: string } => {
+    const { gatewayKey, adminToken } = config();
+    return {
+      ...(gatewayKey === undefined ? {} : { key: gatewayKey }),
+      ...(adminToken === undefined ? {} : { operator: adminToken }),
+    };
   };
   const wrong: Readonly<Record<Door, WrongAttempts>> = {
     account: wrongAttempts("key, token or code", now),
@@ -184,8 +187,8 @@ export function createConsole(parts: ConsoleParts): Console {
   };
 
   return {
-    hasOperatorArea: config.console === "all" &&
-      config.adminToken !== undefined,
+    hasOperatorArea: config().console === "all" &&
+      config().adminToken !== undefined,
     async signIn(door, credential, replaces, requestId) {
       const admin = as(requestId);
       const before = replaces === undefined ? {} : { replaces };
@@ -196,7 +199,7 @@ export function createConsole(parts: ConsoleParts): Console {
           ...(holder.id === CONFIGURED_KEY_ID ? { credential } : {}),
         });
       }
-      const { adminToken } = config;
+      const { adminToken } = config();
       if (
         adminToken === undefined ||
         !hashesEqual(keyHash(credential), keyHash(adminToken))
@@ -218,7 +221,7 @@ export function createConsole(parts: ConsoleParts): Console {
     async session(door, secret, isUse = true) {
       let session: SessionRecord | undefined;
       try {
-        session = await admin.sessions.find(secret, configured, isUse);
+        session = await admin.sessions.find(secret, configured(), isUse);
       } catch (error) {
         session = remembered.get(keyHash(secret));
         if (

@@ -49,7 +49,7 @@ function test(
       admin,
       ...(token === "" || token === undefined
         ? {}
-        : { adminAuth: adminAuth(token, () => 0) }),
+        : { adminAuth: adminAuth(() => token, () => 0) }),
     };
     try {
       await run({

@@ -5,6 +5,7 @@
  * @module
  */
 import { z } from "zod";
+import { shownContent } from "../../gateway/configuration_difference.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { SETTING_DESCRIPTIONS } from "../../gateway/setting_descriptions.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
@@ -19,6 +20,9 @@ export const settingsReply: z.ZodType = z.object({
       "of the configuration file; null without one",
     ),
     in_force_since: z.string(),
+    content: z.record(z.string(), z.unknown()).describe(
+      "the configuration file in force, without the values of headers; empty without one",
+    ),
   }),
   data: z.array(z.object({
     object: z.literal("setting"),
@@ -28,7 +32,9 @@ export const settingsReply: z.ZodType = z.object({
     ),
     is_set: z.boolean(),
     is_secret: z.boolean(),
-    source: z.enum(["environment", "file", "default"]),
+    source: z.enum(["environment", "secret_file", "file", "default"]).describe(
+      "secret_file: the file that the variable …_FILE names; file: the configuration file",
+    ),
     default: z.string(),
     meaning: z.string(),
   })),
@@ -52,6 +58,7 @@ function settingsJson({ config, configuredAtMs }: Gateway): JsonObject {
     configuration: {
       hash: config.configHash ?? null,
       in_force_since: new Date(configuredAtMs).toISOString(),
+      content: shownContent(config.fileContent),
     },
     data: config.settings.map((
       { name, value, isSet, isSecret, source },

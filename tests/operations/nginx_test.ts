@@ -1,6 +1,7 @@
 /** Calls through Debian's nginx with exactly the configuration in docs/operations.md. */
 import assert from "node:assert/strict";
 import { ADMIN_TOKEN } from "../support/console_visitor.ts";
+import { NGINX, type Nginx, startNginx } from "../support/nginx.ts";
 import {
   assertOperatorsDoor,
   OPERATOR_PATHS,
@@ -14,89 +15,6 @@ import {
 
 /** Time limit of each request to nginx. */
 const LIMIT_MS = 20_000;
-
-const PAGE = new URL("../../docs/operations.md", import.meta.url);
-
-async function nginxProgram(): Promise<string | undefined> {
-  for (const path of ["/usr/sbin/nginx", "/usr/local/sbin/nginx"]) {
-    const found = await Deno.stat(path).catch(() => undefined);
-    if (found?.isFile === true) return path;
-  }
-  return undefined;
-}
-
-const program = await nginxProgram();
-
-/**
- * The documented block, changed for the test: the gateway's port, a Unix socket, and no
- * certificate.
- */
-async function documentedConfig(
-  gatewayUrl: string,
-  socket: string,
-): Promise<string> {
-  const block = /```nginx\n([^]*?)```/.exec(await Deno.readTextFile(PAGE))
-    ?.[1];
-  assert.ok(block !== undefined, "docs/operations.md has no nginx block");
-  const config = block
-    .replace("127.0.0.1:8787", new URL(gatewayUrl).host)
-    .replace("listen 443 ssl;", `listen unix:${socket};`)
-    .replaceAll(/^ *ssl_certificate.*\n/gm, "");
-  assert.doesNotMatch(config, /:8787|listen 443|ssl/);
-  return config;
-}
-
-interface Proxy {
-  readonly socket: string;
-  stop(): Promise<void>;
-}
-
-/** Starts nginx in a temporary folder and waits until it listens. */
-async function startNginx(
-  nginx: string,
-  gatewayUrl: string,
-): Promise<Proxy> {
-  const folder = await Deno.makeTempDir();
-  const socket = `${folder}/nginx.sock`;
-  const file = `${folder}/nginx.conf`;
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-    (kind) => `${kind}_temp_path ${folder}/${kind};`,
-  ).join("\n");
-  await Deno.writeTextFile(
-    file,
-    `daemon off;\nmaster_process off;\npid ${folder}/pid;\nerror_log stderr notice;\n` +
-      `events {}\nhttp {\naccess_log off;\n${temporary}\n` +
-      `${await documentedConfig(gatewayUrl, socket)}\n}\n`,
-  );
-  const child = new Deno.Command(nginx, {
-    args: ["-e", "stderr", "-p", folder, "-c", file],
-    stdin: "null",
-    stdout: "null",
-    stderr: "piped",
-  }).spawn();
-  const log = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  // nginx prints this notice once its sockets are open.
-  while (
-    !text.includes("start worker") && !/using the "\w+" event/.test(text)
-  ) {
-    const { done, value } = await log.read();
-    if (done) throw new Error(`nginx does not start:\n${text}`);
-    text += value;
-  }
-  const rest = (async () => {
-    while (!(await log.read()).done);
-  })();
-  return {
-    socket,
-    async stop() {
-      child.kill("SIGTERM");
-      await child.status;
-      await rest;
-      await Deno.remove(folder, { recursive: true });
-    },
-  };
-}
 
 /** Sends a request through nginx and returns a reader of the response. */
 async function send(
@@ -159,13 +77,13 @@ async function statusOf(
 }
 
 async function withProxy(
-  run: (gateway: TestGateway, proxy: Proxy) => Promise<void>,
+  run: (gateway: TestGateway, proxy: Nginx) => Promise<void>,
   options: TestGatewayOptions = {},
 ): Promise<void> {
-  assert.ok(program !== undefined);
+  assert.ok(NGINX !== undefined);
   const gateway = await startTestGateway(options);
   try {
-    const proxy = await startNginx(program, gateway.url);
+    const proxy = await startNginx(NGINX, [gateway.url]);
     try {
       await run(gateway, proxy);
     } finally {
@@ -179,7 +97,7 @@ async function withProxy(
 Deno.test({
   name:
     "nginx as documented forwards text while the upstream holds back the rest",
-  ignore: program === undefined,
+  ignore: NGINX === undefined,
   fn: () =>
     withProxy(async ({ replay }, { socket }) => {
       for (const path of ["/v1/messages", "/v1/chat/completions"]) {
@@ -207,7 +125,7 @@ Deno.test({
 Deno.test({
   name:
     "nginx as documented closes the gateway's connection when a client disconnects",
-  ignore: program === undefined,
+  ignore: NGINX === undefined,
   fn: () =>
     withProxy(async ({ replay, logEntry }, { socket }) => {
       const body = JSON.stringify({
@@ -228,7 +146,7 @@ Deno.test({
 Deno.test({
   name:
     "nginx as documented does not expose metrics, the admin API and the operators' pages",
-  ignore: program === undefined,
+  ignore: NGINX === undefined,
   fn: () =>
     withProxy(async (gateway, { socket }) => {
       await assertOperatorsDoor(gateway.url);
@@ -255,7 +173,7 @@ Deno.test({
 Deno.test({
   name:
     "nginx as documented forwards 1,000 valid calls among 1,000 refused ones",
-  ignore: program === undefined,
+  ignore: NGINX === undefined,
   fn: () =>
     withProxy(async (_gateway, { socket }) => {
       const call = {

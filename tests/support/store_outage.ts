@@ -37,8 +37,8 @@ export interface Load {
   keep(path: FormatPair["path"], response: Response, body: string): void;
   /** Resolves once each process has given `replies` more complete replies. */
   served(replies: number): Promise<void>;
-  /** Resolves once each process has refused one more call with 503. */
-  refused(): Promise<void>;
+  /** Resolves once each process has refused `calls` more calls with 503; absent: one. */
+  refused(calls?: number): Promise<void>;
 }
 
 interface Watch {
@@ -128,7 +128,7 @@ async function underLoad(
         programs,
         keep,
         served: (replies) => until("served", replies),
-        refused: () => until("refused", 1),
+        refused: (calls = 1) => until("refused", calls),
       }),
       Promise.all(lanes),
       ended,
@@ -145,8 +145,10 @@ async function underLoad(
 export interface OutageOptions {
   /** `DATABASE_URL` of the gateway processes. */
   readonly databaseUrl: string;
-  /** `DATABASE_URL` for the test itself; absent: the same. */
+  /** `DATABASE_URL` for the test itself at the end; absent: the same. */
   readonly adminUrl?: string;
+  /** The same before the start; absent: as at the end. */
+  readonly setUpUrl?: string;
   /** Number of processes. */
   readonly programs: number;
   /** See {@linkcode ProgramOptions.starter}. */
@@ -158,14 +160,19 @@ export interface OutageOptions {
  * compares the clients' replies with the ledger.
  */
 export async function ledgerStaysExact(
-  { databaseUrl, adminUrl = databaseUrl, programs: count, starter }:
-    OutageOptions,
+  {
+    databaseUrl,
+    adminUrl = databaseUrl,
+    setUpUrl = adminUrl,
+    programs: count,
+    starter,
+  }: OutageOptions,
   run: (load: Load) => Promise<void>,
 ): Promise<void> {
   const folder = await Deno.makeTempDir();
   const programs: Program[] = [];
   try {
-    const setUp = await openStore(adminUrl);
+    const setUp = await openStore(setUpUrl);
     const admin = await openAdmin(setUp, () => true);
     await admin.accounts.create({ id: "prepaid" });
     await admin.accounts.topUp("prepaid", { microUsd: GIVEN_MICRO_USD });

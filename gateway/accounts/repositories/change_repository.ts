@@ -68,9 +68,13 @@ export interface ChangeRepository {
   }): Promise<void>;
   /**
    * Records the configuration in force, unless it is the one that was recorded last, by any
-   * process. `state` contains no secret.
+   * process, and `changed` names no secret that is another than before. Neither contains one.
    */
-  configurationLoaded(hash: string, state: JsonObject): Promise<void>;
+  configurationLoaded(
+    hash: string,
+    state: JsonObject,
+    changed?: readonly string[],
+  ): Promise<void>;
   /**
    * Records that the command line wrote cards from a price table into the configuration file whose
    * version is `hash`: `before` and `after` have the amounts that differ.
@@ -129,7 +133,7 @@ export function changeRepository(context: RepositoryContext): ChangeRepository {
           }],
           actor: { kind: "unknown" },
         })),
-    configurationLoaded: (hash, state) =>
+    configurationLoaded: (hash, state, changed = []) =>
       writeChange(context, async (sql) => {
         const [row] = await sql.all(
           "SELECT state FROM recorded_configuration WHERE id = 1",
@@ -138,9 +142,14 @@ export function changeRepository(context: RepositoryContext): ChangeRepository {
           ? undefined
           : parseJson(textOf(row, "state"));
         const text = JSON.stringify(state);
-        if (row !== undefined && textOf(row, "state") === text) {
+        const isSame = row !== undefined && textOf(row, "state") === text;
+        if (isSame && changed.length === 0) {
           return { reply: undefined, changes: [] };
         }
+        const { after, ...differing } = difference(
+          isObject(before) ? before : undefined,
+          state,
+        );
         await sql.all(
           "INSERT INTO recorded_configuration (id, state) VALUES (1, $1) " +
             "ON CONFLICT (id) DO UPDATE SET state = excluded.state",
@@ -151,7 +160,11 @@ export function changeRepository(context: RepositoryContext): ChangeRepository {
           changes: [{
             action: "configuration.load",
             target: hash,
-            ...difference(isObject(before) ? before : undefined, state),
+            ...differing,
+            after: {
+              ...after,
+              ...Object.fromEntries(changed.map((name) => [name, "changed"])),
+            },
           }],
         };
       }),

@@ -136,6 +136,10 @@ export function openPostgresStore(
     write: (work) => writeDurably({ commit }, work),
     commit,
     commitUncached: async (work) => (await commit(work, {})).value,
+    setLogin(newUrl) {
+      const login = postgresAddress(newUrl);
+      for (const one of [pool, reportPool]) one.setLogin(login);
+    },
     close: async () => {
       await Promise.all([pool.close(), reportPool.close()]);
     },

@@ -38,6 +38,8 @@ export interface PostgresPool {
    * prepared statements turn out not to be supported by a pooler.
    */
   lend<T>(use: (query: Query) => Promise<T>): Promise<T>;
+  /** Makes new connections with another user and password; those that are open stay. */
+  setLogin(login: Pick<PostgresAddress, "user" | "password">): void;
   /** Closes all connections, after the queries under way. */
   close(): Promise<void>;
 }
@@ -223,6 +225,9 @@ export function openPostgresPool(
         prepares = false;
         return await lend(work);
       }
+    },
+    setLogin: ({ user, password }) => {
+      Object.assign(pool.options, { user, password });
     },
     close: () =>
       withDeadline(performance.now() + deadlineMs, end(), () => {}).catch(

@@ -130,6 +130,11 @@ export interface Store {
    * does.
    */
   commitUncached<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /**
+   * Makes new connections with the user and password of an address that is otherwise the same; absent
+   * where nothing is connected.
+   */
+  setLogin?(databaseUrl: string): void;
   /** Closes the store after the writes under way. */
   close(): Promise<void>;
 }

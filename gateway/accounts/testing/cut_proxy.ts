@@ -1,7 +1,8 @@
 /**
  * A proxy in front of a Postgres server that can lose the reply to a COMMIT: the server
  * commits, and the connection ends before the reply arrives. It can also hold back what it
- * passes on, with connections that stay open, as a network does that is cut.
+ * passes on, with connections that stay open, as a network does that is cut, and move to another
+ * server.
  *
  * @module
  */
@@ -16,11 +17,13 @@ export interface CutProxy extends AsyncDisposable {
   hold(what: "all" | "replies"): void;
   /** Passes on what it held back. */
   release(): void;
+  /** Closes all connections; those that follow reach another server. */
+  move(serverUrl: string): void;
 }
 
 /** Starts a proxy to the server of an address. */
 export function startCutProxy(serverUrl: string): CutProxy {
-  const server = new URL(serverUrl);
+  let server = new URL(serverUrl);
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const url = new URL(serverUrl);
   url.hostname = "127.0.0.1";
@@ -43,7 +46,9 @@ export function startCutProxy(serverUrl: string): CutProxy {
     const there = await Deno.connect({
       hostname: server.hostname,
       port: Number(server.port),
-    });
+    }).catch(() => undefined);
+    // No server is there: as if the connection were refused.
+    if (there === undefined) return here.close();
     const both = [here, there];
     for (const end of both) open.add(end);
     let isCut = false;
@@ -101,6 +106,10 @@ export function startCutProxy(serverUrl: string): CutProxy {
     release() {
       held = undefined;
       released.resolve();
+    },
+    move(to) {
+      server = new URL(to);
+      closeEnds(open);
     },
     async [Symbol.asyncDispose]() {
       released.resolve();

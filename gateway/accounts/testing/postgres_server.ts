@@ -14,8 +14,14 @@ export interface PostgresServer extends AsyncDisposable {
   readonly port: number;
   /** Stops it without a shutdown, like a crash (`pg_ctl -m immediate stop`). */
   crash(): Promise<void>;
+  /** Kills all of its processes, like a machine that is switched off. */
+  kill(): void;
   /** Starts it again. Resolves when it accepts connections. */
   start(): Promise<void>;
+  /** Starts a standby for whose confirmation each commit of this server waits. */
+  startStandby(): Promise<PostgresServer>;
+  /** Makes a standby the primary. Resolves when it accepts writes. */
+  promote(): Promise<void>;
   /** Sends SIGSTOP to all of its processes: connections stay open, but nothing answers. */
   freeze(): void;
   /** Sends SIGCONT to all of its processes. */
@@ -86,13 +92,8 @@ async function done(command: readonly string[]): Promise<string> {
 }
 
 /** Starts an empty server with its data in a temporary folder. */
-export async function startPostgresServer(): Promise<PostgresServer> {
-  const programs = POSTGRES_PROGRAMS;
-  if (programs === undefined) throw new Error("PostgreSQL is not installed");
-  const folder = (await done(["mktemp", "-d"])).trim();
-  const data = `${folder}/data`;
-  const port = freePort();
-  await done([
+export function startPostgresServer(): Promise<PostgresServer> {
+  return startServer((programs, data) => [
     `${programs}/initdb`,
     "-D",
     data,
@@ -102,6 +103,21 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     "postgres",
     "--no-sync",
   ]);
+}
+
+/** The name by which a primary knows its standby. */
+const STANDBY = "standby";
+
+/** Starts a server on the data that a command makes. */
+async function startServer(
+  making: (programs: string, data: string) => readonly string[],
+): Promise<PostgresServer> {
+  const programs = POSTGRES_PROGRAMS;
+  if (programs === undefined) throw new Error("PostgreSQL is not installed");
+  const folder = (await done(["mktemp", "-d"])).trim();
+  const data = `${folder}/data`;
+  const port = freePort();
+  await done(making(programs, data));
   const control = (...args: string[]): Promise<string> =>
     done([`${programs}/pg_ctl`, "-D", data, "-w", "-t", "30", ...args]);
   const start = async (): Promise<void> => {
@@ -125,27 +141,52 @@ export async function startPostgresServer(): Promise<PostgresServer> {
       }
     }
   };
+  const run = (sql: string): Promise<string> =>
+    done([
+      `${programs}/psql`,
+      "-XAtq",
+      "-h",
+      folder,
+      "-p",
+      String(port),
+      "-U",
+      "postgres",
+      "-c",
+      sql,
+    ]);
   await start();
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     port,
     start,
     crash,
+    kill: () => signal("SIGKILL"),
+    async startStandby() {
+      const standby = await startServer((programs, copy) => [
+        `${programs}/pg_basebackup`,
+        "-D",
+        copy,
+        "-R",
+        "-c",
+        "fast",
+        "--no-sync",
+        "-d",
+        `host=127.0.0.1 port=${port} user=postgres application_name=${STANDBY}`,
+      ]);
+      await run(`ALTER SYSTEM SET synchronous_standby_names = '${STANDBY}'`);
+      await run("SELECT pg_reload_conf()");
+      while (
+        (await run("SELECT sync_state FROM pg_stat_replication")).trim() !==
+          "sync"
+      ) await new Promise((resolve) => setTimeout(resolve, 20));
+      return standby;
+    },
+    async promote() {
+      await control("promote");
+    },
     freeze: () => signal("SIGSTOP"),
     thaw: () => signal("SIGCONT"),
-    run: (sql) =>
-      done([
-        `${programs}/psql`,
-        "-XAtq",
-        "-h",
-        folder,
-        "-p",
-        String(port),
-        "-U",
-        "postgres",
-        "-c",
-        sql,
-      ]),
+    run,
     async [Symbol.asyncDispose]() {
       signal("SIGCONT");
       await crash().catch(() => {});

@@ -20,7 +20,12 @@ import { isWildcard, mayBeListed, wildcardProblems } from "./wildcards.ts";
 
 /** The file's content, or one line per problem. */
 export type CatalogueFile =
-  | { readonly ok: true; readonly overrides: CatalogueOverrides }
+  | {
+    readonly ok: true;
+    readonly overrides: CatalogueOverrides;
+    /** As written. */
+    readonly content: JsonObject;
+  }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /** Parses the file's text. */
@@ -50,7 +55,7 @@ export function parseCatalogueFile(text: string): CatalogueFile {
     ...inconsistencies(...wellShaped(json, parsed.error.issues)),
   ];
   return parsed.success && problems.length === 0
-    ? { ok: true, overrides: parsed.data }
+    ? { ok: true, overrides: parsed.data, content: objectOr(json) }
     : { ok: false, problems };
 }
 

@@ -104,8 +104,14 @@ function Source(
 ): JSX.Element {
   return source === "default"
     ? <span class="soft">default</span>
-    : <b>{source === "file" ? "configuration file" : "environment"}</b>;
+    : <b>{SOURCES[source]}</b>;
 }
+
+const SOURCES = {
+  environment: "environment",
+  secret_file: "file of its own",
+  file: "configuration file",
+} as const;
 
 /** One line of Markdown: code between backquotes, links as their text. */
 function words(markdown: string): Children {

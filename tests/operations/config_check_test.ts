@@ -1,0 +1,162 @@
+/** `config check`: what a start with other settings would refuse, and what it would change. */
+import assert from "node:assert/strict";
+import { checkConfig, checkText } from "../../gateway/cli/config_check.ts";
+import { ADMIN_TOKEN } from "../support/console_visitor.ts";
+import { startProgram } from "../support/program.ts";
+import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
+
+const PRICE = { input: 1, output: 2, cache_read: 0, cache_write: 0 };
+
+function fileOf(input: number, more: Record<string, unknown> = {}): string {
+  return JSON.stringify({
+    vendors: {
+      house: {
+        kind: "openai_compatible",
+        base_url: "http://127.0.0.1:9/v1",
+        auth: "none",
+        headers: { "x-proxy": `canary-${input}` },
+      },
+      ...more,
+    },
+    models: {
+      "house-model": {
+        price: { ...PRICE, input },
+        candidates: [{ vendor: "house", upstream_model: "m" }],
+      },
+    },
+  });
+}
+
+const ENV = {
+  GATEWAY_CONFIG: "gateway.json",
+  GATEWAY_KEY: TEST_KEY,
+  GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
+  DATABASE_URL: "sqlite::memory:",
+};
+
+Deno.test("a check names what a valid configuration would change in the running gateway", async () => {
+  const gateway = await startTestGateway({ env: ENV, configFile: fileOf(1) });
+  const check = (env: Record<string, string>, file: string) =>
+    checkConfig(
+      { env: { ...ENV, ...env }, readFile: () => file, fetch },
+      undefined,
+      gateway.url,
+    );
+  try {
+    const same = await check({}, fileOf(1));
+    assert.match(
+      checkText(same),
+      /^The settings are valid\.\n1 models of house \(http:\/\/127\.0\.0\.1:9\/v1\)\n[^]*has the same settings; secrets are not compared\.$/,
+    );
+    const other = await check(
+      { GATEWAY_PING_SECONDS: "7", VENDORA_API_KEY: "canary-key" },
+      fileOf(3, {
+        local: { kind: "openai_compatible", preset: "ollama", auth: "none" },
+      }),
+    );
+    assert.deepEqual(other.running, {
+      url: gateway.url,
+      differences: [
+        {
+          at: "VENDORA_API_KEY",
+          before: "not set",
+          after: "set",
+          takesEffect: "start",
+        },
+        {
+          at: "GATEWAY_PING_SECONDS",
+          before: "10",
+          after: "7",
+          takesEffect: "start",
+        },
+        {
+          at: "vendors.local",
+          before: "not set",
+          after: '{"kind":"openai_compatible","preset":"ollama","auth":"none"}',
+          takesEffect: "now",
+        },
+        {
+          at: "models.house-model.price.input",
+          before: "1",
+          after: "3",
+          takesEffect: "now",
+        },
+      ],
+    });
+    assert.match(
+      checkText(other),
+      /^ {2}GATEWAY_PING_SECONDS: 10 → 7 \(at the next start\)\n {2}vendors\.local: /m,
+    );
+    assert.doesNotMatch(JSON.stringify(other), /canary/);
+    // Another token than the running gateway's.
+    const strange = await check(
+      { GATEWAY_ADMIN_TOKEN: "another-token-0123456789" },
+      fileOf(1),
+    );
+    assert.deepEqual(strange.running, {
+      url: gateway.url,
+      unknown: "it has another admin token",
+    });
+  } finally {
+    await gateway.close();
+  }
+});
+
+Deno.test("the admin token is sent to this machine, or encrypted, only", async () => {
+  await assert.rejects(
+    checkConfig(
+      { env: ENV, readFile: () => fileOf(1), fetch },
+      undefined,
+      "http://gateway.example.com",
+    ),
+    /^Error: --url: must be https/,
+  );
+});
+
+Deno.test("the command reports every mistake at once, starts nothing, and ends with 1", async () => {
+  const folder = await Deno.makeTempDir();
+  await Deno.writeTextFile(`${folder}/other.json`, '{"vendrs": {}}');
+  const run = async (
+    env: Record<string, string>,
+    ...words: string[]
+  ): Promise<{ readonly code: number; readonly output: string }> => {
+    await using program = await startProgram({
+      folder,
+      command: ["gateway/cli/cli.ts", "config", "check", ...words],
+      env,
+      until: /\n/,
+    });
+    return { code: await program.ended, output: program.output() };
+  };
+  try {
+    const wrong = await run({
+      PORT: "http",
+      HOST: "0.0.0.0",
+      DATABASE_URL: "postgres://me:canary%zz@db.example.com/gateway",
+      GATEWAY_ADMIN_TOKEN: "short",
+    }, "other.json");
+    assert.equal(
+      wrong.output,
+      "GATEWAY_CONFIG: other.json: top level: there is no field vendrs; did you mean vendors?\n" +
+        "PORT: must be a whole number\n" +
+        "GATEWAY_ADMIN_TOKEN: must have 16 or more characters and no blanks\n",
+    );
+    assert.equal(wrong.code, 1);
+    const address = await run({
+      DATABASE_URL: "postgres://me:canary%zz@db.example.com/gateway",
+    });
+    assert.equal(
+      address.output,
+      "DATABASE_URL: the password in the address is not percent-encoded\n",
+    );
+    const valid = await run({ PORT: "0" }, "--json");
+    assert.equal(valid.code, 0, valid.output);
+    assert.equal(JSON.parse(valid.output).valid, true);
+    assert.deepEqual(
+      [...Deno.readDirSync(folder)].map(({ name }) => name),
+      ["other.json"],
+    );
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

@@ -198,6 +198,12 @@ export const EXCLUDED: readonly (Entry & { readonly because: string })[] = [
       begins,
       because: OF_THE_DOCUMENT,
     })),
+  ...["This chapter is not part", "The sources are", "The operations are"]
+    .map((begins) => ({
+      section: "Generate content (beyond",
+      begins,
+      because: OF_THE_DOCUMENT,
+    })),
   {
     section: "Stream behaviour",
     begins: "When the connection drops",

@@ -1,6 +1,7 @@
 /** The checks of every area. */
 import type { Check } from "../suite/check.ts";
 import { AUTH_CHECKS } from "./auth/checks.ts";
+import { GENERATE_CONTENT_CHECKS } from "./generate_content/checks.ts";
 import { MODELS_CHECKS } from "./models/checks.ts";
 import { MESSAGE_REPLY_CHECKS } from "./message_reply/checks.ts";
 import { MESSAGE_STREAM_CHECKS } from "./message_stream/checks.ts";
@@ -31,4 +32,5 @@ export const CHECKS: readonly Check[] = [
   ...LIMITS_CHECKS,
   ...TRANSPORT_CHECKS,
   ...RESPONSES_CHECKS,
+  ...GENERATE_CONTENT_CHECKS,
 ];

@@ -1,6 +1,7 @@
 /** The scenarios of every area. */
 import type { Scenario } from "../suite/scenario.ts";
 import { AUTH_SCENARIOS } from "./auth/scenarios.ts";
+import { GENERATE_CONTENT_SCENARIOS } from "./generate_content/scenarios.ts";
 import { MODELS_SCENARIOS } from "./models/scenarios.ts";
 import { MESSAGE_REPLY_SCENARIOS } from "./message_reply/scenarios.ts";
 import { CHAT_REPLY_SCENARIOS } from "./chat_reply/scenarios.ts";
@@ -27,4 +28,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...LIMITS_SCENARIOS,
   ...TRANSPORT_SCENARIOS,
   ...RESPONSES_SCENARIOS,
+  ...GENERATE_CONTENT_SCENARIOS,
 ];

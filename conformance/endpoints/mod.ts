@@ -1,5 +1,10 @@
 /** The forms of replies that rules for several endpoints judge; a further endpoint adds its own. */
 import { CHAT_REPLY, CHAT_STREAM } from "./chat.ts";
+import {
+  GENERATE_CONTENT_ARRAY,
+  GENERATE_CONTENT_REPLY,
+  GENERATE_CONTENT_STREAM,
+} from "./generate_content.ts";
 import { MESSAGE_REPLY, MESSAGE_STREAM } from "./messages.ts";
 import { RESPONSES } from "./responses.ts";
 import type { ReplyForm } from "./reply_form.ts";
@@ -10,6 +15,9 @@ const FORMS: readonly ReplyForm[] = [
   CHAT_REPLY,
   CHAT_STREAM,
   RESPONSES,
+  GENERATE_CONTENT_REPLY,
+  GENERATE_CONTENT_STREAM,
+  GENERATE_CONTENT_ARRAY,
 ];
 
 /**

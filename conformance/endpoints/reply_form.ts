@@ -30,8 +30,12 @@ export interface ReplyForm {
   /** The feature without which its checks are left out. */
   readonly needs?: Feature;
   readonly isStream: boolean;
+  /** Absent: `text/event-stream` for a stream, otherwise `application/json`. */
+  readonly contentType?: string;
   /** How ids begin, such as `msg_`. */
   readonly idPrefix: string;
+  /** Absent: a reply has its id and its model in members of these names. */
+  readonly names?: { readonly id: string; readonly model: string };
   /** The section of the specification about it. */
   readonly section: string;
   /** Scenarios of the usual replies, in every kind of run. */

@@ -26,13 +26,16 @@ export function comparable(content: ReadContent): ReadContent {
   };
 }
 
+/** The format of an endpoint's replies, where it is not the message format. */
+const DIALECTS: Readonly<Partial<Record<Exchange["endpoint"], DialectName>>> = {
+  chat: "chat_completions",
+  responses: "responses",
+  generate_content: "generate_content",
+};
+
 /** The content of a reply. */
 export function contentOf(exchange: Exchange): ReadContent {
-  const dialect = exchange.endpoint === "chat"
-    ? "chat_completions"
-    : exchange.endpoint === "responses"
-    ? "responses"
-    : "messages";
+  const dialect = DIALECTS[exchange.endpoint] ?? "messages";
   if (exchange.frames.length === 0) {
     return comparable(contentOfWhole(dialect, objectOf(exchange.json)));
   }

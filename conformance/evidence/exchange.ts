@@ -14,6 +14,9 @@ export type Endpoint =
   | "models"
   /** Beyond the base specification; with all paths below `/v1/responses`. */
   | "responses"
+  /** Beyond it, too; with all paths below `/v1beta/models`. */
+  | "generate_content"
+  | "embeddings"
   | "other";
 
 /** A header as sent or received, name in lower case. */

@@ -246,7 +246,8 @@ function geminiSent({ json, path }: UpstreamCall): UpstreamRequest {
         parts: listAt(entry, "parts").map(geminiPart),
       })),
     ),
-    maxTokens: numberAt(config, "maxOutputTokens"),
+    maxTokens: numberAt(config, "maxOutputTokens") ??
+      numberAt(config, "max_output_tokens"),
     temperature: numberAt(config, "temperature"),
     topP: numberAt(config, "topP"),
     stops: strings(at(config, "stopSequences")),

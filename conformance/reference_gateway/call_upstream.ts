@@ -78,13 +78,30 @@ export async function callUpstream(
   }
   const body = readBody(response.body, signal);
   const bytes = hooks.upstreamBytes?.(body, x) ?? body;
-  return readParts(bytes, via, signal);
+  return own(readParts(bytes, via, signal), x);
+}
+
+/** The parts without signatures that only clients of the upstream's format can keep. */
+async function* own(
+  parts: AsyncGenerator<Part>,
+  { endpoint }: Context,
+): AsyncGenerator<Part> {
+  for await (const part of parts) {
+    if (part.type === "signature" && (part.of ?? endpoint) !== endpoint) {
+      continue;
+    }
+    yield part;
+  }
 }
 
 /** The format of each endpoint whose upstream may have the same. */
 const SAME_FORMAT: Readonly<
   Partial<Record<Context["endpoint"], DialectName>>
-> = { messages: "messages", chat: "chat_completions" };
+> = {
+  messages: "messages",
+  chat: "chat_completions",
+  generate_content: "generate_content",
+};
 
 /** The call with the headers for the vendor that a client of the same format sends, such as betas. */
 function withVendorHeaders(

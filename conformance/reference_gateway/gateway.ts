@@ -8,21 +8,31 @@ import {
   type JsonObject,
   parseJson,
 } from "@model-gateway/replay/json";
+import type { DialectName } from "@model-gateway/replay/parse_request";
 import type { ReplayRequest } from "@model-gateway/replay/script";
 import { callUpstream } from "./call_upstream.ts";
 import { type Arrived, serveSocket } from "./connection.ts";
+import { countedBody, countReply, countTokens } from "./count_tokens.ts";
+import { embed } from "./embed.ts";
 import { fold } from "./fold.ts";
 import type { Context, Hooks, OutFrame, Writer } from "./hooks.ts";
-import { dialectOf, modelList } from "./models.ts";
+import { contentModels, dialectOf, modelList } from "./models.ts";
+import { isArray, operationOf } from "./operation.ts";
 import { type ModelRequest, type Part, type Problem, Refused } from "./part.ts";
 import { droppedHeaders, refuseLosses } from "./dropped_fields.ts";
 import { isPassed, passThrough } from "./pass_through.ts";
 import { problemOf } from "./problems.ts";
 import { readChat } from "./read_chat.ts";
+import { readGenerateContent } from "./read_generate_content.ts";
 import { readMessages } from "./read_messages.ts";
 import { readResponses } from "./read_responses.ts";
 import { StoredResponses } from "./stored_responses.ts";
 import { ChatStream, chatWhole } from "./write_chat.ts";
+import {
+  arrayEnd,
+  ContentStream,
+  elementOf,
+} from "./write_generate_content.ts";
 import { MessagesStream, messagesWhole } from "./write_messages.ts";
 import { ResponsesStream } from "./write_responses.ts";
 import { requestIds, wireOf, writeJson, writeProblem } from "./write_reply.ts";
@@ -109,7 +119,7 @@ async function handle(
       );
     }
     admit(options, hooks, x);
-    if (x.endpoint === "other") {
+    if (x.does === "nothing") {
       throw new Refused(problemOf(404, "There is no such path"));
     }
     if (x.endpoint === "responses" && request.method === "GET") {
@@ -117,7 +127,7 @@ async function handle(
         throw new Refused(problemOf(426, "Web sockets are not possible here"));
       }
     }
-    if (x.path.startsWith("/v1/responses/")) {
+    if (x.does === "stored") {
       const body = options.stored.answer(
         request.method,
         x.path,
@@ -125,17 +135,14 @@ async function handle(
       );
       return writeJson(writer, hooks, x, { status: 200, headers: {}, body });
     }
-    const method = x.endpoint === "models" ? "GET" : "POST";
+    const method = x.does === "list" ? "GET" : "POST";
     if (request.method !== method) {
       throw new Refused(problemOf(405, `Only ${method} is possible here`));
     }
-    if (x.endpoint === "models") {
-      writeJson(writer, hooks, x, {
-        status: 200,
-        headers: {},
-        body: modelList(),
-      });
-    } else await generate(x, x.endpoint, writer, arrived.left, options);
+    const body = await bodyOf(x, options);
+    if (body === undefined) {
+      await generate(x, endpointOf(x), writer, arrived.left, options);
+    } else writeJson(writer, hooks, x, { status: 200, headers: {}, body });
   } catch (error) {
     if (arrived.left.aborted) return;
     const problem = error instanceof Refused
@@ -145,20 +152,57 @@ async function handle(
   }
 }
 
+/** The body of a reply without a model's words; undefined where a reply must be generated. */
+async function bodyOf(
+  x: Context,
+  options: Running,
+): Promise<JsonObject | undefined> {
+  const { hooks = {}, upstreamUrl } = options;
+  switch (x.does) {
+    case "list":
+      return x.endpoint === "models" ? modelList() : listed(x);
+    case "embed":
+      return await embed(parseJson(x.request.body), upstreamUrl, hooks, x);
+    case "count": {
+      const { modelRequest, via } = understood(x, endpointOf(x), options);
+      return countReply(
+        x.endpoint,
+        await countTokens(modelRequest, via, upstreamUrl, hooks, x),
+      );
+    }
+  }
+  return undefined;
+}
+
+function listed({ path, request }: Context): JsonObject {
+  const found = contentModels(
+    operationOf(path).inPath?.model,
+    new URLSearchParams(request.path.split("?")[1] ?? ""),
+  );
+  if (found !== undefined) return found;
+  throw new Refused(problemOf(404, "There is no such model"));
+}
+
+function endpointOf({ endpoint }: Context): Generates {
+  return endpoint === "chat" || endpoint === "responses" ||
+      endpoint === "generate_content"
+    ? endpoint
+    : "messages";
+}
+
 /** The exchange of a request. */
 export function contextOf(request: ReplayRequest): Context {
   const path = request.path.split("?")[0] ?? "";
   const body = parseJson(request.body);
-  const model = isObject(body) && typeof body["model"] === "string"
-    ? body["model"]
-    : "";
-  const endpoint = ENDPOINTS[path] ??
-    (path.startsWith("/v1/responses/") ? "responses" : "other");
+  const { endpoint, does, inPath } = operationOf(path);
+  const model = inPath?.model ??
+    (isObject(body) && typeof body["model"] === "string" ? body["model"] : "");
   return {
     request,
     path,
     endpoint,
-    stream: isObject(body) && body["stream"] === true,
+    does,
+    stream: inPath?.stream ?? (isObject(body) && body["stream"] === true),
     model,
     via: dialectOf(model, endpoint),
     state: new Map(),
@@ -170,13 +214,6 @@ function asksUpgrade({ headers }: ReplayRequest): boolean {
   const options = (headers["connection"] ?? "").toLowerCase().split(/ *, */);
   return headers["upgrade"] !== undefined && options.includes("upgrade");
 }
-
-const ENDPOINTS: Readonly<Record<string, Context["endpoint"]>> = {
-  "/v1/messages": "messages",
-  "/v1/chat/completions": "chat",
-  "/v1/models": "models",
-  "/v1/responses": "responses",
-};
 
 function admit(
   options: ReferenceGatewayOptions,
@@ -196,9 +233,14 @@ function admit(
 }
 
 /** The key that a request presents. */
-function shownKey({ request: { headers } }: Context): string | undefined {
+function shownKey(
+  { request: { headers, path }, endpoint }: Context,
+): string | undefined {
   const bearer = /^bearer +(.*)$/i.exec(headers["authorization"] ?? "")?.[1];
-  return headers["x-api-key"] ?? bearer;
+  const usual = headers["x-api-key"] ?? bearer;
+  if (endpoint !== "generate_content") return usual;
+  const query = new URLSearchParams(path.split("?")[1] ?? "");
+  return headers["x-goog-api-key"] ?? query.get("key") ?? usual;
 }
 
 /** The key that stored replies of a request belong to. */
@@ -210,7 +252,7 @@ function ownerOf(
   return hooks?.owner?.(key, first, x) ?? key;
 }
 
-type Generates = "messages" | "chat" | "responses";
+type Generates = "messages" | "chat" | "responses" | "generate_content";
 
 async function generate(
   x: Context,
@@ -220,17 +262,7 @@ async function generate(
   options: Running,
 ): Promise<void> {
   const hooks = options.hooks ?? {};
-  const read = understand(x, endpoint, options);
-  const modelRequest = hooks.modelRequest?.(read, x) ?? read;
-  const via = dialectOf(modelRequest.model, endpoint);
-  if (via === undefined) {
-    throw new Refused(
-      problemOf(404, `There is no model ${modelRequest.model}`, {
-        code: "model_not_found",
-        param: "model",
-      }),
-    );
-  }
+  const { modelRequest, via } = understood(x, endpoint, options);
   if (hooks.strictMode?.(x) !== false) {
     refuseLosses(modelRequest, via, x.request);
   }
@@ -295,7 +327,9 @@ function wholeBody(
   if (endpoint === "chat") {
     return chatWhole(fold(parts), `chatcmpl-${id}`, model);
   }
-  const stream = new ResponsesStream(id, model, asked);
+  const stream = endpoint === "responses"
+    ? new ResponsesStream(id, model, asked)
+    : new ContentStream(id, model);
   for (const part of parts) stream.part(part);
   stream.end();
   return stream.reply;
@@ -307,6 +341,24 @@ async function* hooked(
   x: Context,
 ): AsyncGenerator<Part> {
   for await (const part of parts) yield* hooks.part?.(part, x) ?? [part];
+}
+
+/** The request, and the dialect of the upstream that receives it. */
+function understood(
+  x: Context,
+  endpoint: Generates,
+  options: Running,
+): { readonly modelRequest: ModelRequest; readonly via: DialectName } {
+  const read = understand(x, endpoint, options);
+  const modelRequest = options.hooks?.modelRequest?.(read, x) ?? read;
+  const via = dialectOf(modelRequest.model, endpoint);
+  if (via !== undefined) return { modelRequest, via };
+  throw new Refused(
+    problemOf(404, `There is no model ${modelRequest.model}`, {
+      code: "model_not_found",
+      param: "model",
+    }),
+  );
 }
 
 function understand(
@@ -322,6 +374,8 @@ function understand(
     chat: readChat,
     responses: (body: JsonObject) =>
       readResponses(stored.expand(body, ownerOf(options, x))),
+    generate_content: (body: JsonObject) =>
+      readGenerateContent(body, operationOf(x.path)),
   }[endpoint];
   let modelRequest: ModelRequest | undefined;
   let found: Problem | undefined;
@@ -329,7 +383,9 @@ function understand(
     if (!isObject(parsed)) {
       throw new Refused(problemOf(400, "The body is not a JSON object"));
     }
-    modelRequest = read(body);
+    modelRequest = read(
+      x.does === "count" ? countedBody(endpoint, body) : body,
+    );
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     found = error.problem;
@@ -364,9 +420,15 @@ async function relay(
     ? new MessagesStream(`msg_${id}`, model, estimate)
     : endpoint === "chat"
     ? new ChatStream(`chatcmpl-${id}`, model, usageAsked)
-    : new ResponsesStream(id, model, asked);
+    : endpoint === "responses"
+    ? new ResponsesStream(id, model, asked)
+    : new ContentStream(id, model);
+  const asArray = isArray(x.request, operationOf(x.path));
+  let elements = 0;
   const usual = {
-    "content-type": "text/event-stream; charset=utf-8",
+    "content-type": asArray
+      ? "application/json"
+      : "text/event-stream; charset=utf-8",
     "cache-control": "no-cache",
     "x-accel-buffering": "no",
     "transfer-encoding": "chunked",
@@ -377,10 +439,14 @@ async function relay(
   const write = (frames: readonly OutFrame[]): void => {
     for (const frame of frames) {
       for (const out of hooks.frame?.(frame, x) ?? [frame]) {
-        const text = wireOf(out);
+        const text = asArray ? elementOf(out, elements++) : wireOf(out);
         writer.piece(encoder.encode(hooks.wire?.(text, x) ?? text));
       }
     }
+  };
+  const end = (): void => {
+    if (asArray) writer.piece(encoder.encode(arrayEnd(elements)));
+    writer.end();
   };
   let silence: ReturnType<typeof setTimeout> | undefined;
   const listen = (): void => {
@@ -393,7 +459,7 @@ async function relay(
   try {
     for await (const part of parts) {
       write(stream.part(part));
-      if (part.type === "failed") return writer.end();
+      if (part.type === "failed") return end();
       listen();
     }
   } finally {
@@ -402,5 +468,5 @@ async function relay(
   const last = stream.end();
   if (stream instanceof ResponsesStream) keep(stream.reply);
   write(last);
-  writer.end();
+  end();
 }

@@ -6,6 +6,7 @@ import type { Endpoint } from "../evidence/exchange.ts";
 import type { Json, JsonObject } from "@model-gateway/replay/json";
 import type { DialectName } from "@model-gateway/replay/parse_request";
 import type { ReplayRequest } from "@model-gateway/replay/script";
+import type { Operation } from "./operation.ts";
 import type { ModelRequest, Part, Problem } from "./part.ts";
 
 /** A JSON reply before it is written. */
@@ -53,6 +54,8 @@ export interface Context {
   readonly path: string;
   /** The operation that the path belongs to. */
   readonly endpoint: Endpoint;
+  /** What is asked for there. */
+  readonly does: Operation["does"];
   /** True when a stream was requested. */
   readonly stream: boolean;
   /** The requested model; "" when there is none. */

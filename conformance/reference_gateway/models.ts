@@ -25,6 +25,16 @@ const IDS: readonly string[] = [
   "vendord-m3",
 ];
 
+/** Models that make embeddings, and generate nothing. */
+const EMBEDDING_IDS: readonly string[] = ["vendorb-embed-1", "vendorc-embed-1"];
+
+/** The dialect of a model that makes embeddings; undefined for every other id. */
+export function embeddingDialectOf(model: string): DialectName | undefined {
+  return EMBEDDING_IDS.includes(model)
+    ? VENDORS[model.split("-")[0] ?? ""]
+    : undefined;
+}
+
 /** The dialect of a model for clients of an endpoint; undefined for an unknown id. */
 export function dialectOf(
   model: string,
@@ -38,11 +48,44 @@ export function dialectOf(
 export function modelList(): JsonObject {
   return {
     object: "list",
-    data: IDS.map((id) => ({
+    data: [...IDS, ...EMBEDDING_IDS].map((id) => ({
       id,
       object: "model",
       created: 1_780_000_000,
       owned_by: id.split("-")[0],
+      operations: [IDS.includes(id) ? "generation" : "embeddings"],
     })),
+  };
+}
+
+/**
+ * The body of `GET /v1beta/models`, or of one model below it; undefined for an unknown id. A page
+ * token is the id of the last model of the page before.
+ */
+export function contentModels(
+  id: string | undefined,
+  query: URLSearchParams,
+): JsonObject | undefined {
+  if (id !== undefined) return IDS.includes(id) ? contentModel(id) : undefined;
+  const from = IDS.indexOf(query.get("pageToken") ?? "") + 1;
+  const to = from + (Number(query.get("pageSize")) || 50);
+  return {
+    models: IDS.slice(from, to).map(contentModel),
+    ...(to < IDS.length ? { nextPageToken: IDS[to - 1] } : {}),
+  };
+}
+
+function contentModel(id: string): JsonObject {
+  return {
+    name: `models/${id}`,
+    version: "1",
+    displayName: id,
+    inputTokenLimit: 200_000,
+    outputTokenLimit: 8192,
+    supportedGenerationMethods: [
+      "generateContent",
+      "streamGenerateContent",
+      "countTokens",
+    ],
   };
 }

@@ -15,7 +15,12 @@ export type Part =
     readonly refused?: boolean;
   }
   | { readonly type: "thinking"; readonly text: string }
-  | { readonly type: "signature"; readonly value: string }
+  | {
+    readonly type: "signature";
+    readonly value: string;
+    /** Absent: the message dialect; no other format than its own has it. */
+    readonly of?: "generate_content";
+  }
   | { readonly type: "redacted"; readonly data: string }
   | {
     /** The source of a text, as a citation or an annotation of one dialect. */
@@ -28,6 +33,8 @@ export type Part =
     readonly call: number;
     readonly id: string;
     readonly name: string;
+    /** Generate content. */
+    readonly signature?: string;
   }
   | { readonly type: "args"; readonly call: number; readonly text: string }
   | { readonly type: "usage"; readonly usage: Partial<NeutralUsage> }
@@ -52,10 +59,14 @@ export type TurnPart =
     readonly id: string;
     readonly name: string;
     readonly args: JsonObject;
+    /** Generate content: the signature with which the model made it. */
+    readonly signature?: string;
   }
   | {
     readonly type: "result";
     readonly id: string;
+    /** Generate content: the name of its call. */
+    readonly name?: string;
     readonly text: string;
     readonly failed?: boolean;
   }

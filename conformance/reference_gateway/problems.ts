@@ -29,6 +29,52 @@ export function responsesProblem(problem: Problem): Problem {
     : problem;
 }
 
+/** The status word of the generate-content format for each HTTP status. */
+const STATUS_WORDS: Readonly<Record<number, string>> = {
+  400: "INVALID_ARGUMENT",
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  405: "UNIMPLEMENTED",
+  413: "INVALID_ARGUMENT",
+  415: "INVALID_ARGUMENT",
+  429: "RESOURCE_EXHAUSTED",
+  503: "UNAVAILABLE",
+  504: "DEADLINE_EXCEEDED",
+};
+
+const TYPES_OF_DETAILS = "type.googleapis.com/google.rpc.";
+
+/** A problem in the words of the generate-content format. */
+export function contentProblem(problem: Problem): JsonObject {
+  const { message, param, retryAfter } = problem;
+  // This format has no status for an overload of its own.
+  const code = problem.status === 529 ? 503 : problem.status;
+  return {
+    error: {
+      code,
+      message,
+      status: STATUS_WORDS[code] ?? "INTERNAL",
+      details: [
+        ...(code === 401
+          ? [{
+            "@type": `${TYPES_OF_DETAILS}ErrorInfo`,
+            reason: "API_KEY_INVALID",
+          }]
+          : []),
+        ...(param === undefined ? [] : [{
+          "@type": `${TYPES_OF_DETAILS}BadRequest`,
+          fieldViolations: [{ field: param, description: message }],
+        }]),
+        ...(retryAfter === undefined ? [] : [{
+          "@type": `${TYPES_OF_DETAILS}RetryInfo`,
+          retryDelay: `${retryAfter}s`,
+        }]),
+      ],
+    },
+  };
+}
+
 /** A problem with a status. */
 export function problemOf(
   status: number,

@@ -52,7 +52,7 @@ export function geminiBody(request: ModelRequest): JsonObject {
     }),
     ...(request.choice === undefined
       ? {}
-      : { toolConfig: { functionCallingConfig: choiceBody(request.choice) } }),
+      : { toolConfig: { functionCallingConfig: choiceBody(request) } }),
   };
 }
 
@@ -66,7 +66,12 @@ function inOrder(
   return parts.toSorted((left, right) => place(left) - place(right));
 }
 
-function choiceBody(choice: string): JsonObject {
+function choiceBody({ choice = "", tools }: ModelRequest): JsonObject {
+  // The word for functions whose schemas bind all calls.
+  if (
+    choice === "auto" && tools.length > 0 &&
+    tools.every(({ strict }) => strict === true)
+  ) return { mode: "VALIDATED" };
   if (choice.startsWith("tool:")) {
     return { mode: "ANY", allowedFunctionNames: [choice.slice(5)] };
   }
@@ -85,7 +90,10 @@ function partBody(
     case "image-url":
       return [{ fileData: { mimeType: "image/*", fileUri: part.url } }];
     case "call":
-      return [{ functionCall: { name: part.name, args: part.args } }];
+      return [{
+        functionCall: { name: part.name, args: part.args },
+        thoughtSignature: part.signature,
+      }];
     case "result":
       return [{
         functionResponse: {
@@ -109,9 +117,22 @@ export function geminiParts(data: Json, called: number): Part[] {
       parts.push({ type: thought ? "thinking" : "text", text });
     }
     const name = textAt(entry, "functionCall.name");
-    if (name === "") continue;
+    const signature = textAt(entry, "thoughtSignature");
+    if (name === "") {
+      if (signature !== "") {
+        const of = "generate_content";
+        parts.push({ type: "signature", of, value: signature });
+      }
+      continue;
+    }
     const id = textAt(entry, "functionCall.id") || `call_${call}`;
-    parts.push({ type: "tool", call, id, name });
+    parts.push({
+      type: "tool",
+      call,
+      id,
+      name,
+      ...(signature === "" ? {} : { signature }),
+    });
     const args = JSON.stringify(at(entry, "functionCall.args") ?? {});
     parts.push({ type: "args", call, text: args });
     call++;

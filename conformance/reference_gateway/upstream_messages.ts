@@ -180,6 +180,7 @@ function usagePart(reported: Json | undefined): Part {
       ...field("cacheRead", "cache_read_input_tokens"),
       ...field("cacheWrite", "cache_creation_input_tokens"),
       ...field("output", "output_tokens"),
+      ...field("reasoning", "output_tokens_details.thinking_tokens"),
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Writes the reference gateway's replies: JSON, problems, and the text of frames. */
 import type { Context, Hooks, JsonReply, OutFrame, Writer } from "./hooks.ts";
 import type { Problem } from "./part.ts";
-import { problemBody, responsesProblem } from "./problems.ts";
+import { contentProblem, problemBody, responsesProblem } from "./problems.ts";
 
 const encoder = new TextEncoder();
 
@@ -26,14 +26,17 @@ export function writeProblem(
   x: Context,
   found: Problem,
 ): void {
-  const written = x.endpoint === "responses" ? responsesProblem(found) : found;
+  const isContent = x.endpoint === "generate_content";
+  const written = x.endpoint === "responses" || isContent
+    ? responsesProblem(found)
+    : found;
   const problem = hooks.problem?.(written, x) ?? written;
   const headers: Record<string, string> = {};
   if (problem.retryAfter !== undefined) {
     headers["retry-after"] = problem.retryAfter;
   }
   if (problem.status === 405) {
-    headers["allow"] = x.endpoint === "models" ? "GET" : "POST";
+    headers["allow"] = x.does === "list" ? "GET" : "POST";
   }
   if (problem.status === 426) {
     headers["connection"] = "upgrade";
@@ -42,7 +45,7 @@ export function writeProblem(
   writeJson(writer, hooks, x, {
     status: problem.status,
     headers,
-    body: problemBody(problem),
+    body: isContent ? contentProblem(problem) : problemBody(problem),
   });
 }
 

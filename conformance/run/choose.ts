@@ -26,10 +26,10 @@ export function chooseChecks(
 export function withoutLacking(
   checks: readonly Check[],
   { lacks }: TargetProfile,
-  { responses }: { readonly responses: boolean | undefined },
+  { endpoints }: { readonly endpoints?: ReadonlySet<Feature> | undefined },
 ): { readonly checks: readonly Check[]; readonly lines: readonly string[] } {
   const missing = [...lacks].filter(([feature]) =>
-    !(responses === true && feature === "responses") &&
+    !(endpoints?.has(feature) === true && !MAY_LACK.includes(feature)) &&
     checks.some(({ needs }) => baseOf(needs, lacks) === feature)
   );
   const lines = missing.map(([feature, reply]) => {
@@ -47,10 +47,19 @@ export function withoutLacking(
   };
 }
 
+/** What an endpoint may lack also where it is demanded. */
+const MAY_LACK: readonly Feature[] = [
+  "stored-responses",
+  "second-key",
+  "signs-of-life",
+];
+
 /** The feature that a feature is a part of. */
 const PART_OF: Readonly<Partial<Record<Feature, Feature>>> = {
   "second-key": "stored-responses",
   "signs-of-life": "responses",
+  "response-counts": "responses",
+  "content-counts": "generate-content",
 };
 
 /** The widest feature that the target lacks among one and those that it is a part of. */
@@ -141,11 +150,15 @@ export function planText(
       profile.messages.map(route).join(", ") || "none"
     }`,
     `          chat endpoint: ${profile.chat.map(route).join(", ") || "none"}`,
-    ...(profile.responses.length === 0 ? [] : [
-      `          Responses endpoint: ${
-        profile.responses.map(route).join(", ")
-      }`,
-    ]),
+    ...Object.entries({
+      "Responses endpoint": profile.responses,
+      "generate content": profile.generate_content,
+      "embeddings": profile.embeddings,
+    }).flatMap(([name, routes]) =>
+      routes.length === 0
+        ? []
+        : [`          ${name}: ${routes.map(route).join(", ")}`]
+    ),
     `plan      ${counted(checks.length, "check")} from ${
       counted(scenarios.length, "scenario")
     }: ${cost}`,

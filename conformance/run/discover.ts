@@ -1,14 +1,21 @@
 /** Discovers a target's models before the scenarios, and the upstream dialect of each. */
 import { at, listAt, textAt } from "../evidence/json_path.ts";
 import type { DialectName } from "@model-gateway/replay/parse_request";
+import type { Json } from "@model-gateway/replay/json";
+import { contentRequest, contents } from "../suite/content_requests.ts";
+import {
+  COUNT_FORMATS,
+  type CountName,
+  countRequest,
+} from "../suite/count_formats.ts";
 import { Session, type Stage } from "../suite/session.ts";
 import {
   type Feature,
   type Route,
+  type Routed,
   type TargetProfile,
   UNKNOWN_TARGET,
 } from "../suite/route.ts";
-import type { Generation } from "../suite/requests.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import { outcome } from "../suite/evidence.ts";
 import { unreachableText } from "./unreachable.ts";
@@ -25,8 +32,10 @@ interface DiscoveryOptions extends Stage {
   readonly model?: string;
   /** Comma-separated models for the chat endpoint. */
   readonly chatModel?: string;
-  /** False: no request is made to the Responses endpoint. */
-  readonly asksResponses?: boolean;
+  /** Comma-separated models that make embeddings; absent: those of the list that say so. */
+  readonly embeddingModel?: string;
+  /** The optional features that somebody asks about; absent: all of them. */
+  readonly asks?: ReadonlySet<Feature>;
 }
 
 /** Words in the ids of cheap models; a live run uses the first model that matches. */
@@ -55,8 +64,10 @@ export async function discover(
   if (status === 401 || status === 403) {
     throw new Unreachable(`the key is refused: ${outcome(list)}`);
   }
-  const models = listAt(list.json, "data").map((entry) => textAt(entry, "id"))
-    .filter((id) => id !== "");
+  const listed = listAt(list.json, "data").filter((entry) =>
+    textAt(entry, "id") !== ""
+  );
+  const models = listed.filter((entry) => !isForEmbeddings(entry)).map(idOf);
   const { model, chatModel = model } = unknown;
   if (unknown.mode === "live") {
     const usual = models.find((id) => CHEAP.test(id)) ?? models[0];
@@ -70,15 +81,18 @@ export async function discover(
     const route = (id: string | undefined): Route[] =>
       id === undefined ? [] : [{ name: "model", via: undefined, model: id }];
     const first = idsIn(chatModel)?.[0] ?? usual;
-    return {
-      models,
-      messages: route(idsIn(model)?.[0] ?? usual),
-      chat: route(first),
-      responses: route(first),
-      lacks: unknown.asksResponses === false || first === undefined
-        ? new Map()
-        : lacksOf([await tryModel(session, "responses", first)], unknown),
-    };
+    return await withOptional(
+      session,
+      unknown,
+      {
+        ...UNKNOWN_TARGET,
+        models,
+        messages: route(idsIn(model)?.[0] ?? usual),
+        chat: route(first),
+      },
+      first === undefined ? [] : [first],
+      listed,
+    );
   }
   const candidates = (wanted: string | undefined): readonly string[] =>
     idsIn(wanted) ?? models.slice(0, MAX_TRIED);
@@ -92,14 +106,96 @@ export async function discover(
       }`,
     );
   }
-  if (unknown.asksResponses === false) {
-    return { models, messages, chat, responses: [], lacks: new Map() };
+  return await withOptional(
+    session,
+    unknown,
+    { ...UNKNOWN_TARGET, models, messages, chat },
+    candidates(chatModel),
+    listed,
+  );
+}
+
+const idOf = (entry: Json): string => textAt(entry, "id");
+
+/** Whether a listed model makes embeddings and generates nothing. */
+function isForEmbeddings(entry: Json): boolean {
+  const operations = at(entry, "operations");
+  return Array.isArray(operations)
+    ? !operations.includes("generation")
+    : /embed/i.test(idOf(entry));
+}
+
+/** The profile with the optional endpoints that the target offers. */
+async function withOptional(
+  session: Session,
+  options: DiscoveryOptions,
+  required: TargetProfile,
+  ids: readonly string[],
+  listed: readonly Json[],
+): Promise<TargetProfile> {
+  const { asks } = options;
+  const asksFor = (...features: readonly Feature[]): boolean =>
+    asks === undefined || features.some((feature) => asks.has(feature));
+  const lacks = new Map<Feature, string>();
+  const routesWith = async (
+    endpoint: Routed,
+    models: readonly string[],
+    tried: Exchange[] = [],
+  ): Promise<Route[]> => {
+    if (session.mode === "replay") {
+      return await routesOf(session, endpoint, models, tried);
+    }
+    const [model] = models;
+    if (model === undefined) return [];
+    tried.push(await tryModel(session, endpoint, model));
+    return [{ name: "model", via: undefined, model }];
+  };
+  let profile = required;
+  if (asksFor("responses", "stored-responses", "second-key", "signs-of-life")) {
+    const tried: Exchange[] = [];
+    const responses = await routesWith("responses", ids, tried);
+    profile = { ...profile, responses };
+    for (const lack of lacksOf(tried, options)) lacks.set(...lack);
   }
-  const tried: Exchange[] = [];
-  const ids = candidates(chatModel);
-  const responses = await routesOf(session, "responses", ids, tried);
-  const lacks = lacksOf(tried, unknown);
-  return { models, messages, chat, responses, lacks };
+  if (asksFor("generate-content", "content-counts")) {
+    const tried: Exchange[] = [];
+    const routes = await routesWith("generate_content", ids, tried);
+    profile = { ...profile, generate_content: routes };
+    noteLack(lacks, "generate-content", tried);
+  }
+  if (asksFor("embeddings")) {
+    const models = idsIn(options.embeddingModel) ??
+      listed.filter(isForEmbeddings).map(idOf).slice(0, MAX_TRIED);
+    const tried: Exchange[] = [];
+    const embeddings = await routesWith("embeddings", models, tried);
+    profile = { ...profile, embeddings };
+    if (models.length === 0) {
+      lacks.set(
+        "embeddings",
+        "GET /v1/models lists no model for them; --embedding-model names one",
+      );
+    } else noteLack(lacks, "embeddings", tried);
+  }
+  for (const [name, { feature, endpoint }] of Object.entries(COUNT_FORMATS)) {
+    const [route] = profile[endpoint];
+    if (!asksFor(feature) || route === undefined) continue;
+    const request = countRequest(name as CountName, route, "try", "Hello.");
+    noteLack(lacks, feature, [await session.send(request)]);
+  }
+  return { ...profile, lacks };
+}
+
+/** Notes that the target has no such endpoint, where every reply says so. */
+function noteLack(
+  lacks: Map<Feature, string>,
+  feature: Feature,
+  tried: readonly Exchange[],
+): void {
+  const last = tried.at(-1);
+  if (last === undefined) return;
+  if (tried.every(({ head }) => NO_ENDPOINT.includes(head?.status))) {
+    lacks.set(feature, outcome(last));
+  }
 }
 
 /** Statuses with which a target without an endpoint answers. */
@@ -135,7 +231,7 @@ function idsIn(text: string | undefined): string[] | undefined {
 
 async function routesOf(
   session: Session,
-  endpoint: Generation | "responses",
+  endpoint: Routed,
   models: readonly string[],
   all: Exchange[] = [],
 ): Promise<Route[]> {
@@ -157,17 +253,26 @@ async function routesOf(
 
 async function tryModel(
   session: Session,
-  endpoint: Generation | "responses",
+  endpoint: Routed,
   model: string,
 ): Promise<Exchange> {
   const prompt = session.prompt("text", "Hello.");
+  const route: Route = { name: model, via: undefined, model };
+  if (endpoint === "generate_content") {
+    return await session.send(
+      contentRequest(route, "whole", "try", contents(prompt)),
+    );
+  }
+  const input = { model, input: prompt };
   return await session.send({
     label: `${endpoint}/${model}`,
     endpoint,
-    route: { name: model, via: undefined, model },
+    route,
     body: {
-      json: endpoint === "responses"
-        ? { model, max_output_tokens: 64, input: prompt }
+      json: endpoint === "embeddings"
+        ? input
+        : endpoint === "responses"
+        ? { ...input, max_output_tokens: 64 }
         : {
           model,
           max_tokens: 64,

@@ -2,10 +2,14 @@
  * What a mutant would have sent that changes only replies: the reference gateway's record, with the
  * replies rewritten by the mutant's hooks. It spares the self-test most of its requests.
  */
-import { isObject } from "@model-gateway/replay/json";
+import { isObject, type Json, objectOf } from "@model-gateway/replay/json";
 import { contextOf } from "../reference_gateway/gateway.ts";
 import type { Context, Hooks, OutFrame } from "../reference_gateway/hooks.ts";
 import { PASSED_METADATA } from "../reference_gateway/pass_through.ts";
+import {
+  arrayEnd,
+  elementOf,
+} from "../reference_gateway/write_generate_content.ts";
 import { wireOf } from "../reference_gateway/write_reply.ts";
 import {
   type Exchange,
@@ -74,7 +78,7 @@ function rewrite(x: Exchange, hooks: Hooks, redaction: Redaction): Exchange {
     ...x.request,
     headers: Object.fromEntries(x.request.headers),
   });
-  const changed = isStream(x)
+  const changed = isStream(x) || Array.isArray(x.json)
     ? streamOf(x, head, hooks, context)
     : replyOf(x, head, hooks, context);
   if (changed === undefined) return x;
@@ -138,16 +142,21 @@ function streamOf(
   const pieces: Uint8Array[] = [];
   const arrivals: { atMs: number; upTo: number }[] = [];
   let upTo = 0;
+  const isArray = Array.isArray(x.json);
+  let elements = 0;
+  const write = (text: string, atMs: number): void => {
+    const piece = encoder.encode(text);
+    upTo += piece.length;
+    pieces.push(piece);
+    arrivals.push({ atMs, upTo });
+  };
   for (const [index, frame] of framesOf(x).entries()) {
-    const atMs = x.frames[index]?.atMs ?? 0;
     for (const out of hook?.(frame, context) ?? [frame]) {
-      const text = wireOf(out);
-      const piece = encoder.encode(wire?.(text, context) ?? text);
-      upTo += piece.length;
-      pieces.push(piece);
-      arrivals.push({ atMs, upTo });
+      const text = isArray ? elementOf(out, elements++) : wireOf(out);
+      write(wire?.(text, context) ?? text, x.frames[index]?.atMs ?? 0);
     }
   }
+  if (isArray) write(arrayEnd(elements), 0);
   const body = new Uint8Array(upTo);
   let at = 0;
   for (const piece of pieces) {
@@ -165,6 +174,14 @@ function streamOf(
 
 /** The frames before they were written. */
 function framesOf(x: Exchange): readonly OutFrame[] {
+  if (Array.isArray(x.json)) {
+    const elements = x.json.map((data: Json): OutFrame => ({
+      data: objectOf(data),
+    }));
+    const text = elements.map(elementOf).join("") + arrayEnd(elements.length);
+    if (text === x.text) return elements;
+    throw new NotRewritable();
+  }
   const frames = x.frames.map(({ event, data, json }): OutFrame => ({
     ...(event === undefined ? {} : { event }),
     data: isObject(json) ? json : data,

@@ -44,7 +44,7 @@ export const EXIT = {
  * they reach a model; tokens and dollars limit the bill.
  */
 export const LIVE_CAPS = {
-  requests: 480,
+  requests: 600,
   outputTokens: 20_000,
   usd: 2.5,
 } as const;
@@ -62,7 +62,9 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
   const live = settings.baseUrl !== undefined && settings.replay === undefined;
   const mode = live ? "live" : "replay";
   const wanted = chooseChecks(CHECKS, mode, settings.levels, settings.filters)
-    .filter(({ needs }) => settings.responses !== false || needs === undefined);
+    .filter(({ needs }) =>
+      needs === undefined || (settings.endpoints?.has(needs) ?? true)
+    );
   if (wanted.length === 0) {
     throw new UsageError("no check matches: nothing would be judged");
   }
@@ -131,7 +133,10 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
     } as const;
     const profile = await discover({
       ...base,
-      asksResponses: wanted.some(({ needs }) => needs !== undefined),
+      asks: new Set(wanted.flatMap(({ needs = [] }) => needs)),
+      ...(settings.embeddingModel === undefined
+        ? {}
+        : { embeddingModel: settings.embeddingModel }),
       ...(settings.model === undefined ? {} : { model: settings.model }),
       ...(settings.chatModel === undefined
         ? {}
@@ -285,6 +290,7 @@ function commandOf(settings: Settings): string {
     ...settings.headers.map(([name]) => ["header", `${name}:VALUE`] as const),
     ["model", settings.model],
     ["chat-model", settings.chatModel],
+    ["embedding-model", settings.embeddingModel],
     ["profile", settings.profile],
     ["timeout", timeoutMs === undefined ? undefined : timeoutMs / 1000],
     ["keep-alive", keepAliveMs === undefined ? undefined : keepAliveMs / 1000],

@@ -1,6 +1,7 @@
 /** The command line: every flag with its line of help, and the validation of values. */
 import type { Header } from "../evidence/exchange.ts";
 import type { Level } from "../suite/check.ts";
+import { type Feature, OPTIONAL_ENDPOINTS } from "../suite/route.ts";
 
 /** A wrong command line. */
 export class UsageError extends Error {}
@@ -29,8 +30,10 @@ export interface Settings {
   readonly model: string | undefined;
   /** Comma-separated models for the chat endpoint. */
   readonly chatModel: string | undefined;
-  /** True or false: whether the Responses endpoint is judged; undefined: if the target offers it. */
-  readonly responses: boolean | undefined;
+  /** Comma-separated models that make embeddings. */
+  readonly embeddingModel: string | undefined;
+  /** The features of the optional endpoints that are judged; undefined: those that the target offers. */
+  readonly endpoints: ReadonlySet<Feature> | undefined;
   /** Levels that are judged. */
   readonly levels: ReadonlySet<Level>;
   /** The value of `--profile`; undefined when it is not given. */
@@ -78,14 +81,16 @@ const FLAGS: Readonly<Record<string, string>> = {
   "model":
     "=ID[,ID]       model for the message endpoint, with --replay one for each dialect (and for the other one without --chat-model); %2C is a comma in an id",
   "chat-model": "=ID[,ID]  model for the chat endpoint",
+  "embedding-model":
+    "=ID[,ID] model for embeddings; without it those that the model list declares",
   "endpoints":
-    "=LIST       messages,chat,responses: what must be judged; without it the Responses endpoint is judged where the target offers it",
+    "=LIST       what must be judged: messages,chat and any of responses, generate-content, counts and embeddings; without it these are judged where the target offers them",
   "profile":
     "=LEVEL       documented, convention (that and documented; the default with --base-url) or contract (all)",
   "report": "=KIND:FILE    json, junit or html; several with commas",
   "expected-failures":
     "=FILE  ids of checks that are known to fail, one per line; one that passes is an error",
-  "max-requests": "=N      most requests (live: 480)",
+  "max-requests": "=N      most requests (live: 600)",
   "max-output-tokens": "=N most output tokens (live: 20000)",
   "max-usd":
     "=N           most dollars, at 15 per million input tokens and 75 per million output tokens (live: 2.5)",
@@ -99,7 +104,14 @@ const FLAGS: Readonly<Record<string, string>> = {
 const BARE = new Set(["list", "plan", "help"]);
 
 /** Repeatable flags; their values are joined with commas. */
-const REPEATED = new Set(["header", "filter", "model", "chat-model", "report"]);
+const REPEATED = new Set([
+  "header",
+  "filter",
+  "model",
+  "chat-model",
+  "embedding-model",
+  "report",
+]);
 
 export function helpText(): string {
   const lines = Object.entries(FLAGS).map(([name, about]) =>
@@ -173,7 +185,8 @@ export function readSettings(
     filters: (given.get("filter") ?? "").split(",").filter((id) => id !== ""),
     model: given.get("model"),
     chatModel: given.get("chat-model"),
-    responses: responsesIn(given.get("endpoints")),
+    embeddingModel: given.get("embedding-model"),
+    endpoints: endpointsIn(given.get("endpoints")),
     levels: levelsOf(given.get("profile"), baseUrl),
     profile: given.get("profile"),
     reports: (given.get("report")?.split(",") ?? []).map(reportOf),
@@ -203,15 +216,25 @@ function addressOf(text: string): { host: string; port: number } {
   return { host, port: Number(port) };
 }
 
-/** Whether a list of endpoints contains the optional one; undefined when there is no list. */
-function responsesIn(list: string | undefined): boolean | undefined {
-  const names = new Set(list?.split(","));
-  const isListed = names.delete("responses");
+/** The features of the optional endpoints in a list; undefined when there is no list. */
+function endpointsIn(
+  list: string | undefined,
+): ReadonlySet<Feature> | undefined {
   if (list === undefined) return undefined;
-  if ([...names].sort().join() === "chat,messages") return isListed;
-  throw new UsageError(
-    "--endpoints must be messages,chat or messages,chat,responses: the first two are required of every gateway",
-  );
+  const names = new Set(list.split(","));
+  const required = ["messages", "chat"].filter((name) => names.delete(name));
+  const optional = [...names];
+  if (
+    required.length < 2 ||
+    optional.some((name) => OPTIONAL_ENDPOINTS[name] === undefined)
+  ) {
+    throw new UsageError(
+      `--endpoints must be messages,chat, which are required of every gateway, and any of ${
+        Object.keys(OPTIONAL_ENDPOINTS).join(", ")
+      }`,
+    );
+  }
+  return new Set(optional.flatMap((name) => OPTIONAL_ENDPOINTS[name] ?? []));
 }
 
 const LEVELS: readonly Level[] = ["documented", "convention", "contract"];

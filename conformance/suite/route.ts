@@ -19,6 +19,15 @@ export interface Route {
 export type Feature =
   /** `POST /v1/responses`. */
   | "responses"
+  /** `POST /v1beta/models/{model}:generateContent` and what belongs to it. */
+  | "generate-content"
+  /** The number of tokens of a request, by the format of the request. */
+  | "message-counts"
+  | "chat-counts"
+  | "response-counts"
+  | "content-counts"
+  /** `POST /v1/embeddings`. */
+  | "embeddings"
   /** Responses that the target keeps, so that later requests can refer to them. */
   | "stored-responses"
   /** A second key of the target's account, given to the run. */
@@ -26,12 +35,33 @@ export type Feature =
   /** Signs of life in streams of the Responses endpoint, whose interval is given to the run. */
   | "signs-of-life";
 
+/** The optional endpoints by their names in `--endpoints`, each with its features. */
+export const OPTIONAL_ENDPOINTS: Readonly<Record<string, readonly Feature[]>> =
+  {
+    "responses": [
+      "responses",
+      "stored-responses",
+      "second-key",
+      "signs-of-life",
+    ],
+    "generate-content": ["generate-content"],
+    "counts": [
+      "message-counts",
+      "chat-counts",
+      "response-counts",
+      "content-counts",
+    ],
+    "embeddings": ["embeddings"],
+  };
+
 /** The profile of a target before any request. */
 export const UNKNOWN_TARGET: TargetProfile = {
   models: [],
   messages: [],
   chat: [],
   responses: [],
+  generate_content: [],
+  embeddings: [],
   lacks: new Map(),
 };
 
@@ -48,6 +78,18 @@ export interface TargetProfile {
   readonly chat: readonly Route[];
   /** The same for the Responses endpoint; empty when the target does not offer it. */
   readonly responses: readonly Route[];
+  /** The same for the generate-content format; empty when the target does not offer it. */
+  readonly generate_content: readonly Route[];
+  /** Models that make embeddings; empty when the target offers none. */
+  readonly embeddings: readonly Route[];
   /** The optional features that the target does not offer, each with the reply that shows it. */
   readonly lacks: ReadonlyMap<Feature, string>;
 }
+
+/** An endpoint whose models have upstreams. */
+export type Routed =
+  | "messages"
+  | "chat"
+  | "responses"
+  | "generate_content"
+  | "embeddings";

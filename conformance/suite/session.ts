@@ -26,7 +26,7 @@ import type { Budget } from "./budget.ts";
 import type { ScenarioRecord } from "./evidence.ts";
 import { type RateLimitWait, requestedWaitMs } from "./rate_limit.ts";
 import { recordOf, upstreamCalls } from "./recorder.ts";
-import type { Route, TargetProfile } from "./route.ts";
+import type { Route, Routed, TargetProfile } from "./route.ts";
 
 /** The target, and the settings for requests to it. */
 export interface Stage {
@@ -146,7 +146,7 @@ export class Session {
   }
 
   /** The routes of an endpoint. */
-  routes(endpoint: "messages" | "chat" | "responses"): readonly Route[] {
+  routes(endpoint: Routed): readonly Route[] {
     return this.#options.profile[endpoint];
   }
 

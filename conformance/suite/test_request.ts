@@ -11,12 +11,12 @@ export interface TestRequest {
   readonly endpoint: Endpoint;
   /** The route; absent when no model should receive the request. */
   readonly route?: Route;
-  /** Absent: POST for the two generation endpoints, otherwise GET. */
+  /** Absent: POST for endpoints that answer a body, otherwise GET. */
   readonly method?: string;
   /** Absent: the path of the endpoint. */
   readonly path?: string;
   /** How the key is sent; absent: as the specification documents for the endpoint. */
-  readonly auth?: "x-api-key" | "bearer" | "none";
+  readonly auth?: "x-api-key" | "x-goog-api-key" | "bearer" | "none";
   /** The key that signs it; absent: the first one. */
   readonly by?: "other";
   /** Additional headers; they replace the usual ones of the same name. */
@@ -51,6 +51,8 @@ const PATHS: Readonly<Record<Endpoint, string>> = {
   chat: "/v1/chat/completions",
   models: "/v1/models",
   responses: "/v1/responses",
+  generate_content: "/v1beta/models",
+  embeddings: "/v1/embeddings",
   other: "/v1/",
 };
 
@@ -62,9 +64,9 @@ const encoder = new TextEncoder();
 /** The method of a request. */
 export function methodOf(request: TestRequest): string {
   if (request.method !== undefined) return request.method;
-  return ["messages", "chat", "responses"].includes(request.endpoint)
-    ? "POST"
-    : "GET";
+  return request.endpoint === "models" || request.endpoint === "other"
+    ? "GET"
+    : "POST";
 }
 
 /** The path of a request, relative to the base URL. */
@@ -96,8 +98,12 @@ export function headersOf(
     usual.push(["anthropic-version", "2023-06-01"]);
   }
   const auth = request.auth ??
-    (request.endpoint === "messages" ? "x-api-key" : "bearer");
-  if (auth === "x-api-key") usual.push(["x-api-key", key]);
+    (request.endpoint === "messages"
+      ? "x-api-key"
+      : request.endpoint === "generate_content"
+      ? "x-goog-api-key"
+      : "bearer");
+  if (auth !== "bearer" && auth !== "none") usual.push([auth, key]);
   if (auth === "bearer") usual.push(["authorization", `Bearer ${key}`]);
   const named = new Set(given.map(([name]) => name.toLowerCase()));
   return [...usual.filter(([name]) => !named.has(name)), ...given];
@@ -132,12 +138,15 @@ export function costOf(
   body: Uint8Array | undefined,
 ): Cost {
   const text = new TextDecoder().decode(body);
-  // Without messages, or with another method, no model can be called.
+  // Without messages, or with another method, no model can be called; counts are free.
   const reachesModel = request.route !== undefined &&
     methodOf(request) === "POST" &&
-    /"(?:messages|input)"/.test(text);
+    /"(?:messages|input|contents)"/.test(text) &&
+    !/(?:_tokens|:countTokens)$/.test(pathOf(request));
   if (!reachesModel) return { requests: 1, inputTokens: 0, outputTokens: 0 };
-  const limit = /"max(?:_completion|_output)?_tokens":(\d+)/.exec(text)?.[1];
+  const limit = request.endpoint === "embeddings"
+    ? 0
+    : /"max(?:(?:_completion|_output)?_t|OutputT)okens":(\d+)/.exec(text)?.[1];
   return {
     requests: 1,
     inputTokens: Math.ceil((body?.length ?? 0) / 3) + 10,

@@ -62,6 +62,21 @@ const SAME: Rule = {
   source: "A stream is the same reply in pieces",
   text: "A stream has the same content as the whole reply.",
 };
+const CONTENT_TEXT: Rule = {
+  section: "Generate content reply",
+  text:
+    "The texts of the parts that are no thoughts are the text of the reply.",
+};
+const CONTENT_END: Rule = {
+  section: "Generate content reply",
+  text:
+    "`finishReason` is `STOP` for a complete reply, also for one with calls, `MAX_TOKENS` for one that reached its limit, and a filter's reason, such as `SAFETY`, for one that was refused.",
+};
+const CONTENT_USAGE: Rule = {
+  section: "Generate content reply",
+  text:
+    "`promptTokenCount` counts the whole prompt with its cached part, and `candidatesTokenCount` the answer without the thoughts.",
+};
 const BUFFERED: Rule = {
   section: "Stream behaviour",
   text:
@@ -313,6 +328,9 @@ export const CONTENT_CHECKS: readonly Check[] = [
       "chat_stream.text-exact": CHAT_DELTA,
       "chat_stream.text-exact-odd-upstreams": CHAT_DELTA,
       "chat_stream.text-exact-long": CHAT_DELTA,
+      "generate_content_reply.text-exact": CONTENT_TEXT,
+      "generate_content_stream.text-exact": CONTENT_TEXT,
+      "generate_content_array.text-exact": CONTENT_TEXT,
       "responses.text-exact":
         "The `output_text` parts hold the text of the reply, and a `refusal` part the words with which the model declines.",
     },
@@ -370,6 +388,15 @@ export const CONTENT_CHECKS: readonly Check[] = [
   }),
   ...onEvery({
     ids: {
+      "generate_content_reply.finish-exact": CONTENT_END,
+      "generate_content_stream.finish-exact": CONTENT_END,
+      "generate_content_array.finish-exact": CONTENT_END,
+    },
+    each: stop,
+    faults: (form) => stopFaults(form, "end", "max_tokens", "refusal"),
+  }),
+  ...onEvery({
+    ids: {
       "chat_reply.finish-exact": FINISH,
       "chat_stream.finish-exact": FINISH,
     },
@@ -408,6 +435,9 @@ export const CONTENT_CHECKS: readonly Check[] = [
         "| usage.total_tokens | integer | Sum of the two |",
       "chat_stream.usage-exact": CHAT_USAGE,
       "chat_stream.usage-exact-odd-upstreams": CHAT_USAGE,
+      "generate_content_reply.usage-exact": CONTENT_USAGE,
+      "generate_content_stream.usage-exact": CONTENT_USAGE,
+      "generate_content_array.usage-exact": CONTENT_USAGE,
       "responses.usage-exact":
         "`input_tokens` counts the whole prompt with its cached part.",
     },
@@ -436,11 +466,15 @@ export const CONTENT_CHECKS: readonly Check[] = [
       "message_stream.same-as-whole": SAME,
       "chat_stream.as-whole": SAME,
       "chat_stream.as-whole-odd-upstreams": SAME,
+      "generate_content_stream.as-whole":
+        "The parts of the objects, joined, are those of the whole reply.",
+      "generate_content_array.as-whole":
+        "The parts of its elements, joined, are those of the whole reply.",
     },
     reads: bothForms,
     all: (form, streams, e) =>
       streams.map((x) => {
-        const label = x.label.replace("/stream", "/whole");
+        const label = x.label.replace(/\/(stream|array)\b/, "/whole");
         const [whole] = e.replies(label);
         if (whole === undefined) throw new NotTestable(`no ${label}`, x);
         const found = form.essence(x);
@@ -463,11 +497,14 @@ export const CONTENT_CHECKS: readonly Check[] = [
     ids: {
       "message_stream.in-pieces": BUFFERED,
       "chat_stream.no-reply-in-one-chunk": BUFFERED,
+      "generate_content_stream.in-pieces": BUFFERED,
+      "generate_content_array.in-pieces": BUFFERED,
     },
     reads: ({ endpoint }) => [
       endpoint === "chat" ? "chat-sizes" : "message-sizes-stream",
     ],
-    of: ({ endpoint }, e) => e.streams(`${endpoint}/*/stream/text-long`),
+    of: (form, e) =>
+      form.replies(e).filter((x) => form.fixture(x) === "text-long"),
     // Two is low for 200 frames of the upstream, since a gateway may join pieces that arrive
     // together.
     each: (form) => (x) => {

@@ -39,6 +39,10 @@ const UNIQUE: Rule = {
   source: "Clients keep replies by their ids",
   text: "No two replies have the same id.",
 };
+const CONTENT_MODEL: Rule = {
+  section: "Generate content reply",
+  text: "`modelVersion` is the id that the request named.",
+};
 const CHUNKS =
   "https://platform.openai.com/docs/api-reference/chat-streaming/streaming, the chat completion chunk object";
 const SSE = "https://html.spec.whatwg.org/multipage/server-sent-events.html";
@@ -67,8 +71,12 @@ function isType(kind: string, type: string | undefined): boolean {
     );
 }
 
-const typeOf = ({ isStream }: ReplyForm): string =>
-  isStream ? "text/event-stream" : "application/json";
+const typeOf = ({ isStream, contentType }: ReplyForm): string =>
+  contentType ?? (isStream ? "text/event-stream" : "application/json");
+
+/** The members of a reply with its id and its model. */
+const idOf = ({ names }: ReplyForm): string => names?.id ?? "id";
+const modelAt = ({ names }: ReplyForm): string => names?.model ?? "model";
 
 /** stream: false is read as true. */
 const FALSE_IS_TRUE: Hooks = asking((_, { request }) =>
@@ -123,7 +131,10 @@ const SECTIONS: Readonly<Record<string, string>> = {
 };
 
 function modelOf({ request }: Exchange): string {
-  return textAt(parseJson(request.body), "model");
+  const [, inPath] = /^\/v1beta\/models\/([^/:]+)/.exec(request.path) ?? [];
+  return inPath === undefined
+    ? textAt(parseJson(request.body), "model")
+    : decodeURIComponent(inPath);
 }
 
 /** Part of the checks of every form of replies. */
@@ -134,6 +145,12 @@ export const SHAPE_CHECKS: readonly Check[] = [
       "message_stream.content-type": STREAM_TYPE,
       "chat_reply.content-type": JSON_BODIES,
       "chat_stream.content-type": STREAM_TYPE,
+      "generate_content_reply.content-type":
+        "A whole reply is one JSON object under `application/json`.",
+      "generate_content_stream.content-type":
+        "With `alt=sse` a stream is server-sent events under `text/event-stream`.",
+      "generate_content_array.content-type":
+        "Without `alt` a stream is one JSON array under `application/json`.",
     },
     mode: "both",
     reads: "forms",
@@ -156,7 +173,9 @@ export const SHAPE_CHECKS: readonly Check[] = [
       return {
         "text": typed("text/plain"),
         "other-form": typed(
-          form.isStream ? "application/json" : "text/event-stream",
+          typeOf(form) === "application/json"
+            ? "text/event-stream"
+            : "application/json",
         ),
         "latin1": typed(`${typeOf(form)}; charset=iso-8859-1`),
         "similar": typed("application/x-ndjson"),
@@ -195,11 +214,14 @@ export const SHAPE_CHECKS: readonly Check[] = [
     ids: {
       "message_reply.id-is-a-word": ID_IN_PATHS,
       "chat_reply.id-is-a-word": ID_IN_PATHS,
+      "generate_content_reply.id-is-a-word": ID_IN_PATHS,
+      "generate_content_stream.id-is-a-word": ID_IN_PATHS,
+      "generate_content_array.id-is-a-word": ID_IN_PATHS,
     },
     mode: "both",
     reads: "forms",
-    each: (form) => fieldOf(form.head, "id", IS_WORD).each,
-    faults: (form) => fieldOf(form.head, "id", IS_WORD).misses,
+    each: (form) => fieldOf(form.head, idOf(form), IS_WORD).each,
+    faults: (form) => fieldOf(form.head, idOf(form), IS_WORD).misses,
   }),
   ...onEvery({
     ids: {
@@ -207,6 +229,9 @@ export const SHAPE_CHECKS: readonly Check[] = [
       "message_stream.id-unique": UNIQUE,
       "chat_reply.id-unique": UNIQUE,
       "chat_stream.id-unique": UNIQUE,
+      "generate_content_reply.id-unique": UNIQUE,
+      "generate_content_stream.id-unique": UNIQUE,
+      "generate_content_array.id-unique": UNIQUE,
     },
     mode: "both",
     reads: "forms",
@@ -216,7 +241,7 @@ export const SHAPE_CHECKS: readonly Check[] = [
       const seen = new Map<string, string>();
       return replies.map((x) => {
         const [head] = form.head.objects(x);
-        const id = JSON.stringify(at(head?.json, "id"));
+        const id = JSON.stringify(at(head?.json, idOf(form)));
         const first = seen.get(id);
         seen.set(id, first ?? x.label);
         return observed(
@@ -228,8 +253,8 @@ export const SHAPE_CHECKS: readonly Check[] = [
       });
     },
     faults: (form) => ({
-      constant: form.head.put("id", `${form.idPrefix}1`),
-      absent: form.head.put("id", undefined),
+      constant: form.head.put(idOf(form), `${form.idPrefix}1`),
+      absent: form.head.put(idOf(form), undefined),
     }),
   }),
   ...onEvery({
@@ -240,6 +265,22 @@ export const SHAPE_CHECKS: readonly Check[] = [
     reads: "forms",
     each: (form) => fieldOf(form.head, "role", literal("assistant")).each,
     faults: (form) => fieldOf(form.head, "role", literal("assistant")).misses,
+  }),
+  ...onEvery({
+    ids: {
+      "generate_content_reply.model": CONTENT_MODEL,
+      "generate_content_stream.model": CONTENT_MODEL,
+      "generate_content_array.model": CONTENT_MODEL,
+    },
+    level: "contract",
+    mode: "both",
+    reads: "forms",
+    each: (form) => (x) =>
+      fieldOf(form.head, modelAt(form), literal(modelOf(x))).each(x),
+    faults: (form) => ({
+      ...fieldOf(form.head, modelAt(form), literal("some-model")).misses,
+      "dated": dated(form),
+    }),
   }),
   ...onEvery({
     ids: {
@@ -298,18 +339,27 @@ export const SHAPE_CHECKS: readonly Check[] = [
     faults: replaced,
   }),
   ...onEvery({
-    ids: { "chat_reply.utf8": UTF8_JSON, "chat_stream.utf8": UTF8_STREAM },
+    ids: {
+      "chat_reply.utf8": UTF8_JSON,
+      "chat_stream.utf8": UTF8_STREAM,
+      "generate_content_reply.utf8": UTF8_JSON,
+      "generate_content_stream.utf8": UTF8_STREAM,
+      "generate_content_array.utf8": UTF8_JSON,
+    },
     each: () => utf8,
     faults: (form) => ({
       ...replaced(form),
-      ...(form.isStream ? { "characters-lost": CHARACTERS_LOST } : {}),
-      ...(form.isStream ? { "bytes-lost": BYTES_LOST } : {}),
+      // Only the replies to these clients come in pieces that split characters.
+      ...(form.area === "chat_stream"
+        ? { "characters-lost": CHARACTERS_LOST, "bytes-lost": BYTES_LOST }
+        : {}),
     }),
   }),
   ...onEvery({
     ids: {
       "message_stream.blank-line-last": FRAMES,
       "chat_stream.blank-line-last": FRAMES,
+      "generate_content_stream.blank-line-last": FRAMES,
     },
     mode: "both",
     reads: "forms",
@@ -325,7 +375,9 @@ export const SHAPE_CHECKS: readonly Check[] = [
       });
       return {
         "last-unfinished": wire((text) =>
-          /\[DONE\]|^event: message_stop/.test(text) ? text.slice(0, -1) : text
+          /\[DONE\]|^event: message_stop|"finishReason"/.test(text)
+            ? text.slice(0, -1)
+            : text
         ),
         "none": wire((text) => text.slice(0, -1)),
       };
@@ -335,7 +387,8 @@ export const SHAPE_CHECKS: readonly Check[] = [
 
 /** The model has the name of a version. */
 function dated(form: ReplyForm): Hooks {
-  return form.head.put("model", (body) => `${textAt(body, "model")}-20260101`);
+  const model = modelAt(form);
+  return form.head.put(model, (body) => `${textAt(body, model)}-20260101`);
 }
 
 /** No character was damaged or replaced. */

@@ -5,6 +5,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import {
   type Check,
   checksWith,
+  type Level,
   type Misses,
   type Mode,
   type Rule,
@@ -24,6 +25,8 @@ export interface EveryRule {
    * end of an id may name unusual replies (`ReplyForm.unusual`).
    */
   readonly ids: Readonly<Record<string, Rule | string>>;
+  /** Absent: documented where the words are a quote, otherwise a convention. */
+  readonly level?: Level;
   /** Absent: with the replay upstream only. */
   readonly mode?: Mode;
   /** Absent: replies whose content is known. */
@@ -44,7 +47,7 @@ export interface EveryRule {
 
 /** The checks of a rule. */
 export function onEvery(rule: EveryRule): readonly Check[] {
-  const { ids, mode = "replay", reads = "exact", faults } = rule;
+  const { ids, level, mode = "replay", reads = "exact", faults } = rule;
   return Object.entries(ids).flatMap(([id, words]) => {
     const form = formOf(id);
     const unusual = unusualOf(id, form);
@@ -58,6 +61,7 @@ export function onEvery(rule: EveryRule): readonly Check[] {
       of,
     }, [{
       id,
+      ...(level === undefined ? {} : { level }),
       rule: typeof words === "string"
         ? { section: form.section, text: words }
         : words,

@@ -1,0 +1,215 @@
+/** Checks of the area `generate_content`: the list of models. */
+import { at, listAt, textAt } from "../../evidence/json_path.ts";
+import type { Json } from "@model-gateway/replay/json";
+import {
+  inList,
+  inModels,
+  status,
+} from "../../reference_gateway/change_generate_content.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { fact, observed, some, statusIs } from "../../suite/finding.ts";
+
+const METHODS = ["generateContent", "streamGenerateContent", "countTokens"];
+
+const named = (name: string): string => `generate_content/models/GET/${name}`;
+
+/** The models of a list. */
+function modelsIn(e: Evidence, name: string): readonly Json[] {
+  return e.replies(named(name)).flatMap(({ json }) => listAt(json, "models"));
+}
+
+/** The ids of a list, which follow `models/`. */
+function idsIn(models: readonly Json[]): readonly string[] {
+  return models.map((model) => textAt(model, "name").replace("models/", ""));
+}
+
+/** The ids that the other list has, for models that generate. */
+function listedIds(e: Evidence): readonly string[] {
+  return e.replies("models/list").flatMap(({ json }) => listAt(json, "data"))
+    .map((entry) => textAt(entry, "id"));
+}
+
+/** Part of `GENERATE_CONTENT_CHECKS`. */
+export const GENERATE_CONTENT_MODEL_CHECKS: readonly Check[] = checksWith({
+  section: "Generate content models",
+  mode: "both",
+  needs: "generate-content",
+  reads: ["generate-content-models"],
+}, [
+  {
+    id: "generate_content.models-members",
+    rule:
+      "`GET /v1beta/models` answers `models`, each with `name` (`models/` and the id), `displayName`, `inputTokenLimit` and `supportedGenerationMethods`.",
+    judge: (e) =>
+      some(
+        modelsIn(e, "list").map((model) =>
+          observed("model", model).mustBe(
+            "the members",
+            /^models\/./.test(textAt(model, "name")) &&
+              textAt(model, "displayName") !== "" &&
+              Number.isInteger(at(model, "inputTokenLimit")) &&
+              Array.isArray(at(model, "supportedGenerationMethods")),
+          )
+        ),
+        "a list with models",
+      ),
+    misses: {
+      "name-bare": inModels((model) => ({
+        ...model,
+        name: textAt(model, "name").replace("models/", ""),
+      })),
+      "title-lost": inModels(({ displayName: _, ...model }) => model),
+      "limit-text": inModels((model) => ({
+        ...model,
+        inputTokenLimit: "200000",
+      })),
+      "methods-lost": inModels((
+        { supportedGenerationMethods: _, ...model },
+      ) => model),
+      "as-data": inList(({ models, ...body }) => ({
+        ...body,
+        data: models ?? [],
+      })),
+    },
+  },
+  {
+    id: "generate_content.models-methods",
+    rule:
+      "The `supportedGenerationMethods` of a model that generates are `generateContent`, `streamGenerateContent` and `countTokens`.",
+    judge: (e) =>
+      some(
+        modelsIn(e, "list").filter((model) =>
+          listAt(model, "supportedGenerationMethods").length > 0
+        ).map((model) => {
+          const methods = listAt(model, "supportedGenerationMethods");
+          return observed("methods", methods).mustBe(
+            METHODS.join(),
+            METHODS.every((method) => methods.includes(method)),
+          );
+        }),
+        "a model with methods",
+      ),
+    misses: {
+      "stream-lost": inModels((model) => ({
+        ...model,
+        supportedGenerationMethods: ["generateContent", "countTokens"],
+      })),
+      "none": inModels((model) => ({
+        ...model,
+        supportedGenerationMethods: [],
+      })),
+    },
+  },
+  {
+    id: "generate_content.models-same",
+    rule: "The listed models are those that `GET /v1/models` lists.",
+    level: "contract",
+    judge: (e) => {
+      const found = idsIn(modelsIn(e, "list"));
+      const known = listedIds(e);
+      // The other list has the models for embeddings, too.
+      const missing = known.filter((id) => !found.includes(id))
+        .filter((id) => !/embed/i.test(id));
+      const unknown = found.filter((id) => !known.includes(id));
+      return [
+        fact(
+          missing.length + unknown.length === 0 && found.length > 0,
+          "ids",
+          "those of the other list",
+          { missing, unknown },
+        ),
+      ];
+    },
+    misses: {
+      "first-lost": inList((body) => ({
+        ...body,
+        models: listAt(body, "models").slice(1),
+      })),
+      "more": inList((body) => ({
+        ...body,
+        models: [...listAt(body, "models"), { name: "models/unlisted-1" }],
+      })),
+    },
+  },
+  {
+    id: "generate_content.models-pages",
+    rule:
+      "`pageSize` bounds a page, and `nextPageToken` leads to the next one.",
+    judge: (e) => {
+      const [first, second] = ["page-one", "page-two"].map((name) =>
+        idsIn(modelsIn(e, name))
+      );
+      const all = idsIn(modelsIn(e, "list"));
+      return [
+        fact(
+          all.length < 2 ||
+            [...first ?? [], ...second ?? []].join() ===
+              all.slice(0, 2).join(),
+          "the first two pages",
+          all.slice(0, 2).join(),
+          [first, second],
+        ),
+      ];
+    },
+    misses: {
+      "size-ignored": {
+        request: (request) => ({
+          ...request,
+          path: request.path.replace("pageSize=1&", "").replace(
+            /pageSize=1$/,
+            "",
+          ),
+        }),
+      },
+      "token-ignored": {
+        request: (request) => ({
+          ...request,
+          path: request.path.replace(/&pageToken=.*/, ""),
+        }),
+      },
+      "token-lost": inList(({ nextPageToken: _, ...body }) => body),
+    },
+  },
+  {
+    id: "generate_content.models-entry",
+    rule: "`GET /v1beta/models/{model}` answers with that model alone.",
+    judge: (e) => {
+      const [model] = modelsIn(e, "list");
+      return e.replies(named("entry")).map((x) =>
+        fact(
+          textAt(x.json, "name") === textAt(model, "name") &&
+            textAt(model, "name") !== "",
+          "name",
+          textAt(model, "name"),
+          at(x.json, "name"),
+          x,
+        )
+      );
+    },
+    misses: {
+      "as-list": inList((body) =>
+        body["models"] === undefined ? { models: [body] } : body
+      ),
+      "other": inList((body) =>
+        body["models"] === undefined ? { ...body, name: "models/other" } : body
+      ),
+    },
+  },
+  {
+    id: "generate_content.models-unknown",
+    rule: "A model that the key cannot call is answered with 404 there.",
+    judge: (e) => [statusIs(e.exchange(named("no-entry")), 404)],
+    misses: { "as-200": status(404, 200), "as-400": status(404, 400) },
+  },
+  {
+    id: "generate_content.models-key",
+    rule: "The list needs a key.",
+    judge: (e) => [statusIs(e.exchange(named("no-key")), 401)],
+    misses: {
+      open: {
+        admit: (problem, { does }) => does === "list" ? undefined : problem,
+      },
+    },
+  },
+]);

@@ -32,7 +32,7 @@ interface DiscoveryOptions extends Stage {
   readonly model?: string;
   /** Comma-separated models for the chat endpoint. */
   readonly chatModel?: string;
-  /** Comma-separated models that make embeddings; absent: those of the list that say so. */
+  /** Comma-separated models that make embeddings; absent: those that the list declares. */
   readonly embeddingModel?: string;
   /** The optional features that somebody asks about; absent: all of them. */
   readonly asks?: ReadonlySet<Feature>;

@@ -1,5 +1,5 @@
 /** Reads replies of the generate-content format: one object, an event stream, or an array. */
-import type { Exchange } from "../evidence/exchange.ts";
+import type { Exchange, Frame } from "../evidence/exchange.ts";
 import { at, listAt, textAt } from "../evidence/json_path.ts";
 import { comparable, fixtureContent } from "../evidence/content.ts";
 import {
@@ -37,7 +37,9 @@ export function objectsOf(x: Exchange): readonly JsonObject[] {
 }
 
 /** The objects of a reply, each with the frame that it came in. */
-export function framedObjects(x: Exchange) {
+export function framedObjects(
+  x: Exchange,
+): readonly { readonly json: Json | undefined; readonly frame?: Frame }[] {
   return x.frames.length > 0
     ? x.frames.map((frame) => ({ json: frame.json, frame }))
     : objectsOf(x).map((json) => ({ json }));

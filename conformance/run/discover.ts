@@ -185,7 +185,7 @@ async function withOptional(
   return { ...profile, lacks };
 }
 
-/** Notes that the target has no such endpoint, where every reply says so. */
+/** Notes that the target has no such endpoint, where every reply states that. */
 function noteLack(
   lacks: Map<Feature, string>,
   feature: Feature,

@@ -31,7 +31,8 @@ export interface CountTokensCall {
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
 /**
- * The number of prompt tokens.
+ * The number of prompt tokens, by the first candidate that counts; where those fail that count, and
+ * the model has others, by an estimate.
  *
  * @throws {ApiError} the same errors as a generation call before its upstream call, and the
  * vendor's
@@ -44,10 +45,10 @@ export async function countTokens(
   const { request } = client;
   assertActive(caller);
   const model = accessibleModel(gateway, caller, request.model, "generation");
-  const operation = counting(client);
+  const operation = countOperation(client);
   const candidates = operation.candidates(gateway.models, model);
-  const candidate = candidates.find(countsTokens);
-  if (candidate === undefined) {
+  const counting = candidates.filter(countsTokens);
+  if (counting.length === 0) {
     const isTranslated = candidates.every(({ dialect }) =>
       dialect.name !== client.dialect.name
     );
@@ -59,24 +60,33 @@ export async function countTokens(
     gateway,
     model.totalTimeoutMs ?? gateway.config.totalTimeoutMs,
   );
+  let failure: ApiError | undefined;
   try {
-    const ended = await attempt({
-      client: gateway.client,
-      call: operation.prepare(candidate),
-      isStream: operation.isStream,
-      trace,
-      signal,
-    });
-    if (ended.type === "replied") return ended.result;
-    if (isUncounted(candidate, ended.error)) return inputTokens(request);
-    throw ended.error;
+    for (const candidate of counting) {
+      const ended = await attempt({
+        client: gateway.client,
+        call: operation.prepare(candidate),
+        isStream: operation.isStream,
+        trace,
+        signal,
+      });
+      if (ended.type === "replied") return ended.result;
+      if (isUncounted(candidate, ended.error)) return inputTokens(request);
+      if (ended.retryAt === "none") throw ended.error;
+      failure ??= ended.error;
+    }
   } finally {
     dispose();
   }
+  // Another candidate may serve the calls although those that count fail.
+  if (failure === undefined || counting.length < candidates.length) {
+    return inputTokens(request);
+  }
+  throw failure;
 }
 
-/** The operation of counting. */
-function counting(client: ClientRequest): Operation<number> {
+/** What is asked of each candidate that counts. */
+function countOperation(client: ClientRequest): Operation<number> {
   return {
     isStream: false,
     candidates: (models, model) =>

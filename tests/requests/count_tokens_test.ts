@@ -1,5 +1,6 @@
 /** Token counts by a vendor: the call has the same headers as a generation call to the model. */
 import assert from "node:assert/strict";
+import { startHostUpstream } from "../support/host_upstream.ts";
 import { send } from "../support/request_table.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
@@ -33,5 +34,58 @@ Deno.test("a model's beta header is sent with its token count too, beside the cl
     }
   } finally {
     await gateway.close();
+  }
+});
+
+Deno.test("a count that its candidate fails to make is an estimate where another candidate serves the calls", async () => {
+  const serving = startHostUpstream();
+  const counting = startHostUpstream();
+  counting.answer(() => Response.json({ type: "error" }, { status: 401 }));
+  const gateway = await startTestGateway({
+    realVendors: true,
+    env: { GATEWAY_CONFIG: "gateway.json", HOUSE_KEY: "key" },
+    configFile: JSON.stringify({
+      vendors: {
+        serving: {
+          kind: "openai_compatible",
+          base_url: `${serving.url}/v1`,
+          auth: "none",
+        },
+        counting: {
+          kind: "vendora",
+          base_url: counting.url,
+          api_key_env: "HOUSE_KEY",
+        },
+      },
+      models: {
+        shared: {
+          free: true,
+          candidates: [
+            { vendor: "serving", upstream_model: "m" },
+            { vendor: "counting", upstream_model: "m" },
+          ],
+        },
+        alone: { free: true, vendor: "counting", upstream_model: "m" },
+      },
+    }),
+  });
+  const count = async (model: string): Promise<Response> =>
+    await gateway.post("/v1/messages/count_tokens", {
+      model,
+      messages: [{ role: "user", content: "Hi" }],
+    });
+  try {
+    const estimated = await count("shared");
+    assert.equal(estimated.status, 200);
+    assert.ok((await estimated.json()).input_tokens > 0);
+    assert.equal(counting.requests.length, 1);
+    // Without another candidate the failure is the caller's answer.
+    const failed = await count("alone");
+    assert.equal(failed.status, 502);
+    await failed.body?.cancel();
+  } finally {
+    await gateway.close();
+    await serving.close();
+    await counting.close();
   }
 });

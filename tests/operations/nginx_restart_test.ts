@@ -1,0 +1,139 @@
+/**
+ * Two processes on one store, behind nginx as documented, restart one after the other under load: each
+ * one's line is taken out of the configuration before, and put back after.
+ */
+import assert from "node:assert/strict";
+import { startHostUpstream } from "../support/host_upstream.ts";
+import { NGINX, startNginx } from "../support/nginx.ts";
+import { type Program, startProgram } from "../support/program.ts";
+import { TEST_KEY } from "../support/test_gateway.ts";
+import { framesOf, wholeOf } from "../support/upstream_bytes.ts";
+
+/** Length of each stream; raise it for a longer run by hand. */
+const STREAM_SECONDS = Number(Deno.env.get("RESTART_STREAM_SECONDS") ?? 2);
+const CALLS_PER_SECOND = 50;
+/** Connections of all callers, which come from one address here. */
+const CONNECTIONS = 4_000;
+
+/** A port that was free a moment ago: a restarted process listens where the proxy expects it. */
+function freePort(): string {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return String(listener.addr.port);
+}
+
+/** A stream with a piece of text each half second. */
+function slowStream(): Response {
+  const [first = "", ...rest] = framesOf("text", "messages");
+  const encoder = new TextEncoder();
+  return new Response(
+    new ReadableStream({
+      async start(controller) {
+        controller.enqueue(encoder.encode(first));
+        for (let at = 0; at < STREAM_SECONDS * 2; at++) {
+          await new Promise((resolve) => setTimeout(resolve, 500));
+          controller.enqueue(
+            encoder.encode('event: ping\ndata: {"type":"ping"}\n\n'),
+          );
+        }
+        for (const frame of rest) controller.enqueue(encoder.encode(frame));
+        controller.close();
+      },
+    }),
+    { headers: { "content-type": "text/event-stream" } },
+  );
+}
+
+/** A call on a connection of its own; resolves to what is wrong with its reply. */
+async function faultOf(
+  socket: string,
+  stream: boolean,
+): Promise<string | undefined> {
+  const body = JSON.stringify({
+    model: "vendora-opus-4-8",
+    max_tokens: 16,
+    stream,
+    messages: [{ role: "user", content: "Hi" }],
+  });
+  using connection = await Deno.connect({ transport: "unix", path: socket });
+  await connection.write(new TextEncoder().encode(
+    `POST /v1/messages HTTP/1.1\r\nhost: models.example.com\r\nx-api-key: ${TEST_KEY}\r\n` +
+      `connection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  ));
+  const decoder = new TextDecoder();
+  const buffer = new Uint8Array(16_384);
+  let text = "";
+  for (;;) {
+    const read = await connection.read(buffer);
+    if (read === null) break;
+    text += decoder.decode(buffer.subarray(0, read), { stream: true });
+  }
+  const isWhole = text.startsWith("HTTP/1.1 200") &&
+    text.includes(stream ? "event: message_stop" : '"type":"message"');
+  return isWhole ? undefined : text.slice(0, 300);
+}
+
+Deno.test({
+  name: "no call fails while each of two processes behind nginx restarts",
+  ignore: NGINX === undefined,
+  async fn() {
+    assert.ok(NGINX !== undefined);
+    const folder = await Deno.makeTempDir();
+    const upstream = startHostUpstream();
+    upstream.answer(({ text }) =>
+      JSON.parse(text).stream === true
+        ? slowStream()
+        : new Response(wholeOf("text", "messages"), {
+          headers: { "content-type": "application/json" },
+        })
+    );
+    const start = (port: string): Promise<Program> =>
+      startProgram({
+        folder,
+        env: {
+          PORT: port,
+          GATEWAY_KEY: TEST_KEY,
+          VENDORA_API_KEY: "key",
+          VENDORA_BASE_URL: upstream.url,
+          GATEWAY_LOG: "none",
+        },
+      });
+    const programs = new Map<string, Program>();
+    for (const port of [freePort(), freePort()]) {
+      programs.set(port, await start(port));
+    }
+    const urls = (): string[] => [...programs.values()].map(({ url }) => url);
+    const proxy = await startNginx(NGINX, urls(), CONNECTIONS);
+    const faults: string[] = [];
+    const underWay = new Set<Promise<void>>();
+    let calls = 0;
+    const timer = setInterval(() => {
+      const call = faultOf(proxy.socket, calls++ % 2 === 0).catch((error) =>
+        String(error)
+      ).then((fault) => {
+        if (fault !== undefined) faults.push(fault);
+        underWay.delete(call);
+      });
+      underWay.add(call);
+    }, 1_000 / CALLS_PER_SECOND);
+    try {
+      for (const [port, program] of programs) {
+        await proxy.reload(urls().filter((url) => url !== program.url));
+        program.signal("SIGTERM");
+        assert.equal(await program.ended, 0, program.output());
+        programs.set(port, await start(port));
+        await proxy.reload(urls());
+      }
+    } finally {
+      clearInterval(timer);
+      await Promise.all(underWay);
+      await proxy.stop();
+      for (const program of programs.values()) {
+        await program[Symbol.asyncDispose]();
+      }
+      await upstream.close();
+      await Deno.remove(folder, { recursive: true });
+    }
+    assert.deepEqual(faults, []);
+    assert.ok(calls > 2 * CALLS_PER_SECOND, String(calls));
+  },
+});

@@ -31,6 +31,8 @@ import {
 export interface InvoiceLine {
   /** Number of the line in the file, of the first one. */
   readonly line: number;
+  /** As the file names it. */
+  readonly model: string;
   /** Lines that are the same in every cell. */
   count: number;
   /** Absent: the line has no tokens. */
@@ -168,11 +170,13 @@ function lineOf(
     );
   }
   dayNumber("file", day);
+  const model = cell(columns.model).slice(0, 200);
   return {
     day,
-    model: cell(columns.model).slice(0, 200),
+    model,
     line: {
       line,
+      model,
       count: 1,
       ...(tokens === undefined ? {} : { tokens }),
       ...(amount === undefined ? {} : { amount }),

@@ -63,24 +63,21 @@ export function matchCalls(
   const findings: Finding[] = [];
   const add = (finding: Finding): void => {
     causes[finding.cause] += finding.picoUsd;
-    if (finding.cause !== "rounding") findings.push(finding);
+    // A call that failed costs nothing, and no vendor bills it.
+    const isNothing = finding.picoUsd === 0n && finding.otherwise === undefined;
+    if (finding.cause !== "rounding" && !isNothing) findings.push(finding);
   };
   const unpaired: Copy[] = [];
   let paired = 0;
-  for (const copy of copies(lines, worthOf)) {
+  const pair = (copy: Copy, charge: LedgerEntry): void => {
     const { line: { line, amount, billed }, tokens } = copy;
-    const charge = takeFrom(open.get(tokensText(tokens)) ?? [], billed);
-    if (charge === undefined) {
-      unpaired.push(copy);
-      continue;
-    }
     paired++;
     const own = billedCharge(charge);
     const otherwise = billedOtherwise(own, billed);
     const picoUsd = amount === undefined
       ? worthOf(tokens, { ...own, ...billed }) - worthOf(tokens, own)
       : amount.picoUsd - costOf(charge);
-    const allowed = PICO_PER_MICRO + (amount?.roundedBy ?? 0n);
+    const allowed = allowedOf(copy.line);
     add({
       cause: otherwise.length > 0
         ? "billedOtherwise"
@@ -93,6 +90,22 @@ export function matchCalls(
       ...(otherwise.length === 0 ? {} : { otherwise }),
       picoUsd,
     });
+  };
+  for (const level of copies(lines, worthOf)) {
+    const inexact: Copy[] = [];
+    // A line takes a call that agrees in everything before another one takes it for its tokens.
+    for (const copy of level) {
+      const same = open.get(tokensText(copy.tokens)) ?? [];
+      const charge = takeExact(same, copy.line);
+      if (charge === undefined) inexact.push(copy);
+      else pair(copy, charge);
+    }
+    for (const copy of inexact) {
+      const same = open.get(tokensText(copy.tokens)) ?? [];
+      const charge = takeFrom(same, copy.line.billed);
+      if (charge === undefined) unpaired.push(copy);
+      else pair(copy, charge);
+    }
   }
   if (paired * 2 < charges.length) return undefined;
   const left = [...open.values()].flat();
@@ -143,23 +156,48 @@ function takeFrom(
   return charges.splice(Math.max(at, 0), 1)[0];
 }
 
-/** First copies of all lines precede repetitions, which are doubled only if no charge is left. */
+/**
+ * Takes a charge that is billed as the line is, at its amount; of several one of the model that the
+ * line names.
+ */
+function takeExact(
+  charges: LedgerEntry[],
+  line: InvoiceLine,
+): LedgerEntry | undefined {
+  const { amount, billed, model } = line;
+  let found = -1;
+  for (const [at, charge] of charges.slice(0, MAX_LOOKED_AT).entries()) {
+    const off = amount === undefined ? 0n : amount.picoUsd - costOf(charge);
+    const isExact = off <= allowedOf(line) && -off <= allowedOf(line) &&
+      billedOtherwise(billedCharge(charge), billed).length === 0;
+    if (!isExact) continue;
+    if (charge.model === model) return charges.splice(at, 1)[0];
+    if (found < 0) found = at;
+  }
+  return found < 0 ? undefined : charges.splice(found, 1)[0];
+}
+
+/** What rounding alone can make of an amount. */
+function allowedOf({ amount }: InvoiceLine): bigint {
+  return PICO_PER_MICRO + (amount?.roundedBy ?? 0n);
+}
+
+/** First copies of all lines, then second ones: a repetition is doubled only if no charge is left. */
 function* copies(
   lines: readonly InvoiceLine[],
   worthOf: WorthOf,
-): Generator<Copy, void, void> {
+): Generator<readonly Copy[], void, void> {
   const most = lines.reduce((max, { count }) => Math.max(max, count), 0);
   for (let at = 0; at < most; at++) {
-    for (const line of lines) {
+    yield lines.flatMap((line): readonly Copy[] => {
       const { tokens, amount, count, billed } = line;
-      if (at >= count || tokens === undefined) continue;
-      yield {
+      return at >= count || tokens === undefined ? [] : [{
         line,
         at,
         tokens,
         picoUsd: amount?.picoUsd ?? worthOf(tokens, billed),
-      };
-    }
+      }];
+    });
   }
 }
 

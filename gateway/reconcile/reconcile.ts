@@ -91,7 +91,7 @@ export interface Reconciliation {
   readonly linesOutside: number;
   /** By day and model. */
   readonly groups: readonly ReconciledGroup[];
-  /** Calls and lines behind the differences, at most {@linkcode MAX_FINDINGS}. */
+  /** Calls and lines behind the differences, the largest first, at most {@linkcode MAX_FINDINGS}. */
   readonly findings: readonly (Finding & {
     readonly day: string;
     readonly name: string;
@@ -163,6 +163,14 @@ export async function reconcile(
   const findings:
     (Finding & { readonly day: string; readonly name: string })[] = [];
   let findingsLeftOff = 0;
+  /** Keeps the largest ones. */
+  const cutFindings = (): void => {
+    findings.sort((a, b) => {
+      const more = size(b.picoUsd) - size(a.picoUsd);
+      return more > 0n ? 1 : more < 0n ? -1 : 0;
+    });
+    findingsLeftOff += findings.splice(MAX_FINDINGS).length;
+  };
   const ordered = [...places.values()].toSorted((a, b) =>
     a.day === b.day ? (a.name < b.name ? -1 : 1) : a.day < b.day ? -1 : 1
   );
@@ -170,11 +178,12 @@ export async function reconcile(
     const { group, found } = await compare(place);
     groups.push(group);
     for (const finding of found) {
-      if (findings.length >= MAX_FINDINGS) findingsLeftOff++;
-      else findings.push({ ...finding, day: place.day, name: place.name });
+      findings.push({ ...finding, day: place.day, name: place.name });
+      if (findings.length >= 4 * MAX_FINDINGS) cutFindings();
     }
     await nextTurn();
   }
+  cutFindings();
   return {
     fromDay,
     toDay,

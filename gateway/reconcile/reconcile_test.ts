@@ -169,8 +169,12 @@ Deno.test("a removed, a doubled and a repriced line are found in a month of 10,0
       rounding: 0,
     });
     const findings = objects(reply["findings"]);
+    const sizes = findings.map((one) => Math.abs(Number(one["micro_usd"])));
+    assert.deepEqual(sizes, sizes.toSorted((a, b) => b - a));
     assert.deepEqual(
-      findings.map(({ cause, day, line, request_id }) => ({
+      findings.toSorted((a, b) =>
+        String(a["day"]).localeCompare(String(b["day"]))
+      ).map(({ cause, day, line, request_id }) => ({
         cause,
         day,
         line,
@@ -199,6 +203,54 @@ Deno.test("a removed, a doubled and a repriced line are found in a month of 10,0
       ],
     );
     assert.equal(objects(reply["data"]).length, 3);
+  });
+});
+
+Deno.test("a line is paired with the call of its amount and model, and what costs nothing is left out", async () => {
+  const tokens = { input: 100, cacheRead: 0, cacheWrite: 0, output: 10 };
+  const charge = (
+    name: string,
+    model: string,
+    factor: number,
+  ): PastCharge => ({
+    requestId: `req_${name}`,
+    model,
+    tokens,
+    price: {
+      input: PRICE.input * factor,
+      cacheRead: 0,
+      cacheWrite: 0,
+      output: PRICE.output * factor,
+    },
+    atMs: MONTH_MS,
+  });
+  const charges = [
+    charge("cheap", "opus", 1),
+    charge("dear", "opus", 2),
+    charge("repriced", "opus", 3),
+    {
+      ...charge("failed", "opus", 1),
+      tokens: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 },
+    },
+  ];
+  await withBooks(charges, async (compare) => {
+    // The dear call is first in the file, and last the one whose price is another one.
+    const { findings } = await compare(
+      [
+        HEAD,
+        lineOf(charge("", "opus", 1), 2),
+        lineOf(charge("", "opus", 1), 5),
+        lineOf(charge("", "opus", 1), 1),
+      ].join("\n"),
+    );
+    assert.deepEqual(
+      objects(findings).map(({ cause, line, request_id }) => [
+        cause,
+        line,
+        request_id,
+      ]),
+      [["price_changed", 3, "req_repriced"]],
+    );
   });
 });
 

@@ -10,6 +10,7 @@ import { ASSET_ROUTES } from "./assets/assets.ts";
 import { CALLS_PAGES } from "./pages/calls.tsx";
 import { ACCOUNT_CHANGES_PAGES } from "./pages/changes.tsx";
 import { CONNECT_ROUTES } from "./pages/connect.tsx";
+import { FIND_PAGE } from "./pages/find.tsx";
 import { KEY_CHANGE_ROUTES } from "./pages/key_changes.tsx";
 import { KEY_PAGE } from "./pages/key_page.tsx";
 import { KEYS_ROUTES } from "./pages/keys.tsx";
@@ -31,6 +32,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...OPERATOR_PAGES,
   ...OVERVIEW_ROUTES,
   ...USAGE_PAGES,
+  FIND_PAGE,
   ...CALLS_PAGES,
   ...LEDGER_PAGES,
   ...KEYS_ROUTES,

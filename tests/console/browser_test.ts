@@ -220,7 +220,7 @@ browserTest(
       const path of [
         `calls/${call.headers.get("request-id")}`,
         `calls/${at}`,
-        `calls/find?id=${at}`,
+        `find?q=${at}`,
         `calls?model=${at}&key=${at}&code=${at}&user=${at}&from=${at}`,
         `usage?model=${at}&key=${at}`,
         `usage?by=${at}`,

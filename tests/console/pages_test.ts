@@ -124,7 +124,7 @@ Deno.test("a call is explained to the micro-dollar, and another account's does n
     const html = await textOf(visitor.get(`/console/calls/${id}`));
     assert.ok(amounts(html).includes(0 - entry.microUsd));
     assert.match(html, new RegExp(`Line #${entry.seq} of the ledger`));
-    const found = await visitor.get(`/console/calls/find?id=${id}`);
+    const found = await visitor.get(`/console/find?q=${id}`);
     await found.body?.cancel();
     assert.equal(found.headers.get("location"), `/console/calls/${id}`);
     const stranger = await visit(
@@ -301,23 +301,3 @@ Deno.test("while the store is down an operator's session goes on and sees the up
     await gateway.replay.close();
   }
 });
-
-Deno.test("the operators' search finds an account by its id, and else a call", () =>
-  withAccount(async (gateway) => {
-    const { get } = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    for (
-      const [id, path] of [
-        ["acme", "accounts/acme"],
-        ["nobody", "calls/nobody"],
-        ["req_1", "calls/req_1"],
-        ["", "calls"],
-      ]
-    ) {
-      const reply = await get(`/console/operator/calls/find?id=${id}`);
-      await reply.body?.cancel();
-      assert.equal(
-        reply.headers.get("location"),
-        `/console/operator/${path}`,
-      );
-    }
-  }));

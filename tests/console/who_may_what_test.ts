@@ -80,7 +80,7 @@ const WHO: Readonly<Record<string, readonly Who[]>> = {
   "GET /console": LOOK,
   "GET /console/calls": LOOK,
   "GET /console/calls.csv": LOOK,
-  "GET /console/calls/find": LOOK,
+  "GET /console/find": LOOK,
   "GET /console/calls/live": LOOK,
   "GET /console/calls/:id": LOOK,
   "GET /console/usage": LOOK,

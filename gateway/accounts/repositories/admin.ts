@@ -8,6 +8,11 @@ import {
   type AccountRepository,
   accountRepository,
 } from "./account_repository.ts";
+import {
+  type AccountListQuery,
+  listAccounts,
+  type ListedAccount,
+} from "./account_list.ts";
 import type { Actor } from "../changes/change.ts";
 import { type CallHealth, callHealth } from "./call_health.ts";
 import { type CallReport, callReport } from "./call_report.ts";
@@ -21,6 +26,7 @@ import {
   keyStates,
 } from "./credential_state.ts";
 import { type FailedAttempts, failedAttempts } from "./failed_attempts.ts";
+import { findByPart, type FindScope, type Found } from "./find_by_part.ts";
 import { fullestLimits, type HeldLimit } from "./fullest_limits.ts";
 import type { KeyState } from "../ledger/key_state.ts";
 import type { Holder } from "../credential_kind.ts";
@@ -95,6 +101,14 @@ export interface Admin {
   allLedger(
     query: LedgerQuery,
   ): AsyncGenerator<readonly LedgerEntry[], void, void>;
+  /** Lists accounts with what they spent, in any order. */
+  listAccounts(
+    query: AccountListQuery,
+  ): Promise<
+    { readonly data: readonly ListedAccount[]; readonly hasMore: boolean }
+  >;
+  /** Finds accounts, keys, end users and calls that contain a text. */
+  find(text: string, scope?: FindScope): Promise<Found>;
   /** The records of calls. */
   readonly calls: CallReport;
   /** How the calls of a span of time went, in Unix milliseconds of whole minutes. */
@@ -119,6 +133,8 @@ export function createAdmin(
     as: (actor) => createAdmin({ ...context, actor }, flushCalls),
     changes: changeRepository(context),
     calls: callReport(context, flushCalls),
+    listAccounts: (query) => listAccounts(context, query),
+    find: (text, scope) => findByPart(context, text, scope),
     callHealth: (fromMs, toMs) => callHealth(context, fromMs, toMs),
     failedAttempts: failedAttempts(context),
     plans: planRepository(context),

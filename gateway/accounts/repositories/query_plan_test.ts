@@ -160,6 +160,11 @@ async function collect(store: Store): Promise<Map<string, SqlValue[]>> {
   await admin.accounts.list({});
   await admin.plans.list({});
   await admin.keys.list({});
+  for (
+    const scope of [{}, { accountId: "a" }, { accountId: "a", keyId: "k" }]
+  ) {
+    await admin.find("part", scope);
+  }
   return statements;
 }
 

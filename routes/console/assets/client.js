@@ -81,6 +81,17 @@ export function consoleClient() {
     }
   };
 
+  /** A table that is not wider than its card scrolls with the page, so that its head stays in sight. */
+  const fitTables = () => {
+    const observer = new ResizeObserver((entries) => {
+      for (const { target } of entries) {
+        const box = target.closest(".scroll");
+        box?.classList.toggle("fits", box.scrollWidth <= box.clientWidth);
+      }
+    });
+    for (const box of all(".scroll, .scroll > table")) observer.observe(box);
+  };
+
   /** Times are in UTC; the viewer's own zone is in the tooltip. */
   const localTimes = () => {
     for (const time of document.querySelectorAll("time[datetime]")) {
@@ -345,6 +356,7 @@ export function consoleClient() {
   };
 
   currentPage();
+  fitTables();
   moveCode();
   sendOnce();
   tryPrompt();

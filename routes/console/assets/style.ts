@@ -35,7 +35,7 @@ h2 { font-size: 1rem; margin: 0 0 .7rem }
 h3, table, label { font-size: .9rem }
 h1, h3, ul, dl, dd, fieldset { margin: 0 }
 p { margin: .4rem 0 }
-code, pre, kbd, .mono { font: .8125rem/1.5 ui-monospace, SFMono-Regular, Menlo, monospace }
+code, pre, kbd, .mono { font: .8125rem/1.5 ui-monospace, Menlo, monospace }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px }
 .soft, .label, .id, nav a, .who, .head p, dt, th, small { color: var(--soft) }
 .soft, .label { font-size: .87rem }
@@ -52,7 +52,7 @@ code, pre, kbd, .mono { font: .8125rem/1.5 ui-monospace, SFMono-Regular, Menlo, 
 .side { position: sticky; top: 0; height: 100vh; overflow-y: auto; border-right: 1px solid var(--line); background: var(--card); padding: 1.1rem .8rem; display: flex; flex-direction: column; gap: 1.2rem }
 .brand { display: flex; align-items: center; gap: .55rem; color: var(--text); padding: 0 .5rem }
 .brand, nav a, .button { text-decoration: none }
-.brand svg { width: 1.5rem; height: 1.5rem; flex: none }
+.brand svg { width: 1.5rem; flex: none }
 ul { list-style: none; padding: 0 }
 nav ul { display: grid; gap: .1rem }
 nav a { display: block; padding: .35rem .6rem; border-radius: 7px }
@@ -154,14 +154,21 @@ summary { cursor: pointer; color: var(--accent) }
 .full { fill: var(--bad) }
 .near { fill: var(--warn) }
 .legend { gap: .2rem 1rem; margin-top: .5rem }
-.legend svg { width: .7rem; height: .7rem; margin-right: .35rem }
+.legend svg { width: .7rem; margin-right: .35rem }
 
-/* Wide: heads of long tables stay in sight. Narrow: the navigation is a row that scrolls. */
-@media (min-width: 51.3em) {
-  .scroll { max-height: 85vh }
-  thead th { position: sticky; top: 0; background: var(--card); z-index: 1 }
-}
+/* A table that fits needs no box, and its head stays in sight. Narrow: the navigation is a row that scrolls. */
+.fits { overflow: clip visible }
+.fits th { position: sticky; top: 0; background: var(--card); z-index: 1 }
+th a { color: inherit }
+[aria-sort=ascending]::after { content: " ▲" }
+[aria-sort=descending]::after { content: " ▼" }
 @media (max-width: 51.29em) {
+  .stacks thead { display: none }
+  .stacks tr { display: grid; grid: auto/1fr 1fr; gap: .2rem .8rem; padding: .7rem 0; border-bottom: 1px solid var(--line) }
+  .stacks td { border: 0; padding: 0; white-space: normal; text-align: left; overflow-wrap: anywhere }
+  .stacks .first { order: -1 }
+  .tag { white-space: normal }
+  .stacks [data-name]::before { content: attr(data-name); display: block; color: var(--soft); font-size: .75rem }
   .shell { display: block }
   .side { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); padding: .7rem .5rem; gap: .6rem }
   nav { overflow-x: auto; padding: .2rem }
@@ -183,14 +190,23 @@ summary { cursor: pointer; color: var(--accent) }
 @media print {
   .side, .find, .acts, form { display: none }
   .shell { display: block }
-  .scroll { max-height: none; overflow: visible; background: none }
+  .scroll { overflow: visible; background: none }
   .card { break-inside: avoid; border: 0; padding: 0 }
   body { background: none }
 }
 `;
 
-/** As it is served, without comments and indentation: less than 8 KB. */
+/** The names of colours, shortened to a letter. */
+const COLOURS = [
+  ...new Set([...SOURCE.matchAll(/--\w+/g)].map(([name]) => name)),
+];
+
+/** As it is served, without comments and indentation and with short names: less than 8 KB. */
 export const STYLE: string = SOURCE
+  .replaceAll(
+    /--\w+/g,
+    (name) => `--${(10 + COLOURS.indexOf(name)).toString(36)}`,
+  )
   .replaceAll(/\/\*.*?\*\//g, "")
   .replaceAll(/\s*([{};,])\s*/g, "$1")
   .replaceAll(/([\w)-]): /g, "$1:")

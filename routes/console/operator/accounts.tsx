@@ -7,6 +7,8 @@
  */
 import type { JSX } from "../jsx.d.ts";
 import { ACCOUNT, type Account } from "../../../gateway/accounts/records.ts";
+import { ACCOUNT_ORDERS } from "../../../gateway/accounts/repositories/account_list.ts";
+import { invalidField } from "../../../translate/model/error.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
@@ -15,11 +17,12 @@ import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { usageLink } from "../parts/figure_links.ts";
 import { LimitCards } from "../parts/limit_cards.tsx";
 import { listCsv } from "../csv/list_csv.ts";
-import { countText, Money } from "../parts/money.tsx";
-import { Moment } from "../parts/moment.tsx";
+import { countText, decimalsOf, Money } from "../parts/money.tsx";
+import { Distance, Moment } from "../parts/moment.tsx";
+import { sortingOf } from "../parts/sorting.ts";
 import { recordBody, RecordInputs } from "../parts/record_form.tsx";
 import { newRecordPages } from "./new_record.tsx";
-import { TextField } from "../parts/field.tsx";
+import { SelectField, TextField } from "../parts/field.tsx";
 import { ScopeField } from "./scope_field.tsx";
 import { LimitList } from "./plans.tsx";
 import { planChoices } from "./plan_choices.ts";
@@ -73,15 +76,40 @@ export const ACCOUNTS_PAGES: readonly OperatorPageRoute[] = [
   },
 ];
 
+const PAGE_LENGTH = 100;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
 async function listPage(
   context: RouteContext,
   visit: Visit,
 ): Promise<HttpReply> {
-  const after = context.query.get("after");
-  const { data: accounts, next } = await context.gateway.admin.accounts.list({
-    limit: 200,
-    ...(after === null ? {} : { after }),
+  const { query, gateway } = context;
+  const { admin } = gateway;
+  const value = (name: string): string => query.get(name)?.trim() ?? "";
+  const sorting = sortingOf(context, ACCOUNT_ORDERS, "id");
+  const at = Number(/^\d{1,4}$/.exec(value("page"))?.[0] ?? "1");
+  const status = value("status");
+  if (status !== "" && status !== "active" && status !== "disabled") {
+    throw invalidField("status", "must be active or disabled");
+  }
+  const nowMs = gateway.now();
+  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+  const days = { from: day(nowMs - 29 * DAY_MS), to: day(nowMs) };
+  const { data: accounts, hasMore } = await admin.listAccounts({
+    part: value("q"),
+    ...(value("plan") === "" ? {} : { planId: value("plan") }),
+    ...(status === "" ? {} : { status }),
+    fromDay: days.from,
+    order: sorting.by,
+    isDescending: sorting.isDescending,
+    limit: PAGE_LENGTH,
+    offset: (Math.max(1, at) - 1) * PAGE_LENGTH,
   });
+  const more = new URLSearchParams(query);
+  more.set("page", String(at + 1));
+  const decimals = decimalsOf(
+    accounts.map(({ spentMicroUsd }) => spentMicroUsd),
+  );
   return page(
     context,
     visit,
@@ -95,48 +123,124 @@ async function listPage(
         </>
       ),
     },
-    <section class="card">
-      <DataTable
-        name="Accounts"
-        rows={accounts}
-        columns={[
-          {
-            name: "Account",
-            wraps: true,
-            cell: ({ id }) => (
-              <a href={`${NAV}/${encodeURIComponent(id)}`}>
-                <Foreign text={id} />
-              </a>
-            ),
-          },
-          {
-            name: "Name",
-            wraps: true,
-            cell: ({ name }) => <Foreign text={name} />,
-          },
-          { name: "Plan", cell: ({ planId }) => <Foreign text={planId} /> },
-          { name: "Billing", cell: ({ billing }) => billing },
-          {
-            name: "Balance",
-            number: true,
-            cell: ({ balanceMicroUsd }) => (
-              <Money microUsd={balanceMicroUsd} decimals={4} />
-            ),
-          },
-          {
-            name: "Under way",
-            number: true,
-            cell: ({ openRequests }) => countText(openRequests),
-          },
-          { name: "State", cell: (account) => <State account={account} /> },
-        ]}
-      />
-      {next === undefined ? null : (
-        <p>
-          <a href={`${NAV}?after=${encodeURIComponent(next)}`}>More</a>
-        </p>
-      )}
-    </section>,
+    <>
+      <form class="card row" action={NAV}>
+        <label>
+          Id or name
+          <input name="q" value={value("q")} placeholder="any part" />
+        </label>
+        <SelectField
+          visit={visit}
+          name="plan"
+          title="Plan"
+          value={value("plan")}
+          choices={[["", "all"], ...await planChoices(admin)]}
+        />
+        <SelectField
+          visit={visit}
+          name="status"
+          title="State"
+          value={status}
+          choices={[["", "all"], ["active", "active"], [
+            "disabled",
+            "suspended",
+          ]]}
+        />
+        <input type="hidden" name="sort" value={value("sort")} />
+        <button class="main" type="submit">Apply</button>
+      </form>
+      <section class="card">
+        {accounts.length === 0 ? <p>No accounts match.</p> : (
+          <DataTable
+            name="Accounts"
+            rows={accounts}
+            stacks
+            columns={[
+              {
+                name: "Account",
+                sort: sorting.link("id"),
+                isFirst: true,
+                wraps: true,
+                cell: ({ id }) => (
+                  <a href={`${NAV}/${encodeURIComponent(id)}`}>
+                    <Foreign text={id} />
+                  </a>
+                ),
+              },
+              {
+                name: "State",
+                isFirst: true,
+                cell: (account) => <State account={account} />,
+              },
+              {
+                name: "Name",
+                sort: sorting.link("name"),
+                wraps: true,
+                cell: ({ name }) => <Foreign text={name} />,
+              },
+              {
+                name: "Plan",
+                sort: sorting.link("plan"),
+                cell: ({ planId }) => (
+                  <a
+                    href={`/console/operator/plans/${
+                      encodeURIComponent(planId)
+                    }`}
+                  >
+                    <Foreign text={planId} />
+                  </a>
+                ),
+              },
+              { name: "Billing", cell: ({ billing }) => billing },
+              {
+                name: "Balance",
+                sort: sorting.link("balance"),
+                number: true,
+                cell: ({ balanceMicroUsd }) => (
+                  <Money microUsd={balanceMicroUsd} decimals={4} />
+                ),
+              },
+              {
+                name: "30 days",
+                sort: sorting.link("spent", true),
+                number: true,
+                cell: ({ id: account, spentMicroUsd }) => (
+                  <a
+                    href={usageLink(
+                      "/console/operator",
+                      { ...days, account },
+                      "model",
+                    )}
+                  >
+                    <Money microUsd={spentMicroUsd} decimals={decimals} />
+                  </a>
+                ),
+              },
+              {
+                name: "Last used",
+                sort: sorting.link("used", true),
+                cell: ({ lastUsedAtMs }) => lastUsedAtMs === undefined
+                  ? <span class="soft">never</span>
+                  : <Distance atMs={lastUsedAtMs} nowMs={nowMs} />,
+              },
+              {
+                name: "Under way",
+                sort: sorting.link("under_way", true),
+                number: true,
+                cell: ({ openRequests }) => countText(openRequests),
+              },
+            ]}
+          />
+        )}
+        {hasMore
+          ? (
+            <p>
+              <a href={`${NAV}?${more}`}>More</a>
+            </p>
+          )
+          : null}
+      </section>
+    </>,
   );
 }
 

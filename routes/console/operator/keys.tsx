@@ -123,6 +123,7 @@ async function listPage(
         {keys.length === 0 ? <p>No keys.</p> : (
           <DataTable
             name="Keys"
+            stacks
             rows={keys}
             columns={[
               {
@@ -132,6 +133,7 @@ async function listPage(
               },
               {
                 name: "Name",
+                isFirst: true,
                 wraps: true,
                 cell: ({ id, name }) => (
                   <a href={`${NAV}/${id}`}>
@@ -160,6 +162,7 @@ async function listPage(
               },
               {
                 name: "State",
+                isFirst: true,
                 cell: (key) => <KeyState item={key} nowMs={nowMs} />,
               },
               {

@@ -3,13 +3,11 @@
  *
  * @module
  */
-import type { HttpReply } from "../../../gateway/http/http_reply.ts";
-import { ApiError } from "../../../translate/model/error.ts";
-import type { OperatorPageRoute, RouteContext } from "../../route.ts";
+import type { OperatorPageRoute } from "../../route.ts";
 import { callPage } from "../pages/call_page.tsx";
-import { callsFile, callsPage, findCall } from "../pages/calls.tsx";
+import { callsFile, callsPage } from "../pages/calls.tsx";
 import { ledgerCsv, ledgerView } from "../pages/ledger.tsx";
-import { seeOther } from "../http/see_other.ts";
+import { findPage } from "../pages/find.tsx";
 import { usageCsv, usagePage } from "../pages/usage.tsx";
 import { ACCOUNT_CHANGE_PAGES } from "./account_changes.tsx";
 import { ACCOUNTS_PAGES } from "./accounts.tsx";
@@ -24,22 +22,6 @@ import { SETTINGS_PAGE } from "./settings.tsx";
 import { UPSTREAMS_PAGE } from "./upstreams.tsx";
 
 const BASE = "/console/operator";
-
-/** Leads from the search to the account with this id, or else to the call. */
-async function findCallOrAccount(context: RouteContext): Promise<HttpReply> {
-  const id = context.query.get("id")?.trim() ?? "";
-  if (id !== "" && !id.startsWith("req_")) {
-    try {
-      await context.gateway.admin.accounts.get(id);
-      return seeOther(`${BASE}/accounts/${encodeURIComponent(id)}`);
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.kind !== "not_found") {
-        throw error;
-      }
-    }
-  }
-  return findCall(context, BASE);
-}
 
 /** Usage, calls and ledger are those of an account's area, over all accounts. */
 const SHARED_PAGES: readonly OperatorPageRoute[] = [
@@ -75,8 +57,8 @@ const SHARED_PAGES: readonly OperatorPageRoute[] = [
     access: "page",
     area: "operator",
     method: "GET",
-    path: `${BASE}/calls/find`,
-    handle: findCallOrAccount,
+    path: `${BASE}/find`,
+    handle: (context, visit) => findPage(context, visit, {}, BASE),
   },
   {
     access: "page",

@@ -156,7 +156,14 @@ async function resultPage(
     visit,
     <>
       <Sums result={result} />
-      <Differences groups={result.groups.filter(({ differs }) => differs)} />
+      <Differences
+        groups={result.groups.filter(({ differs }) => differs)
+          .toSorted((a, b) =>
+            Number(
+              sizeOf(differenceOf(b.causes)) - sizeOf(differenceOf(a.causes)),
+            )
+          )}
+      />
       <Findings result={result} />
       <details>
         <summary>Compare another file</summary>
@@ -190,6 +197,10 @@ const MEANINGS: Readonly<Record<keyof Causes, string>> = {
     "at most a micro-dollar a call, and half a unit of the last decimal a line",
 };
 const CAUSES = Object.keys(NAMES) as readonly (keyof Causes)[];
+
+function sizeOf(pico: bigint): bigint {
+  return pico < 0n ? -pico : pico;
+}
 
 function Amount({ pico }: { readonly pico: bigint }): JSX.Element {
   return <Money microUsd={microOf(pico)} decimals={6} />;

@@ -103,12 +103,19 @@ function Candidates(
   return (
     <DataTable<MergedCandidate>
       name="Candidates"
+      stacks
       rows={candidates}
       columns={[
-        { name: "Model", cell: ({ model }) => <code>{model}</code> },
-        { name: "Candidate", cell: ({ upstream }) => upstream },
+        {
+          name: "Model",
+          isFirst: true,
+          wraps: true,
+          cell: ({ model }) => <code>{model}</code>,
+        },
+        { name: "Candidate", wraps: true, cell: ({ upstream }) => upstream },
         {
           name: "Breaker",
+          isFirst: true,
           cell: (one) => <Breaker candidate={one} processes={processes} />,
         },
         {
@@ -118,15 +125,20 @@ function Candidates(
               ? <span class="soft">the start</span>
               : <Distance atMs={Date.parse(since)} nowMs={nowMs} />,
         },
-        {
-          name: "Rests",
-          cell: ({ restingUntilMs }) =>
-            restingUntilMs === undefined
-              ? ""
-              : <Distance atMs={restingUntilMs} nowMs={nowMs} />,
-        },
+        ...(candidates.some(({ restingUntilMs }) =>
+            restingUntilMs !== undefined
+          )
+          ? [{
+            name: "Rests until",
+            cell: ({ restingUntilMs }: MergedCandidate) =>
+              restingUntilMs === undefined
+                ? ""
+                : <Distance atMs={restingUntilMs} nowMs={nowMs} />,
+          }]
+          : []),
         {
           name: "Last 15 min",
+          wraps: true,
           cell: (one) => (
             <Failures
               candidate={one}
@@ -139,12 +151,9 @@ function Candidates(
         },
         {
           name: "First token p50, p95",
-          cell: ({ firstToken }) =>
-            firstToken === undefined
-              ? "–"
-              : `${secondsText(firstToken.p50)}, ${
-                secondsText(firstToken.p95)
-              }`,
+          cell: ({ firstToken }) => firstToken === undefined
+            ? "–"
+            : `${secondsText(firstToken.p50)}, ${secondsText(firstToken.p95)}`,
         },
         {
           name: "Credential",
@@ -267,10 +276,13 @@ function Processes(
   return (
     <DataTable<KnownProcess>
       name="Processes"
+      stacks
       rows={processes}
       columns={[
         {
           name: "Process",
+          isFirst: true,
+          wraps: true,
           cell: ({ processId, isOwn }) => (
             <>
               <code>{processId}</code>
@@ -280,6 +292,7 @@ function Processes(
         },
         {
           name: "Report",
+          isFirst: true,
           cell: ({ isOwn, ageMs }) =>
             isOwn ? "now" : `${durationText(ageMs)} old`,
         },
@@ -292,6 +305,7 @@ function Processes(
         },
         {
           name: "Configuration",
+          wraps: true,
           cell: ({ state: { configuration } }) => (
             <>
               {configuration.hash === null

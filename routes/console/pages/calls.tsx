@@ -34,9 +34,13 @@ import { liveEvents, LiveSection, lookOf } from "../parts/live_view.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { SearchOn } from "../parts/search_on.tsx";
-import { seeOther } from "../http/see_other.ts";
+import {
+  meantFilters,
+  SuggestedInput,
+  suggestionLists,
+} from "../parts/suggested_filters.tsx";
 
-/** The list, the search, and one call. */
+/** The list, and one call. */
 export const CALLS_PAGES: readonly AccountPageRoute[] = [
   {
     access: "page",
@@ -75,14 +79,6 @@ export const CALLS_PAGES: readonly AccountPageRoute[] = [
     area: "account",
     permission: "look",
     method: "GET",
-    path: "/console/calls/find",
-    handle: (context) => findCall(context, "/console"),
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "look",
-    method: "GET",
     path: "/console/calls/:id",
     handle: (context, visit) =>
       callPage(context, visit, scopeOf(visit.holder), "/console"),
@@ -92,14 +88,6 @@ export const CALLS_PAGES: readonly AccountPageRoute[] = [
 const PAGE_LENGTH = 50;
 /** More would take longer than a page may; the index of an account or key is slower to walk. */
 const SCAN_LIMIT = { all: 500_000, account: 50_000 };
-
-/** Leads from the search to the call. */
-export function findCall({ query }: RouteContext, base: string): HttpReply {
-  const id = query.get("id")?.trim() ?? "";
-  return seeOther(
-    id === "" ? `${base}/calls` : `${base}/calls/${encodeURIComponent(id)}`,
-  );
-}
 
 /** A page of calls; without an account in `scope` those of all accounts. */
 export async function callsPage(
@@ -111,6 +99,8 @@ export async function callsPage(
   const { query, gateway } = context;
   const { admin } = gateway;
   const value = (name: string): string => query.get(name)?.trim() ?? "";
+  const { redirect, note } = await meantFilters(context, scope);
+  if (redirect !== undefined) return redirect;
   const filters = {
     ...callQuery(filterFields(query, CALL_FILTERS)),
     ...scope,
@@ -147,7 +137,16 @@ export async function callsPage(
     },
     <>
       <form class="card row" action={`${base}/calls`}>
-        {scope.accountId === undefined ? text("account", "Account") : null}
+        {await suggestionLists(context, scope)}
+        {scope.accountId === undefined
+          ? (
+            <SuggestedInput
+              name="account"
+              title="Account"
+              value={value("account")}
+            />
+          )
+          : null}
         <label>
           Ended
           <select name="outcome">
@@ -159,8 +158,10 @@ export async function callsPage(
             ))}
           </select>
         </label>
-        {text("model", "Model")}
-        {scope.keyId === undefined ? text("key", "Key") : null}
+        <SuggestedInput name="model" title="Model" value={value("model")} />
+        {scope.keyId === undefined
+          ? <SuggestedInput name="key" title="Key" value={value("key")} />
+          : null}
         {text("status", "Status")}
         {text("code", "Reason")}
         {text("user", "End user")}
@@ -174,6 +175,7 @@ export async function callsPage(
         </label>
         <button class="main" type="submit">Apply</button>
       </form>
+      {note}
       {scope.accountId === undefined || query.size > 0 ? null : (
         <LiveSection
           look={await lookOf(context, scope, base)}
@@ -193,6 +195,7 @@ export async function callsPage(
         {data.length === 0 ? null : (
           <DataTable
             name="Calls"
+            stacks
             rows={data}
             columns={callColumns(
               await keyNames(
@@ -267,6 +270,8 @@ export function callColumns(
   return [
     {
       name: "Time (UTC)",
+      isFirst: true,
+      wraps: true,
       cell: ({ record }) => (
         <>
           <a href={`${base}/calls/${encodeURIComponent(record.requestId)}`}>
@@ -290,6 +295,7 @@ export function callColumns(
     },
     {
       name: "Ended",
+      isFirst: true,
       cell: ({ record }) => (
         <Ending
           outcome={outcomeOf(record)}

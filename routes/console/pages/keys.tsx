@@ -140,6 +140,7 @@ async function listPage(
           : (
             <DataTable
               name="Keys"
+              stacks
               rows={keys}
               columns={keyColumns(nowMs, mayManage, days, spent, states)}
             />
@@ -166,6 +167,7 @@ function keyColumns(
   return [
     {
       name: "Name",
+      isFirst: true,
       wraps: true,
       cell: (key) => (
         <a href={`/console/keys/${key.id}`}>
@@ -203,7 +205,11 @@ function keyColumns(
       name: "Limits of its own",
       cell: ({ id }) => <KeyMeters state={states.get(id)} nowMs={nowMs} />,
     },
-    { name: "State", cell: (key) => <KeyState item={key} nowMs={nowMs} /> },
+    {
+      name: "State",
+      isFirst: true,
+      cell: (key) => <KeyState item={key} nowMs={nowMs} />,
+    },
     ...(mayManage
       ? [{
         name: "",

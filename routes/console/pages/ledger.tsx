@@ -29,6 +29,11 @@ import { page } from "../parts/layout.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { SearchOn } from "../parts/search_on.tsx";
+import {
+  meantFilters,
+  SuggestedInput,
+  suggestionLists,
+} from "../parts/suggested_filters.tsx";
 
 /** The account's lines, and all of them as a file. */
 export const LEDGER_PAGES: readonly AccountPageRoute[] = [
@@ -85,6 +90,8 @@ export async function ledgerView(
 ): Promise<HttpReply> {
   const { query, gateway } = context;
   const value = (name: string): string => query.get(name)?.trim() ?? "";
+  const { redirect, note } = await meantFilters(context, fixed);
+  if (redirect !== undefined) return redirect;
   const kind = value("kind");
   const after = query.get("after");
   const account = value("account");
@@ -101,12 +108,6 @@ export async function ledgerView(
   });
   const search = new URLSearchParams(query);
   search.delete("after");
-  const text = (name: string, title: string): JSX.Element => (
-    <label>
-      {title}
-      <input name={name} value={value(name)} placeholder="all" />
-    </label>
-  );
   const balances = balancesAfter(data, balanceMicroUsd);
   const { audits } = gateway.admin;
   const audited = fixed.accountId ?? account;
@@ -135,13 +136,9 @@ export async function ledgerView(
     <>
       {auditNote}
       <form class="card row" action={`${base}/ledger`}>
+        {await suggestionLists(context, fixed)}
         {fixed.accountId === undefined
-          ? (
-            <label>
-              Account
-              <input name="account" value={account} placeholder="all" />
-            </label>
-          )
+          ? <SuggestedInput name="account" title="Account" value={account} />
           : null}
         <label>
           Kind
@@ -163,11 +160,15 @@ export async function ledgerView(
           To (UTC)
           <DayInput name="to" value={value("to")} />
         </label>
-        {text("model", "Model")}
-        {text("key", "Key")}
-        {text("user", "End user")}
+        <SuggestedInput name="model" title="Model" value={value("model")} />
+        <SuggestedInput name="key" title="Key" value={value("key")} />
+        <label>
+          End user
+          <input name="user" value={value("user")} placeholder="all" />
+        </label>
         <button class="main" type="submit">Apply</button>
       </form>
+      {note}
       <section class="card">
         {data.length === 0 && next === undefined
           ? <p>No lines match.</p>

@@ -33,6 +33,12 @@ import {
 import { DayInput } from "../parts/day_input.tsx";
 import { keyNames } from "../parts/key_names.ts";
 import { page } from "../parts/layout.tsx";
+import {
+  meantFilters,
+  SuggestedInput,
+  suggestedNames,
+  suggestionLists,
+} from "../parts/suggested_filters.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { Comparison } from "../parts/usage_comparison.tsx";
 import {
@@ -163,6 +169,8 @@ export async function usagePage(
   base: string,
 ): Promise<HttpReply> {
   const { admin, models: { models } } = context.gateway;
+  const { redirect, note } = await meantFilters(context, scope);
+  if (redirect !== undefined) return redirect;
   const chosen = chosenOf(context);
   const atId = context.query.get("at") ?? "";
   const at = models.find(({ id }) => id === atId);
@@ -196,15 +204,6 @@ export async function usagePage(
   const csv = usageLink(base, filters, by).replace("/usage?", "/usage.csv?");
   const { totals } = report;
   const estimated = totals.estimatedMicroUsd ?? 0;
-  const text = (
-    name: "account" | "key" | "model" | "user",
-    title: string,
-  ): JSX.Element => (
-    <label>
-      {title}
-      <input name={name} value={filters[name] ?? ""} placeholder="all" />
-    </label>
-  );
   return page(
     context,
     visit,
@@ -226,12 +225,21 @@ export async function usagePage(
         </label>
         <input type="hidden" name="by" value={by} />
         <input type="hidden" name="show" value={measure} />
-        {scope.accountId === undefined ? text("account", "Account") : null}
-        {text("model", "Model")}
-        {scope.keyId === undefined ? text("key", "Key") : null}
-        {text("user", "End user")}
+        {await suggestionLists(context, scope)}
+        {suggestedNames(scope).map((name) => (
+          <SuggestedInput
+            name={name}
+            title={`${name[0]?.toUpperCase()}${name.slice(1)}`}
+            value={filters[name] ?? ""}
+          />
+        ))}
+        <label>
+          End user
+          <input name="user" value={filters.user ?? ""} placeholder="all" />
+        </label>
         <button class="main" type="submit">Apply</button>
       </form>
+      {note}
       <p class="acts">
         {rangesOf(context.gateway.now()).map(([name, from, to]) => (
           <a

@@ -6,11 +6,16 @@
  * @module
  */
 import type { Children, JSX } from "../jsx.d.ts";
+import type { SortLink } from "./sorting.ts";
 
 /** Heading and cells of one column. */
 export interface Column<T> {
   /** Heading. */
   readonly name: string;
+  /** Sorts the table by this column. */
+  readonly sort?: SortLink;
+  /** True: what the row is about, or its state: in a narrow window before the other cells. */
+  readonly isFirst?: boolean;
   /** True: right-aligned figures. */
   readonly number?: boolean;
   /** True: long text that breaks. */
@@ -23,23 +28,49 @@ export interface Column<T> {
 
 /** A table of rows. */
 export function DataTable<T>(
-  { name, columns, rows }: {
+  { name, columns, rows, stacks = false }: {
     /** Names the scrolling region and the table. */
     readonly name: string;
     readonly columns: readonly Column<T>[];
+    /** True: in a narrow window each row is a card. */
+    readonly stacks?: boolean;
     readonly rows: readonly T[];
   },
 ): JSX.Element {
   const classOf = ({ number, wraps }: Column<T>): string | undefined =>
     number === true ? "n" : wraps === true ? "wrap" : undefined;
+  const cellOf = (column: Column<T>, row: T): JSX.Element => (
+    <td
+      class={[
+        classOf(column),
+        stacks && column.isFirst === true ? "first" : undefined,
+      ].filter((one) => one !== undefined).join(" ") || undefined}
+      data-name={stacks && column.isFirst !== true && column.name !== ""
+        ? column.name
+        : undefined}
+    >
+      {column.cell(row)}
+    </td>
+  );
   return (
-    <div class="scroll" role="region" aria-label={name} tabIndex={0}>
+    <div
+      class={stacks ? "scroll stacks" : "scroll"}
+      role="region"
+      aria-label={name}
+      tabIndex={0}
+    >
       <table>
         <thead>
           <tr>
             {columns.map((column) => (
-              <th scope="col" class={classOf(column)}>
-                {column.name === ""
+              <th
+                scope="col"
+                class={classOf(column)}
+                aria-sort={column.sort?.order}
+              >
+                {column.sort !== undefined
+                  ? <a href={column.sort.href}>{column.name}</a>
+                  : column.name === ""
                   ? <span class="skip">Actions</span>
                   : column.name}
               </th>
@@ -49,9 +80,7 @@ export function DataTable<T>(
         <tbody>
           {rows.map((row) => (
             <tr>
-              {columns.map((column) => (
-                <td class={classOf(column)}>{column.cell(row)}</td>
-              ))}
+              {columns.map((column) => cellOf(column, row))}
             </tr>
           ))}
         </tbody>

@@ -109,6 +109,7 @@ export function page(
   body: JSX.Element,
 ): HttpReply {
   const { kind } = visit.session;
+  const { path, query } = context;
   const items = (kind === "operator" ? OPERATOR_NAV : ACCOUNT_NAV)
     .filter(({ permission }) => isPermitted(kind, permission));
   const current = nav ?? context.path;
@@ -161,7 +162,7 @@ export function page(
               <details id="shortcuts">
                 <summary>Keyboard</summary>
                 <p>
-                  <kbd>/</kbd> finds a call. <kbd>g</kbd>, then:
+                  <kbd>/</kbd> searches. <kbd>g</kbd>, then:
                 </p>
                 <ul>
                   {items.map(({ name, key }) => (
@@ -175,18 +176,21 @@ export function page(
           </div>
         </header>
         <main id="main" tabIndex={-1}>
-          <form class="find" action={`${home}calls/find`} role="search">
+          <form class="find" action={`${home}find`} role="search">
             <input
               type="search"
-              name="id"
+              name="q"
               aria-label={kind === "operator"
-                ? "Find a call by its request id, or an account by its id"
-                : "Find a call by its request id"}
+                ? "Find accounts, keys, end users and calls"
+                : "Find keys, end users and calls"}
               placeholder={kind === "operator"
-                ? "Find req_… or an account"
-                : "Find a call: req_…"}
+                ? "Find an account, key, end user or req_…"
+                : "Find a key, end user or req_…"}
               autocomplete="off"
               spellcheck={false}
+              {...(path === `${home}find`
+                ? { value: query.get("q") ?? "" }
+                : {})}
             />
           </form>
           <div class="head">

@@ -1,0 +1,109 @@
+/**
+ * The accounts with what they spent and when they were used last: filtered, and sorted by any of it.
+ *
+ * @module
+ */
+import { type Account, ACCOUNT_ROW } from "../records.ts";
+import { recordFrom } from "../store/record_rows.ts";
+import { intOf, intOrUndefined, type SqlValue } from "../store/store.ts";
+import { dayNumber } from "./days.ts";
+import { orUnavailable, type RepositoryContext } from "./repository.ts";
+
+/** What a list of accounts is sorted by, as columns of the query. */
+const ORDERS = {
+  id: "a.id",
+  name: "LOWER(a.name)",
+  plan: "a.plan_id",
+  balance: "a.balance_micro_usd",
+  spent: "spent",
+  used: "used",
+  under_way: "a.open_requests",
+} as const;
+
+/** What a list of accounts can be sorted by. */
+export type AccountOrder = keyof typeof ORDERS;
+/** For checking the name of an order. */
+export const ACCOUNT_ORDERS = Object.keys(ORDERS) as readonly AccountOrder[];
+
+/** A page of a list of accounts. */
+export interface AccountListQuery {
+  /** Accounts whose id or name contains this. */
+  readonly part?: string;
+  readonly planId?: string;
+  readonly status?: Account["status"];
+  /** First day of the spend, in UTC. */
+  readonly fromDay: string;
+  readonly order: AccountOrder;
+  readonly isDescending: boolean;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** An account of the list; its model balances are left out. */
+export interface ListedAccount extends Account {
+  /** Since the first day of the query. */
+  readonly spentMicroUsd: number;
+  /** Exact to the minute; absent: none of its keys was used. */
+  readonly lastUsedAtMs?: number;
+}
+
+/** Accounts that are looked through. */
+const SEARCHED = 20_000;
+
+/**
+ * Reads a page of the accounts, and whether there are more.
+ *
+ * @throws {ApiError} `unavailable`
+ */
+export async function listAccounts(
+  { store }: RepositoryContext,
+  query: AccountListQuery,
+): Promise<
+  { readonly data: readonly ListedAccount[]; readonly hasMore: boolean }
+> {
+  const { part, planId, status, order, isDescending, limit, offset } = query;
+  const values: SqlValue[] = [dayNumber("from", query.fromDay)];
+  const put = (value: SqlValue): string => `$${values.push(value)}`;
+  const conditions: string[] = [];
+  if (part !== undefined && part !== "") {
+    const pattern = put(
+      `%${
+        part.toLowerCase().replaceAll(/[!%_]/g, "!$&").replaceAll("\0", "")
+      }%`,
+    );
+    conditions.push(
+      `(LOWER(a.id) LIKE ${pattern} ESCAPE '!' OR LOWER(a.name) LIKE ${pattern} ESCAPE '!')`,
+    );
+  }
+  if (planId !== undefined) conditions.push(`a.plan_id = ${put(planId)}`);
+  if (status !== undefined) conditions.push(`a.status = ${put(status)}`);
+  const where = conditions.length === 0
+    ? ""
+    : `WHERE ${conditions.join(" AND ")}`;
+  const rows = await orUnavailable(() =>
+    store.report(
+      `SELECT a.*, CAST(COALESCE(s.spent, 0) AS BIGINT) AS spent, ` +
+        `(SELECT MAX(k.last_used_at_ms) FROM keys k WHERE k.account_id = a.id) AS used ` +
+        `FROM (SELECT * FROM accounts ORDER BY id LIMIT ${SEARCHED}) a LEFT JOIN ` +
+        `(SELECT account_id, SUM(micro_usd) AS spent FROM usage_days WHERE day >= $1 GROUP BY account_id) s ` +
+        `ON s.account_id = a.id ${where} ORDER BY ${
+          order === "used" ? "used IS NULL, " : ""
+        }${ORDERS[order]} ${isDescending ? "DESC" : "ASC"}, a.id LIMIT ${
+          put(limit + 1)
+        } OFFSET ${put(offset)}`,
+      values,
+    )
+  );
+  return {
+    data: rows.slice(0, limit).map((row) => {
+      const lastUsedAtMs = intOrUndefined(row, "used");
+      return {
+        ...recordFrom(ACCOUNT_ROW, row),
+        purses: [],
+        spentMicroUsd: intOf(row, "spent"),
+        ...(lastUsedAtMs === undefined ? {} : { lastUsedAtMs }),
+      };
+    }),
+    hasMore: rows.length > limit,
+  };
+}

@@ -1,0 +1,232 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * The search of every page: accounts, keys, end users and calls, by any part of their names and ids.
+ *
+ * @module
+ */
+import type { JSX } from "../jsx.d.ts";
+import {
+  type Found,
+  MOST_FOUND,
+  SEARCHED_CALLS,
+} from "../../../gateway/accounts/repositories/find_by_part.ts";
+import {
+  type AccountScope,
+  scopeOf,
+} from "../../../gateway/admin/account_scope.ts";
+import type { Visit } from "../../../gateway/console/visit.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import type { AccountPageRoute, RouteContext } from "../../route.ts";
+import { callTimeMs } from "../../../gateway/accounts/calls/call_record.ts";
+import { seeOther } from "../http/see_other.ts";
+import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { page } from "../parts/layout.tsx";
+import { countText } from "../parts/money.tsx";
+import { Moment } from "../parts/moment.tsx";
+
+/** The search of an account's area. */
+export const FIND_PAGE: AccountPageRoute = {
+  access: "page",
+  area: "account",
+  permission: "look",
+  method: "GET",
+  path: "/console/find",
+  handle: (context, visit) =>
+    findPage(context, visit, scopeOf(visit.holder), "/console"),
+};
+
+const REQUEST_ID = /^req_[0-9A-Za-z]{12,}$/;
+
+/** What contains the text; if that is one thing alone, its page. */
+export async function findPage(
+  context: RouteContext,
+  visit: Visit,
+  scope: Partial<AccountScope>,
+  base: string,
+): Promise<HttpReply> {
+  const text = context.query.get("q")?.trim() ?? "";
+  if (text === "") return seeOther(`${base}/calls`);
+  const callPath = `${base}/calls/${encodeURIComponent(text)}`;
+  const found = await context.gateway.admin.find(text.slice(0, 200), scope);
+  const links = linksOf(found, base);
+  const [only, another] = links;
+  if (only !== undefined && another === undefined) return seeOther(only);
+  // An old call is not among those that are searched.
+  if (links.length === 0 && REQUEST_ID.test(text)) return seeOther(callPath);
+  const exact = found.accounts.find(({ id }) => id === text);
+  if (exact !== undefined && base !== "/console") {
+    return seeOther(accountPath(base, exact.id));
+  }
+  return page(
+    context,
+    visit,
+    {
+      title: "Search",
+      about: (
+        <>
+          Names and ids that contain <Foreign text={text} />
+        </>
+      ),
+      nav: "",
+    },
+    <>
+      {links.length === 0
+        ? <p class="card">Nothing found.</p>
+        : <Results found={found} base={base} />}
+      <p class="soft">
+        {scope.accountId === undefined ? "Accounts, keys" : "Keys"}, end users
+        and request ids; the latter two of the newest {countText(
+          SEARCHED_CALLS[scope.accountId === undefined ? "all" : "account"],
+        )} calls, at most {MOST_FOUND}{" "}
+        of each. A whole request id finds older calls, too.
+      </p>
+    </>,
+  );
+}
+
+function accountPath(base: string, id: string): string {
+  return `${base}/accounts/${encodeURIComponent(id)}`;
+}
+
+function userPath(
+  base: string,
+  { accountId, user }: Found["users"][number],
+): string {
+  return `${base}/calls?${new URLSearchParams({
+    ...(base === "/console" ? {} : { account: accountId }),
+    user,
+  })}`;
+}
+
+function linksOf(
+  { accounts, keys, users, calls }: Found,
+  base: string,
+): readonly string[] {
+  return [
+    ...accounts.map(({ id }) => accountPath(base, id)),
+    ...keys.map(({ id }) => `${base}/keys/${id}`),
+    ...users.map((user) => userPath(base, user)),
+    ...calls.map((id) => `${base}/calls/${id}`),
+  ];
+}
+
+function Results(
+  { found: { accounts, keys, users, calls }, base }: {
+    readonly found: Found;
+    readonly base: string;
+  },
+): JSX.Element {
+  const hasAccounts = base !== "/console";
+  return (
+    <>
+      {accounts.length === 0 ? null : (
+        <section class="card">
+          <h2>Accounts</h2>
+          <DataTable
+            name="Accounts"
+            rows={accounts}
+            columns={[
+              {
+                name: "Account",
+                wraps: true,
+                cell: ({ id }) => (
+                  <a href={accountPath(base, id)}>
+                    <Foreign text={id} />
+                  </a>
+                ),
+              },
+              {
+                name: "Name",
+                wraps: true,
+                cell: ({ name }) => <Foreign text={name} />,
+              },
+            ]}
+          />
+        </section>
+      )}
+      {keys.length === 0 ? null : (
+        <section class="card">
+          <h2>Keys</h2>
+          <DataTable
+            name="Keys"
+            rows={keys}
+            columns={[
+              {
+                name: "Name",
+                wraps: true,
+                cell: ({ id, name }) => (
+                  <a href={`${base}/keys/${id}`}>
+                    <Foreign text={name || "(no name)"} />
+                  </a>
+                ),
+              },
+              { name: "Key", cell: ({ hint }) => <code>{hint}</code> },
+              ...(hasAccounts
+                ? [{
+                  name: "Account",
+                  wraps: true,
+                  cell: ({ accountId }: Found["keys"][number]) => (
+                    <Foreign text={accountId} />
+                  ),
+                }]
+                : []),
+            ]}
+          />
+        </section>
+      )}
+      {users.length === 0 ? null : (
+        <section class="card">
+          <h2>End users</h2>
+          <DataTable
+            name="End users"
+            rows={users}
+            columns={[
+              {
+                name: "End user",
+                wraps: true,
+                cell: (one) => (
+                  <a href={userPath(base, one)}>
+                    <Foreign text={one.user} />
+                  </a>
+                ),
+              },
+              ...(hasAccounts
+                ? [{
+                  name: "Account",
+                  wraps: true,
+                  cell: ({ accountId }: Found["users"][number]) => (
+                    <Foreign text={accountId} />
+                  ),
+                }]
+                : []),
+            ]}
+          />
+        </section>
+      )}
+      {calls.length === 0 ? null : (
+        <section class="card">
+          <h2>Calls</h2>
+          <DataTable
+            name="Calls"
+            rows={calls}
+            columns={[
+              {
+                name: "Call",
+                cell: (id) => (
+                  <a href={`${base}/calls/${id}`}>
+                    <code>{id}</code>
+                  </a>
+                ),
+              },
+              {
+                name: "Time (UTC)",
+                cell: (id) => <Moment atMs={callTimeMs(id)} />,
+              },
+            ]}
+          />
+        </section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,246 @@
+/** People, keys and calls are found by any part of what they are called, and lists are sorted. */
+import assert from "node:assert/strict";
+import { CHROMIUM, openTab, withBrowser } from "../support/chromium.ts";
+import {
+  ADMIN_TOKEN,
+  credentialOf,
+  startConsole,
+  visit,
+  type Visitor,
+} from "../support/console_visitor.ts";
+import type { TestGateway } from "../support/test_gateway.ts";
+
+const OPERATOR = "/console/operator";
+
+interface World {
+  readonly gateway: TestGateway;
+  readonly operator: Visitor;
+  readonly owner: Visitor;
+  readonly keyId: string;
+  readonly keyText: string;
+  readonly callId: string;
+}
+
+async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
+  const gateway = await startConsole();
+  try {
+    const { admin } = gateway.accounts;
+    await admin.plans.create({ id: "team" });
+    for (
+      const [id, name] of [
+        ["acme", "Search team"],
+        ["beta", "Research 100%"],
+        ["gamma", "Payments"],
+      ] as const
+    ) await admin.accounts.create({ id, name, planId: "team" });
+    await admin.accounts.topUp("beta", { microUsd: 5_000_000 });
+    await admin.accounts.topUp("acme", { microUsd: 9_000_000 });
+    const { record, text: keyText = "" } = await admin.keys.issue({
+      accountId: "acme",
+      name: "Robin's laptop",
+    });
+    await admin.keys.issue({ accountId: "beta", name: "other laptop" });
+    const reply = await gateway.post("/v1/messages", {
+      model: "vendorb-5.5",
+      max_tokens: 10,
+      metadata: { user_id: "Customer-77" },
+      messages: [{ role: "user", content: "Hello" }],
+    }, { "x-api-key": keyText });
+    await reply.text();
+    await gateway.accounts.flush();
+    await gateway.accounts.calls?.flush();
+    await run({
+      gateway,
+      operator: await visit(gateway.url, "operator", ADMIN_TOKEN),
+      owner: await visit(
+        gateway.url,
+        "manage",
+        (await credentialOf(gateway, "manage", "acme")).text,
+      ),
+      keyId: record.id,
+      keyText,
+      callId: reply.headers.get("request-id") ?? "",
+    });
+  } finally {
+    await gateway.close();
+  }
+}
+
+async function located(visitor: Visitor, path: string): Promise<string> {
+  const reply = await visitor.get(path);
+  await reply.body?.cancel();
+  return reply.headers.get("location") ?? `status ${reply.status}`;
+}
+
+async function textOf(visitor: Visitor, path: string): Promise<string> {
+  const reply = await visitor.get(path);
+  assert.equal(reply.status, 200, path);
+  return await reply.text();
+}
+
+Deno.test("the search finds accounts, keys, end users and calls by any part, and opens what is alone", () =>
+  withWorld(async ({ operator, owner, keyId, keyText, callId }) => {
+    const find = (text: string): Promise<string> =>
+      located(operator, `${OPERATOR}/find?q=${encodeURIComponent(text)}`);
+    const account = `${OPERATOR}/accounts/`;
+    assert.equal(await find("search TEAM"), `${account}acme`);
+    assert.equal(await find("acm"), `${account}acme`);
+    assert.equal(await find("100%"), `${account}beta`);
+    assert.equal(await find("robin's"), `${OPERATOR}/keys/${keyId}`);
+    assert.equal(await find(keyId.slice(4)), `${OPERATOR}/keys/${keyId}`);
+    assert.equal(await find(keyText.slice(-4)), `${OPERATOR}/keys/${keyId}`);
+    assert.equal(await find(keyText), `${OPERATOR}/keys/${keyId}`);
+    assert.equal(
+      await find("customer-7"),
+      `${OPERATOR}/calls?account=acme&user=Customer-77`,
+    );
+    assert.equal(await find(callId), `${OPERATOR}/calls/${callId}`);
+    assert.equal(
+      await find(callId.slice(6, -2)),
+      `${OPERATOR}/calls/${callId}`,
+    );
+    // One that is older than those that are searched.
+    assert.equal(
+      await find("req_0123456789abcdef"),
+      `${OPERATOR}/calls/req_0123456789abcdef`,
+    );
+    assert.equal(await find(""), `${OPERATOR}/calls`);
+    const several = await textOf(operator, `${OPERATOR}/find?q=laptop`);
+    assert.match(several, /Robin&#39;s laptop|Robin's laptop/);
+    assert.match(several, /other laptop/);
+    assert.match(
+      await textOf(operator, `${OPERATOR}/find?q=nobody`),
+      /Nothing found/,
+    );
+    // An account finds nothing of another one.
+    assert.equal(
+      await located(owner, "/console/find?q=laptop"),
+      `/console/keys/${keyId}`,
+    );
+    for (const text of ["beta", "Payments", "other"]) {
+      assert.match(
+        await textOf(owner, `/console/find?q=${text}`),
+        /Nothing found/,
+      );
+    }
+  }));
+
+Deno.test("filters have suggestions, and take any part of a name", () =>
+  withWorld(async ({ operator, owner, keyId }) => {
+    for (const page of ["calls", "usage", "ledger"]) {
+      const html = await textOf(owner, `/console/${page}`);
+      assert.match(html, /<datalist id="list-model">[^]*vendorb-5\.5/);
+      assert.match(
+        html,
+        new RegExp(`<option value="${keyId}">Robin(?:&#39;|')s laptop`),
+      );
+      assert.doesNotMatch(html, /list-account|other laptop/);
+      assert.equal(
+        await located(owner, `/console/${page}?key=robin&model=b-5.5`),
+        `/console/${page}?key=${keyId}&model=vendorb-5.5`,
+      );
+      const which = await textOf(
+        operator,
+        `${OPERATOR}/${page}?key=laptop`,
+      );
+      assert.match(which, /Which key\?/);
+      assert.match(which, new RegExp(`${page}\\?key=${keyId}`));
+      assert.match(
+        await textOf(operator, `${OPERATOR}/${page}?account=nobody`),
+        /There is no account like <bdi>nobody/,
+      );
+      assert.match(
+        await located(operator, `${OPERATOR}/${page}?account=Payments`),
+        /account=gamma$/,
+      );
+    }
+  }));
+
+Deno.test("accounts are filtered, and sorted by their columns", () =>
+  withWorld(async ({ operator }) => {
+    const ids = async (search: string): Promise<readonly string[]> => {
+      const html = await textOf(operator, `${OPERATOR}/accounts?${search}`);
+      return [
+        ...html.matchAll(
+          /<a href="\/console\/operator\/accounts\/(\w+)"><bdi>/g,
+        ),
+      ].map(([, id = ""]) => id);
+    };
+    assert.deepEqual(await ids(""), ["acme", "beta", "default", "gamma"]);
+    assert.deepEqual(await ids("sort=-id"), [
+      "gamma",
+      "default",
+      "beta",
+      "acme",
+    ]);
+    assert.deepEqual((await ids("sort=-balance")).slice(0, 2), [
+      "acme",
+      "beta",
+    ]);
+    assert.equal((await ids("sort=-spent"))[0], "acme");
+    assert.equal((await ids("sort=-used"))[0], "acme");
+    assert.equal((await ids("sort=name"))[1], "gamma");
+    assert.deepEqual(await ids("q=EAR"), ["acme", "beta"]);
+    assert.deepEqual(await ids("plan=team&q=100%25"), ["beta"]);
+    assert.deepEqual(await ids("status=disabled"), []);
+    const html = await textOf(operator, `${OPERATOR}/accounts?sort=-balance`);
+    assert.match(
+      html,
+      /aria-sort="descending"><a href="[^"]*sort=balance">Balance/,
+    );
+    const wrong = await operator.get(`${OPERATOR}/accounts?sort=x`);
+    assert.equal(wrong.status, 400);
+    assert.match(await wrong.text(), /Sort: must be one of id, name/);
+  }));
+
+Deno.test({
+  name:
+    "the page scrolls and not a box in it, heads stay, and on a phone a row is a card with its state first",
+  ignore: CHROMIUM === undefined,
+  fn: () =>
+    withWorld(async ({ gateway, operator }) => {
+      for (let at = 0; at < 60; at++) {
+        await gateway.accounts.admin.keys.issue({ accountId: "gamma" });
+      }
+      const [name = "", value = ""] = operator.cookie.split("=");
+      await withBrowser(async (browser) => {
+        const tab = await openTab(browser, {
+          viewport: { width: 1440, height: 900 },
+        });
+        await tab.context.addCookies([{ name, value, url: gateway.url }]);
+        for (const path of ["keys", "accounts", "calls", "upstreams"]) {
+          await tab.page.goto(`${gateway.url}${OPERATOR}/${path}`);
+          assert.deepEqual(
+            await tab.page.evaluate(
+              "[...document.querySelectorAll('main *')].filter((one) => one.scrollHeight > one.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(one).overflowY)).map((one) => one.className)",
+            ),
+            [],
+            path,
+          );
+        }
+        await tab.page.goto(`${gateway.url}${OPERATOR}/keys`);
+        assert.equal(
+          await tab.page.evaluate(
+            "(window.scrollTo(0, 1200), document.querySelector('th').getBoundingClientRect().top)",
+          ),
+          0,
+        );
+        await tab.context.close();
+        const phone = await openTab(browser, {
+          viewport: { width: 375, height: 800 },
+        });
+        await phone.context.addCookies([{ name, value, url: gateway.url }]);
+        for (const path of ["keys", "upstreams", "calls", "accounts"]) {
+          await phone.page.goto(`${gateway.url}${OPERATOR}/${path}`);
+          assert.deepEqual(
+            await phone.page.evaluate(
+              "(() => { const box = document.querySelector('.stacks'); const tag = box.querySelector('td .tag').getBoundingClientRect(); const row = box.querySelector('tbody tr').getBoundingClientRect(); return [box.scrollWidth <= box.clientWidth, tag.top - row.top < 60, tag.right <= 375]; })()",
+            ),
+            [true, true, true],
+            path,
+          );
+        }
+        await phone.context.close();
+      });
+    }),
+});

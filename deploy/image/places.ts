@@ -86,7 +86,6 @@ export const ENVIRONMENT: Readonly<Record<string, string>> = {
   DENO_NO_UPDATE_CHECK: "1",
   HOST: "0.0.0.0",
   PORT: "8787",
-  DATABASE_URL: "sqlite:/data/gateway.sqlite3",
   // SQLite sorts large results in files; no other folder can be written.
   SQLITE_TMPDIR: "/data",
 };

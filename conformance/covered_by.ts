@@ -204,6 +204,18 @@ export const EXCLUDED: readonly (Entry & { readonly because: string })[] = [
       begins,
       because: OF_THE_DOCUMENT,
     })),
+  ...["This chapter is not part", "A request has the members"].map((
+    begins,
+  ) => ({
+    section: "Counts (beyond",
+    begins,
+    because: OF_THE_DOCUMENT,
+  })),
+  ...["This chapter is not part", "The sources are"].map((begins) => ({
+    section: "Embeddings (beyond",
+    begins,
+    because: OF_THE_DOCUMENT,
+  })),
   {
     section: "Stream behaviour",
     begins: "When the connection drops",

@@ -75,7 +75,7 @@ export function parseRequest(request: ReplayRequest): ParsedRequest {
     body,
     json: parsed,
     marker: body === undefined ? undefined : findMarkerInTurn(
-      operation === "embed" ? textsIn(body["input"]) : turnTexts(dialect, body),
+      operation === "embed" ? inputTexts(body) : turnTexts(dialect, body),
     ),
     request,
   };
@@ -227,6 +227,16 @@ function stringsIn(value: Json | undefined): string[] {
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return value.flatMap(stringsIn);
   return Object.values(objectOf(value)).flatMap(stringsIn);
+}
+
+/** The texts of a request for embeddings. */
+function inputTexts({ input, requests }: JsonObject): string[] {
+  return [
+    ...textsIn(input),
+    ...arrayOf(requests).map(objectOf).flatMap(({ content }) =>
+      textsIn(objectOf(content)["parts"])
+    ),
+  ];
 }
 
 /** The text of the last user turn, markers included; "" when there is none. */

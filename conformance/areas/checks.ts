@@ -1,6 +1,8 @@
 /** The checks of every area. */
 import type { Check } from "../suite/check.ts";
 import { AUTH_CHECKS } from "./auth/checks.ts";
+import { COUNTS_CHECKS } from "./counts/checks.ts";
+import { EMBEDDINGS_CHECKS } from "./embeddings/checks.ts";
 import { GENERATE_CONTENT_CHECKS } from "./generate_content/checks.ts";
 import { MODELS_CHECKS } from "./models/checks.ts";
 import { MESSAGE_REPLY_CHECKS } from "./message_reply/checks.ts";
@@ -33,4 +35,6 @@ export const CHECKS: readonly Check[] = [
   ...TRANSPORT_CHECKS,
   ...RESPONSES_CHECKS,
   ...GENERATE_CONTENT_CHECKS,
+  ...COUNTS_CHECKS,
+  ...EMBEDDINGS_CHECKS,
 ];

@@ -1,6 +1,8 @@
 /** The scenarios of every area. */
 import type { Scenario } from "../suite/scenario.ts";
 import { AUTH_SCENARIOS } from "./auth/scenarios.ts";
+import { COUNTS_SCENARIOS } from "./counts/scenarios.ts";
+import { EMBEDDINGS_SCENARIOS } from "./embeddings/scenarios.ts";
 import { GENERATE_CONTENT_SCENARIOS } from "./generate_content/scenarios.ts";
 import { MODELS_SCENARIOS } from "./models/scenarios.ts";
 import { MESSAGE_REPLY_SCENARIOS } from "./message_reply/scenarios.ts";
@@ -29,4 +31,6 @@ export const SCENARIOS: readonly Scenario[] = [
   ...TRANSPORT_SCENARIOS,
   ...RESPONSES_SCENARIOS,
   ...GENERATE_CONTENT_SCENARIOS,
+  ...COUNTS_SCENARIOS,
+  ...EMBEDDINGS_SCENARIOS,
 ];

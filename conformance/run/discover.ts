@@ -151,7 +151,15 @@ async function withOptional(
     return [{ name: "model", via: undefined, model }];
   };
   let profile = required;
-  if (asksFor("responses", "stored-responses", "second-key", "signs-of-life")) {
+  if (
+    asksFor(
+      "responses",
+      "stored-responses",
+      "second-key",
+      "signs-of-life",
+      "response-counts",
+    )
+  ) {
     const tried: Exchange[] = [];
     const responses = await routesWith("responses", ids, tried);
     profile = { ...profile, responses };

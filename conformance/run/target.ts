@@ -51,8 +51,21 @@ export async function startOwnGateway(replayUrl: string): Promise<OwnGateway> {
       `conformance-${dialect}`,
       {
         candidates: [{ vendor: "vendorb", upstream_model: "gpt-5.5", dialect }],
+        // A model without a price is not offered.
+        free: true,
       },
     ]),
+  );
+  const embeddings = Object.fromEntries(
+    Object.entries({
+      vendorb: "text-embedding-3-small",
+      vendorc: "gemini-embedding-001",
+    }).map(([vendor, upstream_model]) => [`conformance-embeddings-${vendor}`, {
+      vendor,
+      upstream_model,
+      operations: ["embeddings"],
+      free: true,
+    }]),
   );
   const vendors = Object.entries({ A: "", B: "/v1", C: "", D: "" }).flatMap((
     [letter, suffix],
@@ -60,7 +73,10 @@ export async function startOwnGateway(replayUrl: string): Promise<OwnGateway> {
     [`VENDOR${letter}_API_KEY`, UPSTREAM_CANARY],
     [`VENDOR${letter}_BASE_URL`, replayUrl + suffix],
   ]);
-  await Deno.writeTextFile(`${data}/models.json`, JSON.stringify({ models }));
+  await Deno.writeTextFile(
+    `${data}/models.json`,
+    JSON.stringify({ models: { ...models, ...embeddings } }),
+  );
   const databaseUrl = `sqlite:${data}/gateway.sqlite3`;
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", MAIN.href],

@@ -121,9 +121,11 @@ function requestForms(session: Session): Record<string, () => JsonObject> {
       contents: [turn("user", words())],
       systemInstruction: { parts: [{ text: system }] },
     }),
-    settings: () => ({
-      contents: [turn("user", words())],
-      generationConfig: SETTINGS,
+    ...(session.mode === "live" ? {} : {
+      settings: () => ({
+        contents: [turn("user", words())],
+        generationConfig: SETTINGS,
+      }),
     }),
     "other-spelling": () => ({
       generationConfig: undefined,

@@ -1,0 +1,428 @@
+/** Checks of the area `counts`: a rule is written once for every format of requests. */
+import type { Exchange } from "../../evidence/exchange.ts";
+import { at, numberAt } from "../../evidence/json_path.ts";
+import type { Json } from "@model-gateway/replay/json";
+import { parseRequest } from "@model-gateway/replay/parse_request";
+import { inputTokens } from "@model-gateway/replay/token_count";
+import { withAt } from "../../reference_gateway/change_reply.ts";
+import { literal, whole } from "../../reference_gateway/field.ts";
+import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
+import { problemOf } from "../../reference_gateway/problems.ts";
+import {
+  type Check,
+  checksWith,
+  type Level,
+  type Misses,
+  type Mode,
+} from "../../suite/check.ts";
+import {
+  COUNT_FORMATS,
+  type CountFormat,
+  type CountName,
+} from "../../suite/count_formats.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import {
+  fact,
+  type Finding,
+  observed,
+  some,
+  statusIs,
+} from "../../suite/finding.ts";
+import { NAMES } from "./scenarios.ts";
+
+const SECTION = "Counts (beyond the base specification)";
+
+/** A rule for the counts of every format. */
+interface CountRule {
+  readonly id: string;
+  readonly rule: string;
+  readonly level?: Level;
+  readonly mode?: Mode;
+  readonly reads: string;
+  readonly judge: (
+    name: CountName,
+    format: CountFormat,
+    e: Evidence,
+  ) => readonly Finding[];
+  readonly misses: (format: CountFormat) => Misses;
+}
+
+/** The checks of a rule, one for each format. */
+function onEveryFormat(
+  { id, reads, judge, misses, mode = "both", ...rule }: CountRule,
+): readonly Check[] {
+  return NAMES.flatMap((name) =>
+    checksWith({ section: SECTION, mode }, [{
+      ...rule,
+      id: `counts.${name}-${id}`,
+      needs: COUNT_FORMATS[name].feature,
+      reads: [reads],
+      judge: (e) => judge(name, COUNT_FORMATS[name], e),
+      misses: misses(COUNT_FORMATS[name]),
+    }])
+  );
+}
+
+/** The counts of a format with this form of a request. */
+function counts(
+  e: Evidence,
+  name: CountName,
+  form: string,
+): readonly { readonly x: Exchange; readonly count: number }[] {
+  return e.replies(`${name}/*/${form}`).map((x) => ({
+    x,
+    count: numberAt(x.json, COUNT_FORMATS[name].member) ?? 0,
+  }));
+}
+
+const isCount = (x: Context, { endpoint }: CountFormat): boolean =>
+  x.does === "count" && x.endpoint === endpoint;
+
+/** Puts a value in place of the count. */
+function put(format: CountFormat, value: Json | undefined): Hooks {
+  return counted(format, () => value);
+}
+
+function counted(
+  format: CountFormat,
+  change: (count: number) => Json | undefined,
+): Hooks {
+  return {
+    reply: (reply, x) =>
+      isCount(x, format) && reply.status === 200
+        ? {
+          ...reply,
+          body: withAt(
+            reply.body,
+            format.member,
+            change(numberAt(reply.body, format.member) ?? 0),
+          ),
+        }
+        : reply,
+  };
+}
+
+/** The counts of the requests with `more` exceed those of the others on the same route. */
+function exceed(
+  e: Evidence,
+  name: CountName,
+  more: string,
+): Finding[] {
+  const short = counts(e, name, "short");
+  return counts(e, name, more).map(({ x, count }, index) =>
+    fact(
+      count > (short[index]?.count ?? Infinity),
+      "count",
+      `more than ${short[index]?.count}`,
+      count,
+      x,
+    )
+  );
+}
+
+/** The upstream's number for a count; undefined where it was not asked. */
+function vendorsCount({ upstream }: Exchange): number | undefined {
+  const call = upstream.at(-1);
+  return call === undefined ? undefined : inputTokens(parseRequest(call));
+}
+
+/** Every request for a count was asked of a vendor, at the address that counts. */
+const asked = (x: Exchange): readonly string[] =>
+  x.upstream.map((call) => parseRequest(call).operation);
+
+const ALL_FEATURES = NAMES.map((name) => COUNT_FORMATS[name]);
+
+/** Applies a fault to the counts of every format. */
+function everywhere(change: (format: CountFormat) => Hooks): Hooks {
+  const all = ALL_FEATURES.map(change);
+  return {
+    reply: (reply, x) =>
+      all.reduce(
+        (changed, { reply: hook }) => hook?.(changed, x) ?? changed,
+        reply,
+      ),
+  };
+}
+
+/** All checks of the area. */
+export const COUNTS_CHECKS: readonly Check[] = [
+  ...onEveryFormat({
+    id: "number",
+    rule:
+      "The count is a whole number of at least 1, in `input_tokens`, of generate content in `totalTokens`.",
+    reads: "counts",
+    judge: (name, { member }, e) =>
+      e.replies(`${name}/*/*`).map((x) => {
+        const found = at(x.json, member);
+        return observed(member, found, x).mustBe(
+          "a whole number of at least 1",
+          whole(1).test(found),
+        );
+      }),
+    misses: (format) =>
+      Object.fromEntries(
+        Object.entries(whole(1).misses).map((
+          [name, value],
+        ) => [name, put(format, value)]),
+      ),
+  }),
+  ...onEveryFormat({
+    id: "grows",
+    rule: "A longer prompt has a higher count.",
+    reads: "counts",
+    judge: (name, _, e) => exceed(e, name, "long"),
+    misses: (format) => ({
+      fixed: put(format, 8),
+      capped: counted(format, (count) => Math.min(count, 9)),
+    }),
+  }),
+  ...onEveryFormat({
+    id: "all-of-it",
+    rule: "Instructions and tools are counted, too.",
+    reads: "counts",
+    judge: (name, _, e) => exceed(e, name, "more"),
+    misses: (format) => ({
+      "turns-only": {
+        modelRequest: (request, x) =>
+          isCount(x, format) ? { ...request, system: "", tools: [] } : request,
+      },
+    }),
+  }),
+  ...onEveryFormat({
+    id: "no-reply",
+    rule: "A count has no model generate a reply.",
+    mode: "replay",
+    reads: "counts",
+    judge: (name, _, e) =>
+      e.matching(`${name}/*/*`).map((x) =>
+        observed("operations upstream", asked(x), x).mustBe(
+          "none, or counts",
+          asked(x).every((operation) => operation !== "generate"),
+        )
+      ),
+    misses: (format) => ({
+      generated: {
+        upstream: (call, x) =>
+          isCount(x, format)
+            ? {
+              ...call,
+              url: call.url.replace("/count_tokens", "").replace(
+                ":countTokens",
+                ":generateContent",
+              ),
+              body: { max_tokens: 1, ...call.body },
+            }
+            : call,
+      },
+    }),
+  }),
+  ...onEveryFormat({
+    id: "wrong",
+    rule: "What the format does not allow as a prompt is refused with 400.",
+    reads: "counts-refused",
+    judge: (name, _, e) =>
+      e.matching(`${name}/*/wrong`).map((x) => statusIs(x, 400)),
+    misses: (format) => ({
+      accepted: {
+        accept: (problem, _, x) => isCount(x, format) ? undefined : problem,
+      },
+    }),
+  }),
+  ...onEveryFormat({
+    id: "unknown-model",
+    rule:
+      "An unknown model is refused with 404, as where a reply is asked for.",
+    reads: "counts-refused",
+    judge: (name, _, e) =>
+      e.matching(`${name}/*/unknown-model`).map((x) => statusIs(x, 404, 400)),
+    misses: (format) => ({
+      counted: {
+        modelRequest: (request, x) =>
+          isCount(x, format)
+            ? { ...request, model: "vendora-haiku-4-5" }
+            : request,
+      },
+    }),
+  }),
+  ...onEveryFormat({
+    id: "key-needed",
+    rule: "A count needs a key.",
+    reads: "counts-refused",
+    judge: (name, _, e) =>
+      e.matching(`${name}/*/no-key`).map((x) => statusIs(x, 401)),
+    misses: (format) => ({
+      open: {
+        admit: (problem, x) => isCount(x, format) ? undefined : problem,
+      },
+    }),
+  }),
+  ...checksWith({ section: SECTION, mode: "replay" }, [
+    {
+      id: "counts.chat-object",
+      rule: "The `object` of a chat count is `chat.completion.input_tokens`",
+      level: "contract",
+      needs: "chat-counts",
+      reads: ["counts"],
+      ...objectIs("chat", "chat.completion.input_tokens"),
+    },
+    {
+      id: "counts.responses-object",
+      rule: "The `object` of a Responses count is `response.input_tokens`.",
+      needs: "response-counts",
+      reads: ["counts"],
+      ...objectIs("responses", "response.input_tokens"),
+    },
+    {
+      id: "counts.vendors-own",
+      rule: "Where the vendor of a model counts, the count is the vendor's.",
+      level: "contract",
+      needs: "message-counts",
+      reads: ["counts"],
+      judge: (e) =>
+        some(
+          NAMES.flatMap((name) =>
+            e.exchanges.some(({ label }) => label.startsWith(`${name}/`))
+              ? ["short", "long", "more"].flatMap((form) =>
+                counts(e, name, form)
+              )
+              : []
+          ).flatMap(({ x, count }) => {
+            const expected = vendorsCount(x);
+            return expected === undefined || asked(x).includes("unknown")
+              ? []
+              : [fact(count === expected, "count", `${expected}`, count, x)];
+          }),
+          "counted by a vendor",
+        ),
+      misses: {
+        "off-by-one": everywhere((format) => counted(format, (n) => n + 1)),
+        "with-margin": everywhere((format) =>
+          counted(format, (n) => Math.ceil(n * 1.1) + 1)
+        ),
+      },
+    },
+    {
+      id: "counts.same",
+      rule: "One prompt has one count for a model, whatever its format.",
+      level: "contract",
+      needs: "message-counts",
+      reads: ["counts-same"],
+      judge: (e) => {
+        const all = NAMES.flatMap((name) =>
+          e.exchanges.some(({ label }) =>
+              label === `${name}/${label.split("/")[1]}/same`
+            )
+            ? counts(e, name, "same")
+            : []
+        );
+        return all.map(({ x, count }) => {
+          const first = all.find((other) => modelOf(other.x) === modelOf(x));
+          return fact(
+            count === first?.count,
+            "count",
+            `${first?.count}, as in ${first?.x.label}`,
+            count,
+            x,
+          );
+        });
+      },
+      misses: {
+        "by-format": counted(COUNT_FORMATS.chat, (count) => count + 3),
+        "by-other-format": counted(
+          COUNT_FORMATS.generate_content,
+          (n) => n - 1,
+        ),
+      },
+    },
+    {
+      id: "counts.generate_content-inside",
+      rule:
+        "A count of generate content may have the whole request in `generateContentRequest`.",
+      needs: "content-counts",
+      reads: ["counts-same"],
+      judge: (e) => {
+        const plain = counts(e, "generate_content", "same");
+        return counts(e, "generate_content", "same-inside").map((
+          { x, count },
+          index,
+        ) =>
+          fact(
+            count === plain[index]?.count,
+            "count",
+            `${plain[index]?.count}`,
+            count,
+            x,
+          )
+        );
+      },
+      misses: {
+        unread: {
+          request: (request) => ({
+            ...request,
+            body: request.body.replace(
+              '"generateContentRequest"',
+              '"contents":[{"parts":[{"text":"x"}]}],"unread"',
+            ),
+          }),
+        },
+      },
+    },
+    {
+      id: "counts.limited",
+      rule: "A vendor's limit on counts is 429.",
+      needs: "message-counts",
+      reads: ["counts-limited"],
+      judge: (e) =>
+        some(
+          e.matching("*/*/limited").filter((x) =>
+            asked(x).includes("count_tokens")
+          ).map((x) => statusIs(x, 429)),
+          "asked of a vendor",
+        ),
+      misses: {
+        "as-500": {
+          problem: (problem, { does }) =>
+            does === "count" ? problemOf(500, problem.message) : problem,
+        },
+        "as-count": {
+          reply: (reply, { does }) =>
+            does === "count" && reply.status === 429
+              ? { ...reply, status: 200, body: { input_tokens: 1 } }
+              : reply,
+        },
+      },
+    },
+  ]),
+];
+
+/** The model of a count: two formats may know one by its dialect, two dialects are two models. */
+function modelOf({ via, request: { path, body } }: Exchange): string {
+  const model = /"model":"([^"]+)"/.exec(body)?.[1] ??
+    decodeURIComponent(/models\/([^:]+):/.exec(path)?.[1] ?? "");
+  return `${via} ${model}`;
+}
+
+/** The judge of `object`, with its near misses. */
+function objectIs(
+  name: CountName,
+  value: string,
+): Pick<Check, "judge"> & { readonly misses: Misses } {
+  const right = literal(value);
+  return {
+    judge: (e) =>
+      e.replies(`${name}/*/*`).map((x) =>
+        observed("object", at(x.json, "object"), x).mustBe(
+          right.expected,
+          right.test(at(x.json, "object")),
+        )
+      ),
+    misses: Object.fromEntries(
+      Object.entries(right.misses).map(([miss, wrong]) => [miss, {
+        reply: (reply, x) =>
+          isCount(x, COUNT_FORMATS[name]) && reply.status === 200
+            ? { ...reply, body: withAt(reply.body, "object", wrong) }
+            : reply,
+      }]),
+    ),
+  };
+}

@@ -139,6 +139,16 @@ export interface Config {
   readonly maxConcurrent: number;
   /** Concurrent calls of one key; more are refused. */
   readonly maxConcurrentPerKey: number;
+  /** Web sockets open at once in this process; 0: there are none. */
+  readonly maxSockets: number;
+  /** Web sockets of one key; more are refused. */
+  readonly maxSocketsPerKey: number;
+  /** Age at which a web socket ends, in milliseconds. */
+  readonly socketAgeMs: number;
+  /** Silence of a web socket's client, pings included, after which it is cut off. */
+  readonly socketIdleMs: number;
+  /** Most bytes of the conversations that web sockets remember. */
+  readonly socketBytes: number;
   /** True if Deno may collect spans; each call then has one. */
   readonly traces: boolean;
   /** Every setting with its value in force; secrets without theirs. */
@@ -322,6 +332,11 @@ export function readConfig(sources: ConfigSources): Config {
     maxConcurrent: values.GATEWAY_MAX_CONCURRENT,
     maxConcurrentPerKey: values.GATEWAY_MAX_CONCURRENT_PER_KEY ??
       values.GATEWAY_MAX_CONCURRENT,
+    maxSockets: values.GATEWAY_WEB_SOCKETS,
+    maxSocketsPerKey: values.GATEWAY_WEB_SOCKETS_PER_KEY,
+    socketAgeMs: values.GATEWAY_WEB_SOCKET_SECONDS,
+    socketIdleMs: values.GATEWAY_WEB_SOCKET_IDLE_SECONDS,
+    socketBytes: values.GATEWAY_WEB_SOCKET_BYTES,
     // A platform collects spans without a setting.
     traces: onPlatform || /^true$/i.test(env["OTEL_DENO"] ?? ""),
     logRequests: values.GATEWAY_LOG === "requests",

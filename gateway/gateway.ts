@@ -31,6 +31,8 @@ import {
   type ConcurrencyLimiter,
   concurrencyLimiter,
 } from "./pipeline/concurrency.ts";
+import { OpenSockets } from "./open_sockets.ts";
+import { RecentReplies } from "./responses/recent_replies.ts";
 import type { StoredReplies } from "./responses/stored_replies.ts";
 import { CandidateRates } from "./upstream/health/candidate_rates.ts";
 import { candidateReports } from "./upstream/health/candidate_report.ts";
@@ -100,6 +102,10 @@ export interface Gateway extends GatewayParts {
   readonly concurrency: ConcurrencyLimiter;
   /** Removes credentials from a text that a client chose and that is kept. */
   readonly withoutCredentials: WithoutCredentials;
+  /** The open web sockets. */
+  readonly sockets: OpenSockets;
+  /** What they remember. */
+  readonly recentReplies: RecentReplies;
   /** Slots of reports, apart from those of calls. */
   readonly reportSlots: ReportSlots;
   /** Handles responses that are sent before the request body was read. */
@@ -135,9 +141,11 @@ export function createGateway(parts: GatewayParts): Gateway {
   };
   const streams = (): number =>
     [...activeCalls].filter((one) => one.streaming).length;
+  const sockets = new OpenSockets(parts.timers);
   const metrics = createMetrics({
     calls: () => slots.inUse(),
     streams,
+    sockets: () => sockets.count,
     backlog: () => parts.accounts.backlog(),
     audit: parts.lastAudit,
     clockAheadMs: parts.clockAheadMs,
@@ -177,6 +185,8 @@ export function createGateway(parts: GatewayParts): Gateway {
     activeCalls,
     concurrency: slots,
     withoutCredentials: clean,
+    sockets,
+    recentReplies: new RecentReplies(parts.config.socketBytes),
     reportSlots: new ReportSlots(),
     unread: new UnreadBodies(parts.timers),
     live: new LiveCalls({
@@ -228,6 +238,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     drain() {
       [stopping, accepting] = [true, false];
       gateway.live.endViewers();
+      sockets.drain();
     },
     abortAll() {
       gateway.live.endViewers();
@@ -237,6 +248,7 @@ export function createGateway(parts: GatewayParts): Gateway {
         { retryAfterSeconds: 1 },
       );
       for (const one of [...activeCalls]) one.abort(error);
+      sockets.drain();
     },
   };
   const recorder = callRecorder((record) => {

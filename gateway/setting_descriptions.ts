@@ -113,6 +113,29 @@ export const SETTING_DESCRIPTIONS: Readonly<
     meaning: "of those, calls of one key; more are refused with 429",
     default: "as many",
   },
+  GATEWAY_WEB_SOCKETS: {
+    meaning:
+      "web sockets ([responses.md](responses.md#web-socket)) open at once in this process; 0: none, clients use HTTP",
+    default: "`2000`",
+  },
+  GATEWAY_WEB_SOCKETS_PER_KEY: {
+    meaning: "of those, web sockets of one key; more are refused with 429",
+    default: "`100`",
+  },
+  GATEWAY_WEB_SOCKET_SECONDS: {
+    meaning: "age at which a web socket ends, after a reply under way",
+    default: "`3600`",
+  },
+  GATEWAY_WEB_SOCKET_IDLE_SECONDS: {
+    meaning:
+      "time after which a web socket is cut off whose client sends nothing and answers no ping; a ping is sent after half of it",
+    default: "`100`",
+  },
+  GATEWAY_WEB_SOCKET_BYTES: {
+    meaning:
+      "sum of the conversations that this process's web sockets remember; the oldest go first",
+    default: "`268435456`",
+  },
   GATEWAY_PING_SECONDS: {
     meaning:
       "silence in a stream, or before it begins, after which the client gets a sign of life",

@@ -17,9 +17,10 @@ import type { RequestTarget } from "../translate/model/request.ts";
 import type { RouteContext } from "./route.ts";
 
 /** Reads a route's JSON body within the configured limits. */
-export function readBody(context: RouteContext): Promise<JsonBody> {
+export async function readBody(context: RouteContext): Promise<JsonBody> {
+  if (context.turn !== undefined) return await context.turn.readBody();
   const { config, timers } = context.gateway;
-  return readJsonBody(context.request, {
+  return await readJsonBody(context.request, {
     maxBytes: config.maxBodyBytes,
     timeoutMs: config.bodyTimeoutMs,
   }, timers);
@@ -46,6 +47,9 @@ export function handleGeneration(
         ...call,
         dialect,
         ...(target === undefined ? {} : { target }),
+        ...(context.turn?.connection === undefined
+          ? {}
+          : { connection: context.turn.connection }),
       }),
   );
 }

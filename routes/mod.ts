@@ -35,7 +35,12 @@ import { METRICS_ROUTES } from "./metrics.ts";
 import { MODELS_ROUTES } from "./models.ts";
 import { openapiRoutes } from "./openapi.ts";
 import { RESPONSES_ROUTES } from "./responses.ts";
-import { jsonReply, type Route, type RouteContext } from "./route.ts";
+import {
+  type Arrival,
+  jsonReply,
+  type Route,
+  type RouteContext,
+} from "./route.ts";
 import { type Match, routeTable } from "./route_table.ts";
 import { targetOf } from "./target.ts";
 import { USAGE_ROUTES } from "./usage.ts";
@@ -75,12 +80,6 @@ const apiTable = routeTable(ROUTES);
 const pages = (): Promise<typeof import("./console/mod.ts")> =>
   import("./console/mod.ts");
 
-/** What is known of a request before it is parsed. */
-type Arrival = Pick<
-  RouteContext,
-  "gateway" | "request" | "requestId" | "arrivedMs" | "facts"
->;
-
 /** The client's next request goes to another process. */
 const CLOSING = { connection: "close" };
 
@@ -98,7 +97,12 @@ export async function dispatch(
     arrivedMs,
     facts: noFacts(),
   };
-  const { status, headers, body } = await respond(arrival);
+  const { status, headers, body, handshake } = await respond(arrival);
+  if (handshake !== undefined) {
+    handshake.headers.set("request-id", requestId);
+    handshake.headers.set("x-request-id", requestId);
+    return handshake;
+  }
   const reply = gateway.unread.prepareReply(request, {
     status,
     headers: {
@@ -153,6 +157,7 @@ async function respond(arrival: Arrival): Promise<HttpReply> {
       ...target,
       endpoint,
       parameters,
+      respond,
     });
   } catch (error) {
     return await refusal(gateway, dialect, error, {

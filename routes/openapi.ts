@@ -69,7 +69,8 @@ interface Operation {
   /** Content type of the body; absent: JSON. */
   readonly requestType?: string;
   readonly query?: z.ZodType;
-  readonly reply: z.ZodType;
+  /** Absent: the reply is a handshake, and the connection becomes a web socket. */
+  readonly reply?: z.ZodType;
   /** True if `stream: true` makes the reply an event stream. */
   readonly streams?: boolean;
 }
@@ -101,6 +102,10 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: "Count the tokens of a prompt, in the Responses format",
     request: responsesRequest,
     reply: objectCountReply,
+  },
+  openResponsesWebSocket: {
+    summary:
+      "Open a web socket for several requests in the Responses format: each is a text message, the body with `type: response.create`, and each event of its stream another",
   },
   createResponse: {
     summary: "Generate a reply, in the Responses format",
@@ -322,9 +327,10 @@ function operationOf(route: Route, id: string): JsonObject {
       }]
       : []),
   ];
-  const content: Record<string, unknown> = {
-    "application/json": { schema: schemaOf(operation.reply) },
-  };
+  const { reply } = operation;
+  const content: Record<string, unknown> = reply === undefined
+    ? {}
+    : { "application/json": { schema: schemaOf(reply) } };
   if (operation.streams === true) {
     content["text/event-stream"] = { schema: { type: "string" } };
   }
@@ -362,7 +368,18 @@ function operationOf(route: Route, id: string): JsonObject {
         },
       },
     }),
-    responses: { "200": { description: "Done", content }, ...errors },
+    responses: {
+      ...(reply === undefined
+        ? {
+          "101": { description: "The connection is a web socket" },
+          "426": {
+            description:
+              "There are no web sockets here, or the protocol's version is another one",
+          },
+        }
+        : { "200": { description: "Done", content } }),
+      ...errors,
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * `POST /v1/responses`, the count of its tokens, the reply to clients that request a web socket there, and the stored
- * replies below it.
+ * `/v1/responses`, over HTTP and as a web socket, the count of its tokens, and the stored replies
+ * below it.
  *
  * @module
  */
@@ -12,18 +12,16 @@ import {
   storedReply,
   type StoredReplyRequest,
 } from "../gateway/responses/stored_operations.ts";
-import { ApiError, invalidField } from "../translate/model/error.ts";
+import { invalidField } from "../translate/model/error.ts";
 import { state } from "../translate/formats/responses/state.ts";
 import { responses } from "../translate/formats/responses/mod.ts";
 import { handleCount } from "./count.ts";
 import { handleGeneration } from "./generation.ts";
 import { jsonReply, type Route, type RouteContext } from "./route.ts";
+import { openWebSocket } from "./web_socket/handshake.ts";
 
 const PATH = "/v1/responses";
 const STORED_PATH = `${PATH}/:id`;
-
-/** Clients that try a web socket first fall back to HTTP immediately only on this status. */
-const UPGRADE_REQUIRED = 426;
 
 /** The routes of the Responses format. */
 export const RESPONSES_ROUTES: readonly Route[] = [
@@ -50,24 +48,12 @@ export const RESPONSES_ROUTES: readonly Route[] = [
       }),
   },
   {
-    access: "open",
+    access: "key",
     method: "GET",
     path: PATH,
-    handle({ request, requestId }: RouteContext) {
-      const error = new ApiError(
-        "method_not_allowed",
-        wantsSocket(request)
-          ? `web sockets are not supported here: use POST ${PATH}`
-          : "GET is not possible here; possible: POST, OPTIONS",
-        { allow: ["POST", "OPTIONS"], retryable: false },
-      );
-      if (!wantsSocket(request)) throw error;
-      const { body } = responses.encodeError(error, requestId);
-      return jsonReply(body, {
-        status: UPGRADE_REQUIRED,
-        headers: { connection: "upgrade", upgrade: "websocket" },
-      });
-    },
+    operation: "openResponsesWebSocket",
+    dialect: responses,
+    handle: openWebSocket,
   },
   // Before the routes whose last part takes the rest of the path.
   {
@@ -159,8 +145,4 @@ async function withSlot(
   } finally {
     slot.release();
   }
-}
-
-function wantsSocket(request: Request): boolean {
-  return request.headers.get("upgrade")?.toLowerCase() === "websocket";
 }

@@ -10,8 +10,10 @@ import type {
 } from "../gateway/accounts/credential_kind.ts";
 import type { AccountVisit, Visit } from "../gateway/console/visit.ts";
 import type { HeaderFields, HttpReply } from "../gateway/http/http_reply.ts";
+import type { JsonBody } from "../gateway/http/request_body.ts";
 import type { CallFacts } from "../gateway/observability/call_facts.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import type { ConnectionCall } from "../gateway/pipeline/call_request.ts";
 import type { Dialect } from "../translate/dialect.ts";
 
 /** A request as the router passes it to a route. */
@@ -34,6 +36,24 @@ export interface RouteContext {
   readonly facts: CallFacts;
   /** The variable parts of the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
+  /** What a request that came through a web socket has beside its head; absent: it came by itself. */
+  readonly turn?: SocketTurn;
+  /** Responds to a request that came through the connection of this one, as if it had come by itself; never throws. */
+  readonly respond: (arrival: Arrival) => Promise<HttpReply>;
+}
+
+/** What is known of a request before it is parsed. */
+export type Arrival = Pick<
+  RouteContext,
+  "gateway" | "request" | "requestId" | "arrivedMs" | "facts" | "turn"
+>;
+
+/** A request inside a web socket. */
+export interface SocketTurn {
+  /** See {@linkcode RouteContext.request}, which has no body. */
+  readonly readBody: () => Promise<JsonBody>;
+  /** For the pipeline; absent: the request does not reach it. */
+  readonly connection?: ConnectionCall;
 }
 
 /** What a page that shows an error knows of its request. */

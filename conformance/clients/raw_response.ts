@@ -15,9 +15,11 @@ export interface ReadHead {
 }
 
 const decoder = new TextDecoder("latin1");
+/** The end of HTTP on the connection: a web socket follows. */
+const SWITCHING = 101;
 
 /**
- * Reads a head; interim replies (1xx) are skipped.
+ * Reads a head; interim replies (1xx, but not a change of the protocol) are skipped.
  * @throws when the connection ends first, or the bytes are not HTTP
  */
 export async function readHead(
@@ -46,7 +48,7 @@ export async function readHead(
     }
     const status = Number(match[1]);
     seen = seen.subarray(end + 4);
-    if (status >= 100 && status < 200) continue;
+    if (status >= 100 && status < 200 && status !== SWITCHING) continue;
     const headers = lines.map((line): Header => {
       const colon = line.indexOf(":");
       return [
@@ -74,6 +76,8 @@ export async function readBody(
   const { headers, status, method } = source;
   const value = (name: string): string | undefined =>
     headers.find(([key]) => key === name)?.[1];
+  // What follows is no HTTP.
+  if (status === SWITCHING) return true;
   if (method === "HEAD" || status === 204 || status === 304) {
     // Such a reply has no body; bytes that follow nevertheless are recorded. The request asked the
     // target to close the connection.

@@ -20,9 +20,16 @@ export interface HttpReply {
     | Uint8Array<ArrayBuffer>
     | ReadableStream<Uint8Array>
     | null;
+  /**
+   * The platform's own response to a handshake, whose connection becomes a web socket: nothing but
+   * the request's id is added to it.
+   */
+  readonly handshake?: Response;
 }
 
 /** Converts the reply to the platform's `Response`. */
-export function toResponse({ status, headers, body }: HttpReply): Response {
-  return new Response(body, { status, headers });
+export function toResponse(
+  { status, headers, body, handshake }: HttpReply,
+): Response {
+  return handshake ?? new Response(body, { status, headers });
 }

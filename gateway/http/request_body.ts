@@ -73,7 +73,15 @@ export async function readJsonBody(
       },
     );
   }
-  const bytes = await readBytes(request, limits, timers);
+  return await parseJsonBody(await readBytes(request, limits, timers));
+}
+
+/**
+ * Parses the bytes of a body that must be a JSON object.
+ *
+ * @throws {ApiError} `invalid_request` for anything else
+ */
+export async function parseJsonBody(bytes: Uint8Array): Promise<JsonBody> {
   return { bytes, ...await parseObject(bytes) };
 }
 

@@ -26,6 +26,8 @@ export interface GatewayState {
   calls(): number;
   /** Replies that are being streamed. */
   streams(): number;
+  /** Open web sockets. */
+  sockets(): number;
   /** Ledger events that are not written yet. */
   backlog(): number;
   /** Milliseconds by which the clock of this process is ahead of the store's. */
@@ -208,6 +210,11 @@ export function createMetrics(state: GatewayState): Metrics {
       "gateway_open_streams",
       "Replies that are being streamed",
       () => state.streams(),
+    ),
+    gauge(
+      "gateway_open_web_sockets",
+      "Web sockets that are open",
+      () => state.sockets(),
     ),
     gauge(
       "gateway_ledger_backlog",

@@ -9,6 +9,7 @@ import type { TopLevel } from "../../translate/bytes/json_splice.ts";
 import type { RequestTarget } from "../../translate/model/request.ts";
 import type { Caller } from "../accounts/accounts.ts";
 import type { CallFacts } from "../observability/call_facts.ts";
+import type { LaneMemory } from "../responses/recent_replies.ts";
 import type { ConcurrencySlot } from "./concurrency.ts";
 
 /** A call of any kind that is paid for. */
@@ -51,4 +52,14 @@ export interface GenerationCall extends JsonCall {
   readonly dialect: Dialect;
   /** What the path states, for a dialect whose bodies do not. */
   readonly target?: RequestTarget;
+  /** Absent: the call came by itself, not through a connection that carries several. */
+  readonly connection?: ConnectionCall;
+}
+
+/** What a call through a connection has that carries several. */
+export interface ConnectionCall {
+  /** The replies that the connection remembers. */
+  readonly memory: LaneMemory;
+  /** False: the call only prepares a later one, which continues it. No upstream is called. */
+  readonly generates: boolean;
 }

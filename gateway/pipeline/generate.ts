@@ -7,6 +7,7 @@
  */
 import { invalidField } from "../../translate/model/error.ts";
 import { freeTextNames } from "../../translate/model/free_text.ts";
+import type { EncodeContext } from "../../translate/dialect.ts";
 import { readRequest } from "../../translate/stream/read_request.ts";
 import type { Gateway } from "../gateway.ts";
 import { isLarge } from "../http/request_body.ts";
@@ -22,6 +23,7 @@ import { askedPrices } from "./asked_prices.ts";
 import type { GenerationCall } from "./call_request.ts";
 import { inputTokens } from "./estimate.ts";
 import { Generation, maxOutputTokens } from "./generation.ts";
+import { emptyReply } from "./empty_reply.ts";
 import { keepingTap } from "./keeping_tap.ts";
 import { accessibleModel, assertActive } from "./model_access.ts";
 import { assertAccepting, payFor } from "./paid_call.ts";
@@ -75,6 +77,23 @@ async function run(
   assertActive(caller);
   const model = accessibleModel(gateway, caller, request.model, "generation");
   const tokens = inputTokens(request);
+  const encode: EncodeContext = {
+    model: model.id,
+    created: Math.floor(arrivedMs / 1000),
+    endedAt: () => Math.floor(gateway.now() / 1000),
+    idSeed: newIdSeed(),
+    wantUsage: request.wantUsage,
+    legacyFunctions: request.legacyFunctions === true,
+    freeTextTools: freeTextNames(request),
+    inputEstimate: tokens,
+    ...(dialect.echoOf === undefined
+      ? {}
+      : { echo: dialect.echoOf(body), opened: { frames: 0 } }),
+    ...(conversation === undefined ? {} : { stored: conversation.stored }),
+  };
+  if (call.connection?.generates === false) {
+    return await emptyReply(call, encode, conversation?.keeper);
+  }
   const operation = new Generation(
     {
       dialect,
@@ -97,20 +116,7 @@ async function run(
     {
       dialect,
       isStream: request.stream,
-      encode: {
-        model: model.id,
-        created: Math.floor(arrivedMs / 1000),
-        endedAt: () => Math.floor(gateway.now() / 1000),
-        idSeed: newIdSeed(),
-        wantUsage: request.wantUsage,
-        legacyFunctions: request.legacyFunctions === true,
-        freeTextTools: freeTextNames(request),
-        inputEstimate: tokens,
-        ...(dialect.echoOf === undefined
-          ? {}
-          : { echo: dialect.echoOf(body), opened: { frames: 0 } }),
-        ...(conversation === undefined ? {} : { stored: conversation.stored }),
-      },
+      encode,
       timers: gateway.timers,
       firstFrameMs: gateway.config.firstByteTimeoutMs,
     },

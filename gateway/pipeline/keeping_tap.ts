@@ -11,10 +11,9 @@ import type { Tap } from "./tap.ts";
 export function keepingTap(keeper: ReplyKeeper): Tap {
   // Undefined where the reply does not end completely.
   let isStored: boolean | undefined;
-  const noting: ReplyKeeper = {
-    endOf: keeper.endOf,
-    keep: async (end) => isStored = await keeper.keep(end),
-  };
+  const noting: ReplyKeeper = keeper.stores
+    ? { ...keeper, keep: async (end) => isStored = await keeper.keep(end) }
+    : keeper;
   return {
     stream: (reply) => keptStream(reply, noting),
     async whole(reply, isStream) {

@@ -70,6 +70,7 @@ async function start(first: string): Promise<World> {
     resolve(is: boolean): void;
   }>();
   const keeper: ReplyKeeper = {
+    stores: true,
     endOf: (last) => /ignored\.$/.test(textOf(last)) ? undefined : end(last),
     keep(end) {
       const stored = Promise.withResolvers<boolean>();

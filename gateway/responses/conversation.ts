@@ -1,10 +1,12 @@
 /**
  * The stored part of a request's conversation: puts it into the request before that is decoded,
- * and stores the reply once it has ended. Only some dialects have it.
+ * and stores the reply once it has ended, or lets its connection remember it. Only some dialects
+ * have it.
  *
  * @module
  */
 import { spliceFields, topLevelOf } from "../../translate/bytes/json_splice.ts";
+import type { JsonObject } from "../../translate/bytes/json.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type {
   DialectState,
@@ -16,6 +18,7 @@ import type { Gateway } from "../gateway.ts";
 import type { GenerationCall, JsonCall } from "../pipeline/call_request.ts";
 import { assertActive } from "../pipeline/model_access.ts";
 import type { TimerId, Timers } from "../timers.ts";
+import type { LaneMemory } from "./recent_replies.ts";
 import {
   type Chain,
   sealedBytes,
@@ -27,7 +30,7 @@ type Body = Pick<JsonCall, "body" | "bytes" | "top">;
 
 /** What of a call its conversation depends on. */
 export type ConversationCall =
-  & Pick<GenerationCall, "dialect" | "caller">
+  & Pick<GenerationCall, "dialect" | "caller" | "connection">
   & Body;
 
 /** A request with the stored part of its conversation. */
@@ -44,6 +47,8 @@ export interface Conversation {
 
 /** Stores the reply of one call. */
 export interface ReplyKeeper {
+  /** False: only the connection remembers it. */
+  readonly stores: boolean;
   /** See {@linkcode DialectState.replyEnd}. */
   endOf(bytes: Uint8Array, isStream: boolean): ReplyEnd | undefined;
   /** Stores the reply. Resolves to whether that succeeded in time; never rejects. */
@@ -60,7 +65,7 @@ const KEEP_MS = 2_000;
 interface Opening {
   readonly call: ConversationCall;
   readonly state: DialectState;
-  readonly replies: StoredReplies;
+  readonly replies: Pick<StoredReplies, "chain" | "items">;
   /** What the request asks of stored replies. */
   readonly request: StateRequest;
   /** The largest body of a request. */
@@ -68,9 +73,15 @@ interface Opening {
   readonly timers: Timers;
 }
 
+/** Where nothing is stored. */
+const NO_REPLIES: Opening["replies"] = {
+  chain: () => Promise.resolve({ turns: [], missing: "nothing" }),
+  items: () => Promise.resolve(new Map()),
+};
+
 /**
- * Resolves what a request refers to. Undefined where it neither refers to stored replies nor has
- * its reply stored.
+ * Resolves what a request refers to. Undefined where it neither refers to earlier replies nor has
+ * its reply kept.
  *
  * @throws {ApiError} `invalid_request` for a reply or item that is not stored for this key;
  * `too_large` for a conversation beyond the limit of a request's body; `unavailable` if the store
@@ -81,59 +92,78 @@ export async function openConversation(
   call: ConversationCall,
 ): Promise<Conversation | undefined> {
   const { state } = call.dialect;
-  if (state === undefined || replies === undefined) return undefined;
+  const memory = call.connection?.memory;
+  if (state === undefined || (replies === undefined && memory === undefined)) {
+    return undefined;
+  }
   const request = state.asked(call.body);
   const { previousId, references } = request;
-  const store = request.store &&
+  const store = request.store && replies !== undefined &&
     sealedBytes(call.bytes.length) < config.responsesBytes;
   const refers = previousId !== undefined || references.length > 0;
-  if (!store && !refers) return undefined;
+  if (!store && !refers && memory === undefined) return undefined;
   assertActive(call.caller);
   const opening = {
     call,
     state,
-    replies,
+    replies: replies ?? NO_REPLIES,
     request,
     maxBytes: config.maxBodyBytes,
     timers,
   };
+  const resolved = refers ? await resolve(opening) : asSent(call);
   return {
-    ...(refers ? await resolve(opening) : asSent(call)),
+    request: resolved.request,
+    ownError: resolved.ownError,
     stored: { store, ...(previousId === undefined ? {} : { previousId }) },
-    ...(store ? { keeper: keeperOf(opening) } : {}),
+    ...(store
+      ? { keeper: storing(replies, opening, resolved) }
+      : memory === undefined
+      ? {}
+      : { keeper: remembering(memory, opening, resolved) }),
   };
 }
 
-type Resolved = Pick<Conversation, "request" | "ownError">;
-
-function asSent({ body, bytes, top }: Body): Resolved {
-  return { request: { body, bytes, top }, ownError: (error) => error };
+interface Resolved extends Pick<Conversation, "request" | "ownError"> {
+  /** The items before the client's own. */
+  readonly history: readonly unknown[];
+  /** Whether only the connection remembers them. */
+  readonly isRemembered: boolean;
+  /** The items to which the client's own refer. */
+  readonly found: ReadonlyMap<string, JsonObject>;
 }
 
-async function resolve(
-  { call, state, replies, request, maxBytes }: Opening,
-): Promise<Resolved> {
+function asSent({ body, bytes, top }: Body): Resolved {
+  return {
+    request: { body, bytes, top },
+    ownError: (error) => error,
+    history: [],
+    isRemembered: false,
+    found: new Map(),
+  };
+}
+
+async function resolve(opening: Opening): Promise<Resolved> {
+  const { call, state, replies, request, maxBytes } = opening;
   const { previousId, references } = request;
   const { errors } = state;
-  const { seal } = call.caller;
-  const { turns, missing }: Chain = previousId === undefined
-    ? { turns: [], missing: "nothing" }
-    : await orUnavailable(replies.chain(seal, previousId, maxBytes));
-  if (missing === "too much") throw errors.tooLong(request, maxBytes);
-  if (missing === "a reply" || (previousId && turns.length === 0)) {
-    throw errors.notContinued();
-  }
+  const remembered = previousId === undefined
+    ? undefined
+    : call.connection?.memory.find(previousId);
+  const turns = previousId === undefined || remembered !== undefined
+    ? []
+    : await storedTurns(opening, previousId);
   const inherited = state.references(turns);
   const ids = [...inherited, ...references].map(({ id }) => id);
-  const items = await orUnavailable(
-    replies.items(seal, ids, maxBytes, state),
+  const found = await orUnavailable(
+    replies.items(call.caller.seal, ids, maxBytes, state),
   );
-  if (items === undefined) throw errors.tooLong(request, maxBytes);
-  const lost = references.find(({ id }) => !items.has(id));
+  if (found === undefined) throw errors.tooLong(request, maxBytes);
+  const lost = references.find(({ id }) => !found.has(id));
   if (lost !== undefined) throw errors.noItem(lost);
-  if (inherited.some(({ id }) => !items.has(id))) throw errors.notContinued();
-  const history = state.history(turns, items);
-  const fields = state.resolved(call.body, history, items);
+  if (inherited.some(({ id }) => !found.has(id))) throw errors.notContinued();
+  const history = remembered ?? state.history(turns, found);
+  const fields = state.resolved(call.body, history, found);
   const bytes = spliceFields(call.bytes, fields, call.top);
   if (bytes.length > maxBytes) throw errors.tooLong(request, maxBytes);
   return {
@@ -144,7 +174,22 @@ async function resolve(
     },
     ownError: (error) =>
       error instanceof ApiError ? errors.own(error, history.length) : error,
+    history,
+    isRemembered: remembered !== undefined,
+    found,
   };
+}
+
+async function storedTurns(
+  { call, state: { errors }, replies, request, maxBytes }: Opening,
+  previousId: string,
+): Promise<Chain["turns"]> {
+  const { turns, missing } = await orUnavailable(
+    replies.chain(call.caller.seal, previousId, maxBytes),
+  );
+  if (missing === "too much") throw errors.tooLong(request, maxBytes);
+  if (missing === "a reply" || turns.length === 0) throw errors.notContinued();
+  return turns;
 }
 
 /**
@@ -166,13 +211,19 @@ export async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-function keeperOf(
-  { call, state, replies, request, timers }: Opening,
+/** The keeper of a reply that is stored. */
+function storing(
+  replies: StoredReplies,
+  { call, state, request, timers }: Opening,
+  { history, isRemembered }: Resolved,
 ): ReplyKeeper {
   const { accountId, keyId, seal } = call.caller;
   const { previousId } = request;
-  const input = state.inputItems(call.body);
+  const own = state.inputItems(call.body);
+  // What is stored must be continuable without what the connection remembers.
+  const input = isRemembered ? [...history, ...own] : own;
   return {
+    stores: true,
     endOf: state.replyEnd,
     async keep({ id, reply, itemIds }) {
       const saved = replies.save({
@@ -180,10 +231,33 @@ function keeperOf(
         keyId,
         seal,
         turn: { id, input, reply },
-        ...(previousId === undefined ? {} : { previousId }),
+        ...(previousId === undefined || isRemembered ? {} : { previousId }),
         itemIds,
       }).then(() => true, () => false);
       return await within(timers, saved);
+    },
+  };
+}
+
+/** The keeper of a reply that only its connection remembers. */
+function remembering(
+  memory: LaneMemory,
+  { call, state }: Opening,
+  { history, found, request: { bytes } }: Resolved,
+): ReplyKeeper {
+  const input = state.inputItems(call.body);
+  const requestBytes = bytes.length;
+  return {
+    stores: false,
+    endOf: state.replyEnd,
+    keep({ id, reply }) {
+      const turn = { id, input, reply };
+      memory.put({
+        id,
+        items: [...history, ...state.history([turn], found)],
+        bytes: requestBytes + reply.length,
+      });
+      return Promise.resolve(true);
     },
   };
 }

@@ -35,7 +35,7 @@ const WHO: Readonly<Record<string, readonly Who[]>> = {
   "POST /v1/models/:model:countTokens": KEY,
   "POST /v1/chat/completions": KEY,
   "POST /v1/responses": KEY,
-  "GET /v1/responses": ALL,
+  "GET /v1/responses": KEY,
   "POST /v1/responses/:id/cancel": KEY,
   "GET /v1/responses/:id": KEY,
   "DELETE /v1/responses/:id": KEY,

@@ -92,7 +92,7 @@ export const OPENAI: readonly Accepted[] = [
       /ChatCompletion(?:Deleted|StoreMessage)|Compacted.*|ResponseCompactParams.*|InputTokenCount.*|ResponseRetrieveParams.*|OAuthErrorCode|DecisionInput.*/,
   },
   {
-    reason: "Responses over WebSocket, which is refused with 426",
+    reason: "steering over WebSocket, which is refused with its code",
     files: /resources\/responses\/(?:ws|ws-base|internal-base)\.d\.ts/,
     declarations: /ResponseSteer.*|Responses(?:Client|Server)Event.*/,
   },

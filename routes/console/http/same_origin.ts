@@ -44,7 +44,8 @@ export function requireOwnPage({ headers }: Request): void {
   );
 }
 
-function isHost(origin: string, host: string | null): boolean {
+/** Whether an origin is the host of a request, however it was reached. */
+export function isHost(origin: string, host: string | null): boolean {
   if (host === null || !/^https?:\/\//i.test(origin)) return false;
   const expected = `${origin.split("//", 1)[0]}//${host}`;
   return URL.canParse(origin) && URL.canParse(expected) &&

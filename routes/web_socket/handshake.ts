@@ -1,0 +1,108 @@
+/**
+ * The handshake of a web socket: who may not open one gets an HTTP error.
+ *
+ * @module
+ */
+import type { Caller } from "../../gateway/accounts/accounts.ts";
+import type { HttpReply } from "../../gateway/http/http_reply.ts";
+import { assertActive } from "../../gateway/pipeline/model_access.ts";
+import { assertAccepting } from "../../gateway/pipeline/paid_call.ts";
+import { responses } from "../../translate/formats/responses/mod.ts";
+import { ApiError } from "../../translate/model/error.ts";
+import { isHost } from "../console/http/same_origin.ts";
+import { corsHeaders } from "../cors.ts";
+import { jsonReply, type RouteContext } from "../route.ts";
+import { Connection } from "./connection.ts";
+
+/** The version of the protocol (RFC 6455). */
+const VERSION = "13";
+const KEY = /^[A-Za-z0-9+/]{22}==$/;
+/** Clients that try a web socket first fall back to HTTP immediately only on this status. */
+const UPGRADE_REQUIRED = 426;
+
+/**
+ * Opens a web socket.
+ *
+ * @throws {ApiError} for a request that is no handshake, or one that is refused
+ */
+export function openWebSocket(
+  context: RouteContext,
+  caller: Caller,
+): HttpReply {
+  const { gateway, request, requestId } = context;
+  const { headers } = request;
+  const isHandshake = request.method === "GET" &&
+    headers.get("upgrade")?.toLowerCase() === "websocket";
+  if (!isHandshake) {
+    throw new ApiError(
+      "method_not_allowed",
+      "GET is possible here only to open a web socket; possible: POST, OPTIONS",
+      { allow: ["POST", "OPTIONS"], retryable: false },
+    );
+  }
+  const { maxSockets, maxSocketsPerKey, socketIdleMs } = gateway.config;
+  if (maxSockets === 0 || headers.get("sec-websocket-version") !== VERSION) {
+    const error = new ApiError(
+      "method_not_allowed",
+      maxSockets === 0
+        ? "there are no web sockets here: use POST /v1/responses"
+        : `sec-websocket-version must be ${VERSION}`,
+      { retryable: false },
+    );
+    return jsonReply(responses.encodeError(error, requestId).body, {
+      status: UPGRADE_REQUIRED,
+      headers: {
+        connection: "upgrade",
+        upgrade: "websocket",
+        "sec-websocket-version": VERSION,
+      },
+    });
+  }
+  if (!KEY.test(headers.get("sec-websocket-key") ?? "")) {
+    throw malformed("sec-websocket-key must be 16 bytes in base64");
+  }
+  assertOrigin(context);
+  assertAccepting(gateway);
+  assertActive(caller);
+  gateway.sockets.assertRoom(caller.keyId, {
+    all: maxSockets,
+    perKey: maxSocketsPerKey,
+  });
+  const { socket, response } = upgraded(request, socketIdleMs);
+  new Connection(context, caller, socket);
+  return { status: 101, headers: {}, body: null, handshake: response };
+}
+
+/**
+ * Browsers open web sockets of other origins without a preflight. Some libraries
+ * outside browsers send the gateway's own origin.
+ *
+ * @throws {ApiError} `permission` for a page whose origin is not allowed
+ */
+function assertOrigin({ gateway, request }: RouteContext): void {
+  const origin = request.headers.get("origin");
+  if (origin === null || isHost(origin, request.headers.get("host"))) return;
+  const cors = corsHeaders(gateway, request);
+  if (cors["access-control-allow-origin"] !== undefined) return;
+  throw new ApiError(
+    "permission",
+    "web pages of this origin may not open a web socket here (GATEWAY_CORS_ORIGINS)",
+    { code: "origin_not_allowed", retryable: false },
+  );
+}
+
+function upgraded(request: Request, idleMs: number): Deno.WebSocketUpgrade {
+  try {
+    return Deno.upgradeWebSocket(request, { idleTimeout: idleMs / 1000 });
+  } catch (error) {
+    throw malformed(error instanceof Error ? error.message : "unreadable");
+  }
+}
+
+function malformed(problem: string): ApiError {
+  return new ApiError(
+    "invalid_request",
+    `the handshake of the web socket is not valid: ${problem}`,
+    { retryable: false },
+  );
+}

@@ -18,8 +18,12 @@ interface Shape {
   readonly name: string;
   fields(): string;
   /** Absent: 200. */
-  readonly status?: number;
+  readonly status?: number | Readonly<Record<string, number>>;
 }
+
+const WRONG_SETTINGS =
+  "tools tool_choice response_format modalities metadata prediction logit_bias web_search_options audio moderation function_call functions"
+    .split(" ");
 
 function many(count: number, one: (i: number) => string): string {
   return Array.from({ length: count }, (_, i) => one(i)).join(",");
@@ -89,10 +93,40 @@ const SHAPES: readonly Shape[] = [
       `"messages":${HI},"x":${"[".repeat(1_900)}${"]".repeat(1_900)}`,
   },
   {
-    name: "30 MB of text",
+    name: "30,000 messages with 12 wrong settings",
     fields: () =>
-      `"messages":[{"role":"user","content":"${"some text ".repeat(3e6)}"}]`,
+      `"messages":[${
+        many(
+          30_000,
+          (i) => `{"role":"${i % 2 ? "assistant" : "user"}","content":"a"}`,
+        )
+      }],${WRONG_SETTINGS.map((name) => `"${name}":{"a":[]}`).join()}`,
+    // Passed on as they are; they cannot be translated.
+    status: { chat_completions: 200, messages: 400 },
   },
+  {
+    name: "20,000 messages of wrong types",
+    fields: () =>
+      `"messages":[${many(20_000, () => '{"role":7,"content":{}}')}]`,
+    status: 400,
+  },
+  {
+    name: "33,000 long numbers, a key twice, and keys of odd spelling",
+    fields: () =>
+      `"messages":[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"r"}],"metadata":{"Model":1,"a":1,"a":[${
+        many(33_000, () => '{"Xy":12345678901234567890}')
+      }]}`,
+  },
+  ...([
+    ["text", "some text ", 3e6],
+    ["quotes and line ends", '\\"\\n', 75e5],
+    ["text beyond Latin", "\u{1f600}\u6587 ", 35e5],
+    ["digits", "123456789012345 ", 19e5],
+  ] as const).map(([name, text, times]): Shape => ({
+    name: `30 MB of ${name}`,
+    fields: () =>
+      `"messages":[{"role":"user","content":"${text.repeat(times)}"}]`,
+  })),
 ];
 
 /** The client's own format, and another one. */
@@ -138,7 +172,8 @@ async function runBlocks({ print, record }: BenchContext): Promise<number> {
           },
         );
         await response.text();
-        if (response.status !== status) {
+        const expected = typeof status === "number" ? status : status[upstream];
+        if (response.status !== expected) {
           faults++;
           print(`${name} to ${upstream}: ${response.status}`);
         }

@@ -238,7 +238,7 @@ async function fill(
     );
     await store.write((sql) =>
       sql.all(
-        `INSERT INTO calls
+        `INSERT INTO calls (request_id, account_id, key_id, model, user_id, status, ended, code, duration_ms, micro_usd, more, detail)
          SELECT request_id, account_id, key_id, model, user_id, 200, 'complete', NULL, 1200, 0 - micro_usd, 0,
            '{"endpoint":"/v1/messages","estimated":false}'
          FROM ledger WHERE seq > ${from} AND seq <= ${to} AND kind = 'charge' AND at_ms >= ${

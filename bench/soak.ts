@@ -10,8 +10,10 @@ import { residentBytes } from "./cpu_time.ts";
 import type { Bench, BenchContext } from "./bench.ts";
 import { runClient, type SoakTally, type SoakTarget } from "./soak_clients.ts";
 import { KEPT_KINDS, keptByKind } from "./soak_kept.ts";
+import { runHostile } from "./soak_hostile.ts";
 import {
   auditOf,
+  balancesOf,
   gaugeOf,
   openAccounts,
   type SoakGateway,
@@ -25,6 +27,10 @@ import {
 import { tableLines } from "./table.ts";
 
 const LANES = 48;
+/** Beside hostile parties, which need processor time, too. */
+const LANES_BESIDE = 4;
+/** An account may owe what the calls under way cost more than they reserved. */
+const MAX_DEBT_MICRO_USD = 100_000;
 const STREAMS = 1_000;
 const MAX_HELD_SECONDS = 8;
 
@@ -35,7 +41,7 @@ const SLACK_BYTES = 48 * 1024 * 1024;
 /** The soak test. */
 export const soak: Bench = {
   about:
-    "leaks after thousands of calls, a third of them with faults; --seconds=60 --streams=1000",
+    "leaks after thousands of calls, a third of them with faults; --seconds=60 (--minutes=N) --streams=1000 --hostile",
   takesFlags: true,
   run: runSoak,
 };
@@ -47,7 +53,7 @@ async function runSoak(
   const size = flagsOf(flags);
   if (size === undefined) {
     print(
-      "deno task bench soak [--seconds=5…3600] [--streams=0…5000] [--kinds=good,cut,…]",
+      "deno task bench soak [--seconds=5…3600] [--minutes=1…600] [--streams=0…5000] [--kinds=good,cut,…|none] [--hostile]",
     );
     return 2;
   }
@@ -56,19 +62,26 @@ async function runSoak(
   const findings: string[] = [];
   let made = 0;
   let before = 0;
+  let unlogged = 0;
   try {
     const gateway = await startGateway(folder, upstream.port);
     try {
       const keys = await openAccounts(gateway.url);
       const address = { url: gateway.url, keys, upstream };
       before = gateway.lines();
-      const tally = await runFaultyCalls(
-        address,
-        gateway,
-        size.seconds,
-        print,
-        findings,
-      );
+      const [tally, hostile] = await Promise.all([
+        runFaultyCalls(address, gateway, size, print, findings),
+        size.isHostile
+          ? runHostile({
+            gateway,
+            keys: [keys[0] ?? "", keys[1] ?? ""],
+            file: `${folder}/gateway.sqlite3`,
+            seconds: size.seconds,
+          })
+          : undefined,
+      ]);
+      for (const line of hostile?.lines ?? []) print(line);
+      findings.push(...hostile?.findings ?? []);
       const held = await slowStreams(
         address,
         gateway,
@@ -95,7 +108,21 @@ async function runSoak(
       for (const line of kept.lines) print(line);
       for (const row of kept.figures) record?.(row);
       findings.push(...kept.findings);
-      made = each.calls + held;
+      made = each.calls + held + (hostile?.calls ?? 0);
+      unlogged = await gaugeOf(gateway.url, "gateway_log_lines_dropped_total");
+      if (hostile !== undefined) {
+        const least = Math.min(...await balancesOf(gateway.url));
+        const bounded = await gaugeOf(
+          gateway.url,
+          "gateway_bounded_calls_total",
+        );
+        print(
+          `least balance ${least} micro-dollars, bounded calls ${bounded}, lines dropped ${unlogged}`,
+        );
+        if (least < -MAX_DEBT_MICRO_USD || !(bounded > 0)) {
+          findings.push("what an upstream claimed was charged");
+        }
+      }
     } finally {
       gateway.process.kill("SIGTERM");
     }
@@ -103,7 +130,8 @@ async function runSoak(
     if (code !== 0) findings.push(`the gateway ended with ${code}`);
     await gateway.allRead;
     const logged = gateway.lines() - before;
-    if (logged !== made) {
+    // Refused reports have lines, too.
+    if (size.isHostile ? logged + unlogged < made : logged !== made) {
       findings.push(`${made} calls but ${logged} lines in the log`);
     }
     print(`calls ${made}, lines in the log ${logged}`);
@@ -129,6 +157,8 @@ interface SoakSize {
   readonly streams: number;
   /** Kinds of calls whose kept memory is measured. */
   readonly kinds: readonly string[];
+  /** Whether hostile parties run beside the calls, which are fewer then. */
+  readonly isHostile: boolean;
 }
 
 function flagsOf(
@@ -137,7 +167,21 @@ function flagsOf(
   let seconds = 60;
   let streams = STREAMS;
   let kinds = KEPT_KINDS;
+  let isHostile = false;
   for (const flag of flags) {
+    if (flag === "--hostile") {
+      isHostile = true;
+      continue;
+    }
+    const minutes = Number(/^--minutes=([1-9]\d{0,2})$/.exec(flag)?.[1]);
+    if (minutes <= 600) {
+      seconds = minutes * 60;
+      continue;
+    }
+    if (flag === "--kinds=none") {
+      kinds = [];
+      continue;
+    }
     const listed = /^--kinds=(.+)$/.exec(flag)?.[1]?.split(",");
     if (listed?.every((kind) => KEPT_KINDS.includes(kind)) === true) {
       kinds = listed;
@@ -148,8 +192,8 @@ function flagsOf(
     else if (name === "streams") streams = Number(digits);
     else return undefined;
   }
-  return seconds >= 5 && seconds <= 3600 && streams <= 5000
-    ? { seconds, streams, kinds }
+  return seconds >= 5 && seconds <= 36_000 && streams <= 5000
+    ? { seconds, streams, kinds, isHostile }
     : undefined;
 }
 
@@ -178,14 +222,15 @@ function checkMemory(
 async function runFaultyCalls(
   address: SoakTarget,
   { process }: SoakGateway,
-  seconds: number,
+  { seconds, isHostile }: Pick<SoakSize, "seconds" | "isHostile">,
   print: (line: string) => void,
   findings: string[],
 ): Promise<SoakTally> {
+  const laneCount = isHostile ? LANES_BESIDE : LANES;
   const tally: SoakTally = { calls: 0, outcomes: new Map(), wrong: [] };
   const endMs = performance.now() + seconds * 1000;
   const lanes = Array.from(
-    { length: LANES },
+    { length: laneCount },
     () => runClient(address, tally, () => performance.now() > endMs),
   );
   const samples: number[] = [];
@@ -198,7 +243,7 @@ async function runFaultyCalls(
   } finally {
     clearInterval(sampler);
   }
-  print(`${tally.calls} calls in ${seconds} s by ${LANES} callers at once`);
+  print(`${tally.calls} calls in ${seconds} s by ${laneCount} callers at once`);
   const rows = [...tally.outcomes].toSorted(([a], [b]) => a < b ? -1 : 1);
   for (
     const line of tableLines([

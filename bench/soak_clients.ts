@@ -27,7 +27,7 @@ const CLIENT_BEHAVIOURS = [
 export const FAULTS: readonly string[] = [
   ...CLIENT_BEHAVIOURS,
   ...UPSTREAM_BEHAVIOURS.filter((behaviour) =>
-    behaviour !== "good" && behaviour !== "hold"
+    behaviour !== "good" && behaviour !== "hold" && behaviour !== "lies"
   ),
 ];
 
@@ -161,7 +161,7 @@ async function call(
   const isWhole = /event: message_stop|data: \[DONE\]/.test(text);
   const isError = /"error":\{|event: error/.test(text);
   if (isWhole === isError) return "half";
-  const isGood = ["good", "slow", "reads-slowly"].includes(behaviour);
+  const isGood = ["good", "slow", "lies", "reads-slowly"].includes(behaviour);
   if (isGood && !isWhole) return "failed";
   return !isGood && isWhole ? "half" : isWhole ? "200" : "200, error";
 }

@@ -18,6 +18,8 @@ export interface SoakGateway {
   readonly process: Deno.ChildProcess;
   /** Number of calls in the log so far. */
   lines(): number;
+  /** Leaves its output unread for a while. */
+  stallLog(ms: number): void;
   /** Memory in use after forced collections. */
   kept(): Promise<KeptBytes>;
   /** Resolves at the end of the log. */
@@ -69,12 +71,14 @@ export async function startGateway(
   const asking = process.stdin.getWriter();
   let answered: (kept: KeptBytes) => void = () => {};
   let lines = 0;
+  let stalled: Promise<void> | undefined;
   const address = Promise.withResolvers<string>();
   const read = async (): Promise<void> => {
     let rest = "";
     for await (
       const piece of process.stdout.pipeThrough(new TextDecoderStream())
     ) {
+      await stalled;
       const all = (rest + piece).split("\n");
       rest = all.pop() ?? "";
       for (const line of all) {
@@ -94,6 +98,9 @@ export async function startGateway(
     url: await address.promise,
     process,
     lines: () => lines,
+    stallLog(ms) {
+      stalled = new Promise((resolve) => void setTimeout(resolve, ms));
+    },
     async kept() {
       const answer = new Promise<KeptBytes>((resolve) => {
         answered = resolve;
@@ -149,13 +156,29 @@ export async function openAccounts(url: string): Promise<readonly string[]> {
   return keys;
 }
 
-/** The value of a gauge without labels; NaN if it is not reported. */
+/** The sum of a metric over its labels; NaN if it is not reported. */
 export async function gaugeOf(url: string, name: string): Promise<number> {
   const response = await fetch(`${url}/metrics`, {
     headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
   });
-  const found = new RegExp(`^${name} (\\d+)$`, "m").exec(await response.text());
-  return Number(found?.[1] ?? NaN);
+  const found = [
+    ...(await response.text()).matchAll(
+      new RegExp(`^${name}(?:\\{.*\\})? (\\d+)$`, "gm"),
+    ),
+  ];
+  return found.length === 0
+    ? NaN
+    : found.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+/** The balance of every account, in micro-dollars. */
+export async function balancesOf(url: string): Promise<readonly number[]> {
+  const response = await fetch(`${url}/admin/v1/accounts`, {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  });
+  const { data }: { data: { balance_micro_usd: number }[] } = await response
+    .json();
+  return data.map((account) => account.balance_micro_usd);
 }
 
 /** The output of the audit of the ledger. */

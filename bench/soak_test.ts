@@ -20,6 +20,8 @@ Deno.test("soak refuses unknown flags and invalid sizes", async () => {
       "--seconds=x",
       "--streams=5001",
       "--kinds=nonsense",
+      "--minutes=0",
+      "--minutes=601",
     ]
   ) {
     const { code, text } = await soaked(flag);

@@ -10,6 +10,7 @@ import { createServer, type Socket } from "node:net";
 export const UPSTREAM_BEHAVIOURS = [
   "good",
   "slow",
+  "lies",
   "hold",
   "reset-before",
   "reset-inside",
@@ -155,6 +156,9 @@ async function answer(
     if (behaviour === "good" || behaviour === "slow") {
       return whole("200 OK", "application/json", body);
     }
+    if (behaviour === "lies") {
+      return whole("200 OK", "application/json", withLies(body));
+    }
     if (behaviour === "garbage") {
       return whole("200 OK", "application/json", body.slice(5));
     }
@@ -199,10 +203,19 @@ async function answer(
       }
       return;
     }
-    send(chunk(frame));
+    send(chunk(behaviour === "lies" ? withLies(frame) : frame));
     if (behaviour === "slow") await pause(20, socket);
   }
   send("0\r\n\r\n");
+}
+
+/** Every reported count is absurd, each in its own way. */
+function withLies(text: string): string {
+  const lies = ["1e308", "0", "2000000000", "-5", "1.5"];
+  return text.replaceAll(
+    /(tokens|TokenCount)":\d+/g,
+    (_, name) => `${name}":${lies[Math.floor(Math.random() * lies.length)]}`,
+  );
 }
 
 function chunk(text: string): string {

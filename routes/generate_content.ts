@@ -11,14 +11,19 @@ import { accessibleModel } from "../gateway/pipeline/model_access.ts";
 import { traceOf } from "../gateway/http/trace.ts";
 import type { Caller } from "../gateway/accounts/accounts.ts";
 import type { HttpReply } from "../gateway/http/http_reply.ts";
+import type { JsonBody } from "../gateway/http/request_body.ts";
 import type { Model } from "../gateway/upstream/catalogue/catalogue.ts";
 import { GENERATES } from "../gateway/upstream/catalogue/models.ts";
 import { encodeText } from "../translate/bytes/buffers.ts";
-import { isObject, type JsonObject } from "../translate/bytes/json.ts";
+import {
+  isObject,
+  type JsonObject,
+  objectOr,
+} from "../translate/bytes/json.ts";
 import { topLevelOf } from "../translate/bytes/json_splice.ts";
 import type { Dialect } from "../translate/dialect.ts";
 import { generateContent } from "../translate/formats/generate_content/mod.ts";
-import { ApiError } from "../translate/model/error.ts";
+import { ApiError, invalidField } from "../translate/model/error.ts";
 import { readRequest } from "../translate/stream/read_request.ts";
 import { handleGeneration, readBody } from "./generation.ts";
 import { listedModels } from "./listed_models.ts";
@@ -124,9 +129,7 @@ async function count(
   const slot = gateway.concurrency.acquire(caller.keyId);
   try {
     const given = await readBody(context);
-    const inner = given.json["generateContentRequest"] ??
-      given.json["generate_content_request"];
-    const { bytes, json: body, top } = isObject(inner) ? bodyOf(inner) : given;
+    const { bytes, json: body, top } = countedRequest(given);
     const count = await countTokens(gateway, {
       client: {
         dialect: generateContent,
@@ -157,11 +160,21 @@ async function count(
   }
 }
 
-function bodyOf(json: JsonObject): Awaited<ReturnType<typeof readBody>> {
+/** The request whose prompt is counted, with its bytes. */
+function countedRequest(given: JsonBody): JsonBody {
+  const [first, second] = WHOLE.filter((key) => isObject(given.json[key]));
+  if (first === undefined) return given;
+  if (second !== undefined) {
+    throw invalidField(second, `is given twice, also as ${first}`);
+  }
+  // The path names the model.
+  const { model: _, ...json } = objectOr(given.json[first]);
   const text = JSON.stringify(json);
   const bytes = encodeText(text);
   return { bytes, json, top: topLevelOf(bytes, text) };
 }
+
+const WHOLE = ["generateContentRequest", "generate_content_request"] as const;
 
 /** What a model can do, in the format's words. */
 const METHODS: readonly string[] = [

@@ -302,6 +302,30 @@ Deno.test("an upstream of the same format receives the client's bytes, model and
     assert.equal(response.headers.get("x-gateway-dropped"), null);
   }));
 
+Deno.test("a model in the body is that of the path, and is not sent", () =>
+  withGateway(async ({ post, replay }) => {
+    const path = `${BASE}/vendorc-3-pro:generateContent`;
+    for (const model of ["vendorc-3-pro", "models/vendorc-3-pro", null]) {
+      const response = await post(path, { model, ...BODY });
+      assert.equal(response.status, 200);
+      await response.body?.cancel();
+      assert.deepEqual(JSON.parse(requests(replay).at(-1)?.body ?? ""), BODY);
+    }
+    for (const model of ["models/vendorc-3-flash", 7]) {
+      const response = await post(path, { ...BODY, model });
+      assert.equal(response.status, 400);
+      const { error } = contentErrorReply.parse(await response.json());
+      assert.match(error.message, /^model: /);
+    }
+    assert.equal(requests(replay).length, 3);
+    const twice = await post(`${BASE}/vendorc-3-pro:countTokens`, {
+      generateContentRequest: BODY,
+      generate_content_request: BODY,
+    });
+    assert.equal(twice.status, 400);
+    await twice.body?.cancel();
+  }));
+
 Deno.test("dropped fields are named, and refused in strict mode", () =>
   withGateway(async ({ post }) => {
     const body = { ...BODY, safety_settings: [{ category: "x" }] };

@@ -4,18 +4,8 @@
  *
  * @module
  */
-import { exactJson } from "./bytes/exact_json.ts";
-import {
-  isObject,
-  type JsonDraft,
-  type JsonObject,
-  objectOr,
-} from "./bytes/json.ts";
-import {
-  spliceFields,
-  type TopLevel,
-  topLevelOf,
-} from "./bytes/json_splice.ts";
+import { type JsonDraft, type JsonObject, objectOr } from "./bytes/json.ts";
+import { spliceFields, type TopLevel } from "./bytes/json_splice.ts";
 
 /** How a host's requests differ from the dialect. Data of the host table. */
 export interface BodyEdits {
@@ -223,65 +213,54 @@ function texts(value: unknown): readonly string[] {
     : [];
 }
 
-/** A client's own bytes for a host. */
-export interface EditedBytes {
-  /** The body. */
-  readonly bytes: Uint8Array;
+/** A client's own body for a host. */
+export interface EditedBody {
+  /** The client's bytes, or what is to be written anew in their place. */
+  readonly body: Uint8Array | { readonly json: JsonObject };
   /** Paths of what was taken out because the host refuses it. */
   readonly dropped: readonly string[];
 }
 
-const DECODER = new TextDecoder();
-const ENCODER = new TextEncoder();
-
 /**
- * Applies top-level changes to a client's bytes. Only a body with a refused key inside is written anew, because such a key cannot be
- * cut out of the bytes.
+ * Applies top-level changes to a client's body. Only one with a refused key inside is written anew,
+ * because such a key cannot be cut out of the bytes.
  *
- * @param top the result of `topLevelOf` for the same bytes, if it is known already
+ * @param top the result of `topLevelOf` for the bytes
  */
-export function editBytes(
-  json: Uint8Array,
-  top: TopLevel | undefined,
-  set: Readonly<Record<string, unknown>>,
+export function editBody(
+  { bytes, top, body }: {
+    readonly bytes: Uint8Array;
+    readonly top: TopLevel;
+    readonly body: JsonObject;
+  },
+  set: JsonObject,
   remove: readonly string[],
   refuses: readonly string[],
-): EditedBytes {
+): EditedBody {
   if (refuses.length === 0) {
-    return { bytes: spliceFields(json, set, top, remove), dropped: [] };
+    return { body: spliceFields(bytes, set, top, remove), dropped: [] };
   }
-  const found = withoutRefused(json, refuses);
-  const bytes = found?.bytes ?? json;
-  const dropped = new Set(found?.dropped);
+  const dropped = new Set<string>();
+  const inside = refuses.filter((path) => path.includes("."));
+  const cleaned = objectOr(withoutKeys(body, inside, dropped));
+  const isAnew = dropped.size > 0;
+  const fields = objectOr(withoutKeys(set, refuses, dropped));
   return {
-    bytes: spliceFields(
-      bytes,
-      objectOr(withoutKeys(set, refuses, dropped)),
-      found === undefined ? top ?? topLevelOf(json) : topLevelOf(bytes),
-      remove,
-    ),
+    body: isAnew
+      ? { json: withoutFields({ ...cleaned, ...fields }, remove) }
+      : spliceFields(bytes, fields, top, remove),
     dropped: [...dropped],
   };
 }
 
-/** The body without refused keys; undefined if it has none. */
-function withoutRefused(
-  json: Uint8Array,
-  refuses: readonly string[],
-): EditedBytes | undefined {
-  const text = DECODER.decode(json);
-  // An escaped key is not found; the host then refuses the request itself.
-  const named = refuses.filter((path) =>
-    path.includes(".") &&
-    text.includes(`"${path.slice(path.lastIndexOf(".") + 1)}"`)
+/** A body without some of its fields. */
+export function withoutFields(
+  body: JsonObject,
+  remove: readonly string[],
+): JsonObject {
+  return remove.length === 0 ? body : Object.fromEntries(
+    Object.entries(body).filter(([key]) => !remove.includes(key)),
   );
-  if (named.length === 0) return undefined;
-  const dropped = new Set<string>();
-  const cleaned = withoutKeys(exactJson(text), named, dropped);
-  return dropped.size === 0 ? undefined : {
-    bytes: ENCODER.encode(JSON.stringify(cleaned)),
-    dropped: [...dropped],
-  };
 }
 
 /** Keys whose values are the client's own data. */
@@ -297,27 +276,48 @@ export function withoutKeys(
   refuses: readonly string[],
   dropped: Set<string>,
 ): unknown {
-  const visit = (one: unknown, parent: string, path: string): unknown => {
-    if (Array.isArray(one)) {
-      return one.map((item) => visit(item, parent, `${path}[]`));
+  if (refuses.length === 0) return value;
+  const names = new Set(
+    refuses.map((path) => path.slice(path.lastIndexOf(".") + 1)),
+  );
+  /** Keys from the outermost on; `[]` for an array's entries. */
+  const path: string[] = [];
+  const visit = (one: unknown, parent: string): unknown => {
+    if (typeof one !== "object" || one === null) return one;
+    return Array.isArray(one) ? entries(one, parent) : fields(one, parent);
+  };
+  const entries = (list: readonly unknown[], parent: string): unknown => {
+    let copy: unknown[] | undefined;
+    path.push("[]");
+    for (let i = 0; i < list.length; i++) {
+      const kept = visit(list[i], parent);
+      if (kept !== list[i]) (copy ??= [...list])[i] = kept;
     }
-    if (!isObject(one)) return one;
+    path.pop();
+    return copy ?? list;
+  };
+  const fields = (object: object, parent: string): unknown => {
     let copy: JsonDraft | undefined;
-    for (const [key, inner] of Object.entries(one)) {
-      const at = path === "" ? key : `${path}.${key}`;
-      if (refuses.includes(parent === "" ? key : `${parent}.${key}`)) {
-        dropped.add(at);
-        copy ??= { ...one };
+    for (const key in object) {
+      if (
+        names.has(key) &&
+        refuses.includes(parent === "" ? key : `${parent}.${key}`)
+      ) {
+        dropped.add([...path, key].join(".").replaceAll(".[]", "[]"));
+        copy ??= { ...object };
         delete copy[key];
         continue;
       }
       if (DATA.has(key)) continue;
-      const kept = visit(inner, key, at);
+      const inner: unknown = Reflect.get(object, key);
+      path.push(key);
+      const kept = visit(inner, key);
+      path.pop();
       if (kept === inner) continue;
-      copy ??= { ...one };
+      copy ??= { ...object };
       copy[key] = kept;
     }
-    return copy ?? one;
+    return copy ?? object;
   };
-  return visit(value, "", "");
+  return visit(value, "");
 }

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { type BodyEdits, editBytes, planEdits } from "./body_edits.ts";
+import { exactJson } from "./bytes/exact_json.ts";
+import { objectOr } from "./bytes/json.ts";
+import { topLevelOf } from "./bytes/json_splice.ts";
+import { type BodyEdits, editBody, planEdits } from "./body_edits.ts";
 
 const NO_CLIENT = { headers: {}, betas: [] };
 
@@ -87,19 +90,24 @@ const REFUSES = [
 ];
 
 function edited(
-  body: string,
+  text: string,
 ): { readonly text: string; readonly dropped: readonly string[] } {
-  const { bytes, dropped } = editBytes(
-    new TextEncoder().encode(body),
-    undefined,
+  const bytes = new TextEncoder().encode(text);
+  const { body, dropped } = editBody(
+    { bytes, top: topLevelOf(bytes), body: objectOr(exactJson(text)) },
     { anthropic_version: "v" },
     ["model", "stream"],
     REFUSES,
   );
-  return { text: new TextDecoder().decode(bytes), dropped };
+  return {
+    text: body instanceof Uint8Array
+      ? new TextDecoder().decode(body)
+      : JSON.stringify(body.json),
+    dropped,
+  };
 }
 
-Deno.test("editBytes() keeps the bytes of everything but the changed top-level fields", () => {
+Deno.test("editBody() keeps the bytes of everything but the changed top-level fields", () => {
   assert.deepEqual(
     edited('{"model":"m", "n": 1.0,"id":12345678901234567890, "stream": true}'),
     {
@@ -109,7 +117,7 @@ Deno.test("editBytes() keeps the bytes of everything but the changed top-level f
   );
 });
 
-Deno.test("editBytes() takes refused keys out at any depth, names their paths, and rounds no number", () => {
+Deno.test("editBody() takes refused keys out at any depth, names their paths, and rounds no number", () => {
   const body = JSON.stringify({
     model: "m",
     tools: [{ name: "t", strict: true }, { name: "u" }],
@@ -131,7 +139,7 @@ Deno.test("editBytes() takes refused keys out at any depth, names their paths, a
   });
 });
 
-Deno.test("editBytes() does not touch the client's own data of the same names", () => {
+Deno.test("editBody() does not touch the client's own data of the same names", () => {
   const body = JSON.stringify({
     messages: [{
       content: [{ type: "tool_use", input: { tools: [{ strict: 1 }] } }],

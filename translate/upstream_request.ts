@@ -6,10 +6,11 @@
  */
 import {
   type BodyEdits,
-  editBytes,
+  editBody,
   planEdits,
   type PlannedEdits,
   unsentBetas,
+  withoutFields,
   withoutKeys,
 } from "./body_edits.ts";
 import { pairedTurns } from "./model/call_pairs.ts";
@@ -62,7 +63,32 @@ export interface ClientRequest {
   readonly betas?: string | undefined;
 }
 
+/** A request whose body is yet to be written, if it is a new one. */
+export interface UnwrittenRequest extends Omit<UpstreamRequest, "bytes"> {
+  /** The client's bytes with fields spliced in, or a new body. */
+  readonly body: Uint8Array | { readonly json: unknown };
+}
+
 const ENCODER = new TextEncoder();
+
+/** Makes the request for an upstream, as {@linkcode unwrittenRequest}, and writes its body. */
+export function upstreamRequest(
+  ...given: Parameters<typeof unwrittenRequest>
+): UpstreamRequest {
+  return writtenRequest(unwrittenRequest(...given));
+}
+
+/** Writes the body of a request at once. */
+export function writtenRequest(
+  { body, ...request }: UnwrittenRequest,
+): UpstreamRequest {
+  return {
+    ...request,
+    bytes: body instanceof Uint8Array
+      ? body
+      : ENCODER.encode(JSON.stringify(body.json)),
+  };
+}
 
 /**
  * Makes the request for an upstream that calls the model `upstreamModel`.
@@ -70,17 +96,19 @@ const ENCODER = new TextEncoder();
  * @param proofs whether reasoning that the upstream's dialect signed is sent back to it; otherwise
  * it is a dropped field
  * @param host how the upstream's host differs from its dialect
+ * @param only the top-level fields that are sent, by the names of the upstream's format; absent: all
  * @throws {ApiError} `invalid_request` for a field that the upstream's dialect cannot express and
  * that must not be dropped
  */
-export function upstreamRequest(
+export function unwrittenRequest(
   client: ClientRequest,
   upstream: UpstreamDialect,
   upstreamModel: string,
   can: Capabilities,
   proofs: "sent" | "left out" = "sent",
   host: HostRequest = PLAIN_HOST,
-): UpstreamRequest {
+  only?: readonly string[],
+): UnwrittenRequest {
   const { request, body } = client;
   const { edits: hostEdits = {}, betas } = host;
   const { messages: word } = request.fieldNames;
@@ -107,9 +135,7 @@ export function upstreamRequest(
       betas,
     });
     return {
-      bytes: ENCODER.encode(
-        JSON.stringify(editedBody(encoded.body, plan, edits)),
-      ),
+      body: { json: editedBody(encoded.body, plan, edits, only) },
       headers: { ...headers, ...plan.headers },
       dropped: [
         ...encoded.dropped,
@@ -140,15 +166,24 @@ export function upstreamRequest(
     headers: client.headers ?? {},
     betas,
   });
-  const edited = editBytes(
-    client.bytes,
-    client.top,
-    withoutFields({ ...fields, ...plan.set }, plan.remove),
-    plan.remove,
+  const remove = [
+    ...plan.remove,
+    // The path names the upstream's.
+    ...client.dialect.hasTargetInPath === true ? ["model"] : [],
+    ...only === undefined
+      ? []
+      : Object.keys({ ...body, ...fields, ...plan.set }).filter((key) =>
+        !only.includes(key)
+      ),
+  ];
+  const edited = editBody(
+    client,
+    withoutFields({ ...fields, ...plan.set }, remove),
+    remove,
     edits.refuses ?? [],
   );
   return {
-    bytes: edited.bytes,
+    body: edited.body,
     headers: plan.headers,
     dropped: [
       ...cleaned?.removed ?? [],
@@ -173,19 +208,14 @@ function editedBody(
   body: JsonObject,
   plan: PlannedEdits,
   edits: BodyEdits,
+  only: readonly string[] | undefined,
 ): unknown {
+  const sent = withoutFields({ ...body, ...plan.set }, plan.remove);
   return withoutKeys(
-    withoutFields({ ...body, ...plan.set }, plan.remove),
+    only === undefined ? sent : Object.fromEntries(
+      Object.entries(sent).filter(([key]) => only.includes(key)),
+    ),
     edits.refuses ?? [],
     new Set(),
-  );
-}
-
-function withoutFields(
-  body: JsonObject,
-  remove: readonly string[],
-): JsonObject {
-  return remove.length === 0 ? body : Object.fromEntries(
-    Object.entries(body).filter(([key]) => !remove.includes(key)),
   );
 }

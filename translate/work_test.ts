@@ -12,6 +12,7 @@ import { chatCompletions } from "./formats/chat_completions/mod.ts";
 import { messages } from "./formats/messages/mod.ts";
 import { responses } from "./formats/responses/mod.ts";
 import { DEFAULT_CAPABILITIES } from "./model/capabilities.ts";
+import { ApiError } from "./model/error.ts";
 import type { DialectName } from "./model/request.ts";
 import { readRequest } from "./stream/read_request.ts";
 import { upstreamRequest } from "./upstream_request.ts";
@@ -212,3 +213,47 @@ for (const [dialect, shapes] of FORMATS) {
     }
   });
 }
+
+/** Reads of a body's values until it is decoded, or refused. */
+function readsOf(body: JsonObject, dialect: Dialect): number {
+  let reads = 0;
+  const wrapped = counted({ model: "m", ...body }, () => void reads++);
+  try {
+    readRequest(wrapped, dialect.decodeRequest, dialect.checkPassable);
+  } catch (error) {
+    assert.ok(error instanceof ApiError);
+  }
+  return reads;
+}
+
+/** Fields that pass to an upstream of their own format, however wrong they are. */
+const WRONG: JsonObject = {
+  tools: [7],
+  tool_choice: { a: [] },
+  response_format: { a: [] },
+  reasoning_effort: [7],
+  modalities: { a: [] },
+  metadata: [7],
+  prediction: [7],
+  stop: -5,
+  logit_bias: [7],
+  web_search_options: [7],
+};
+
+Deno.test("a body with many wrong fields is read a few times, not once for each", () => {
+  const plain = CHAT["turns"]?.(500) ?? {};
+  const most = 4 * readsOf(plain, chatCompletions);
+  assert.ok(readsOf({ ...plain, ...WRONG }, chatCompletions) < most);
+});
+
+Deno.test("a list of wrong entries is read up to the first", () => {
+  for (const role of ["user", 7]) {
+    const turns = many(1_000, () => ({ role, content: { wrong: true } }));
+    for (const [dialect] of FORMATS) {
+      const name = dialect.name === "responses" ? "input" : "messages";
+      const reads = readsOf({ max_tokens: 9, [name]: turns }, dialect);
+      // Their keys are read by the check of what may pass.
+      assert.ok(reads < 20_000, `${dialect.name}: ${reads} reads`);
+    }
+  }
+});

@@ -23,7 +23,12 @@ import {
   topLevelOf,
 } from "../../translate/bytes/json_splice.ts";
 import { joinPieces } from "../../translate/bytes/buffers.ts";
+import {
+  LargeJsonError,
+  largeObject,
+} from "../../translate/bytes/large_json.ts";
 import { nextTurn } from "../accounts/next_turn.ts";
+import { inTurns } from "../in_turns.ts";
 import type { TimerId, Timers } from "../timers.ts";
 
 const LENIENT_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -112,8 +117,7 @@ async function parseObject(
   if (bytes.length === 0) {
     throw malformed("the body is empty; it must be a JSON object");
   }
-  // Its pieces have just been joined.
-  if (isLarge({ bytes })) await nextTurn();
+  if (isLarge({ bytes })) return await parseInTurns(bytes);
   let text: string;
   try {
     // The strict decoder takes seven times as long, so it runs only if the lenient one replaced
@@ -123,17 +127,9 @@ async function parseObject(
   } catch {
     throw malformed("the body is not valid UTF-8");
   }
-  if (isLarge({ bytes })) await nextTurn();
   const top = topLevelOf(bytes, text, LOOK);
-  if (top.exceeds === "maxFields") {
-    throw malformed(`the body has more than ${LOOK.maxFields} fields`);
-  }
-  if (top.exceeds === "maxParts") {
-    throw malformed(
-      `the body consists of more than ${LOOK.maxParts} objects, arrays and values`,
-    );
-  }
-  if (isLarge({ bytes, top })) await nextTurn();
+  assertWithin(top);
+  if (isLarge({ bytes, top })) return await parseInTurns(bytes);
   let json: unknown;
   try {
     // `exactJson` returns undefined for invalid JSON; `JSON.parse` then throws an error with the
@@ -147,14 +143,66 @@ async function parseObject(
     );
   }
   if (!isObject(json)) throw malformed("the body must be a JSON object");
-  if (top.depth > MAX_LEVELS) {
+  assertShallow(top);
+  assertOneReading(
+    json,
+    top,
+    keysIn(json) === top.keys ? undefined : duplicateKey(text, FREE_FORM),
+  );
+  return { json, top };
+}
+
+/** As {@linkcode parseObject}, with other events in between. */
+async function parseInTurns(
+  bytes: Uint8Array,
+): Promise<Omit<JsonBody, "bytes">> {
+  // The bytes have just been joined or looked at.
+  await nextTurn();
+  try {
+    const object = await inTurns(largeObject(bytes, LOOK));
+    const { top } = object;
+    assertWithin(top);
+    assertShallow(top);
+    const json = await inTurns(object.parse());
+    await nextTurn();
+    const repeated = keysIn(json) === top.keys
+      ? undefined
+      : await inTurns(object.duplicateKey(FREE_FORM));
+    assertOneReading(json, top, repeated);
+    return { json, top };
+  } catch (error) {
+    throw error instanceof LargeJsonError ? malformed(error.message) : error;
+  }
+}
+
+function assertWithin({ exceeds }: TopLevel): void {
+  if (exceeds === "maxFields") {
+    throw malformed(`the body has more than ${LOOK.maxFields} fields`);
+  }
+  if (exceeds === "maxParts") {
+    throw malformed(
+      `the body consists of more than ${LOOK.maxParts} objects, arrays and values`,
+    );
+  }
+}
+
+function assertShallow({ depth }: TopLevel): void {
+  if (depth > MAX_LEVELS) {
     throw malformed(`the body nests deeper than ${MAX_LEVELS} levels`);
   }
-  // Parsers differ in which of two equal keys they take: the upstream could use a value that was
-  // not validated here.
-  const repeated = keysIn(json) === top.keys
-    ? undefined
-    : duplicateKey(text, FREE_FORM);
+}
+
+/**
+ * Parsers differ in which of two equal keys they take: the upstream could use a value that was not
+ * validated here.
+ *
+ * @param repeated the path of the first key that occurs twice; undefined: none
+ */
+function assertOneReading(
+  json: JsonObject,
+  top: TopLevel,
+  repeated: string | undefined,
+): void {
   if (repeated !== undefined) {
     throw invalidField(
       repeated.toWellFormed().slice(0, 200),
@@ -168,7 +216,6 @@ async function parseObject(
       "must be written in lower case: some hosts would read it as the key of that name",
     );
   }
-  return { json, top };
 }
 
 /**

@@ -65,7 +65,7 @@ export async function countTokens(
     for (const candidate of counting) {
       const ended = await attempt({
         client: gateway.client,
-        call: operation.prepare(candidate),
+        call: await operation.prepare(candidate),
         isStream: operation.isStream,
         trace,
         signal,
@@ -111,10 +111,10 @@ function countsTokens({ address, hostDialect }: Candidate): boolean {
   return address.count !== undefined && hostDialect.count !== undefined;
 }
 
-function prepared(
+async function prepared(
   client: ClientRequest,
   candidate: Candidate,
-): PreparedCall<number> {
+): Promise<PreparedCall<number>> {
   const { address, hostDialect } = candidate;
   if (address.count === undefined || hostDialect.count === undefined) {
     throw new Error(`${candidate.name} does not count tokens`);
@@ -122,7 +122,7 @@ function prepared(
   return {
     candidate,
     url: address.count,
-    request: countRequest(client, candidate, hostDialect.count),
+    request: await countRequest(client, candidate, hostDialect.count),
     isRelayed: () => false,
     async read({ body }) {
       const bytes = await readUpTo(body, MAX_RESPONSE_BYTES, "cut");

@@ -48,7 +48,7 @@ export class Failover {
   readonly #models: ModelRegistry;
   readonly #isStream: boolean;
   /** Candidates whose format cannot express the request. */
-  readonly #incompatible: Candidate[] = [];
+  readonly #incompatible: Candidate[];
   /** Absent once a candidate has replied: no further attempt needs it, and it may be large. */
   #operation: Operation<Reply> | undefined;
   #current: PreparedCall<Reply>;
@@ -69,18 +69,49 @@ export class Failover {
    *
    * @throws {ApiError} `invalid_request` where no candidate's format can express the request
    */
-  constructor(
+  static async begin(
     gateway: FailoverParts,
     model: Model,
     operation: Operation<Reply>,
+  ): Promise<Failover> {
+    const { models, now, random } = gateway;
+    const candidates = operation.candidates(models, model);
+    const incompatible: Candidate[] = [];
+    const first = await firstCompatible(
+      operation,
+      () => chooseCandidate(candidates, incompatible, now(), random),
+      incompatible,
+    );
+    if (first === undefined) {
+      throw new Error(`model ${model.id} is registered without a candidate`);
+    }
+    return new Failover(gateway, model, operation, {
+      models,
+      candidates,
+      incompatible,
+      first,
+    });
+  }
+
+  private constructor(
+    gateway: FailoverParts,
+    model: Model,
+    operation: Operation<Reply>,
+    { models, candidates, incompatible, first }: {
+      readonly models: ModelRegistry;
+      readonly candidates: readonly Candidate[];
+      readonly incompatible: Candidate[];
+      readonly first: PreparedCall<Reply>;
+    },
   ) {
     this.#gateway = gateway;
     this.model = model;
-    this.#models = gateway.models;
+    this.#models = models;
     this.#isStream = operation.isStream;
-    this.candidates = operation.candidates(this.#models, model);
+    this.candidates = candidates;
+    this.#incompatible = incompatible;
     this.#operation = operation;
-    this.#current = this.#firstChoice(operation);
+    this.#current = first;
   }
 
   /**
@@ -142,7 +173,10 @@ export class Failover {
     deadlineMs: number,
   ): Promise<Reply> {
     this.#models.budget(this.model).deposit();
-    this.#chooseAgain();
+    if (
+      this.candidates.length > 1 &&
+      !this.candidate.health.admits(this.#gateway.now())
+    ) await this.#chooseAgain();
     for (;;) {
       const { candidate } = this.#current;
       const ended = await this.#attempt(context);
@@ -169,8 +203,8 @@ export class Failover {
       }
       recordFailure(candidate.health, ended.error, nowMs, this.#isProbe);
       this.#failedAttempts = [...this.#failedAttempts, { ...ended, candidate }];
-      if (this.#prepareAgain(ended.error)) continue;
-      const waitMs = this.#next(nowMs, deadlineMs);
+      if (await this.#prepareAgain(ended.error)) continue;
+      const waitMs = await this.#next(nowMs, deadlineMs);
       if (waitMs === undefined) throw this.#mostInformative();
       if (waitMs > 0) await this.#pause(waitMs, context.signal);
     }
@@ -187,10 +221,10 @@ export class Failover {
   }
 
   /** Whether the same candidate is called again at once, without the part that it refused. */
-  #prepareAgain(refusal: ApiError): boolean {
+  async #prepareAgain(refusal: ApiError): Promise<boolean> {
     if (this.#triedWithoutPart) return false;
     const { candidate } = this.#current;
-    const call = this.#operation?.prepareAgain?.(candidate, refusal);
+    const call = await this.#operation?.prepareAgain?.(candidate, refusal);
     if (call === undefined || !this.#fitsHead(call)) return false;
     this.#triedWithoutPart = true;
     this.#current = call;
@@ -227,32 +261,15 @@ export class Failover {
     }
   }
 
-  #firstChoice(operation: Operation<Reply>): PreparedCall<Reply> {
-    const { now, random } = this.#gateway;
-    const choice = this.#firstCompatible(
-      operation,
-      () => chooseCandidate(this.candidates, this.#incompatible, now(), random),
-    );
-    if (choice === undefined) {
-      throw new Error(
-        `model ${this.model.id} is registered without a candidate`,
-      );
-    }
-    return choice;
-  }
-
   /**
    * During the reservation, another call may have taken the only probe of the chosen candidate's
    * breaker.
    */
-  #chooseAgain(): void {
+  async #chooseAgain(): Promise<void> {
     const { now, random } = this.#gateway;
     const nowMs = now();
-    if (
-      this.candidates.length === 1 || this.candidate.health.admits(nowMs)
-    ) return;
     this.#current =
-      this.#compatibleOrNone(() =>
+      await this.#compatibleOrNone(() =>
         chooseCandidate(this.candidates, this.#incompatible, nowMs, random)
       ) ?? this.#current;
   }
@@ -261,10 +278,13 @@ export class Failover {
    * Chooses the next attempt. Returns the wait before it in milliseconds, or undefined if there is
    * none.
    */
-  #next(nowMs: number, deadlineMs: number): number | undefined {
+  async #next(
+    nowMs: number,
+    deadlineMs: number,
+  ): Promise<number | undefined> {
     const { config, random } = this.#gateway;
     let next: NextAttempt | undefined;
-    const choice = this.#compatibleOrNone(() => {
+    const choice = await this.#compatibleOrNone(() => {
       next = nextAttempt({
         candidates: this.candidates,
         incompatible: this.#incompatible,
@@ -284,44 +304,20 @@ export class Failover {
     return next.waitMs;
   }
 
-  #compatibleOrNone(
+  async #compatibleOrNone(
     next: () => Candidate | undefined,
-  ): PreparedCall<Reply> | undefined {
+  ): Promise<PreparedCall<Reply> | undefined> {
     if (this.#operation === undefined) return undefined;
     try {
-      return this.#firstCompatible(this.#operation, next);
+      return await firstCompatible(
+        this.#operation,
+        next,
+        this.#incompatible,
+        (call) => this.#fitsHead(call),
+      );
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       return undefined;
-    }
-  }
-
-  /**
-   * The first candidate from `next` whose format can express the request. Records the others as
-   * incompatible.
-   *
-   * @throws {ApiError} the first candidate's refusal, if none is compatible
-   */
-  #firstCompatible(
-    operation: Operation<Reply>,
-    next: () => Candidate | undefined,
-  ): PreparedCall<Reply> | undefined {
-    let refusal: ApiError | undefined;
-    for (;;) {
-      const candidate = next();
-      if (candidate === undefined) {
-        if (refusal === undefined) return undefined;
-        throw refusal;
-      }
-      try {
-        const call = operation.prepare(candidate);
-        if (this.#fitsHead(call)) return call;
-        this.#incompatible.push(candidate);
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        refusal ??= error;
-        this.#incompatible.push(candidate);
-      }
     }
   }
 
@@ -356,5 +352,38 @@ export class Failover {
     const { error, candidate } = mostInformative(this.#failedAttempts);
     this.#current = { ...this.#current, candidate };
     return error;
+  }
+}
+
+/**
+ * The first candidate from `next` whose format can express the request. Adds the others to
+ * `incompatible`.
+ *
+ * @param fits whether a call can still be made; absent: each can
+ * @throws {ApiError} the first candidate's refusal, if none is compatible
+ */
+async function firstCompatible(
+  operation: Operation<Reply>,
+  next: () => Candidate | undefined,
+  incompatible: Candidate[],
+  fits: (call: PreparedCall<Reply>) => boolean = () => true,
+): Promise<PreparedCall<Reply> | undefined> {
+  let refusal: ApiError | undefined;
+  for (;;) {
+    const candidate = next();
+    if (candidate === undefined) {
+      if (refusal === undefined) return undefined;
+      throw refusal;
+    }
+    try {
+      const prepared = operation.prepare(candidate);
+      const call = prepared instanceof Promise ? await prepared : prepared;
+      if (fits(call)) return call;
+      incompatible.push(candidate);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      refusal ??= error;
+      incompatible.push(candidate);
+    }
   }
 }

@@ -45,11 +45,12 @@ export class Generation implements Operation<Reply> {
   }
 
   /** See {@linkcode Operation.prepare}. */
-  prepare(candidate: Candidate): PreparedCall<Reply> {
-    return prepared(
+  prepare(
+    candidate: Candidate,
+  ): PreparedCall<Reply> | Promise<PreparedCall<Reply>> {
+    return this.#prepared(
       candidate,
       prepareRequest(this.#client, candidate, this.#isStrict),
-      this.#reading,
     );
   }
 
@@ -57,14 +58,24 @@ export class Generation implements Operation<Reply> {
   prepareAgain(
     candidate: Candidate,
     refusal: ApiError,
-  ): PreparedCall<Reply> | undefined {
+  ): PreparedCall<Reply> | Promise<PreparedCall<Reply>> | undefined {
     const upstream = withoutProofs(
       this.#client,
       this.#isStrict,
       candidate,
       refusal,
     );
-    return upstream && prepared(candidate, upstream, this.#reading);
+    return upstream && this.#prepared(candidate, upstream);
+  }
+
+  #prepared(
+    candidate: Candidate,
+    upstream: UpstreamRequest | Promise<UpstreamRequest>,
+  ): PreparedCall<Reply> | Promise<PreparedCall<Reply>> {
+    const reading = this.#reading;
+    return upstream instanceof Promise
+      ? upstream.then((one) => prepared(candidate, one, reading))
+      : prepared(candidate, upstream, reading);
   }
 }
 

@@ -71,7 +71,7 @@ export async function payFor(
   call: CallRequest,
   paid: PaidOperation,
 ): Promise<HttpReply> {
-  const failover = new Failover(gateway, paid.model, paid.operation);
+  const failover = await Failover.begin(gateway, paid.model, paid.operation);
   const reservation = await gateway.accounts.reserve(call.caller, {
     requestId: call.requestId,
     model: paid.model.id,

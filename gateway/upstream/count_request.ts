@@ -3,18 +3,18 @@
  *
  * @module
  */
-import { isObject, objectOr, parseJson } from "../../translate/bytes/json.ts";
+import { isObject, parseJson } from "../../translate/bytes/json.ts";
 import { encodeText, joinPieces } from "../../translate/bytes/buffers.ts";
 import { spliceFields } from "../../translate/bytes/json_splice.ts";
 import type { DialectName } from "../../translate/model/request.ts";
 import type { BodyEdits } from "../../translate/body_edits.ts";
-import {
-  type ClientRequest,
-  type UpstreamRequest,
-  upstreamRequest,
+import type {
+  ClientRequest,
+  UpstreamRequest,
 } from "../../translate/upstream_request.ts";
 import type { HostCount } from "./hosts/host.ts";
 import type { Candidate } from "./catalogue/model_registry.ts";
+import { written } from "./prepare_request.ts";
 
 /** Parts of a model id that the count of Vertex does not take. */
 const MOVING_VERSION = /@(?:default|latest)$/;
@@ -57,62 +57,72 @@ const COUNTED: Readonly<Partial<Record<DialectName, readonly string[]>>> = {
 };
 
 /**
- * The request for a candidate whose host counts.
+ * The request for a candidate whose host counts; a large one is written in turns of the event loop.
  *
  * @throws {ApiError} `invalid_request` if the candidate's format cannot express the request
  */
-export function countRequest(
+export async function countRequest(
   client: ClientRequest,
   candidate: Candidate,
   { wrap, refusedBetas }: HostCount,
-): UpstreamRequest {
+): Promise<UpstreamRequest> {
   const own = candidate.host.edits ?? {};
   const edits: BodyEdits = refusedBetas === undefined ? own : {
     ...own,
     betas: { in: "header", ...own.betas, refuses: refusedBetas },
   };
-  const whole = (model: string, changed: BodyEdits): UpstreamRequest =>
-    upstreamRequest(
+  const whole = (
+    model: string,
+    changed: BodyEdits,
+    only?: readonly string[],
+  ): UpstreamRequest | Promise<UpstreamRequest> =>
+    written(
       client,
-      candidate.dialect,
-      model,
-      candidate.capabilities,
+      {
+        ...candidate,
+        upstreamModel: model,
+        host: { ...candidate.host, edits: changed },
+      },
       "sent",
-      { ...candidate.host, edits: changed },
+      only,
     );
   // A client of the messages format sends a request for a count; others send a whole request.
   const isWhole = client.dialect.name !== "messages";
-  const request = (model: string, changed: BodyEdits): UpstreamRequest => {
-    const sent = whole(model, changed);
-    return isWhole || candidate.dialect.name !== "messages"
-      ? onlyCounted(sent, candidate.dialect.name)
-      : sent;
-  };
+  const counted = isWhole || candidate.dialect.name !== "messages"
+    ? COUNTED[candidate.dialect.name]
+    : undefined;
   switch (wrap) {
     case "none":
-      return request(candidate.upstreamModel, edits);
+      return await whole(candidate.upstreamModel, edits, counted);
     case "vertex":
       // Its path names no model, so the body does.
-      return request(candidate.upstreamModel.replace(MOVING_VERSION, ""), {
-        ...edits,
-        remove: edits.remove?.filter((key) => key !== "model") ?? [],
-      });
+      return await whole(
+        candidate.upstreamModel.replace(MOVING_VERSION, ""),
+        {
+          ...edits,
+          remove: edits.remove?.filter((key) => key !== "model") ?? [],
+        },
+        counted,
+      );
     case "gemini": {
       // Without the model inside, the vendor refuses everything but the contents.
-      const inner = whole(candidate.upstreamModel, edits);
+      const inner = await whole(candidate.upstreamModel, {
+        ...edits,
+        remove: [...edits.remove ?? [], "model"],
+      });
+      const model = JSON.stringify(`models/${candidate.upstreamModel}`);
       return {
         ...inner,
         bytes: joinPieces([
-          encodeText('{"generateContentRequest":'),
-          spliceFields(inner.bytes, {
-            model: `models/${candidate.upstreamModel}`,
-          }),
+          encodeText(`{"generateContentRequest":{"model":${model},`),
+          // The prompt is never absent: the comma is followed by a field.
+          inner.bytes.subarray(inner.bytes.indexOf(OPEN_BRACE) + 1),
           encodeText("}"),
         ]),
       };
     }
     case "bedrock": {
-      const inner = whole(candidate.upstreamModel, edits);
+      const inner = await whole(candidate.upstreamModel, edits);
       // A body for an invocation, which requires a limit.
       const body = !isWhole && client.body["max_tokens"] === undefined
         ? spliceFields(inner.bytes, { max_tokens: 1 })
@@ -126,20 +136,7 @@ export function countRequest(
   }
 }
 
-/** The request without the fields that counts refuse. */
-function onlyCounted(
-  request: UpstreamRequest,
-  dialect: DialectName,
-): UpstreamRequest {
-  const body = objectOr(parseJson(new TextDecoder().decode(request.bytes)));
-  const fields = Object.fromEntries(
-    Object.entries(body).filter(([name]) => COUNTED[dialect]?.includes(name)),
-  );
-  return {
-    ...request,
-    bytes: new TextEncoder().encode(JSON.stringify(fields)),
-  };
-}
+const OPEN_BRACE = 0x7b;
 
 /** The count in a host's reply; undefined if it is none. */
 export function countOf(text: string): number | undefined {

@@ -66,11 +66,13 @@ export interface Operation<Result> {
   /** The candidates of a model that can do it, by ascending priority. */
   candidates(models: ModelRegistry, model: Model): readonly Candidate[];
   /**
-   * Writes the call for a candidate.
+   * Writes the call for a candidate; a large one in turns of the event loop.
    *
    * @throws {ApiError} `invalid_request` if the candidate's format cannot express it
    */
-  prepare(candidate: Candidate): PreparedCall<Result>;
+  prepare(
+    candidate: Candidate,
+  ): PreparedCall<Result> | Promise<PreparedCall<Result>>;
   /**
    * The call for the same candidate without the part that it refused; undefined if there is no such
    * part. Absent: there never is.
@@ -78,7 +80,7 @@ export interface Operation<Result> {
   prepareAgain?(
     candidate: Candidate,
     refusal: ApiError,
-  ): PreparedCall<Result> | undefined;
+  ): PreparedCall<Result> | Promise<PreparedCall<Result>> | undefined;
 }
 
 /** The progress of a reply that reports nothing but usage, once it has ended. */

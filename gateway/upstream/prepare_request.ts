@@ -1,15 +1,22 @@
 /**
  * Writes a generation's request for one candidate. The formats of a model's candidates differ in what
- * they can express.
+ * they can express. A large request is written in turns of the event loop.
  *
  * @module
  */
+import { encodeText, joinPieces } from "../../translate/bytes/buffers.ts";
+import { jsonPieces } from "../../translate/bytes/json_pieces.ts";
 import { type ApiError, invalidField } from "../../translate/model/error.ts";
 import {
   type ClientRequest,
+  type UnwrittenRequest,
+  unwrittenRequest,
   type UpstreamRequest,
-  upstreamRequest,
+  writtenRequest,
 } from "../../translate/upstream_request.ts";
+import { nextTurn } from "../accounts/next_turn.ts";
+import { isLarge } from "../http/request_body.ts";
+import { inTurns } from "../in_turns.ts";
 import type { Candidate } from "./catalogue/model_registry.ts";
 
 /** The most dropped fields that the error of strict mode lists. */
@@ -25,17 +32,17 @@ export function prepareRequest(
   client: ClientRequest,
   candidate: Candidate,
   isStrict: boolean,
-): UpstreamRequest {
-  const upstream = upstreamRequest(
-    client,
-    candidate.dialect,
-    candidate.upstreamModel,
-    candidate.capabilities,
-    "sent",
-    candidate.host,
-  );
+): UpstreamRequest | Promise<UpstreamRequest> {
+  const upstream = written(client, candidate, "sent");
+  if (!isStrict) return upstream;
+  return upstream instanceof Promise
+    ? upstream.then(strictly)
+    : strictly(upstream);
+}
+
+function strictly(upstream: UpstreamRequest): UpstreamRequest {
   const first = upstream.dropped[0];
-  if (first === undefined || !isStrict) return upstream;
+  if (first === undefined) return upstream;
   const others = upstream.dropped.slice(1, MAX_NAMED).join(", ");
   throw invalidField(
     first,
@@ -58,15 +65,60 @@ export function withoutProofs(
   isStrict: boolean,
   candidate: Candidate,
   refusal: ApiError,
-): UpstreamRequest | undefined {
+): UpstreamRequest | Promise<UpstreamRequest> | undefined {
   return isStrict || refusal.details.code !== FOREIGN_PROOF
     ? undefined
-    : upstreamRequest(
+    : written(client, candidate, "left out");
+}
+
+/**
+ * The request as a candidate takes it.
+ *
+ * @param only the fields of the body that are sent; absent: all
+ */
+export function written(
+  client: ClientRequest,
+  { dialect, upstreamModel, capabilities, host }: WrittenFor,
+  proofs: "sent" | "left out",
+  only?: readonly string[],
+): UpstreamRequest | Promise<UpstreamRequest> {
+  const unwritten = (): UnwrittenRequest =>
+    unwrittenRequest(
       client,
-      candidate.dialect,
-      candidate.upstreamModel,
-      candidate.capabilities,
-      "left out",
-      candidate.host,
+      dialect,
+      upstreamModel,
+      capabilities,
+      proofs,
+      host,
+      only,
     );
+  return isLarge(client) ? inTurnsOf(unwritten) : writtenRequest(unwritten());
+}
+
+/** The parts of a candidate that a request is written by. */
+export type WrittenFor = Pick<
+  Candidate,
+  "dialect" | "upstreamModel" | "capabilities" | "host"
+>;
+
+async function inTurnsOf(
+  unwritten: () => UnwrittenRequest,
+): Promise<UpstreamRequest> {
+  await nextTurn();
+  const { body, ...request } = unwritten();
+  await nextTurn();
+  return {
+    ...request,
+    bytes: body instanceof Uint8Array ? body : await jsonBytes(body.json),
+  };
+}
+
+/** The JSON text of a large value. */
+async function jsonBytes(value: unknown): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  await inTurns(
+    jsonPieces(value),
+    (text) => void pieces.push(encodeText(text)),
+  );
+  return joinPieces(pieces);
 }

@@ -9,7 +9,7 @@ import { encodeText, joinPieces } from "./buffers.ts";
 import { parseJson } from "./json.ts";
 
 /** Byte positions of a top-level field. */
-interface FieldSpan {
+export interface FieldSpan {
   readonly key: string;
   /** Of the key's opening quote. */
   readonly keyStart: number;

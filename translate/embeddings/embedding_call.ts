@@ -98,7 +98,7 @@ export function embeddingReply(
   const isAsAsked = read.vectors.every((vector) =>
     (typeof vector === "string") === (request.encoding === "base64")
   );
-  const body = form === "chat" && isAsAsked && isObject(json["usage"])
+  const body = form === "chat" && isAsAsked && inputTokens !== undefined
     ? spliceFields(sent, { model: request.model }, topLevelOf(sent, text))
     : ENCODER.encode(JSON.stringify(encoded(reading, read)));
   return { body, ...(inputTokens === undefined ? {} : { inputTokens }) };

@@ -205,6 +205,45 @@ for (
   });
 }
 
+Deno.test("vectors that are written anew are those of the inputs that the upstream names", () => {
+  const reading = {
+    form: "chat",
+    request: { model: "m", encoding: "base64" },
+    count: 2,
+    inputEstimate: 7,
+  } as const;
+  const entry = (index: number, embedding: readonly number[]) => ({
+    index,
+    embedding,
+  });
+  const { body, inputTokens } = embeddingReply(
+    reading,
+    bytesOf({
+      data: [entry(1, [3]), entry(0, [1, -2])],
+      // Zero tokens are no count.
+      usage: { prompt_tokens: 0, total_tokens: 0 },
+    }),
+    new Headers(),
+  );
+  assert.deepEqual(jsonOf(body), {
+    object: "list",
+    data: [
+      { object: "embedding", index: 0, embedding: BASE64 },
+      { object: "embedding", index: 1, embedding: "AABAQA==" },
+    ],
+    model: "m",
+    usage: { prompt_tokens: 7, total_tokens: 7 },
+  });
+  assert.equal(inputTokens, undefined);
+  assert.throws(() =>
+    embeddingReply(
+      reading,
+      bytesOf({ data: [entry(0, [3]), entry(0, [1])] }),
+      new Headers(),
+    )
+  );
+});
+
 Deno.test("a chat upstream's reply keeps its own bytes but the model's id", () => {
   const upstream =
     '{ "data":[{"embedding":[0.12345678901234567890]}],"model":"up", "usage":{"prompt_tokens":1}, "own":1}';
@@ -234,6 +273,10 @@ const BROKEN: readonly (readonly [EmbeddingForm, unknown])[] = [
   ["chat", { data: [{ embedding: ["1"] }] }],
   ["chat", { data: [{ embedding: "no base64!" }] }],
   ["chat", { data: [{ embedding: "AAAA" }] }],
+  ["chat", { data: [{ embedding: "AADAfw==" }] }],
+  ["chat", '{"data":[{"embedding":[1e400]}]}'],
+  ["chat", { data: [{ embedding: [1], index: 1 }] }],
+  ["chat", { data: [{ embedding: [1], index: "0" }] }],
   ["generate_content", { embeddings: [{}] }],
   ["titan", { embedding: null }],
   ["cohere", { embeddings: { int8: [[1]] } }],

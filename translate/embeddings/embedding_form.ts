@@ -105,17 +105,32 @@ export const TRANSLATED_FORMS: Readonly<
 export function decodeChatEmbeddings({ data, usage }: JsonObject): Embeddings {
   const { prompt_tokens, total_tokens } = objectOr(usage);
   return {
-    vectors: arrayOr(data).map((one) => {
-      const { embedding } = objectOr(one);
-      return typeof embedding === "string" ? embedding : numbers(embedding);
-    }),
+    vectors: inOrder(arrayOr(data).map(objectOr)).map(({ embedding }) =>
+      typeof embedding === "string" ? embedding : numbers(embedding)
+    ),
     ...inputCount(prompt_tokens ?? total_tokens),
   };
 }
 
+/** Entries in the order of the inputs that they name by `index`; as they are if they name none. */
+function inOrder(entries: readonly JsonObject[]): readonly JsonObject[] {
+  if (entries.every(({ index }) => index === undefined)) return entries;
+  const ordered: JsonObject[] = [];
+  for (const entry of entries) {
+    const index = countIn(entry["index"]);
+    if (
+      index === undefined || index >= entries.length ||
+      ordered[index] !== undefined
+    ) throw unreadable();
+    ordered[index] = entry;
+  }
+  return ordered;
+}
+
+/** No input has no tokens: a count of zero is none. */
 function inputCount(value: unknown): { inputTokens?: number } {
   const inputTokens = countIn(value);
-  return inputTokens === undefined ? {} : { inputTokens };
+  return inputTokens === undefined || inputTokens === 0 ? {} : { inputTokens };
 }
 
 function textsOf({ inputs }: EmbeddingRequest): readonly string[] {
@@ -133,7 +148,7 @@ function numbers(value: unknown): readonly number[] {
   const list = arrayOr(value);
   if (
     list.length > 0 &&
-    list.every((one): one is number => typeof one === "number")
+    list.every((one): one is number => Number.isFinite(one))
   ) return list;
   throw unreadable();
 }

@@ -30,10 +30,12 @@ function floats(text: string): readonly number[] | undefined {
   const bytes = bytesOf(text);
   if (bytes.length === 0 || bytes.length % BYTES !== 0) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  return Array.from(
+  const vector = Array.from(
     { length: bytes.length / BYTES },
     (_, i) => view.getFloat32(i * BYTES, true),
   );
+  // JSON has no others.
+  return vector.every(Number.isFinite) ? vector : undefined;
 }
 
 /** The bytes of a base64 text; none for any other text. */

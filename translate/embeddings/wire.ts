@@ -6,10 +6,11 @@
  * @module
  */
 import { z } from "zod";
+import { list } from "../model/schema.ts";
 
 const MAX_INPUTS = 2048;
 const text = z.string().min(1);
-const tokens = z.array(z.int().nonnegative()).min(1);
+const tokens = list(z.int().nonnegative()).min(1);
 
 /** Schema of the body. Other fields go to an upstream of the same format. */
 export const embeddingsRequest = z.looseObject({
@@ -18,9 +19,9 @@ export const embeddingsRequest = z.looseObject({
   ),
   input: z.union([
     text,
-    z.array(text).min(1).max(MAX_INPUTS),
+    list(text).min(1).max(MAX_INPUTS),
     tokens,
-    z.array(tokens).min(1).max(MAX_INPUTS),
+    list(tokens).min(1).max(MAX_INPUTS),
   ], {
     error:
       `expected a text, up to ${MAX_INPUTS} texts, or tokens in place of each text; none of them empty`,
@@ -38,10 +39,10 @@ export const embeddingsRequest = z.looseObject({
 export const embeddingsReply: z.ZodType = z.looseObject({
   object: z.literal("list"),
   model: z.string(),
-  data: z.array(z.looseObject({
+  data: list(z.looseObject({
     object: z.literal("embedding"),
     index: z.int().nonnegative(),
-    embedding: z.union([z.array(z.number()), z.string()]),
+    embedding: z.union([list(z.number()), z.string()]),
   })),
   usage: z.looseObject({
     prompt_tokens: z.int().nonnegative(),

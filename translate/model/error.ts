@@ -60,6 +60,8 @@ export interface ErrorDetails {
   readonly misalignment?: JsonObject;
   /** Path of the request field at fault in the client's dialect, such as `messages[0].content`. */
   readonly param?: string;
+  /** All fields of the request's top level that are known to be at fault; absent: that of `param`. */
+  readonly wrongFields?: readonly string[];
   /** Whole seconds to wait before a retry. */
   readonly retryAfterSeconds?: number;
   /** Whether the same request may be retried; absent leaves it to the client's own rules. */

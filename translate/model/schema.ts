@@ -5,7 +5,7 @@
  * @module
  */
 import { z } from "zod";
-import { type ApiError, invalidField } from "./error.ts";
+import { ApiError, invalidField } from "./error.ts";
 import { isObject, type JsonObject } from "../bytes/json.ts";
 
 /** An optional value on the wire: client libraries send null for an absent one. */
@@ -31,6 +31,36 @@ export function opaqueObject(): z.ZodType<JsonObject> {
   return z.custom<JsonObject>(isObject, "expected an object").meta({
     type: "object",
   });
+}
+
+/** As `z.array`, but validation ends with the first wrong entry: a body may have very many. */
+const FirstFaultArray: z.core.$constructor<z.ZodArray, z.core.$ZodArrayDef> = z
+  .core.$constructor("FirstFaultArray", (list, def) => {
+    z.ZodArray.init(list, def);
+    const { parse } = list._zod;
+    const { run } = def.element._zod;
+    list._zod.parse = (payload, context) => {
+      const { value } = payload;
+      // Zod reports what is no list; none of the schemas is asynchronous.
+      if (!Array.isArray(value)) return parse(payload, context);
+      const read: unknown[] = Array(value.length);
+      for (let at = 0; at < read.length; at++) {
+        const result = run({ value: value[at], issues: [] }, context);
+        if (result instanceof Promise) throw new z.core.$ZodAsyncError();
+        if (result.issues.length > 0) {
+          payload.issues.push(...z.core.util.prefixIssues(at, result.issues));
+          break;
+        }
+        read[at] = result.value;
+      }
+      payload.value = read;
+      return payload;
+    };
+  });
+
+/** A schema of lists; see {@linkcode FirstFaultArray}. */
+export function list<T extends z.ZodType>(element: T): z.ZodArray<T> {
+  return new FirstFaultArray({ type: "array", element }) as z.ZodArray<T>;
 }
 
 /**
@@ -78,7 +108,12 @@ function fault(issues: readonly Issue[], value: unknown): ApiError {
     return invalidField("", "could not read the request");
   }
   const { path, problem } = innermost(issue, [], value);
-  return invalidField(fieldPath(path), problem);
+  const fault = invalidField(fieldPath(path), problem);
+  const fields = new Set(issues.map(({ path }) => String(path[0])));
+  return fields.size < 2 ? fault : new ApiError(fault.kind, fault.message, {
+    ...fault.details,
+    wrongFields: [...fields],
+  });
 }
 
 /**

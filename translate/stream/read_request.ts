@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { ApiError } from "../model/error.ts";
+import { ApiError, invalidField } from "../model/error.ts";
 import { withDoubles } from "../bytes/exact_json.ts";
 import { isObject, type JsonDraft, type JsonObject } from "../bytes/json.ts";
 import type { GenerationRequest, RequestTarget } from "../model/request.ts";
@@ -41,6 +41,7 @@ export function readRequest(
   target?: RequestTarget,
 ): GenerationRequest {
   const body = withDoubles(given);
+  if (target !== undefined) assertModel(body["model"], target.model);
   const read = target === undefined
     ? decode
     : (value: unknown) => ({ ...decode(value), ...target });
@@ -51,6 +52,13 @@ export function readRequest(
     check(body);
     return { ...readable(body, read, refusal), refusal };
   }
+}
+
+/** The path chooses the model, and with it the price: a host could read the body's instead. */
+function assertModel(given: unknown, model: string): void {
+  const same = [undefined, null, model, `models/${model}`];
+  if (same.includes(given as string)) return;
+  throw invalidField("model", "must be the model of the path, or absent");
 }
 
 /**
@@ -68,8 +76,10 @@ function readable(
   for (;;) {
     const field = /^[^.[]+/.exec(fault.details.param ?? "")?.[0];
     if (field === undefined || skipped.has(field)) throw refusal;
-    skipped.add(field);
-    delete left[field];
+    for (const one of [field, ...fault.details.wrongFields ?? []]) {
+      skipped.add(one);
+      delete left[one];
+    }
     try {
       const request = decode({
         ...left,

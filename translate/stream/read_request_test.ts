@@ -361,13 +361,24 @@ Deno.test("readRequest() collects no more than 1,000 unknown fields", () => {
 
 Deno.test("model and stream of the path stand for those of the body", () => {
   const dialect: Dialect = { ...chatCompletions, hasTargetInPath: true };
-  const body = { model: "kept", messages: [USER], top_p: 1.5 };
+  const kept = { messages: [USER], top_p: 1.5 };
+  const body = { model: "of-the-path", ...kept };
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   const request = readRequest(
     body,
     dialect.decodeRequest,
     dialect.checkPassable,
     { model: "of-the-path", stream: true },
+  );
+  assert.throws(
+    () =>
+      readRequest(
+        { ...body, model: "other" },
+        dialect.decodeRequest,
+        dialect.checkPassable,
+        { model: "of-the-path", stream: true },
+      ),
+    /^ApiError: model: /,
   );
   assert.equal(request.model, "of-the-path");
   assert.equal(request.stream, true);
@@ -378,5 +389,5 @@ Deno.test("model and stream of the path stand for those of the body", () => {
     "up",
     DEFAULT_CAPABILITIES.chat_completions,
   );
-  assert.deepEqual(JSON.parse(new TextDecoder().decode(sent.bytes)), body);
+  assert.deepEqual(JSON.parse(new TextDecoder().decode(sent.bytes)), kept);
 });

@@ -8,14 +8,14 @@
 import { z } from "zod";
 import { invalidField } from "../../model/error.ts";
 import { isObject } from "../../bytes/json.ts";
-import { checked } from "../../model/schema.ts";
+import { checked, list } from "../../model/schema.ts";
 import { ROLES } from "./wire.ts";
 
 /**
  * The content of an assistant message that only calls tools is absent or null. Null in other
  * messages is left to the upstream.
  */
-const content = z.union([z.string(), z.array(z.unknown()), z.null()]);
+const content = z.union([z.string(), list(z.unknown()), z.null()]);
 
 const message = z.discriminatedUnion("role", [
   z.looseObject({
@@ -34,7 +34,7 @@ const cap = z.int().min(1).nullish();
 
 const passable = z.looseObject({
   model: z.string().min(1),
-  messages: z.array(message).min(1),
+  messages: list(message).min(1),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() })
     .nullish(),
@@ -42,7 +42,7 @@ const passable = z.looseObject({
   max_completion_tokens: cap,
   temperature: z.number().min(0).max(2).nullish(),
   n: z.int().min(1).max(128).nullish(),
-  tools: z.array(z.unknown()).nullish(),
+  tools: list(z.unknown()).nullish(),
   user: z.string().nullish(),
   safety_identifier: z.string().nullish(),
 });

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { promptCacheRow } from "../../families/chat/prompt_cache.ts";
 import { CAP, SHARED_ROWS } from "../../families/chat/settings.ts";
 import { sha256 } from "../../model/names.ts";
-import { opaqueObject } from "../../model/schema.ts";
+import { list, opaqueObject } from "../../model/schema.ts";
 import {
   at,
   type SettingsTable,
@@ -41,7 +41,7 @@ export const SETTINGS: SettingsTable<undefined> = settingsTable({
     decode: (count = 0) => count > 0 ? count : undefined,
   }),
   stop: at("stop", {
-    schema: z.union([z.string(), z.array(z.string())]).nullish().describe(
+    schema: z.union([z.string(), list(z.string())]).nullish().describe(
       "Strings at which generation stops.",
     ),
     decode: (stop = "") =>

@@ -20,7 +20,7 @@ import {
   type SchemaFields,
   type UnknownObject,
 } from "../../families/chat/wire.ts";
-import { type Maybe, opaqueObject } from "../../model/schema.ts";
+import { list, type Maybe, opaqueObject } from "../../model/schema.ts";
 import { settingsShape } from "../../model/settings_table.ts";
 import { SETTINGS } from "./settings.ts";
 
@@ -269,7 +269,7 @@ const part = z.union([
   ofUnknownType(PART_TYPES, ONLY_HERE),
 ]);
 
-const content = z.union([z.string(), z.array(part)]);
+const content = z.union([z.string(), list(part)]);
 const name = z.string().nullish().describe("Name of the participant.");
 
 const calledFunction = z.looseObject({
@@ -311,7 +311,7 @@ const message = z.discriminatedUnion("role", [
     ),
     name,
     refusal: z.string().nullish().describe("The assistant's refusal."),
-    tool_calls: z.array(toolCall).nullish().describe(
+    tool_calls: list(toolCall).nullish().describe(
       "The calls that the assistant made.",
     ),
     function_call: calledFunction.nullish().describe(
@@ -375,7 +375,7 @@ const toolChoice = z.union([
       type: z.literal("allowed_tools"),
       allowed_tools: z.looseObject({
         mode: z.enum(["auto", "required"]),
-        tools: z.array(opaqueObject()),
+        tools: list(opaqueObject()),
       }),
     }),
   ]),
@@ -401,7 +401,7 @@ export const chatCompletionsRequest: z.ZodType<ChatRequest> = z.looseObject({
   model: z.string().min(1).describe(
     "Model id, exactly as listed by GET /v1/models.",
   ),
-  messages: z.array(message).min(1).describe(
+  messages: list(message).min(1).describe(
     "The conversation, oldest first. A system prompt is the first entry, with role `system`.",
   ),
   stream: z.boolean().nullish().describe(
@@ -416,14 +416,14 @@ export const chatCompletionsRequest: z.ZodType<ChatRequest> = z.looseObject({
     ),
   }).nullish().describe("Only with `stream`."),
   ...settingsShape(SETTINGS),
-  tools: z.array(tool).nullish().describe("Tools that the model may call."),
+  tools: list(tool).nullish().describe("Tools that the model may call."),
   tool_choice: toolChoice.nullish().describe(
     "Which tool to call: none, auto, required, or one by name.",
   ),
   parallel_tool_calls: z.boolean().nullish().describe(
     "False for at most one call per reply.",
   ),
-  functions: z.array(definedFunction).nullish().describe(
+  functions: list(definedFunction).nullish().describe(
     "Deprecated form of `tools`.",
   ),
   function_call: z.union([
@@ -439,7 +439,7 @@ export const chatCompletionsRequest: z.ZodType<ChatRequest> = z.looseObject({
   logit_bias: z.record(z.string(), z.number()).nullish().describe(
     "Bias per token id.",
   ),
-  modalities: z.array(z.string()).nullish().describe(
+  modalities: list(z.string()).nullish().describe(
     "Allowed kinds of output: text, audio.",
   ),
   audio: opaqueObject().nullish().describe(

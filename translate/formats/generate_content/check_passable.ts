@@ -6,16 +6,16 @@
  */
 import { z } from "zod";
 import { isObject } from "../../bytes/json.ts";
-import { checked } from "../../model/schema.ts";
+import { checked, list } from "../../model/schema.ts";
 import { inWords, withConfig } from "./decode_request.ts";
 import { oneSpelling } from "./key_names.ts";
 import { generationConfig } from "./wire.ts";
 
 const passable = z.looseObject({
-  contents: z.array(
-    z.looseObject({ parts: z.array(z.looseObject({})).nullish() }),
+  contents: list(
+    z.looseObject({ parts: list(z.looseObject({})).nullish() }),
   ).min(1),
-  tools: z.array(z.unknown()).nullish(),
+  tools: list(z.unknown()).nullish(),
   generationConfig: generationConfig.nullish(),
 });
 

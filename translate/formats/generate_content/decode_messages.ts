@@ -14,7 +14,6 @@ import type {
   Turn,
 } from "../../model/request.ts";
 import {
-  asJson,
   MAX_UNMAPPED,
   noteUnknown,
   type UnmappedFields,
@@ -145,6 +144,7 @@ export function note(
   { unread, written }: Reading,
 ): void {
   if (unread.unmapped.size >= MAX_UNMAPPED) return;
+  if (Object.keys(object ?? {}).every((key) => known.has(key))) return;
   const found: UnmappedFields = { ...unread, unmapped: new Set() };
   noteUnknown(object, known, prefix, found);
   for (const path of found.unmapped) unread.unmapped.add(written(path));
@@ -178,11 +178,11 @@ function decodePart(
   open: Calls,
   reading: Reading,
 ): readonly Part[] {
-  const at = reading.written(path);
-  const fields = asJson(part);
-  const vendors = VENDOR_PARTS.find((kind) => isObject(fields[kind]));
+  const vendors = VENDOR_PARTS.find((kind) =>
+    isObject(Reflect.get(part, kind))
+  );
   if (vendors !== undefined) {
-    return [opaque(vendors, at, part, role === "user")];
+    return [opaque(vendors, reading.written(path), part, role === "user")];
   }
   note(part, PART_FIELDS, PREFIX, reading);
   const { text, functionCall, functionResponse } = part;
@@ -197,7 +197,7 @@ function decodePart(
       name: functionCall.name,
       arguments: JSON.stringify(functionCall.args ?? {}),
       ...signature,
-      at: `${at}.${reading.written("functionCall")}`,
+      at: reading.written(`${path}.functionCall`),
     }];
   }
   if (functionResponse) {
@@ -211,7 +211,7 @@ function decodePart(
       type: "tool_result",
       id: answered(functionResponse, path, open),
       ...contentOf(functionResponse, `${path}.functionResponse`, reading),
-      at: `${at}.${reading.written("functionResponse")}`,
+      at: reading.written(`${path}.functionResponse`),
     }];
   }
   if (part.thought === true) {
@@ -232,14 +232,13 @@ function mediaOf(
   prefix: string,
   reading: Reading,
 ): readonly ReturnType<typeof decodeBlob>[] {
-  const at = reading.written(path);
   if (inlineData) {
     note(inlineData, BLOB_FIELDS, `${prefix}inlineData.`, reading);
-    return [decodeBlob(inlineData, at)];
+    return [decodeBlob(inlineData, reading.written(path))];
   }
   if (fileData) {
     note(fileData, FILE_FIELDS, `${prefix}fileData.`, reading);
-    return [decodeFile(fileData, at)];
+    return [decodeFile(fileData, reading.written(path))];
   }
   return [];
 }

@@ -106,7 +106,14 @@ export function inWords<T>(given: OneSpelling | undefined, work: () => T): T {
     const problem = error.message.startsWith(`${path}: `)
       ? error.message.slice(path.length + 2)
       : error.message;
-    throw invalidField(written, problem, error.details.code);
+    const { code, wrongFields } = error.details;
+    const renamed = invalidField(written, problem, code);
+    throw wrongFields === undefined
+      ? renamed
+      : new ApiError(renamed.kind, renamed.message, {
+        ...renamed.details,
+        wrongFields: wrongFields.map((name) => given?.written(name) ?? name),
+      });
   }
 }
 

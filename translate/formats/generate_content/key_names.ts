@@ -68,36 +68,48 @@ export interface OneSpelling {
 export function oneSpelling(body: JsonObject): OneSpelling {
   /** Key → the client's spelling of it. */
   const spellings = new Map<string, string>();
-  const read = (value: unknown, at: string): unknown => {
+  /** Keys from the outermost on, `[0]` for an entry of a list: a text of each path would cost far more. */
+  const path: string[] = [];
+  const at = (key: string): string =>
+    [...path, key].join(".").replaceAll(".[", "[");
+  const read = (value: unknown): unknown => {
     if (Array.isArray(value)) {
-      const entries = value.map((entry, i) => read(entry, `${at}[${i}]`));
-      return entries.every((entry, i) => entry === value[i]) ? value : entries;
+      let copy: unknown[] | undefined;
+      for (let i = 0; i < value.length; i++) {
+        path.push(`[${i}]`);
+        const entry = read(value[i]);
+        path.pop();
+        if (entry !== value[i]) (copy ??= [...value])[i] = entry;
+      }
+      return copy ?? value;
     }
-    return isObject(value) ? readObject(value, at) : value;
+    return isObject(value) ? readObject(value) : value;
   };
-  const readObject = (object: JsonObject, at: string): JsonObject => {
+  const readObject = (object: JsonObject): JsonObject => {
     const out: JsonDraft = {};
     let changed = false;
-    for (const [key, value] of Object.entries(object)) {
+    for (const key in object) {
+      const value = object[key];
       const name = camelCase(key);
-      const path = at === "" ? key : `${at}.${key}`;
       const known = KNOWN_KEYS.has(name) ? name : BY_LETTERS.get(letters(key));
       if (known !== undefined && known !== name) {
-        throw invalidField(path, `must be spelled ${known}`);
+        throw invalidField(at(key), `must be spelled ${known}`);
       }
       if (Object.hasOwn(out, name)) {
-        throw invalidField(path, `is given twice, as ${name} and otherwise`);
+        throw invalidField(at(key), `is given twice, as ${name} and otherwise`);
       }
       if (name !== key) spellings.set(name, key);
       const listed = LISTS.has(name) && isObject(value) ? [value] : value;
-      const inner = FREE_FORM.has(name) ? listed : read(listed, path);
+      path.push(key);
+      const inner = FREE_FORM.has(name) ? listed : read(listed);
+      path.pop();
       changed ||= name !== key || inner !== value;
       put(out, name, inner);
     }
     return changed ? out : object;
   };
   return {
-    body: readObject(body, ""),
+    body: readObject(body),
     written: (path) =>
       spellings.size === 0
         ? path

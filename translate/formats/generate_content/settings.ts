@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from "zod";
+import { list } from "../../model/schema.ts";
 import {
   at,
   type SettingsTable,
@@ -26,7 +27,7 @@ export const SETTINGS: SettingsTable<undefined> = settingsTable({
     ),
   }),
   stop: at("generationConfig.stopSequences", {
-    schema: z.array(z.string()).nullish().describe(
+    schema: list(z.string()).nullish().describe(
       "Generation stops when one of them is produced.",
     ),
   }),

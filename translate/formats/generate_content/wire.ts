@@ -9,7 +9,7 @@ import { z } from "zod";
 import type { JsonObject } from "../../bytes/json.ts";
 import type { StopReason } from "../../model/reply.ts";
 import type { Effort } from "../../model/request.ts";
-import { type Maybe, opaqueObject } from "../../model/schema.ts";
+import { list, type Maybe, opaqueObject } from "../../model/schema.ts";
 import { settingsShape } from "../../model/settings_table.ts";
 import { SETTINGS } from "./settings.ts";
 
@@ -325,7 +325,7 @@ const part = z.looseObject({
     response: opaqueObject().nullish().describe(
       "What it returned; `output` or `error` alone is taken as the result or the failure.",
     ),
-    parts: z.array(
+    parts: list(
       z.looseObject({ inlineData: blob.nullish(), fileData: file.nullish() }),
     ).nullish().describe("Pictures and files that it returned."),
   }).nullish().describe("The result of a call."),
@@ -336,7 +336,7 @@ const part = z.looseObject({
 }).describe("A part of a turn.");
 const turn = z.looseObject({
   role: z.string().nullish().describe("`user` or `model`."),
-  parts: z.array(part).nullish().describe("Its parts, in order."),
+  parts: list(part).nullish().describe("Its parts, in order."),
 });
 const config = z.looseObject({
   ...settingsShape(SETTINGS, "generationConfig"),
@@ -349,7 +349,7 @@ const config = z.looseObject({
   responseJsonSchema: z.unknown().optional().describe(
     "JSON Schema of the reply.",
   ),
-  responseModalities: z.array(z.string()).nullish(),
+  responseModalities: list(z.string()).nullish(),
   thinkingConfig: z.looseObject({
     includeThoughts: z.boolean().nullish().describe(
       "Whether the reply has the reasoning.",
@@ -369,13 +369,13 @@ export const generationConfig: z.ZodType<WireConfig> = config;
 /** Schema of the body of `:generateContent` and `:streamGenerateContent`. */
 export const generateContentRequest: z.ZodType<GenerateContentRequest> = z
   .looseObject({
-    contents: z.array(turn).min(1).describe("The turns, oldest first."),
+    contents: list(turn).min(1).describe("The turns, oldest first."),
     systemInstruction: z.union([z.string(), turn]).nullish().describe(
       "System prompt.",
     ),
-    tools: z.array(
+    tools: list(
       z.looseObject({
-        functionDeclarations: z.array(
+        functionDeclarations: list(
           z.looseObject({
             name: z.string().min(1).describe("Name of the function."),
             description: z.string().nullish().describe(
@@ -398,7 +398,7 @@ export const generateContentRequest: z.ZodType<GenerateContentRequest> = z
         mode: z.string().nullish().describe(
           "`AUTO`, `ANY`, `NONE` or `VALIDATED`.",
         ),
-        allowedFunctionNames: z.array(z.string()).nullish(),
+        allowedFunctionNames: list(z.string()).nullish(),
       }).nullish(),
     }).nullish().describe("Which function the model must or may call."),
     generationConfig: config.nullish(),

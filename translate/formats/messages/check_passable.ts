@@ -8,9 +8,9 @@ import { z } from "zod";
 import { isObject, type JsonObject, objectOr } from "../../bytes/json.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { invalidField } from "../../model/error.ts";
-import { checked } from "../../model/schema.ts";
+import { checked, list } from "../../model/schema.ts";
 
-const content = z.union([z.string(), z.array(z.unknown())]);
+const content = z.union([z.string(), list(z.unknown())]);
 
 const message = z.discriminatedUnion("role", [
   z.looseObject({ role: z.enum(["user", "assistant"]), content }),
@@ -24,9 +24,9 @@ const message = z.discriminatedUnion("role", [
 
 const shared = {
   model: z.string().min(1),
-  messages: z.array(message).min(1),
+  messages: list(message).min(1),
   system: content.nullish(),
-  tools: z.array(z.unknown()).nullish(),
+  tools: list(z.unknown()).nullish(),
 };
 
 const countable = z.looseObject(shared);
@@ -37,7 +37,7 @@ const passable = z.looseObject({
   stream: z.boolean().nullish(),
   temperature: z.number().min(0).max(1).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
-  stop_sequences: z.array(z.string()).nullish(),
+  stop_sequences: list(z.string()).nullish(),
   metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
 });
 

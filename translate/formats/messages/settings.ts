@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from "zod";
+import { list } from "../../model/schema.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import { sha256 } from "../../model/names.ts";
 import type { CacheMark } from "../../model/request.ts";
@@ -58,7 +59,7 @@ export const SETTINGS: SettingsTable<SettingFacts> = settingsTable({
     unless: (_, { facts }) => facts.thinks,
   }),
   stop: at("stop_sequences", {
-    schema: z.array(z.string()).optional().describe(
+    schema: list(z.string()).optional().describe(
       "Generation stops when one of them is produced.",
     ),
     encode: withoutBlank,

@@ -7,7 +7,7 @@
  */
 import { z } from "zod";
 import { type JsonObject, objectOr } from "../../bytes/json.ts";
-import { opaqueObject } from "../../model/schema.ts";
+import { list, opaqueObject } from "../../model/schema.ts";
 import { settingsShape } from "../../model/settings_table.ts";
 import { SETTINGS } from "./settings.ts";
 
@@ -297,7 +297,7 @@ const document = z.looseObject({
       type: z.literal("content"),
       content: z.union([
         z.string(),
-        z.array(
+        list(
           z.discriminatedUnion("type", [text, image], oneOf("text or image")),
         ),
       ]),
@@ -312,7 +312,7 @@ const searchResult = z.looseObject({
   type: z.literal("search_result"),
   title: z.string(),
   source: z.string(),
-  content: z.array(text),
+  content: list(text),
 }).describe("A search result that the client provides.");
 const thinking = z.looseObject({
   type: z.literal("thinking"),
@@ -341,7 +341,7 @@ const toolResult = z.looseObject({
   tool_use_id: z.string().min(1),
   content: z.union([
     z.string(),
-    z.array(z.union([
+    list(z.union([
       z.discriminatedUnion("type", [
         text,
         image,
@@ -367,7 +367,7 @@ const block = z.union([
   ]),
   otherBlock(KNOWN_BLOCKS),
 ]);
-const content = z.union([z.string(), z.array(block)]).describe(
+const content = z.union([z.string(), list(block)]).describe(
   "Text, or blocks in order.",
 );
 const functionTool = z.looseObject({
@@ -407,7 +407,7 @@ const message = z.discriminatedUnion("role", [
     role: z.literal("system"),
     content: z.union([
       z.string(),
-      z.array(
+      list(
         z.union([
           z.discriminatedUnion("type", [text, toolChange]),
           otherBlock(new Set(["text", "tool_addition", "tool_removal"])),
@@ -461,11 +461,11 @@ const format = z.looseObject({
 
 const shared = {
   model: z.string().min(1).describe("Model id, as `GET /v1/models` lists it."),
-  messages: z.array(message).min(1).describe("The turns, oldest first."),
-  system: z.union([z.string(), z.array(text)]).optional().describe(
+  messages: list(message).min(1).describe("The turns, oldest first."),
+  system: z.union([z.string(), list(text)]).optional().describe(
     "System prompt.",
   ),
-  tools: z.array(z.union([functionTool, vendorTool])).optional().describe(
+  tools: list(z.union([functionTool, vendorTool])).optional().describe(
     "Tools that the model may call.",
   ),
   tool_choice: toolChoice.optional().describe(

@@ -14,11 +14,11 @@ import {
   type JsonObject,
   textIn,
 } from "../../bytes/json.ts";
-import { checked } from "../../model/schema.ts";
+import { checked, list } from "../../model/schema.ts";
 import { SEND_ALL } from "./state_errors.ts";
 
 const ROLES = ["user", "assistant", "system", "developer"] as const;
-const content = z.union([z.string(), z.array(z.unknown())]);
+const content = z.union([z.string(), list(z.unknown())]);
 const message = z.looseObject({
   type: z.literal("message").nullish(),
   role: z.enum(ROLES, `expected one of ${ROLES.join(", ")}`),
@@ -33,12 +33,12 @@ const item = z.union([
 
 const passable = z.looseObject({
   model: z.string().min(1),
-  input: z.union([z.string(), z.array(item)]),
+  input: z.union([z.string(), list(item)]),
   stream: z.boolean().nullish(),
   max_output_tokens: z.int().min(1).nullish(),
   temperature: z.number().min(0).max(2).nullish(),
-  tools: z.array(z.unknown()).nullish(),
-  include: z.array(z.unknown()).nullish(),
+  tools: list(z.unknown()).nullish(),
+  include: list(z.unknown()).nullish(),
   user: z.string().nullish(),
   safety_identifier: z.string().nullish(),
 });

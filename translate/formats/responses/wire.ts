@@ -20,7 +20,7 @@ import {
   type SchemaFields,
   type UnknownObject,
 } from "../../families/chat/wire.ts";
-import { type Maybe, opaqueObject } from "../../model/schema.ts";
+import { list, type Maybe, opaqueObject } from "../../model/schema.ts";
 import { settingsShape } from "../../model/settings_table.ts";
 import { SETTINGS } from "./settings.ts";
 
@@ -304,7 +304,7 @@ const part = z.union([
   ofUnknownType(PART_TYPES, ONLY_HERE),
 ]);
 
-const content = z.union([z.string(), z.array(part)]);
+const content = z.union([z.string(), list(part)]);
 const callId = z.string().min(1).describe(
   "Pairs a call with its output; not the item's own id.",
 );
@@ -325,7 +325,7 @@ const tool = z.union([
       type: z.literal("namespace"),
       name: z.string().min(1),
       description: z.string().nullish(),
-      tools: z.array(z.union([
+      tools: list(z.union([
         z.discriminatedUnion("type", [functionTool, customTool]),
         ofUnknownType(new Set(["function", "custom"]), ONLY_HERE),
       ])),
@@ -386,7 +386,7 @@ const item: z.ZodType<Item> = z.union([
     }).describe("The output of a call."),
     z.looseObject({
       type: z.literal("additional_tools"),
-      tools: z.array(tool),
+      tools: list(tool),
     }).describe("Additional tools."),
     z.looseObject({
       type: z.literal("configuration_update"),
@@ -408,7 +408,7 @@ const toolChoice = z.union([
     z.looseObject({
       type: z.literal("allowed_tools"),
       mode: z.enum(["auto", "required"]),
-      tools: z.array(opaqueObject()),
+      tools: list(opaqueObject()),
     }),
   ]),
   ofUnknownType(CHOICE_TYPES, ONLY_HERE),
@@ -419,14 +419,14 @@ export const responsesRequest: z.ZodType<ResponsesRequest> = z.looseObject({
   model: z.string().min(1).describe(
     "Model id, exactly as listed by GET /v1/models.",
   ),
-  input: z.union([z.string(), z.array(item)]).describe(
+  input: z.union([z.string(), list(item)]).describe(
     "The conversation: a text, or items, oldest first.",
   ),
   instructions: z.string().nullish().describe("The system prompt."),
   stream: z.boolean().nullish().describe(
     "True for server-sent events. Default false.",
   ),
-  tools: z.array(tool).nullish().describe("Tools that the model may call."),
+  tools: list(tool).nullish().describe("Tools that the model may call."),
   tool_choice: toolChoice.nullish().describe(
     "Which tool to call: none, auto, required, one by name, or a set of allowed ones.",
   ),
@@ -457,7 +457,7 @@ export const responsesRequest: z.ZodType<ResponsesRequest> = z.looseObject({
     context: z.string().nullish(),
     mode: z.string().nullish(),
   }).nullish().describe("How the model should reason."),
-  include: z.array(z.string()).nullish().describe(
+  include: list(z.string()).nullish().describe(
     "Additional data that the reply should contain, e.g. `reasoning.encrypted_content`.",
   ),
   store: z.boolean().nullish().describe(

@@ -1,6 +1,6 @@
 /**
  * What one party can do to all others, beside right calls: bodies that cost much to read, reports, a
- * log that nobody reads, a store that is locked. The calls stay right, whatever happens beside them.
+ * log that is left unread, a store that is locked. The calls stay right meanwhile.
  *
  * @module
  */

@@ -45,7 +45,7 @@ export function* jsonPieces(value: unknown): Generator<string, void, void> {
       yield* put("]");
     } else {
       let before = "{";
-      // Far quicker than a list of the entries, of which there may be very many.
+      // A list of all entries would cost more than writing them.
       for (const key in value) {
         const inner: unknown = Reflect.get(value, key);
         if (inner === undefined) continue;

@@ -15,6 +15,7 @@ import {
   encodeResponsesFrames,
 } from "./encode_responses.ts";
 import { replyIn } from "./fixtures/reply_in.ts";
+import { media } from "./media.ts";
 import { embeddings } from "./embeddings.ts";
 import { deliver, deliverWritten } from "./deliver.ts";
 import { defaultReply } from "./default_reply.ts";
@@ -48,6 +49,8 @@ export function answerCall(call: ParsedRequest): Script {
       return models(call);
     case "embed":
       return embed(call);
+    case "media":
+      return errorOf(call) ?? media(call);
     case "count_tokens":
       return checked(call, () => countTokens(call));
     case "generate":

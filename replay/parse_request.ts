@@ -26,6 +26,7 @@ export type VendorOperation =
   | "generate"
   | "count_tokens"
   | "embed"
+  | "media"
   | "models"
   | "unknown";
 
@@ -74,12 +75,34 @@ export function parseRequest(request: ReplayRequest): ParsedRequest {
     usageAsked: objectOf(body?.["stream_options"])["include_usage"] === true,
     body,
     json: parsed,
-    marker: body === undefined ? undefined : findMarkerInTurn(
-      operation === "embed" ? inputTexts(body) : turnTexts(dialect, body),
-    ),
+    marker: body === undefined
+      ? undefined
+      : findMarkerInTurn(markedTexts(operation, dialect, body)),
     request,
   };
 }
+
+/** The texts in which a marker may be. */
+function markedTexts(
+  operation: VendorOperation,
+  dialect: DialectName,
+  body: JsonObject,
+): readonly string[] {
+  switch (operation) {
+    case "embed":
+      return inputTexts(body);
+    case "media":
+      return ["input", "prompt", "query"].flatMap((name) =>
+        textsIn(body[name])
+      );
+    default:
+      return turnTexts(dialect, body);
+  }
+}
+
+/** The ends of the paths that `media.ts` replies to. */
+export const MEDIA_PATH: RegExp =
+  /\/(audio\/transcriptions|audio\/speech|images\/generations|rerank|moderations)$/;
 
 /** Operations of generate content that generate nothing, by the end of their path. */
 const OPERATIONS: Readonly<Record<string, VendorOperation>> = {
@@ -121,6 +144,7 @@ function readPath(path: string, request: ReplayRequest): PathReading {
   if (post && path.endsWith("/embeddings")) {
     return { dialect, operation: "embed" };
   }
+  if (post && MEDIA_PATH.test(path)) return { dialect, operation: "media" };
   if (post && path.endsWith("/v1/responses")) {
     return { dialect, operation: "generate" };
   }

@@ -34,6 +34,7 @@ import { MESSAGES_ROUTES } from "./messages.ts";
 import { METRICS_ROUTES } from "./metrics.ts";
 import { MODELS_ROUTES } from "./models.ts";
 import { openapiRoutes } from "./openapi.ts";
+import { passedRoute } from "./passed.ts";
 import { RESPONSES_ROUTES } from "./responses.ts";
 import {
   type Arrival,
@@ -75,6 +76,15 @@ export const ROUTES: readonly Route[] = [
 ];
 
 const apiTable = routeTable(ROUTES);
+
+/** The gateway's own routes of a path, or the configured one. */
+function routesAt({ config }: Gateway, path: string): readonly Match[] {
+  const own = apiTable(path);
+  const passed = own.length > 0 ? undefined : config.catalogue.routes.get(path);
+  return passed === undefined
+    ? own
+    : [{ route: passedRoute(passed), parameters: {} }];
+}
 
 /** The pages, imported with the first request for one: a start does not wait for them. */
 const pages = (): Promise<typeof import("./console/mod.ts")> =>
@@ -132,7 +142,7 @@ async function respond(arrival: Arrival): Promise<HttpReply> {
     ({ path, query } = target);
     const matches = isConsolePath(path)
       ? (await pages()).pageTable(path)
-      : apiTable(path);
+      : routesAt(gateway, path);
     if (matches.length === 0) {
       if (isConsolePath(path)) throw noSuchPage();
       const wrong = wrongAddress(path);

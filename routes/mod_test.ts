@@ -5,6 +5,7 @@ import {
   modelListReply,
   modelReply,
 } from "./reply_schemas.ts";
+import { OWN_PATHS } from "../gateway/upstream/catalogue/route_problems.ts";
 import { ROUTES } from "./mod.ts";
 import {
   startTestGateway,
@@ -23,6 +24,13 @@ async function withGateway(
     await gateway.close();
   }
 }
+
+Deno.test("no configured route can have a path of the gateway's own", () => {
+  const own = new Set(
+    ROUTES.flatMap(({ path }) => /^\/v\d+\/([^/:]+)/.exec(path)?.[1] ?? []),
+  );
+  assert.deepEqual([...own].toSorted(), [...OWN_PATHS].toSorted());
+});
 
 const bearer = { authorization: `Bearer ${TEST_KEY}` };
 

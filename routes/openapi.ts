@@ -19,6 +19,7 @@ import {
   embeddingsRequest,
 } from "../translate/embeddings/wire.ts";
 import { responsesRequest } from "../translate/formats/responses/wire.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 import { ACCOUNT_OPERATIONS } from "../gateway/console/account_operation.ts";
 import { accountModelsReply } from "../gateway/console/account_models.ts";
 import { ADMIN_DESCRIPTIONS } from "./admin/descriptions.ts";
@@ -252,13 +253,22 @@ const ERROR_STATUSES: Readonly<Record<string, string>> = {
 /** The route that serves the description of `routes` and of itself. */
 export function openapiRoutes(routes: readonly Route[]): readonly OpenRoute[] {
   let text: string | undefined;
+  let described: unknown;
   const own: OpenRoute = {
     access: "open",
     method: "GET",
     path: "/openapi.json",
     operation: "getDescription",
-    handle() {
-      text ??= JSON.stringify(description([...routes, own]));
+    handle({ gateway: { config } }) {
+      const { routes: passed } = config.catalogue;
+      if (text === undefined || described !== passed) {
+        const { paths, ...rest } = description([...routes, own]);
+        text = JSON.stringify({
+          ...rest,
+          paths: { ...objectOr(paths), ...passedPaths(passed) },
+        });
+        described = passed;
+      }
       return {
         status: 200,
         headers: { "content-type": "application/json" },
@@ -267,6 +277,35 @@ export function openapiRoutes(routes: readonly Route[]): readonly OpenRoute[] {
     },
   };
   return [own];
+}
+
+/** The endpoints of the configuration file. */
+function passedPaths(
+  passed: Gateway["config"]["catalogue"]["routes"],
+): JsonObject {
+  const content = { schema: schemaOf(z.looseObject({ model: z.string() })) };
+  return Object.fromEntries(
+    [...passed].map(([endpoint, { name }]) => [endpoint, {
+      post: {
+        operationId: name,
+        summary: `Passed to the upstream of the model: ${name}`,
+        requestBody: {
+          required: true,
+          content: {
+            "application/json": content,
+            "multipart/form-data": content,
+          },
+        },
+        responses: {
+          "200": {
+            description: "As the upstream replied",
+            content: { "*/*": {} },
+          },
+          ...errorsOf("Error"),
+        },
+      },
+    }]),
+  );
 }
 
 function description(routes: readonly Route[]): JsonObject {
@@ -337,16 +376,7 @@ function operationOf(route: Route, id: string): JsonObject {
   const error = route.access === "key" && route.dialect === generateContent
     ? "ContentError"
     : "Error";
-  const errors = route.access === "open" && !isAdmin ? {} : Object.fromEntries(
-    Object.entries(ERROR_STATUSES).map(([status, text]) => [status, {
-      description: text,
-      content: {
-        "application/json": {
-          schema: { $ref: `#/components/schemas/${error}` },
-        },
-      },
-    }]),
-  );
+  const errors = route.access === "open" && !isAdmin ? {} : errorsOf(error);
   return {
     operationId: id,
     summary: operation.summary,
@@ -381,6 +411,20 @@ function operationOf(route: Route, id: string): JsonObject {
       ...errors,
     },
   };
+}
+
+/** The replies with an error, in the form of a schema. */
+function errorsOf(schema: "Error" | "ContentError"): JsonObject {
+  return Object.fromEntries(
+    Object.entries(ERROR_STATUSES).map(([status, text]) => [status, {
+      description: text,
+      content: {
+        "application/json": {
+          schema: { $ref: `#/components/schemas/${schema}` },
+        },
+      },
+    }]),
+  );
 }
 
 /** The fields of a query, one parameter each. */

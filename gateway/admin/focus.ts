@@ -5,14 +5,21 @@
  * @module
  */
 import { explainCharge } from "../accounts/ledger/explanation.ts";
-import { isPerUse, meterWords } from "../accounts/ledger/meters.ts";
+import { isPerUse, isUnit, meterWords } from "../accounts/ledger/meters.ts";
 import { reasonText } from "../accounts/ledger/reason_text.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
 import { csvCell } from "../accounts/repositories/ledger_report.ts";
 
 /** The name of a meter in the file. */
 function meterName(of: string): string {
-  return isPerUse(of) ? meterWords(of) : `${meterWords(of)} tokens`;
+  return isPerUse(of) || isUnit(of)
+    ? meterWords(of)
+    : `${meterWords(of)} tokens`;
+}
+
+/** What a meter counts. */
+function unitOf(of: string): string {
+  return isUnit(of) ? meterWords(of) : isPerUse(of) ? "Uses" : "Tokens";
 }
 
 /** Columns of a line, in the order of the file. */
@@ -105,7 +112,7 @@ function rowsOf(entry: LedgerEntry): readonly Row[] {
       ChargePeriodStart: day.toISOString(),
       ChargePeriodEnd: new Date(day.getTime() + DAY_MS).toISOString(),
       ConsumedQuantity: tokens,
-      ConsumedUnit: isPerUse(of) ? "Uses" : "Tokens",
+      ConsumedUnit: unitOf(of),
       ContractedCost: cost,
       EffectiveCost: cost,
       ListCost: cost,
@@ -114,7 +121,7 @@ function rowsOf(entry: LedgerEntry): readonly Row[] {
       PricingQuantity: isPerUse(of)
         ? tokens
         : dollars(BigInt(tokens) * 1_000_000n),
-      PricingUnit: isPerUse(of) ? "Uses" : "1M Tokens",
+      PricingUnit: isPerUse(of) ? unitOf(of) : `1M ${unitOf(of)}`,
       ProviderName: SELLER,
       PublisherName: SELLER,
       InvoiceIssuerName: SELLER,

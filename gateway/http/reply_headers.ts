@@ -14,6 +14,8 @@ export interface ReplyHeaderOptions {
   readonly stream: boolean;
   /** The client's; decides the names of the rate limit headers, and the form of a stream. */
   readonly dialect: Pick<Dialect, "name" | "streamForm">;
+  /** What describes the body in place of its usual form; absent: nothing. */
+  readonly own?: HeaderFields;
   /** State of the key's rate limits. */
   readonly limits: Limits;
   /** Paths of the request fields that the upstream does not support. */
@@ -41,6 +43,7 @@ export function replyHeaders(options: ReplyHeaderOptions): HeaderFields {
   const headers: Record<string, string> = {
     ...(options.stream ? STREAM_HEADERS : WHOLE_HEADERS),
     ...(options.dialect.streamForm === "json_array" ? WHOLE_HEADERS : {}),
+    ...options.own,
     ...rateLimitHeaders(options.dialect.name, options.limits, options.nowMs),
   };
   if (options.dropped.length > 0) {

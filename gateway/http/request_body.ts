@@ -289,8 +289,6 @@ export async function* textPieces(
   limits: BodyLimits,
   timers: Timers,
 ): AsyncGenerator<string, void, void> {
-  const declared = Number(request.headers.get("content-length") ?? "0");
-  if (declared > limits.maxBytes) throw tooLarge(limits.maxBytes);
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const encoding = request.headers.get("content-encoding");
   const decoded = (piece?: Uint8Array): string => {
@@ -308,12 +306,19 @@ export async function* textPieces(
   yield decoded();
 }
 
-async function* bodyPieces(
+/**
+ * The pieces of a body as they arrive, decompressed.
+ *
+ * @throws {ApiError} like {@linkcode readBytes}
+ */
+export async function* bodyPieces(
   request: Request,
   encoding: string | null,
   limits: BodyLimits,
   timers: Timers,
 ): AsyncGenerator<Uint8Array, void, void> {
+  const declared = Number(request.headers.get("content-length") ?? "0");
+  if (declared > limits.maxBytes) throw tooLarge(limits.maxBytes);
   if (request.body === null) return;
   const { reader, release } = openBody(request.body, encoding);
   let timedOut = false;

@@ -191,7 +191,8 @@ export class Failover {
         }
         this.#operation = undefined;
         this.#sentBytes = this.#current.request.bytes.length;
-        const request = { ...this.#current.request, bytes: NOTHING };
+        const { headers, dropped } = this.#current.request;
+        const request = { headers, dropped, bytes: NOTHING };
         this.#current = { ...this.#current, request };
         candidate.health.replyStarted(nowMs);
         return result;

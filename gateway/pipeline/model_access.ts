@@ -30,7 +30,7 @@ export function assertActive(caller: Caller): void {
 }
 
 /** How a model that does something else is called. */
-const ENDPOINTS: Readonly<Record<ModelOperation, string>> = {
+const ENDPOINTS: Readonly<Record<string, string>> = {
   generation:
     "generates replies: call it at POST /v1/messages, POST /v1/chat/completions or POST /v1/responses",
   embeddings: "makes embeddings: call it at POST /v1/embeddings",
@@ -67,11 +67,23 @@ export function accessibleModel(
   if (operation !== undefined && !operations.includes(operation)) {
     throw new ApiError(
       "invalid_request",
-      `model: ${id} ${operations.map((one) => ENDPOINTS[one]).join("; it ")}`,
+      `model: ${id} ${
+        operations.map((one) => ENDPOINTS[one] ?? passedText(gateway, one))
+          .join("; it ")
+      }`,
       { code: "unsupported_operation", param: "model", retryable: false },
     );
   }
   return model;
+}
+
+function passedText({ config }: Gateway, operation: string): string {
+  const route = [...config.catalogue.routes.values()].find(({ name }) =>
+    name === operation
+  );
+  return `is for ${operation}${
+    route === undefined ? "" : `: call it at POST ${route.endpoint}`
+  }`;
 }
 
 function notPriced({ id }: Model): ApiError {

@@ -42,7 +42,7 @@ import type { Tap } from "./tap.ts";
 /** What is paid for. */
 export interface PaidOperation {
   /** Its name in spans, by OpenTelemetry's conventions. */
-  readonly name: "chat" | "embeddings";
+  readonly name: string;
   readonly model: Model;
   readonly operation: Operation<Reply>;
   /** Number of replies that the client asked for; progress follows the first. */
@@ -289,7 +289,7 @@ class PaidCall {
     this.#settle("complete", read.reply.progress);
     return {
       status: 200,
-      headers: this.#headers(),
+      headers: this.#headers(read.headers),
       body: bodyOf(tapped.reply.body),
     };
   }
@@ -311,7 +311,11 @@ class PaidCall {
     this.#fail = streamPump.fail;
     this.#handle.streaming = true;
     this.#progress = { of: () => relay.progress(), pump: streamPump.state };
-    return { status: 200, headers: this.#headers(), body: streamPump.body };
+    return {
+      status: 200,
+      headers: this.#headers(reply.headers),
+      body: streamPump.body,
+    };
   }
 
   #describe(nowMs: number): UnderWay {
@@ -343,8 +347,9 @@ class PaidCall {
     this.#settle(ended, progress, progress.error);
   }
 
-  #headers(): HeaderFields {
+  #headers(own: HeaderFields | undefined): HeaderFields {
     return replyHeaders({
+      ...(own === undefined ? {} : { own }),
       stream: this.#isStream,
       dialect: this.#call.dialect,
       limits: this.#limits,

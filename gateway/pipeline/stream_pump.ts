@@ -205,7 +205,9 @@ class PumpedStream implements ByteSink {
     // The reader may cancel the body while it takes the bytes.
     if (this.#finished) return;
     this.#finish("failed");
-    this.#controller?.close();
+    if (relay.breaksOff === true) {
+      this.#controller?.error(new Error("the reply broke off"));
+    } else this.#controller?.close();
   }
 
   #onPull(): Promise<void> | void {

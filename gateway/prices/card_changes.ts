@@ -12,6 +12,8 @@ import {
   type Rates,
 } from "./listed_card.ts";
 
+import { isPerUse } from "../accounts/ledger/meters.ts";
+
 /** What an amount is. */
 export type AmountUnit = "per_million_tokens" | "per_use" | "factor";
 
@@ -146,7 +148,10 @@ function amountsOf(card: ListedCard | undefined): ReadonlyMap<string, Amount> {
     name: (key: string) => string,
   ) => {
     for (const [key, amount] of Object.entries(rates)) {
-      amounts.set(name(key), { amount, unit });
+      amounts.set(name(key), {
+        amount,
+        unit: isPerUse(key) ? "per_use" : unit,
+      });
     }
   };
   add(card.rates, "per_million_tokens", (meter) => meter);

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Catalogue, Model } from "../upstream/catalogue/catalogue.ts";
+import { generates } from "../upstream/catalogue/models.ts";
 import type { HostKind } from "../upstream/hosts/host.ts";
 import { type PresentCard, presentCard } from "./present_card.ts";
 
@@ -63,7 +64,7 @@ export function checkCards(
     }
     if (card.isFree) return [];
     const kinds = new Set(
-      model.candidates.map(({ vendor }) =>
+      (generates(model) ? model.candidates : []).map(({ vendor }) =>
         vendors.find(({ name }) => name === vendor)?.kind
       ),
     );

@@ -27,7 +27,8 @@ export function presentCard(
 }
 
 function asListed(card: RateCard): PresentCard {
-  const { meters, uses = {}, call, when = [], atBaseRate = [], fromMs } = card;
+  const { meters, units, uses = {}, call, when = [], atBaseRate = [], fromMs } =
+    card;
   return {
     rates: {
       input: card.input,
@@ -35,6 +36,7 @@ function asListed(card: RateCard): PresentCard {
       cache_read: card.cacheRead,
       cache_write: card.cacheWrite,
       ...meters,
+      ...units,
     },
     uses,
     ...(call === undefined ? {} : { call }),

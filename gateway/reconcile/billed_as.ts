@@ -4,7 +4,12 @@
  *
  * @module
  */
-import { DIMENSION_NAMES, isPerUse, USES } from "../accounts/ledger/meters.ts";
+import {
+  DIMENSION_NAMES,
+  isPerUse,
+  isUnit,
+  USES,
+} from "../accounts/ledger/meters.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
 
 /** Absent: not known. */
@@ -33,7 +38,9 @@ export function billedCharge(
       (sum, one) => one.meter === meter ? sum + one.quantity : sum,
       0,
     );
-  const ofTokens = lines.filter(({ meter }) => !isPerUse(meter));
+  const ofTokens = lines.filter(({ meter }) =>
+    !isPerUse(meter) && !isUnit(meter)
+  );
   const said = new Map(
     ofTokens.flatMap(({ reasons = [] }) =>
       reasons.flatMap(({ because }) => because.split(" and "))

@@ -65,7 +65,10 @@ export async function attempt<Result>(
   const { response, sent } = first.refused;
   const { candidate } = options.call;
   // The credential may have another key, or a token may have expired early.
-  if (!await candidate.credential.refused(sent, response)) {
+  if (
+    options.call.canRepeat?.() === false ||
+    !await candidate.credential.refused(sent, response)
+  ) {
     return hinted(first, candidate);
   }
   const second = await attemptOnce(options);

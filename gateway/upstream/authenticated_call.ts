@@ -9,7 +9,15 @@ import type { Trace } from "../http/trace.ts";
 import { callHeaders } from "./call_headers.ts";
 import type { AuthHeaders } from "./credentials/credential.ts";
 import type { UpstreamClient, UpstreamResponse } from "./http/http_client.ts";
+import type { IterableBody } from "./http/resent_body.ts";
 import type { Candidate } from "./catalogue/model_registry.ts";
+
+/** A request as it is sent. */
+export interface SentRequest
+  extends Pick<UpstreamRequest, "bytes" | "headers"> {
+  /** Sent in place of the bytes, which no signature covers then. */
+  readonly body?: IterableBody;
+}
 
 /** What a call needs. */
 export interface AuthenticatedCall {
@@ -20,7 +28,7 @@ export interface AuthenticatedCall {
   /** One of the candidate's addresses. */
   readonly url: string;
   /** The request as written for the candidate. */
-  readonly upstream: Pick<UpstreamRequest, "bytes" | "headers">;
+  readonly upstream: SentRequest;
   /** Whether a stream is asked for. */
   readonly stream: boolean;
   /** The client's trace, forwarded to the upstream. */
@@ -59,7 +67,7 @@ export async function authenticatedCall(
   const response = await options.client.call({
     url,
     headers: { ...callHeaders(options), ...sent },
-    body: upstream.bytes,
+    body: upstream.body ?? upstream.bytes,
     signal,
     ...(limits === undefined ? {} : { limits }),
   });

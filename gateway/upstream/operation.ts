@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { HeaderFields } from "../http/http_reply.ts";
 import type { ApiError } from "../../translate/model/error.ts";
 import type { ReplyProgress } from "../../translate/model/reply_progress.ts";
 import type { WholeReply } from "../../translate/stream/relay.ts";
@@ -11,6 +12,7 @@ import type { Relay } from "../../translate/stream/relay_interface.ts";
 import type { UpstreamRequest } from "../../translate/upstream_request.ts";
 import type { ByteSource } from "./http/byte_source.ts";
 import type { UpstreamResponse } from "./http/http_client.ts";
+import type { SentRequest } from "./authenticated_call.ts";
 import type { Candidate, ModelRegistry } from "./catalogue/model_registry.ts";
 import type { Model } from "./catalogue/catalogue.ts";
 
@@ -23,6 +25,8 @@ export interface StreamedReply {
   readonly first: Uint8Array;
   /** Whether the upstream has repeated its own key so far, which was removed; absent: no. */
   readonly hadKey?: () => boolean;
+  /** What describes its body; absent: it is an event stream. */
+  readonly headers?: HeaderFields;
 }
 
 /** A reply that was read to its end; as event stream text for a client that asked for a stream. */
@@ -31,6 +35,8 @@ export interface ReadReply {
   readonly reply: WholeReply;
   /** The upstream repeated its own key, which was removed. */
   readonly hadKey: () => boolean;
+  /** What describes its body; absent: it is JSON, or an event stream where that was asked for. */
+  readonly headers?: HeaderFields;
 }
 
 /** A reply to the client. */
@@ -43,7 +49,9 @@ export interface PreparedCall<Result> {
   /** One of the candidate's addresses. */
   readonly url: string;
   /** The request, always written from the client's original one. */
-  readonly request: Pick<UpstreamRequest, "bytes" | "headers" | "dropped">;
+  readonly request: SentRequest & Pick<UpstreamRequest, "dropped">;
+  /** Whether the request can be sent once more; absent: it can. */
+  canRepeat?(): boolean;
   /** Whether `read` returns before the response has ended. */
   isRelayed(response: UpstreamResponse): boolean;
   /**

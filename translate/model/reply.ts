@@ -60,6 +60,10 @@ export interface Usage {
   readonly unknownOutput?: number;
   /** Uses of the vendor's own tools, by name: `web_search`. */
   readonly uses?: Readonly<Record<string, number>>;
+  /** What else was counted, by its meter, of a call through a configured route; absent for calls of other kinds. */
+  readonly units?: Readonly<Record<string, number>>;
+  /** Whether `units` were estimated, because the reply reports none. */
+  readonly areUnitsEstimated?: true;
   /** The service tier that served the reply, in the vendor's word: `priority`. */
   readonly tier?: string;
   /** The speed at which it was served: `fast`. */

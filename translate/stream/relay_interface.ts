@@ -20,6 +20,10 @@ export interface Relay {
    * ended.
    */
   fail(error: ApiError): Uint8Array;
+  /**
+   * Whether an error cannot be written into the reply, so that the response is broken off after a failure; absent: it can.
+   */
+  readonly breaksOff?: true;
   /** The bytes of a ping. */
   ping(): Uint8Array;
   /** True once everything has been sent: later bytes of the upstream are ignored. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { PartMeter } from "./meters.ts";
+import type { PartMeter, UnitMeter } from "./meters.ts";
 import type { RateCard, Situation } from "./rate_card.ts";
 
 /** Cards of other models that a call may be served by, by the vendor's own ids. */
@@ -15,6 +15,8 @@ export interface Asked extends Omit<Situation, "promptTokens"> {
   readonly meters?: readonly PartMeter[];
   /** The most uses of each of the vendor's tools. */
   readonly uses?: Readonly<Record<string, number>>;
+  /** The most of what is counted beside tokens. */
+  readonly units?: Readonly<Partial<Record<UnitMeter, number>>>;
   /** Cards of the other models that may serve the call, too. */
   readonly otherCards?: OtherCards;
 }

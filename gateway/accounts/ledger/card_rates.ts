@@ -39,6 +39,7 @@ export function cardRates(card: RateCard): readonly CardRate[] {
       ...one,
       meter: `${USES}${one.meter}`,
     })),
+    ...always(card.units ?? {}),
     ...(card.call === undefined ? [] : always({ [CALL_METER]: card.call })),
     ...(card.when ?? []).flatMap(conditionalRates),
     ...[...card.atBaseRate ?? []].map((what) => ({

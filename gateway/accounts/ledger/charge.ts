@@ -15,7 +15,13 @@
  * @module
  */
 import type { CallOutcome } from "../call_outcome.ts";
-import { chargeLines, costOfLines, totalLines } from "./charge_lines.ts";
+import {
+  type ChargeLine,
+  chargeLines,
+  costOfLines,
+  totalLines,
+} from "./charge_lines.ts";
+import { CALL_METER } from "./meters.ts";
 import { costMicroUsd, type Tokens } from "./money.ts";
 import type { RateCard } from "./rate_card.ts";
 import { type BoundedUsage, boundedUsage, markedLines } from "./usage_bound.ts";
@@ -39,7 +45,9 @@ export function chargeFor(call: Billable, outcome: CallOutcome): Charge {
     usage.cacheWrite,
     usage.output,
   ]
-    .some((value) => tokenCount(value) > 0) || usage.uses !== undefined;
+    .some((value) => tokenCount(value) > 0) ||
+    usage.uses !== undefined ||
+    usage.units !== undefined;
   const isComplete = ended === "complete";
   if (!isComplete && !isReported && tokenCount(outcome.generatedChars) === 0) {
     return charge(call, NOTHING, NO_USAGE, false, ended);
@@ -63,7 +71,7 @@ export function chargeFor(call: Billable, outcome: CallOutcome): Charge {
     cacheWrite: tokenCount(usage.cacheWrite),
     output: outputReported ? tokenCount(usage.output) : estimate,
   };
-  const estimated = !promptReported ||
+  const estimated = !promptReported || usage.areUnitsEstimated === true ||
     (!outputReported && (isComplete || estimate > 0));
   const most = outcome.most === undefined
     ? undefined
@@ -82,12 +90,27 @@ export function chargeFor(call: Billable, outcome: CallOutcome): Charge {
 
 /**
  * The charge for a call whose process died: the prompt as estimated, and the average output
- * of the model's calls. Never more than was reserved.
+ * of the model's calls. Never more than was reserved, which is the charge of a call that is not
+ * billed by tokens.
  */
 export function chargeForLost(
-  call: Billable & Pick<ReservedCall, "maxOutputTokens">,
+  call: Billable & Pick<ReservedCall, "maxOutputTokens" | "reservedMicroUsd">,
   averageOutputTokens: number,
 ): Charge {
+  const { inputTokens, maxOutputTokens, reservedMicroUsd } = call;
+  if (inputTokens + maxOutputTokens === 0 && reservedMicroUsd > 0) {
+    const whole: ChargeLine = {
+      meter: CALL_METER,
+      quantity: 1,
+      rate: reservedMicroUsd,
+      bounded: true,
+    };
+    return {
+      ...charge(call, NOTHING, NO_USAGE, true, "lost"),
+      costMicroUsd: reservedMicroUsd,
+      lines: [whole],
+    };
+  }
   const tokens: Tokens = {
     ...NOTHING,
     input: tokenCount(call.inputTokens),

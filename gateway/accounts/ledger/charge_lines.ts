@@ -14,6 +14,7 @@ import {
   METERS,
   PART_METERS,
   type PartMeter,
+  UNIT_METERS,
   USES,
 } from "./meters.ts";
 import { type Asked, NOTHING_ASKED, type OtherCards } from "./asked.ts";
@@ -37,9 +38,9 @@ import {
 export interface ChargeLine {
   /** A name of `meters.ts`, `uses.NAME`, `call`, or a kind of tokens that nothing is known of. */
   readonly meter: string;
-  /** Tokens, or uses. */
+  /** Tokens, uses, or what else the meter counts. */
   readonly quantity: number;
-  /** Micro-dollars per million tokens, or per use, before the factors. */
+  /** Micro-dollars per million, or per use, call or image, before the factors. */
   readonly rate: number;
   /** Why the rate is not the card's base rate, with its factors; absent: it is. */
   readonly reasons?: readonly Reason[];
@@ -56,7 +57,7 @@ export const CHARGE_LINES: z.ZodType<readonly ChargeLine[]> = z.array(z.object({
   meter: z.string(),
   quantity: z.int(),
   rate: z.int().describe(
-    "micro-dollars per million tokens, or per use or call, before the factors",
+    "micro-dollars per million tokens, seconds or characters, or per use, call or image, before the factors",
   ),
   reasons: z.array(z.object({
     because: z.string().describe("speed=fast, prompt_above=200000"),
@@ -127,7 +128,15 @@ export function chargeLines(
     const line = useLine(card, name, quantity);
     if (line !== undefined) lines.push(line);
   }
-  if ((card.call ?? 0) > 0 && lines.length > 0) {
+  const { units } = usage;
+  if (units !== undefined && costOfLines(lines) === 0) {
+    for (const meter of UNIT_METERS) {
+      const quantity = wholePart(units[meter]);
+      const rate = card.units?.[meter] ?? 0;
+      if (quantity > 0 && rate > 0) lines.push({ meter, quantity, rate });
+    }
+  }
+  if ((card.call ?? 0) > 0 && (lines.length > 0 || units !== undefined)) {
     lines.push({ meter: CALL_METER, quantity: 1, rate: card.call ?? 0 });
   }
   return lines;
@@ -189,6 +198,7 @@ function withLives(usage: Usage, written: number, { meters }: Asked): Usage {
 
 function isPlain(card: RateCard, usage: Usage, situation: Situation): boolean {
   return usage.served === undefined && usage.uses === undefined &&
+    usage.units === undefined &&
     (usage.unknownInput ?? 0) === 0 && (usage.unknownOutput ?? 0) === 0 &&
     (card.call ?? 0) === 0 &&
     PART_METERS.every((meter) =>

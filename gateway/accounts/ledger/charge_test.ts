@@ -170,7 +170,7 @@ Deno.test("chargeFor() never counts more reasoning than output", () => {
 });
 
 Deno.test("chargeForLost() charges the average output, at most the call's maximum", () => {
-  const call = { ...CALL, maxOutputTokens: 30 };
+  const call = { ...CALL, maxOutputTokens: 30, reservedMicroUsd: 160 };
   assert.equal(chargeForLost(call, 20).costMicroUsd, 140);
   assert.equal(chargeForLost(call, 50).costMicroUsd, 160);
   assert.equal(chargeForLost(call, 50).estimated, true);

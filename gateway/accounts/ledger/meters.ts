@@ -127,24 +127,52 @@ export const PART_METERS: readonly PartMeter[] = Object.keys(METERS).filter((
   name,
 ): name is PartMeter => METERS[name as MeterName].partOf !== undefined);
 
+/** What is counted of a call whose reply reports no tokens. */
+export interface UnitDefinition {
+  /** The name on pages and in exports. */
+  readonly words: string;
+  /** What a rate is for: a million of them, as of tokens, or one. */
+  readonly per: "million" | "one";
+}
+
+/** A meter of something else than tokens. */
+export type UnitMeter = "second" | "character" | "image";
+
+/** The meters of calls through configured routes, in the order of an explanation. */
+export const UNITS: Readonly<Record<UnitMeter, UnitDefinition>> = {
+  second: { words: "Seconds", per: "million" },
+  character: { words: "Characters", per: "million" },
+  image: { words: "Images", per: "one" },
+};
+
+/** The names of {@linkcode UNITS}. */
+export const UNIT_METERS = Object.keys(UNITS) as readonly UnitMeter[];
+
+/** Whether a meter counts something else than tokens, uses or calls. */
+export function isUnit(meter: string): meter is UnitMeter {
+  return Object.hasOwn(UNITS, meter);
+}
+
 /** Prefix of the meter of a tool's uses: `uses.web_search`. */
 export const USES = "uses.";
 /** The meter whose rate is for each call that used anything. */
 export const CALL_METER = "call";
 
-/** The name of any meter on pages: tokens, a tool's uses, or calls. */
+/** The name of any meter on pages. */
 export function meterWords(meter: string): string {
   if (meter.startsWith(USES)) {
     return `Uses of ${meter.slice(USES.length).replaceAll("_", " ")}`;
   }
+  if (isUnit(meter)) return UNITS[meter].words;
   return meter === CALL_METER
     ? "Calls"
     : METERS[meter as MeterName]?.words ?? meter;
 }
 
-/** Whether a meter's rate is for one use or one call, not for a million tokens. */
+/** Whether a meter's rate is for one use, call or image, not for a million of what it counts. */
 export function isPerUse(meter: string): boolean {
-  return meter === CALL_METER || meter.startsWith(USES);
+  return meter === CALL_METER || meter.startsWith(USES) ||
+    (isUnit(meter) && UNITS[meter].per === "one");
 }
 
 /** What a condition of a card is about. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { CALL_METER, METERS, meterWords } from "./meters.ts";
+import { CALL_METER, METERS, meterWords, UNIT_METERS } from "./meters.ts";
 
 Deno.test("the documentation has a row for each meter, in their order", async () => {
   const page = await Deno.readTextFile(
@@ -11,15 +11,20 @@ Deno.test("the documentation has a row for each meter, in their order", async ()
   );
   assert.deepEqual(
     [...rows].map(([, name]) => name),
-    [...Object.keys(METERS), "uses.NAME", CALL_METER],
+    [...Object.keys(METERS), ...UNIT_METERS, "uses.NAME", CALL_METER],
   );
 });
 
 Deno.test("meterWords() names every meter", () => {
   assert.deepEqual(
-    ["cache_write_1h", "uses.web_search", "call", "unknown_input"].map(
-      meterWords,
-    ),
-    ["Cache write, 1 hour", "Uses of web search", "Calls", "unknown_input"],
+    ["cache_write_1h", "uses.web_search", "second", "call", "unknown_input"]
+      .map(meterWords),
+    [
+      "Cache write, 1 hour",
+      "Uses of web search",
+      "Seconds",
+      "Calls",
+      "unknown_input",
+    ],
   );
 });

@@ -11,6 +11,7 @@ import {
   type MeterName,
   METERS,
   type PartMeter,
+  type UnitMeter,
   valueOf,
 } from "./meters.ts";
 import type { ModelPrice, StoredPrice } from "./money.ts";
@@ -35,6 +36,8 @@ export interface RateCard extends StoredPrice {
   readonly meters?: Readonly<Partial<Record<PartMeter, number>>>;
   /** Micro-dollars for one use of a vendor's own tool, by its name. */
   readonly uses?: Readonly<Record<string, number>>;
+  /** Rates of what is counted where a reply reports no tokens that cost anything; what each is for is in `UNITS`. */
+  readonly units?: Readonly<Partial<Record<UnitMeter, number>>>;
   /** Micro-dollars for a call. */
   readonly call?: number;
   /** In order: a later one replaces what an earlier one replaced. */

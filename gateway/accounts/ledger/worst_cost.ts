@@ -3,7 +3,13 @@
  *
  * @module
  */
-import { isPerUse, type MeterName, METERS, PART_METERS } from "./meters.ts";
+import {
+  isPerUse,
+  type MeterName,
+  METERS,
+  PART_METERS,
+  UNIT_METERS,
+} from "./meters.ts";
 import { microUsdOf, type StoredPrice } from "./money.ts";
 import {
   conditionsOf,
@@ -41,6 +47,12 @@ export function worstCostMicroUsd(
     sum += BigInt(promptTokens) * rates.in +
       BigInt(maxOutputTokens) * rates.out;
   }
+  const units = unitLines(card, asked).reduce(
+    (all, line) => all + picoUsdOf(line),
+    0n,
+  );
+  // A call is billed by its tokens or by what else is counted.
+  if (units > sum) sum = units;
   for (const line of perUse(card, asked)) sum += picoUsdOf(line);
   return microUsdOf(sum);
 }
@@ -65,6 +77,17 @@ export function askedPrice(
     output: each("output"),
     ...(card.version === undefined ? {} : { version: card.version }),
   };
+}
+
+function unitLines(
+  card: RateCard,
+  { units = {} }: Asked,
+): readonly ChargeLine[] {
+  return UNIT_METERS.map((meter) => ({
+    meter,
+    quantity: Math.ceil(units[meter] ?? 0),
+    rate: card.units?.[meter] ?? 0,
+  }));
 }
 
 function perUse(card: RateCard, asked: Asked): readonly ChargeLine[] {

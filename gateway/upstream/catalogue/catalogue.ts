@@ -28,6 +28,7 @@ import {
   MODELS,
   type ToolReasoningDialect,
 } from "./models.ts";
+import { type PassedRoute, passedRoutes } from "./route_settings.ts";
 import { addedVendor } from "./vendor_settings.ts";
 import { type Vendor, VENDORS } from "./vendors.ts";
 import { type HostLists, withListed } from "./wildcards.ts";
@@ -81,6 +82,8 @@ export interface Catalogue {
   readonly models: readonly Model[];
   /** The built-in vendors, then those of the overrides; names are unique. */
   readonly vendors: readonly Vendor[];
+  /** The configured endpoints, by their paths. */
+  readonly routes: ReadonlyMap<string, PassedRoute>;
 }
 
 /**
@@ -137,7 +140,11 @@ export function catalogue(
       }],
     };
   });
-  return { models: [...models, ...aliases(models, overrides)], vendors };
+  return {
+    models: [...models, ...aliases(models, overrides)],
+    vendors,
+    routes: passedRoutes(file.routes),
+  };
 }
 
 /** Models of the file that are others under another id. */
@@ -195,6 +202,7 @@ function merged(
       ...defined(override.capabilities ?? {}),
     },
     operations: override.operations ?? row?.operations ?? GENERATES,
+    ...(override.allowed === undefined ? {} : { allowed: override.allowed }),
     ...(row?.toolReasoning === undefined
       ? {}
       : { toolReasoning: row.toolReasoning }),

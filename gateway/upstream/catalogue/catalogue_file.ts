@@ -11,6 +11,7 @@ import {
   type ModelOverride,
 } from "./catalogue_shape.ts";
 import { MODELS } from "./models.ts";
+import { routeProblems } from "./route_problems.ts";
 import { meant, namesFields, noSuch } from "./setting_errors.ts";
 import type { z } from "zod";
 import type { Vendor } from "./vendors.ts";
@@ -78,7 +79,11 @@ function wellShaped(
         first === section && row !== undefined ? [String(row)] : []
       ),
     );
-  const [vendors, models] = [faulty("vendors"), faulty("models")];
+  const [vendors, models, routes] = [
+    faulty("vendors"),
+    faulty("models"),
+    faulty("routes"),
+  ];
   const rows = (section: string, without: ReadonlySet<string>): JsonObject =>
     Object.fromEntries(
       Object.entries(objectOr(objectOr(json)[section]))
@@ -87,6 +92,7 @@ function wellShaped(
   const rest = catalogueShape.safeParse({
     vendors: rows("vendors", vendors),
     models: rows("models", models),
+    routes: rows("routes", routes),
   });
   return [rest.data ?? {}, vendors];
 }
@@ -220,6 +226,7 @@ function inconsistencies(
       seen.add(name);
     }
   }
+  problems.push(...routeProblems(file, vendors));
   return problems;
 }
 

@@ -6,6 +6,7 @@
  */
 import { z } from "zod";
 import { priceShape } from "./price_shape.ts";
+import { routeName, routeSettings } from "./route_settings.ts";
 import { vendorSettings } from "./vendor_settings.ts";
 
 const capabilityOverrides = z.strictObject({
@@ -91,7 +92,11 @@ const modelOverride = z.strictObject({
   price: priceShape.nullable(),
   free: z.literal(true),
   alias: z.string().min(1),
-  operations: z.array(z.enum(["generation", "embeddings"])).min(1),
+  operations: z.array(z.string()).min(1),
+  allowed: z.record(
+    z.string().min(1),
+    z.array(z.union([z.string(), z.number(), z.boolean()])),
+  ),
   capabilities: capabilityOverrides,
   candidates: z.array(candidateOverride).min(1),
   timeouts: callTimeouts.extend({ total_seconds: timeLimit }).partial(),
@@ -107,6 +112,7 @@ export const catalogueShape = z.strictObject({
     vendorSettings,
   ),
   models: z.record(z.string().min(1), modelOverride.nullable()),
+  routes: z.record(routeName, routeSettings),
 }).partial();
 
 /** Overrides of one model: fields of a built-in row to change, or those of a new row. */

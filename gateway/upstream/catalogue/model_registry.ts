@@ -14,6 +14,7 @@ import type { HostRequest } from "../../../translate/upstream_request.ts";
 import { Breaker } from "../health/breaker.ts";
 import type { Credential } from "../credentials/credential.ts";
 import { keyCredential } from "../credentials/key_credential.ts";
+import { fill } from "../hosts/address.ts";
 import { type CallAddress, callAddress } from "../hosts/hosts.ts";
 import type { HostDialect } from "../hosts/host.ts";
 import { forModel } from "../hosts/model_rules.ts";
@@ -49,6 +50,8 @@ export interface Candidate {
   readonly servesOneVendor: boolean;
   /** Where it is called. */
   readonly address: CallAddress;
+  /** The address of another path of its vendor: a template as those of the host. */
+  urlAt(path: string): string;
   /** The dialect as the vendor's host serves it. */
   readonly hostDialect: HostDialect;
   /** The dialect's defaults, overridden by the rows of the model and the candidate. */
@@ -245,6 +248,7 @@ function candidate(
   ) return [];
   hostDialect = forModel(served, row.upstreamModel);
   const limits = { ...model.limits, ...row.limits };
+  const values = { ...vendor?.values, model: row.upstreamModel };
   return [{
     model,
     name: nameOf(row),
@@ -258,12 +262,8 @@ function candidate(
     dialect: redactKey(dialectAt(hostDialect), credential.secrets),
     credential,
     servesOneVendor: vendor?.serves !== undefined,
-    address: callAddress(
-      vendorAccess.baseUrl,
-      hostDialect,
-      { ...vendor?.values, model: row.upstreamModel },
-      row.route,
-    ),
+    address: callAddress(vendorAccess.baseUrl, hostDialect, values, row.route),
+    urlAt: (path) => `${vendorAccess.baseUrl}${fill(path, values)}`,
     hostDialect,
     capabilities: capabilitiesOf(row, hostDialect),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),

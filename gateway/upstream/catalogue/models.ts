@@ -18,8 +18,8 @@ export interface ToolReasoningDialect {
   readonly when: readonly ToolReasoning[];
 }
 
-/** What a model does: it generates, or makes embeddings. */
-export type ModelOperation = "generation" | "embeddings";
+/** What a model does: it generates, makes embeddings, or what the route of this name is for. */
+export type ModelOperation = string;
 
 /** What a model does if its row does not state it. */
 export const GENERATES: readonly ModelOperation[] = ["generation"];
@@ -46,6 +46,10 @@ export interface ModelRow {
   readonly capabilities: Partial<Capabilities>;
   /** At least one; absent: it generates. */
   readonly operations?: readonly ModelOperation[];
+  /** Values that clients of configured routes may give to fields of the body; absent: any. */
+  readonly allowed?: Readonly<
+    Record<string, readonly (string | number | boolean)[]>
+  >;
   /** Absent: every dialect of the vendor takes tools and reasoning together. */
   readonly toolReasoning?: ToolReasoningDialect;
 }

@@ -10,6 +10,9 @@ import {
   type MeterName,
   METERS,
   PART_METERS,
+  UNIT_METERS,
+  type UnitMeter,
+  UNITS,
   valueOf,
 } from "../../accounts/ledger/meters.ts";
 import { namesFields } from "./setting_errors.ts";
@@ -38,6 +41,14 @@ const rates = z.strictObject(
     MeterName,
     typeof rate
   >,
+).partial();
+
+const unitRates = z.strictObject(
+  Object.fromEntries(
+    UNIT_METERS.map((
+      name,
+    ) => [name, UNITS[name].per === "one" ? perUse : rate]),
+  ) as Record<UnitMeter, typeof rate>,
 ).partial();
 
 const condition = z.strictObject({
@@ -77,9 +88,7 @@ const AT_BASE_RATE = [
   ...PART_METERS,
 ] as const;
 
-const card = rates.extend({
-  input: rate,
-  output: rate,
+const card = rates.extend(unitRates.shape).extend({
   from: z.union([z.iso.date(), z.iso.datetime({ offset: true })], {
     error: "expected a day such as 2026-12-31, or a time with a time zone",
   }).optional(),
@@ -96,7 +105,28 @@ const card = rates.extend({
       error: `expected one of ${AT_BASE_RATE.join(", ")}, uses.NAME`,
     }),
   ).optional(),
+}).superRefine((one, context) => {
+  // What is not billed by tokens is the price of a configured route alone; `route_problems.ts` checks that.
+  if (isByUnit(one)) return;
+  for (const name of ["input", "output"] as const) {
+    if (one[name] !== undefined) continue;
+    context.addIssue({
+      code: "invalid_type",
+      expected: "number",
+      input: undefined,
+      path: [name],
+      message: "Invalid input: expected number, received undefined",
+    });
+  }
 });
+
+/** Whether a card has a price for something else than tokens. */
+function isByUnit(
+  one: Readonly<Partial<Record<UnitMeter | "call", number | undefined>>>,
+): boolean {
+  return one.call !== undefined ||
+    UNIT_METERS.some((name) => one[name] !== undefined);
+}
 
 const cards = z.array(card).min(1).max(100).refine(
   (list) => new Set(list.map(({ from }) => from)).size === list.length,
@@ -138,11 +168,18 @@ export function cardsOf(setting: PriceSetting): readonly RateCard[] {
         one[name] === undefined ? [] : [[name, one[name]]]
       ),
     );
+    const units = Object.fromEntries(
+      UNIT_METERS.flatMap((name) =>
+        one[name] === undefined ? [] : [[name, one[name]]]
+      ),
+    );
+    const { input = 0, output = 0 } = one;
     return {
-      input: one.input,
-      cacheRead: one.cache_read ?? one.input,
-      cacheWrite: one.cache_write ?? one.input,
-      output: one.output,
+      input,
+      cacheRead: one.cache_read ?? input,
+      cacheWrite: one.cache_write ?? input,
+      output,
+      ...(Object.keys(units).length === 0 ? {} : { units }),
       ...(Object.keys(meters).length === 0 ? {} : { meters }),
       ...(one.uses === undefined ? {} : { uses: one.uses }),
       ...(one.call === undefined ? {} : { call: one.call }),
@@ -183,8 +220,8 @@ function definedOf(
 
 /** A card in the form of the configuration file, for JSON. */
 export function cardJson(card: RateCard): Readonly<Record<string, unknown>> {
-  const { meters, uses, call, when, atBaseRate, fromMs, version, source } =
-    card;
+  const { meters, units, uses, call, when, atBaseRate } = card;
+  const { fromMs, version, source } = card;
   return {
     ...(fromMs === undefined ? {} : { from: new Date(fromMs).toISOString() }),
     ...(version === undefined ? {} : { version }),
@@ -194,6 +231,7 @@ export function cardJson(card: RateCard): Readonly<Record<string, unknown>> {
     cache_write: card.cacheWrite,
     output: card.output,
     ...meters,
+    ...units,
     ...(uses === undefined ? {} : { uses }),
     ...(call === undefined ? {} : { call }),
     ...(when === undefined ? {} : {

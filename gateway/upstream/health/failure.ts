@@ -28,6 +28,8 @@ const REQUEST_ERRORS: ReadonlySet<ErrorKind> = new Set([
   "unsupported_media",
   "method_not_allowed",
   "permission",
+  // A body that passes as it arrives, from a client that stopped sending.
+  "request_timeout",
 ]);
 
 /** Kinds of a failure that may pass, whatever its status is: a host may send 400 or 424 for one. */

@@ -19,7 +19,7 @@ export interface FailedAttempt extends AttemptFailure {
 export interface RetryState {
   /** All candidates of the model, for the client's dialect. */
   readonly candidates: readonly Candidate[];
-  /** Candidates whose format cannot express the request. */
+  /** Candidates whose format cannot express the request, or to which it cannot be sent again. */
   readonly incompatible: readonly Candidate[];
   /** At least one, in order. */
   readonly failed: readonly FailedAttempt[];
@@ -80,6 +80,7 @@ function retrySoonest(at: RetryState): NextAttempt | undefined {
     if (
       failures.length === 0 || failures.length >= MAX_ATTEMPTS_PER_CANDIDATE ||
       failures.some((one) => one.retryAt !== "any") ||
+      at.incompatible.includes(candidate) ||
       candidate.health.state(at.nowMs) !== "closed"
     ) continue;
     const waitMs = Math.max(

@@ -21,6 +21,8 @@ const LARGE_READ_BYTES = 2 * 1024;
 /** A slab with less room is full. */
 const MIN_ROOM_BYTES = 1024;
 
+/** More than this may not wait to be written before a body in pieces is paused. */
+const MAX_UNWRITTEN_BYTES = 256 * 1024;
 /** Pieces up to this total size are written together. */
 const MAX_JOINED_BYTES = 64 * 1024;
 
@@ -60,6 +62,9 @@ export class ConnSocket extends EventEmitter {
   #unread: Uint8Array | undefined;
   #isReading = false;
   #unwritten: Uint8Array[] = [];
+  #unwrittenBytes = 0;
+  /** A writer waits for `drain`. */
+  #isFull = false;
   #isWriting = false;
   #corks = 0;
   /** Start of the last write, on the monotonic clock. */
@@ -140,13 +145,15 @@ export class ConnSocket extends EventEmitter {
   };
 
   /**
-   * Writes bytes or Latin-1 text. undici writes a whole request at once, corked, and ignores the
-   * result.
+   * Writes bytes or Latin-1 text. undici writes a whole request at once, corked; of a body in pieces
+   * it writes the next one after `drain`, if the result is false.
    */
   write(piece: string | Uint8Array): boolean {
     this.#unwritten.push(typeof piece === "string" ? latin1(piece) : piece);
+    this.#unwrittenBytes += piece.length;
     if (this.#corks === 0) this.#startWriting();
-    return true;
+    this.#isFull ||= this.#unwrittenBytes > MAX_UNWRITTEN_BYTES;
+    return !this.#isFull;
   }
 
   /** Buffers writes until {@linkcode ConnSocket.uncork}. */
@@ -188,10 +195,17 @@ export class ConnSocket extends EventEmitter {
     if (this.#isWriting || this.#destroyed) return;
     const [piece, ...rest] = joined(this.#unwritten);
     this.#unwritten = rest;
-    if (piece === undefined) return;
+    if (piece === undefined) {
+      if (this.#isFull) {
+        this.#isFull = false;
+        this.emit("drain");
+      }
+      return;
+    }
     this.#isWriting = true;
     this.#conn.write(piece).then((size) => {
       this.#isWriting = false;
+      this.#unwrittenBytes -= size;
       if (size < piece.length) this.#unwritten.unshift(piece.subarray(size));
       this.#writeMore();
     }, this.#hasFailed);

@@ -18,6 +18,7 @@ import { dialingAgent, type DialingOptions } from "./dialing_agent.ts";
 import type { Resolve } from "./dial.ts";
 import { type CallLimits, PhaseTimer } from "./phase_timer.ts";
 import { type ReleasableBody, releasableBody } from "./releasable_body.ts";
+import type { IterableBody } from "./resent_body.ts";
 import { ResponseHead } from "./response_head.ts";
 
 export interface UpstreamCall {
@@ -26,7 +27,7 @@ export interface UpstreamCall {
   /** All headers to send, including the vendor's key. */
   readonly headers: Readonly<Record<string, string>>;
   /** Sent as is, uncompressed. */
-  readonly body: Uint8Array;
+  readonly body: Uint8Array | IterableBody;
   /** Limits that replace the client's; absent: none. */
   readonly limits?: Partial<CallLimits>;
   /** Aborts the call in any phase. */
@@ -101,7 +102,13 @@ function dispatch(
   timers: Timers,
 ): Promise<UpstreamResponse> {
   const { origin, path } = addressOf(call.url);
-  const releasable = releasableBody(call.body);
+  const { body } = call;
+  const releasable = body instanceof Uint8Array
+    ? releasableBody(body)
+    : undefined;
+  const length = body instanceof Uint8Array && releasable === undefined
+    ? undefined
+    : body.length;
   return new Promise((resolve, reject) => {
     const handler = new UpstreamCallHandler(
       call.signal,
@@ -116,11 +123,11 @@ function dispatch(
       origin,
       path,
       method: "POST",
-      headers: releasable === undefined
+      headers: length === undefined
         ? { ...call.headers }
-        : { ...call.headers, "content-length": String(call.body.length) },
+        : { ...call.headers, "content-length": String(length) },
       // undici accepts any iterable, but its types name only its own kinds of bodies.
-      body: releasable === undefined ? call.body : releasable as never,
+      body: (releasable ?? body) as never,
       onDialing: (attempt) => handler.dialing(attempt),
     };
     handler.start();

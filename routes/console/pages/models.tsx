@@ -189,8 +189,9 @@ function AllRates(
         ]}
       />
       <p class="soft">
-        Dollars per million tokens, per use or per call. A factor multiplies the
-        rates of all tokens. What a model has no rate for is refused.
+        Dollars per million tokens, seconds or characters, per use, image or
+        call. A factor multiplies the rates of all tokens. What a model has no
+        rate for is refused.
       </p>
     </>
   );

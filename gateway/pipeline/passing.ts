@@ -1,0 +1,287 @@
+/**
+ * The operation of a configured route: the client's body goes to an upstream with the model's name
+ * replaced, and the reply comes back as it is.
+ *
+ * @module
+ */
+import {
+  isObject,
+  type JsonObject,
+  parseJson,
+} from "../../translate/bytes/json.ts";
+import { spliceFields } from "../../translate/bytes/json_splice.ts";
+import { ApiError } from "../../translate/model/error.ts";
+import type { Usage } from "../../translate/model/reply.ts";
+import { passedUsage } from "../../translate/passed_usage.ts";
+import type { Relay } from "../../translate/stream/relay_interface.ts";
+import { type SseParser, sseParser } from "../../translate/stream/sse.ts";
+import type { HeaderFields } from "../http/http_reply.ts";
+import type { PassedBody } from "../http/passed_body.ts";
+import { readUpTo } from "../upstream/attempt.ts";
+import type { Model } from "../upstream/catalogue/catalogue.ts";
+import type {
+  Candidate,
+  ModelRegistry,
+} from "../upstream/catalogue/model_registry.ts";
+import type { PassedRoute } from "../upstream/catalogue/route_settings.ts";
+import type { UpstreamResponse } from "../upstream/http/http_client.ts";
+import type {
+  Operation,
+  PreparedCall,
+  ReadReply,
+  Reply,
+  StreamedReply,
+} from "../upstream/operation.ts";
+import { keyFilter, withoutKeys } from "../upstream/without_keys.ts";
+import { replyAmounts, type RequestAmounts } from "./passed_amounts.ts";
+
+/** The largest JSON reply: pictures in base64 may be in it. */
+const MAX_JSON_BYTES = 128 * 1024 * 1024;
+const CHARS_PER_TOKEN = 4;
+const NOTHING = new Uint8Array(0);
+const DECODER = new TextDecoder();
+
+/** What is passed, and how its charge is found. */
+export interface PassedCall {
+  readonly route: PassedRoute;
+  readonly body: PassedBody;
+  /** Whether the body asks for an event stream. */
+  readonly isStream: boolean;
+  /** As the client sent it. */
+  readonly accept: string;
+  readonly amounts: RequestAmounts;
+  /** Tokens of the reply that are charged at most where it reports none; 0: nothing but tokens reported is charged. */
+  readonly estimatedTokens: number;
+}
+
+/** Passes a body on. */
+export class Passing implements Operation<Reply> {
+  readonly #call: PassedCall;
+
+  constructor(call: PassedCall) {
+    this.#call = call;
+  }
+
+  /** See {@linkcode Operation.isStream}. */
+  get isStream(): boolean {
+    return this.#call.isStream;
+  }
+
+  /** All of the model: which paths they have is the operator's knowledge. */
+  candidates(models: ModelRegistry, model: Model): readonly Candidate[] {
+    return models.candidates(model, "chat_completions");
+  }
+
+  /** See {@linkcode Operation.prepare}. */
+  prepare(candidate: Candidate): PreparedCall<Reply> {
+    const { route, body, accept, amounts, estimatedTokens } = this.#call;
+    const vendor = candidate.name.slice(0, candidate.name.indexOf("/"));
+    const sent = body.as(candidate.upstreamModel);
+    return {
+      candidate,
+      url: candidate.urlAt(route.pathAt(vendor)),
+      request: { ...sent, headers: { ...sent.headers, accept }, dropped: [] },
+      canRepeat: () => body.canRepeat(),
+      isRelayed: (response) => !isJson(response),
+      async read(response) {
+        body.release();
+        const figures = new Figures(route, amounts, estimatedTokens);
+        return isJson(response)
+          ? await wholeReply(candidate, response, figures, body.model)
+          : await relayedReply(candidate, response, figures);
+      },
+    };
+  }
+}
+
+function isJson(response: UpstreamResponse): boolean {
+  return /^application\/([\w.+-]+\+)?json\b/i.test(
+    response.header("content-type") ?? "",
+  );
+}
+
+/** What a reply reports for its charge. */
+class Figures {
+  readonly #route: PassedRoute;
+  readonly #amounts: RequestAmounts;
+  readonly #estimatedTokens: number;
+  /** The last JSON with amounts or usage in it. */
+  #told: JsonObject | undefined;
+  #tokens: Usage | undefined;
+  #bytes = 0;
+
+  constructor(
+    route: PassedRoute,
+    amounts: RequestAmounts,
+    estimatedTokens: number,
+  ) {
+    this.#route = route;
+    this.#amounts = amounts;
+    this.#estimatedTokens = estimatedTokens;
+  }
+
+  noteBytes(count: number): void {
+    this.#bytes += count;
+  }
+
+  noteJson(json: JsonObject): void {
+    const tokens = passedUsage(json);
+    if (tokens !== undefined) this.#tokens = tokens;
+    if (this.#told === undefined || json["usage"] !== undefined) {
+      this.#told = json;
+    }
+  }
+
+  usage(): Usage {
+    const tokens = this.#tokens ??
+      (this.#estimatedTokens > 0 ? {} : { input: 0, output: 0 });
+    return {
+      ...tokens,
+      ...replyAmounts(this.#route, this.#amounts, this.#told),
+    };
+  }
+
+  /** The base of an estimate: a token has at least a byte, and no more of them are reserved. */
+  get generatedChars(): number {
+    return this.#tokens === undefined
+      ? Math.min(this.#bytes, this.#estimatedTokens * CHARS_PER_TOKEN)
+      : 0;
+  }
+}
+
+async function wholeReply(
+  candidate: Candidate,
+  response: UpstreamResponse,
+  figures: Figures,
+  model: string,
+): Promise<ReadReply> {
+  const sent = await readUpTo(response.body, MAX_JSON_BYTES, "fail");
+  const bytes = withoutKeys(sent, candidate.credential.secrets());
+  const text = DECODER.decode(bytes);
+  const json = parseJson(text);
+  if (json === undefined) {
+    throw new ApiError("upstream", "the upstream's reply is not JSON");
+  }
+  figures.noteBytes(bytes.length);
+  if (isObject(json)) {
+    if (isObject(json["error"])) {
+      throw candidate.dialect.decodeError(502, response.headers(), text);
+    }
+    figures.noteJson(json);
+  }
+  return {
+    type: "whole",
+    reply: {
+      body: isObject(json) && typeof json["model"] === "string"
+        ? spliceFields(bytes, { model })
+        : bytes,
+      progress: {
+        started: true,
+        ended: true,
+        usage: figures.usage(),
+        generatedChars: figures.generatedChars,
+      },
+    },
+    hadKey: () => bytes !== sent,
+    headers: headersOf(response),
+  };
+}
+
+async function relayedReply(
+  candidate: Candidate,
+  response: UpstreamResponse,
+  figures: Figures,
+): Promise<StreamedReply> {
+  const { body: source } = response;
+  const headers = headersOf(response);
+  const filter = keyFilter(candidate.credential.secrets());
+  const relay = passingRelay(
+    figures,
+    filter,
+    headers["content-type"]?.startsWith("text/event-stream")
+      ? sseParser()
+      : undefined,
+  );
+  try {
+    if (
+      /^(text\/html|application\/xhtml)/i.test(headers["content-type"] ?? "")
+    ) {
+      throw new ApiError("upstream", "the upstream replied with a web page");
+    }
+    const chunk = await source.read();
+    return {
+      type: "stream",
+      relay,
+      source,
+      first: chunk === undefined ? relay.end() : relay.push(chunk),
+      headers,
+      ...(filter === undefined ? {} : { hadKey: filter.found }),
+    };
+  } catch (error) {
+    source.cancel();
+    throw error;
+  }
+}
+
+function passingRelay(
+  figures: Figures,
+  filter: ReturnType<typeof keyFilter>,
+  events: SseParser | undefined,
+): Relay {
+  let hasEnded = false;
+  let failure: ApiError | undefined;
+  const observe = (frames: ReturnType<SseParser["push"]>): void => {
+    for (const { data } of frames) {
+      const json = data.startsWith("{") ? parseJson(data) : undefined;
+      if (isObject(json)) figures.noteJson(json);
+    }
+  };
+  const pass = (bytes: Uint8Array): Uint8Array => {
+    figures.noteBytes(bytes.length);
+    if (events !== undefined) observe(events.push(bytes));
+    return bytes;
+  };
+  return {
+    breaksOff: true,
+    push: (chunk) => pass(filter === undefined ? chunk : filter.push(chunk)),
+    end() {
+      const rest = filter === undefined ? NOTHING : pass(filter.rest());
+      if (events !== undefined) observe(events.end());
+      hasEnded = true;
+      return rest;
+    },
+    fail(error) {
+      failure = error;
+      return NOTHING;
+    },
+    ping: () => NOTHING,
+    done: () => hasEnded,
+    progress: () => ({
+      started: true,
+      ended: hasEnded,
+      usage: figures.usage(),
+      generatedChars: figures.generatedChars,
+      ...(failure === undefined ? {} : { error: failure }),
+    }),
+  };
+}
+
+/** The headers that describe the reply's body to the client. */
+function headersOf(response: UpstreamResponse): HeaderFields {
+  const type = response.header("content-type") ?? "application/octet-stream";
+  const disposition = response.header("content-disposition");
+  return {
+    "content-type": type,
+    // No browser takes it for a page.
+    "x-content-type-options": "nosniff",
+    ...(disposition === undefined
+      ? {}
+      : { "content-disposition": disposition }),
+    ...(/^text\/event-stream/i.test(type)
+      ? {
+        "cache-control": "no-cache, no-transform",
+        "x-accel-buffering": "no",
+      }
+      : {}),
+  };
+}

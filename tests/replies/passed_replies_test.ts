@@ -1,0 +1,284 @@
+/** Replies of configured endpoints on their way to the client. */
+import assert from "node:assert/strict";
+import { UPSTREAM_KEY, withPassed } from "../support/passed_upstream.ts";
+import { chargesIn } from "../support/billing.ts";
+import type { TestGateway } from "../support/test_gateway.ts";
+
+const BODY = { model: "house-thing", input: "a text" };
+
+const ask = ({ post }: TestGateway, signal?: AbortSignal): Promise<Response> =>
+  post("/v1/things", BODY, { accept: "audio/mpeg" }, signal);
+
+Deno.test("the upstream receives the body with its own model and its own key", async () => {
+  let seen: Record<string, unknown> = {};
+  await withPassed(
+    async (request) => {
+      const { pathname, search } = new URL(request.url);
+      const names = ["authorization", "x-api-key", "accept", "content-type"];
+      seen = {
+        path: pathname + search,
+        ...Object.fromEntries(
+          names.map((one) => [one, request.headers.get(one)]),
+        ),
+        body: await request.text(),
+      };
+      return Response.json({ model: "upstream-thing-0", n: 1.0 });
+    },
+    { route: { path: "/things/{model}?version=2" } },
+    async ({ post }) => {
+      const text = '{"n": 1.0, "model": "house-thing", "x": [ ]}';
+      const reply = await post("/v1/things?key=other", text, {
+        accept: "audio/mpeg",
+      });
+      assert.deepEqual(seen, {
+        path: "/base/things/upstream-thing-0?version=2",
+        authorization: `Bearer ${UPSTREAM_KEY}`,
+        "x-api-key": null,
+        accept: "audio/mpeg",
+        "content-type": "application/json",
+        body: text.replace("house-thing", "upstream-thing-0"),
+      });
+      assert.deepEqual(await reply.json(), { model: "house-thing", n: 1 });
+      assert.equal(reply.headers.get("x-gateway-dropped"), null);
+    },
+  );
+});
+
+Deno.test("a reply that the upstream breaks off is broken off for the client, and charged", async () => {
+  const broken = Promise.withResolvers<void>();
+  await withPassed(
+    () =>
+      new Response(
+        new ReadableStream({
+          async start(controller) {
+            controller.enqueue(new Uint8Array(1_000));
+            await broken.promise;
+            controller.error(new Error("cut"));
+          },
+        }),
+        { headers: { "content-type": "audio/mpeg" } },
+      ),
+    {},
+    async (server) => {
+      const reply = await ask(server);
+      assert.equal(reply.status, 200);
+      broken.resolve();
+      await assert.rejects(reply.arrayBuffer());
+      const entry = await server.logEntry(({ model }) =>
+        model === "house-thing"
+      );
+      assert.equal(entry.ended, "failed");
+      assert.equal(entry.cost_micro_usd, 500);
+    },
+  );
+});
+
+Deno.test("a client that leaves in the middle ends the upstream's reply", async () => {
+  const cancelled = Promise.withResolvers<void>();
+  await withPassed(
+    () =>
+      new Response(
+        new ReadableStream({
+          pull(controller) {
+            controller.enqueue(new Uint8Array(10_000));
+          },
+          cancel: () => cancelled.resolve(),
+        }),
+        { headers: { "content-type": "audio/mpeg" } },
+      ),
+    {},
+    async (server) => {
+      const leaving = new AbortController();
+      const reply = await ask(server, leaving.signal);
+      await reply.body?.getReader().read();
+      leaving.abort();
+      await cancelled.promise;
+      const entry = await server.logEntry(({ model }) =>
+        model === "house-thing"
+      );
+      assert.equal(entry.ended, "caller_left");
+      assert.equal(entry.cost_micro_usd, 500);
+    },
+  );
+});
+
+Deno.test("the upstream's key is removed from every kind of reply", async () => {
+  for (const type of ["application/json", "text/plain", "text/event-stream"]) {
+    const text = `{"key":"${UPSTREAM_KEY}"}`;
+    await withPassed(
+      () => new Response(text, { headers: { "content-type": type } }),
+      {},
+      async (server) => {
+        const reply = await ask(server);
+        assert.equal(await reply.text(), '{"key":"[removed]"}');
+        assert.equal(reply.headers.get("content-type"), type);
+      },
+    );
+  }
+});
+
+Deno.test("what is no reply is an error, and costs nothing", async () => {
+  const page = { headers: { "content-type": "text/html" } };
+  const json = { headers: { "content-type": "application/json" } };
+  const table: readonly (readonly [Response, number, RegExp])[] = [
+    [new Response("<html>", page), 502, /web page/],
+    [new Response('{"a":', json), 502, /not JSON/],
+    [Response.json({ error: { message: "no voice" } }), 502, /no voice/],
+    [
+      Response.json({ error: { message: "bad voice", param: "voice" } }, {
+        status: 400,
+      }),
+      400,
+      /bad voice/,
+    ],
+    [Response.redirect("http://127.0.0.1:9/"), 502, /./],
+  ];
+  for (const [response, status, text] of table) {
+    await withPassed(() => response.clone(), {}, async (server) => {
+      const reply = await ask(server);
+      assert.equal(reply.status, status);
+      assert.match((await reply.json()).error.message, text);
+      const entry = await server.logEntry(({ model }) =>
+        model === "house-thing"
+      );
+      assert.equal(entry.cost_micro_usd ?? 0, 0);
+    });
+  }
+});
+
+Deno.test("an empty reply is passed as one", async () => {
+  await withPassed(
+    () => new Response(null, { status: 204 }),
+    {},
+    async (server) => {
+      const reply = await ask(server);
+      assert.equal(reply.status, 200);
+      assert.equal((await reply.arrayBuffer()).byteLength, 0);
+    },
+  );
+});
+
+Deno.test("tokens of a streamed reply are charged from its events", async () => {
+  const events = [
+    { delta: "a" },
+    { done: true, usage: { input_tokens: 10, output_tokens: 4 } },
+  ].map((one) => `data: ${JSON.stringify(one)}\n\n`).join("");
+  await withPassed(
+    () =>
+      new Response(events, {
+        headers: { "content-type": "text/event-stream" },
+      }),
+    { model: { price: { input: 2_000_000, output: 5_000_000 } } },
+    async (server) => {
+      assert.equal(await (await ask(server)).text(), events);
+      const entry = await server.logEntry(({ model }) =>
+        model === "house-thing"
+      );
+      assert.equal(entry.cost_micro_usd, 10 * 2 + 4 * 5);
+      assert.equal((await chargesIn(server)).at(-1)?.estimated, false);
+    },
+  );
+});
+
+Deno.test("a reply without the tokens that are its only price is charged by an estimate", async () => {
+  await withPassed(
+    () =>
+      new Response("x".repeat(400), {
+        headers: { "content-type": "text/plain" },
+      }),
+    { model: { price: { input: 2_000_000, output: 5_000_000 } } },
+    async (server) => {
+      await (await ask(server)).text();
+      const entry = await server.logEntry(({ model }) =>
+        model === "house-thing"
+      );
+      const inputTokens = Math.ceil(JSON.stringify(BODY).length / 4);
+      assert.equal(entry.cost_micro_usd, inputTokens * 2 + 100 * 5);
+      assert.equal((await chargesIn(server)).at(-1)?.estimated, true);
+    },
+  );
+});
+
+Deno.test("what a call can cost is reserved before an upstream sees it", async () => {
+  let calls = 0;
+  await withPassed(
+    () => {
+      calls++;
+      return Response.json({ data: [{}] });
+    },
+    {
+      route: { counts: { image: { request: "n", reply: ["data"] } } },
+      model: { price: { image: 400_000 } },
+    },
+    async ({ post, accounts: { admin, flush } }) => {
+      const { id: planId } = await admin.plans.create({
+        models: ["house-thing"],
+      });
+      const { id } = await admin.accounts.create({ planId });
+      await admin.accounts.topUp(id, { microUsd: 1_000_000 });
+      const { text = "" } = await admin.keys.issue({ accountId: id });
+      const status = async (n: unknown): Promise<unknown> => {
+        const reply = await post("/v1/things", { ...BODY, n }, {
+          "x-api-key": text,
+        });
+        const { error } = await reply.json();
+        return error?.code ?? error?.param ?? reply.status;
+      };
+      assert.equal(await status(3), "insufficient_balance");
+      assert.equal(await status(-1), "n");
+      assert.equal(await status({}), "n");
+      assert.equal(await status(1e9), "n");
+      assert.equal(calls, 0);
+      // One of two images arrives, and is charged.
+      assert.equal(await status(2), 200);
+      await flush();
+      const { balanceMicroUsd } = await admin.accounts.get(id);
+      assert.equal(balanceMicroUsd, 600_000);
+      assert.deepEqual(await admin.audit(), []);
+    },
+  );
+});
+
+Deno.test("the gateway opens no address that a body names", async () => {
+  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  let connections = 0;
+  const accepting = (async () => {
+    for await (const connection of listener) {
+      connections++;
+      connection.close();
+    }
+  })();
+  const address = `http://127.0.0.1:${listener.addr.port}/`;
+  await withPassed(
+    () => Response.json({ url: address }),
+    {},
+    async ({ post }) => {
+      const reply = await post("/v1/things", {
+        ...BODY,
+        url: address,
+        path: address,
+        base_url: address,
+        image_url: { url: address },
+      });
+      assert.deepEqual(await reply.json(), { url: address });
+    },
+  );
+  listener.close();
+  await accepting;
+  assert.equal(connections, 0);
+});
+
+Deno.test("an endpoint without a key is refused in the chat format", async () => {
+  await withPassed(() => Response.json({}), {}, async ({ url }) => {
+    const reply = await fetch(`${url}/v1/things`, {
+      method: "POST",
+      body: "{}",
+    });
+    assert.equal(reply.status, 401);
+    const { error } = await reply.json();
+    assert.equal(error.code, "invalid_api_key");
+    const other = await fetch(`${url}/v1/things`);
+    assert.equal(other.status, 405);
+    await other.body?.cancel();
+  });
+});

@@ -1,0 +1,25 @@
+/**
+ * The usage in a reply of an endpoint that has no format here: the names that vendors use for it
+ * are those of their formats.
+ *
+ * @module
+ */
+import { countIn, isObject, type JsonObject } from "./bytes/json.ts";
+import { decodeUsage } from "./formats/responses/usage.ts";
+import type { Usage } from "./model/reply.ts";
+
+/** The tokens that a reply, or an event of a streamed one, reports; undefined if it reports none. */
+export function passedUsage({ usage }: JsonObject): Usage | undefined {
+  if (!isObject(usage)) return undefined;
+  // Transcriptions write their details in the singular.
+  const read = decodeUsage({
+    input_tokens_details: usage["input_token_details"],
+    output_tokens_details: usage["output_token_details"],
+    ...usage,
+  });
+  if (read?.input !== undefined || read?.output !== undefined) {
+    return { output: 0, ...read };
+  }
+  const total = countIn(usage["total_tokens"]);
+  return total === undefined ? undefined : { input: total, output: 0 };
+}

@@ -12,6 +12,7 @@ import {
 import { cardAt, type RateCard } from "./accounts/ledger/rate_card.ts";
 import { exposedFiles } from "./accounts/store/file_modes.ts";
 import { NewerStoreError } from "./accounts/store/migrate.ts";
+import { accountsOfLockedWebhooks } from "./accounts/store/webhook_rows.ts";
 import { READ_ONLY } from "./accounts/store/store.ts";
 import type { Catalogue } from "./upstream/catalogue/catalogue.ts";
 import { openReplies } from "./responses/open_replies.ts";
@@ -138,6 +139,11 @@ async function openWith(
     ["", "-wal", "-shm", "-key"].map((end) => path + end),
   );
   if (files.length > 0) onEvent({ type: "store_readable_by_others", files });
+  if (store.lacksLog === true) onEvent({ type: "store_lacks_log" });
+  const locked = await accountsOfLockedWebhooks(store);
+  if (locked.length > 0) {
+    onEvent({ type: "webhooks_need_setting", accounts: locked });
+  }
   let { gatewayKey } = config;
   const opened = await open({
     store,

@@ -99,6 +99,15 @@ export type AccountsEvent =
   | { readonly type: "clock_differs"; readonly ahead_ms: number }
   | { readonly type: "clock_agrees" }
   | {
+    /** The store is a copy without its newest entries: see {@linkcode Store.lacksLog}. */
+    readonly type: "store_lacks_log";
+  }
+  | {
+    /** Webhooks whose secret was sealed with another key: warnings to them fail until they are set again. */
+    readonly type: "webhooks_need_setting";
+    readonly accounts: readonly string[];
+  }
+  | {
     /** Other users of the machine can reach files of the store. */
     readonly type: "store_readable_by_others";
     readonly files: readonly string[];

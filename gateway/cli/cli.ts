@@ -19,6 +19,7 @@ import {
   checkText,
   type ConfigCheck,
 } from "./config_check.ts";
+import { backUpStore } from "./back_up_store.ts";
 import { discover, type Discovered, withRows } from "./discover.ts";
 import { type Command, COMMANDS } from "./commands.ts";
 import { fieldsOf, FlagError } from "./flag_values.ts";
@@ -50,6 +51,8 @@ export interface CliContext {
     file: string | undefined,
     url: string | undefined,
   ) => Promise<ConfigCheck>;
+  /** Copies the store into a file, for `store backup`; returns what it did. */
+  readonly backUp?: (file: string) => string;
   /** The models of a vendor, for `models discover`, and the files that it changes. */
   readonly models?: {
     readonly discover: (
@@ -140,6 +143,11 @@ async function execute(
     if (isJson) print(JSON.stringify(checkJson(result)));
     else (isValid ? print : printError)(checkText(result));
     return isValid ? 0 : 1;
+  }
+  if (command.operationId === "backUpStore") {
+    if (context.backUp === undefined) throw new FlagError("no configuration");
+    print(context.backUp(id ?? ""));
+    return 0;
   }
   if (command.operationId === "reconcile") {
     const { invoices } = context;
@@ -367,6 +375,7 @@ async function main(): Promise<number> {
     return await runCli(Deno.args, {
       now: Date.now,
       check: (file, url) => checkConfig({ env, readFile, fetch }, file, url),
+      backUp: (file) => backUpStore(config().databaseUrl, file),
       models: {
         discover: (vendor) => discover(config(), vendor),
         readFile: Deno.readTextFile,

@@ -23,7 +23,7 @@ export interface Command {
   readonly noun: string;
   /** Second word; unique within the noun. */
   readonly verb: string;
-  /** Operation of the admin API; `audit`, `exportLedger`, `reconcile`, `discoverModels`, `checkConfig` and those on prices are run by the command line itself. */
+  /** Operation of the admin API; `audit`, `exportLedger`, `reconcile`, `discoverModels`, `checkConfig`, `backUpStore` and those on prices are run by the command line itself. */
   readonly operationId: string;
   /** Kind of the id argument; absent: no argument. */
   readonly id?: string;
@@ -92,6 +92,13 @@ export const COMMANDS: readonly Command[] = [
         "the running gateway to compare with; absent: HOST and PORT",
       ),
     },
+  },
+  {
+    noun: "store",
+    verb: "backup",
+    operationId: "backUpStore",
+    id: "file",
+    flags: {},
   },
   {
     noun: "models",

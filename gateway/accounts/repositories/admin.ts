@@ -124,6 +124,9 @@ export interface Admin {
   audit(): Promise<readonly string[]>;
 }
 
+const LACKS_LOG =
+  "the store: its file was copied while a process used it, and its -wal is not there: entries are missing at the end";
+
 /** Creates the administration on a store. `flushCalls` writes the records of calls that are in memory. */
 export function createAdmin(
   context: RepositoryContext,
@@ -155,7 +158,10 @@ export function createAdmin(
     audits: auditReport(context),
     async audit() {
       const startedAtMs = context.now();
-      const findings = await audit(context.store);
+      const findings = [
+        ...(context.store.lacksLog === true ? [LACKS_LOG] : []),
+        ...await audit(context.store),
+      ];
       await context.store.write(async (sql) => {
         const [row] = await sql.all(
           "SELECT CAST(COUNT(*) AS BIGINT) AS accounts FROM accounts",
@@ -167,7 +173,7 @@ export function createAdmin(
           endedAtMs: context.now(),
           accounts: row === undefined ? 0 : intOf(row, "accounts"),
           entries: 0,
-          findings: [...findings],
+          findings,
         });
       });
       return findings;

@@ -14,6 +14,7 @@
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { IN_BACKUP } from "./back_up_sqlite.ts";
 import { createOwnFile } from "./file_modes.ts";
 import { type Positional, positional } from "./positional.ts";
 import { openReportReaders } from "./report_readers.ts";
@@ -75,6 +76,7 @@ export function openSqliteStore(
   options: SqliteOptions = {},
 ): Store {
   const inMemory = path === ":memory:";
+  const hadLog = existsSync(`${path}-wal`);
   if (!inMemory) createOwnFile(path);
   const database = new DatabaseSync(path);
   database.exec(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`);
@@ -181,6 +183,7 @@ export function openSqliteStore(
     : openReportReaders(path, options.reportMs);
   return {
     dialect: DIALECT,
+    lacksLog: !inMemory && !hadLog && wasCopiedInUse(path, run),
     maxStalenessMs: MAX_STALENESS_MS,
     leases: locks.leases,
     clock,
@@ -286,13 +289,31 @@ async function readFileTime(clock: StoreClock, path: string): Promise<void> {
   }
 }
 
+function lockFile(path: string, leaseId: string): string {
+  return `${path}-${leaseId}`;
+}
+
+/**
+ * Whether the file, which has no log, is a copy of the file of a store in use: it names processes that were
+ * never beside this file.
+ */
+function wasCopiedInUse(
+  path: string,
+  run: (text: string) => readonly SqlRow[],
+): boolean {
+  const [table] = run("SELECT name FROM sqlite_master WHERE name = 'owners'");
+  if (table === undefined) return false;
+  return run(`SELECT id FROM owners WHERE beat <> ${IN_BACKUP}`)
+    .some((row) => !existsSync(lockFile(path, textOf(row, "id"))));
+}
+
 function fileLocks(
   path: string,
   all: Sql["all"],
   renew: () => Promise<void>,
 ): Locks {
   const heldLocks: DatabaseSync[] = [];
-  const lockPath = (leaseId: string): string => `${path}-${leaseId}`;
+  const lockPath = (leaseId: string): string => lockFile(path, leaseId);
   const tryLock = (leaseId: string): DatabaseSync | undefined => {
     createOwnFile(lockPath(leaseId));
     const lock = new DatabaseSync(lockPath(leaseId));
@@ -326,6 +347,8 @@ function fileLocks(
         }
         heldLocks.push(lock);
         await all("INSERT INTO owners (id, beat) VALUES ($1, 0)", [leaseId]);
+        // Into the main file, where a copy of it alone has the row. See wasCopiedInUse().
+        await all("PRAGMA wal_checkpoint(PASSIVE)");
       },
       renew,
       async expired(leaseId) {

@@ -87,6 +87,11 @@ export interface Store {
    * revoked key) is seen at most this much later.
    */
   readonly maxStalenessMs: number;
+  /**
+   * True: the file is a copy that was made while a process used the store, without its log, so that the
+   * newest entries are missing.
+   */
+  readonly lacksLog?: boolean;
   /** The leases of all processes. */
   readonly leases: Leases;
   /** The store's time; read anew when a lease is registered or renewed. */

@@ -74,6 +74,16 @@ export async function sealWebhooks(store: Store): Promise<void> {
   });
 }
 
+/** The accounts whose webhook has a secret that this store cannot open: it was sealed with another key. */
+export async function accountsOfLockedWebhooks(
+  store: Store,
+): Promise<readonly string[]> {
+  const rows = await store.read("SELECT account_id, secret FROM webhooks");
+  return rows.map((row) => textOf(row, "account_id")).filter((id, at) =>
+    openSecret(store, id, textOf(rows[at] ?? {}, "secret")) === undefined
+  );
+}
+
 /** Adds messages for the accounts that have a webhook; the others get none. */
 export async function insertMessages(
   sql: Sql,

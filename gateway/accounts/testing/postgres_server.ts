@@ -26,6 +26,8 @@ export interface PostgresServer extends AsyncDisposable {
   freeze(): void;
   /** Sends SIGCONT to all of its processes. */
   thaw(): void;
+  /** Restores a dump of its database, made as documented, into another one; returns its address. */
+  restoreDump(database: string): Promise<string>;
   /** Runs SQL in a new session and returns its output, without headers. */
   run(sql: string): Promise<string>;
 }
@@ -180,6 +182,27 @@ async function startServer(
           "sync"
       ) await new Promise((resolve) => setTimeout(resolve, 20));
       return standby;
+    },
+    async restoreDump(database) {
+      const at = ["-h", folder, "-p", String(port), "-U", "postgres"];
+      await done([
+        `${programs}/pg_dump`,
+        ...at,
+        "-Fc",
+        "-f",
+        `${folder}/dump`,
+        "postgres",
+      ]);
+      await run(`CREATE DATABASE ${database}`);
+      await done([
+        `${programs}/pg_restore`,
+        ...at,
+        "--exit-on-error",
+        "-d",
+        database,
+        `${folder}/dump`,
+      ]);
+      return `postgres://postgres@127.0.0.1:${port}/${database}`;
     },
     async promote() {
       await control("promote");

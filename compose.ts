@@ -14,6 +14,7 @@ import type { AccountsEvent } from "./gateway/accounts/service.ts";
 import type { Config } from "./gateway/config.ts";
 import { createConsole } from "./gateway/console/console.ts";
 import { createGateway, type Gateway } from "./gateway/gateway.ts";
+import { EventCounts } from "./gateway/observability/event_counts.ts";
 import type { RequestLog } from "./gateway/observability/log.ts";
 import { gatewayTimers, type Timers } from "./gateway/timers.ts";
 import { upstreamClient } from "./gateway/upstream/http/http_client.ts";
@@ -67,6 +68,8 @@ export interface Composed {
   readonly gateway: Gateway;
   /** The opened accounts. */
   readonly accounts: ConfiguredAccounts;
+  /** Counts events; those of the store, of credentials and of hosts' lists are counted here. */
+  readonly events: EventCounts;
   /** Makes other settings take effect for calls that begin from now on; only models, vendors and secrets may differ. */
   configure(next: Config): void;
 }
@@ -80,10 +83,15 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const { config, replayUrl } = options;
   const localNow = options.now ?? Date.now;
   let inForce = config;
+  const events = new EventCounts();
+  const onEvent: NonNullable<ComposeOptions["onEvent"]> = (event) => {
+    events.count(event.type);
+    options.onEvent?.(event);
+  };
   let prices = pricesOf(config.catalogue);
   const accounts = await openConfiguredAccounts(
     config,
-    options.onEvent ?? (() => {}),
+    onEvent,
     options.showKey,
     options.now,
     {
@@ -104,7 +112,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     fetch,
     now: localNow,
     timers: options.timers ?? systemTimers,
-  }, options.onEvent);
+  }, onEvent);
   const modelsOf = (from: Config, previous?: ModelRegistry): ModelRegistry => {
     const vendors = vendorsOf(from);
     const registry = modelRegistry(
@@ -136,7 +144,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   const lists = new HostLists({
     timers: options.timers ?? systemTimers,
     onChange: () => apply(withLists(gateway.config)),
-    onEvent: options.onEvent ?? (() => {}),
+    onEvent,
   });
   const follow = (from: Config): void => {
     // The replay upstream has no list.
@@ -204,6 +212,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     random: options.random ?? Math.random,
     ...(spans === undefined ? {} : { startSpan: spans.spanStarter() }),
     log: options.log,
+    events,
     ...(options.droppedLines === undefined
       ? {}
       : { droppedLines: options.droppedLines }),
@@ -213,6 +222,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   return {
     gateway,
     accounts,
+    events,
     configure(next) {
       follow(next);
       apply(withLists(next));

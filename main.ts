@@ -121,7 +121,7 @@ const replay = config.replay
   ? await (await import("./replay/mod.ts")).startReplay()
   : undefined;
 const now = () => Date.now();
-const { gateway, accounts, configure } = await exitOnConfigError(() =>
+const { gateway, accounts, events, configure } = await exitOnConfigError(() =>
   compose({
     config,
     ...(replay === undefined ? {} : { replayUrl: replay.url }),
@@ -204,6 +204,7 @@ const record = (event: ConfigurationEvent | { type: "started" }): void => {
   );
 };
 const onConfigurationEvent = (event: ConfigurationEvent): void => {
+  events.count(event.type);
   print(eventLine(event));
   record(event);
 };

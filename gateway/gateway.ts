@@ -20,6 +20,7 @@ import {
   type WithoutCredentials,
   withoutCredentials,
 } from "./observability/without_credentials.ts";
+import { EventCounts } from "./observability/event_counts.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
 import { callRecorder } from "./observability/call_recorder.ts";
 import type { CallBook } from "./accounts/calls/call_book.ts";
@@ -70,6 +71,8 @@ export interface GatewayParts {
   readonly log: RequestLog;
   /** Lines of the log that were dropped; absent: none ever is. */
   readonly droppedLines?: () => number;
+  /** Counts the events of the log; absent: there are none. */
+  readonly events?: EventCounts;
   /** The newest daily audit of the books; undefined before the first. */
   readonly lastAudit: () => AuditRecord | undefined;
   /** Milliseconds by which the clock of this process is ahead of the store's. */
@@ -142,8 +145,12 @@ export function createGateway(parts: GatewayParts): Gateway {
   const streams = (): number =>
     [...activeCalls].filter((one) => one.streaming).length;
   const sockets = new OpenSockets(parts.timers);
+  const startedAtMs = parts.now();
   const metrics = createMetrics({
     calls: () => slots.inUse(),
+    maxCalls: () => maxConcurrent,
+    startedAtMs,
+    events: parts.events ?? new EventCounts(),
     streams,
     sockets: () => sockets.count,
     backlog: () => parts.accounts.backlog(),
@@ -165,7 +172,6 @@ export function createGateway(parts: GatewayParts): Gateway {
   const rates = new CandidateRates(parts.now);
   const unpriced = new Map<string, number>();
   const bounded = new Map<string, number>();
-  const startedAtMs = parts.now();
   let [stopping, accepting] = [false, true];
   const gateway: Gateway = {
     ...parts,

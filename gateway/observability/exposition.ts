@@ -114,15 +114,33 @@ export function gauge(
   return { text: () => head(name, help, "gauge") + line(name, "", read()) };
 }
 
+/** Creates a counter with labels; `read` returns its series at each export. */
+export function readCounters(
+  name: string,
+  help: string,
+  read: () => Iterable<readonly [Labels, number]>,
+): Metric {
+  return readSeries(name, help, "counter", read);
+}
+
 /** Creates a gauge with labels; `read` returns its series at each export. */
 export function gauges(
   name: string,
   help: string,
   read: () => Iterable<readonly [Labels, number]>,
 ): Metric {
+  return readSeries(name, help, "gauge", read);
+}
+
+function readSeries(
+  name: string,
+  help: string,
+  type: string,
+  read: () => Iterable<readonly [Labels, number]>,
+): Metric {
   return {
     text() {
-      let text = head(name, help, "gauge");
+      let text = head(name, help, type);
       for (const [labels, value] of read()) {
         text += line(name, labelText(labels), value);
       }

@@ -1,7 +1,7 @@
 /**
  * Prometheus metrics of the gateway. All values come from the request log's entries and from the
  * current state, so log and metrics agree. Labels are routes, models, vendors and a few words of theirs, never client
- * input: that bounds the number of series and excludes secrets.
+ * input, and labels of their own are for so many models: that bounds the number of series and excludes secrets.
  *
  * @module
  */
@@ -15,8 +15,11 @@ import {
   type HistogramSeries,
   type Metric,
   readCounter,
+  readCounters,
 } from "./exposition.ts";
-import type { LogEntry } from "./log.ts";
+import type { EventCounts } from "./event_counts.ts";
+import type { LogEntry, UpstreamCall } from "./log.ts";
+import { processMetrics } from "./process_metrics.ts";
 import type { BreakerState } from "../upstream/health/breaker.ts";
 import type { CandidateReport } from "../upstream/health/candidate_report.ts";
 
@@ -24,6 +27,12 @@ import type { CandidateReport } from "../upstream/health/candidate_report.ts";
 export interface GatewayState {
   /** Calls being served, including those whose body is still being read. */
   calls(): number;
+  /** The most calls that are served at once. */
+  maxCalls(): number;
+  /** Start of the process, as Unix time in milliseconds. */
+  readonly startedAtMs: number;
+  /** The events of the log. */
+  readonly events: EventCounts;
   /** Replies that are being streamed. */
   streams(): number;
   /** Open web sockets. */
@@ -73,6 +82,21 @@ const DURATION_BUCKETS: readonly number[] = [
   1800,
 ];
 
+/** In seconds: the gateway's own work before the first attempt at an upstream. */
+const OWN_BUCKETS: readonly number[] = [
+  0.001,
+  0.0025,
+  0.005,
+  0.01,
+  0.025,
+  0.05,
+  0.1,
+  0.25,
+  0.5,
+  1,
+  5,
+];
+
 /** Breaker states as numbers; a higher one is worse. */
 const BREAKER_FIGURES: Readonly<Record<BreakerState, number>> = {
   closed: 0,
@@ -99,9 +123,19 @@ const TOKEN_KINDS: readonly {
 const MAX_CODES = 50;
 /** Keys and addresses have digits or other characters. */
 const CODE = /^[A-Za-z_]{1,64}$/;
+/** The label of everything that has none of its own. */
+const OTHER = "other";
+/** The most models with counts of their own. */
+const MAX_MODELS = 500;
+/** The most models with times of their own, 36 series each. */
+const MAX_TIMED_MODELS = 100;
+/** The most series of requests that have a model's label. */
+const MAX_REQUEST_SERIES = 5_000;
 
 /** The series that an entry is counted in, cached by route, model, status and end. */
 interface Series {
+  /** The model's label. */
+  readonly model: string;
   readonly requests: CounterSeries;
   readonly duration: HistogramSeries;
   readonly firstByte: HistogramSeries;
@@ -152,7 +186,22 @@ export function createMetrics(state: GatewayState): Metrics {
     "gateway_upstream_refusals_total",
     "Attempts refused for a reason of the operator's (credential, account, limit of spending), by the upstream's code",
   );
-  const refusalCodes = new Set<string>();
+  const upstreamCalls = counter(
+    "gateway_upstream_calls_total",
+    "Attempts at upstreams, by vendor and kind of error; ok: a reply began, left: the client disconnected before",
+  );
+  const upstreamFirstByte = histogram(
+    "gateway_upstream_first_byte_seconds",
+    "From the start of an attempt to the reply's first frame, for a whole reply to its end",
+    DURATION_BUCKETS,
+  );
+  const ownTimes = histogram(
+    "gateway_time_to_upstream_seconds",
+    "From a call's arrival to its first attempt: the client's body, and the gateway's own work",
+    OWN_BUCKETS,
+  );
+  const own = ownTimes.of({});
+  const refusalCodes = labelSet(MAX_CODES);
   const retries = counter(
     "gateway_upstream_retries_total",
     "Failed attempts that another attempt followed, by vendor and kind of error",
@@ -172,6 +221,7 @@ export function createMetrics(state: GatewayState): Metrics {
   const faultCount = faults.of({});
   faultCount.add(0);
   const all: readonly Metric[] = [
+    ...processMetrics(state.startedAtMs),
     requests,
     tokens,
     cost,
@@ -179,6 +229,9 @@ export function createMetrics(state: GatewayState): Metrics {
     bounded,
     firstByte,
     duration,
+    upstreamCalls,
+    upstreamFirstByte,
+    ownTimes,
     upstreamErrors,
     refusals,
     retries,
@@ -205,6 +258,27 @@ export function createMetrics(state: GatewayState): Metrics {
         state.candidates().map((
           { model, upstream, resting_until },
         ) => [{ model, upstream }, resting_until === null ? 0 : 1]),
+    ),
+    gauges(
+      "gateway_credential_state",
+      "Credentials of vendors: 0 works, 1 fails while an earlier one is valid, 2 no call can be made",
+      () => credentialStates(state.candidates()),
+    ),
+    gauge(
+      "gateway_store_up",
+      "0 from a failed write to the next that succeeds",
+      () => state.events.isStoreUp ? 1 : 0,
+    ),
+    gauge(
+      "gateway_configuration_refused",
+      "1 while the configuration file was refused and an earlier one is in force",
+      () => state.events.isConfigurationRefused ? 1 : 0,
+    ),
+    readCounters(
+      "gateway_events_total",
+      "Events in the log, by type",
+      () =>
+        Array.from(state.events.all(), ([type, count]) => [{ type }, count]),
     ),
     gauge(
       "gateway_open_streams",
@@ -249,19 +323,29 @@ export function createMetrics(state: GatewayState): Metrics {
       "Calls that are being served",
       () => state.calls(),
     ),
+    gauge(
+      "gateway_calls_limit",
+      "The most calls that are served at once",
+      () => state.maxCalls(),
+    ),
   ];
+  const models = labelSet(MAX_MODELS);
+  const timedModels = labelSet(MAX_TIMED_MODELS);
   const seriesOf = (entry: LogEntry): Series => {
     const { endpoint = NO_ROUTE, ended } = entry;
-    const model = reservedModel(entry) ?? "";
+    const reserved = reservedModel(entry);
+    const model = reserved === undefined ? "" : models(reserved);
+    const timed = { model: timedModels(model) };
     return {
+      model,
       requests: requests.of({
         endpoint,
-        model,
+        model: known.size < MAX_REQUEST_SERIES || model === "" ? model : OTHER,
         status: String(entry.status),
         ended,
       }),
-      duration: duration.of({ endpoint, model }),
-      firstByte: firstByte.of({ endpoint, model }),
+      duration: duration.of(timed),
+      firstByte: firstByte.of(timed),
       tokens: TOKEN_KINDS.map(({ kind, of }) => ({
         of,
         series: tokens.of({ model, kind }),
@@ -276,13 +360,14 @@ export function createMetrics(state: GatewayState): Metrics {
     countFault: () => faultCount.add(1),
     record(entry) {
       const { endpoint = NO_ROUTE, status, ended, usage } = entry;
-      const model = reservedModel(entry);
-      const id = `${endpoint} ${model} ${status} ${ended}`;
+      const reserved = reservedModel(entry);
+      const id = `${endpoint} ${reserved} ${status} ${ended}`;
       let series = known.get(id);
       if (series === undefined) known.set(id, series = seriesOf(entry));
       series.requests.add(1);
       // A reserved call has the other fields as well.
-      if (model === undefined) return;
+      if (reserved === undefined) return;
+      const { model } = series;
       series.duration.observe(entry.duration_ms / 1000);
       if (entry.ttfb_ms !== undefined) {
         series.firstByte.observe(entry.ttfb_ms / 1000);
@@ -298,7 +383,18 @@ export function createMetrics(state: GatewayState): Metrics {
       if (entry.stored !== undefined) {
         storedReplies.of({ stored: String(entry.stored) }).add(1);
       }
-      const { tried = [] } = entry;
+      const { tried = [], upstream_calls: attempts = [] } = entry;
+      for (const attempt of attempts) {
+        const vendor = vendorOf(attempt.upstream);
+        upstreamCalls.of({ vendor, result: resultOf(attempt) }).add(1);
+        if (attempt.first_byte_ms !== undefined) {
+          upstreamFirstByte.of({ vendor }).observe(
+            attempt.first_byte_ms / 1000,
+          );
+        }
+      }
+      const [first] = attempts;
+      if (first !== undefined) own.observe(first.after_ms / 1000);
       for (const { upstream, error } of tried.slice(0, attemptsAfter(entry))) {
         retries.of({ vendor: vendorOf(upstream), kind: error }).add(1);
       }
@@ -308,7 +404,7 @@ export function createMetrics(state: GatewayState): Metrics {
           : tried
       ) {
         if (code === undefined) continue;
-        const label = boundedLabel(code, refusalCodes);
+        const label = CODE.test(code) ? refusalCodes(code) : OTHER;
         refusals.of({ vendor: vendorOf(upstream), code: label }).add(1);
       }
       if (
@@ -335,12 +431,32 @@ function attemptsAfter({ attempts = 1 }: LogEntry): number {
   return attempts - 1;
 }
 
-/** An upstream's code as a label. Whatever is no plain word, or one too many, is `other`. */
-function boundedLabel(code: string, known: Set<string>): string {
-  if (known.has(code)) return code;
-  if (known.size >= MAX_CODES || !CODE.test(code)) return "other";
-  known.add(code);
-  return code;
+/** Labels as they are, up to `most` different ones; a further one is `other`. */
+function labelSet(most: number): (text: string) => string {
+  const known = new Set<string>();
+  return (text) => {
+    if (known.has(text)) return text;
+    if (known.size >= most) return OTHER;
+    known.add(text);
+    return text;
+  };
+}
+
+function resultOf({ error, first_byte_ms }: UpstreamCall): string {
+  return error ?? (first_byte_ms === undefined ? "left" : "ok");
+}
+
+/** The worst state of each vendor's credential. */
+function credentialStates(
+  candidates: readonly CandidateReport[],
+): Iterable<readonly [{ vendor: string }, number]> {
+  const states = new Map<string, number>();
+  for (const { upstream, credential } of candidates) {
+    const vendor = vendorOf(upstream);
+    const figure = credential === undefined ? 0 : credential.usable ? 1 : 2;
+    states.set(vendor, Math.max(states.get(vendor) ?? 0, figure));
+  }
+  return [...states].map(([vendor, figure]) => [{ vendor }, figure]);
 }
 
 function vendorOf(upstream: string | undefined): string {

@@ -156,6 +156,13 @@ Deno.test("the program takes a changed file on SIGHUP and by looking at it, and 
     await Deno.writeTextFile(path, '{"modles": {}}');
     await program.printed(/configuration_refused.*modles/);
     assert.equal(await inForce(), after);
+    const metrics = await fetch(`${program.url}/metrics`, {
+      headers: { authorization: "Bearer 0123456789abcdef" },
+    });
+    assert.match(
+      await metrics.text(),
+      /^gateway_configuration_refused 1$[^]*^gateway_events_total\{type="configuration_loaded"\} 1$/m,
+    );
     const response = await fetch(`${program.url}/v1/chat/completions`, {
       method: "POST",
       headers: { "x-api-key": TEST_KEY, "content-type": "application/json" },

@@ -17,12 +17,13 @@ async function flagsOf(task: string): Promise<readonly string[]> {
   return words.filter((word) => /^--(no-prompt$|allow-)/.test(word));
 }
 
-Deno.test("the tasks request only network, environment, the working directory and ./data, and never prompt", async () => {
+Deno.test("the tasks request only network, environment, the working directory and ./data, and never prompt; start may lower priorities", async () => {
   for (const task of ["start", "admin"]) {
     assert.deepEqual(await flagsOf(task), [
       "--no-prompt",
       "--allow-net",
       "--allow-env",
+      ...task === "start" ? ["--allow-sys=setPriority"] : [],
       "--allow-read=.",
       "--allow-write=./data",
     ]);

@@ -25,13 +25,28 @@ export interface ReportReaders {
   close(): Promise<void>;
 }
 
+/** Rows of a message: one of very many would block the event loop while it is read. */
+const ROWS = 100;
+/** As of `nice`. */
+const LOWEST = 19;
+
 /**
  * What a reader runs. A `data:` address, so that it needs no permission to read its code, and that a
  * compiled program has it. The first message is the path; each later one a statement, or null to close.
+ * Its thread has the lowest priority where the permission for that is given: calls go first on a busy
+ * machine.
  */
 const READER = `data:text/javascript,${
   encodeURIComponent(`
 import { DatabaseSync } from "node:sqlite";
+import { setPriority } from "node:os";
+const { state } = Deno.permissions.querySync({ name: "sys", kind: "setPriority" });
+try {
+  // Elsewhere it would be that of the whole process.
+  if (Deno.build.os === "linux" && state === "granted") setPriority(0, ${LOWEST});
+} catch {
+  // A sandbox may forbid what the permission allows.
+}
 let database;
 const prepared = new Map();
 function run({ text, values }) {
@@ -51,7 +66,10 @@ onmessage = ({ data: path }) => {
         database = new DatabaseSync(path, { readOnly: true });
         database.exec("PRAGMA busy_timeout = 2000");
       }
-      postMessage({ rows: run(data) });
+      const rows = run(data);
+      let at = 0;
+      while (at + ${ROWS} < rows.length) postMessage({ rows: rows.slice(at, at += ${ROWS}), more: true });
+      postMessage({ rows: rows.slice(at) });
     } catch (error) {
       postMessage({ problem: String(error?.message ?? error) });
     }
@@ -61,9 +79,11 @@ onmessage = ({ data: path }) => {
 }`;
 
 /** What a reader replies. */
-type Reply = { readonly rows: readonly SqlRow[] } | {
-  readonly problem: string;
-};
+type Reply = {
+  readonly rows: readonly SqlRow[];
+  /** Whether further rows follow. */
+  readonly more?: true;
+} | { readonly problem: string };
 
 interface Statement {
   readonly text: string;
@@ -78,6 +98,8 @@ interface Task {
 interface Reader {
   readonly worker: Worker;
   task: Task | undefined;
+  /** Of the running statement, so far. */
+  rows: SqlRow[];
 }
 
 /**
@@ -97,15 +119,23 @@ export function openReportReaders(
 
   const start = (): Reader => {
     const worker = new Worker(code, { type: "module", name: "reports" });
-    const reader: Reader = { worker, task: undefined };
+    const reader: Reader = { worker, task: undefined, rows: [] };
     readers.add(reader);
     const ended = (reply: Reply): void => {
-      const { task } = reader;
+      const { task, rows } = reader;
       reader.task = undefined;
-      task?.settle(reply);
+      reader.rows = [];
+      task?.settle("rows" in reply ? { rows } : reply);
       next();
     };
-    worker.onmessage = ({ data }: MessageEvent<Reply>) => ended(data);
+    worker.onmessage = ({ data }: MessageEvent<Reply>) => {
+      if ("rows" in data) {
+        for (const row of data.rows) {
+          reader.rows.push(row);
+        }
+      }
+      if (!("more" in data)) ended(data);
+    };
     worker.onerror = (event) => {
       event.preventDefault();
       readers.delete(reader);

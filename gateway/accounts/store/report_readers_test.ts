@@ -37,6 +37,54 @@ Deno.test("statements beyond the readers wait for their turn; more than one runs
     await readers.close();
   }));
 
+Deno.test("rows arrive in their order, however many they are", () =>
+  withFile(async (path) => {
+    const readers = openReportReaders(path);
+    const text =
+      "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1) SELECT i FROM n";
+    const counts = [1, 99, 100, 101, 200, 1234];
+    const lists = await Promise.all(
+      counts.map((count) => readers.all(text, [count])),
+    );
+    assert.deepEqual(
+      lists.map((rows) => rows.map(({ i }) => i)),
+      counts.map((count) => Array.from({ length: count }, (_, at) => at + 1)),
+    );
+    assert.deepEqual(await readers.all("SELECT 1 AS i WHERE 0"), []);
+    await readers.close();
+  }));
+
+/** The priorities of this process's threads, as of `nice`, by their ids. */
+function priorities(): ReadonlyMap<string, number> {
+  return new Map(
+    [...Deno.readDirSync("/proc/self/task")].map(({ name }) => {
+      const stat = Deno.readTextFileSync(`/proc/self/task/${name}/stat`);
+      // The name of a thread, in brackets, may have blanks.
+      return [name, Number(stat.replace(/^.*\) /, "").split(" ")[16])];
+    }),
+  );
+}
+
+Deno.test({
+  name: "readers have the lowest priority, and no other thread's changes",
+  ignore: Deno.build.os !== "linux",
+  fn: () =>
+    withFile(async (path) => {
+      const before = priorities();
+      const readers = openReportReaders(path);
+      await readers.all("SELECT 1");
+      const after = priorities();
+      for (const [thread, priority] of before) {
+        // A thread of the runtime's pool may have ended.
+        if (!after.has(thread)) continue;
+        assert.equal(after.get(thread), priority);
+      }
+      const added = [...after].filter(([thread]) => !before.has(thread));
+      assert.equal(added.filter(([, priority]) => priority === 19).length, 1);
+      await readers.close();
+    }),
+});
+
 /** Readers whose statements are `go`, `fail`, and `late`, which ends 200 ms after its limit. */
 function scriptedReaders(limitMs: number): ReportReaders {
   const code = `onmessage = () => {

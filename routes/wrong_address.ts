@@ -71,7 +71,7 @@ const UNSUPPORTED_SERVICES: readonly UnsupportedService[] = [
       /\/(audio|images|videos|realtime|moderations|rerank|files|uploads|batches|fine_tuning|assistants|threads|vector_stores|conversations)(\/|$)/,
     dialect: chatCompletions,
     explanation:
-      `audio, images, files, batches and similar services are not served here; this gateway generates text: ${CHAT}, ${RESPONSES} and ${MESSAGES}`,
+      `audio, images, files, batches and similar services are not served here unless the operator has configured a route for them; this gateway generates text: ${CHAT}, ${RESPONSES} and ${MESSAGES}`,
   },
   {
     path: /\/complete$/,

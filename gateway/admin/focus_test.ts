@@ -100,3 +100,62 @@ Deno.test("an export in FOCUS columns adds up to the charges, quotes formulas, a
     await store.close();
   }
 });
+
+Deno.test("seconds, characters and images have units of their own", async () => {
+  const store = await openStore("sqlite::memory:");
+  try {
+    const charge = (requestId: string, units: Record<string, number>) => ({
+      requestId,
+      model: "m",
+      price: {
+        input: 0,
+        cacheRead: 0,
+        cacheWrite: 0,
+        output: 0,
+        units: { second: 100_000_000, character: 15_000_000, image: 40_000 },
+      },
+      usage: { units },
+      tokens: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 },
+      atMs: Date.UTC(2026, 9, 31),
+    });
+    await storeCharges(store, [
+      charge("req_1", { second: 61 }),
+      charge("req_2", { character: 7 }),
+      charge("req_3", { image: 2 }),
+    ]);
+    const admin = createAdmin({
+      store,
+      now: Date.now,
+      onChange: () => {},
+      knowsModel: () => true,
+    });
+    let text = "";
+    for await (const piece of exportLedger(admin, { format: "focus" }).text) {
+      text += piece;
+    }
+    assert.deepEqual(
+      csvRows(text).map((row) => [
+        row["SkuMeter"],
+        row["ConsumedQuantity"],
+        row["ConsumedUnit"],
+        row["PricingQuantity"],
+        row["PricingUnit"],
+        Number(row["BilledCost"]),
+      ]),
+      [
+        ["Seconds", "61", "Seconds", "0.000061", "1M Seconds", 0.0061],
+        [
+          "Characters",
+          "7",
+          "Characters",
+          "0.000007",
+          "1M Characters",
+          0.000105,
+        ],
+        ["Images", "2", "Images", "2", "Images", 0.08],
+      ],
+    );
+  } finally {
+    await store.close();
+  }
+});

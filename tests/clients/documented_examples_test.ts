@@ -4,31 +4,39 @@ import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** The model for embeddings that the page uses as an example. */
-const CONFIG = JSON.stringify({
-  models: {
-    "house-embed": {
-      vendor: "vendorb",
-      upstream_model: "text-embedding-3-small",
-      operations: ["embeddings"],
-      price: { input: 20_000_000, output: 0 },
+/** The models beside the built-in ones that the page uses as examples: one for embeddings, and those of docs/routes.md. */
+async function configFile(): Promise<string> {
+  const page = await Deno.readTextFile(new URL("docs/routes.md", ROOT));
+  const { routes, models } = JSON.parse(
+    /^```json\n([^]*?)^```$/m.exec(page)?.[1] ?? "",
+  );
+  return JSON.stringify({
+    routes,
+    models: {
+      ...models,
+      "house-embed": {
+        vendor: "vendorb",
+        upstream_model: "text-embedding-3-small",
+        operations: ["embeddings"],
+        price: { input: 20_000_000 },
+      },
     },
-  },
-});
+  });
+}
 
 Deno.test("the examples of docs/clients.md work", async (t) => {
   const page = await Deno.readTextFile(new URL("docs/clients.md", ROOT));
   const examples = [...page.matchAll(/^```ts\n([^]*?)^```$/gm)].map((found) =>
     found[1] ?? ""
   );
-  assert.equal(examples.length, 4);
+  assert.equal(examples.length, 5);
   const folder = await Deno.makeTempDir();
   const gateway = await startTestGateway({
     env: {
       DATABASE_URL: `sqlite:${folder}/store.sqlite3`,
       GATEWAY_CONFIG: "models.json",
     },
-    configFile: CONFIG,
+    configFile: await configFile(),
   });
   try {
     for (const [index, example] of examples.entries()) {

@@ -10,7 +10,7 @@ import {
   type TestGateway,
 } from "../support/test_gateway.ts";
 
-const PRICE = { input: 20_000_000, output: 0 };
+const PRICE = { input: 20_000_000 };
 const CONFIG = JSON.stringify({
   models: {
     "embed-chat": {
@@ -176,7 +176,7 @@ Deno.test("an upstream that fails is replaced by one of the same vector space", 
   withGateway(async (client, server) => {
     const { data } = await client.embeddings.create({
       model: "embed-twice",
-      input: "[[fx:status]]",
+      input: "[[fx:recover#embed]]",
       encoding_format: "float",
     });
     assert.equal(data.length, 1);

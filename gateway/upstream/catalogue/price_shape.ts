@@ -106,19 +106,17 @@ const card = rates.extend(unitRates.shape).extend({
     }),
   ).optional(),
 }).superRefine((one, context) => {
-  // What is not billed by tokens is the price of a configured route alone; `route_problems.ts` checks that.
-  if (isByUnit(one)) return;
-  for (const name of ["input", "output"] as const) {
-    if (one[name] !== undefined) continue;
-    context.addIssue({
-      code: "invalid_type",
-      expected: "number",
-      input: undefined,
-      path: [name],
-      message: "Invalid input: expected number, received undefined",
-    });
-  }
+  // Which of both are needed depends on what the model does; `route_problems.ts` checks that.
+  if (one.input !== undefined || isByUnit(one)) return;
+  context.addIssue({
+    code: "custom",
+    path: ["input"],
+    message: REQUIRED,
+  });
 });
+
+/** The reason for a rate that is absent. */
+export const REQUIRED = "Invalid input: expected number, received undefined";
 
 /** Whether a card has a price for something else than tokens. */
 function isByUnit(

@@ -6,6 +6,7 @@
  */
 import type { UnitMeter } from "../../accounts/ledger/meters.ts";
 import type { ModelOverride } from "./catalogue_shape.ts";
+import { REQUIRED } from "./price_shape.ts";
 import type { RouteSettings } from "./route_settings.ts";
 import { noSuch } from "./setting_errors.ts";
 import type { Vendor } from "./vendors.ts";
@@ -87,25 +88,27 @@ function modelProblems(
     const where = Array.isArray(model.price) && model.price.length > 1
       ? `${at}.price.${i}`
       : `${at}.price`;
-    if (card.input === undefined || card.output === undefined) {
-      if (passed.length < operations.length) {
-        problems.push(
-          `${where}: needs input and output, because the model is billed by tokens`,
-        );
+    const needed = operations.includes("generation")
+      ? ["input", "output"] as const
+      : operations.includes("embeddings")
+      ? ["input"] as const
+      : [];
+    problems.push(
+      ...needed.filter((name) => card[name] === undefined).map((name) =>
+        `${where}.${name}: ${REQUIRED}`
+      ),
+    );
+    if (card.input !== undefined || card.call !== undefined) continue;
+    for (const name of passed) {
+      const counts = Object.keys(routes[name]?.counts ?? {});
+      if (counts.some((unit) => card[unit as UnitMeter] !== undefined)) {
+        continue;
       }
-      for (const name of passed) {
-        const counts = Object.keys(routes[name]?.counts ?? {});
-        if (
-          card.call !== undefined || card.input !== undefined ||
-          card.output !== undefined ||
-          counts.some((unit) => card[unit as UnitMeter] !== undefined)
-        ) continue;
-        problems.push(
-          `${where}: has no price for ${name}: call, or what the route counts${
-            counts.length === 0 ? "" : ` (${counts.join(", ")})`
-          }`,
-        );
-      }
+      problems.push(
+        `${where}: has no price for ${name}: needs ${
+          ["input", "call", ...counts].join(" or ")
+        }`,
+      );
     }
   }
   if (model.allowed !== undefined && passed.length === 0) {

@@ -116,15 +116,23 @@ Deno.test("no route without a price", () => {
   assert.deepEqual(withModel({ price: { second: 1 } }, counts), []);
   assert.match(
     withModel({ price: { image: 1 } }, counts).join(),
-    /models\.m\.price: has no price for rerank: call, or what the route counts \(second\)/,
+    /models\.m\.price: has no price for rerank: needs input or call or second/,
   );
   assert.match(
     withModel({ price: { version: "1" } }).join(),
     /models\.m\.price\.input: .*number/,
   );
+  assert.deepEqual(
+    withModel({ operations: ["embeddings"], price: { input: 1 } }),
+    [],
+  );
+  assert.match(
+    withModel({ operations: ["generation"], price: { input: 1 } }).join(),
+    /models\.m\.price\.output: .*number/,
+  );
   assert.match(
     withModel({ operations: ["generation", "rerank"] }).join(),
-    /models\.m\.price: needs input and output/,
+    /models\.m\.price\.input: .*number/,
   );
 });
 

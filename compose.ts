@@ -192,6 +192,9 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     lastAudit: accounts.lastAudit,
     clockAheadMs: () => accounts.storeClock.aheadMs(),
     reports: accounts.reports,
+    ...(accounts.replicaLagMs === undefined
+      ? {}
+      : { replicaLagMs: accounts.replicaLagMs }),
     ...(accounts.replies === undefined ? {} : { replies: accounts.replies }),
     ...(config.adminToken === undefined
       ? {}

@@ -189,6 +189,7 @@ watchFaults({
     gateway.config.gatewayKey ?? "",
     gateway.config.adminToken ?? "",
     ...passwordsIn(gateway.config.databaseUrl),
+    ...passwordsIn(gateway.config.databaseReadUrl ?? ""),
   ],
   now,
 });

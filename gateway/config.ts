@@ -97,6 +97,8 @@ export interface Config {
   readonly storeKey?: string;
   /** Kind and location of the store. */
   readonly databaseUrl: string;
+  /** A replica of the store, for reports; absent: they are read from the store. */
+  readonly databaseReadUrl?: string;
   /**
    * Whether replies may be stored for later requests that refer to them; false without a store that
    * the instances of a platform share.
@@ -277,6 +279,16 @@ export function readConfig(sources: ConfigSources): Config {
         "to call that vendor, or GATEWAY_UPSTREAM=replay to answer from recorded fixtures",
     );
   }
+  if (
+    values.DATABASE_READ_URL !== undefined &&
+    !/^postgres/.test(values.DATABASE_URL ?? "")
+  ) {
+    problems.push(
+      `${
+        placeOf("DATABASE_READ_URL", secretFiles)
+      }: needs DATABASE_URL=postgres://…, whose replica it is`,
+    );
+  }
   if (problems.length > 0) throw new ConfigError(problems);
   const config = {
     ...(onPlatform
@@ -309,6 +321,9 @@ export function readConfig(sources: ConfigSources): Config {
     // A platform has no persistent disk.
     databaseUrl: values.DATABASE_URL ??
       (onPlatform ? "sqlite::memory:" : DEFAULT_DATABASE_URL),
+    ...(values.DATABASE_READ_URL === undefined
+      ? {}
+      : { databaseReadUrl: values.DATABASE_READ_URL }),
     // Instances of a platform share no memory: another one would not find the replies.
     storeResponses: values.GATEWAY_STORE_RESPONSES === "on" &&
       !(onPlatform && values.DATABASE_URL === undefined),

@@ -77,6 +77,8 @@ export interface GatewayParts {
   readonly lastAudit: () => AuditRecord | undefined;
   /** Milliseconds by which the clock of this process is ahead of the store's. */
   readonly clockAheadMs: () => number;
+  /** See {@linkcode Replica.lagMs}; absent: reports are read from the store. */
+  readonly replicaLagMs?: () => number | undefined;
   /** Keeps a record of each generation call; absent where none are kept. */
   readonly calls?: Pick<CallBook, "add">;
   /** What the processes on the store report of themselves; absent: this process is alone. */
@@ -156,6 +158,9 @@ export function createGateway(parts: GatewayParts): Gateway {
     backlog: () => parts.accounts.backlog(),
     audit: parts.lastAudit,
     clockAheadMs: parts.clockAheadMs,
+    ...(parts.replicaLagMs === undefined
+      ? {}
+      : { replicaLagMs: parts.replicaLagMs }),
     droppedLines: parts.droppedLines ?? (() => 0),
     candidates: () =>
       candidateReports(current.models.allCandidates, parts.now()),

@@ -32,7 +32,11 @@ export type ConfiguredAccounts = OpenedAccounts & {
   /** True if no store was configured and none can be written, so that data is kept in memory. */
   readonly isInMemory: boolean;
   /** Makes another key of the settings, and another user and password of the store, take effect. */
-  configure(next: Pick<Config, "gatewayKey" | "databaseUrl">): void;
+  configure(
+    next: Pick<Config, "gatewayKey" | "databaseUrl" | "databaseReadUrl">,
+  ): void;
+  /** See {@linkcode Replica.lagMs}; absent: reports are read from the store. */
+  readonly replicaLagMs?: () => number | undefined;
 };
 
 /** The models by what their calls cost. */
@@ -173,9 +177,12 @@ async function openWith(
       },
     },
     ...(replies === undefined ? {} : { replies }),
+    ...(store.replica === undefined
+      ? {}
+      : { replicaLagMs: store.replica.lagMs }),
     configure(next) {
       gatewayKey = next.gatewayKey;
-      store.setLogin?.(next.databaseUrl);
+      store.setLogin?.(next.databaseUrl, next.databaseReadUrl);
     },
   };
 }

@@ -94,11 +94,16 @@ function fixedUntilStart(inForce: Config, next: Config): readonly string[] {
     ...(next.storeKey === inForce.storeKey ? [] : [
       `${fileForm("GATEWAY_STORE_KEY")}: another key of the store ${later}`,
     ]),
-    ...(isSameStore(next.databaseUrl, inForce.databaseUrl) ? [] : [
-      `${
-        fileForm("DATABASE_URL")
-      }: another address than before, except for user and password, ${later}`,
-    ]),
+    ...([
+      ["DATABASE_URL", next.databaseUrl, inForce.databaseUrl],
+      ["DATABASE_READ_URL", next.databaseReadUrl, inForce.databaseReadUrl],
+    ] as const).flatMap(([name, to = "", from = ""]) =>
+      isSameStore(to, from) ? [] : [
+        `${
+          fileForm(name)
+        }: another address than before, except for user and password, ${later}`,
+      ]
+    ),
   ];
 }
 

@@ -6,6 +6,8 @@ import { FILE_FORMS, SECRET_NAMES } from "./setting_forms.ts";
 const VALUES: Readonly<Record<string, string>> = {
   GATEWAY_KEY: "sk-canary-0123456789abcdef",
   DATABASE_URL: "postgres://me:canary-password@db.example.com/gateway",
+  DATABASE_READ_URL:
+    "postgres://me:canary-password@standby.example.com/gateway",
 };
 
 function valueOf(name: string): string {
@@ -42,7 +44,7 @@ function problems(
 Deno.test("every secret and every address with a password may stand in a file, as if it were a variable", async (t) => {
   assert.deepEqual(
     [...FILE_FORMS.values()].filter((name) => !SECRET_NAMES.has(name)),
-    ["DATABASE_URL"],
+    ["DATABASE_URL", "DATABASE_READ_URL"],
   );
   for (const name of SECRET_NAMES) {
     assert.ok([...FILE_FORMS.values()].some((one) => one === name));
@@ -51,12 +53,15 @@ Deno.test("every secret and every address with a password may stand in a file, a
     await t.step(variable, () => {
       const path = `/run/secrets/${name}`;
       const value = valueOf(name);
+      const store = name === "DATABASE_READ_URL"
+        ? { DATABASE_URL: valueOf("DATABASE_URL") }
+        : {};
       const { settings, secretFiles, configHash: _, ...fromFile } = read(
-        { [variable]: path },
+        { ...store, [variable]: path },
         { [path]: `${value}\n` },
       );
       const { settings: _s, secretFiles: none, ...fromVariable } = read(
-        { [name]: value },
+        { ...store, [name]: value },
         {},
       );
       assert.deepEqual(none, []);

@@ -63,6 +63,11 @@ export const SETTING_DESCRIPTIONS: Readonly<
     meaning: "the store: `sqlite:PATH`, `sqlite::memory:` or `postgres://…`",
     default: "`sqlite:./data/gateway.sqlite3`",
   },
+  DATABASE_READ_URL: {
+    meaning:
+      "a read replica of that Postgres: reports, lists, exports and audits are read there, see [operations.md](operations.md#a-read-replica)",
+    default: "none: they are read from `DATABASE_URL`",
+  },
   GATEWAY_STORE_KEY: {
     meaning:
       "32 or more random characters, the same for all processes: seals the secrets of webhooks in Postgres; SQLite has the file `gateway.sqlite3-key`",

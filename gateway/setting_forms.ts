@@ -63,6 +63,10 @@ const ADDRESSES = {
     /^(sqlite:.+|postgres(ql)?:\/\/.+)$/,
     "must be sqlite:PATH, sqlite::memory: or postgres://…",
   ).optional(),
+  DATABASE_READ_URL: z.string().regex(
+    /^postgres(ql)?:\/\/.+$/,
+    "must be postgres://…",
+  ).optional(),
 };
 
 /** Every setting as an environment variable: its form, its bounds and its default. */

@@ -9,7 +9,10 @@ import type { Config } from "./config.ts";
 
 /** The options with which the configured store is opened. */
 export function storeOptions(
-  { storeKey }: Pick<Config, "storeKey">,
-): Pick<OpenStoreOptions, "secrets"> {
-  return storeKey === undefined ? {} : { secrets: textSeal(storeKey) };
+  { storeKey, databaseReadUrl }: Pick<Config, "storeKey" | "databaseReadUrl">,
+): Pick<OpenStoreOptions, "secrets" | "readUrl"> {
+  return {
+    ...(storeKey === undefined ? {} : { secrets: textSeal(storeKey) }),
+    ...(databaseReadUrl === undefined ? {} : { readUrl: databaseReadUrl }),
+  };
 }

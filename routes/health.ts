@@ -5,6 +5,7 @@
  * @module
  */
 import { candidateReports } from "../gateway/upstream/health/candidate_report.ts";
+import { lagSeconds } from "./report_lag.ts";
 import { VERSION } from "../gateway/version.ts";
 import { requireMetricsAccess } from "./admin/auth.ts";
 import { seeOther } from "./console/http/see_other.ts";
@@ -35,6 +36,9 @@ export const HEALTH_ROUTES: readonly OpenRoute[] = [
             hash: config.configHash ?? null,
             loaded_at: new Date(configuredAtMs).toISOString(),
           },
+          ...(gateway.replicaLagMs === undefined ? {} : {
+            read_replica: { lag_seconds: lagSeconds(gateway) ?? null },
+          }),
           upstreams: candidateReports(
             gateway.models.allCandidates,
             gateway.now(),

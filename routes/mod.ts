@@ -45,6 +45,7 @@ import {
 import { type Match, routeTable } from "./route_table.ts";
 import { targetOf } from "./target.ts";
 import { USAGE_ROUTES } from "./usage.ts";
+import { withLag } from "./report_lag.ts";
 import {
   unsupportedService,
   type WrongAddress,
@@ -194,7 +195,8 @@ async function authenticateAndHandle(
       return route.isReport === true
         ? await context.gateway.reportSlots.run(
           holder.id,
-          () => route.handle(context, holder),
+          async () =>
+            withLag(context.gateway, await route.handle(context, holder)),
         )
         : await route.handle(context, holder);
     }

@@ -33,7 +33,7 @@ import {
 } from "./repositories/process_reports.ts";
 import type { AuditRecord } from "./repositories/audit_report.ts";
 import { newId } from "./repositories/repository.ts";
-import type { Store } from "./store/store.ts";
+import type { Replica, Store } from "./store/store.ts";
 import { MAX_CLOCK_DIFFERENCE_MS } from "./store/store_clock.ts";
 import { startTimer, type Timer } from "./timer.ts";
 import { startDeliveries } from "./webhooks/deliveries.ts";
@@ -77,6 +77,9 @@ export interface AccountsOptions {
 export type AccountsEvent =
   | { readonly type: "store_down"; readonly error: unknown }
   | { readonly type: "store_up" }
+  /** Reports cannot be read from the replica of the store; or they can again. */
+  | { readonly type: "read_replica_down"; readonly error: unknown }
+  | { readonly type: "read_replica_up" }
   | { readonly type: "recovered"; readonly calls: number }
   | { readonly type: "corrected"; readonly calls: number }
   | { readonly type: "recovery_failed"; readonly error: unknown }
@@ -210,13 +213,18 @@ export async function openAccountService(
     onState: (up, error) =>
       onEvent?.(up ? { type: "store_up" } : { type: "store_down", error }),
   });
+  const clockWatch = watchClock(store, onEvent);
+  const replicaWatch = store.replica && watchReplica(store.replica, onEvent);
   const lease = await startHeartbeat({
     store,
     leaseId,
     now,
     timer,
     heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
-    onRenewed: watchClock(store, onEvent),
+    onRenewed() {
+      clockWatch();
+      replicaWatch?.();
+    },
     onRecovered: (calls) => onEvent?.({ type: "recovered", calls }),
     onFailed: (error) => onEvent?.({ type: "recovery_failed", error }),
   });
@@ -366,6 +374,25 @@ function watchClock(
         : { type: "clock_agrees" },
     );
   };
+}
+
+/** Measures how far the replica is behind, and reports when it cannot be reached and when it can again. */
+function watchReplica(
+  replica: Replica,
+  onEvent: AccountsOptions["onEvent"],
+): () => void {
+  let isUp = true;
+  const measure = async (): Promise<void> => {
+    try {
+      await replica.measure();
+      if (!isUp) onEvent?.({ type: "read_replica_up" });
+      isUp = true;
+    } catch (error) {
+      if (isUp) onEvent?.({ type: "read_replica_down", error });
+      isUp = false;
+    }
+  };
+  return () => void measure();
 }
 
 /** Refuses what the cached caller is enough to refuse, without reading the store. */

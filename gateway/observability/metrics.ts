@@ -41,6 +41,8 @@ export interface GatewayState {
   backlog(): number;
   /** Milliseconds by which the clock of this process is ahead of the store's. */
   clockAheadMs(): number;
+  /** See {@linkcode Replica.lagMs}; absent: reports are read from the store. */
+  readonly replicaLagMs?: () => number | undefined;
   /** The newest daily audit of the books; undefined before the first. */
   audit():
     | { readonly endedAtMs: number; readonly findings: readonly string[] }
@@ -318,6 +320,16 @@ export function createMetrics(state: GatewayState): Metrics {
       "By how much the clock of this process is ahead of the store's, which dates calls; negative: behind",
       () => Math.round(state.clockAheadMs() / 100) / 10,
     ),
+    ...(state.replicaLagMs === undefined ? [] : [
+      gauges(
+        "gateway_read_replica_lag_seconds",
+        "By how much the replica is behind from which reports are read; absent while it cannot be reached",
+        () => {
+          const ms = state.replicaLagMs?.();
+          return ms === undefined ? [] : [[{}, ms / 1000]];
+        },
+      ),
+    ]),
     gauge(
       "gateway_calls_under_way",
       "Calls that are being served",

@@ -8,6 +8,7 @@ import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
 import type { AdminOperation } from "../../gateway/admin/operation.ts";
 import { optionalBody } from "../optional_body.ts";
 import { jsonReply, type OpenRoute } from "../route.ts";
+import { withLag } from "../report_lag.ts";
 import { queryOf, requireOperator } from "./auth.ts";
 import { LEDGER_EXPORT_ROUTE } from "./ledger_export.ts";
 import { SETTINGS_ROUTE } from "./settings.ts";
@@ -33,7 +34,7 @@ function routeOf(operation: AdminOperation): OpenRoute {
       const admin = requireOperator(context);
       const id = context.parameters["id"];
       const idempotencyKey = context.request.headers.get("idempotency-key");
-      return jsonReply(
+      const reply = jsonReply(
         await operation.run(admin, {
           ...(id === undefined ? {} : { id }),
           ...(operation.method === "GET"
@@ -42,6 +43,9 @@ function routeOf(operation: AdminOperation): OpenRoute {
           ...(idempotencyKey === null ? {} : { idempotencyKey }),
         }),
       );
+      return operation.method === "GET"
+        ? withLag(context.gateway, reply)
+        : reply;
     },
   };
 }

@@ -25,6 +25,8 @@ export interface OpenStoreOptions extends ProcessClocks {
    * its key.
    */
   readonly secrets?: SecretSeal;
+  /** A replica of the store, from which reports are read; absent: from the store. Postgres only. */
+  readonly readUrl?: string;
   /** The migrations to apply; absent: all. */
   readonly migrations?: readonly Migration[];
 }

@@ -23,6 +23,7 @@ import {
   textOf,
   writeDurably,
 } from "./store.ts";
+import { replicaOf } from "./postgres_replica.ts";
 import type { SecretSeal } from "./secret_seal.ts";
 import { type ProcessClocks, StoreClock } from "./store_clock.ts";
 
@@ -55,6 +56,8 @@ export interface PostgresOptions extends ProcessClocks {
   readonly deadlineMs?: number;
   /** Replaces the time limit of a report's statement, in milliseconds. */
   readonly reportMs?: number;
+  /** A replica, from which reports are read; absent: from the store. */
+  readonly readUrl?: string;
   /** Seals secrets in the rows; absent: they are stored in clear text. */
   readonly secrets?: SecretSeal;
 }
@@ -73,7 +76,7 @@ export function openPostgresStore(
   const pool = openPostgresPool(address, deadlineMs, MAX_CONNECTIONS);
   // The server ends a statement before its connection is given up.
   const reportPool = openPostgresPool(
-    address,
+    options.readUrl === undefined ? address : postgresAddress(options.readUrl),
     reportMs + deadlineMs,
     MAX_REPORTS,
   );
@@ -93,6 +96,7 @@ export function openPostgresStore(
         return rows;
       });
   const read = reader(pool, begin);
+  const report = reader(reportPool, beginWithin("BEGIN READ ONLY", reportMs));
   const clock = new StoreClock(options);
   const commit: Store["commit"] = async (work) => {
     const value = await pool.lend(async (query) => {
@@ -131,14 +135,15 @@ export function openPostgresStore(
         return row === undefined ? clock.now() : intOf(row, "now_ms");
       }),
     read,
-    report: reader(reportPool, beginWithin("BEGIN READ ONLY", reportMs)),
+    report,
     note: read,
     write: (work) => writeDurably({ commit }, work),
     commit,
     commitUncached: async (work) => (await commit(work, {})).value,
-    setLogin(newUrl) {
-      const login = postgresAddress(newUrl);
-      for (const one of [pool, reportPool]) one.setLogin(login);
+    ...(options.readUrl === undefined ? {} : { replica: replicaOf(report) }),
+    setLogin(newUrl, newReadUrl = newUrl) {
+      pool.setLogin(postgresAddress(newUrl));
+      reportPool.setLogin(postgresAddress(newReadUrl));
     },
     close: async () => {
       await Promise.all([pool.close(), reportPool.close()]);

@@ -79,6 +79,14 @@ export const REPORT_MS = 30_000;
 /** Statements of reports at a time, of one process. */
 export const MAX_REPORTS = 2;
 
+/** A replica of the store. */
+export interface Replica {
+  /** Milliseconds by which it was behind when it was last asked; undefined while it cannot be reached. */
+  lagMs(): number | undefined;
+  /** Asks it. */
+  measure(): Promise<void>;
+}
+
 export interface Store {
   /** Its SQL dialect. */
   readonly dialect: SqlDialect;
@@ -135,11 +143,13 @@ export interface Store {
    * does.
    */
   commitUncached<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** The replica from which {@linkcode Store.report} reads; absent: it reads from the store. */
+  readonly replica?: Replica;
   /**
-   * Makes new connections with the user and password of an address that is otherwise the same; absent
+   * Makes new connections with the users and passwords of addresses that are otherwise the same; absent
    * where nothing is connected.
    */
-  setLogin?(databaseUrl: string): void;
+  setLogin?(databaseUrl: string, readUrl?: string): void;
   /** Closes the store after the writes under way. */
   close(): Promise<void>;
 }

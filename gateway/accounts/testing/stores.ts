@@ -6,7 +6,7 @@
 // @ts-types="../store/pg_driver.d.ts"
 import pg from "pg";
 import { openStore, type OpenStoreOptions } from "../store/open_store.ts";
-import type { Store } from "../store/store.ts";
+import type { SqlRow, Store } from "../store/store.ts";
 import { randomText } from "../key.ts";
 
 /** A kind of store to run tests on. */
@@ -51,22 +51,27 @@ export function postgresAt(serverUrl: string): TestStore {
       return {
         url: url.href,
         open: (options) => openStore(url.href, { leaseMs: 1500, ...options }),
-        [Symbol.asyncDispose]: () =>
-          onServer(serverUrl, `DROP SCHEMA ${schema} CASCADE`),
+        [Symbol.asyncDispose]: async () => {
+          await onServer(serverUrl, `DROP SCHEMA ${schema} CASCADE`);
+        },
       };
     },
   };
 }
 
-/** Runs statements on a server, outside of any store. */
+/** Runs statements on a server, outside of any store. Returns the rows of the last one. */
 export async function onServer(
   serverUrl: string,
   ...statements: readonly string[]
-): Promise<void> {
+): Promise<readonly SqlRow[]> {
   const client = new pg.Client(serverUrl);
   await client.connect();
   try {
-    for (const statement of statements) await client.query(statement);
+    let rows: readonly SqlRow[] = [];
+    for (const statement of statements) {
+      ({ rows } = await client.query(statement));
+    }
+    return rows;
   } finally {
     await client.end();
   }

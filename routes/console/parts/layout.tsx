@@ -18,6 +18,7 @@ import type {
   HeaderFields,
   HttpReply,
 } from "../../../gateway/http/http_reply.ts";
+import { lagSeconds } from "../../report_lag.ts";
 import type { PageRequest } from "../../route.ts";
 import { ASSET_PATHS } from "../assets/assets.ts";
 import { themeOf } from "../http/cookies.ts";
@@ -101,6 +102,21 @@ export interface Page {
   readonly headers?: HeaderFields;
 }
 
+/** How old figures are, where they are read from a replica. */
+function ReportLag(
+  { context }: { readonly context: PageRequest },
+): JSX.Element | null {
+  if (context.gateway.replicaLagMs === undefined) return null;
+  const lag = lagSeconds(context.gateway);
+  return (
+    <p class="soft">
+      {lag === undefined
+        ? "Figures: the replica does not answer"
+        : `Figures: ${lag} s behind`}
+    </p>
+  );
+}
+
 /** A page with navigation. */
 export function page(
   context: PageRequest,
@@ -139,6 +155,7 @@ export function page(
               ))}
             </ul>
           </nav>
+          <ReportLag context={context} />
           <div class="who">
             <span>
               <b>

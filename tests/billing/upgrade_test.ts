@@ -1,0 +1,232 @@
+/** Stores of released versions, with many entries, upgraded by this one. */
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { MIGRATIONS } from "../../gateway/accounts/store/migrations.ts";
+import { openStore } from "../../gateway/accounts/store/open_store.ts";
+import {
+  intOf,
+  type Sql,
+  type Store,
+} from "../../gateway/accounts/store/store.ts";
+import {
+  onServer,
+  postgresAt,
+  SQLITE,
+  type TestDatabase,
+  type TestStore,
+} from "../../gateway/accounts/testing/stores.ts";
+import { openAdmin } from "../../gateway/accounts/repositories/admin.ts";
+import { type Program, startProgram } from "../support/program.ts";
+import { withTimeout } from "../support/with_timeout.ts";
+
+/** Schema versions of the released programs: 0.9.0. */
+const RELEASED = [2];
+/** Entries of the ledger; raise it for a longer run by hand. */
+const ROWS = Number(Deno.env.get("UPGRADE_ROWS") ?? 2_000);
+const KEY = "sk-0123456789abcdefghij";
+const LOOK_MS = 20;
+
+/** Charges of four micro-dollars each, of two accounts, within a day. */
+async function fill(sql: Sql): Promise<void> {
+  const statements: readonly string[] = [
+    "INSERT INTO plans (id, created_at_ms) VALUES ('unlimited', 0)",
+    ...["default", "other"].map((id) =>
+      "INSERT INTO accounts (id, name, status, billing, plan_id, balance_micro_usd, created_at_ms) " +
+      `VALUES ('${id}', '${id}', 'active', 'postpaid', 'unlimited', ${
+        -2 * ROWS
+      }, 0)`
+    ),
+    "INSERT INTO ledger (request_id, kind, account_id, key_id, model, purse, input_tokens, cache_read_tokens, " +
+    "cache_write_tokens, output_tokens, reasoning_tokens, price, estimated, ended, micro_usd, at_ms) " +
+    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${ROWS}) ` +
+    "SELECT 'req_' || n, 'charge', CASE WHEN n % 2 = 0 THEN 'default' ELSE 'other' END, 'configured', " +
+    `'vendorb-5', '', 2, 0, 0, 1, 0, '${PRICE}', 0, 'complete', -4, ${FIRST_MS} + n FROM numbers`,
+    "INSERT INTO usage_daily (day, account_id, key_id, model, user_id, requests, estimated, input_tokens, " +
+    "cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, micro_usd) " +
+    "SELECT at_ms / 86400000, account_id, key_id, model, '', COUNT(*), 0, SUM(input_tokens), 0, 0, " +
+    "SUM(output_tokens), 0, 0 - SUM(micro_usd) FROM ledger GROUP BY at_ms / 86400000, account_id, key_id, model",
+  ];
+  for (const statement of statements) await sql.all(statement);
+}
+
+const DAY_MS = 86_400_000;
+const DAY = "2024-10-04";
+const FIRST_MS = Date.parse(DAY);
+/** As it is stored: by one for the prompt's tokens, by two for those of the reply. */
+const PRICE = "1000000/1000000/1000000/2000000";
+
+function startOn({ url }: TestDatabase, folder: string): Promise<Program> {
+  return startProgram({
+    folder,
+    env: {
+      DATABASE_URL: url,
+      GATEWAY_KEY: KEY,
+      GATEWAY_UPSTREAM: "replay",
+    },
+  });
+}
+
+async function versionOf(store: Pick<Store, "read">): Promise<number> {
+  const [row] = await store.read(
+    "SELECT MAX(version) AS version FROM migrations",
+  );
+  return intOf(row ?? {}, "version");
+}
+
+async function until(reached: () => Promise<boolean> | boolean): Promise<void> {
+  while (!await reached()) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+/** Kills a process in the middle of its upgrade: it has changed tables, and not committed. */
+async function killAnUpgrade(
+  { url }: TestDatabase,
+  folder: string,
+  isInLastStep: () => Promise<boolean> | boolean,
+): Promise<void> {
+  await using program = await startProgram({
+    folder,
+    command: [
+      "tests/support/slow_upgrade.ts",
+      url,
+      SLOW_STEPS[
+        url.startsWith("sqlite") ? "sqlite" : "postgres"
+      ],
+    ],
+    env: {},
+    until: /^/,
+  });
+  await withTimeout(until(isInLastStep), "the last step");
+  program.signal("SIGKILL");
+  await program.ended;
+}
+
+const SLOW_STEPS = {
+  sqlite:
+    "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 1000000000) SELECT MAX(x) FROM n",
+  postgres: "SELECT pg_sleep(4.5)",
+} as const;
+
+/** Whether a process holds the file's write lock for longer than an opening takes. */
+async function isWritten(url: string): Promise<boolean> {
+  const database = new DatabaseSync(url.replace(/^sqlite:/, ""));
+  try {
+    for (let looks = 0; looks < 10; looks++) {
+      try {
+        database.exec("BEGIN IMMEDIATE; ROLLBACK");
+        return false;
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      }
+    }
+    return true;
+  } finally {
+    database.close();
+  }
+}
+
+function upgradeTests(
+  kind: TestStore,
+  isInLastStep: (url: string) => Promise<boolean>,
+): void {
+  for (const version of RELEASED) {
+    Deno.test(`${kind.name}: schema ${version} is upgraded whole or not at all, by two processes at once, with its books`, async () => {
+      await using database = await kind.createDatabase();
+      const folder = await Deno.makeTempDir();
+      try {
+        const old = await database.open({
+          migrations: MIGRATIONS.slice(0, version),
+        });
+        await old.write(fill);
+        await old.close();
+
+        await killAnUpgrade(database, folder, () => isInLastStep(database.url));
+        const killed = await database.open({
+          migrations: MIGRATIONS.slice(0, version),
+        });
+        assert.equal(await versionOf(killed), version);
+        await killed.close();
+
+        const programs = await Promise.all([
+          startOn(database, folder),
+          startOn(database, folder),
+        ]);
+        try {
+          for (const { url, output } of programs) {
+            assert.notEqual(url, "", output());
+            const response = await fetch(`${url}/v1/messages`, {
+              method: "POST",
+              headers: { "x-api-key": KEY, "content-type": "application/json" },
+              body: JSON.stringify({
+                model: "vendorb-5",
+                max_tokens: 16,
+                messages: [{ role: "user", content: "Hi" }],
+              }),
+            });
+            assert.equal(response.status, 200);
+            await response.body?.cancel();
+          }
+          await using store = await opened(database);
+          assert.equal(await versionOf(store), MIGRATIONS.length);
+          // The sums of old entries are made beside the calls.
+          await until(async () => {
+            const [row] = await store.read(
+              "SELECT next_seq FROM roll_up_backfill",
+            );
+            return row !== undefined && intOf(row, "next_seq") === 0;
+          });
+        } finally {
+          for (const program of programs) {
+            program.signal("SIGTERM");
+            assert.equal(await program.ended, 0, program.output());
+          }
+        }
+        await using store = await opened(database);
+        const admin = await openAdmin(store, () => true);
+        assert.deepEqual(await admin.audit(), []);
+        const [sums] = await store.read(
+          "SELECT CAST(COUNT(*) AS BIGINT) AS entries, CAST(SUM(micro_usd) AS BIGINT) AS micro_usd " +
+            `FROM ledger WHERE request_id LIKE 'req~_%' ESCAPE '~' AND at_ms < ${
+              FIRST_MS + DAY_MS
+            }`,
+        );
+        assert.deepEqual({ ...sums }, { entries: ROWS, micro_usd: -4 * ROWS });
+        const { data } = await admin.usage({
+          by: ["account"],
+          fromDay: DAY,
+          toDay: DAY,
+        });
+        assert.deepEqual(
+          data.map(({ requests, microUsd }) => [requests, microUsd]),
+          [[ROWS / 2, 2 * ROWS], [ROWS / 2, 2 * ROWS]],
+        );
+      } finally {
+        await Deno.remove(folder, { recursive: true });
+      }
+    });
+  }
+}
+
+async function opened({ url }: TestDatabase): Promise<Store & AsyncDisposable> {
+  const store = await openStore(url);
+  return { ...store, [Symbol.asyncDispose]: () => store.close() };
+}
+
+upgradeTests(SQLITE, isWritten);
+
+const serverUrl = Deno.env.get("TEST_POSTGRES_URL");
+if (serverUrl === undefined) {
+  Deno.test.ignore(
+    "postgres: upgrades: SKIPPED, because TEST_POSTGRES_URL names no server",
+    () => {},
+  );
+} else {
+  upgradeTests(postgresAt(serverUrl), async () => {
+    const rows = await onServer(
+      serverUrl,
+      `SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query = '${SLOW_STEPS.postgres}'`,
+    );
+    return rows.length > 0;
+  });
+}

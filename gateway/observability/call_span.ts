@@ -1,20 +1,32 @@
 /**
- * OpenTelemetry spans of calls: one span from the call's arrival to the last byte of its reply. Its
- * parent is the span that Deno creates for the request, which ends with the response's head. Deno
- * exports spans if `OTEL_DENO` is set; otherwise nothing here runs. The attributes are those of the
- * call's log entry: no prompt, no reply, no key, no address.
+ * OpenTelemetry spans of calls: one span from the call's arrival to the last byte of its reply, and
+ * one below it for each attempt at an upstream. The parent is the span that Deno creates for the
+ * request, which ends with the response's head. Deno exports spans if `OTEL_DENO` is set; otherwise
+ * nothing here runs. The attributes have no prompt, no reply and no key, and of an upstream's
+ * address only host and port.
  *
  * @module
  */
 import {
   type Attributes,
+  type Context,
   isSpanContextValid,
+  ROOT_CONTEXT,
+  type Span,
   SpanKind,
   SpanStatusCode,
   trace,
+  type Tracer,
 } from "@opentelemetry/api";
-import type { LogEntry } from "./log.ts";
+import type { ReplyProgress } from "../../translate/model/reply_progress.ts";
+import type { StopReason } from "../../translate/model/reply.ts";
+import type { Settings } from "../../translate/model/settings.ts";
 import type { Trace } from "../http/trace.ts";
+import type { CallTimes } from "../upstream/call_times.ts";
+import type { Candidate } from "../upstream/catalogue/model_registry.ts";
+import type { Vendor } from "../upstream/catalogue/vendors.ts";
+import type { LogEntry } from "./log.ts";
+import { providerName } from "./provider_name.ts";
 
 /** The span of a running call. */
 export interface CallSpan {
@@ -23,7 +35,7 @@ export interface CallSpan {
    */
   readonly trace: Trace;
   /** Ends the span. Call it once. */
-  end(entry: LogEntry): void;
+  end(end: SpanEnd): void;
 }
 
 /** Values known at the start of a span. */
@@ -32,8 +44,29 @@ export interface SpanStart {
   readonly name: string;
   /** The id that clients use. */
   readonly model: string;
+  /** Whether the client asked for a stream. */
+  readonly isStream: boolean;
+  /** What the client asked for beside its prompt; absent: nothing. */
+  readonly settings?: Partial<Settings>;
+  /** The candidate that is called first. */
+  readonly candidate: Candidate;
+  /** The configured vendors. */
+  readonly vendors: readonly Vendor[];
   /** Unix time in milliseconds. */
   readonly arrivedMs: number;
+}
+
+/** Values known at the end of a span. */
+export interface SpanEnd {
+  readonly entry: LogEntry;
+  /** The candidate that replied, or whose error the client received. */
+  readonly candidate: Candidate;
+  /** Every attempt, in order. */
+  readonly calls: readonly CallTimes[];
+  /** Of the reply; absent where none began. */
+  readonly progress?: ReplyProgress;
+  /** Unix time in milliseconds. */
+  readonly nowMs: number;
 }
 
 /**
@@ -44,10 +77,19 @@ export type StartSpan = (start: SpanStart) => CallSpan | undefined;
 /** Creates spans with the platform's own tracer provider, which needs no setup. */
 export function spanStarter(): StartSpan {
   const tracer = trace.getTracer("model-gateway");
-  return ({ name, model, arrivedMs }) => {
+  return (start) => {
+    const { name, model, isStream, settings = {}, vendors, arrivedMs } = start;
     const span = tracer.startSpan(`${name} ${model}`, {
       kind: SpanKind.CLIENT,
       startTime: new Date(arrivedMs),
+      // Samplers decide by these.
+      attributes: given({
+        "gen_ai.operation.name": name,
+        "gen_ai.request.model": model,
+        "gen_ai.request.stream": isStream || undefined,
+        ...placeOf(start.candidate, vendors),
+        ...requested(settings),
+      }),
     });
     const context = span.spanContext();
     if (!isSpanContextValid(context)) return undefined;
@@ -55,54 +97,146 @@ export function spanStarter(): StartSpan {
     const flags = traceFlags.toString(16).padStart(2, "0");
     return {
       trace: { traceId, traceparent: `00-${traceId}-${spanId}-${flags}` },
-      end(entry) {
-        span.setAttributes({
-          "gen_ai.operation.name": name,
-          ...attributesOf(entry),
-        });
-        for (const { upstream, error } of entry.tried ?? []) {
-          span.addEvent("attempt failed", {
-            "gateway.upstream": upstream,
-            "error.type": error,
-          });
+      end(end) {
+        const { entry, candidate, calls, nowMs } = end;
+        const parent = trace.setSpan(ROOT_CONTEXT, span);
+        for (const call of calls) {
+          attemptSpan(tracer, parent, call, vendors, nowMs);
         }
-        if (entry.error_of !== undefined) {
-          span.setStatus({ code: SpanStatusCode.ERROR });
-        }
-        span.end();
+        span.setAttributes(given({
+          ...placeOf(candidate, vendors),
+          ...replied(end),
+        }));
+        fail(span, entry.error_of === undefined ? undefined : kindOf(entry));
+        span.end(new Date(nowMs));
       },
     };
   };
 }
 
+/** Attributes without those that are undefined. */
+function given(
+  attributes: Readonly<Record<string, Attributes[string] | undefined>>,
+): Attributes {
+  return Object.fromEntries(
+    Object.entries(attributes).filter(([, value]) => value !== undefined),
+  );
+}
+
+function fail(span: Span, kind: string | undefined): void {
+  if (kind === undefined) return;
+  span.setAttribute("error.type", kind);
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+/** One attempt, whose times are known afterwards. */
+function attemptSpan(
+  tracer: Tracer,
+  parent: Context,
+  { candidate, startedMs, firstByteMs, endedMs, error }: CallTimes,
+  vendors: readonly Vendor[],
+  nowMs: number,
+): void {
+  const status = error?.details.upstreamStatus ??
+    (firstByteMs === undefined ? undefined : 200);
+  const span = tracer.startSpan(`attempt ${candidate.name}`, {
+    kind: SpanKind.INTERNAL,
+    startTime: new Date(startedMs),
+    attributes: given({
+      ...placeOf(candidate, vendors),
+      "http.response.status_code": status,
+      "gateway.upstream": candidate.name,
+    }),
+  }, parent);
+  fail(span, error?.kind);
+  span.end(new Date(endedMs ?? nowMs));
+}
+
+/** Who serves a candidate, and where. */
+function placeOf(
+  { name, address }: Candidate,
+  vendors: readonly Vendor[],
+): Record<string, string | number> {
+  const { hostname, port, protocol } = new URL(address.whole);
+  const vendor = name.split("/", 1)[0];
+  return {
+    "gen_ai.provider.name": providerName(
+      vendors.find((one) => one.name === vendor),
+    ),
+    "server.address": hostname,
+    "server.port": port !== "" ? Number(port) : protocol === "http:" ? 80 : 443,
+  };
+}
+
+/** The client's settings that are numbers; texts may be a part of its prompt. */
+function requested(
+  settings: Partial<Settings>,
+): Record<string, number | undefined> {
+  const { candidates } = settings;
+  return {
+    "gen_ai.request.max_tokens": settings.maxTokens,
+    "gen_ai.request.temperature": settings.temperature,
+    "gen_ai.request.top_p": settings.topP,
+    "gen_ai.request.top_k": settings.topK,
+    "gen_ai.request.seed": settings.seed,
+    "gen_ai.request.frequency_penalty": settings.frequencyPenalty,
+    "gen_ai.request.presence_penalty": settings.presencePenalty,
+    "gen_ai.request.choice.count": candidates === 1 ? undefined : candidates,
+  };
+}
+
+/** The conventions' words for the reasons that a reply ends for. */
+const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
+  end: "stop",
+  max_tokens: "length",
+  stop_sequence: "stop",
+  tool_use: "tool_call",
+  refusal: "content_filter",
+  pause: "pause",
+  context_window: "length",
+  other: "other",
+};
+
 /**
  * Uses the names of OpenTelemetry's conventions for generative models where they exist
- * (https://opentelemetry.io/docs/specs/semconv/gen-ai/).
+ * (https://github.com/open-telemetry/semantic-conventions-genai).
  */
-function attributesOf(entry: LogEntry): Attributes {
-  const { usage } = entry;
-  const attributes: Record<string, string | number | boolean | undefined> = {
-    "gen_ai.request.model": entry.model,
-    "gen_ai.usage.input_tokens": usage?.input,
-    "gen_ai.usage.cache_read.input_tokens": usage?.cacheRead,
-    "gen_ai.usage.cache_creation.input_tokens": usage?.cacheWrite,
-    "gen_ai.usage.output_tokens": usage?.output,
+function replied(
+  { entry, candidate, progress }: SpanEnd,
+): Readonly<Record<string, Attributes[string] | undefined>> {
+  const { usage = {} } = entry;
+  const { input, cacheRead, cacheWrite, output, reasoning } = usage;
+  return {
+    "gen_ai.response.model": progress === undefined
+      ? undefined
+      : candidate.upstreamModel,
+    "gen_ai.response.finish_reasons": progress === undefined ? undefined : [
+      entry.ended !== "complete" || progress.stop === undefined
+        ? "error"
+        : FINISH_REASONS[progress.stop],
+    ],
+    "gen_ai.response.time_to_first_chunk":
+      entry.stream !== true || entry.ttfb_ms === undefined
+        ? undefined
+        : entry.ttfb_ms / 1000,
+    // With what was read from and written to caches.
+    "gen_ai.usage.input_tokens": input === undefined
+      ? undefined
+      : input + (cacheRead ?? 0) + (cacheWrite ?? 0),
+    "gen_ai.usage.cache_read.input_tokens": cacheRead,
+    "gen_ai.usage.cache_write.input_tokens": cacheWrite,
+    "gen_ai.usage.output_tokens": output,
+    "gen_ai.usage.reasoning.output_tokens": reasoning,
     "http.route": entry.endpoint,
     "http.response.status_code": entry.status,
-    "error.type": entry.error_of === undefined ? undefined : kindOf(entry),
     "gateway.request_id": entry.request_id,
     "gateway.key_id": entry.key_id,
     "gateway.upstream": entry.upstream,
     "gateway.upstream_status": entry.upstream_status,
     "gateway.attempts": entry.attempts,
-    "gateway.stream": entry.stream,
     "gateway.ended": entry.ended,
-    "gateway.time_to_first_byte_ms": entry.ttfb_ms,
     "gateway.cost_micro_usd": entry.cost_micro_usd,
   };
-  return Object.fromEntries(
-    Object.entries(attributes).filter(([, value]) => value !== undefined),
-  );
 }
 
 /** For an internal error, the log has the top of the stack; here its kind is enough. */

@@ -125,6 +125,7 @@ async function run(
   return await payFor(gateway, call, {
     name: "chat",
     model,
+    settings: request,
     operation,
     replyCount: request.candidates ?? 1,
     mostUsage: usageBoundOf(request),

@@ -7,6 +7,7 @@
  */
 import { ApiError, GatewayFault } from "../../translate/model/error.ts";
 import type { ReplyProgress } from "../../translate/model/reply_progress.ts";
+import type { Settings } from "../../translate/model/settings.ts";
 import type {
   IntendedCall,
   Limits,
@@ -44,6 +45,8 @@ export interface PaidOperation {
   /** Its name in spans, by OpenTelemetry's conventions. */
   readonly name: string;
   readonly model: Model;
+  /** What the client asked for beside its prompt, for spans; absent: nothing. */
+  readonly settings?: Partial<Settings>;
   readonly operation: Operation<Reply>;
   /** Number of replies that the client asked for; progress follows the first. */
   readonly replyCount: number;
@@ -134,7 +137,8 @@ class PaidCall {
   constructor(
     gateway: Gateway,
     call: CallRequest,
-    { name, model, operation, replyCount, mostUsage, taps }: PaidOperation,
+    { name, model, settings, operation, replyCount, mostUsage, taps }:
+      PaidOperation,
     failover: Failover,
     reservation: Reservation,
   ) {
@@ -158,7 +162,15 @@ class PaidCall {
     this.#taps = taps;
     this.#failover = failover;
     this.#reservation = reservation;
-    this.#span = gateway.startSpan?.({ name, model: model.id, arrivedMs });
+    this.#span = gateway.startSpan?.({
+      name,
+      model: model.id,
+      isStream: operation.isStream,
+      ...(settings === undefined ? {} : { settings }),
+      candidate: failover.candidate,
+      vendors: gateway.config.catalogue.vendors,
+      arrivedMs,
+    });
     this.#context = {
       trace: this.#span?.trace ?? traceOf(call.headers),
       signal: this.#abort.signal,
@@ -404,7 +416,13 @@ class PaidCall {
       nowMs: this.#gateway.now(),
     });
     this.#gateway.log(entry, this.#call.facts);
-    this.#span?.end(entry);
+    this.#span?.end({
+      entry,
+      candidate: this.#failover.candidate,
+      calls: this.#failover.calls,
+      ...(progress === undefined ? {} : { progress }),
+      nowMs: this.#gateway.now(),
+    });
   }
 }
 

@@ -190,7 +190,35 @@ Deno.test("a call's span lasts as long as the stream; its parent is in the clien
     );
     assert.equal(Number(attributes["http.response.status_code"]), 200);
     assert.equal(attributes["gateway.ended"], "complete");
-    assert.equal(attributes["gateway.stream"], true);
+    assert.deepEqual(
+      Object.fromEntries(
+        Object.entries(attributes).filter(([name]) =>
+          /^(gen_ai\.(?!usage|response\.time)|server)/.test(name)
+        ).map(([name, value]) => [
+          name,
+          isObject(value) ? [...objectsIn(value, "stringValue")] : value,
+        ]),
+      ),
+      {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "anthropic",
+        "gen_ai.request.model": "vendora-opus-4-8",
+        "gen_ai.request.stream": true,
+        "gen_ai.request.max_tokens": 50,
+        "gen_ai.response.model": "claude-opus-4-8",
+        "gen_ai.response.finish_reasons": [{ stringValue: "stop" }],
+        "server.address": "127.0.0.1",
+        "server.port": Number(new URL(upstream.url).port),
+      },
+    );
+    assert.ok(Number(attributes["gen_ai.response.time_to_first_chunk"]) > 0);
+    const attempt = spans.find(({ name }) =>
+      name === "attempt vendora/claude-opus-4-8"
+    );
+    assert.equal(attempt?.parentSpanId, span.spanId);
+    assert.equal(attempt.traceId, TRACE_ID);
+    assert.equal(Number(attempt.attributes["http.response.status_code"]), 200);
+    assert.ok(attempt.startMs >= span.startMs && attempt.endMs <= span.endMs);
     assert.doesNotMatch(
       text,
       new RegExp(`${WORD}|reply-text|${KEY}|${VENDOR_KEY}`),
@@ -223,6 +251,15 @@ Deno.test("a failed call has a span with the error and the number of attempts", 
     assert.equal(Number(span.attributes["gateway.upstream_status"]), 529);
     assert.equal(Number(span.attributes["gateway.attempts"]), 2);
     assert.equal(isObject(span.status) && span.status["code"], 2);
+    const attempts = spans.filter(({ name }) => name.startsWith("attempt "));
+    assert.deepEqual(
+      attempts.map(({ parentSpanId, attributes }) => [
+        parentSpanId,
+        attributes["error.type"],
+        Number(attributes["http.response.status_code"]),
+      ]),
+      [[span.spanId, "overloaded", 529], [span.spanId, "overloaded", 529]],
+    );
   } finally {
     await upstream.close();
   }

@@ -7,7 +7,14 @@ import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { recordJson, replyShape, settingsSchema } from "../accounts/field.ts";
 import { ACCOUNT, type Account } from "../accounts/records.ts";
-import { listJson, listOf, noQuery, pageOf, pageQuery } from "./pages.ts";
+import {
+  listJson,
+  listOf,
+  noBody,
+  noQuery,
+  pageOf,
+  pageQuery,
+} from "./pages.ts";
 import { type AdminOperation, mutation, query } from "./operation.ts";
 
 const { id: _, ...CHANGEABLE } = ACCOUNT;
@@ -23,6 +30,22 @@ function accountJson(account: Account): JsonObject {
 }
 
 export const ACCOUNT_OPERATIONS: readonly AdminOperation[] = [
+  mutation({
+    operationId: "revokeAllKeys",
+    summary: "Revoke every key of an account permanently",
+    path: "/admin/v1/accounts/:id/keys/revoke",
+    request: noBody,
+    reply: z.object({
+      object: z.literal("keys_revoked"),
+      account: z.string(),
+      revoked: z.int().describe("number of keys that were not revoked before"),
+    }),
+    run: async (admin, _, { id, idempotencyKey }) => ({
+      object: "keys_revoked",
+      account: id,
+      ...await admin.keys.revokeAll(id, idempotencyKey),
+    }),
+  }),
   query({
     operationId: "listAccounts",
     summary: "List the accounts",

@@ -15,12 +15,39 @@ const FIELDS = {
   account: z.string(),
   url: z.string().nullable().describe("null: the account has no webhook"),
   pending: z.int().describe("messages that are not delivered yet"),
+  last_error: z.string().nullable().describe(
+    "why the last attempt for one of them failed",
+  ),
+  deliveries: z.array(z.object({
+    id: z.string(),
+    time: z.string(),
+    type: z.string(),
+    attempts: z.int(),
+    error: z.string().nullable().describe(
+      "why it was given up; null: it was delivered",
+    ),
+  })).describe("the newest messages that were delivered or given up"),
 };
 
 const webhookReply = z.object(FIELDS);
 
-function webhookJson({ accountId, url, pending }: Webhook): JsonObject {
-  return { object: "webhook", account: accountId, url: url ?? null, pending };
+function webhookJson(
+  { accountId, url, pending, lastError, deliveries }: Webhook,
+): JsonObject {
+  return {
+    object: "webhook",
+    account: accountId,
+    url: url ?? null,
+    pending,
+    last_error: lastError ?? null,
+    deliveries: deliveries.map(({ id, atMs, type, attempts, error }) => ({
+      id,
+      time: new Date(atMs).toISOString(),
+      type,
+      attempts,
+      error: error ?? null,
+    })),
+  };
 }
 
 /** Show, set, test and remove; a longer path precedes its prefixes. */

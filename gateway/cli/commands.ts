@@ -189,6 +189,13 @@ export const COMMANDS: readonly Command[] = [
     flags: LIST,
   },
   {
+    noun: "keys",
+    verb: "revoke-all",
+    operationId: "revokeAllKeys",
+    id: "account",
+    flags: {},
+  },
+  {
     noun: "webhooks",
     verb: "show",
     operationId: "getWebhook",

@@ -59,8 +59,8 @@ export async function accountModels(
   const key = holder.kind === "key" && holder.id !== CONFIGURED_KEY_ID
     ? await admin.keys.get(holder.id)
     : undefined;
-  return registry.models.map((model) => {
-    const candidates = registry.candidates(model, "messages");
+  return knownModels(registry, nowMs).map((known) => {
+    const { model } = known;
     const refusal: ModelRefusal | undefined = account.status === "disabled"
       ? "account_disabled"
       : model.unpriced === true
@@ -70,10 +70,20 @@ export async function accountModels(
       : key?.models?.includes(model.id) === false
       ? "model_not_in_key"
       : undefined;
+    return refusal === undefined ? known : { ...known, refusal };
+  });
+}
+
+/** All models at their present prices. */
+export function knownModels(
+  registry: Pick<ModelRegistry, "models" | "candidates">,
+  nowMs: number,
+): readonly AccountModel[] {
+  return registry.models.map((model) => {
+    const candidates = registry.candidates(model, "messages");
     return {
       // A card may have begun since the configuration was read.
       model: { ...model, price: cardAt(model.cards, nowMs) ?? model.price },
-      ...(refusal === undefined ? {} : { refusal }),
       health: modelHealth(candidates, nowMs),
       capabilities: candidates[0]?.capabilities,
     };

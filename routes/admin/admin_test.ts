@@ -384,6 +384,8 @@ test("a webhook's secret is shown the first time only", async ({ call }) => {
     account: "default",
     url,
     pending: 0,
+    last_error: null,
+    deliveries: [],
   });
   await ok(call("POST", `${path}/remove`));
   assert.equal((await ok(call("GET", path)))["url"], null);

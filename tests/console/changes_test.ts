@@ -135,6 +135,8 @@ const LINES: Readonly<Record<string, readonly [line: string, Action]>> = {
   "keys update": ["KEY --name b", "key.update"],
   "keys rotate": ["KEY --overlap 1h", "key.issue"],
   "keys revoke": ["KEY", "key.revoke"],
+  // The one that replaced the key above.
+  "keys revoke-all": ["a", "key.revoke"],
   "tokens issue": ["--account a", "token.issue"],
   "tokens revoke": ["TOKEN", "token.revoke"],
   "console link": ["--account a", "sign_in_link.create"],

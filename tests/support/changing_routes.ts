@@ -254,6 +254,43 @@ export const STEPS: Readonly<Record<string, Changing | Unchanging>> = {
     body: named,
     has: AFTER,
   },
+  "POST /console/operator/accounts/revoke-token/:id": {
+    actions: ["token.revoke"],
+    body: ({ token }) => ({ token: token.id }),
+    has: BOTH,
+  },
+  "POST /console/operator/accounts/revoke-keys/:id": {
+    actions: ["key.revoke"],
+    body: ofAccount,
+    has: BOTH,
+  },
+  "POST /admin/v1/accounts/:id/keys/revoke": {
+    actions: ["key.revoke"],
+    has: BOTH,
+  },
+  "POST /console/operator/webhooks/set/:id": {
+    actions: ["webhook.set"],
+    body: () => WEBHOOK,
+    has: AFTER,
+  },
+  "POST /console/operator/webhooks/test/:id": {
+    actions: ["webhook.test"],
+    id: withWebhook,
+    has: AFTER,
+  },
+  "POST /console/operator/webhooks/remove/:id": {
+    actions: ["webhook.remove"],
+    id: withWebhook,
+    has: ["before"],
+  },
+  "POST /console/operator/accounts/many": {
+    actions: ["account.update"],
+    body: ({ account }) => ({
+      text: `account,name\n${account},renamed`,
+      confirmed: "yes",
+    }),
+    has: BOTH,
+  },
   "POST /console/operator/accounts/new": {
     actions: ["account.create"],
     body: ({ account, plan }) => ({

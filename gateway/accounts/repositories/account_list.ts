@@ -86,11 +86,9 @@ export async function listAccounts(
         `(SELECT MAX(k.last_used_at_ms) FROM keys k WHERE k.account_id = a.id) AS used ` +
         `FROM (SELECT * FROM accounts ORDER BY id LIMIT ${SEARCHED}) a LEFT JOIN ` +
         `(SELECT account_id, SUM(micro_usd) AS spent FROM usage_days WHERE day >= $1 GROUP BY account_id) s ` +
-        `ON s.account_id = a.id ${where} ORDER BY ${
-          order === "used" ? "used IS NULL, " : ""
-        }${ORDERS[order]} ${isDescending ? "DESC" : "ASC"}, a.id LIMIT ${
-          put(limit + 1)
-        } OFFSET ${put(offset)}`,
+        `ON s.account_id = a.id ${where} ORDER BY ${ORDERS[order]} ${
+          isDescending ? "DESC" : "ASC"
+        } NULLS LAST, a.id LIMIT ${put(limit + 1)} OFFSET ${put(offset)}`,
       values,
     )
   );

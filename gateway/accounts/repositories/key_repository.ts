@@ -19,6 +19,7 @@ import {
   PLAN,
   type Plan,
 } from "../records.ts";
+import { requireAccount } from "./token_repository.ts";
 import {
   type IdempotencyKey,
   listByAccount,
@@ -95,6 +96,15 @@ export interface KeyRepository {
    * @throws {ApiError} `not_found`
    */
   revoke(id: string, idempotencyKey?: IdempotencyKey): Promise<KeyRecord>;
+  /**
+   * Revokes every key of an account that is not revoked yet. Returns how many.
+   *
+   * @throws {ApiError} `not_found` for the account
+   */
+  revokeAll(
+    accountId: string,
+    idempotencyKey?: IdempotencyKey,
+  ): Promise<{ readonly revoked: number }>;
   /**
    * Reads one key.
    *
@@ -200,6 +210,24 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
           reply: after,
           changes: [keyChange("key.revoke", before, after)],
         };
+      }, idempotencyKey),
+    revokeAll: (accountId, idempotencyKey) =>
+      writeOnce(context, async (sql) => {
+        await requireAccount(sql, accountId);
+        const rows = await sql.all(
+          "SELECT * FROM keys WHERE account_id = $1 AND revoked_at_ms IS NULL",
+          [accountId],
+        );
+        const revokedAtMs = context.now();
+        await sql.all(
+          "UPDATE keys SET revoked_at_ms = $2 WHERE account_id = $1 AND revoked_at_ms IS NULL",
+          [accountId, revokedAtMs],
+        );
+        const changes = rows.map((row) => {
+          const before = recordFrom(KEY, row);
+          return keyChange("key.revoke", before, { ...before, revokedAtMs });
+        });
+        return { reply: { revoked: changes.length }, changes };
       }, idempotencyKey),
     async get(id) {
       const [row] = await readRows(

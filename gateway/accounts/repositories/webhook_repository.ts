@@ -14,8 +14,25 @@ import type { Action, Change } from "../changes/change.ts";
 import type { IdempotencyKey } from "./repository.ts";
 import { randomText } from "../key.ts";
 import { insertMessages, sealedSecret } from "../store/webhook_rows.ts";
-import { intOf, type Sql, textOrUndefined } from "../store/store.ts";
+import {
+  intOf,
+  type Sql,
+  type SqlRow,
+  textOf,
+  textOrUndefined,
+} from "../store/store.ts";
 import { newWebhookSecret } from "../webhooks/signature.ts";
+
+/** A message that was delivered or given up. */
+export interface Delivery {
+  readonly id: string;
+  readonly atMs: number;
+  /** Such as `webhook.test`. */
+  readonly type: string;
+  readonly attempts: number;
+  /** Why it was given up; absent: it was delivered. */
+  readonly error?: string;
+}
 
 /** The webhook of an account. */
 export interface Webhook {
@@ -24,6 +41,10 @@ export interface Webhook {
   readonly url?: string;
   /** Number of messages that are not delivered yet. */
   readonly pending: number;
+  /** Why the last attempt for one of these failed; absent: none did. */
+  readonly lastError?: string;
+  /** The newest messages that were delivered or given up, newest first. */
+  readonly deliveries: readonly Delivery[];
   /** Present in the reply to {@linkcode WebhookRepository.set} alone. */
   readonly secret?: string;
 }
@@ -36,6 +57,8 @@ export interface WebhookRepository {
    * @throws {ApiError} `not_found` for the account
    */
   get(accountId: string): Promise<Webhook>;
+  /** The webhooks of all accounts that have one, by account; at most 1,000, with their last message alone. */
+  list(): Promise<readonly Webhook[]>;
   /**
    * Sets the address, with a new secret; undefined removes the webhook and what it has not
    * delivered. Warnings that were sent in the current windows are due again.
@@ -64,28 +87,51 @@ export function webhookRepository(
     accountId: string,
   ): Promise<Webhook> => {
     const [row] = await read(
-      "SELECT w.url, (SELECT COUNT(*) FROM webhook_messages m WHERE m.account_id = a.id) AS pending " +
-        "FROM accounts a LEFT JOIN webhooks w ON w.account_id = a.id WHERE a.id = $1",
+      `SELECT a.id AS account_id, w.url, ${STATE} FROM accounts a LEFT JOIN webhooks w ON w.account_id = a.id WHERE a.id = $1`,
       [accountId],
     );
     if (row === undefined) throw notFound("account", accountId);
-    const url = textOrUndefined(row, "url");
-    return {
-      accountId,
-      ...(url === undefined ? {} : { url }),
-      pending: intOf(row, "pending"),
-    };
+    const deliveries = await read(
+      "SELECT * FROM webhook_deliveries WHERE account_id = $1 ORDER BY at_ms DESC, id DESC",
+      [accountId],
+    );
+    return webhookFrom(row, deliveries);
   };
   return {
     get: (accountId) =>
       find((text, values) => readRows(context, text, values), accountId),
+    async list() {
+      const rows = await readRows(
+        context,
+        `SELECT a.account_id, a.url, ${
+          STATE.replaceAll("a.id", "a.account_id")
+        } FROM webhooks a ORDER BY a.account_id LIMIT 1000`,
+      );
+      const last = await readRows(
+        context,
+        "SELECT d.* FROM webhooks w JOIN webhook_deliveries d ON d.id = (SELECT l.id FROM webhook_deliveries l " +
+          "WHERE l.account_id = w.account_id ORDER BY l.at_ms DESC, l.id DESC LIMIT 1)",
+      );
+      return rows.map((row) =>
+        webhookFrom(
+          row,
+          last.filter((one) => one["account_id"] === row["account_id"]),
+        )
+      );
+    },
     set: (accountId, url, idempotencyKey) =>
       writeOnce(
         context,
         async (sql) => {
           const before = await find(sql.all, accountId);
           if (url === undefined) {
-            for (const table of ["webhooks", "webhook_messages"]) {
+            for (
+              const table of [
+                "webhooks",
+                "webhook_messages",
+                "webhook_deliveries",
+              ]
+            ) {
               await sql.all(`DELETE FROM ${table} WHERE account_id = $1`, [
                 accountId,
               ]);
@@ -146,6 +192,32 @@ export function webhookRepository(
           changes: [webhookChange("webhook.test", undefined, { ...rest, url })],
         };
       }, idempotencyKey),
+  };
+}
+
+/** What is waiting for the account `a`, as columns. */
+const STATE =
+  "(SELECT COUNT(*) FROM webhook_messages m WHERE m.account_id = a.id) AS pending, " +
+  "(SELECT MAX(m.last_error) FROM webhook_messages m WHERE m.account_id = a.id) AS last_error";
+
+function webhookFrom(row: SqlRow, deliveries: readonly SqlRow[]): Webhook {
+  const url = textOrUndefined(row, "url");
+  const lastError = textOrUndefined(row, "last_error");
+  return {
+    accountId: textOf(row, "account_id"),
+    ...(url === undefined ? {} : { url }),
+    pending: intOf(row, "pending"),
+    ...(lastError === undefined ? {} : { lastError }),
+    deliveries: deliveries.map((one) => {
+      const error = textOrUndefined(one, "error");
+      return {
+        id: textOf(one, "id"),
+        atMs: intOf(one, "at_ms"),
+        type: textOf(one, "type"),
+        attempts: intOf(one, "attempts"),
+        ...(error === undefined ? {} : { error }),
+      };
+    }),
   };
 }
 

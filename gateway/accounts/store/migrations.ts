@@ -513,4 +513,18 @@ export const MIGRATIONS: readonly Migration[] = [
     `ALTER TABLE sign_in_codes ADD COLUMN name TEXT`,
     `ALTER TABLE console_sessions ADD COLUMN name TEXT`,
   ],
+  [
+    // Why the last attempt failed; NULL: it did not, or there was none yet.
+    `ALTER TABLE webhook_messages ADD COLUMN last_error TEXT`,
+    // Messages that were delivered, or given up with an error; the newest of each account.
+    `CREATE TABLE webhook_deliveries (
+      id TEXT PRIMARY KEY,
+      account_id TEXT NOT NULL,
+      at_ms INTEGER NOT NULL,
+      type TEXT NOT NULL,
+      attempts INTEGER NOT NULL,
+      error TEXT
+    ) {strict}`,
+    `CREATE INDEX webhook_deliveries_account ON webhook_deliveries (account_id, at_ms)`,
+  ],
 ];

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { isObject } from "../../../translate/bytes/json.ts";
 import { isSealed } from "./secret_seal.ts";
 import { intOf, type Sql, type Store, textOf } from "./store.ts";
 
@@ -142,9 +143,52 @@ export async function claimMessages(
   });
 }
 
-/** Deletes a message that was delivered or given up. */
-export async function deleteMessage(store: Store, id: string): Promise<void> {
+/** Messages that are kept of an account once they are delivered or given up. */
+const KEPT_DELIVERIES = 20;
+
+/** Records that a message was delivered, or given up with an error; it is not sent again. */
+export async function endMessage(
+  store: Store,
+  { id, accountId, body, attempts }: DueMessage,
+  atMs: number,
+  error: string | undefined,
+): Promise<void> {
+  await store.write(async (sql) => {
+    const [deleted] = await sql.all(
+      "DELETE FROM webhook_messages WHERE id = $1 RETURNING id",
+      [id],
+    );
+    // The webhook was removed meanwhile, and its messages with it.
+    if (deleted === undefined) return;
+    await sql.all(
+      "INSERT INTO webhook_deliveries (id, account_id, at_ms, type, attempts, error) VALUES ($1, $2, $3, $4, $5, $6)",
+      [id, accountId, atMs, typeOf(body), attempts, error ?? null],
+    );
+    await sql.all(
+      "DELETE FROM webhook_deliveries WHERE account_id = $1 AND id NOT IN " +
+        `(SELECT id FROM webhook_deliveries WHERE account_id = $1 ORDER BY at_ms DESC, id DESC LIMIT ${KEPT_DELIVERIES})`,
+      [accountId],
+    );
+  });
+}
+
+/** Records why an attempt failed that is repeated later. */
+export async function failMessage(
+  store: Store,
+  id: string,
+  error: string,
+): Promise<void> {
   await store.write((sql) =>
-    sql.all("DELETE FROM webhook_messages WHERE id = $1", [id])
+    sql.all("UPDATE webhook_messages SET last_error = $2 WHERE id = $1", [
+      id,
+      error,
+    ])
   );
+}
+
+function typeOf(body: string): string {
+  const message: unknown = JSON.parse(body);
+  return isObject(message) && typeof message["type"] === "string"
+    ? message["type"]
+    : "";
 }

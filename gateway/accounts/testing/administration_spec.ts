@@ -5,11 +5,66 @@
  */
 import assert from "node:assert/strict";
 import { ApiError } from "../../../translate/model/error.ts";
+import { ACCOUNT_ORDERS } from "../repositories/account_list.ts";
 import type { AccountsTest } from "./accounts_spec.ts";
 import { createTestCaller, reserve, testCall } from "./open_test_accounts.ts";
 
 /** Registers the tests. */
 export function administrationSpec(test: AccountsTest): void {
+  test("accounts are found by any part, listed in every order, and lose all keys at once", async (bench) => {
+    const { admin, clock } = bench;
+    await admin.plans.create({ id: "p" });
+    for (const id of ["acme", "beta"]) {
+      await admin.accounts.create({ id, name: `The 100% ${id}`, planId: "p" });
+    }
+    await admin.accounts.topUp("beta", { microUsd: 7 });
+    const { record } = await admin.keys.issue({
+      accountId: "acme",
+      name: "Laptop of Kim",
+    });
+    const list = async (
+      order: (typeof ACCOUNT_ORDERS)[number],
+      isDescending = false,
+      part = "100%",
+    ): Promise<readonly string[]> =>
+      (await admin.listAccounts({
+        part,
+        planId: "p",
+        status: "active",
+        fromDay: "2026-11-01",
+        order,
+        isDescending,
+        offset: 0,
+        limit: 10,
+      })).data.map(({ id }) => id);
+    for (const order of ACCOUNT_ORDERS) {
+      assert.equal((await list(order)).length, 2, order);
+      assert.equal((await list(order, true)).length, 2, order);
+    }
+    assert.deepEqual(await list("balance", true), ["beta", "acme"]);
+    assert.deepEqual(await list("id", true, "ACM"), ["acme"]);
+    const found = await admin.find("laptop");
+    assert.deepEqual(found.keys.map(({ id }) => id), [record.id]);
+    assert.deepEqual((await admin.find("% AC")).accounts, [
+      { id: "acme", name: "The 100% acme" },
+    ]);
+    for (const scope of [{ accountId: "beta" }, { keyId: "key_x" }]) {
+      assert.deepEqual((await admin.find("laptop", scope)).keys, []);
+    }
+    assert.deepEqual((await admin.find("_")).users, []);
+    assert.deepEqual(
+      await admin.accounts.names(["acme", "none"]),
+      new Map([
+        ["acme", "The 100% acme"],
+      ]),
+    );
+    assert.deepEqual(await admin.keys.revokeAll("acme"), { revoked: 1 });
+    assert.equal(
+      (await admin.keys.get(record.id)).revokedAtMs,
+      clock.ms,
+    );
+  });
+
   test("usage adds up by day, model, key and user", async (bench) => {
     const { accounts, admin, clock } = bench;
     const { caller, accountId } = await createTestCaller(bench);

@@ -247,6 +247,7 @@ export function webhooksSpec(test: AccountsTest): void {
     assert.deepEqual(await bench.admin.webhooks.get(accountId), {
       accountId,
       pending: 0,
+      deliveries: [],
     });
     const set = await bench.admin.webhooks.set(accountId, "https://a.example");
     assert.match(set.secret ?? "", /^whsec_[\w+/]{43}=$/);
@@ -257,6 +258,7 @@ export function webhooksSpec(test: AccountsTest): void {
     assert.deepEqual(await bench.admin.webhooks.get(accountId), {
       accountId,
       pending: 0,
+      deliveries: [],
     });
     await assert.rejects(
       bench.admin.webhooks.test(accountId),

@@ -10,8 +10,9 @@
  */
 import {
   claimMessages,
-  deleteMessage,
   type DueMessage,
+  endMessage,
+  failMessage,
 } from "../store/webhook_rows.ts";
 import type { Store } from "../store/store.ts";
 import type { Timer } from "../timer.ts";
@@ -69,8 +70,11 @@ export function startDeliveries(options: DeliveryOptions): Deliveries {
       );
     if (stopping.signal.aborted && reason !== undefined) return;
     const isLast = message.attempts > RETRY_PAUSES_MS.length;
-    if (reason !== undefined && !isLast) return;
-    await deleteMessage(store, id);
+    if (reason !== undefined && !isLast) {
+      await failMessage(store, id, reason);
+      return;
+    }
+    await endMessage(store, message, now(), reason);
     if (reason !== undefined) options.onGivenUp(message, reason);
   };
   const deliver = async (): Promise<void> => {

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { createAdmin } from "../repositories/admin.ts";
 import { openStore } from "../store/open_store.ts";
+import type { Store } from "../store/store.ts";
 import { insertMessages } from "../store/webhook_rows.ts";
 import {
   type Deliveries,
@@ -17,6 +19,7 @@ async function withMessage(
       post: typeof postWebhook,
     ) => { readonly deliveries: Deliveries; readonly givenUp: string[] },
     clock: { ms: number },
+    store: Store,
   ) => Promise<void>,
 ): Promise<void> {
   const store = await openStore("sqlite::memory:");
@@ -34,18 +37,22 @@ async function withMessage(
       const message = { id: "msg_1", accountId: "a", body: "{}", atMs: 1000 };
       await insertMessages(sql, [message]);
     });
-    await run((post) => {
-      const givenUp: string[] = [];
-      const deliveries = startDeliveries({
-        store,
-        now: () => clock.ms,
-        timer: () => () => {},
-        post,
-        onGivenUp: ({ id, attempts }, reason) =>
-          givenUp.push(`${id} ${attempts} ${reason}`),
-      });
-      return { deliveries, givenUp };
-    }, clock);
+    await run(
+      (post) => {
+        const givenUp: string[] = [];
+        const deliveries = startDeliveries({
+          store,
+          now: () => clock.ms,
+          timer: () => () => {},
+          post,
+          onGivenUp: ({ id, attempts }, reason) =>
+            givenUp.push(`${id} ${attempts} ${reason}`),
+        });
+        return { deliveries, givenUp };
+      },
+      clock,
+      store,
+    );
   } finally {
     await store.close();
   }
@@ -102,4 +109,35 @@ Deno.test("the reason of a failed attempt contains neither the address nor the s
     new AbortController().signal,
   );
   assert.equal(reason, "the address could not be reached");
+});
+
+Deno.test("what became of a message is kept: why an attempt failed, and how it ended", async () => {
+  await withMessage(async (start, clock, store) => {
+    const { webhooks } = createAdmin({
+      store,
+      now: () => clock.ms,
+      onChange: () => {},
+      knowsModel: () => true,
+    });
+    const outcomes = ["status 500", undefined];
+    const { deliveries } = start(() => Promise.resolve(outcomes.shift()));
+    await deliveries.deliver();
+    const failing = await webhooks.get("a");
+    assert.deepEqual(
+      [failing.pending, failing.lastError, failing.deliveries],
+      [1, "status 500", []],
+    );
+    clock.ms += RETRY_PAUSES_MS[0] ?? 0;
+    await deliveries.deliver();
+    const { pending, lastError, deliveries: [one] } = await webhooks.get("a");
+    assert.deepEqual([pending, lastError], [0, undefined]);
+    assert.deepEqual(one, {
+      id: "msg_1",
+      atMs: clock.ms,
+      type: "",
+      attempts: 2,
+    });
+    assert.deepEqual((await webhooks.list())[0]?.deliveries, [one]);
+    await deliveries.stop();
+  });
 });

@@ -25,7 +25,7 @@ import { operationInput } from "../http/operation_input.ts";
 import { runAdminOperation } from "../http/operations.ts";
 import { microUsdOf, recordBody, RecordInputs } from "../parts/record_form.tsx";
 import { seeOther } from "../http/see_other.ts";
-import { accountPage } from "./accounts.tsx";
+import { accountPage } from "./account_page.tsx";
 import { planChoices } from "./plan_choices.ts";
 import { ScopeField } from "./scope_field.tsx";
 
@@ -102,6 +102,36 @@ export const ACCOUNT_CHANGE_PAGES: readonly OperatorPageRoute[] = [
     path: `${NAV}/token/:id`,
     again: tokenPage,
     handle: makeToken,
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "POST",
+    path: `${NAV}/revoke-token/:id`,
+    async handle(context, visit) {
+      await runAdminOperation(
+        context,
+        visit,
+        "revokeToken",
+        operationInput(visit, {}, visit.form.get("token") ?? ""),
+      );
+      return seeOther(`${NAV}/${encodeURIComponent(idOf(context))}`);
+    },
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${NAV}/revoke-keys/:id`,
+    handle: revokeKeysPage,
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "POST",
+    path: `${NAV}/revoke-keys/:id`,
+    again: revokeKeysPage,
+    handle: revokeKeys,
   },
   {
     access: "page",
@@ -219,6 +249,64 @@ async function topUp(context: RouteContext, visit: Visit): Promise<HttpReply> {
       micro_usd: microUsdOf("usd", visit.form.get("usd") ?? ""),
       ...(note === "" ? {} : { note }),
     }, id),
+  );
+  return seeOther(`${NAV}/${encodeURIComponent(id)}`);
+}
+
+async function revokeKeysPage(
+  context: RouteContext,
+  visit: Visit,
+): Promise<HttpReply> {
+  const { id: account } = await context.gateway.admin.accounts.get(
+    idOf(context),
+  );
+  const id = encodeURIComponent(account);
+  return page(
+    context,
+    visit,
+    { title: `Revoke all keys of ${account}`, nav: NAV },
+    <form class="card form" method="post" action={`${NAV}/revoke-keys/${id}`}>
+      <FormToken visit={visit} />
+      <OnceField />
+      <p>
+        Calls with every key of the account are refused at once, and for ever.
+        Its usage stays in the books.
+      </p>
+      <TextField
+        visit={visit}
+        name="account"
+        title="Id of the account"
+        help={
+          <>
+            To confirm: <code>{account}</code>
+          </>
+        }
+        required
+        autofocus
+        autocomplete="off"
+        spellcheck={false}
+      />
+      <div class="acts">
+        <button class="danger" type="submit">Revoke all keys</button>
+        <a class="button" href={`${NAV}/${id}`}>Cancel</a>
+      </div>
+    </form>,
+  );
+}
+
+async function revokeKeys(
+  context: RouteContext,
+  visit: Visit,
+): Promise<HttpReply> {
+  const id = idOf(context);
+  if (visit.form.get("account")?.trim() !== id) {
+    throw invalidField("account", `must be ${id}`);
+  }
+  await runAdminOperation(
+    context,
+    visit,
+    "revokeAllKeys",
+    operationInput(visit, {}, id),
   );
   return seeOther(`${NAV}/${encodeURIComponent(id)}`);
 }

@@ -5,26 +5,24 @@
  *
  * @module
  */
-import type { JSX } from "../jsx.d.ts";
-import { ACCOUNT, type Account } from "../../../gateway/accounts/records.ts";
+import { ACCOUNT } from "../../../gateway/accounts/records.ts";
 import { ACCOUNT_ORDERS } from "../../../gateway/accounts/repositories/account_list.ts";
 import { invalidField } from "../../../translate/model/error.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
-import { FormToken, OnceField, page } from "../parts/layout.tsx";
+import { page } from "../parts/layout.tsx";
 import { usageLink } from "../parts/figure_links.ts";
-import { LimitCards } from "../parts/limit_cards.tsx";
 import { listCsv } from "../csv/list_csv.ts";
 import { countText, decimalsOf, Money } from "../parts/money.tsx";
-import { Distance, Moment } from "../parts/moment.tsx";
+import { Distance } from "../parts/moment.tsx";
 import { sortingOf } from "../parts/sorting.ts";
 import { recordBody, RecordInputs } from "../parts/record_form.tsx";
 import { newRecordPages } from "./new_record.tsx";
-import { SelectField, TextField } from "../parts/field.tsx";
-import { ScopeField } from "./scope_field.tsx";
-import { LimitList } from "./plans.tsx";
+import { SelectField } from "../parts/field.tsx";
+import { accountPage } from "./account_page.tsx";
+import { AccountState } from "./account_state.tsx";
 import { planChoices } from "./plan_choices.ts";
 
 const NAV = "/console/operator/accounts";
@@ -119,6 +117,7 @@ async function listPage(
       actions: (
         <>
           <a class="button" href={`${NAV}.csv`}>CSV</a>
+          <a class="button" href={`${NAV}/many`}>Many at once</a>
           <a class="button main" href={`${NAV}/new`}>New account</a>
         </>
       ),
@@ -170,7 +169,7 @@ async function listPage(
               {
                 name: "State",
                 isFirst: true,
-                cell: (account) => <State account={account} />,
+                cell: (account) => <AccountState account={account} />,
               },
               {
                 name: "Name",
@@ -240,183 +239,6 @@ async function listPage(
           )
           : null}
       </section>
-    </>,
-  );
-}
-
-function State({ account }: { readonly account: Account }): JSX.Element {
-  return account.status === "active"
-    ? <span class="tag ok">active</span>
-    : <span class="tag bad">suspended</span>;
-}
-
-/** What an operator sees of one account, and the forms that change it. */
-export async function accountPage(
-  context: RouteContext,
-  visit: Visit,
-): Promise<HttpReply> {
-  const { admin } = context.gateway;
-  const account = await admin.accounts.get(context.parameters["id"] ?? "");
-  const plan = await admin.plans.get(account.planId);
-  const id = encodeURIComponent(account.id);
-  const { account: { use }, atMs } = await admin.state({
-    kind: "read",
-    id: "",
-    accountId: account.id,
-  });
-  return page(
-    context,
-    visit,
-    {
-      title: `Account ${account.id}`,
-      about: <Foreign text={account.name} />,
-      nav: NAV,
-      actions: (
-        <>
-          <a
-            class="button"
-            href={`/console/operator/usage?by=day&account=${id}`}
-          >
-            Usage
-          </a>
-          <a class="button" href={`/console/operator/ledger?account=${id}`}>
-            Ledger
-          </a>
-          <a class="button" href={`/console/operator/keys?account=${id}`}>
-            Keys
-          </a>
-          <a class="button" href={`/console/operator/changes?account=${id}`}>
-            Changes
-          </a>
-          <a class="button" href={`/console/operator/calls?account=${id}`}>
-            Calls
-          </a>
-          <a class="button main" href={`${NAV}/change/${id}`}>Change</a>
-        </>
-      ),
-    },
-    <>
-      <div class="cards">
-        <LimitCards
-          use={use}
-          limits={plan}
-          of="account"
-          nowMs={atMs}
-          linkOf={(from, to) =>
-            usageLink(
-              "/console/operator",
-              { from, to, account: account.id },
-              "model",
-            )}
-        />
-      </div>
-      <div class="cols">
-        <section class="card">
-          <h2>State</h2>
-          <dl>
-            <dt>State</dt>
-            <dd>
-              <State account={account} />
-            </dd>
-            <dt>Balance</dt>
-            <dd>
-              <Money microUsd={account.balanceMicroUsd} decimals={6} />{" "}
-              ({account.billing})
-            </dd>
-            <dt>Reserved</dt>
-            <dd>
-              <Money microUsd={account.reservedMicroUsd} decimals={6} /> for
-              {" "}
-              {countText(account.openRequests)} calls under way
-            </dd>
-            {account.purses.map(({ model, balanceMicroUsd }) => (
-              <>
-                <dt>
-                  For <Foreign text={model} />
-                </dt>
-                <dd>
-                  <Money microUsd={balanceMicroUsd} decimals={6} />
-                </dd>
-              </>
-            ))}
-            <dt>Plan</dt>
-            <dd>
-              <a
-                href={`/console/operator/plans/${encodeURIComponent(plan.id)}`}
-              >
-                <Foreign text={plan.id} />
-              </a>: <LimitList item={plan} />
-            </dd>
-            <dt>Since</dt>
-            <dd>
-              <Moment atMs={account.createdAtMs} of="day" />
-            </dd>
-          </dl>
-        </section>
-        <section class="card">
-          <h2>Top up</h2>
-          <form class="form" action={`${NAV}/top-up/${id}`}>
-            <TextField
-              visit={visit}
-              name="usd"
-              title="Dollars"
-              help="A negative amount takes money out"
-              inputmode="decimal"
-              required
-            />
-            <TextField visit={visit} name="note" title="Note" maxLength={200} />
-            <div>
-              <button class="main" type="submit">Top up</button>
-            </div>
-          </form>
-        </section>
-        <section class="card">
-          <h2>Let someone in</h2>
-          <form class="form" method="post" action={`${NAV}/link/${id}`}>
-            <FormToken visit={visit} />
-            <TextField
-              visit={visit}
-              name="name"
-              title="Name of the person"
-              help="Shown beside what they change"
-              maxLength={200}
-              required
-            />
-            <ScopeField visit={visit} />
-            <div class="acts">
-              <button class="main" type="submit">Sign-in link</button>
-              <span class="soft">It works once, for 15 minutes.</span>
-            </div>
-          </form>
-          <p class="acts">
-            <a class="button" href={`${NAV}/token/${id}`}>Account token</a>
-            <a class="button" href={`${NAV}/key/${id}`}>API key</a>
-          </p>
-        </section>
-        <section class="card">
-          <h2>Suspend</h2>
-          <p class="soft">
-            Calls of a suspended account are refused; its people may still look.
-          </p>
-          <form method="post" action={`${NAV}/status/${id}`}>
-            <FormToken visit={visit} />
-            <OnceField />
-            {account.status === "active"
-              ? (
-                <>
-                  <input type="hidden" name="status" value="disabled" />
-                  <button class="danger" type="submit">Suspend</button>
-                </>
-              )
-              : (
-                <>
-                  <input type="hidden" name="status" value="active" />
-                  <button class="main" type="submit">Resume</button>
-                </>
-              )}
-          </form>
-        </section>
-      </div>
     </>,
   );
 }

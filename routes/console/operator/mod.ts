@@ -12,6 +12,7 @@ import { usageCsv, usagePage } from "../pages/usage.tsx";
 import { ACCOUNT_CHANGE_PAGES } from "./account_changes.tsx";
 import { ACCOUNTS_PAGES } from "./accounts.tsx";
 import { ATTEMPTS_PAGE } from "./attempts.tsx";
+import { BULK_PAGES } from "./bulk.tsx";
 import { CHANGES_PAGES } from "./changes.ts";
 import { OPERATOR_KEYS_PAGES } from "./keys.tsx";
 import { LIVE_PAGES } from "./live.tsx";
@@ -19,7 +20,9 @@ import { OPERATOR_OVERVIEW_ROUTES } from "./overview.tsx";
 import { RECONCILE_PAGES } from "./reconcile.tsx";
 import { PLANS_PAGES } from "./plans.tsx";
 import { SETTINGS_PAGE } from "./settings.tsx";
+import { OPERATOR_MODELS_PAGE } from "./models.tsx";
 import { UPSTREAMS_PAGE } from "./upstreams.tsx";
+import { WEBHOOKS_PAGES } from "./webhooks.tsx";
 
 const BASE = "/console/operator";
 
@@ -92,14 +95,17 @@ const SHARED_PAGES: readonly OperatorPageRoute[] = [
 export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...OPERATOR_OVERVIEW_ROUTES,
   UPSTREAMS_PAGE,
+  OPERATOR_MODELS_PAGE,
   ATTEMPTS_PAGE,
   ...LIVE_PAGES,
   // Before the page of an account, whose id takes the rest of a path.
   ...ACCOUNT_CHANGE_PAGES,
+  ...BULK_PAGES,
   ...ACCOUNTS_PAGES,
   ...PLANS_PAGES,
   ...OPERATOR_KEYS_PAGES,
   ...RECONCILE_PAGES,
+  ...WEBHOOKS_PAGES,
   ...SHARED_PAGES,
   ...CHANGES_PAGES,
   SETTINGS_PAGE,

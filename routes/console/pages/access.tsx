@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { JSX } from "../jsx.d.ts";
 import { isPermitted } from "../../../gateway/accounts/credential_kind.ts";
 import type { SessionRecord } from "../../../gateway/accounts/repositories/session_repository.ts";
 import {
@@ -182,15 +183,7 @@ async function accessPage(
                   ? <span class="soft">no name</span>
                   : <Foreign text={name} />,
             },
-            {
-              name: "With",
-              cell: (one) =>
-                one.subject.startsWith("link_")
-                  ? `a sign-in link (${one.kind})`
-                  : one.kind === "key"
-                  ? "an API key"
-                  : `a token (${one.kind})`,
-            },
+            { name: "With", cell: sessionText },
             { name: "Since", cell: (one) => <Moment atMs={one.madeAtMs} /> },
             {
               name: "Last seen",
@@ -231,9 +224,19 @@ function EndSession(
   );
 }
 
-function TokenState(
+/** With what a session was opened. */
+export function sessionText({ subject, kind }: SessionRecord): string {
+  return subject.startsWith("link_")
+    ? `a sign-in link (${kind})`
+    : kind === "key"
+    ? "an API key"
+    : `a token (${kind})`;
+}
+
+/** Whether a token opens anything, and until when. */
+export function TokenState(
   { item, nowMs }: { readonly item: TokenRecord; readonly nowMs: number },
-) {
+): JSX.Element {
   if (item.revokedAtMs !== undefined) {
     return <span class="tag bad">revoked</span>;
   }

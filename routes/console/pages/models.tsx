@@ -119,7 +119,7 @@ async function modelsPage(
           },
           { name: "May be called", cell: ({ refusal }) => mayCall(refusal) },
           { name: "Health", cell: ({ health }) => healthOf(health) },
-          ...PRICES.map(([name, part]) => priceColumn(name, part, models)),
+          ...priceColumns(models),
           {
             name: "Price since",
             wraps: true,
@@ -160,7 +160,7 @@ async function modelsPage(
 }
 
 /** What models cost beside the four rates of the list. */
-function AllRates(
+export function AllRates(
   { models }: { readonly models: readonly AccountModel[] },
 ): JSX.Element | null {
   const rows = models.flatMap(({ model: { id, price } }) =>
@@ -210,8 +210,15 @@ function rateText({ microUsd, factor }: CardRate): JSX.Element | string {
 }
 
 /** When a price began; undefined: it always counted. */
-function fromOf({ fromMs }: RateCard): string | undefined {
+export function fromOf({ fromMs }: RateCard): string | undefined {
   return fromMs === undefined ? undefined : new Date(fromMs).toISOString();
+}
+
+/** The four base rates, as columns. */
+export function priceColumns(
+  models: readonly AccountModel[],
+): readonly Column<AccountModel>[] {
+  return PRICES.map(([name, part]) => priceColumn(name, part, models));
 }
 
 /** A price, with four decimals in the column where one of them has a part of a cent. */
@@ -246,7 +253,8 @@ function mayCall(refusal: ModelRefusal | undefined): JSX.Element {
     : <span class="tag">{REFUSALS[refusal]}</span>;
 }
 
-function healthOf(health: ModelHealth): JSX.Element {
+/** The health of a model as a tag. */
+export function healthOf(health: ModelHealth): JSX.Element {
   const kind = { well: "ok", degraded: "warn", away: "bad" }[health];
   return <span class={`tag ${kind}`}>{health}</span>;
 }

@@ -32,7 +32,7 @@ export function labelOf(field: string): string {
 /** The problem of an error, at the field of the form that it is about. */
 export function problemOf({ message, details }: ApiError): Problem {
   const param = details.param ?? /^(\w+): /.exec(message)?.[1];
-  if (param === undefined) return { text: sentence(message) };
+  if (param === undefined) return { text: wordsOf(message, false) };
   const base = param.replace(/[.[].*$/s, "");
   const field = FORM_NAMES[base] ?? base;
   const text = message.startsWith(`${param}: `)

@@ -1,0 +1,183 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * The models for operators: prices, candidates with their health, and who may call them.
+ *
+ * @module
+ */
+import type { JSX } from "../jsx.d.ts";
+import {
+  type AccountModel,
+  knownModels,
+} from "../../../gateway/console/account_models.ts";
+import type { Plan } from "../../../gateway/accounts/records.ts";
+import type { Visit } from "../../../gateway/console/visit.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import {
+  type MergedCandidate,
+  mergedCandidates,
+} from "../../../gateway/live/merged_candidates.ts";
+import type { OperatorPageRoute, RouteContext } from "../../route.ts";
+import { AllRates, fromOf, healthOf, priceColumns } from "../pages/models.tsx";
+import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { usageLink } from "../parts/figure_links.ts";
+import { page } from "../parts/layout.tsx";
+import { countText } from "../parts/money.tsx";
+
+const BASE = "/console/operator";
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Every model of the configuration. */
+export const OPERATOR_MODELS_PAGE: OperatorPageRoute = {
+  access: "page",
+  area: "operator",
+  method: "GET",
+  path: `${BASE}/models`,
+  handle: modelsPage,
+};
+
+async function modelsPage(
+  context: RouteContext,
+  visit: Visit,
+): Promise<HttpReply> {
+  const { admin, models: registry, now, live } = context.gateway;
+  const nowMs = now();
+  const models = knownModels(registry, nowMs);
+  const { data: plans } = await admin.plans.list({ limit: 1000 });
+  const candidates = mergedCandidates((await live.processes()).data);
+  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+  const days = { from: day(nowMs - 29 * DAY_MS), to: day(nowMs) };
+  return page(
+    context,
+    visit,
+    {
+      title: "Models",
+      about:
+        "Prices in dollars per million tokens. Models and prices are changed in the configuration file.",
+      actions: (
+        <>
+          <a class="button" href={`${BASE}/changes?action=configuration.load`}>
+            Changes of the configuration
+          </a>
+          <a class="button" href={`${BASE}/changes?action=prices.import`}>
+            Imports of prices
+          </a>
+        </>
+      ),
+    },
+    <section class="card">
+      <DataTable<AccountModel>
+        name="Models"
+        stacks
+        rows={models}
+        columns={[
+          {
+            name: "Model",
+            isFirst: true,
+            wraps: true,
+            cell: ({ model: { id } }) => (
+              <a href={usageLink(BASE, { ...days, model: id }, "account")}>
+                <code>{id}</code>
+              </a>
+            ),
+          },
+          {
+            name: "Health",
+            isFirst: true,
+            cell: ({ health }) => healthOf(health),
+          },
+          {
+            name: "Candidates",
+            wraps: true,
+            cell: ({ model: { id } }) => (
+              <Candidates
+                candidates={candidates.filter(({ model }) => model === id)}
+              />
+            ),
+          },
+          ...priceColumns(models),
+          {
+            name: "Since",
+            wraps: true,
+            cell: ({ model: { price } }) => (
+              <>
+                {fromOf(price)?.slice(0, 10) ?? "always"}
+                {price.version === undefined ? null : (
+                  <>
+                    <br />
+                    <span class="soft">{price.version}</span>
+                  </>
+                )}
+              </>
+            ),
+          },
+          {
+            name: "May be called by",
+            wraps: true,
+            cell: ({ model }) => <Callers model={model.id} plans={plans} />,
+          },
+        ]}
+      />
+      <p class="soft">
+        Health as this gateway process sees it; breakers of all processes are
+        under <a href={`${BASE}/upstreams`}>Upstreams</a>.
+      </p>
+      <AllRates models={models} />
+    </section>,
+  );
+}
+
+function Candidates(
+  { candidates }: { readonly candidates: readonly MergedCandidate[] },
+): JSX.Element {
+  return (
+    <>
+      {candidates.map(({ upstream, worst, hasProblem }, at) => (
+        <>
+          {at === 0 ? null : <br />}
+          {upstream}
+          {hasProblem
+            ? (
+              <>
+                {" "}
+                <span class="tag bad">
+                  {worst.state === "closed" ? "not well" : worst.state}
+                </span>
+              </>
+            )
+            : null}
+        </>
+      ))}
+    </>
+  );
+}
+
+const SHOWN = 5;
+
+/** The plans whose accounts may call a model. */
+function Callers(
+  { model, plans }: {
+    readonly model: string;
+    readonly plans: readonly Plan[];
+  },
+): JSX.Element {
+  const callers = plans.filter(({ models }) =>
+    models?.includes(model) !== false
+  );
+  return callers.length === 0 ? <span class="soft">no plan</span> : (
+    <>
+      {callers.length === plans.length && plans.length > 1 ? "all plans: " : ""}
+      {callers.slice(0, SHOWN).map(({ id }, at) => (
+        <>
+          {at === 0 ? "" : ", "}
+          <a href={`${BASE}/accounts?plan=${encodeURIComponent(id)}`}>
+            <Foreign text={id} />
+          </a>
+        </>
+      ))}
+      {callers.length > SHOWN
+        ? ` and ${countText(callers.length - SHOWN)} more`
+        : ""}
+    </>
+  );
+}

@@ -201,12 +201,7 @@ const TOOLS: readonly RequestRow[] = [
         },
         {
           type: "function",
-          function: {
-            name: "Abc",
-            description: "d",
-            parameters: HARD_SCHEMA,
-            strict: true,
-          },
+          function: { name: "Abc", description: "d", parameters: HARD_SCHEMA },
         },
       ],
     },
@@ -215,7 +210,27 @@ const TOOLS: readonly RequestRow[] = [
       "tools[].defer_loading",
       "tools[].input_examples",
       "tools[].eager_input_streaming",
+      // Its optional properties.
+      "tools[].strict",
     ],
+  },
+  {
+    name: "a strict tool whose properties are all required is closed",
+    body: {
+      tools: [{
+        name: "f",
+        strict: true,
+        input_schema: {
+          type: "object",
+          properties: { a: { type: "string" } },
+          required: ["a"],
+        },
+      }],
+    },
+    arrives: {
+      "tools[0].function.strict": true,
+      "tools[0].function.parameters.additionalProperties": false,
+    },
   },
   {
     name: "an empty list of tools becomes no list",

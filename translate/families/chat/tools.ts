@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { strictTools } from "./strict_tools.ts";
 import { compact, type JsonObject } from "../../bytes/json.ts";
 import type { DecodeContext } from "../../dialect.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
@@ -58,7 +59,10 @@ export function offeredTools(
   can: Capabilities,
   dropped: DroppedFields,
 ): OfferedTools {
-  const kept = encodableTools(request, format, dropped);
+  const encodable = encodableTools(request, format, dropped);
+  const kept = can.strictTools
+    ? strictTools(encodable, request, dropped)
+    : encodable;
   const names = kept.flatMap((tool) =>
     tool.type === "function" ? [tool.name] : []
   );

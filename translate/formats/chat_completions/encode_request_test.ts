@@ -600,7 +600,11 @@ Deno.test("encodeRequest() encodes tools in order and schemas by reference", () 
       type: "function",
       function: {
         name: "a",
-        parameters: { type: "object", properties: {} },
+        parameters: {
+          type: "object",
+          properties: {},
+          additionalProperties: false,
+        },
         strict: true,
       },
     },

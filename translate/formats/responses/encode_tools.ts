@@ -4,13 +4,7 @@
  * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
-import {
-  arrayOr,
-  compact,
-  isObject,
-  type JsonObject,
-  objectOr,
-} from "../../bytes/json.ts";
+import { compact, type JsonObject } from "../../bytes/json.ts";
 import { wireToolName } from "../../model/names.ts";
 import type {
   FunctionTool,
@@ -25,6 +19,7 @@ import {
   offeredTools,
   toolFields,
 } from "../../families/chat/tools.ts";
+import { isStrict } from "../../families/chat/strict_tools.ts";
 import type { DroppedFields } from "../../model/dropped_fields.ts";
 
 const SCHEMA_NAME_CHARS = 64;
@@ -136,31 +131,4 @@ function encodeFormat(
         strict: format.strict ?? isStrict(format.schema),
       });
   }
-}
-
-/**
- * Whether a schema follows the rules of strict output: every object is closed and every property
- * is required.
- */
-function isStrict(schema: unknown): boolean {
-  if (!isObject(schema)) return true;
-  const properties = objectOr(schema["properties"]);
-  const names = Object.keys(properties);
-  const isObjectType = schema["type"] === "object" ||
-    schema["properties"] !== undefined;
-  if (isObjectType) {
-    const required = new Set(arrayOr(schema["required"]));
-    if (schema["additionalProperties"] !== false) return false;
-    if (names.some((name) => !required.has(name))) return false;
-  }
-  if (schema["oneOf"] !== undefined || schema["allOf"] !== undefined) {
-    return false;
-  }
-  const inner = [
-    ...Object.values(properties),
-    ...Object.values(objectOr(schema["$defs"])),
-    ...arrayOr(schema["anyOf"]),
-    schema["items"],
-  ];
-  return inner.every(isStrict);
 }

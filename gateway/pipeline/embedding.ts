@@ -8,9 +8,13 @@ import {
   type EmbeddingReading,
   embeddingReply,
   embeddingRequest,
+  readEmbeddings,
+  readManyEmbeddings,
 } from "../../translate/embeddings/embedding_call.ts";
 import type { EmbeddingForm } from "../../translate/embeddings/embedding_form.ts";
 import { ApiError } from "../../translate/model/error.ts";
+import { isLarge } from "../http/request_body.ts";
+import { inTurns } from "../in_turns.ts";
 import { readUpTo } from "../upstream/attempt.ts";
 import type { Model } from "../upstream/catalogue/catalogue.ts";
 import type {
@@ -96,7 +100,9 @@ function reader(
       const bytes = withoutKeys(sent, candidate.credential.secrets());
       const { body, inputTokens } = embeddingReply(
         reading,
-        bytes,
+        isLarge({ bytes })
+          ? await inTurns(readManyEmbeddings(bytes))
+          : readEmbeddings(bytes),
         response.headers(),
       );
       const usage = {

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { trySpoiledAdmin } from "../support/spoiled_admin.ts";
 import { trySpoiledForms } from "../support/spoiled_forms.ts";
+import { trySpoiledInvoices } from "../support/spoiled_invoices.ts";
 import { trySpoiledReplay } from "../support/spoiled_replay.ts";
 import { trySpoiledReplies } from "../support/spoiled_replies.ts";
 import {
@@ -44,6 +45,11 @@ Deno.test("2,000 spoiled admin requests: each is carried out or refused", async 
 Deno.test("1,000 spoiled forms with a valid token: each is carried out or refused, on a page without its markup", async () => {
   const done = await trySpoiledForms(1_000, SEED, failOn);
   assert.ok(done > 50, `only ${done} were carried out`);
+});
+
+Deno.test("1,000 spoiled exports of vendors: each is compared with the books or refused", async () => {
+  const done = await trySpoiledInvoices(1_000, SEED, failOn);
+  assert.ok(done > 20, `only ${done} were compared`);
 });
 
 Deno.test("20,000 spoiled requests: the replay upstream answers each, or refuses it", () => {

@@ -1,11 +1,12 @@
 /**
  * `deno task fuzz KIND COUNT SEED`: tries COUNT spoiled inputs of a kind (`requests`, `replies`,
- * `admin`, `forms` or `replay`), prints each distinct defect once with its body, and exits with 1 if there are any.
+ * `admin`, `forms`, `invoices` or `replay`), prints each distinct defect once with its body, and exits with 1 if there are any.
  *
  * @module
  */
 import { trySpoiledAdmin } from "./spoiled_admin.ts";
 import { trySpoiledForms } from "./spoiled_forms.ts";
+import { trySpoiledInvoices } from "./spoiled_invoices.ts";
 import { trySpoiledReplay } from "./spoiled_replay.ts";
 import { trySpoiledReplies } from "./spoiled_replies.ts";
 import { type Defect, trySpoiledRequests } from "./spoiled_requests.ts";
@@ -21,6 +22,7 @@ const TRIES: Readonly<
   replies: trySpoiledReplies,
   admin: trySpoiledAdmin,
   forms: trySpoiledForms,
+  invoices: trySpoiledInvoices,
   replay: trySpoiledReplay,
 };
 

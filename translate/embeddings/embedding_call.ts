@@ -6,10 +6,12 @@
  */
 import { isObject, type JsonObject, parseJson } from "../bytes/json.ts";
 import {
+  type Look,
   spliceFields,
   type TopLevel,
   topLevelOf,
 } from "../bytes/json_splice.ts";
+import { LargeJsonError, largeObject } from "../bytes/large_json.ts";
 import {
   decodeChatEmbeddings,
   type EmbeddingForm,
@@ -76,20 +78,54 @@ export function embeddingRequest(
   };
 }
 
+/** An upstream's reply, with its bytes. */
+export interface ReadEmbeddings {
+  readonly bytes: Uint8Array;
+  readonly json: JsonObject;
+  readonly top: TopLevel;
+}
+
+/**
+ * Reads an upstream's reply at once.
+ *
+ * @throws {ApiError} `upstream` for bytes that are no JSON object
+ */
+export function readEmbeddings(bytes: Uint8Array): ReadEmbeddings {
+  const text = DECODER.decode(bytes);
+  const json = parseJson(text);
+  if (!isObject(json)) throw unreadable();
+  return { bytes, json, top: topLevelOf(bytes, text) };
+}
+
+/** As {@linkcode readEmbeddings}, in steps: vectors may have millions of numbers. */
+export function* readManyEmbeddings(
+  bytes: Uint8Array,
+): Generator<void, ReadEmbeddings, void> {
+  try {
+    const object = yield* largeObject(bytes, UNBOUNDED);
+    return { bytes, json: yield* object.parse(), top: object.top };
+  } catch (error) {
+    throw error instanceof LargeJsonError ? unreadable() : error;
+  }
+}
+
+const UNBOUNDED: Look = {
+  isOther: () => false,
+  maxFields: Infinity,
+  maxParts: Infinity,
+};
+
 /**
  * The reply for the client.
  *
- * @throws {ApiError} `upstream` for bytes that are not the vectors that were asked for
+ * @throws {ApiError} `upstream` for what are not the vectors that were asked for
  */
 export function embeddingReply(
   reading: EmbeddingReading,
-  sent: Uint8Array,
+  { bytes, json, top }: ReadEmbeddings,
   headers: Headers,
 ): EmbeddingReply {
   const { form, request, count } = reading;
-  const text = DECODER.decode(sent);
-  const json = parseJson(text);
-  if (!isObject(json)) throw unreadable();
   const read = form === "chat"
     ? decodeChatEmbeddings(json)
     : TRANSLATED_FORMS[form].decode(json, headers);
@@ -99,7 +135,7 @@ export function embeddingReply(
     (typeof vector === "string") === (request.encoding === "base64")
   );
   const body = form === "chat" && isAsAsked && inputTokens !== undefined
-    ? spliceFields(sent, { model: request.model }, topLevelOf(sent, text))
+    ? spliceFields(bytes, { model: request.model }, top)
     : ENCODER.encode(JSON.stringify(encoded(reading, read)));
   return { body, ...(inputTokens === undefined ? {} : { inputTokens }) };
 }

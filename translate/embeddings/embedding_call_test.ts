@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "../bytes/json.ts";
 import { topLevelOf } from "../bytes/json_splice.ts";
 import { ApiError } from "../model/error.ts";
-import { embeddingReply, embeddingRequest } from "./embedding_call.ts";
+import {
+  embeddingReply,
+  embeddingRequest,
+  readEmbeddings,
+  readManyEmbeddings,
+} from "./embedding_call.ts";
 import type { EmbeddingForm } from "./embedding_form.ts";
 import { decodeEmbeddings } from "./embedding_request.ts";
 
@@ -191,7 +196,7 @@ for (
   Deno.test(`a reply with embeddings: ${name}`, () => {
     const reply = embeddingReply(
       { form, request: { model: "m", encoding }, count: 1, inputEstimate: 7 },
-      bytesOf(upstream),
+      readEmbeddings(bytesOf(upstream)),
       new Headers(headers),
     );
     const used = inputTokens ?? 7;
@@ -218,11 +223,11 @@ Deno.test("vectors that are written anew are those of the inputs that the upstre
   });
   const { body, inputTokens } = embeddingReply(
     reading,
-    bytesOf({
+    readEmbeddings(bytesOf({
       data: [entry(1, [3]), entry(0, [1, -2])],
       // Zero tokens are no count.
       usage: { prompt_tokens: 0, total_tokens: 0 },
-    }),
+    })),
     new Headers(),
   );
   assert.deepEqual(jsonOf(body), {
@@ -238,7 +243,7 @@ Deno.test("vectors that are written anew are those of the inputs that the upstre
   assert.throws(() =>
     embeddingReply(
       reading,
-      bytesOf({ data: [entry(0, [3]), entry(0, [1])] }),
+      readEmbeddings(bytesOf({ data: [entry(0, [3]), entry(0, [1])] })),
       new Headers(),
     )
   );
@@ -254,7 +259,7 @@ Deno.test("a chat upstream's reply keeps its own bytes but the model's id", () =
       count: 1,
       inputEstimate: 1,
     },
-    bytesOf(upstream),
+    readEmbeddings(bytesOf(upstream)),
     new Headers(),
   );
   assert.equal(
@@ -293,10 +298,33 @@ for (const [form, upstream] of BROKEN) {
             count: 1,
             inputEstimate: 1,
           },
-          bytesOf(upstream),
+          readEmbeddings(bytesOf(upstream)),
           new Headers(),
         ),
       (error) => error instanceof ApiError && error.kind === "upstream",
     );
   });
 }
+
+Deno.test("a large reply is read in steps, as one that is read at once", () => {
+  const vector = Array.from({ length: 40_000 }, (_, at) => at / 7);
+  const bytes = bytesOf({
+    data: [{ embedding: vector, index: 0 }, { embedding: vector, index: 1 }],
+    usage: { prompt_tokens: 3 },
+  });
+  const drained = (given: Uint8Array) => {
+    const steps = readManyEmbeddings(given);
+    for (let count = 0;; count++) {
+      const { done, value } = steps.next();
+      if (done === true) return { count, value };
+    }
+  };
+  const { count, value } = drained(bytes);
+  assert.ok(count > 10, `${count} steps`);
+  assert.deepEqual(value, { ...readEmbeddings(bytes), top: value.top });
+  assert.deepEqual(value.top.fields, readEmbeddings(bytes).top.fields);
+  assert.throws(
+    () => drained(bytes.subarray(0, -1)),
+    (error) => error instanceof ApiError && error.kind === "upstream",
+  );
+});

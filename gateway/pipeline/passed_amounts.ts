@@ -21,6 +21,8 @@ export type Amounts = Readonly<Partial<Record<UnitMeter, number>>>;
 export interface RequestAmounts {
   /** The most that it can cause. */
   readonly most: Amounts;
+  /** No reply has more of it: what the request asks for. Absent: it does not state it. */
+  readonly asked: Amounts;
   /** Where the reply reports nothing. */
   readonly otherwise: Amounts;
   /** The meters of `otherwise` that are estimates. */
@@ -31,7 +33,7 @@ export interface RequestAmounts {
 const LEAST_BYTES_PER_SECOND = 1_000;
 /** At a usual rate of recorded speech, 32 kbit/s. */
 const USUAL_BYTES_PER_SECOND = 4_000;
-/** More than one call can have: a day of sound, for example. A reply that reports more is not believed. */
+/** More than one call can have, a day of sound for example; the charge is at most that, as of a reply that reports more than was asked for. */
 const MOST: Readonly<Record<UnitMeter, number>> = {
   second: 86_400,
   character: 10_000_000,
@@ -48,6 +50,7 @@ export function requestAmounts(
   body: PassedBody,
 ): RequestAmounts {
   const most: Partial<Record<UnitMeter, number>> = {};
+  const all: Partial<Record<UnitMeter, number>> = {};
   const otherwise: Partial<Record<UnitMeter, number>> = {};
   const estimated = new Set<UnitMeter>();
   for (const [name, field] of Object.entries(counts)) {
@@ -55,9 +58,10 @@ export function requestAmounts(
     const asked = askedAmount(unit, field, body);
     most[unit] = asked ?? field.reserve ?? mostIn(unit, body);
     otherwise[unit] = asked ?? usualIn(unit, body);
-    if (asked === undefined && unit !== "image") estimated.add(unit);
+    if (asked !== undefined) all[unit] = asked;
+    else if (unit !== "image") estimated.add(unit);
   }
-  return { most, otherwise, estimated };
+  return { most, asked: all, otherwise, estimated };
 }
 
 function askedAmount(
@@ -129,7 +133,7 @@ function usualIn(unit: UnitMeter, { bytes }: PassedBody): number {
 /** The amounts of a call: those that its reply reports, else those of its request. */
 export function replyAmounts(
   { counts }: Pick<PassedRoute, "counts">,
-  { otherwise, estimated }: RequestAmounts,
+  { asked, otherwise, estimated }: RequestAmounts,
   reply: JsonObject | undefined,
 ): Pick<Usage, "units" | "areUnitsEstimated"> {
   const units: Partial<Record<UnitMeter, number>> = {};
@@ -140,11 +144,11 @@ export function replyAmounts(
       ? undefined
       : paths.map((path) => amountOf(unit, valueAt(reply, path)))
         .find((amount) => amount !== undefined);
-    const isBelieved = told !== undefined && told <= MOST[unit];
+    const bound = asked[unit] ?? MOST[unit];
     units[unit] = told === undefined
       ? otherwise[unit] ?? 0
-      : Math.min(told, MOST[unit]);
-    areEstimated ||= told === undefined ? estimated.has(unit) : !isBelieved;
+      : Math.min(told, bound);
+    areEstimated ||= told === undefined ? estimated.has(unit) : told > bound;
   }
   return { units, ...(areEstimated ? { areUnitsEstimated: true } : {}) };
 }

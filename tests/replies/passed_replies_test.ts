@@ -239,6 +239,23 @@ Deno.test("what a call can cost is reserved before an upstream sees it", async (
   );
 });
 
+Deno.test("a reply that reports more than was asked for is charged what was asked for, marked as an estimate", async () => {
+  await withPassed(
+    () => Response.json({ data: [{}, {}, {}] }),
+    {
+      route: { counts: { image: { request: "n", reply: ["data"] } } },
+      model: { price: { image: 1_000 } },
+    },
+    async (server) => {
+      const reply = await server.post("/v1/things", { ...BODY, n: 2 });
+      await reply.body?.cancel();
+      const [charge] = await chargesIn(server);
+      assert.equal(charge?.microUsd, -2_000);
+      assert.equal(charge?.estimated, true);
+    },
+  );
+});
+
 Deno.test("the gateway opens no address that a body names", async () => {
   const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   let connections = 0;

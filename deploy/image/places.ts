@@ -44,6 +44,7 @@ const FLAGS = [
   "--frozen",
   "--allow-net",
   "--allow-env",
+  "--allow-sys=setPriority",
   `--allow-read=${READ_PATHS.join()}`,
   "--allow-write=/data",
 ];

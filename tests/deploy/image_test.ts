@@ -80,6 +80,15 @@ Deno.test({
   },
 });
 
+Deno.test("the image's command has the permissions of task start", async () => {
+  const { tasks } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
+  const kinds = (words: readonly string[]): string[] =>
+    words.flatMap((word) =>
+      word.startsWith("--allow-") ? [word.replace(/(read|write)=.*/, "$1")] : []
+    ).toSorted();
+  assert.deepEqual(kinds(ENTRYPOINT), kinds(tasks.start.split(" ")));
+});
+
 Deno.test("the Containerfile makes an image of the same settings", async () => {
   const text = (await Deno.readTextFile(`${ROOT}deploy/Containerfile`))
     .replaceAll("\\\n", "");

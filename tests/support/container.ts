@@ -6,6 +6,7 @@
  */
 import { join } from "node:path";
 import { run } from "../../deploy/image/run.ts";
+import { collected, type CollectedProgram } from "./collected_program.ts";
 
 /**
  * crun takes no machine whose control groups are of both versions, as nested ones have them. It runs
@@ -203,38 +204,21 @@ export class UnpackedImage {
 /** A started container; disposing of it kills its process. */
 export class Container implements AsyncDisposable {
   readonly #pidFile: string;
-  readonly #looks = new Set<() => void>();
-  #output = "";
-  #over = false;
-  /** Exit code; resolves once the container has ended and its output has been read. */
-  readonly ended: Promise<number>;
+  readonly #program: CollectedProgram;
 
   constructor(child: Deno.ChildProcess, pidFile: string) {
+    this.#program = collected(child);
     this.#pidFile = pidFile;
-    const read = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
-      for await (const piece of stream.pipeThrough(new TextDecoderStream())) {
-        this.#output += piece;
-        this.#look();
-      }
-    };
-    this.ended = Promise.all([
-      child.status,
-      read(child.stdout),
-      read(child.stderr),
-    ]).then(([{ code }]) => {
-      this.#over = true;
-      this.#look();
-      return code;
-    });
-  }
-
-  #look(): void {
-    for (const look of [...this.#looks]) look();
   }
 
   /** Standard output and standard error so far. */
   get output(): string {
-    return this.#output;
+    return this.#program.output();
+  }
+
+  /** Exit code; resolves once the container has ended and its output has been read. */
+  get ended(): Promise<number> {
+    return this.#program.ended;
   }
 
   /** Its process, as the machine sees it. */
@@ -244,22 +228,13 @@ export class Container implements AsyncDisposable {
 
   /** Resolves with the match once the output has one; rejects if the container ends before. */
   printed(wanted: RegExp): Promise<RegExpExecArray> {
-    return new Promise((resolve, reject) => {
-      const look = (): void => {
-        const found = wanted.exec(this.#output);
-        if (found === null && !this.#over) return;
-        this.#looks.delete(look);
-        if (found === null) reject(new Error(`no ${wanted}:\n${this.#output}`));
-        else resolve(found);
-      };
-      this.#looks.add(look);
-      look();
-    });
+    return this.#program.printed(wanted);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#over) {
+    if (!this.#program.isOver()) {
       try {
+        // The runtime's own end would leave the process.
         Deno.kill(this.pid, "SIGKILL");
       } catch {
         // It ended by itself.

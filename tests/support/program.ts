@@ -37,6 +37,8 @@ export interface ProgramOptions {
    * none.
    */
   readonly starter?: readonly string[];
+  /** Deno's executable; absent: that of this process. */
+  readonly deno?: string;
   /** Output to wait for after the start; absent: the line with the gateway's address. */
   readonly until?: RegExp;
 }
@@ -56,11 +58,12 @@ export async function startProgram(
     command = ["main.ts"],
     permissions = PERMISSIONS,
     starter = [],
+    deno = Deno.execPath(),
     until = /^Model gateway at .*\n/m,
   }: ProgramOptions,
 ): Promise<Program> {
   const [file = "", ...args] = command;
-  const [first = "", ...rest] = [...starter, Deno.execPath()];
+  const [first = "", ...rest] = [...starter, deno];
   const child = new Deno.Command(first, {
     args: [
       ...rest,

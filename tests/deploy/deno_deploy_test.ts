@@ -1,0 +1,163 @@
+/**
+ * The gateway as Deno Deploy documents to run programs: no address to listen on, several isolates that share only the
+ * database, SIGINT and five seconds at the end. Stricter than the platform: nothing may be written, and no program run.
+ * `TEST_DENO_VERSIONS` names further executables of Deno, separated by colons.
+ */
+import assert from "node:assert/strict";
+import {
+  POSTGRES_PROGRAMS,
+  startPostgresServer,
+} from "../../gateway/accounts/testing/postgres_server.ts";
+import { type Program, startProgram } from "../support/program.ts";
+
+/** After SIGINT the platform kills the process. */
+const LIMIT_MS = 5_000;
+const ADMIN_TOKEN = "0123456789abcdef";
+
+const DENOS = [
+  Deno.execPath(),
+  ...(Deno.env.get("TEST_DENO_VERSIONS") ?? "").split(":").filter((path) =>
+    path !== ""
+  ),
+];
+
+function startIsolate(
+  deno: string,
+  folder: string,
+  databaseUrl: string,
+): Promise<Program> {
+  return startProgram({
+    deno,
+    folder,
+    permissions: ["--allow-net", "--allow-env"],
+    env: {
+      DENO_DEPLOY: "true",
+      DENO_DEPLOYMENT_ID: crypto.randomUUID(),
+      DENO_TIMELINE: "production",
+      DENO_SERVE_ADDRESS: "tcp:127.0.0.1:0",
+      DATABASE_URL: databaseUrl,
+      GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
+      GATEWAY_DRAIN_SECONDS: "2",
+      GATEWAY_UPSTREAM: "replay",
+    },
+  });
+}
+
+async function ask(
+  { url }: Program,
+  key: string,
+  body: Readonly<Record<string, unknown>>,
+): Promise<Response> {
+  return await fetch(`${url}/v1/responses`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+    },
+    body: JSON.stringify({ model: "vendorb-5", ...body }),
+  });
+}
+
+async function admin(
+  { url }: Program,
+  path: string,
+  body?: unknown,
+): Promise<{ status: number; body: Record<string, unknown> }> {
+  const response = await fetch(`${url}/admin/v1${path}`, {
+    method: body === undefined ? "GET" : "POST",
+    headers: {
+      authorization: `Bearer ${ADMIN_TOKEN}`,
+      "content-type": "application/json",
+      ...(body === undefined ? {} : { "idempotency-key": crypto.randomUUID() }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+for (const deno of DENOS) {
+  const { stdout } = await new Deno.Command(deno, { args: ["-V"] }).output();
+  const version = new TextDecoder().decode(stdout).trim();
+  Deno.test({
+    name:
+      `isolates of ${version} share one Postgres, write nothing, and end within five seconds (skipped without PostgreSQL)`,
+    ignore: POSTGRES_PROGRAMS === undefined,
+    async fn() {
+      const folder = await Deno.makeTempDir();
+      try {
+        await using postgres = await startPostgresServer();
+        // At once, as for two requests in two regions: both find an empty store.
+        const [one, two] = await Promise.all(
+          [1, 2].map(() => startIsolate(deno, folder, postgres.url)),
+        );
+        assert.ok(one !== undefined && two !== undefined);
+        await using first = one;
+        await using second = two;
+        const outputs = [first.output(), second.output()];
+        const [key = "", ...others] = outputs.flatMap((text) =>
+          [...text.matchAll(/^Key, shown this once: (\S+)$/gm)].map((
+            [, found = ""],
+          ) => found)
+        );
+        assert.notEqual(key, "", outputs.join("\n"));
+        assert.deepEqual(others, [], "both made a first key");
+
+        const reply = await ask(first, key, { input: "Hello" });
+        assert.equal(reply.status, 200);
+        const { id } = await reply.json();
+        const next = await ask(second, key, {
+          input: "And again",
+          previous_response_id: id,
+        });
+        assert.equal(next.status, 200, "the other isolate has the reply");
+        await next.body?.cancel();
+
+        const issued = await admin(first, "/keys", { account: "default" });
+        assert.equal(issued.status, 200, JSON.stringify(issued.body));
+        const held = String(issued.body["key"]);
+        const used = await ask(second, held, { input: "Hi" });
+        assert.equal(used.status, 200);
+        await used.body?.cancel();
+
+        // In the middle of a stream.
+        const stream = await ask(second, key, {
+          input: "[[fx:slow?ms=400]]",
+          stream: true,
+        });
+        const reader = stream.body?.pipeThrough(new TextDecoderStream())
+          .getReader();
+        assert.match((await reader?.read())?.value ?? "", /response\.created/);
+        const startedMs = performance.now();
+        second.signal("SIGINT");
+        let text = "";
+        for (;;) {
+          const { value, done } = await reader?.read() ?? { done: true };
+          if (done) break;
+          text += value;
+        }
+        assert.equal(await second.ended, 0, second.output());
+        assert.ok(performance.now() - startedMs < LIMIT_MS);
+        assert.match(text, /response\.(completed|failed)|event: error/);
+
+        // A crash: the calls of the dead are settled by a later isolate.
+        first.signal("SIGKILL");
+        await first.ended;
+        await using third = await startIsolate(deno, folder, postgres.url);
+        const alive = await ask(third, held, { input: "Hi" });
+        assert.equal(alive.status, 200);
+        await alive.body?.cancel();
+        await using audit = await startProgram({
+          folder,
+          command: ["gateway/cli/cli.ts", "ledger", "audit"],
+          env: { DATABASE_URL: postgres.url },
+          until: /\n/,
+        });
+        assert.equal(await audit.ended, 0, audit.output());
+        assert.match(audit.output(), /The books balance/);
+        assert.deepEqual([...Deno.readDirSync(folder)], []);
+      } finally {
+        await Deno.remove(folder, { recursive: true });
+      }
+    },
+  });
+}

@@ -167,7 +167,11 @@ async function shutDown(): Promise<void> {
       setTimeout(resolve, config.drainMs + ABORT_GRACE_MS),
     );
   });
-  await Promise.race([server.shutdown(), graceEnded]);
+  // The server does not count web sockets.
+  await Promise.race([
+    Promise.all([server.shutdown(), gateway.sockets.closed()]),
+    graceEnded,
+  ]);
   for (const timer of timers) clearTimeout(timer);
   await gateway.live.close();
   await gateway.accounts.close();

@@ -155,6 +155,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     events: parts.events ?? new EventCounts(),
     streams,
     sockets: () => sockets.count,
+    openedSockets: () => sockets.opened,
     backlog: () => parts.accounts.backlog(),
     audit: parts.lastAudit,
     clockAheadMs: parts.clockAheadMs,

@@ -31,6 +31,7 @@ export class OpenSockets {
   readonly #timers: Timers;
   readonly #sockets = new Set<OpenSocket>();
   readonly #byKey = new Map<string, number>();
+  #opened = 0;
   #timer: TimerId | undefined;
   #closed = Promise.withResolvers<void>();
 
@@ -38,6 +39,11 @@ export class OpenSockets {
   constructor(timers: Timers) {
     this.#timers = timers;
     this.#closed.resolve();
+  }
+
+  /** Number of all that have been opened. */
+  get opened(): number {
+    return this.#opened;
   }
 
   /** Number of open ones. */
@@ -75,6 +81,7 @@ export class OpenSockets {
   /** Adds one that has been opened. */
   add(socket: OpenSocket): void {
     if (this.#sockets.size === 0) this.#closed = Promise.withResolvers();
+    this.#opened++;
     this.#sockets.add(socket);
     this.#byKey.set(socket.keyId, (this.#byKey.get(socket.keyId) ?? 0) + 1);
     this.#timer ??= this.#nextCheck();

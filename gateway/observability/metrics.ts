@@ -35,8 +35,10 @@ export interface GatewayState {
   readonly events: EventCounts;
   /** Replies that are being streamed. */
   streams(): number;
-  /** Open web sockets. */
+  /** Web sockets that are open. */
   sockets(): number;
+  /** All that have been opened. */
+  openedSockets(): number;
   /** Ledger events that are not written yet. */
   backlog(): number;
   /** Milliseconds by which the clock of this process is ahead of the store's. */
@@ -286,6 +288,11 @@ export function createMetrics(state: GatewayState): Metrics {
       "gateway_open_streams",
       "Replies that are being streamed",
       () => state.streams(),
+    ),
+    readCounter(
+      "gateway_web_sockets_total",
+      "Web sockets that have been opened",
+      () => state.openedSockets(),
     ),
     gauge(
       "gateway_open_web_sockets",

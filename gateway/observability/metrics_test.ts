@@ -10,6 +10,7 @@ const STATE: GatewayState = {
   events: new EventCounts(),
   streams: () => 1,
   sockets: () => 0,
+  openedSockets: () => 0,
   backlog: () => 0,
   clockAheadMs: () => 0,
   audit: () => undefined,

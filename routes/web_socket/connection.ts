@@ -334,12 +334,8 @@ export class Connection implements OpenSocket {
     const send = async (frames: readonly Frame[]): Promise<void> => {
       for (const { data } of frames) {
         if (!data.startsWith("{")) continue;
-        if (!await this.#outbox.hasRoom()) {
-          return this.#socket.close(
-            CLOSED.refused,
-            "the client reads too slowly",
-          );
-        }
+        if (!await this.#outbox.hasRoom()) this.#dropSlowReader();
+        if (signal.aborted) return;
         this.#send(message(data, now));
         now = later;
       }
@@ -400,7 +396,10 @@ export class Connection implements OpenSocket {
   }
 
   #send(text: string): void {
-    if (this.#outbox.send(text)) return;
+    if (!this.#outbox.send(text)) this.#dropSlowReader();
+  }
+
+  #dropSlowReader(): void {
     this.#close(CLOSED.refused, "the client reads too slowly");
     this.#abortAll();
   }

@@ -1,7 +1,13 @@
-/** The Agents SDK, which calls `/v1/responses` by default, against all four model families. */
+/**
+ * The Agents SDK, which calls `/v1/responses` by default, against all four model families, over HTTP
+ * and through a web socket.
+ */
 import assert from "node:assert/strict";
 import { Agent, run, setTracingDisabled, tool } from "@openai/agents-core";
-import { OpenAIResponsesModel } from "@openai/agents-openai";
+import {
+  OpenAIResponsesModel,
+  OpenAIResponsesWSModel,
+} from "@openai/agents-openai";
 import OpenAI from "openai";
 import { z } from "zod";
 import { eachFamily } from "../support/each_family.ts";
@@ -9,9 +15,42 @@ import { TEST_KEY, type TestGateway } from "../support/test_gateway.ts";
 
 setTracingDisabled(true);
 
+/** How the library sends its requests. */
+const TRANSPORTS = {
+  http: OpenAIResponsesModel,
+  "a web socket": OpenAIResponsesWSModel,
+} as const;
+
+type Transport = keyof typeof TRANSPORTS;
+
+/** Runs a test over each transport and against each family; the connections are closed after it. */
+function overEach(
+  t: Deno.TestContext,
+  test: (gateway: TestGateway, model: string, over: Transport) => Promise<void>,
+): Promise<void> {
+  return eachFamily(t, async (gateway, model) => {
+    for (const over of ["http", "a web socket"] as const) {
+      const before = gateway.gateway.sockets.opened;
+      try {
+        await test(gateway, model, over);
+      } finally {
+        for (const one of open.splice(0)) await one.close();
+      }
+      const opened = gateway.gateway.sockets.opened - before;
+      assert.equal(opened > 0, over !== "http");
+    }
+  });
+}
+
+const open: OpenAIResponsesWSModel[] = [];
+
+/** Through a web socket the library keeps an error's message to itself. */
+const ENDED = /unsuccessful terminal state "(?:error|response\.failed)"/;
+
 function agentFor(
   { url }: TestGateway,
   model: string,
+  over: Transport,
   onCall: (city: string) => void = () => {},
 ): Agent {
   const client = new OpenAI({
@@ -19,10 +58,12 @@ function agentFor(
     apiKey: TEST_KEY,
     maxRetries: 0,
   });
+  const caller = new TRANSPORTS[over](client, model);
+  if (caller instanceof OpenAIResponsesWSModel) open.push(caller);
   return new Agent({
     name: "reporter",
     instructions: "Report the weather.",
-    model: new OpenAIResponsesModel(client, model),
+    model: caller,
     tools: [
       tool({
         name: "get_weather",
@@ -38,11 +79,16 @@ function agentFor(
 }
 
 Deno.test("the Agents SDK runs a tool and ends with a text, whole and streamed", (t) =>
-  eachFamily(t, async (gateway, model) => {
+  overEach(t, async (gateway, model, over) => {
     for (const stream of [false, true]) {
       const cities: string[] = [];
-      const agent = agentFor(gateway, model, (city) => cities.push(city));
-      const nonce = `${model}-${stream}`;
+      const agent = agentFor(
+        gateway,
+        model,
+        over,
+        (city) => cities.push(city),
+      );
+      const nonce = `${model}-${stream}-${over.length}`;
       const text = `Weather? [[fx:tool#${nonce}]]`;
       const result = stream
         ? await run(agent, text, { stream: true })
@@ -57,15 +103,15 @@ Deno.test("the Agents SDK runs a tool and ends with a text, whole and streamed",
   }));
 
 Deno.test("the Agents SDK throws the upstream's error, whole and inside a stream", (t) =>
-  eachFamily(t, async (gateway, model) => {
-    const agent = agentFor(gateway, model);
+  overEach(t, async (gateway, model, over) => {
+    const agent = agentFor(gateway, model, over);
     await assert.rejects(
       run(agent, "[[fx:error-first]]"),
-      /^Error: 503 .*(?:unavailable|overloaded)/,
+      over === "http" ? /^Error: 503 .*(?:unavailable|overloaded)/ : ENDED,
     );
     const streamed = await run(agent, "[[fx:error-mid]]", { stream: true });
     await assert.rejects(async () => {
       for await (const _ of streamed);
       await streamed.completed;
-    }, /verloaded|error while processing/);
+    }, over === "http" ? /verloaded|error while processing/ : ENDED);
   }));

@@ -182,8 +182,30 @@ function itemOf({ group, name, input }: Call, id: string): JsonObject {
   return group === undefined ? item : { ...item, namespace: group };
 }
 
+/** How Codex reaches the gateway. Its built-in provider opens a web socket first. */
+const PROVIDERS = {
+  own: (url: string) => `
+model_provider = "gateway"
+[model_providers.gateway]
+name = "Model Gateway"
+base_url = "${url}/v1"
+wire_api = "responses"
+env_key = "GATEWAY_KEY"
+`,
+  "own, with web sockets": (url: string) =>
+    `${PROVIDERS.own(url)}supports_websockets = true\n`,
+  "built-in": (url: string) => `openai_base_url = "${url}/v1"\n`,
+} as const;
+
+type Provider = keyof typeof PROVIDERS;
+
 /** Runs Codex; returns its events and the files that it left. */
-async function runCodex(program: string, url: string, model: string): Promise<{
+async function runCodex(
+  program: string,
+  url: string,
+  model: string,
+  provider: Provider,
+): Promise<{
   readonly events: readonly JsonObject[];
   readonly files: Readonly<Record<string, string>>;
 }> {
@@ -198,14 +220,10 @@ async function runCodex(program: string, url: string, model: string): Promise<{
     env: { CODEX_HOME: "HOME/", GATEWAY_KEY: TEST_KEY },
     home: {
       "mcp.cjs": MCP_SERVER,
+      "auth.json": JSON.stringify({ OPENAI_API_KEY: TEST_KEY }),
       "config.toml": `
 model = "${model}"
-model_provider = "gateway"
-[model_providers.gateway]
-name = "Model Gateway"
-base_url = "${url}/v1"
-wire_api = "responses"
-env_key = "GATEWAY_KEY"
+${PROVIDERS[provider](url)}
 [mcp_servers.demo]
 command = "node"
 args = ["HOME/mcp.cjs"]
@@ -222,6 +240,7 @@ async function check(
   program: string,
   task: Task,
   candidate: JsonObject,
+  provider: Provider,
 ): Promise<void> {
   const upstreams = startUpstreams(task);
   const { others, responses } = upstreams.urls;
@@ -233,7 +252,12 @@ async function check(
     ),
   );
   try {
-    const { events, files } = await runCodex(program, gateway.url, task.model);
+    const { events, files } = await runCodex(
+      program,
+      gateway.url,
+      task.model,
+      provider,
+    );
     assert.deepEqual(files, task.files);
     const texts = events.map(({ item }) => objectOr(item)).filter(({ type }) =>
       type === "agent_message"
@@ -241,6 +265,7 @@ async function check(
     assert.equal(texts.at(-1), DONE);
     const requests = upstreams.requests();
     assert.equal(requests.length, task.steps.length + 1);
+    assert.equal(gateway.gateway.sockets.opened > 0, provider !== "own");
     for (const result of task.results) {
       assert.match(requests.at(-1) ?? "", result);
     }
@@ -257,10 +282,17 @@ if (CODEX === undefined) {
   );
 } else {
   for (const [format, candidate] of Object.entries(CANDIDATES)) {
-    Deno.test(`Codex CLI works with an upstream of the format ${format}`, async (t) => {
-      for (const task of TASKS) {
-        await t.step(task.model, () => check(CODEX, task, candidate));
-      }
-    });
+    for (
+      const provider of ["own", "own, with web sockets", "built-in"] as const
+    ) {
+      Deno.test(`Codex CLI works with an upstream of the format ${format}, provider ${provider}`, async (t) => {
+        for (const task of TASKS) {
+          await t.step(
+            task.model,
+            () => check(CODEX, task, candidate, provider),
+          );
+        }
+      });
+    }
   }
 }

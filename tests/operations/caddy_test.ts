@@ -5,6 +5,7 @@ import {
   assertOperatorsDoor,
   OPERATOR_PATHS,
 } from "../support/operators_door.ts";
+import { assertWebSocket } from "../support/proxied_socket.ts";
 import { RawSocket } from "../support/raw_socket.ts";
 import { CADDY, startCaddy } from "../support/caddy.ts";
 import { withTimeout } from "../support/with_timeout.ts";
@@ -147,4 +148,13 @@ Deno.test({
         open.close();
       }
     }, { env: { GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN } }),
+});
+
+Deno.test({
+  name: "Caddy as documented passes web sockets on, in both directions",
+  ignore: CADDY === undefined,
+  fn: () =>
+    withProxy((gateway, port) =>
+      assertWebSocket(`http://127.0.0.1:${port}`, gateway)
+    ),
 });

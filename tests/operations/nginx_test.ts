@@ -6,6 +6,7 @@ import {
   assertOperatorsDoor,
   OPERATOR_PATHS,
 } from "../support/operators_door.ts";
+import { assertWebSocket, startBridge } from "../support/proxied_socket.ts";
 import {
   startTestGateway,
   TEST_KEY,
@@ -211,4 +212,18 @@ Deno.test({
         "413: 413": 250,
       });
     }, { env: { GATEWAY_MAX_BODY_BYTES: "100000" } }),
+});
+
+Deno.test({
+  name: "nginx as documented passes web sockets on, in both directions",
+  ignore: NGINX === undefined,
+  fn: () =>
+    withProxy(async (gateway, { socket }) => {
+      const bridge = startBridge(socket);
+      try {
+        await assertWebSocket(bridge.url, gateway);
+      } finally {
+        bridge.close();
+      }
+    }),
 });

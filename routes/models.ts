@@ -7,7 +7,7 @@
 import { accessibleModel } from "../gateway/pipeline/model_access.ts";
 import type { Model } from "../gateway/upstream/catalogue/catalogue.ts";
 import type { ModelRegistry } from "../gateway/upstream/catalogue/model_registry.ts";
-import { GENERATES } from "../gateway/upstream/catalogue/models.ts";
+import { GENERATES, generates } from "../gateway/upstream/catalogue/models.ts";
 import { ApiError } from "../translate/model/error.ts";
 import { type JsonObject } from "../translate/bytes/json.ts";
 import { contentModel, contentModels } from "./generate_content.ts";
@@ -76,7 +76,8 @@ function modelEntry(model: Model, registry: ModelRegistry): JsonObject {
     ),
     max_input_tokens: model.contextTokens,
     max_tokens: model.capabilities.maxOutputTokens ?? null,
-    capabilities: first === undefined
+    // They are about generated replies.
+    capabilities: first === undefined || !generates(model)
       ? null
       : modelCapabilities(first.dialect.name, first.capabilities),
     operations: [...model.operations ?? GENERATES],

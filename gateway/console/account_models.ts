@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { GENERATES } from "../upstream/catalogue/models.ts";
+import { GENERATES, generates } from "../upstream/catalogue/models.ts";
 import { z } from "zod";
 import type { Capabilities } from "../../translate/model/capabilities.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
@@ -171,7 +171,7 @@ function modelJson(
     operations: [...model.operations ?? GENERATES],
     context_tokens: model.contextTokens,
     max_output_tokens: maxOutputTokens ?? null,
-    capabilities: capabilities === undefined ? null : {
+    capabilities: capabilities === undefined || !generates(model) ? null : {
       reasoning: capabilities.reasoning !== "none",
       efforts: capabilities.reasoning === "none" ||
           capabilities.reasoning === "budget"

@@ -5,6 +5,7 @@
  * @module
  */
 import type { JsonObject } from "../translate/bytes/json.ts";
+import { keyHash } from "./accounts/key.ts";
 import { type CardRate, cardRates } from "./accounts/ledger/card_rates.ts";
 import type { RateCard } from "./accounts/ledger/rate_card.ts";
 import type { Admin } from "./accounts/repositories/admin.ts";
@@ -50,13 +51,31 @@ function stateOf(config: Config): JsonObject {
   const settings = config.settings.filter(({ name, source, isSet }) =>
     isSet && source !== "default" && !OF_A_PROCESS.has(name)
   ).map(({ name, value = "set" }) => [name, value] as const);
+  const secrets = [
+    ["GATEWAY_ADMIN_TOKEN", config.adminToken],
+    ["GATEWAY_KEY", config.gatewayKey],
+    ...Object.entries(config.vendors).map(([name, { apiKey }]) =>
+      [`key of ${name}`, apiKey] as const
+    ),
+  ] as const;
   const models = config.catalogue.models.map(({ id, cards }) =>
     [`model ${id}`, cards.map(cardText).join("; ") || "no price"] as const
   );
   return {
     file: config.configHash ?? null,
-    ...Object.fromEntries([...settings, ...models]),
+    ...Object.fromEntries([
+      ...settings,
+      ...secrets.flatMap(([name, secret]) =>
+        secret === undefined ? [] : [[name, markOf(name, secret)]]
+      ),
+      ...models,
+    ]),
   };
+}
+
+/** Differs for another secret. It is too short to confirm a guess. */
+function markOf(name: string, secret: string): string {
+  return `set, mark ${keyHash(`mark ${name} ${secret}`).slice(0, 4)}`;
 }
 
 /** `input 5000000, …, factor 2 (tier priority), version 2026-11-23, from 2026-11-23`. */

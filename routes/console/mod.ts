@@ -19,6 +19,7 @@ import { MODELS_PAGES } from "./pages/models.tsx";
 import { OPERATOR_PAGES } from "./operator/mod.ts";
 import { OVERVIEW_ROUTES } from "./pages/overview.tsx";
 import { SIGN_IN_ROUTES } from "./pages/sign_in.tsx";
+import { STATEMENT_PAGES } from "./pages/statement.tsx";
 import { TRY_PAGE } from "./pages/try.tsx";
 import { USAGE_PAGES } from "./pages/usage.tsx";
 
@@ -35,6 +36,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   FIND_PAGE,
   ...CALLS_PAGES,
   ...LEDGER_PAGES,
+  ...STATEMENT_PAGES,
   ...KEYS_ROUTES,
   ...KEY_CHANGE_ROUTES,
   // After the other pages of keys: its id takes the rest of a path.

@@ -115,6 +115,7 @@ Deno.test("every count that is a link opens as many lines as it counts", () =>
       for (
         const path of [
           "keys",
+          "statement",
           "calls",
           "ledger",
           "models",
@@ -130,6 +131,10 @@ Deno.test("every count that is a link opens as many lines as it counts", () =>
         const path of [
           "accounts",
           "accounts/default",
+          "accounts?sort=-spent",
+          "models",
+          "webhooks",
+          "statement?account=default",
           "keys",
           "plans",
           "calls",

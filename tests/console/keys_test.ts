@@ -95,7 +95,7 @@ Deno.test("rotating with an overlap keeps both keys working and names the old on
     assert.equal(await callStatus(gateway, secretIn(html) ?? ""), 200);
     assert.equal(await callStatus(gateway, old.text), 200);
     const list = await (await visitor.get("/console/keys")).text();
-    assert.match(list, /works, ends <time[^>]*>in (?:23 h|1 d)/);
+    assert.match(list, /replaced, ends <time[^>]*>in (?:23 h|1 d)/);
     await (await visitor.post(
       `/console/keys/rotate/${
         (await gateway.accounts.admin.keys.list({

@@ -85,6 +85,8 @@ const WHO: Readonly<Record<string, readonly Who[]>> = {
   "GET /console/calls/:id": LOOK,
   "GET /console/usage": LOOK,
   "GET /console/usage.csv": LOOK,
+  "GET /console/statement": TOKEN,
+  "GET /console/statement.csv": TOKEN,
   "GET /console/ledger": TOKEN,
   "GET /console/ledger.csv": TOKEN,
   "GET /console/keys": TOKEN,

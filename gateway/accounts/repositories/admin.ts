@@ -14,7 +14,7 @@ import {
   type ListedAccount,
 } from "./account_list.ts";
 import type { Actor } from "../changes/change.ts";
-import { type CallHealth, callHealth } from "./call_health.ts";
+import { type CallHealth, callHealth, callHealths } from "./call_health.ts";
 import { type CallReport, callReport } from "./call_report.ts";
 import {
   type ChangeRepository,
@@ -113,6 +113,12 @@ export interface Admin {
   readonly calls: CallReport;
   /** How the calls of a span of time went, in Unix milliseconds of whole minutes. */
   callHealth(fromMs: number, toMs: number): Promise<CallHealth>;
+  /** The same of each span of `stepMs`, by its first moment; without those that had no calls. */
+  callHealths(
+    fromMs: number,
+    toMs: number,
+    stepMs: number,
+  ): Promise<ReadonlyMap<number, CallHealth>>;
   /** The attempts that failed at their upstreams. */
   readonly failedAttempts: FailedAttempts;
   /** The results of audits. */
@@ -139,6 +145,8 @@ export function createAdmin(
     listAccounts: (query) => listAccounts(context, query),
     find: (text, scope) => findByPart(context, text, scope),
     callHealth: (fromMs, toMs) => callHealth(context, fromMs, toMs),
+    callHealths: (fromMs, toMs, stepMs) =>
+      callHealths(context, fromMs, toMs, stepMs),
     failedAttempts: failedAttempts(context),
     plans: planRepository(context),
     accounts: accountRepository(context),

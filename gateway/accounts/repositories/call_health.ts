@@ -5,7 +5,7 @@
  */
 import { type Outcome, OUTCOME_NAMES } from "../calls/outcome.ts";
 import { msOfClass } from "../store/call_minute_rows.ts";
-import { intOf, textOf } from "../store/store.ts";
+import { intOf, type SqlRow, textOf } from "../store/store.ts";
 import { orUnavailable, type RepositoryContext } from "./repository.ts";
 
 /** Counts of calls, and how fast their first tokens came. */
@@ -25,17 +25,48 @@ const MINUTE_MS = 60_000;
  * @throws {ApiError} `unavailable`
  */
 export async function callHealth(
-  { store }: RepositoryContext,
+  context: RepositoryContext,
   fromMs: number,
   toMs: number,
 ): Promise<CallHealth> {
+  const spans = await callHealths(context, fromMs, toMs, toMs - fromMs);
+  return spans.get(fromMs) ?? { calls: 0, outcomes: {} };
+}
+
+/**
+ * The same of each span of `stepMs`, by its first moment; spans without calls are absent.
+ *
+ * @throws {ApiError} `unavailable`
+ */
+export async function callHealths(
+  { store }: RepositoryContext,
+  fromMs: number,
+  toMs: number,
+  stepMs: number,
+): Promise<ReadonlyMap<number, CallHealth>> {
+  const first = Math.floor(fromMs / MINUTE_MS);
   const rows = await orUnavailable(() =>
     store.report(
-      `SELECT outcome, first_token, CAST(SUM(calls) AS BIGINT) AS calls FROM call_minutes
-       WHERE minute >= $1 AND minute < $2 GROUP BY outcome, first_token`,
-      [Math.floor(fromMs / MINUTE_MS), Math.floor(toMs / MINUTE_MS)],
+      `SELECT (minute - CAST($1 AS BIGINT)) / CAST($3 AS BIGINT) AS span, outcome, first_token, CAST(SUM(calls) AS BIGINT) AS calls FROM call_minutes
+       WHERE minute >= $1 AND minute < $2 GROUP BY 1, 2, 3`,
+      [first, Math.floor(toMs / MINUTE_MS), Math.round(stepMs / MINUTE_MS)],
     )
   );
+  const spans = new Map<number, SqlRow[]>();
+  for (const row of rows) {
+    const span = intOf(row, "span");
+    const group = spans.get(span);
+    if (group === undefined) spans.set(span, [row]);
+    else group.push(row);
+  }
+  return new Map(
+    [...spans].map(([span, group]) =>
+      [fromMs + span * stepMs, healthOf(group)] as const
+    ),
+  );
+}
+
+function healthOf(rows: readonly SqlRow[]): CallHealth {
   let calls = 0;
   const outcomes: Partial<Record<Outcome, number>> = {};
   const times = new Map<number, number>();

@@ -40,6 +40,8 @@ export interface ChangeQuery extends PageRequest {
   readonly actorKind?: ActorKind;
   /** Id of the key, token or sign-in link that made them. */
   readonly actorId?: string;
+  /** True: without sign-ins and sign-outs, also refused ones. */
+  readonly isWithoutSignIns?: boolean;
   /** At or after this Unix time in milliseconds. */
   readonly fromMs?: number;
   /** Before this Unix time in milliseconds. */
@@ -210,7 +212,10 @@ function conditionsOf(
     value === undefined ? [] : [{ left, value }]
   );
   return {
-    where: given.map(({ left }, at) => `${left} $${at + 1}`).join(" AND "),
+    where: [
+      ...given.map(({ left }, at) => `${left} $${at + 1}`),
+      ...(query.isWithoutSignIns === true ? ["signs_in IS NULL"] : []),
+    ].join(" AND "),
     values: given.map(({ value }) => value),
   };
 }

@@ -30,7 +30,7 @@ const SOURCE = `
 /* Text */
 body { margin: 0; background: var(--bg); color: var(--text); font: .9375rem/1.5 system-ui, sans-serif; font-variant-numeric: tabular-nums; overflow-wrap: anywhere }
 a { color: var(--accent); text-underline-offset: .2em }
-h1 { font-size: 1.5rem; line-height: 1.25; letter-spacing: -.015em }
+h1 { font-size: 1.5rem; line-height: 1.25 }
 h2 { font-size: 1rem; margin: 0 0 .7rem }
 h3, table, label { font-size: .9rem }
 h1, h3, ul, dl, dd, fieldset { margin: 0 }
@@ -125,7 +125,7 @@ fieldset { padding: .6rem .9rem; max-height: 21rem; overflow: auto }
 fieldset label { font-weight: 400; padding: .15rem 0 }
 .form { display: grid; gap: .9rem; max-width: 32rem }
 .row { gap: .7rem; align-items: end }
-.row label { flex: 1 1 8rem }
+.row label { flex: 1 1 8rem; max-width: 16rem }
 .row button { flex: none; min-height: 2.4rem }
 .secret { gap: .5rem }
 .secret input { flex: 1 1 18rem; margin: 0 }

@@ -59,6 +59,9 @@ export async function accountPage(
           </a>
           <a class="button" href={`${BASE}/calls?account=${id}`}>Calls</a>
           <a class="button" href={`${BASE}/ledger?account=${id}`}>Ledger</a>
+          <a class="button" href={`${BASE}/statement?account=${id}`}>
+            Statement
+          </a>
           <a class="button" href={`${BASE}/changes?account=${id}`}>Changes</a>
           <a class="button main" href={`${NAV}/change/${id}`}>Change</a>
         </>

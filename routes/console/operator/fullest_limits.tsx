@@ -20,7 +20,7 @@ export function FullestLimits(
   },
 ): JSX.Element | null {
   return held.length === 0 ? null : (
-    <section class="card">
+    <section class="card" id="fullest">
       <h2>Fullest limits</h2>
       <DataTable<HeldLimit>
         name="Fullest limits"

@@ -22,7 +22,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const BASE = "/console/operator";
 
 /** Calls that deserved a reply and received none, or not all of it. */
-const ERRORS: readonly Outcome[] = [
+export const CAUSES: readonly Outcome[] = [
   "upstream_failed",
   "gateway_failed",
   "cut",
@@ -114,6 +114,6 @@ export async function healthTable(
 }
 
 function rateOf({ calls, outcomes }: CallHealth): string {
-  const errors = ERRORS.reduce((sum, one) => sum + (outcomes[one] ?? 0), 0);
+  const errors = CAUSES.reduce((sum, one) => sum + (outcomes[one] ?? 0), 0);
   return calls === 0 ? "–" : `${(errors / calls * 100).toFixed(1)} %`;
 }

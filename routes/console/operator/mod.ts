@@ -3,11 +3,13 @@
  *
  * @module
  */
-import type { OperatorPageRoute } from "../../route.ts";
+import { invalidField } from "../../../translate/model/error.ts";
+import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { callPage } from "../pages/call_page.tsx";
 import { callsFile, callsPage } from "../pages/calls.tsx";
 import { ledgerCsv, ledgerView } from "../pages/ledger.tsx";
 import { findPage } from "../pages/find.tsx";
+import { statementCsv, statementPage } from "../pages/statement.tsx";
 import { usageCsv, usagePage } from "../pages/usage.tsx";
 import { ACCOUNT_CHANGE_PAGES } from "./account_changes.tsx";
 import { ACCOUNTS_PAGES } from "./accounts.tsx";
@@ -26,8 +28,23 @@ import { WEBHOOKS_PAGES } from "./webhooks.tsx";
 
 const BASE = "/console/operator";
 
-/** Usage, calls and ledger are those of an account's area, over all accounts. */
+/** Usage, calls, ledger and statements are those of an account's area, over all accounts. */
 const SHARED_PAGES: readonly OperatorPageRoute[] = [
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${BASE}/statement`,
+    handle: (context, visit) =>
+      statementPage(context, visit, accountOf(context), BASE),
+  },
+  {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${BASE}/statement.csv`,
+    handle: (context) => statementCsv(context, accountOf(context)),
+  },
   {
     access: "page",
     area: "operator",
@@ -90,6 +107,13 @@ const SHARED_PAGES: readonly OperatorPageRoute[] = [
     handle: ({ gateway, query }) => ledgerCsv(gateway.admin, query, {}),
   },
 ];
+
+/** The account of the address, which the statement needs. */
+function accountOf({ query }: RouteContext): string {
+  const account = query.get("account")?.trim() ?? "";
+  if (account === "") throw invalidField("account", "choose one");
+  return account;
+}
 
 /** The routes of the operators' pages. */
 export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [

@@ -9,11 +9,13 @@ import { MAX_CLOCK_DIFFERENCE_MS } from "../../../gateway/accounts/store/store_c
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { mergedCandidates } from "../../../gateway/live/merged_candidates.ts";
+import type { HeldLimit } from "../../../gateway/accounts/repositories/fullest_limits.ts";
 import type { KnownProcess } from "../../../gateway/live/live_calls.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import type { Children, JSX } from "../jsx.d.ts";
 import { AuditNote } from "../parts/audit_note.tsx";
 import { DataTable } from "../parts/data_table.tsx";
+import { Forecast, forecastOf } from "../parts/forecast.tsx";
 import { page } from "../parts/layout.tsx";
 import {
   callsLink,
@@ -24,7 +26,13 @@ import {
 import { countText, decimalsOf, Money } from "../parts/money.tsx";
 import { seeOther } from "../http/see_other.ts";
 import { usagePlot } from "../parts/usage_plot.tsx";
+import { invalidField } from "../../../translate/model/error.ts";
 import { healthTable } from "./health.tsx";
+import {
+  HEALTH_MEASURES,
+  type HealthMeasure,
+  healthPlot,
+} from "./health_plot.tsx";
 import { FullestLimits } from "./fullest_limits.tsx";
 import { AccountLink } from "./account_link.tsx";
 
@@ -47,15 +55,22 @@ export const OPERATOR_OVERVIEW_ROUTES: readonly OperatorPageRoute[] = [
 ];
 
 const BASE = "/console/operator";
-const DAY_MS = 24 * 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+const HEALTH_NAMES: readonly HealthMeasure[] = ["errors", "first_token"];
 
 async function overviewPage(
   context: RouteContext,
   visit: Visit,
 ): Promise<HttpReply> {
-  const { gateway } = context;
+  const { gateway, query } = context;
   const { admin } = gateway;
   const nowMs = gateway.now();
+  const shown = query.get("show") || "errors";
+  const measure = HEALTH_NAMES.find((one) => one === shown);
+  if (measure === undefined) {
+    throw invalidField("show", `must be ${HEALTH_NAMES.join(" or ")}`);
+  }
   const day = (atMs: number): string =>
     new Date(atMs).toISOString().slice(0, 10);
   const today = { fromDay: day(nowMs), toDay: day(nowMs) };
@@ -75,12 +90,35 @@ async function overviewPage(
   );
   const underWay = sumOf(processes, ({ calls }) => calls.under_way);
   const { data: [audit] } = await admin.audits.list({ limit: 1 });
+  const held = await admin.fullestLimits(10);
   return page(
     context,
     visit,
     { title: "Overview", nav: "/console/operator/" },
     <>
       {await healthTable(admin, nowMs)}
+      <section class="card">
+        <div class="head">
+          <h2>{HEALTH_MEASURES[measure]}, last day by hour</h2>
+          <p class="acts">
+            {HEALTH_NAMES.map((one) => (
+              <a
+                key={one}
+                href={`/console/operator/?show=${one}`}
+                aria-current={one === measure ? "true" : undefined}
+              >
+                {HEALTH_MEASURES[one]}
+              </a>
+            ))}
+          </p>
+        </div>
+        {await healthPlot(
+          admin,
+          measure,
+          (Math.floor(nowMs / HOUR_MS) + 1) * HOUR_MS,
+          24,
+        )}
+      </section>
       <AuditNote audit={audit} />
       <ClockNote processes={processes} />
       {withProblems.length === 0
@@ -95,6 +133,12 @@ async function overviewPage(
             </a>
           </p>
         )}
+      <FullNote held={held} />
+      <WebhooksNote
+        failing={(await admin.webhooks.list()).filter((one) =>
+          one.lastError !== undefined || one.deliveries[0]?.error !== undefined
+        ).map(({ accountId }) => accountId)}
+      />
       <UnpricedNote processes={processes} days={days} />
       <BoundedNote processes={processes} days={days} />
       <div class="cards">
@@ -125,6 +169,12 @@ async function overviewPage(
           </p>
         </section>
         <section class="card">
+          <span class="label">This month (UTC)</span>
+          <p>
+            <Forecast forecast={await forecastOf(admin, {}, nowMs)} />
+          </p>
+        </section>
+        <section class="card">
           <span class="label">Under way</span>
           <span class="stat">{countText(underWay)}</span>
           <p class="soft">
@@ -144,7 +194,7 @@ async function overviewPage(
           </p>
         </section>
       </div>
-      <FullestLimits held={await admin.fullestLimits(10)} nowMs={nowMs} />
+      <FullestLimits held={held} nowMs={nowMs} />
       <section class="card">
         <div class="head">
           <h2>Cost, 30 days</h2>
@@ -207,6 +257,33 @@ async function overviewPage(
         </section>
       )}
     </>,
+  );
+}
+
+/** Limits that are nearly full. */
+function FullNote(
+  { held }: { readonly held: readonly HeldLimit[] },
+): JSX.Element | null {
+  const near = held.filter(({ level }) => level.share >= 0.8);
+  return near.length === 0 ? null : (
+    <p class="note warn" role="status">
+      {near.length === 10 ? "At least 10" : countText(near.length)}{" "}
+      {near.length === 1 ? "limit is" : "limits are"} used to 80 % or more:{" "}
+      <a href="#fullest">the fullest limits</a>
+    </p>
+  );
+}
+
+/** Webhooks that do not take their messages. */
+function WebhooksNote(
+  { failing }: { readonly failing: readonly string[] },
+): JSX.Element | null {
+  return failing.length === 0 ? null : (
+    <p class="note warn" role="status">
+      {countText(failing.length)}{" "}
+      {failing.length === 1 ? "webhook does" : "webhooks do"}{" "}
+      not take their messages: <a href={`${BASE}/webhooks`}>Webhooks</a>
+    </p>
   );
 }
 

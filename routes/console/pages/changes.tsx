@@ -26,11 +26,11 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { csvOf, csvReply } from "../csv/csv.ts";
-import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { cutText, DataTable, Foreign } from "../parts/data_table.tsx";
 import { DayInput } from "../parts/day_input.tsx";
 import { filterFields } from "../parts/filter_fields.ts";
 import { page } from "../parts/layout.tsx";
-import { Money } from "../parts/money.tsx";
+import { Money, moneyText } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
 
 /** Path of the page of all accounts. */
@@ -82,9 +82,15 @@ function filtersOf(
   query: URLSearchParams,
   accountId: string | undefined,
 ): ChangeQuery {
+  const filters = changeQuery(filterFields(query, Object.keys(CHANGE_FILTERS)));
   return {
-    ...changeQuery(filterFields(query, Object.keys(CHANGE_FILTERS))),
+    ...filters,
     ...(accountId === undefined ? {} : { accountId }),
+    // One that asks for one thing has it, whatever it is.
+    ...(query.has("sign_ins") || filters.action !== undefined ||
+        filters.target !== undefined || filters.actorId !== undefined
+      ? {}
+      : { isWithoutSignIns: true }),
   };
 }
 
@@ -189,6 +195,15 @@ export async function changesView(
         {text("target", "Id")}
         {day("from", "From (UTC)")}
         {day("to", "To (UTC)")}
+        <label>
+          <input
+            type="checkbox"
+            name="sign_ins"
+            value="yes"
+            checked={query.has("sign_ins")}
+          />
+          Sign-ins, too
+        </label>
         <button class="main" type="submit">Apply</button>
       </form>
       <section class="card">
@@ -246,8 +261,7 @@ function ChangesTable(
           cell: ({ before = {}, after = {} }) =>
             fieldNames(before, after).map((name) => (
               <div>
-                {name.replace("micro_usd", "").replaceAll("_", " ").trim() ||
-                  "amount"}: {name in before
+                <FieldName name={name} />: {name in before
                   ? (
                     <>
                       <del>
@@ -264,6 +278,35 @@ function ChangesTable(
       ]}
     />
   );
+}
+
+/** Fields of records in words; settings and models as they are written. */
+function FieldName({ name }: { readonly name: string }): JSX.Element {
+  return /^[a-z_]+$/.test(name)
+    ? (
+      <>
+        {name.replace("micro_usd", "").replaceAll("_", " ").trim() || "amount"}
+      </>
+    )
+    : <code>{cutText(name)}</code>;
+}
+
+/** `input 5000000, factor 2 (tier priority)`: amounts in dollars. */
+function priceText(card: string): string {
+  return card.split("; ").map((one) =>
+    one.split(", ").map((rate) => {
+      const [, name = "", amount = "", condition = ""] =
+        /^(?!factor|version|from)([a-z][a-z0-9 ]*?) (\d+)( \(.*)?$/.exec(
+          rate,
+        ) ??
+          [];
+      if (amount === "") return rate;
+      const microUsd = Number(amount);
+      return `${name} ${
+        moneyText(microUsd, microUsd % 10_000 === 0 ? 2 : 6)
+      }${condition}`;
+    }).join(", ")
+  ).join("; ");
 }
 
 /** Fields that other columns show. */
@@ -353,6 +396,9 @@ function shown(name: string, value: unknown): Children {
     return <Money microUsd={value} decimals={6} />;
   }
   if (value === "") return "none";
+  if (typeof value === "string" && name.startsWith("model ")) {
+    return <Foreign text={priceText(value)} />;
+  }
   if (typeof value === "string" && name.endsWith("_at")) {
     const atMs = Date.parse(value);
     if (!Number.isNaN(atMs)) return <Moment atMs={atMs} />;

@@ -142,7 +142,14 @@ async function listPage(
               name="Keys"
               stacks
               rows={keys}
-              columns={keyColumns(nowMs, mayManage, days, spent, states)}
+              columns={keyColumns(
+                nowMs,
+                mayManage,
+                days,
+                spent,
+                states,
+                new Set(keys.map(({ replaces = "" }) => replaces)),
+              )}
             />
           )}
         {next === undefined ? null : (
@@ -163,6 +170,8 @@ function keyColumns(
   days: { readonly from: string; readonly to: string },
   spent: ReadonlyMap<string, number>,
   states: ReadonlyMap<string, State>,
+  /** Ids of keys that others on the page replace. */
+  replaced: ReadonlySet<string>,
 ): readonly Column<KeyRecord>[] {
   return [
     {
@@ -208,7 +217,9 @@ function keyColumns(
     {
       name: "State",
       isFirst: true,
-      cell: (key) => <KeyState item={key} nowMs={nowMs} />,
+      cell: (key) => (
+        <KeyState item={key} nowMs={nowMs} isReplaced={replaced.has(key.id)} />
+      ),
     },
     ...(mayManage
       ? [{
@@ -252,7 +263,12 @@ export function KeyMeters(
 
 /** Whether a key works, and until when. */
 export function KeyState(
-  { item, nowMs }: { readonly item: KeyRecord; readonly nowMs: number },
+  { item, nowMs, isReplaced = false }: {
+    readonly item: KeyRecord;
+    readonly nowMs: number;
+    /** Whether another key replaces it. */
+    readonly isReplaced?: boolean;
+  },
 ): JSX.Element {
   const { revokedAtMs, expiresAtMs } = item;
   if (revokedAtMs !== undefined) {
@@ -271,7 +287,8 @@ export function KeyState(
     )
     : (
       <span class="tag warn">
-        works, ends <Distance atMs={expiresAtMs} nowMs={nowMs} />
+        {isReplaced ? "replaced" : "works"}, ends{" "}
+        <Distance atMs={expiresAtMs} nowMs={nowMs} />
       </span>
     );
 }

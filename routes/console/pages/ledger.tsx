@@ -129,7 +129,7 @@ export async function ledgerView(
           </a>
           {fixed.accountId === undefined
             ? <a class="button" href={`${base}/reconcile`}>Reconcile</a>
-            : null}
+            : <a class="button" href={`${base}/statement`}>Statement</a>}
         </>
       ),
     },

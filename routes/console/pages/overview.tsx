@@ -31,6 +31,7 @@ import { baseUrl } from "../http/base_url.ts";
 import { callColumns } from "./calls.tsx";
 import { cutText, DataTable, Foreign } from "../parts/data_table.tsx";
 import { chargesText, ledgerLink, usageLink } from "../parts/figure_links.ts";
+import { Forecast, forecastOf } from "../parts/forecast.tsx";
 import { page } from "../parts/layout.tsx";
 import { LimitCards, Opens } from "../parts/limit_cards.tsx";
 import { countText, Money } from "../parts/money.tsx";
@@ -143,6 +144,10 @@ async function overviewPage(
                   )
                   : chargesText(totals.requests)}
               </span>
+            </p>
+            <p class="soft">
+              This month (UTC):{" "}
+              <Forecast forecast={await forecastOf(admin, scope, nowMs)} />
             </p>
             {await usagePlot(admin, month, {
               nowMs,

@@ -21,6 +21,7 @@ import { allPages } from "../../../gateway/accounts/repositories/all_pages.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { invalidField } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
+import { cacheUses } from "../parts/cache_savings.ts";
 import { csvOf, csvReply } from "../csv/csv.ts";
 import { named } from "../csv/named.ts";
 import { MEASURES, usagePlot } from "../parts/usage_plot.tsx";
@@ -98,11 +99,15 @@ function chosenOf({ query, gateway }: RouteContext): Chosen {
     const value = query.get(name)?.trim() ?? "";
     return value === "" ? {} : { [name]: value };
   };
+  const [from, to] = [day("from", nowMs - 29 * DAY_MS), day("to", nowMs)];
+  if (Date.parse(from) > Date.parse(to)) {
+    throw invalidField("to", "must not be before from");
+  }
   return {
     by,
     filters: {
-      from: day("from", nowMs - 29 * DAY_MS),
-      to: day("to", nowMs),
+      from,
+      to,
       ...text("account"),
       ...text("key"),
       ...text("model"),
@@ -351,6 +356,19 @@ export async function usagePage(
                 base={base}
                 filters={filters}
                 hasLedger={visit.session.kind !== "key"}
+                caches={by === "model" || by === "key"
+                  ? await cacheUses(
+                    admin,
+                    query,
+                    by,
+                    (model) => {
+                      const known = models.find(({ id }) => id === model);
+                      return known === undefined || known.unpriced === true
+                        ? undefined
+                        : known.price;
+                    },
+                  )
+                  : undefined}
               />
             </section>
             <Comparison

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { invalidField } from "../../../translate/model/error.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -26,6 +27,10 @@ export function filterFields(
       : name === "to"
       ? endOf(value)
       : value;
+  }
+  const { from = "", to = "" } = fields;
+  if (Date.parse(from) >= Date.parse(to)) {
+    throw invalidField("to", "must not be before from");
   }
   return fields;
 }

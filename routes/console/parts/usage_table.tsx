@@ -11,7 +11,8 @@ import type {
   UsageReport,
   UsageTotals,
 } from "../../../gateway/accounts/repositories/usage_report.ts";
-import { DataTable, Foreign } from "./data_table.tsx";
+import type { CacheUse } from "./cache_savings.ts";
+import { type Column, DataTable, Foreign } from "./data_table.tsx";
 import { type FigureFilters, ledgerLink, usageLink } from "./figure_links.ts";
 import { countText, decimalsOf, Money } from "./money.tsx";
 
@@ -40,9 +41,48 @@ export function hasEstimate(
   return (estimatedMicroUsd ?? estimatedRequests) > 0;
 }
 
+function cacheColumns(
+  of: (line: UsageLine) => CacheUse | undefined,
+  caches: ReadonlyMap<string, CacheUse>,
+): readonly Column<UsageLine>[] {
+  const share = (uses: readonly (CacheUse | undefined)[]): string => {
+    const sum = (part: (use: CacheUse) => number): number =>
+      uses.reduce((all, use) => all + (use === undefined ? 0 : part(use)), 0);
+    const prompt = sum(({ promptTokens }) => promptTokens);
+    return prompt === 0
+      ? "–"
+      : `${(sum(({ readTokens }) => readTokens) / prompt * 100).toFixed(1)} %`;
+  };
+  const all = [...caches.values()];
+  return [
+    {
+      name: "From cache",
+      number: true,
+      cell: (line) => share([of(line)]),
+      sum: share(all),
+    },
+    {
+      name: "Saved by it",
+      number: true,
+      cell: (line) => {
+        const saved = of(line)?.savedMicroUsd;
+        return saved === undefined ? "–" : <Money microUsd={saved} />;
+      },
+      sum: (
+        <Money
+          microUsd={all.reduce(
+            (sum, { savedMicroUsd = 0 }) => sum + savedMicroUsd,
+            0,
+          )}
+        />
+      ),
+    },
+  ];
+}
+
 /** Lines with their sum. */
 export function UsageTable(
-  { report, rows, by, names, base, filters, hasLedger }: {
+  { report, rows, by, names, base, filters, hasLedger, caches }: {
     readonly report: UsageReport;
     /** See {@linkcode shownLines}. */
     readonly rows: readonly UsageLine[];
@@ -52,6 +92,8 @@ export function UsageTable(
     readonly filters: FigureFilters;
     /** Whether the visitor may see the ledger. */
     readonly hasLedger: boolean;
+    /** The use of caches of each line; absent: the lines have none of their own. */
+    readonly caches?: ReadonlyMap<string, CacheUse> | undefined;
   },
 ): JSX.Element {
   const { data, totals } = report;
@@ -155,6 +197,11 @@ export function UsageTable(
             cell: (line) => countText(line.outputTokens),
             sum: countText(totals.outputTokens),
           },
+          ...(caches === undefined ? [] : cacheColumns(
+            (line) =>
+              caches.get((by === "key" ? line.keyId : line.model) ?? ""),
+            caches,
+          )),
           {
             name: "Estimated calls",
             number: true,
@@ -179,6 +226,12 @@ export function UsageTable(
           },
         ]}
       />
+      {caches === undefined ? null : (
+        <p class="soft">
+          Saved: tokens read from caches at today's price of the prompt less
+          their own, less what writes cost more than it.
+        </p>
+      )}
       {report.next === undefined && rows.length === data.length
         ? null
         : (

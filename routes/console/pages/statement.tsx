@@ -1,0 +1,414 @@
+/** @jsxImportSource preact */
+/** @jsxImportSourceTypes console-jsx */
+/**
+ * The statement of an account for a month: what was paid in, what was charged for, and the balances
+ * before and after. It is made for printing.
+ *
+ * @module
+ */
+import type { JSX } from "../jsx.d.ts";
+import type {
+  Account,
+  LedgerEntry,
+} from "../../../gateway/accounts/records.ts";
+import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
+import type { UsageLine } from "../../../gateway/accounts/repositories/usage_report.ts";
+import type { Visit } from "../../../gateway/console/visit.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import { invalidField } from "../../../translate/model/error.ts";
+import type { AccountPageRoute, RouteContext } from "../../route.ts";
+import { csvOf, csvReply } from "../csv/csv.ts";
+import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
+import { ledgerLink } from "../parts/figure_links.ts";
+import { Forecast, forecastOf, monthOf } from "../parts/forecast.tsx";
+import { keyNames } from "../parts/key_names.ts";
+import { page } from "../parts/layout.tsx";
+import { countText, Money } from "../parts/money.tsx";
+import { Moment } from "../parts/moment.tsx";
+
+/** The statement of the visitor's account, and the same as a file. */
+export const STATEMENT_PAGES: readonly AccountPageRoute[] = [
+  {
+    access: "page",
+    area: "account",
+    permission: "see_account",
+    method: "GET",
+    path: "/console/statement",
+    handle: (context, visit) =>
+      statementPage(context, visit, visit.holder.accountId, "/console"),
+  },
+  {
+    access: "page",
+    area: "account",
+    permission: "see_account",
+    method: "GET",
+    path: "/console/statement.csv",
+    handle: (context, visit) => statementCsv(context, visit.holder.accountId),
+  },
+];
+
+/** A month, in days of UTC. */
+interface Month {
+  /** `2026-11`. */
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+  /** The next month's first moment, Unix milliseconds. */
+  readonly endMs: number;
+}
+
+function chosenMonth({ query, gateway }: RouteContext): Month {
+  const text = query.get("month") || monthOf(gateway.now()).name;
+  if (!/^20\d\d-(?:0[1-9]|1[0-2])$/.test(text)) {
+    throw invalidField("month", "must be a month such as 2026-11");
+  }
+  return monthOf(Date.parse(`${text}-01`));
+}
+
+/** What a statement adds up. */
+interface Statement {
+  readonly account: Account;
+  readonly month: Month;
+  readonly topUps: readonly LedgerEntry[];
+  readonly byModel: readonly UsageLine[];
+  readonly byKey: readonly UsageLine[];
+  readonly charged: { readonly microUsd: number; readonly requests: number };
+  /** Balances of the account and of single models together. */
+  readonly openingMicroUsd: number;
+  readonly closingMicroUsd: number;
+  /** Earlier days are not summed up yet; absent: all are. */
+  readonly figuresFromDay?: string;
+}
+
+async function statementOf(
+  admin: Admin,
+  accountId: string,
+  month: Month,
+): Promise<Statement> {
+  const account = await admin.accounts.get(accountId);
+  const { from, to } = month;
+  const usage = (
+    days: { readonly fromDay: string; readonly toDay?: string },
+    by: readonly ("model" | "key")[],
+  ) => admin.usage({ accountId, ...days, by, limit: 1000 });
+  const days = { fromDay: from, toDay: to };
+  const { data: byModel, totals } = await usage(days, ["model"]);
+  const { data: byKey, figuresFromDay } = await usage(days, ["key"]);
+  const { totals: later } = await usage({ fromDay: dayAfter(to) }, []);
+  const topUps: LedgerEntry[] = [];
+  let laterMicroUsd = 0;
+  let after: string | undefined;
+  do {
+    const { data, next } = await admin.ledger({
+      accountId,
+      kind: "top_up",
+      fromMs: Date.parse(from),
+      limit: 1000,
+      ...(after === undefined ? {} : { after }),
+    });
+    for (const entry of data) {
+      if (entry.atMs < month.endMs) topUps.push(entry);
+      else laterMicroUsd += entry.microUsd;
+    }
+    after = next;
+  } while (after !== undefined);
+  const now = account.balanceMicroUsd +
+    account.purses.reduce((sum, one) => sum + one.balanceMicroUsd, 0);
+  const closingMicroUsd = now - laterMicroUsd + later.microUsd;
+  const paid = topUps.reduce((sum, { microUsd }) => sum + microUsd, 0);
+  return {
+    account,
+    month,
+    topUps,
+    byModel: byModel.toSorted((a, b) => b.microUsd - a.microUsd),
+    byKey: byKey.toSorted((a, b) => b.microUsd - a.microUsd),
+    charged: totals,
+    openingMicroUsd: closingMicroUsd - paid + totals.microUsd,
+    closingMicroUsd,
+    ...(figuresFromDay === undefined ? {} : { figuresFromDay }),
+  };
+}
+
+function dayAfter(day: string): string {
+  return new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
+}
+
+/** The statement of an account; `base` is the visitor's area. */
+export async function statementPage(
+  context: RouteContext,
+  visit: Visit,
+  accountId: string,
+  base: string,
+): Promise<HttpReply> {
+  const { admin, now } = context.gateway;
+  const month = chosenMonth(context);
+  const statement = await statementOf(admin, accountId, month);
+  const { account, topUps, byModel, byKey, charged, figuresFromDay } =
+    statement;
+  const ofOperators = base !== "/console";
+  const search = new URLSearchParams({
+    ...(ofOperators ? { account: accountId } : {}),
+    month: month.name,
+  });
+  const names = await keyNames(
+    admin,
+    { accountId },
+    byKey.map(({ keyId = "" }) => keyId),
+  );
+  const isRunning = now() < month.endMs;
+  const filters = {
+    from: month.from,
+    to: month.to,
+    ...(ofOperators ? { account: accountId } : {}),
+  };
+  return page(
+    context,
+    visit,
+    {
+      title: `Statement of ${month.name}`,
+      about: (
+        <>
+          Account <Foreign text={account.id} />
+          {account.name === account.id ? null : (
+            <>
+              : <Foreign text={account.name} />
+            </>
+          )}, {account.billing}. Months are in UTC.
+        </>
+      ),
+      nav: ofOperators ? `${base}/accounts` : `${base}/ledger`,
+      actions: (
+        <a class="button" href={`${base}/statement.csv?${search}`}>CSV</a>
+      ),
+    },
+    <>
+      <form class="card row" action={`${base}/statement`}>
+        {ofOperators
+          ? <input type="hidden" name="account" value={accountId} />
+          : null}
+        <label>
+          Month
+          <input
+            type="month"
+            name="month"
+            value={month.name}
+            placeholder="2026-11"
+            required
+          />
+        </label>
+        <button class="main" type="submit">Show</button>
+      </form>
+      {figuresFromDay === undefined ? null : (
+        <p class="note warn">
+          Earlier days than {figuresFromDay}{" "}
+          are not summed up yet: the statement is not complete.
+        </p>
+      )}
+      {isRunning
+        ? (
+          <p class="note">
+            The month is not over.{" "}
+            <Forecast
+              forecast={await forecastOf(admin, { accountId }, now())}
+            />
+          </p>
+        )
+        : null}
+      <section class="card">
+        <h2>Balance</h2>
+        <DataTable
+          name="Balance"
+          rows={[
+            ["At the beginning", statement.openingMicroUsd],
+            [
+              "Paid in",
+              topUps.reduce((sum, { microUsd }) => sum + microUsd, 0),
+            ],
+            [
+              `Charged for ${countText(charged.requests)} calls`,
+              0 - charged.microUsd,
+            ],
+            [
+              isRunning ? "Now" : "At the end",
+              statement.closingMicroUsd,
+            ],
+          ] as const}
+          columns={[
+            { name: "What", cell: ([what]) => what },
+            {
+              name: "Amount",
+              number: true,
+              cell: ([, microUsd]) => (
+                <Money
+                  microUsd={microUsd}
+                  decimals={6}
+                />
+              ),
+            },
+          ]}
+        />
+        <p>
+          <a href={ledgerLink(base, filters)}>The charges, line by line</a>
+        </p>
+      </section>
+      {topUps.length === 0 ? null : (
+        <section class="card">
+          <h2>Paid in</h2>
+          <DataTable
+            name="Paid in"
+            rows={topUps}
+            columns={[
+              {
+                name: "Time (UTC)",
+                cell: ({ atMs }) => <Moment atMs={atMs} of="bare" />,
+              },
+              {
+                name: "Note",
+                wraps: true,
+                cell: ({ note }) =>
+                  note === undefined ? "" : <Foreign text={note} />,
+              },
+              {
+                name: "Amount",
+                number: true,
+                cell: ({ microUsd }) => (
+                  <Money microUsd={microUsd} decimals={6} />
+                ),
+              },
+            ]}
+          />
+        </section>
+      )}
+      <Lines
+        title="By model"
+        lines={byModel}
+        charged={charged}
+        nameOf={({ model }) => <Foreign text={model ?? ""} />}
+      />
+      <Lines
+        title="By key"
+        lines={byKey}
+        charged={charged}
+        nameOf={({ keyId = "" }) => (
+          <>
+            <Foreign text={names.get(keyId) ?? keyId} />
+            <code class="id">{keyId}</code>
+          </>
+        )}
+      />
+    </>,
+  );
+}
+
+const SHOWN = 200;
+
+function Lines(
+  { title, lines, charged, nameOf }: {
+    readonly title: string;
+    readonly lines: readonly UsageLine[];
+    readonly charged: Statement["charged"];
+    nameOf(line: UsageLine): JSX.Element;
+  },
+): JSX.Element | null {
+  const tokens = (
+    name: string,
+    of: (line: UsageLine) => number,
+  ): Column<UsageLine> => ({
+    name,
+    number: true,
+    cell: (line) => countText(of(line)),
+  });
+  return lines.length === 0 ? null : (
+    <section class="card">
+      <h2>{title}</h2>
+      <DataTable<UsageLine>
+        name={title}
+        rows={lines.slice(0, SHOWN)}
+        columns={[
+          { name: title.slice(3), wraps: true, cell: nameOf, sum: "Sum" },
+          {
+            ...tokens("Calls", ({ requests }) => requests),
+            sum: countText(charged.requests),
+          },
+          tokens(
+            "Tokens in",
+            (line) =>
+              line.inputTokens + line.cacheReadTokens + line.cacheWriteTokens,
+          ),
+          tokens("Tokens out", ({ outputTokens }) => outputTokens),
+          {
+            name: "Cost",
+            number: true,
+            cell: ({ microUsd }) => <Money microUsd={microUsd} decimals={6} />,
+            sum: <Money microUsd={charged.microUsd} decimals={6} />,
+          },
+        ]}
+      />
+      {lines.length > SHOWN
+        ? (
+          <p class="soft">
+            The dearest {SHOWN}; the sum and the CSV have all of them.
+          </p>
+        )
+        : null}
+    </section>
+  );
+}
+
+const COLUMNS: readonly string[] = [
+  "what",
+  "time",
+  "model",
+  "key",
+  "key_name",
+  "note",
+  "calls",
+  "input_tokens",
+  "cache_read_tokens",
+  "cache_write_tokens",
+  "output_tokens",
+  "micro_usd",
+];
+
+/** The statement as a file: balances, top-ups, and charges by model and key. */
+export async function statementCsv(
+  context: RouteContext,
+  accountId: string,
+): Promise<HttpReply> {
+  const { admin } = context.gateway;
+  const month = chosenMonth(context);
+  const statement = await statementOf(admin, accountId, month);
+  const names = await keyNames(
+    admin,
+    { accountId },
+    statement.byKey.map(({ keyId = "" }) => keyId),
+  );
+  const charges = (what: string, lines: readonly UsageLine[]) =>
+    lines.map((line) => ({
+      what,
+      model: line.model ?? null,
+      key: line.keyId ?? null,
+      key_name: names.get(line.keyId ?? "") ?? null,
+      calls: line.requests,
+      input_tokens: line.inputTokens,
+      cache_read_tokens: line.cacheReadTokens,
+      cache_write_tokens: line.cacheWriteTokens,
+      output_tokens: line.outputTokens,
+      micro_usd: 0 - line.microUsd,
+    }));
+  return await csvReply(
+    `statement-${month.name}`,
+    csvOf(COLUMNS, [[
+      { what: "opening balance", micro_usd: statement.openingMicroUsd },
+      ...statement.topUps.map(({ atMs, note, microUsd }) => ({
+        what: "paid in",
+        time: new Date(atMs).toISOString(),
+        note: note ?? null,
+        micro_usd: microUsd,
+      })),
+      ...charges("charged by model", statement.byModel),
+      ...charges("of that by key", statement.byKey),
+      { what: "closing balance", micro_usd: statement.closingMicroUsd },
+    ]], (row) => row),
+  );
+}

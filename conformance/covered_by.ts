@@ -216,6 +216,13 @@ export const EXCLUDED: readonly (Entry & { readonly because: string })[] = [
     begins,
     because: OF_THE_DOCUMENT,
   })),
+  ...["This chapter is not part", "The sources are", "A client sends"].map((
+    begins,
+  ) => ({
+    section: "Web socket (beyond",
+    begins,
+    because: OF_THE_DOCUMENT,
+  })),
   {
     section: "Stream behaviour",
     begins: "When the connection drops",

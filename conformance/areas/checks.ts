@@ -16,6 +16,7 @@ import { UPSTREAM_CHECKS } from "./upstream/checks.ts";
 import { HOSTILE_CHECKS } from "./hostile/checks.ts";
 import { LIMITS_CHECKS } from "./limits/checks.ts";
 import { RESPONSES_CHECKS } from "./responses/checks.ts";
+import { WEB_SOCKET_CHECKS } from "./web_socket/checks.ts";
 import { TRANSPORT_CHECKS } from "./transport/checks.ts";
 
 /** All checks, in the order of the reports. */
@@ -37,4 +38,5 @@ export const CHECKS: readonly Check[] = [
   ...GENERATE_CONTENT_CHECKS,
   ...COUNTS_CHECKS,
   ...EMBEDDINGS_CHECKS,
+  ...WEB_SOCKET_CHECKS,
 ];

@@ -14,6 +14,7 @@ import { UPSTREAM_SCENARIOS } from "./upstream/scenarios.ts";
 import { HOSTILE_SCENARIOS } from "./hostile/scenarios.ts";
 import { LIMITS_SCENARIOS } from "./limits/scenarios.ts";
 import { RESPONSES_SCENARIOS } from "./responses/scenarios.ts";
+import { WEB_SOCKET_SCENARIOS } from "./web_socket/scenarios.ts";
 import { TRANSPORT_SCENARIOS } from "./transport/scenarios.ts";
 
 /** All scenarios; checks refer to them by name. */
@@ -33,4 +34,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...GENERATE_CONTENT_SCENARIOS,
   ...COUNTS_SCENARIOS,
   ...EMBEDDINGS_SCENARIOS,
+  ...WEB_SOCKET_SCENARIOS,
 ];

@@ -21,6 +21,8 @@ export interface Arrived {
   readonly badStatus: number;
   /** Writes the response. */
   readonly writer: Writer;
+  /** The connection; absent for a turn of a web socket. */
+  readonly socket?: Socket;
   /** Aborted when the client disconnects before the response has ended. */
   readonly left: AbortSignal;
 }
@@ -45,8 +47,8 @@ export function serveSocket(
     const writer = socketWriter(socket, request?.method === "HEAD", () => {
       state.over = true;
     });
-    handle({ request, badStatus, writer, left: left.signal }).catch(() =>
-      socket.destroy()
+    handle({ request, badStatus, writer, socket, left: left.signal }).catch(
+      () => socket.destroy(),
     );
   };
   socket.setNoDelay(true);

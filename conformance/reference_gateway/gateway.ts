@@ -26,6 +26,7 @@ import { readChat } from "./read_chat.ts";
 import { readGenerateContent } from "./read_generate_content.ts";
 import { readMessages } from "./read_messages.ts";
 import { readResponses } from "./read_responses.ts";
+import { serveTurns } from "./serve_turns.ts";
 import { StoredResponses } from "./stored_responses.ts";
 import { ChatStream, chatWhole } from "./write_chat.ts";
 import {
@@ -123,8 +124,16 @@ async function handle(
       throw new Refused(problemOf(404, "There is no such path"));
     }
     if (x.endpoint === "responses" && request.method === "GET") {
-      if (asksUpgrade(request)) {
-        throw new Refused(problemOf(426, "Web sockets are not possible here"));
+      if (asksUpgrade(request) && arrived.socket !== undefined) {
+        const problem = hooks.upgrade?.(x);
+        if (problem !== undefined) throw new Refused(problem);
+        return serveTurns(
+          arrived.socket,
+          x,
+          hooks,
+          options.stored,
+          (turn, stored) => handle(turn, { ...options, stored }),
+        );
       }
     }
     if (x.does === "stored") {
@@ -284,14 +293,16 @@ async function generate(
       keep,
     });
   }
-  const raw = await callUpstream(
-    modelRequest,
-    via,
-    options.upstreamUrl,
-    gone,
-    hooks,
-    x,
-  );
+  const raw = modelRequest.asked?.["generate"] === false
+    ? noParts()
+    : await callUpstream(
+      modelRequest,
+      via,
+      options.upstreamUrl,
+      gone,
+      hooks,
+      x,
+    );
   const parts = hooked(raw, hooks, x);
   if (modelRequest.stream) {
     return await relay(
@@ -314,6 +325,9 @@ async function generate(
   const headers = droppedHeaders(modelRequest, via);
   writeJson(writer, hooks, x, { status: 200, headers, body });
 }
+
+/** The parts of a reply that only prepares a later one. */
+async function* noParts(): AsyncGenerator<Part> {}
 
 function wholeBody(
   parts: readonly Part[],

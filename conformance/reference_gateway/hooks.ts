@@ -116,6 +116,21 @@ export interface Hooks {
   readonly wire?: (text: string, x: Context) => string;
   /** Changes the writer of the response. */
   readonly writer?: (writer: Writer, x: Context) => Writer;
+  /** Refuses the handshake of a web socket; undefined accepts it. */
+  readonly upgrade?: (x: Context) => Problem | undefined;
+  /** Changes the key of a handshake before it is answered. */
+  readonly handshake?: (key: string, x: Context) => string;
+  /** Changes an event before it is sent through a web socket; a string is sent as it is. */
+  readonly message?: (
+    event: JsonObject,
+    x: Context,
+  ) => readonly (JsonObject | string)[];
+  /** True for an event after which a web socket is closed. */
+  readonly endsAfter?: (event: JsonObject) => boolean;
+  /** False: a web socket remembers no replies of its own. */
+  readonly remembers?: (x: Context) => boolean;
+  /** False: the turns of a web socket do not wait for each other. */
+  readonly inOrder?: (x: Context) => boolean;
   /** False: the request for strictness is ignored. */
   readonly strictMode?: (x: Context) => boolean;
   /** False: the upstream call continues when the client disconnects. */

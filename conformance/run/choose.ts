@@ -58,6 +58,7 @@ const MAY_LACK: readonly Feature[] = [
 const PART_OF: Readonly<Partial<Record<Feature, Feature>>> = {
   "second-key": "stored-responses",
   "signs-of-life": "responses",
+  "web-socket": "responses",
   "response-counts": "responses",
   "content-counts": "generate-content",
 };

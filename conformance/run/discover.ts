@@ -8,6 +8,7 @@ import {
   type CountName,
   countRequest,
 } from "../suite/count_formats.ts";
+import { webSocketHandshake } from "../suite/web_socket_handshake.ts";
 import { Session, type Stage } from "../suite/session.ts";
 import {
   type Feature,
@@ -158,6 +159,7 @@ async function withOptional(
       "second-key",
       "signs-of-life",
       "response-counts",
+      "web-socket",
     )
   ) {
     const tried: Exchange[] = [];
@@ -183,6 +185,12 @@ async function withOptional(
         "GET /v1/models lists no model for them; --embedding-model names one",
       );
     } else noteLack(lacks, "embeddings", tried);
+  }
+  if (asksFor("web-socket") && profile.responses.length > 0) {
+    const handshake = await session.send(webSocketHandshake(session.key));
+    if (handshake.head?.status !== 101) {
+      lacks.set("web-socket", outcome(handshake));
+    }
   }
   for (const [name, { feature, endpoint }] of Object.entries(COUNT_FORMATS)) {
     const [route] = profile[endpoint];

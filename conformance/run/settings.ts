@@ -84,7 +84,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   "embedding-model":
     "=ID[,ID] model for embeddings; without it those that the model list declares",
   "endpoints":
-    "=LIST       what must be judged: messages,chat and any of responses, generate-content, counts and embeddings; without it these are judged where the target offers them",
+    "=LIST       what must be judged: messages,chat and any of responses, generate-content, counts, embeddings and web-socket; without it these are judged where the target offers them",
   "profile":
     "=LEVEL       documented, convention (that and documented; the default with --base-url) or contract (all)",
   "report": "=KIND:FILE    json, junit or html; several with commas",

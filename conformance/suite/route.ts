@@ -26,6 +26,8 @@ export type Feature =
   | "chat-counts"
   | "response-counts"
   | "content-counts"
+  /** `GET /v1/responses` with the handshake of a web socket. */
+  | "web-socket"
   /** `POST /v1/embeddings`. */
   | "embeddings"
   /** Responses that the target keeps, so that later requests can refer to them. */
@@ -52,6 +54,7 @@ export const OPTIONAL_ENDPOINTS: Readonly<Record<string, readonly Feature[]>> =
       "content-counts",
     ],
     "embeddings": ["embeddings"],
+    "web-socket": ["web-socket"],
   };
 
 /** The profile of a target before any request. */

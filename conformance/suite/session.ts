@@ -10,7 +10,8 @@ import {
   type Header,
 } from "../evidence/exchange.ts";
 import type { Redaction } from "../evidence/redaction.ts";
-import type { Json } from "@model-gateway/replay/json";
+import type { Json, JsonObject } from "@model-gateway/replay/json";
+import { WebSocketClient } from "../clients/web_socket_client.ts";
 import type { ReplayLogEntry, ReplayServer } from "@model-gateway/replay";
 import {
   bodyOf,
@@ -79,6 +80,24 @@ export interface OngoingRequest {
   disconnect(): void;
   /** The finished exchange. */
   finish(): Promise<Exchange>;
+}
+
+/** An open web socket that a scenario controls. */
+export interface SocketSession {
+  /** Sends messages at once; the exchange ends with as many replies. */
+  turn(
+    label: string,
+    route: Route,
+    messages: readonly JsonObject[],
+  ): Promise<Exchange>;
+  /** The same, while the scenario waits for parts of the replies. */
+  begin(
+    label: string,
+    route: Route,
+    messages: readonly JsonObject[],
+  ): OngoingRequest;
+  /** Closes the connection. */
+  close(): Promise<void>;
 }
 
 /** Replaces the values of `--header` in the record: they may be secrets. */
@@ -231,7 +250,10 @@ export class Session {
   /** Sends a request and lets the scenario wait for parts of the reply, or disconnect. */
   begin(request: TestRequest): OngoingRequest {
     this.#followsReplies = true;
-    const ongoing = this.#open(request);
+    return this.#controlled(request, this.#open(request));
+  }
+
+  #controlled(request: TestRequest, ongoing: Ongoing): OngoingRequest {
     let finished: Promise<Exchange> | undefined;
     const finish = async (): Promise<Exchange> => {
       const exchange = await this.#record(request, ongoing);
@@ -244,6 +266,46 @@ export class Session {
         ongoing.transfer.bodyContains(text, withinMs),
       disconnect: () => ongoing.disconnect(),
       finish: () => finished ??= finish(),
+    };
+  }
+
+  /**
+   * Opens a web socket of the Responses format.
+   * @throws when the handshake fails, which stops the scenario
+   */
+  async openSocket(): Promise<SocketSession> {
+    this.#followsReplies = true;
+    const { baseUrl, budget, timeoutMs } = this.#options;
+    const one: TestRequest = { label: "", endpoint: "responses" };
+    budget.take({ requests: 1, inputTokens: 0, outputTokens: 0 });
+    const client = await WebSocketClient.open(
+      `${baseUrl.replace(/^http/, "ws")}${pathOf(one)}`,
+      Object.fromEntries(headersOf(one, this.#signature(one))),
+      timeoutMs,
+    );
+    const begin = (
+      label: string,
+      route: Route,
+      messages: readonly JsonObject[],
+    ): OngoingRequest => {
+      const texts = messages.map((message) => JSON.stringify(message));
+      const request: TestRequest = {
+        ...one,
+        label,
+        route,
+        body: { text: texts.join("\n") },
+      };
+      const calls = messages.some(({ type }) => type === "response.create");
+      budget.take(costOf(request, calls ? bodyOf(request) : undefined));
+      return this.#controlled(
+        { ...request, method: "GET" },
+        client.turn(texts),
+      );
+    };
+    return {
+      begin,
+      turn: (label, route, messages) => begin(label, route, messages).finish(),
+      close: () => client.close(),
     };
   }
 

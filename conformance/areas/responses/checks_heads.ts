@@ -92,8 +92,10 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
     rule: "A reply and a refusal are `application/json` in UTF-8.",
     reads: [REPLIES, ...REFUSALS],
     judge: (e) =>
+      // After 101 there is a web socket and no body.
       e.exchanges.filter(({ label, head }) =>
-        !label.includes("/stream/") || head?.status !== 200
+        head?.status !== 101 &&
+        (!label.includes("/stream/") || head?.status !== 200)
       ).map((x) => contentType(x, "application/json")),
     faults: {
       "responses-json-as-text": json(typed("text/plain")),

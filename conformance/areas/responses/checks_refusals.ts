@@ -19,6 +19,7 @@ import {
   uncoded,
   without,
 } from "./faults.ts";
+import { problemOf } from "../../reference_gateway/problems.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { fixtureContent } from "../../evidence/content.ts";
@@ -186,8 +187,9 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
       ];
     },
     faults: {
-      "responses-socket-404": status(426, 404),
+      "responses-socket-404": { upgrade: () => problemOf(404, "Not here") },
       "responses-socket-unnamed": {
+        upgrade: () => problemOf(426, "Not here"),
         reply: (reply) => {
           const { upgrade: _, ...headers } = reply.headers;
           return { ...reply, headers };

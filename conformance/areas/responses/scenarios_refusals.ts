@@ -1,6 +1,7 @@
 /** Scenarios of the area `responses`: refused requests, and upstreams that fail. */
 import type { Json, JsonObject } from "@model-gateway/replay/json";
 import { free, type Scenario } from "../../suite/scenario.ts";
+import { webSocketHandshake } from "../../suite/web_socket_handshake.ts";
 import { FORMS, perRoute, requestOf, sendInBothForms } from "./requests.ts";
 
 /** A member that a refusal must name, and the request with the mistake. */
@@ -179,20 +180,9 @@ export const RESPONSES_REFUSAL_SCENARIOS: readonly Scenario[] = [
     cost: free(4),
     async play(session) {
       const one = { endpoint: "responses", method: "GET" } as const;
-      const key = `authorization: Bearer ${session.key}`;
-      await session.send({
-        ...one,
-        label: "responses/any/GET/socket",
-        // A proxy removes `upgrade` where `connection` does not name it (RFC 9110, 7.6.1 and 7.8).
-        keepsConnection: true,
-        rawLines: [
-          key,
-          "connection: Upgrade",
-          "upgrade: websocket",
-          "sec-websocket-version: 13",
-          "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
-        ],
-      });
+      await session.send(
+        webSocketHandshake(session.key, "responses/any/GET/socket"),
+      );
       await session.send({ ...one, label: "responses/any/GET/plain" });
       const body = { json: { model: "no-such-model-17", input: "Hello." } };
       await session.send({

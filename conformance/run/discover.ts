@@ -171,7 +171,16 @@ async function withOptional(
     const tried: Exchange[] = [];
     const routes = await routesWith("generate_content", ids, tried);
     profile = { ...profile, generate_content: routes };
-    noteLack(lacks, "generate-content", tried);
+    // A target without the format may not know its header for keys.
+    const [model] = ids;
+    const isUnsigned = tried.every(({ head }) => head?.status === 401);
+    noteLack(
+      lacks,
+      "generate-content",
+      isUnsigned && model !== undefined
+        ? [await tryModel(session, "generate_content", model, "bearer")]
+        : tried,
+    );
   }
   if (asksFor("embeddings")) {
     const models = idsIn(options.embeddingModel) ??
@@ -271,13 +280,15 @@ async function tryModel(
   session: Session,
   endpoint: Routed,
   model: string,
+  auth?: "bearer",
 ): Promise<Exchange> {
   const prompt = session.prompt("text", "Hello.");
   const route: Route = { name: model, via: undefined, model };
   if (endpoint === "generate_content") {
-    return await session.send(
-      contentRequest(route, "whole", "try", contents(prompt)),
-    );
+    return await session.send({
+      ...contentRequest(route, "whole", "try", contents(prompt)),
+      ...(auth === undefined ? {} : { auth }),
+    });
   }
   const input = { model, input: prompt };
   return await session.send({

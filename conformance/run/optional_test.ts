@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { startReferenceGateway } from "../reference_gateway/gateway.ts";
 import type { Hooks } from "../reference_gateway/hooks.ts";
+import { problemOf } from "../reference_gateway/problems.ts";
 import { put } from "../reference_gateway/change_responses.ts";
 import { startReplay } from "@model-gateway/replay";
 import { run } from "./run.ts";
@@ -11,13 +12,17 @@ const KEY = "sk-optional-7f3a9c51d2e84b";
 const OTHER_KEY = "sk-optional-other-2b8e61f07d9a";
 const CHECKS = "--filter=responses.status,responses.read,models.object";
 
-/** A gateway without the endpoint. */
-const WITHOUT: Hooks = {
-  request: (request) => ({
-    ...request,
-    path: request.path.replace("/v1/responses", "/v1/other"),
-  }),
-};
+/** A gateway without what is at a path. */
+function without(path: string): Hooks {
+  return {
+    request: (request) => ({
+      ...request,
+      path: request.path.replace(path, "/v1/other"),
+    }),
+  };
+}
+
+const WITHOUT = without("/v1/responses");
 
 /** Runs against a reference gateway; returns the exit code and the output. */
 async function runAgainst(
@@ -97,6 +102,44 @@ for (
       ["--endpoints=messages,chat,responses"],
       1,
       /fail {2}responses\.status/,
+    ],
+    [
+      "a target without generate content loses only its checks",
+      without("/v1beta"),
+      ["--filter=generate_content.members,counts.generate_content-number"],
+      0,
+      /^without {3}generate content: 2 checks .*404[^]*^plan {6}3 checks /m,
+    ],
+    [
+      "a target that counts in some formats is judged in these",
+      without("/v1/chat/completions/input_tokens"),
+      ["--filter=counts.chat-number,counts.messages-number"],
+      0,
+      /^without {3}chat counts: 1 check .*404[^]*^plan {6}4 checks /m,
+    ],
+    [
+      "a target without embeddings loses only their checks",
+      without("/v1/embeddings"),
+      ["--filter=embeddings.members"],
+      0,
+      /^without {3}embeddings: 1 check .*404[^]*^plan {6}3 checks /m,
+    ],
+    [
+      "a target without web sockets loses only their checks",
+      { upgrade: () => problemOf(426, "Not here") },
+      ["--filter=web_socket.events"],
+      0,
+      /^without {3}web socket: 1 check .*426[^]*^plan {6}3 checks /m,
+    ],
+    [
+      "what --endpoints names is judged without being there",
+      without("/v1beta"),
+      [
+        "--endpoints=messages,chat,generate-content",
+        "--filter=generate_content.members",
+      ],
+      1,
+      /fail {2}generate_content\.members/,
     ],
     [
       "--endpoints leaves the endpoint out",

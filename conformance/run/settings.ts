@@ -91,9 +91,9 @@ const FLAGS: Readonly<Record<string, string>> = {
   "expected-failures":
     "=FILE  ids of checks that are known to fail, one per line; one that passes is an error",
   "max-requests": "=N      most requests (live: 600)",
-  "max-output-tokens": "=N most output tokens (live: 20000)",
+  "max-output-tokens": "=N most output tokens (live: 22000)",
   "max-usd":
-    "=N           most dollars, at 15 per million input tokens and 75 per million output tokens (live: 2.5)",
+    "=N           most dollars, at 15 per million input tokens and 75 per million output tokens (live: 3)",
   "timeout": "=SECONDS     time limit of a request (live: 60, replay: 10)",
   "keep-alive":
     "=SECONDS  silence in a stream after which the target sends a sign of life, for the checks of these",

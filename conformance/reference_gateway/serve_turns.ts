@@ -12,6 +12,7 @@ import type { Context, Hooks, Writer } from "./hooks.ts";
 import { problemBody, problemOf } from "./problems.ts";
 import { StoredResponses } from "./stored_responses.ts";
 import { acceptOf, speakWebSocket } from "./web_socket.ts";
+import { requestIds } from "./write_reply.ts";
 
 /** Handles a request, with the replies that it may continue. */
 type Handle = (arrived: Arrived, stored: StoredResponses) => Promise<void>;
@@ -50,11 +51,13 @@ export function serveTurns(
   const { headers } = x.request;
   const left = new AbortController();
   const key = headers["sec-websocket-key"] ?? "";
-  socket.write(
-    `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: ${
-      acceptOf(hooks.handshake?.(key, x) ?? key)
-    }\r\n\r\n`,
-  );
+  const lines = Object.entries({
+    connection: "Upgrade",
+    upgrade: "websocket",
+    "sec-websocket-accept": acceptOf(hooks.handshake?.(key, x) ?? key),
+    ...requestIds(),
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join("")}\r\n`);
   const remembered = hooks.remembers?.(x) === false
     ? kept
     : new ConnectionResponses(kept);

@@ -47,7 +47,8 @@ export function fixtureBodies(
   return Object.fromEntries(names.map((name) => [
     name,
     () => ({
-      ...contents(session.prompt(name, "Say something.")),
+      // Equal requests may be answered with one reply, from a cache or a simple upstream.
+      ...contents(session.prompt(name, `Say something, as in ${name}.`)),
       ...toolsOf(name),
     }),
   ]));

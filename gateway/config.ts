@@ -19,6 +19,7 @@ import {
   type CredentialPlan,
   planCredential,
 } from "./upstream/credentials/credential_plan.ts";
+import type { SignInSettings } from "./console/sign_in_settings.ts";
 import { isLoopback } from "./loopback.ts";
 import { ANY_KEY_SETTING, VENDORS } from "./upstream/catalogue/vendors.ts";
 
@@ -86,6 +87,12 @@ export interface Config {
   readonly gatewayKey?: string;
   /** Bearer token of the admin API; absent: there is no admin API. */
   readonly adminToken?: string;
+  /** Sign-in at a company's issuer; absent: there is none. */
+  readonly signIn?: {
+    readonly settings: SignInSettings;
+    /** Of the client; absent: a public client. */
+    readonly secret?: string;
+  };
   /**
    * The areas of the console; `off` also where its sessions would not be kept: on a platform
    * without a shared store.
@@ -289,6 +296,7 @@ export function readConfig(sources: ConfigSources): Config {
       }: needs DATABASE_URL=postgres://…, whose replica it is`,
     );
   }
+  problems.push(...signInProblems(overrides, values));
   if (problems.length > 0) throw new ConfigError(problems);
   const config = {
     ...(onPlatform
@@ -309,6 +317,14 @@ export function readConfig(sources: ConfigSources): Config {
     ...(values.GATEWAY_ADMIN_TOKEN === undefined
       ? {}
       : { adminToken: values.GATEWAY_ADMIN_TOKEN }),
+    ...(overrides.sign_in === undefined ? {} : {
+      signIn: {
+        settings: overrides.sign_in,
+        ...(values.GATEWAY_SIGN_IN_SECRET === undefined
+          ? {}
+          : { secret: values.GATEWAY_SIGN_IN_SECRET }),
+      },
+    }),
     console: onPlatform && values.DATABASE_URL === undefined
       ? "off"
       : values.GATEWAY_CONSOLE,
@@ -360,6 +376,17 @@ export function readConfig(sources: ConfigSources): Config {
     ...config,
     settings: settingsInForce(config, env, secretFiles),
   });
+}
+
+/** What company sign-in lacks. */
+function signInProblems(
+  { sign_in: signIn }: CatalogueOverrides,
+  { GATEWAY_PUBLIC_URL: publicUrl, HOST: host }: z.output<typeof ENVIRONMENT>,
+): readonly string[] {
+  const isKnown = publicUrl !== undefined || isLoopback(host);
+  return signIn === undefined || isKnown ? [] : [
+    "GATEWAY_PUBLIC_URL: must be set for sign_in, because the issuer sends people back to it",
+  ];
 }
 
 /** The values; those of wrong settings are as if they were not set, so that other problems are found too. */

@@ -517,3 +517,31 @@ Deno.test("readConfig() lets one key use every concurrency slot by default", () 
     3,
   );
 });
+
+Deno.test("readConfig() wants the public address for company sign-in on an open host", () => {
+  const signIn = {
+    issuer: "https://login.example.com",
+    client_id: "console",
+    rules: [{ claim: "groups", value: "platform", operator: true }],
+  };
+  const withHost = (more: Record<string, string>): Config =>
+    readConfig({
+      env: {
+        HOST: "0.0.0.0",
+        GATEWAY_UPSTREAM: "replay",
+        GATEWAY_CONFIG: "gateway.json",
+        ...more,
+      },
+      readFile: () => JSON.stringify({ sign_in: signIn }),
+    });
+  assert.throws(
+    () => withHost({}),
+    /^ConfigError: GATEWAY_PUBLIC_URL: must be set for sign_in/,
+  );
+  const { signIn: read } = withHost({
+    GATEWAY_PUBLIC_URL: "https://models.example.com",
+    GATEWAY_SIGN_IN_SECRET: "s",
+  });
+  assert.equal(read?.secret, "s");
+  assert.equal(read?.settings.session_minutes, 480);
+});

@@ -49,6 +49,11 @@ export const SETTING_DESCRIPTIONS: Readonly<
     meaning: "bearer token of the admin API and of `/metrics`",
     default: "none: no admin API, metrics on loopback only",
   },
+  GATEWAY_SIGN_IN_SECRET: {
+    meaning:
+      "secret of the client at the issuer of `sign_in` ([console.md](console.md#company-sign-in))",
+    default: "none: a public client",
+  },
   GATEWAY_CONSOLE: {
     meaning:
       "areas of the web console ([console.md](console.md)): `all`, `account` (no area for operators) or `off`; a platform without `DATABASE_URL` has none",

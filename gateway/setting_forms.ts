@@ -51,6 +51,10 @@ const SECRETS = {
     /^[\x21-\x7e]{16,}$/,
     "must have 16 or more characters and no blanks",
   ).optional(),
+  GATEWAY_SIGN_IN_SECRET: z.string().regex(
+    /^[\x21-\x7e]+$/,
+    "must have no blanks",
+  ).optional(),
   GATEWAY_STORE_KEY: z.string().regex(
     /^[\x21-\x7e]{32,}$/,
     "must have 32 or more characters and no blanks",

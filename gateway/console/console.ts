@@ -16,10 +16,17 @@ import {
 } from "../accounts/key.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import {
+  type ConfiguredCredentials,
   isLive,
   type SessionRecord,
 } from "../accounts/repositories/session_repository.ts";
 import type { Config } from "../config.ts";
+import {
+  type CompanySignIn,
+  companySignIn,
+  type Person,
+} from "./company_sign_in.ts";
+import { grantsOf, ruleText } from "./sign_in_settings.ts";
 import { type WrongAttempts, wrongAttempts } from "./wrong_attempts.ts";
 
 /** A new session. */
@@ -61,6 +68,20 @@ export interface Console {
     secret: string,
     isUse?: boolean,
   ): Promise<SessionRecord | undefined>;
+  /** Company sign-in; undefined where it is not configured. */
+  company(): Company | undefined;
+  /**
+   * Opens a session for a person whom the company's issuer knows, as the table of the configuration
+   * permits. Sign-ins, refused ones too, are recorded as changes.
+   *
+   * @throws {ApiError} `permission` where the table permits nothing, or not what is wanted;
+   *   `unavailable`
+   */
+  enterAs(
+    person: Person,
+    replaces: (door: Door) => string | undefined,
+    requestId: string,
+  ): Promise<Entered>;
   /** Ends a session. */
   signOut(secret: string, requestId: string): Promise<void>;
   /**
@@ -71,10 +92,27 @@ export interface Console {
   enter(): () => void;
 }
 
+/** Company sign-in as it is configured. */
+export interface Company {
+  /** For the button: the company's or the issuer's name. */
+  readonly name: string;
+  /** The doors that the table can open. */
+  readonly doors: ReadonlySet<Door>;
+  readonly signIn: CompanySignIn;
+}
+
+/** What became of a person's sign-in: a session, or several accounts to choose from. */
+export type Entered =
+  | { readonly door: Door; readonly secret: string }
+  | { readonly accounts: readonly string[] };
+
 /** What the console works with. */
 export interface ConsoleParts {
   /** The settings in force. */
-  readonly config: () => Pick<Config, "console" | "adminToken" | "gatewayKey">;
+  readonly config: () => Pick<
+    Config,
+    "console" | "adminToken" | "gatewayKey" | "signIn"
+  >;
   /** Verifies keys. */
   readonly accounts: Pick<Accounts, "authenticate">;
   /** Tokens, codes and sessions. */
@@ -110,9 +148,14 @@ function presented(
 /** Creates the console. */
 export function createConsole(parts: ConsoleParts): Console {
   const { config, accounts, admin, now } = parts;
-  const configured = (): { key?: string; operator?: string } => {
-    const { gatewayKey, adminToken } = config();
+  const configured = (): ConfiguredCredentials => {
+    const { gatewayKey, adminToken, signIn } = config();
     return {
+      ...(signIn === undefined ? {} : {
+        company: signIn.settings.rules.map((rule) =>
+          ruleText(signIn.settings, rule)
+        ),
+      }),
       ...(gatewayKey === undefined ? {} : { key: gatewayKey }),
       ...(adminToken === undefined ? {} : { operator: adminToken }),
     };
@@ -124,6 +167,26 @@ export function createConsole(parts: ConsoleParts): Console {
   /** Keyed by the hash of the cookie's value. */
   const remembered = new Map<string, SessionRecord>();
   let pages = 0;
+
+  let company: Company | undefined;
+  let companyOf: Config["signIn"];
+  /** Made again when the configuration is another one. */
+  const currentCompany = (): Company | undefined => {
+    const { signIn } = config();
+    if (signIn !== companyOf) {
+      companyOf = signIn;
+      company = signIn && {
+        name: signIn.settings.name ?? new URL(signIn.settings.issuer).host,
+        doors: new Set(
+          signIn.settings.rules.map(({ operator }) =>
+            operator ? "operator" : "account"
+          ),
+        ),
+        signIn: companySignIn(signIn.settings, signIn.secret, now),
+      };
+    }
+    return company;
+  };
 
   const as = (requestId: string): Admin =>
     admin.as({ kind: "unknown", via: "page", requestId });
@@ -217,6 +280,60 @@ export function createConsole(parts: ConsoleParts): Console {
       );
       remember(signedIn.secret, signedIn.session);
       return signedIn;
+    },
+    company: currentCompany,
+    async enterAs({ id, name, claims, wanted }, replaces, requestId) {
+      const { signIn } = config();
+      const admin = as(requestId);
+      const grants = signIn === undefined
+        ? []
+        : grantsOf(signIn.settings, claims);
+      const { door, account } = wanted;
+      const fitting = grants.filter((grant) =>
+        grant.kind === "operator" ? door === "operator" : door === "account" &&
+          (account === undefined || account === grant.accountId)
+      );
+      const [grant, ...others] = fitting;
+      if (signIn === undefined || grant === undefined) {
+        await admin.changes.signInRefused({
+          door,
+          credential: `company account ${name}`,
+        });
+        throw new ApiError(
+          "permission",
+          `${name} may not enter here: the gateway's table of company sign-in has no row for ${
+            door === "operator"
+              ? "operators"
+              : account === undefined
+              ? "an account"
+              : `the account ${account}`
+          } that fits`,
+          { code: "not_in_table", retryable: false },
+        );
+      }
+      if (others.length > 0) {
+        return {
+          accounts: fitting.flatMap((one) =>
+            one.kind === "operator" ? [] : [one.accountId]
+          ),
+        };
+      }
+      const { settings } = signIn;
+      // The table may name an account that does not exist.
+      if (grant.kind !== "operator") await admin.accounts.get(grant.accountId);
+      const before = replaces(door);
+      const { secret, session } = await admin.sessions.open(
+        grant.kind === "operator"
+          ? { kind: "operator", id, name }
+          : { kind: grant.kind, id, name, accountId: grant.accountId },
+        {
+          credential: ruleText(settings, grant.rule),
+          maxMs: settings.session_minutes * 60_000,
+          ...(before === undefined ? {} : { replaces: before }),
+        },
+      );
+      remember(secret, session);
+      return { door, secret };
     },
     async session(door, secret, isUse = true) {
       let session: SessionRecord | undefined;

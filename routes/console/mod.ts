@@ -9,6 +9,7 @@ import { ACCESS_ROUTES } from "./pages/access.tsx";
 import { ASSET_ROUTES } from "./assets/assets.ts";
 import { CALLS_PAGES } from "./pages/calls.tsx";
 import { ACCOUNT_CHANGES_PAGES } from "./pages/changes.tsx";
+import { COMPANY_SIGN_IN_ROUTES } from "./pages/company_sign_in.tsx";
 import { CONNECT_ROUTES } from "./pages/connect.tsx";
 import { FIND_PAGE } from "./pages/find.tsx";
 import { KEY_CHANGE_ROUTES } from "./pages/key_changes.tsx";
@@ -30,6 +31,7 @@ export { servePage } from "./http/page_access.ts";
 export const PAGE_ROUTES: readonly PageRoute[] = [
   ...ASSET_ROUTES,
   ...SIGN_IN_ROUTES,
+  ...COMPANY_SIGN_IN_ROUTES,
   ...OPERATOR_PAGES,
   ...OVERVIEW_ROUTES,
   ...USAGE_PAGES,

@@ -74,6 +74,8 @@ const WHO: Readonly<Record<string, readonly Who[]>> = {
   "GET /console/operator/sign-in": ALL,
   "POST /console/operator/sign-in": ALL,
   "POST /console/theme": ALL,
+  "GET /console/company-sign-in": ALL,
+  "GET /console/company-sign-in/callback": ALL,
   "POST /console/sign-out": LOOK,
   "GET /console/operator": OPERATOR,
   "GET /console/": LOOK,

@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** 73 packages in November 2026. A new dependency of the program may raise this; a dependency of tests must not. */
-const MAX_PACKAGES = 75;
+/** 76 packages in November 2026. A new dependency of the program may raise this; a dependency of tests must not. */
+const MAX_PACKAGES = 78;
 /** Packages, their metadata and compiled modules; 76 MB in November 2026. */
 const MAX_BYTES = 85_000_000;
 

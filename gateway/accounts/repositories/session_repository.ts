@@ -31,7 +31,7 @@ import {
 export const SESSION = fields({
   id: field(TEXT),
   kind: field(oneOf<CredentialKind>("key", "read", "manage", "operator")),
-  // Id of the key, token or sign-in link.
+  // Id of the key, token, sign-in link, or person of the company's issuer.
   subject: field(TEXT),
   // Absent for an operator.
   accountId: field(optional(TEXT)),
@@ -51,23 +51,40 @@ export interface ConfiguredCredentials {
   readonly key?: string;
   /** `GATEWAY_ADMIN_TOKEN`. */
   readonly operator?: string;
+  /** What the sessions of company sign-in may rest on; a text each. */
+  readonly company?: readonly string[];
+}
+
+/** A key, token, sign-in link, person or operator who opens a session. */
+export interface SessionHolder {
+  readonly kind: CredentialKind;
+  readonly id: string;
+  readonly accountId?: string;
+  /** Absent: the store knows the name, if there is one. */
+  readonly name?: string;
+}
+
+/** How a session is opened. */
+export interface SessionOptions {
+  /** The text of a credential that is a setting, or of what a company's sign-in rests on. */
+  readonly credential?: string;
+  /** The cookie so far. */
+  readonly replaces?: string;
+  /** Absent: that of its kind, in milliseconds. */
+  readonly maxMs?: number;
 }
 
 /** Opens, finds and ends sessions. */
 export interface SessionRepository {
   /**
    * Opens a session and ends the one that it replaces, and those of the same key, token or
-   * operator beyond the hundred newest. `credential` is the text of a credential that is a setting.
+   * operator beyond the hundred newest.
    *
    * @throws {ApiError} `unavailable`
    */
   open(
-    holder: {
-      readonly kind: CredentialKind;
-      readonly id: string;
-      readonly accountId?: string;
-    },
-    options?: { readonly credential?: string; readonly replaces?: string },
+    holder: SessionHolder,
+    options?: SessionOptions,
   ): Promise<{ readonly secret: string; readonly session: SessionRecord }>;
   /**
    * Finds the session of a cookie; undefined if it ended, was idle for too long, or its credential
@@ -161,7 +178,10 @@ export function sessionRepository(
       };
     });
   return {
-    async open({ kind, id, accountId }, { credential, replaces } = {}) {
+    async open(
+      { kind, id, accountId, name: givenName },
+      { credential, replaces, maxMs = limitsOf(kind).maxMs } = {},
+    ) {
       const nowMs = context.now();
       const secret = randomText(SECRET_CHARS);
       const made: SessionRecord = {
@@ -171,10 +191,10 @@ export function sessionRepository(
         ...(accountId === undefined ? {} : { accountId }),
         madeAtMs: nowMs,
         seenAtMs: nowMs,
-        endsAtMs: nowMs + limitsOf(kind).maxMs,
+        endsAtMs: nowMs + maxMs,
       };
       const session = await writeChange(context, async (sql) => {
-        const name = await credentialName(sql, id);
+        const name = givenName ?? await credentialName(sql, id);
         const session = { ...made, ...(name === undefined ? {} : { name }) };
         await sql.all("DELETE FROM console_sessions WHERE ends_at_ms <= $1", [
           nowMs,
@@ -269,14 +289,20 @@ function accountOf(
   return accountId === undefined ? {} : { accountId };
 }
 
-function actorOf(
+/** Who makes a change in a session. The admin token has no id. */
+export function actorOf(
   { id, kind, subject }: SessionRecord,
 ): Pick<Actor, "kind" | "id" | "session"> {
   return {
     kind,
     session: id,
-    ...(kind === "operator" ? {} : { id: subject }),
+    ...(kind === "operator" && !isPerson(subject) ? {} : { id: subject }),
   };
+}
+
+/** Whether a session's subject is a person of the company's issuer. */
+export function isPerson(subject: string): boolean {
+  return subject.startsWith("person_");
 }
 
 /** Whether the key, token, link or configured credential behind a session is still valid. */
@@ -287,6 +313,14 @@ function isCredentialValid(
   nowMs: number,
 ): boolean {
   const proof = textOf(row, "proof");
+  const hasAccount = row["found"] !== null;
+  if (isPerson(textOf(row, "subject"))) {
+    const isAllowed = configured.company?.some((text) =>
+      hashesEqual(proof, proofOf(secret, text))
+    );
+    return isAllowed === true &&
+      (hasAccount || textOf(row, "kind") === "operator");
+  }
   if (proof !== "") {
     const credential = textOf(row, "kind") === "operator"
       ? configured.operator
@@ -294,7 +328,7 @@ function isCredentialValid(
     return credential !== undefined &&
       hashesEqual(proof, proofOf(secret, credential));
   }
-  return row["found"] !== null &&
+  return hasAccount &&
     intOrUndefined(row, "revoked_at_ms") === undefined &&
     nowMs < (intOrUndefined(row, "expires_at_ms") ?? Infinity);
 }

@@ -78,11 +78,11 @@ export async function insertChanges(
 }
 
 /** Name and hint of the key or token, or the name of the person that a link was for. */
-async function nameOf(sql: Sql, { kind, id, session }: Actor): Promise<
+async function nameOf(sql: Sql, { id, session }: Actor): Promise<
   string | undefined
 > {
-  if (id === undefined || kind === "operator") return undefined;
-  if (id.startsWith("link_")) {
+  if (id === undefined) return undefined;
+  if (id.startsWith("link_") || id.startsWith("person_")) {
     const name = await credentialName(sql, id);
     if (name !== undefined || session === undefined) return name;
     // A used code is deleted; its session is not.

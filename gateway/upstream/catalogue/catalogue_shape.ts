@@ -5,6 +5,7 @@
  * @module
  */
 import { z } from "zod";
+import { signInSettings } from "../../console/sign_in_settings.ts";
 import { priceShape } from "./price_shape.ts";
 import { routeName, routeSettings } from "./route_settings.ts";
 import { vendorSettings } from "./vendor_settings.ts";
@@ -113,6 +114,7 @@ export const catalogueShape = z.strictObject({
   ),
   models: z.record(z.string().min(1), modelOverride.nullable()),
   routes: z.record(routeName, routeSettings),
+  sign_in: signInSettings,
 }).partial();
 
 /** Overrides of one model: fields of a built-in row to change, or those of a new row. */

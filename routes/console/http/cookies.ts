@@ -5,6 +5,7 @@
  * @module
  */
 import type { Door } from "../../../gateway/console/console.ts";
+import { ApiError } from "../../../translate/model/error.ts";
 import { isLoopback } from "../../../gateway/config.ts";
 import type { RouteContext } from "../../route.ts";
 
@@ -41,7 +42,11 @@ const NAMES: Readonly<Record<Door, string>> = {
 };
 
 function nameOf(door: Door, transport: Transport): string {
-  return transport === "https" ? `__Host-${NAMES[door]}` : NAMES[door];
+  return prefixed(NAMES[door], transport);
+}
+
+function prefixed(name: string, transport: Transport): string {
+  return transport === "https" ? `__Host-${name}` : name;
 }
 
 /** The value of a session cookie; undefined if there is none. */
@@ -70,6 +75,46 @@ export function setSessionCookie(
   ].join("; ");
 }
 
+/**
+ * How the browser reaches the gateway, for a cookie that opens something.
+ *
+ * @throws {ApiError} `permission` over plain http, where others could read it
+ */
+export function requireTransport(
+  context: Pick<RouteContext, "request" | "gateway">,
+): Transport {
+  const transport = transportOf(context);
+  if (transport !== undefined) return transport;
+  throw new ApiError(
+    "permission",
+    "the console needs https, or a loopback address such as 127.0.0.1",
+    { code: "needs_https", retryable: false },
+  );
+}
+
+const TICKET = "company-sign-in";
+const TICKET_SECONDS = 600;
+
+/** What a browser brings back from the company's issuer; undefined if there is nothing. */
+export function ticketCookie(
+  context: Pick<RouteContext, "request" | "gateway">,
+): string | undefined {
+  const transport = transportOf(context);
+  return transport && cookie(context.request, prefixed(TICKET, transport));
+}
+
+/** The header that sets it. Unlike a session it is sent where the issuer's page leads. */
+export function setTicketCookie(transport: Transport, ticket: string): string {
+  return [
+    `${prefixed(TICKET, transport)}=${ticket}`,
+    "Path=/",
+    "HttpOnly",
+    "SameSite=Lax",
+    `Max-Age=${TICKET_SECONDS}`,
+    ...(transport === "https" ? ["Secure"] : []),
+  ].join("; ");
+}
+
 /** The chosen colours; undefined: those of the system. */
 export function themeOf(request: Request): "light" | "dark" | undefined {
   const theme = cookie(request, "theme");
@@ -80,7 +125,7 @@ function cookie(request: Request, name: string): string | undefined {
   for (const part of (request.headers.get("cookie") ?? "").split(";")) {
     const [key, ...rest] = part.trim().split("=");
     const value = rest.join("=");
-    if (key === name && /^[\w-]{1,100}$/.test(value)) return value;
+    if (key === name && /^[\w-]{1,3000}$/.test(value)) return value;
   }
   return undefined;
 }

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
+import { actorOf } from "../../../gateway/accounts/repositories/session_repository.ts";
 import { ADMIN_OPERATIONS } from "../../../gateway/admin/mod.ts";
 import type { OperationInput } from "../../../gateway/admin/operation.ts";
 import { ACCOUNT_OPERATIONS } from "../../../gateway/console/account_operation.ts";
@@ -28,14 +29,7 @@ export function administrationOf(
   { gateway, requestId }: RouteContext,
   { session }: Visit,
 ): Admin {
-  const { id, kind, subject } = session;
-  return gateway.admin.as({
-    kind,
-    ...(kind === "operator" ? {} : { id: subject }),
-    session: id,
-    via: "page",
-    requestId,
-  });
+  return gateway.admin.as({ ...actorOf(session), via: "page", requestId });
 }
 
 /**

@@ -8,21 +8,21 @@
 import type { JSX } from "../jsx.d.ts";
 import type { Door } from "../../../gateway/console/console.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
-import { ApiError } from "../../../translate/model/error.ts";
 import type { PageRequest, PageRoute, RouteContext } from "../../route.ts";
+import { isPerson } from "../../../gateway/accounts/repositories/session_repository.ts";
+import type { Visit } from "../../../gateway/console/visit.ts";
 import {
+  requireTransport,
   sessionCookie,
   setSessionCookie,
   transportOf,
 } from "../http/cookies.ts";
+import { localPath } from "../http/local_path.ts";
 import { doorPage } from "../parts/layout.tsx";
+import { HOMES } from "../parts/homes.ts";
 import { seeOther } from "../http/see_other.ts";
 import { requireConsole } from "../http/page_access.ts";
-
-const HOMES: Readonly<Record<Door, string>> = {
-  account: "/console/",
-  operator: "/console/operator/",
-};
+import { CompanyLink, leavePage } from "./company_sign_in.tsx";
 
 /** The routes of the doors. */
 export const SIGN_IN_ROUTES: readonly PageRoute[] = [
@@ -60,14 +60,14 @@ export const SIGN_IN_ROUTES: readonly PageRoute[] = [
     permission: "look",
     method: "POST",
     path: "/console/sign-out",
-    handle: (context) => signOut(context, "account"),
+    handle: (context, visit) => signOut(context, visit, "account"),
   },
   {
     access: "page",
     area: "operator",
     method: "POST",
     path: "/console/operator/sign-out",
-    handle: (context) => signOut(context, "operator"),
+    handle: (context, visit) => signOut(context, visit, "operator"),
   },
   {
     access: "page",
@@ -113,8 +113,8 @@ export function SignInForm(
     );
   }
   const isPost = context.request.method === "POST";
-  const next = !isPost &&
-      !context.path.endsWith("/sign-in")
+  const next = !isPost && !context.path.endsWith("/sign-in") &&
+      !context.path.endsWith("/callback")
     ? `${context.path}${context.query.size === 0 ? "" : `?${context.query}`}`
     : undefined;
   return (
@@ -127,6 +127,7 @@ export function SignInForm(
         ? "_blank"
         : undefined}
     >
+      <CompanyLink context={context} door={door} {...(next && { next })} />
       <p class="soft">
         {door === "operator"
           ? "With the admin token of the gateway, the value of GATEWAY_ADMIN_TOKEN."
@@ -173,14 +174,7 @@ async function signIn(
   door: Door,
 ): Promise<HttpReply> {
   const place = requireConsole(context);
-  const transport = transportOf(context);
-  if (transport === undefined) {
-    throw new ApiError(
-      "permission",
-      "the console needs https, or a loopback address such as 127.0.0.1",
-      { code: "needs_https", retryable: false },
-    );
-  }
+  const transport = requireTransport(context);
   const credential = (form.get("credential") ?? "").trim();
   const { secret } = await place.signIn(
     door,
@@ -193,23 +187,23 @@ async function signIn(
   });
 }
 
-async function signOut(context: RouteContext, door: Door): Promise<HttpReply> {
+async function signOut(
+  context: RouteContext,
+  { session }: Visit,
+  door: Door,
+): Promise<HttpReply> {
   const secret = sessionCookie(context, door);
   const transport = transportOf(context);
   if (secret !== undefined) {
     await requireConsole(context).signOut(secret, context.requestId);
   }
-  return seeOther(`${HOMES[door]}sign-in`, {
+  const headers = {
     ...(transport === undefined
       ? {}
       : { "set-cookie": setSessionCookie(door, transport, undefined) }),
-  });
-}
-
-/** A path of the console, or the fallback: a form must not lead to another site. */
-function localPath(path: string | null, fallback: string): string {
-  return path !== null && /^\/console\/[\w./?=&%+:,~-]*$/.test(path) &&
-      !path.includes("..")
-    ? path
-    : fallback;
+  };
+  const leave = isPerson(session.subject)
+    ? await leavePage(context, door, headers)
+    : undefined;
+  return leave ?? seeOther(`${HOMES[door]}sign-in`, headers);
 }

@@ -13,6 +13,7 @@ import {
   kindName,
   type Permission,
 } from "../../../gateway/accounts/credential_kind.ts";
+import { isPerson } from "../../../gateway/accounts/repositories/session_repository.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type {
   HeaderFields,
@@ -170,7 +171,11 @@ export function page(
                   <br />
                 </>
               )}
-              {kind === "operator" ? "all accounts" : `with ${kindName(kind)}`}
+              {kind === "operator"
+                ? "all accounts"
+                : isPerson(visit.session.subject)
+                ? `may ${kind}`
+                : `with ${kindName(kind)}`}
             </span>
             <div>
               <ThemeForm context={context} />

@@ -1,0 +1,299 @@
+/**
+ * Sign-in at a company's issuer by OpenID Connect: authorization code with PKCE. Keeps nothing
+ * between the way there and the way back; the browser brings the ticket.
+ *
+ * @module
+ */
+import { Buffer } from "node:buffer";
+import type { Configuration } from "openid-client";
+import { ApiError } from "../../translate/model/error.ts";
+import {
+  isObject,
+  type JsonObject,
+  parseJson,
+} from "../../translate/bytes/json.ts";
+import { keyHash } from "../accounts/key.ts";
+import { isLoopback } from "../loopback.ts";
+import { claimOf, type SignInSettings } from "./sign_in_settings.ts";
+
+/** Where a person wants to go. */
+export interface Wanted {
+  readonly door: "account" | "operator";
+  /** The account; absent: the only one that is permitted. */
+  readonly account?: string;
+  /** The page of the console to open. */
+  readonly next?: string;
+}
+
+/** The way to the issuer. */
+export interface Departure {
+  /** The issuer's page. */
+  readonly url: string;
+  /** What the browser keeps in a cookie and brings back. */
+  readonly ticket: string;
+}
+
+/** A person whom the issuer knows. */
+export interface Person {
+  /** Begins with `person_`; the same at every sign-in; nothing of the person can be read from it. */
+  readonly id: string;
+  /** As the issuer reports it. */
+  readonly name: string;
+  /** Of the ID token and, where that lacks one that a rule needs, of the issuer's user info. */
+  readonly claims: JsonObject;
+  readonly wanted: Wanted;
+}
+
+/** Signs persons in at the issuer. */
+export interface CompanySignIn {
+  /**
+   * Begins a sign-in that ends at `callback`.
+   *
+   * @throws {ApiError} `unavailable` while the issuer does not answer
+   */
+  begin(wanted: Wanted, callback: string): Promise<Departure>;
+  /**
+   * Ends a sign-in: `search` is the query with which the issuer sent the browser to `callback`.
+   *
+   * @throws {ApiError} `authentication`; `unavailable` while the issuer does not answer
+   */
+  end(
+    search: string,
+    ticket: string | undefined,
+    callback: string,
+  ): Promise<Person>;
+  /** Where the browser ends its session at the issuer; undefined where the issuer has no such page. */
+  logout(returnTo: string): Promise<string | undefined>;
+}
+
+interface Ticket extends Wanted {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+/** An issuer that does not answer within so many seconds counts as away. */
+const TIMEOUT_SECONDS = 10;
+/** Seconds by which the clocks of gateway and issuer may differ. */
+const CLOCK_TOLERANCE_SECONDS = 60;
+/** How long what the issuer states of itself is used for the way there. */
+const METADATA_MS = 5 * 60_000;
+const ID_CHARS = 24;
+const NAME_CHARS = 200;
+
+/** Loaded with the first sign-in. */
+const library = () => import("openid-client");
+
+/** Creates the sign-in. `secret`: of the client; absent: a public client. */
+export function companySignIn(
+  settings: SignInSettings,
+  secret: string | undefined,
+  now: () => number,
+): CompanySignIn {
+  const { issuer, client_id: clientId, scopes } = settings;
+  let known:
+    | { readonly at: number; readonly configuration: Configuration }
+    | undefined;
+
+  const discovered = async (): Promise<Configuration> => {
+    const client = await library();
+    const configuration = await client.discovery(
+      new URL(issuer),
+      clientId,
+      { [client.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
+      secret === undefined ? client.None() : (server, ...rest) => {
+        const methods = server.token_endpoint_auth_methods_supported;
+        const authenticate =
+          methods !== undefined && !methods.includes("client_secret_basic")
+            ? client.ClientSecretPost(secret)
+            : client.ClientSecretBasic(secret);
+        return authenticate(server, ...rest);
+      },
+      {
+        timeout: TIMEOUT_SECONDS,
+        execute: [
+          client.enableNonRepudiationChecks,
+          ...(isLoopback(new URL(issuer).hostname)
+            ? [client.allowInsecureRequests]
+            : []),
+        ],
+      },
+    );
+    known = { at: now(), configuration };
+    return configuration;
+  };
+  const current = async (): Promise<Configuration> =>
+    known !== undefined && now() - known.at < METADATA_MS
+      ? known.configuration
+      : await discovered();
+
+  const personOf = async (
+    configuration: Configuration,
+    tokens: { claims(): object | undefined; readonly access_token: string },
+    wanted: Wanted,
+  ): Promise<Person> => {
+    let claims: JsonObject = { ...tokens.claims() };
+    const subject = String(claims["sub"]);
+    const lacksOne = settings.rules.some(({ claim }) =>
+      claimOf(claims, claim) === undefined
+    );
+    if (
+      lacksOne && configuration.serverMetadata().userinfo_endpoint !== undefined
+    ) {
+      const client = await library();
+      const more = await client.fetchUserInfo(
+        configuration,
+        tokens.access_token,
+        subject,
+      );
+      claims = { ...more, ...claims };
+    }
+    const name = [settings.name_claim, "email", "preferred_username", "name"]
+      .map((claim) => claimOf(claims, claim))
+      .find((value) => typeof value === "string" && value.trim() !== "");
+    return {
+      id: `person_${keyHash(`${issuer}\n${subject}`).slice(0, ID_CHARS)}`,
+      name: String(name ?? subject).slice(0, NAME_CHARS),
+      claims,
+      wanted,
+    };
+  };
+
+  return {
+    begin: (wanted, callback) =>
+      reached(issuer, async () => {
+        const client = await library();
+        const configuration = await current();
+        const ticket: Ticket = {
+          ...wanted,
+          state: client.randomState(),
+          nonce: client.randomNonce(),
+          verifier: client.randomPKCECodeVerifier(),
+        };
+        const url = client.buildAuthorizationUrl(configuration, {
+          redirect_uri: callback,
+          scope: scopes.join(" "),
+          state: ticket.state,
+          nonce: ticket.nonce,
+          code_challenge: await client.calculatePKCECodeChallenge(
+            ticket.verifier,
+          ),
+          code_challenge_method: "S256",
+        });
+        return { url: url.href, ticket: written(ticket) };
+      }),
+    async end(search, text, callback) {
+      const ticket = read(text);
+      if (ticket === undefined) {
+        throw new ApiError(
+          "authentication",
+          "this sign-in was begun in another browser, or more than ten minutes ago; begin again",
+          { retryable: false },
+        );
+      }
+      const { state, nonce, verifier, ...wanted } = ticket;
+      return await reached(issuer, async () => {
+        const client = await library();
+        // The issuer's keys may have changed since the last sign-in.
+        const configuration = await discovered();
+        const tokens = await client.authorizationCodeGrant(
+          configuration,
+          new URL(`${callback}${search}`),
+          {
+            expectedState: state,
+            expectedNonce: nonce,
+            pkceCodeVerifier: verifier,
+            idTokenExpected: true,
+          },
+        );
+        return await personOf(configuration, tokens, wanted);
+      });
+    },
+    async logout(returnTo) {
+      try {
+        const client = await library();
+        const configuration = await current();
+        if (configuration.serverMetadata().end_session_endpoint === undefined) {
+          return undefined;
+        }
+        return client.buildEndSessionUrl(configuration, {
+          post_logout_redirect_uri: returnTo,
+        }).href;
+      } catch {
+        // The session here has ended; the issuer's is not reached now.
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Runs a conversation with the issuer; its failures are errors for the person, without the issuer's text. */
+async function reached<T>(issuer: string, run: () => Promise<T>): Promise<T> {
+  const client = await library();
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    const { host } = new URL(issuer);
+    if (error instanceof client.AuthorizationResponseError) {
+      throw refused(`${host} refused: ${word(error.error)}`);
+    }
+    if (error instanceof client.ResponseBodyError && error.status < 500) {
+      throw refused(
+        `${host} did not accept this sign-in: ${word(error.error)}`,
+      );
+    }
+    if (error instanceof client.ClientError && !isOutage(error)) {
+      throw refused(
+        `the reply of ${host} could not be verified (${word(error.code)})`,
+      );
+    }
+    throw new ApiError(
+      "unavailable",
+      `${host} cannot be reached, so nobody can sign in there now; a key, a token or the admin token still opens the console`,
+      { retryAfterSeconds: 5 },
+    );
+  }
+}
+
+/** Whether the library's error is that of the connection, or of a page that is no reply of the protocol. */
+function isOutage({ code }: { readonly code?: string }): boolean {
+  return code === undefined || code === "OAUTH_TIMEOUT" ||
+    code === "OAUTH_ABORT" ||
+    code === "OAUTH_RESPONSE_IS_NOT_CONFORM" || code === "OAUTH_PARSE_ERROR" ||
+    code === "OAUTH_RESPONSE_IS_NOT_JSON";
+}
+
+function refused(text: string): ApiError {
+  return new ApiError("authentication", text, { retryable: false });
+}
+
+/** A code of the protocol; other text of the issuer is not shown. */
+function word(code: string | undefined): string {
+  return code !== undefined && /^\w{1,60}$/.test(code)
+    ? code
+    : "unknown reason";
+}
+
+function written(ticket: Ticket): string {
+  return Buffer.from(JSON.stringify(ticket)).toString("base64url");
+}
+
+function read(text: string | undefined): Ticket | undefined {
+  if (text === undefined) return undefined;
+  const value = parseJson(Buffer.from(text, "base64url").toString());
+  if (!isObject(value)) return undefined;
+  const { state, nonce, verifier, door, account, next } = value;
+  if (
+    typeof state !== "string" || typeof nonce !== "string" ||
+    typeof verifier !== "string"
+  ) return undefined;
+  return {
+    state,
+    nonce,
+    verifier,
+    door: door === "operator" ? "operator" : "account",
+    ...(typeof account === "string" ? { account } : {}),
+    ...(typeof next === "string" ? { next } : {}),
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * Company sign-in as the configuration file has it: the issuer, and what its claims permit.
+ *
+ * @module
+ */
+import { z } from "zod";
+import type { JsonObject } from "../../translate/bytes/json.ts";
+import { isLoopback } from "../loopback.ts";
+
+const claimText = z.string().min(1).max(500);
+
+const rule = z.strictObject({
+  claim: claimText,
+  value: claimText,
+  operator: z.literal(true).optional(),
+  account: z.string().min(1).max(200).optional(),
+  scope: z.enum(["read", "manage"]).optional(),
+}).refine(
+  ({ operator, account }) =>
+    (operator === undefined) !== (account === undefined),
+  "must have either operator or account",
+).refine(
+  ({ account, scope }) => account !== undefined || scope === undefined,
+  "scope belongs to account",
+);
+
+/** The shape of `sign_in`. */
+export const signInSettings = z.strictObject({
+  issuer: z.string().max(500).refine(
+    isIssuer,
+    "must be an https:// address without query, or http:// on this machine",
+  ),
+  client_id: z.string().min(1).max(500),
+  name: z.string().min(1).max(60).optional(),
+  name_claim: claimText.default("email"),
+  scopes: z.array(z.string().regex(/^[\x21-\x7e]+$/)).max(20)
+    .refine((scopes) => scopes.includes("openid"), "must include openid")
+    .default(["openid", "profile", "email"]),
+  session_minutes: z.int().min(5).max(1440).default(480),
+  rules: z.array(rule).min(1).max(200),
+});
+
+/** The settings of company sign-in. */
+export type SignInSettings = z.output<typeof signInSettings>;
+
+/** A row of the table: who has the claim may enter. */
+export type SignInRule = SignInSettings["rules"][number];
+
+/** What a person may open. */
+export type Grant =
+  | { readonly kind: "operator"; readonly rule: SignInRule }
+  | {
+    readonly kind: "read" | "manage";
+    readonly accountId: string;
+    readonly rule: SignInRule;
+  };
+
+/**
+ * What the claims of a person permit: at most one grant for the operators' area and one for each
+ * account, the wider of two. An address of mail that the issuer has not verified permits nothing.
+ */
+export function grantsOf(
+  { rules }: Pick<SignInSettings, "rules">,
+  claims: JsonObject,
+): readonly Grant[] {
+  const grants = new Map<string, Grant>();
+  for (const one of rules) {
+    if (!hasClaim(claims, one)) continue;
+    const { account, scope = "read" } = one;
+    if (account === undefined) {
+      if (!grants.has("")) grants.set("", { kind: "operator", rule: one });
+    } else if (grants.get(account)?.kind !== "manage") {
+      grants.set(account, { kind: scope, accountId: account, rule: one });
+    }
+  }
+  return [...grants.values()];
+}
+
+function hasClaim(claims: JsonObject, { claim, value }: SignInRule): boolean {
+  if (claim === "email" && claims["email_verified"] !== true) return false;
+  const found = claimOf(claims, claim);
+  return Array.isArray(found) ? found.includes(value) : found === value;
+}
+
+/** A claim by its name, or by its path with dots, such as `realm_access.roles`. */
+export function claimOf(claims: JsonObject, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  let value: unknown = claims;
+  for (const part of name.split(".")) {
+    if (
+      typeof value !== "object" || value === null || !Object.hasOwn(value, part)
+    ) return undefined;
+    value = Reflect.get(value, part);
+  }
+  return value;
+}
+
+/** What a session proves that it rests on: it ends when the table has the row no more. */
+export function ruleText(
+  { issuer, client_id: clientId }: SignInSettings,
+  rule: SignInRule,
+): string {
+  return JSON.stringify([issuer, clientId, rule]);
+}
+
+function isIssuer(text: string): boolean {
+  if (!/^https?:\/\/[^\s?#@]+$/.test(text) || !URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === "https:" || isLoopback(hostname);
+}

@@ -111,7 +111,7 @@ Deno.test("keys are listed from the newest on, over all pages", async () => {
       shown.push(
         ...[...page.matchAll(/keys\/rotate\/(\w+)/g)].map(([, id = ""]) => id),
       );
-      path = /href="(\/console\/keys\?after=[^"]*)"/.exec(page)?.[1];
+      path = /href="(\/console\/keys\?page=[^"]*)"/.exec(page)?.[1];
     }
     assert.deepEqual(shown, ids.toSorted().toReversed());
   } finally {

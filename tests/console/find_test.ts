@@ -193,6 +193,41 @@ Deno.test("accounts are filtered, and sorted by their columns", () =>
     assert.match(await wrong.text(), /Sort: must be one of id, name/);
   }));
 
+Deno.test("keys are filtered by name and hint, and sorted, for operators over all accounts", () =>
+  withWorld(async ({ gateway, operator, owner, keyId, keyText }) => {
+    const { admin } = gateway.accounts;
+    const { record: second } = await admin.keys.issue({
+      accountId: "acme",
+      name: "A build",
+    });
+    const ids = async (
+      visitor: Visitor,
+      path: string,
+    ): Promise<readonly string[]> => [
+      ...new Set(
+        [...(await textOf(visitor, path)).matchAll(/\/keys\/(key_\w+)"/g)]
+          .map(([, id = ""]) => id),
+      ),
+    ];
+    const own = (search: string): Promise<readonly string[]> =>
+      ids(owner, `/console/keys?${search}`);
+    assert.deepEqual(await own(""), [second.id, keyId]);
+    assert.deepEqual(await own("sort=made"), [keyId, second.id]);
+    assert.deepEqual(await own("sort=name"), [second.id, keyId]);
+    assert.deepEqual((await own("sort=-used"))[0], keyId);
+    assert.deepEqual(await own("q=ROBIN"), [keyId]);
+    assert.deepEqual(await own(`q=${keyText.slice(-4)}`), [keyId]);
+    assert.deepEqual(await own("q=other"), []);
+    const all = (search: string): Promise<readonly string[]> =>
+      ids(operator, `${OPERATOR}/keys?${search}`);
+    assert.equal((await all("q=laptop")).length, 2);
+    assert.deepEqual(await all("q=laptop&account=acme"), [keyId]);
+    assert.match(
+      await located(operator, `${OPERATOR}/keys?account=Payments`),
+      /account=gamma$/,
+    );
+  }));
+
 Deno.test({
   name:
     "the page scrolls and not a box in it, heads stay, and on a phone a row is a card with its state first",

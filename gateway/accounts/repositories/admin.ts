@@ -39,6 +39,7 @@ import {
 import { audit } from "../ledger/audit.ts";
 import { type AuditReport, auditReport, insertAudit } from "./audit_report.ts";
 import { seedDefaults } from "../bootstrap.ts";
+import { type KeyListQuery, listKeys } from "./key_list.ts";
 import { type KeyRepository, keyRepository } from "./key_repository.ts";
 import { allEntries, listLedger } from "./ledger_report.ts";
 import type { LedgerQuery } from "./ledger_walk.ts";
@@ -52,7 +53,7 @@ import {
   signInCodeRepository,
 } from "./sign_in_code_repository.ts";
 import { type TokenRepository, tokenRepository } from "./token_repository.ts";
-import type { LedgerEntry } from "../records.ts";
+import type { KeyRecord, LedgerEntry } from "../records.ts";
 import { type ListPage, newId, type RepositoryContext } from "./repository.ts";
 import { intOf, type Store } from "../store/store.ts";
 import type { UsageQuery } from "./usage_query.ts";
@@ -107,6 +108,12 @@ export interface Admin {
   ): Promise<
     { readonly data: readonly ListedAccount[]; readonly hasMore: boolean }
   >;
+  /** Lists keys in any order. */
+  listKeys(
+    query: KeyListQuery,
+  ): Promise<
+    { readonly data: readonly KeyRecord[]; readonly hasMore: boolean }
+  >;
   /** Finds accounts, keys, end users and calls that contain a text. */
   find(text: string, scope?: FindScope): Promise<Found>;
   /** The records of calls. */
@@ -143,6 +150,7 @@ export function createAdmin(
     changes: changeRepository(context),
     calls: callReport(context, flushCalls),
     listAccounts: (query) => listAccounts(context, query),
+    listKeys: (query) => listKeys(context, query),
     find: (text, scope) => findByPart(context, text, scope),
     callHealth: (fromMs, toMs) => callHealth(context, fromMs, toMs),
     callHealths: (fromMs, toMs, stepMs) =>

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../translate/model/error.ts";
 import { ACCOUNT_ORDERS } from "../repositories/account_list.ts";
+import { KEY_ORDERS } from "../repositories/key_list.ts";
 import type { AccountsTest } from "./accounts_spec.ts";
 import { createTestCaller, reserve, testCall } from "./open_test_accounts.ts";
 
@@ -43,6 +44,19 @@ export function administrationSpec(test: AccountsTest): void {
     }
     assert.deepEqual(await list("balance", true), ["beta", "acme"]);
     assert.deepEqual(await list("id", true, "ACM"), ["acme"]);
+    for (const order of KEY_ORDERS) {
+      for (const isDescending of [false, true]) {
+        const { data, hasMore } = await admin.listKeys({
+          accountId: "acme",
+          part: "lapTOP",
+          order,
+          isDescending,
+          offset: 0,
+          limit: 1,
+        });
+        assert.deepEqual([data[0]?.id, hasMore], [record.id, false], order);
+      }
+    }
     const found = await admin.find("laptop");
     assert.deepEqual(found.keys.map(({ id }) => id), [record.id]);
     assert.deepEqual((await admin.find("% AC")).accounts, [

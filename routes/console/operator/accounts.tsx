@@ -17,7 +17,7 @@ import { usageLink } from "../parts/figure_links.ts";
 import { listCsv } from "../csv/list_csv.ts";
 import { countText, decimalsOf, Money } from "../parts/money.tsx";
 import { Distance } from "../parts/moment.tsx";
-import { sortingOf } from "../parts/sorting.ts";
+import { offsetOf, sortingOf } from "../parts/sorting.ts";
 import { recordBody, RecordInputs } from "../parts/record_form.tsx";
 import { newRecordPages } from "./new_record.tsx";
 import { SelectField } from "../parts/field.tsx";
@@ -85,7 +85,7 @@ async function listPage(
   const { admin } = gateway;
   const value = (name: string): string => query.get(name)?.trim() ?? "";
   const sorting = sortingOf(context, ACCOUNT_ORDERS, "id");
-  const at = Number(/^\d{1,4}$/.exec(value("page"))?.[0] ?? "1");
+  const pages = offsetOf(context, PAGE_LENGTH);
   const status = value("status");
   if (status !== "" && status !== "active" && status !== "disabled") {
     throw invalidField("status", "must be active or disabled");
@@ -100,11 +100,8 @@ async function listPage(
     fromDay: days.from,
     order: sorting.by,
     isDescending: sorting.isDescending,
-    limit: PAGE_LENGTH,
-    offset: (Math.max(1, at) - 1) * PAGE_LENGTH,
+    ...pages.range,
   });
-  const more = new URLSearchParams(query);
-  more.set("page", String(at + 1));
   const decimals = decimalsOf(
     accounts.map(({ spentMicroUsd }) => spentMicroUsd),
   );
@@ -234,7 +231,7 @@ async function listPage(
         {hasMore
           ? (
             <p>
-              <a href={`${NAV}?${more}`}>More</a>
+              <a href={pages.next}>More</a>
             </p>
           )
           : null}

@@ -7,19 +7,27 @@
  */
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import { KEY_ORDERS } from "../../../gateway/accounts/repositories/key_list.ts";
 import { KEY, type KeyRecord } from "../../../gateway/accounts/records.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
 import { keyForms } from "../pages/key_changes.tsx";
 import { keyPage } from "../pages/key_page.tsx";
-import { KeyMeters, KeyState } from "../pages/keys.tsx";
+import { KeyMeters, KeySearch, KeyState } from "../pages/keys.tsx";
 import { page } from "../parts/layout.tsx";
 import { listCsv } from "../csv/list_csv.ts";
 import { Distance, Moment } from "../parts/moment.tsx";
 import { runAdminOperation } from "../http/operations.ts";
+import { offsetOf, sortingOf } from "../parts/sorting.ts";
+import {
+  meantFilters,
+  SuggestedInput,
+  suggestionLists,
+} from "../parts/suggested_filters.tsx";
 import { AccountLink } from "./account_link.tsx";
 
 const NAV = "/console/operator/keys";
+const PAGE_LENGTH = 100;
 
 /** List, and revoke. */
 export const OPERATOR_KEYS_PAGES: readonly OperatorPageRoute[] = [
@@ -84,17 +92,21 @@ async function listPage(
   visit: Visit,
 ): Promise<HttpReply> {
   const { query, gateway } = context;
-  const account = query.get("account") ?? "";
-  const after = query.get("after");
-  const { data: keys, next } = await gateway.admin.keys.list({
-    newestFirst: true,
-    limit: 200,
+  const { redirect, note } = await meantFilters(context, {}, ["account"]);
+  if (redirect !== undefined) return redirect;
+  const account = query.get("account")?.trim() ?? "";
+  const part = query.get("q")?.trim() ?? "";
+  const sorting = sortingOf(context, KEY_ORDERS, "-made");
+  const pages = offsetOf(context, PAGE_LENGTH);
+  const { data: keys, hasMore } = await gateway.admin.listKeys({
+    part,
+    order: sorting.by,
+    isDescending: sorting.isDescending,
+    ...pages.range,
     ...(account === "" ? {} : { accountId: account }),
-    ...(after === null ? {} : { after }),
   });
   const nowMs = gateway.now();
   const states = await gateway.admin.keyStates(keys.map(({ id }) => id));
-  const search = new URLSearchParams({ account, after: next ?? "" });
   return page(
     context,
     visit,
@@ -112,13 +124,11 @@ async function listPage(
       ),
     },
     <>
-      <form class="card row" action={NAV}>
-        <label>
-          Account
-          <input name="account" value={account} placeholder="all" />
-        </label>
-        <button class="main" type="submit">Apply</button>
-      </form>
+      <KeySearch action={NAV} part={part}>
+        {await suggestionLists(context, {}, ["account"])}
+        <SuggestedInput name="account" title="Account" value={account} />
+      </KeySearch>
+      {note}
       <section class="card">
         {keys.length === 0 ? <p>No keys.</p> : (
           <DataTable
@@ -128,11 +138,13 @@ async function listPage(
             columns={[
               {
                 name: "Account",
+                sort: sorting.link("account"),
                 wraps: true,
                 cell: ({ accountId }) => <AccountLink accountId={accountId} />,
               },
               {
                 name: "Name",
+                sort: sorting.link("name"),
                 isFirst: true,
                 wraps: true,
                 cell: ({ id, name }) => (
@@ -144,12 +156,14 @@ async function listPage(
               { name: "Key", cell: ({ hint }) => <code>{hint}</code> },
               {
                 name: "Made",
+                sort: sorting.link("made", true),
                 cell: ({ createdAtMs }) => (
                   <Moment atMs={createdAtMs} of="day" />
                 ),
               },
               {
                 name: "Last used",
+                sort: sorting.link("used", true),
                 cell: ({ lastUsedAtMs }) => lastUsedAtMs === undefined
                   ? <span class="soft">never</span>
                   : <Distance atMs={lastUsedAtMs} nowMs={nowMs} />,
@@ -181,11 +195,13 @@ async function listPage(
             ]}
           />
         )}
-        {next === undefined ? null : (
-          <p>
-            <a href={`${NAV}?${search}`}>More</a>
-          </p>
-        )}
+        {hasMore
+          ? (
+            <p>
+              <a href={pages.next}>More</a>
+            </p>
+          )
+          : null}
       </section>
     </>,
   );

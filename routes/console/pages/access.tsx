@@ -21,6 +21,7 @@ import { TextField } from "../parts/field.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { listCsv } from "../csv/list_csv.ts";
 import { seeOther } from "../http/see_other.ts";
+import { countText } from "../parts/money.tsx";
 import { Distance, Moment } from "../parts/moment.tsx";
 import { NewSecret } from "../parts/new_secret.tsx";
 import { operationInput } from "../http/operation_input.ts";
@@ -87,6 +88,7 @@ async function accessPage(
     limit: 1000,
   });
   const sessions = await gateway.admin.sessions.list(accountId);
+  const webhook = await gateway.admin.webhooks.get(accountId);
   const nowMs = gateway.now();
   const mayManage = isPermitted(kind, "manage");
   return page(
@@ -204,6 +206,51 @@ async function accessPage(
             },
           ]}
         />
+      </section>
+      <section class="card">
+        <h2>Warnings by webhook</h2>
+        {webhook.url === undefined
+          ? (
+            <p class="soft">
+              None: the gateway's operator can have warnings of limits and of
+              the balance sent to an address.
+            </p>
+          )
+          : (
+            <>
+              <p>
+                Sent to <Foreign text={new URL(webhook.url).host} />;{" "}
+                {countText(webhook.pending)} waiting
+                {webhook.lastError === undefined ? "." : (
+                  <>
+                    , the last attempt failed:{" "}
+                    <Foreign text={webhook.lastError} />
+                  </>
+                )}
+              </p>
+              {webhook.deliveries.length === 0 ? null : (
+                <DataTable
+                  name="Warnings that were sent"
+                  rows={webhook.deliveries}
+                  columns={[
+                    {
+                      name: "Time (UTC)",
+                      cell: ({ atMs }) => <Moment atMs={atMs} />,
+                    },
+                    {
+                      name: "Message",
+                      cell: ({ type }) => <code>{type}</code>,
+                    },
+                    {
+                      name: "Outcome",
+                      cell: ({ error }) =>
+                        error === undefined ? "delivered" : "given up",
+                    },
+                  ]}
+                />
+              )}
+            </>
+          )}
       </section>
     </>,
   );

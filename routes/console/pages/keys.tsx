@@ -6,12 +6,16 @@
  * @module
  */
 import { generates } from "../../../gateway/upstream/catalogue/models.ts";
-import type { JSX } from "../jsx.d.ts";
+import type { Children, JSX } from "../jsx.d.ts";
 import {
   KEY,
   type KeyRecord,
   LIMITS,
 } from "../../../gateway/accounts/records.ts";
+import {
+  KEY_ORDERS,
+  type KeyOrder,
+} from "../../../gateway/accounts/repositories/key_list.ts";
 import { isPermitted } from "../../../gateway/accounts/credential_kind.ts";
 import type { KeyState as State } from "../../../gateway/accounts/ledger/key_state.ts";
 import { limitLevels } from "../../../gateway/accounts/ledger/limit_levels.ts";
@@ -35,6 +39,7 @@ import { operationInput } from "../http/operation_input.ts";
 import { runAccountOperation } from "../http/operations.ts";
 import { recordBody, RecordInputs } from "../parts/record_form.tsx";
 import { Snippet } from "../parts/snippet.tsx";
+import { offsetOf, type Sorting, sortingOf } from "../parts/sorting.ts";
 
 /** List, and issue. */
 export const KEYS_ROUTES: readonly AccountPageRoute[] = [
@@ -86,12 +91,15 @@ async function listPage(
   visit: AccountVisit,
 ): Promise<HttpReply> {
   const { gateway, query } = context;
-  const after = query.get("after");
-  const { data: keys, next } = await gateway.admin.keys.list({
+  const sorting = sortingOf(context, KEY_ORDERS, "-made");
+  const pages = offsetOf(context, PAGE_LENGTH);
+  const part = query.get("q")?.trim() ?? "";
+  const { data: keys, hasMore } = await gateway.admin.listKeys({
     accountId: visit.holder.accountId,
-    newestFirst: true,
-    limit: PAGE_LENGTH,
-    ...(after === null ? {} : { after }),
+    part,
+    order: sorting.by,
+    isDescending: sorting.isDescending,
+    ...pages.range,
   });
   const nowMs = gateway.now();
   const day = (atMs: number): string =>
@@ -128,9 +136,13 @@ async function listPage(
           The key is revoked: from now on its calls are refused.
         </p>
       )}
+      {part === "" && keys.length < SEARCHABLE
+        ? null
+        : <KeySearch action="/console/keys" part={part} />}
       <section class="card">
+        {keys.length === 0 && part !== "" ? <p>No keys match.</p> : null}
         {keys.length === 0
-          ? (
+          ? part !== "" ? null : (
             <p>
               No keys yet. A program needs one to call models. {mayManage
                 ? <a href="/console/keys/new">Make the first key</a>
@@ -149,16 +161,17 @@ async function listPage(
                 spent,
                 states,
                 new Set(keys.map(({ replaces = "" }) => replaces)),
+                sorting,
               )}
             />
           )}
-        {next === undefined ? null : (
-          <p>
-            <a href={`/console/keys?after=${encodeURIComponent(next)}`}>
-              Older keys
-            </a>
-          </p>
-        )}
+        {hasMore
+          ? (
+            <p>
+              <a href={pages.next}>More keys</a>
+            </p>
+          )
+          : null}
       </section>
     </>,
   );
@@ -172,10 +185,12 @@ function keyColumns(
   states: ReadonlyMap<string, State>,
   /** Ids of keys that others on the page replace. */
   replaced: ReadonlySet<string>,
+  sorting: Sorting<KeyOrder>,
 ): readonly Column<KeyRecord>[] {
   return [
     {
       name: "Name",
+      sort: sorting.link("name"),
       isFirst: true,
       wraps: true,
       cell: (key) => (
@@ -190,9 +205,14 @@ function keyColumns(
       cell: (key) =>
         key.models === undefined ? "all" : countText(key.models.length),
     },
-    { name: "Made", cell: (key) => <Moment atMs={key.createdAtMs} of="day" /> },
+    {
+      name: "Made",
+      sort: sorting.link("made", true),
+      cell: (key) => <Moment atMs={key.createdAtMs} of="day" />,
+    },
     {
       name: "Last used",
+      sort: sorting.link("used", true),
       cell: (key) =>
         key.lastUsedAtMs === undefined
           ? <span class="soft">never</span>
@@ -237,6 +257,29 @@ function keyColumns(
       }]
       : []),
   ];
+}
+
+/** Fewer keys are seen at a glance. */
+const SEARCHABLE = 10;
+
+/** Finds keys by a part of their name or hint. */
+export function KeySearch(
+  { action, part, children }: {
+    readonly action: string;
+    readonly part: string;
+    readonly children?: Children;
+  },
+): JSX.Element {
+  return (
+    <form class="card row" action={action}>
+      {children}
+      <label>
+        Name or key
+        <input name="q" value={part} placeholder="any part" />
+      </label>
+      <button class="main" type="submit">Apply</button>
+    </form>
+  );
 }
 
 /** Whether a key is neither revoked nor at its end. */

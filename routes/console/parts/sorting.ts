@@ -55,3 +55,25 @@ export function sortingOf<O extends string>(
     },
   };
 }
+
+/** A page of a sorted list. */
+export interface OffsetPage {
+  readonly range: { readonly offset: number; readonly limit: number };
+  /** Address of the next page. */
+  readonly next: string;
+}
+
+/** The page that the address names as `page`, from 1 on. */
+export function offsetOf(
+  { query, path }: Pick<RouteContext, "query" | "path">,
+  limit: number,
+): OffsetPage {
+  const text = /^\d{1,4}$/.exec(query.get("page") ?? "")?.[0] ?? "1";
+  const at = Math.max(1, Number(text));
+  const search = new URLSearchParams(query);
+  search.set("page", String(at + 1));
+  return {
+    range: { offset: (at - 1) * limit, limit },
+    next: `${path}?${search}`,
+  };
+}

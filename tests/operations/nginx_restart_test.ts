@@ -95,6 +95,8 @@ Deno.test({
           VENDORA_API_KEY: "key",
           VENDORA_BASE_URL: upstream.url,
           GATEWAY_LOG: "none",
+          // Workers of nginx that end still send what they have accepted.
+          GATEWAY_SHUTDOWN_DELAY_SECONDS: "1",
         },
       });
     const programs = new Map<string, Program>();

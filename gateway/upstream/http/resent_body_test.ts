@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { gatewayTimers } from "../../timers.ts";
+import { upstreamClient } from "./http_client.ts";
 import { KEPT_BYTES, ResentBody } from "./resent_body.ts";
 
 const PIECE = new Uint8Array(KEPT_BYTES / 4).fill(1);
@@ -61,4 +63,48 @@ Deno.test("close() ends the source", async () => {
   await body.close();
   assert.ok(closed);
   assert.equal(await sizeOf(body), 0);
+});
+
+Deno.test("a slow upstream slows the body: what was read of it and not sent is bounded", async () => {
+  const piece = new Uint8Array(64 * 1024).fill(1);
+  const pieces = 1_024;
+  let read = 0;
+  async function* long(): AsyncGenerator<readonly Uint8Array[], void> {
+    for (let at = 0; at < pieces; at++) {
+      read += piece.length;
+      yield [piece];
+    }
+  }
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  let received = 0;
+  let mostWaiting = 0;
+  const serving = (async () => {
+    using connection = await listener.accept();
+    const buffer = new Uint8Array(64 * 1024);
+    while (received < pieces * piece.length) {
+      received += await connection.read(buffer) ?? Infinity;
+      mostWaiting = Math.max(mostWaiting, read - received);
+    }
+    await connection.write(
+      new TextEncoder().encode("HTTP/1.1 204 No Content\r\n\r\n"),
+    );
+  })();
+  const client = upstreamClient({
+    connectTimeoutMs: 10_000,
+    firstByteTimeoutMs: 60_000,
+    idleTimeoutMs: 10_000,
+  }, gatewayTimers());
+  const body = new ResentBody([], long(), (one: Uint8Array) => one.length);
+  const { status } = await client.call({
+    url: `http://127.0.0.1:${listener.addr.port}/`,
+    headers: {},
+    body: body.as((one) => one, pieces * piece.length),
+    signal: new AbortController().signal,
+  });
+  assert.equal(status, 204);
+  await serving;
+  listener.close();
+  await client.close();
+  // What the system's sockets hold, and a quarter of a MiB.
+  assert.ok(mostWaiting < 32 * 1024 * 1024, String(mostWaiting));
 });

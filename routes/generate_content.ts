@@ -11,16 +11,10 @@ import { accessibleModel } from "../gateway/pipeline/model_access.ts";
 import { traceOf } from "../gateway/http/trace.ts";
 import type { Caller } from "../gateway/accounts/accounts.ts";
 import type { HttpReply } from "../gateway/http/http_reply.ts";
-import type { JsonBody } from "../gateway/http/request_body.ts";
+import { innerBody, type JsonBody } from "../gateway/http/request_body.ts";
 import type { Model } from "../gateway/upstream/catalogue/catalogue.ts";
 import { GENERATES } from "../gateway/upstream/catalogue/models.ts";
-import { encodeText } from "../translate/bytes/buffers.ts";
-import {
-  isObject,
-  type JsonObject,
-  objectOr,
-} from "../translate/bytes/json.ts";
-import { topLevelOf } from "../translate/bytes/json_splice.ts";
+import { isObject, type JsonObject } from "../translate/bytes/json.ts";
 import type { Dialect } from "../translate/dialect.ts";
 import { generateContent } from "../translate/formats/generate_content/mod.ts";
 import { ApiError, invalidField } from "../translate/model/error.ts";
@@ -129,7 +123,7 @@ async function count(
   const slot = gateway.concurrency.acquire(caller.keyId);
   try {
     const given = await readBody(context);
-    const { bytes, json: body, top } = countedRequest(given);
+    const { bytes, json: body, top } = await countedRequest(given);
     const count = await countTokens(gateway, {
       client: {
         dialect: generateContent,
@@ -160,18 +154,17 @@ async function count(
   }
 }
 
-/** The request whose prompt is counted, with its bytes. */
-function countedRequest(given: JsonBody): JsonBody {
+/** The request whose prompt is counted. */
+async function countedRequest(given: JsonBody): Promise<JsonBody> {
   const [first, second] = WHOLE.filter((key) => isObject(given.json[key]));
   if (first === undefined) return given;
   if (second !== undefined) {
     throw invalidField(second, `is given twice, also as ${first}`);
   }
+  const inner = await innerBody(given, first) ?? given;
   // The path names the model.
-  const { model: _, ...json } = objectOr(given.json[first]);
-  const text = JSON.stringify(json);
-  const bytes = encodeText(text);
-  return { bytes, json, top: topLevelOf(bytes, text) };
+  const { model: _, ...json } = inner.json;
+  return { ...inner, json };
 }
 
 const WHOLE = ["generateContentRequest", "generate_content_request"] as const;

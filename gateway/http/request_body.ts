@@ -175,6 +175,24 @@ async function parseInTurns(
   }
 }
 
+/** The object that is the value of a field of a body; undefined if it is none. */
+export async function innerBody(
+  { bytes, json, top }: JsonBody,
+  field: string,
+): Promise<JsonBody | undefined> {
+  const inner = json[field];
+  const place = top.fields.findLast(({ key }) => key === field);
+  if (!isObject(inner) || place === undefined) return undefined;
+  const own = bytes.subarray(place.valueStart, place.valueEnd);
+  return {
+    bytes: own,
+    json: inner,
+    top: isLarge({ bytes: own })
+      ? (await inTurns(largeObject(own, LOOK))).top
+      : topLevelOf(own),
+  };
+}
+
 function assertWithin({ exceeds }: TopLevel): void {
   if (exceeds === "maxFields") {
     throw malformed(`the body has more than ${LOOK.maxFields} fields`);

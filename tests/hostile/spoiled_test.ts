@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { trySpoiledAdmin } from "../support/spoiled_admin.ts";
+import { trySpoiledEmbeddings } from "../support/spoiled_embeddings.ts";
 import { trySpoiledForms } from "../support/spoiled_forms.ts";
 import { trySpoiledInvoices } from "../support/spoiled_invoices.ts";
 import { trySpoiledReplay } from "../support/spoiled_replay.ts";
@@ -35,6 +36,11 @@ Deno.test("20,000 spoiled replies: each reaches the client in its format's gramm
     answered > 4_000 && failed > 2_000,
     `${answered} answered, ${failed} failed`,
   );
+});
+
+Deno.test("20,000 spoiled requests and replies of embeddings: each is taken, or refused as the fault of its side", () => {
+  const taken = trySpoiledEmbeddings(20_000, SEED, failOn);
+  assert.ok(taken > 2_000, `only ${taken} were taken`);
 });
 
 Deno.test("2,000 spoiled admin requests: each is carried out or refused", async () => {

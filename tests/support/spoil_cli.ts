@@ -1,10 +1,11 @@
 /**
  * `deno task fuzz KIND COUNT SEED`: tries COUNT spoiled inputs of a kind (`requests`, `replies`,
- * `admin`, `forms`, `invoices` or `replay`), prints each distinct defect once with its body, and exits with 1 if there are any.
+ * `embeddings`, `admin`, `forms`, `invoices` or `replay`), prints each distinct defect once with its body, and exits with 1 if there are any.
  *
  * @module
  */
 import { trySpoiledAdmin } from "./spoiled_admin.ts";
+import { trySpoiledEmbeddings } from "./spoiled_embeddings.ts";
 import { trySpoiledForms } from "./spoiled_forms.ts";
 import { trySpoiledInvoices } from "./spoiled_invoices.ts";
 import { trySpoiledReplay } from "./spoiled_replay.ts";
@@ -20,6 +21,7 @@ const TRIES: Readonly<
 > = {
   requests: trySpoiledRequests,
   replies: trySpoiledReplies,
+  embeddings: trySpoiledEmbeddings,
   admin: trySpoiledAdmin,
   forms: trySpoiledForms,
   invoices: trySpoiledInvoices,

@@ -22,7 +22,7 @@ interface Shape {
 }
 
 const WRONG_SETTINGS =
-  "tools tool_choice response_format modalities metadata prediction logit_bias web_search_options audio moderation function_call functions"
+  "tool_choice response_format logit_bias function_call functions parallel_tool_calls reasoning_effort store stop seed"
     .split(" ");
 
 function many(count: number, one: (i: number) => string): string {
@@ -93,7 +93,7 @@ const SHAPES: readonly Shape[] = [
       `"messages":${HI},"x":${"[".repeat(1_900)}${"]".repeat(1_900)}`,
   },
   {
-    name: "30,000 messages with 12 wrong settings",
+    name: "30,000 messages with 10 wrong settings",
     fields: () =>
       `"messages":[${
         many(

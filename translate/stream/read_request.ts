@@ -45,12 +45,43 @@ export function readRequest(
   const read = target === undefined
     ? decode
     : (value: unknown) => ({ ...decode(value), ...target });
+  const refusal = refusalOf(shortConversation(body), read);
+  if (refusal === undefined) {
+    try {
+      return read(body);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return readable(body, read, check, error);
+    }
+  }
+  return readable(body, read, check, refusal);
+}
+
+/** Turns of a conversation that is read only once the other fields are known to be right. */
+const MANY_TURNS = 1_000;
+
+/** The body with a turn in place of very many; undefined if it has fewer. */
+function shortConversation(body: JsonObject): JsonObject | undefined {
+  for (const [name, short] of CONVERSATIONS) {
+    const turns = body[name];
+    if (Array.isArray(turns) && turns.length > MANY_TURNS) {
+      return { ...body, [name]: short };
+    }
+  }
+  return undefined;
+}
+
+function refusalOf(
+  body: JsonObject | undefined,
+  read: (body: unknown) => GenerationRequest,
+): ApiError | undefined {
+  if (body === undefined) return undefined;
   try {
-    return read(body);
-  } catch (refusal) {
-    if (!(refusal instanceof ApiError)) throw refusal;
-    check(body);
-    return { ...readable(body, read, refusal), refusal };
+    read(body);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
   }
 }
 
@@ -68,8 +99,10 @@ function assertModel(given: unknown, model: string): void {
 function readable(
   body: JsonObject,
   decode: (body: unknown) => GenerationRequest,
+  check: (body: unknown) => void,
   refusal: ApiError,
 ): GenerationRequest {
+  check(body);
   const left: JsonDraft = { ...body };
   const skipped = new Set<string>();
   let fault = refusal;
@@ -92,6 +125,7 @@ function readable(
       const text = [...skipped].map((name) => textOf(body[name])).join("\n");
       return {
         ...request,
+        refusal,
         turns: [...request.turns, {
           role: "user",
           parts: [{ type: "text", text }],

@@ -255,8 +255,14 @@ export class Connection implements OpenSocket {
     this.#handled(one.size);
     try {
       await this.#reply(one, this.#memory.lane(lane), abort.signal);
-    } catch {
-      this.#socket.close(CLOSED.failed, "the gateway failed");
+    } catch (error) {
+      // Its end is unknown to the client: no further request may follow it.
+      this.#cut(
+        CLOSED.failed,
+        error instanceof ApiError
+          ? error
+          : new ApiError("internal", "the gateway failed during the reply"),
+      );
     }
     this.#running.delete(lane);
     if (this.#isOver) return;
@@ -349,11 +355,16 @@ export class Connection implements OpenSocket {
     signal.addEventListener("abort", stop);
     try {
       for (;;) {
-        const { done, value } = await reader.read();
-        if (done) break;
-        await send(parser.push(value));
+        const next = await reader.read().catch(() => undefined);
+        // The pump, too, cuts off a client that reads too slowly.
+        if (next === undefined) return this.#dropSlowReader();
+        if (next.done) break;
+        await send(parser.push(next.value));
       }
       await send(parser.end());
+    } catch (error) {
+      stop();
+      throw error;
     } finally {
       signal.removeEventListener("abort", stop);
     }

@@ -10,6 +10,7 @@ import { requestText } from "../support/hostile_bodies.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { RawClient } from "../support/raw_client.ts";
 import { type RawUpstream, startRawUpstream } from "../support/raw_upstream.ts";
+import { openSocket } from "../support/socket_client.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import { TEST_KEY } from "../support/test_gateway.ts";
 import {
@@ -42,6 +43,8 @@ async function withProgram(
       await using program = await startProgram({
         folder,
         env: {
+          VENDORA_API_KEY: "k",
+          VENDORA_BASE_URL: upstream.vendors.vendora.baseUrl,
           VENDORB_API_KEY: "k",
           VENDORB_BASE_URL: upstream.vendors.vendorb.baseUrl,
           GATEWAY_KEY: TEST_KEY,
@@ -165,6 +168,24 @@ Deno.test("a client that does not read and one that is still sending do not keep
   }, (charges) => {
     assert.deepEqual(charges.map(({ ended }) => ended), ["failed"]);
   }));
+
+Deno.test("at a signal a web socket finishes its reply and ends, and an idle one ends at once", () =>
+  withProgram({}, async (program, upstream) => {
+    const idle = await openSocket(program.url);
+    const busy = await openSocket(program.url);
+    const asked = upstream.next();
+    const model = "vendora-opus-4-8";
+    busy.send({ type: "response.create", model, input: "Hi." });
+    const { socket } = await withTimeout(asked, "the call");
+    const frames = framesOf("text", "messages").map(chunk);
+    await socket.send(STREAM_HEAD + frames.slice(0, 4).join(""));
+    await busy.until(({ type }) => type === "response.created");
+    program.signal("SIGTERM");
+    assert.equal((await withTimeout(idle.closed, "the close")).code, 1001);
+    await socket.send(frames.slice(4).join("") + LAST_CHUNK);
+    await busy.until(({ type }) => type === "response.completed");
+    assert.equal((await withTimeout(busy.closed, "the close")).code, 1001);
+  }, (charges) => assert.equal(charges.length, 1)));
 
 Deno.test("a signal ends an idle gateway at once", () =>
   withProgram({ GATEWAY_DRAIN_SECONDS: "20" }, async (program) => {

@@ -17,6 +17,7 @@ import {
   type FaultUpstream,
   startFaultUpstream,
 } from "../support/fault_upstream.ts";
+import { openSocket, type SocketClient } from "../support/socket_client.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import type { KeptMemory } from "../support/measured_program.ts";
 
@@ -72,7 +73,12 @@ interface Kind {
   readonly vendor: string;
   readonly timeouts?: Readonly<Record<string, number>>;
   /** What the client does. By default it reads the whole reply. */
-  readonly caller?: "leaves-before" | "leaves-inside" | "reads-nothing";
+  readonly caller?:
+    | "leaves-before"
+    | "leaves-inside"
+    | "reads-nothing"
+    | "opens-a-socket"
+    | "shares-a-socket";
   /** The expected outcome as the client sees it. */
   readonly outcome: RegExp;
   /** The share of the calls that is made, for kinds that take long: they move much or wait for packets. */
@@ -180,6 +186,22 @@ const KINDS: readonly Kind[] = TRANSPORTS.flatMap((over): Kind[] =>
       vendor: `${over}-refused`,
       outcome: /^502 /,
     },
+    ...(over === "secure" ? [] : [
+      {
+        name: "web socket with one turn",
+        behaviour: "stream",
+        stream: true,
+        caller: "opens-a-socket",
+        outcome: /^response\.completed/,
+      } as const,
+      {
+        name: "turn in a web socket",
+        behaviour: "stream",
+        stream: true,
+        caller: "shares-a-socket",
+        outcome: /^response\.completed/,
+      } as const,
+    ]),
     ...(over === "plain" ? [] : [
       {
         name: "handshake cut",
@@ -304,8 +326,11 @@ function configOf(ports: Bench["ports"]): string {
     {
       display_name: name,
       created: 1,
-      vendor,
-      upstream_model: behaviour,
+      candidates: [{
+        vendor,
+        upstream_model: behaviour,
+        dialect: "chat_completions",
+      }],
       context_tokens: 1000,
       price: { input: 1, output: 1, cache_read: 1, cache_write: 1 },
       ...(timeouts === undefined ? {} : { timeouts }),
@@ -401,21 +426,42 @@ async function isIdle(url: string): Promise<boolean> {
   const response = await fetch(`${url}/metrics`, {
     headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
   });
-  return /^gateway_calls_under_way 0$/m.test(await response.text());
+  const text = await response.text();
+  return /^gateway_calls_under_way 0$/m.test(text) &&
+    /^gateway_open_web_sockets 0$/m.test(text);
 }
+
+/** How the calls of a kind reach the gateway. */
+interface Way {
+  readonly url: string;
+  readonly client: Deno.HttpClient;
+  /** The web socket that all of them share. */
+  readonly shared: SocketClient | undefined;
+}
+
+const BEARER = { authorization: `Bearer ${KEY}` };
 
 /** Makes a call and returns its outcome. */
 async function call(
-  { url, client }: { readonly url: string; readonly client: Deno.HttpClient },
+  { url, client, shared }: Way,
   { upstream }: Bench,
   kind: Kind,
   nonce: string,
 ): Promise<string> {
+  const model = kind.name.replaceAll(/[^a-z]+/g, "-");
+  // Longer than a first read of a socket, as real requests are.
+  const content = `<<${nonce}>>${"x".repeat(2000)}`;
+  if (kind.caller === "opens-a-socket" || shared !== undefined) {
+    const socket = shared ?? await openSocket(url, BEARER);
+    const turn = { model, input: content, store: false };
+    const events = await socket.create(turn);
+    if (shared === undefined) await socket.close();
+    return String(events.at(-1)?.["type"]);
+  }
   const body = JSON.stringify({
-    model: kind.name.replaceAll(/[^a-z]+/g, "-"),
+    model,
     stream: kind.stream,
-    // Longer than a first read of a socket, as real requests are.
-    messages: [{ role: "user", content: `<<${nonce}>>${"x".repeat(2000)}` }],
+    messages: [{ role: "user", content }],
   });
   if (kind.caller === "reads-nothing") {
     return await readNothing(url, upstream, nonce, body);
@@ -426,7 +472,7 @@ async function call(
     method: "POST",
     headers: {
       "content-type": "application/json",
-      authorization: `Bearer ${KEY}`,
+      ...BEARER,
     },
     body,
     signal: leaving.signal,
@@ -481,14 +527,20 @@ async function calls(
   // Connections that stay open would count as kept memory: disposing the client closes those to
   // the gateway, and the upstream closes its own.
   using client = Deno.createHttpClient({ poolMaxIdlePerHost: LANES });
+  const shared = kind.caller === "shares-a-socket"
+    ? await openSocket(url, BEARER)
+    : undefined;
   const lane = async (): Promise<void> => {
     while (left-- > 0) {
       const nonce = String(nonces++);
-      const outcome = await call({ url, client }, bench, kind, nonce);
+      const outcome = await call({ url, client, shared }, bench, kind, nonce);
       if (!kind.outcome.test(outcome)) wrong.push(outcome.slice(0, 300));
     }
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  // The events of a web socket are read in order.
+  const lanes = shared === undefined ? LANES : 1;
+  await Promise.all(Array.from({ length: lanes }, lane));
+  await shared?.close();
   await bench.upstream.closeIdle();
   return wrong;
 }

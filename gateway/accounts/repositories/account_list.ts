@@ -5,7 +5,14 @@
  */
 import { type Account, ACCOUNT_ROW } from "../records.ts";
 import { recordFrom } from "../store/record_rows.ts";
-import { intOf, intOrUndefined, type SqlValue } from "../store/store.ts";
+import {
+  intOf,
+  intOrUndefined,
+  type SqlRow,
+  type SqlValue,
+  type Store,
+  textOf,
+} from "../store/store.ts";
 import { dayNumber } from "./days.ts";
 import { orUnavailable, type RepositoryContext } from "./repository.ts";
 
@@ -80,28 +87,61 @@ export async function listAccounts(
   const where = conditions.length === 0
     ? ""
     : `WHERE ${conditions.join(" AND ")}`;
+  // Of all accounts only what they are sorted by is added up.
+  const [spent, join] = order === "spent"
+    ? [
+      "COALESCE(s.spent, 0)",
+      "LEFT JOIN (SELECT account_id, SUM(micro_usd) AS spent FROM usage_days WHERE day >= $1 GROUP BY account_id) s " +
+      "ON s.account_id = a.id",
+    ]
+    : ["$1", ""];
+  const used = order === "used" ? LAST_USED : "0";
   const rows = await orUnavailable(() =>
     store.report(
-      `SELECT a.*, CAST(COALESCE(s.spent, 0) AS BIGINT) AS spent, ` +
-        `(SELECT MAX(k.last_used_at_ms) FROM keys k WHERE k.account_id = a.id) AS used ` +
-        `FROM (SELECT * FROM accounts ORDER BY id LIMIT ${SEARCHED}) a LEFT JOIN ` +
-        `(SELECT account_id, SUM(micro_usd) AS spent FROM usage_days WHERE day >= $1 GROUP BY account_id) s ` +
-        `ON s.account_id = a.id ${where} ORDER BY ${ORDERS[order]} ${
-          isDescending ? "DESC" : "ASC"
-        } NULLS LAST, a.id LIMIT ${put(limit + 1)} OFFSET ${put(offset)}`,
+      `SELECT a.*, CAST(${spent} AS BIGINT) AS spent, ${used} AS used ` +
+        `FROM (SELECT * FROM accounts ORDER BY id LIMIT ${SEARCHED}) a ${join} ${where} ORDER BY ${
+          ORDERS[order]
+        } ${isDescending ? "DESC" : "ASC"} NULLS LAST, a.id LIMIT ${
+          put(limit + 1)
+        } OFFSET ${put(offset)}`,
       values,
     )
   );
+  const data = rows.slice(0, limit).map((row) => recordFrom(ACCOUNT_ROW, row));
+  const figures = await figuresOf(store, data.map(({ id }) => id), values[0]);
   return {
-    data: rows.slice(0, limit).map((row) => {
-      const lastUsedAtMs = intOrUndefined(row, "used");
+    data: data.map((account) => {
+      const row = figures.get(account.id);
+      const lastUsedAtMs = row && intOrUndefined(row, "used");
       return {
-        ...recordFrom(ACCOUNT_ROW, row),
+        ...account,
         purses: [],
-        spentMicroUsd: intOf(row, "spent"),
+        spentMicroUsd: row === undefined ? 0 : intOf(row, "spent"),
         ...(lastUsedAtMs === undefined ? {} : { lastUsedAtMs }),
       };
     }),
     hasMore: rows.length > limit,
   };
+}
+
+const LAST_USED =
+  "(SELECT MAX(k.last_used_at_ms) FROM keys k WHERE k.account_id = a.id)";
+
+/** What some accounts spent since a day, and when they were used last, by their ids. */
+async function figuresOf(
+  { report, dialect }: Store,
+  ids: readonly string[],
+  fromDay: SqlValue = 0,
+): Promise<ReadonlyMap<string, SqlRow>> {
+  const rows = await orUnavailable(() =>
+    report(
+      "SELECT a.id, CAST(COALESCE((SELECT SUM(d.micro_usd) FROM usage_days d " +
+        "WHERE d.account_id = a.id AND d.day >= $2), 0) AS BIGINT) AS spent, " +
+        `${LAST_USED} AS used FROM accounts a WHERE a.id IN ${
+          dialect.texts(1)
+        }`,
+      [JSON.stringify(ids), fromDay],
+    )
+  );
+  return new Map(rows.map((row) => [textOf(row, "id"), row]));
 }

@@ -13,11 +13,19 @@ import {
   USER,
 } from "../../deploy/image/places.ts";
 import { run } from "../../deploy/image/run.ts";
+import {
+  POSTGRES_PROGRAMS,
+  startPostgresServer,
+} from "../../gateway/accounts/testing/postgres_server.ts";
+import { collected } from "../support/collected_program.ts";
 import { UnpackedImage, whyNoContainer } from "../support/container.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** Of the unpacked file system. */
 const MAX_BYTES = 220e6;
+
+const NGINX = "/usr/sbin/nginx";
+const hasNginx = await run(NGINX, ["-v"]).then(() => true, () => false);
 
 const why = await whyNoContainer();
 if (why !== undefined) {
@@ -74,6 +82,12 @@ Deno.test({
         "its container writes to its volume alone",
         () => assertReadOnly(image),
       );
+      await t.step({
+        name:
+          "two containers on Postgres behind the nginx of compose.yaml lose no call when one is killed (skipped without either)",
+        ignore: POSTGRES_PROGRAMS === undefined || !hasNginx,
+        fn: () => runTwo(image, folder),
+      });
     } finally {
       await Deno.remove(folder, { recursive: true });
     }
@@ -195,7 +209,82 @@ function freePort(): string {
   return String(listener.addr.port);
 }
 
+const OWN_KEY = "sk-0123456789abcdefghij";
 const STARTED = /^Model gateway at (\S+)$/m;
+
+/** What a streamed call ends with: `ok`, or the status of a reply that is not complete. */
+async function streamed(url: string): Promise<number | "ok"> {
+  const response = await fetch(`${url}/v1/messages`, {
+    method: "POST",
+    headers: { "x-api-key": OWN_KEY, "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "vendora-opus-4-8",
+      max_tokens: 9,
+      stream: true,
+      messages: [{ role: "user", content: "Hi" }],
+    }),
+  });
+  const text = await response.text();
+  return text.includes("event: message_stop") ? "ok" : response.status;
+}
+
+async function runTwo(image: UnpackedImage, folder: string): Promise<void> {
+  await using postgres = await startPostgresServer();
+  const secret = (name: string, text: string): string => {
+    Deno.writeTextFileSync(join(image.volume, name), text);
+    return `/${PLACES.data}/${name}`;
+  };
+  const env = {
+    HOST: "127.0.0.1",
+    GATEWAY_UPSTREAM: "replay",
+    DATABASE_URL_FILE: secret("database_url", `${postgres.url}\n`),
+    GATEWAY_STORE_KEY_FILE: secret("store_key", "0".repeat(32)),
+    GATEWAY_KEY_FILE: secret("key", OWN_KEY),
+  };
+  const [port = "", otherPort = "", proxyPort = ""] = [0, 1, 2].map(freePort);
+  await using first = image.start({ ...env, PORT: port });
+  await using second = image.start({ ...env, PORT: otherPort });
+  await Promise.all([first.printed(STARTED), second.printed(STARTED)]);
+  const conf = join(folder, "nginx.conf");
+  await Deno.mkdir(join(folder, "nginx"));
+  await Deno.writeTextFile(
+    conf,
+    (await Deno.readTextFile(`${ROOT}deploy/nginx/nginx.conf`))
+      .replace("gateway-1:8787", `127.0.0.1:${port}`)
+      .replace("gateway-2:8787", `127.0.0.1:${otherPort}`)
+      .replace("listen 8080;", `listen 127.0.0.1:${proxyPort};`)
+      .replaceAll("/tmp/", `${folder}/nginx/`),
+  );
+  await using nginx = collected(
+    new Deno.Command(NGINX, {
+      args: [
+        ...["-c", conf, "-e", "stderr"],
+        ...["-g", "daemon off; error_log stderr notice;"],
+      ],
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn(),
+  );
+  await nginx.printed(/start worker process \d/);
+  const url = `http://127.0.0.1:${proxyPort}`;
+  const assertServes = async (): Promise<void> => {
+    for (let call = 0; call < 10; call++) {
+      assert.equal(await streamed(url), "ok", nginx.output());
+    }
+  };
+  await assertServes();
+  for (const path of ["/metrics", "/admin/v1/accounts", "/console/operator"]) {
+    const hidden = await fetch(url + path);
+    assert.equal(hidden.status, 404, path);
+    await hidden.body?.cancel();
+  }
+  Deno.kill(first.pid, "SIGKILL");
+  await first.ended;
+  await assertServes();
+  nginx.signal("SIGQUIT");
+  await nginx.ended;
+}
 
 async function runAndKill(image: UnpackedImage): Promise<void> {
   const env = {

@@ -76,7 +76,7 @@ export function openSqliteStore(
   options: SqliteOptions = {},
 ): Store {
   const inMemory = path === ":memory:";
-  const hadLog = existsSync(`${path}-wal`);
+  const hadLog = !inMemory && existsSync(`${path}-wal`);
   if (!inMemory) createOwnFile(path);
   const database = new DatabaseSync(path);
   database.exec(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`);

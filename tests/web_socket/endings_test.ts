@@ -301,3 +301,20 @@ Deno.test("a client that does not read holds one buffer, and is cut off", async 
     await upstream.close();
   }
 });
+
+Deno.test("a client that does not answer the close counts until it leaves", () =>
+  withGateway(async (gateway) => {
+    const socket = await openByHand(gateway.url);
+    await socket.send(frame(2, new Uint8Array(3)));
+    const received: number[] = [];
+    // The close frame follows the error.
+    while (!received.includes(0x88)) {
+      const piece = await withTimeout(socket.read(), "the close");
+      assert.ok(typeof piece !== "string");
+      received.push(...piece);
+    }
+    const { sockets } = gateway.gateway;
+    assert.equal(sockets.count, 1);
+    socket.close();
+    await withTimeout(sockets.closed(), "the last one");
+  }));

@@ -32,29 +32,16 @@ import { type Check, checksWith } from "../../suite/check.ts";
 import {
   demanded,
   type Finding,
-  NotTestable,
   observed,
   statusIs,
 } from "../../suite/finding.ts";
+import { sentFor } from "../responses/sent_request.ts";
 import {
   PICTURE,
   PICTURE_ADDRESS,
   PLACED,
   SETTINGS,
 } from "./scenarios_requests.ts";
-
-/**
- * The request upstream of an answered exchange.
- * @throws {NotTestable} when there is none
- */
-function sentFor(x: Exchange): UpstreamCall {
-  const call = x.upstream.at(-1);
-  if (call !== undefined && x.head?.status === 200) return call;
-  throw new NotTestable(
-    `"${x.label}" was to reach the upstream, and was answered ${x.head?.status}`,
-    x,
-  );
-}
 
 /** Judges the request upstream of each request with that name. */
 function upstream(

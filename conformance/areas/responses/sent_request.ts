@@ -1,4 +1,4 @@
-/** Finds and judges what the target sent upstream for a request of the area `responses`. */
+/** Finds and judges what the target sent upstream for a request. */
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
 import type { Check } from "../../suite/check.ts";
 import { NotTestable, observed } from "../../suite/finding.ts";

@@ -25,6 +25,7 @@ import {
   statusIs,
 } from "../../suite/finding.ts";
 import { HANDSHAKE_ACCEPT } from "../../suite/web_socket_handshake.ts";
+import { sentFor } from "../responses/sent_request.ts";
 import { SAID } from "./scenarios.ts";
 
 const TURNS = "web-socket-turns";
@@ -104,13 +105,6 @@ function inErrors(change: (event: JsonObject) => JsonObject): Hooks {
   );
 }
 
-/** What the model received in the last request of a turn. */
-function sentFor(x: Exchange): string {
-  const call = x.upstream.at(-1);
-  if (call !== undefined) return call.body;
-  throw new NotTestable(`no request upstream: ${x.text.slice(0, 200)}`, x);
-}
-
 /** Judges what reached the model. */
 function reaches(
   name: string,
@@ -118,7 +112,7 @@ function reaches(
 ): Check["judge"] {
   return (e) =>
     replies(e, name).map((x) => {
-      const body = sentFor(x);
+      const { body } = sentFor(x);
       return observed("request upstream", body.slice(0, 400), x).mustBe(
         words.join(", "),
         words.every((each) => body.includes(each)),

@@ -41,15 +41,15 @@ function repeats(docstring: string, name: string): boolean {
   );
 }
 
-async function modules(folder: URL): Promise<URL[]> {
+async function files(folder: URL, suffix: RegExp): Promise<URL[]> {
   const found: URL[] = [];
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
     if (name.startsWith(".") || ["data", "dist", "cov"].includes(name)) {
       continue;
     }
     const url = new URL(isDirectory ? `${name}/` : name, folder);
-    if (isDirectory) found.push(...await modules(url));
-    else if (/\.tsx?$/.test(name)) found.push(url);
+    if (isDirectory) found.push(...await files(url, suffix));
+    else if (suffix.test(name)) found.push(url);
   }
   return found;
 }
@@ -57,7 +57,7 @@ async function modules(folder: URL): Promise<URL[]> {
 Deno.test("no docstring only repeats the name that it documents", async () => {
   const repeated: string[] = [];
   let read = 0;
-  for (const url of await modules(ROOT)) {
+  for (const url of await files(ROOT, /\.tsx?$/)) {
     const text = await Deno.readTextFile(url);
     for (const [, docstring = "", name = ""] of text.matchAll(DOCUMENTED)) {
       read++;
@@ -123,4 +123,32 @@ Deno.test("docs/translation.md has the settings of every format and what they ne
   });
   const text = expected.map((row) => `| ${row.join(" | ")} |`).join("\n");
   assert.deepEqual(rows, expected, `the rows should be\n${text}`);
+});
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchors(page: string): ReadonlySet<string> {
+  const headings = [...page.matchAll(/^#+ (.*)$/gm)].map(([, text = ""]) =>
+    text.toLowerCase().replaceAll(/[^\p{L}\p{N}_ -]/gu, "").replaceAll(" ", "-")
+  );
+  return new Set(headings);
+}
+
+Deno.test("links in pages lead to a file, and to a heading of it", async () => {
+  const pages = await files(ROOT, /\.md$/);
+  assert.ok(pages.length > 30);
+  const textOf = async (url: URL): Promise<string> =>
+    (await Deno.readTextFile(url)).replaceAll(/^ *```[^]*?^ *```/gm, "");
+  const broken: string[] = [];
+  for (const base of pages) {
+    const links = (await textOf(base)).matchAll(/\]\((?!https?:)([^)\s]+)\)/g);
+    for (const [, link = ""] of links) {
+      const { hash, href } = new URL(link, base);
+      const file = new URL(href.slice(0, href.length - hash.length));
+      const exists = await Deno.stat(file).then(() => true, () => false);
+      const isFound = exists &&
+        (hash === "" || anchors(await textOf(file)).has(hash.slice(1)));
+      if (!isFound) broken.push(`${base.pathname}: ${link}`);
+    }
+  }
+  assert.deepEqual(broken, []);
 });

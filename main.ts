@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { generates } from "./gateway/upstream/catalogue/models.ts";
 import { readFileSync } from "node:fs";
 import { compose } from "./compose.ts";
 import { banner } from "./gateway/banner.ts";
@@ -249,7 +248,7 @@ address.promise.then(({ hostname, port }) => {
     ...(signInCode === undefined ? {} : { signInCode }),
     hasConsole: gateway.console !== undefined,
     isInMemory: accounts.isInMemory,
-    models: gateway.models.models.filter(generates).map(({ id }) => id),
+    models: gateway.models.models,
   });
   output([text, ...denoDefects(Deno.version.deno), ""].join("\n")).catch(() => {
     // Standard output is closed; the log counts its own lines.

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { generates, type ModelRow } from "./upstream/catalogue/models.ts";
 import { ANY_KEY_SETTING } from "./upstream/catalogue/vendors.ts";
 import type { Config } from "./config.ts";
 import { missingNotes, vendorNotes } from "./configuration_notes.ts";
@@ -24,10 +25,12 @@ export interface BannerOptions {
   /** True if usage and balances are kept in memory only. */
   readonly isInMemory: boolean;
   /**
-   * Ids of the offered models: the first and the last appear in the commands, or a placeholder if
-   * there is none.
+   * The offered models: the first and the last that generate appear in the commands, or a
+   * placeholder if there is none.
    */
-  readonly models: readonly string[];
+  readonly models: readonly (Pick<ModelRow, "operations"> & {
+    readonly id: string;
+  })[];
 }
 
 /** The banner's text. */
@@ -36,8 +39,10 @@ export function banner(
 ): string {
   const { config, baseUrl, firstKey, isInMemory, models, signInCode } = options;
   const key = firstKey ?? "$GATEWAY_KEY";
-  const model = models[0] ?? "MODEL";
-  const other = models.at(-1) ?? model;
+  const ids = models.map(({ id }) => id);
+  const generating = models.filter(generates);
+  const model = generating[0]?.id ?? "MODEL";
+  const other = generating.at(-1)?.id ?? model;
   const lines = [
     `Model gateway at ${baseUrl}`,
     `Version: ${VERSION}`,
@@ -45,8 +50,8 @@ export function banner(
       ? `Upstream: the embedded replay (set ${ANY_KEY_SETTING} for real models)`
       : `Upstream: ${Object.keys(config.vendors).join(", ")}`,
     ...vendorNotes(config),
-    `Models: ${models.join(", ")}`,
-    ...missingNotes(config, models),
+    `Models: ${ids.join(", ")}`,
+    ...missingNotes(config, ids),
     "",
   ];
   if (isInMemory) {

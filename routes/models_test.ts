@@ -119,7 +119,7 @@ Deno.test("a model whose vendor has no key is reported as unknown to a key that 
   }
 });
 
-Deno.test("the banner lists the models that are not offered, and the settings that enable them", async () => {
+Deno.test("the banner lists the offered models, those that are not, and the settings that enable them", async () => {
   const gateway = await startTestGateway({
     env: {
       VENDORA_API_KEY: "k",
@@ -135,6 +135,12 @@ Deno.test("the banner lists the models that are not offered, and the settings th
             { vendor: "east", upstream_model: "gpt-5-east" },
           ],
         },
+        "house-embed": {
+          vendor: "vendord",
+          upstream_model: "embed",
+          operations: ["embeddings"],
+          free: true,
+        },
       },
     }),
     realVendors: true,
@@ -146,8 +152,10 @@ Deno.test("the banner lists the models that are not offered, and the settings th
       baseUrl: gateway.url,
       hasConsole: true,
       isInMemory: false,
-      models: registry.models.map(({ id }) => id),
+      models: registry.models,
     });
+    assert.match(text, /^Models: .*, vendord-m3, house-embed$/m);
+    assert.ok(!text.includes('"model": "house-embed"'), text);
     assert.ok(
       text.includes(
         "\nNot offered: vendorb-5.5 (set VENDORB_API_KEY); vendorb-5 (set VENDORB_API_KEY or EAST_API_KEY); " +

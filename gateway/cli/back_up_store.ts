@@ -11,7 +11,10 @@ import { FlagError } from "./flag_values.ts";
  *
  * @throws {FlagError} for a store that is no file, and a file that cannot be written
  */
-export function backUpStore(databaseUrl: string, file: string): string {
+export async function backUpStore(
+  databaseUrl: string,
+  file: string,
+): Promise<string> {
   const path = /^sqlite:(?!:memory:)(.+)$/.exec(databaseUrl)?.[1];
   if (path === undefined) {
     throw new FlagError(
@@ -19,7 +22,7 @@ export function backUpStore(databaseUrl: string, file: string): string {
     );
   }
   try {
-    backUpSqlite(path, file);
+    await backUpSqlite(path, file);
   } catch (error) {
     const { name, code } = error as Error & { readonly code?: unknown };
     throw new FlagError(

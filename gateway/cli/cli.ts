@@ -52,7 +52,7 @@ export interface CliContext {
     url: string | undefined,
   ) => Promise<ConfigCheck>;
   /** Copies the store into a file, for `store backup`; returns what it did. */
-  readonly backUp?: (file: string) => string;
+  readonly backUp?: (file: string) => Promise<string>;
   /** The models of a vendor, for `models discover`, and the files that it changes. */
   readonly models?: {
     readonly discover: (
@@ -146,7 +146,7 @@ async function execute(
   }
   if (command.operationId === "backUpStore") {
     if (context.backUp === undefined) throw new FlagError("no configuration");
-    print(context.backUp(id ?? ""));
+    print(await context.backUp(id ?? ""));
     return 0;
   }
   if (command.operationId === "reconcile") {

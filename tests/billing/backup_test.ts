@@ -158,7 +158,7 @@ Deno.test("a restored store opens the stored replies of its keys; those of anoth
         assert.equal(found.status, 200);
         await found.body?.cancel();
       }
-      backUpStore(
+      await backUpStore(
         `sqlite:${folder}/data/gateway.sqlite3`,
         `${folder}/copy.sqlite3`,
       );
@@ -209,7 +209,7 @@ Deno.test("a backup of a SQLite store under load is a state that it has had; a g
       (load) =>
         backUpUnderLoad(load, async () => {
           await setWebhook(url);
-          backUpStore(url, copy);
+          await backUpStore(url, copy);
         }),
     );
     await assertRestored(url, `sqlite:${copy}`, REPLIES);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import type { CredentialPlan } from "../../gateway/upstream/credentials/credential_plan.ts";
+import { taskFlags } from "../support/task_flags.ts";
 import { tokenEndpoints } from "../support/token_endpoints.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -142,15 +143,6 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-async function startFlags(): Promise<readonly string[]> {
-  const { tasks } = JSON.parse(
-    await Deno.readTextFile(new URL("deno.json", ROOT)),
-  );
-  return String(tasks.start).split(" ").filter((word) =>
-    /^--(no-prompt$|allow-)/.test(word)
-  );
-}
-
 async function writeFiles(folder: string): Promise<void> {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   await Deno.writeTextFile(`${folder}/token`, "projected");
@@ -208,7 +200,7 @@ for (const [name, { plan, env = {}, headers }] of Object.entries(CASES)) {
       const put = (text: string) => text.replaceAll("URL", endpoints.url);
       // With it, `node:https` asks for another permission.
       const certificates = `${folder}/token`;
-      const result = await opened(folder, await startFlags(), {
+      const result = await opened(folder, await taskFlags("start"), {
         ...Object.fromEntries(
           Object.entries(env).map(([key, value]) => [key, put(value)]),
         ),

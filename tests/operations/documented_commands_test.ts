@@ -1,11 +1,15 @@
-/** The commands of docs/billing.md, run in their order on a new store. */
+/** The commands of docs/billing.md, run in their order on a new store, and its backup, with the permissions of their task. */
 import assert from "node:assert/strict";
+import { taskFlags } from "../support/task_flags.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-async function commands(): Promise<readonly string[]> {
-  const page = await Deno.readTextFile(new URL("docs/billing.md", ROOT));
-  return [...page.matchAll(/^deno task admin (.+)$/gm)].map(([, line = ""]) =>
+async function commands(
+  page: string,
+  pattern: RegExp,
+): Promise<readonly string[]> {
+  const text = await Deno.readTextFile(new URL(page, ROOT));
+  return [...text.matchAll(pattern)].map(([, line = ""]) =>
     line.replace(/ +#.*$/, "")
   );
 }
@@ -18,25 +22,31 @@ function words(line: string): readonly string[] {
 }
 
 // `key_…` is the key of the command before.
-Deno.test("the commands of docs/billing.md work in their order", async () => {
-  const lines = await commands();
+Deno.test("the commands of docs/billing.md work in their order, and so does the backup of docs/operations.md", async () => {
+  const lines = await commands("docs/billing.md", /^deno task admin (.+)$/gm);
+  const backups = await commands(
+    "docs/operations.md",
+    /`deno task admin (store [^`]+)`/g,
+  );
   assert.ok(lines.length >= 6);
+  assert.equal(backups.length, 1);
+  const flags = await taskFlags("admin");
   const folder = await Deno.makeTempDir();
   let keyId = "";
   try {
-    for (const line of lines) {
+    for (const line of [...lines, ...backups]) {
       const { success, stdout, stderr } = await new Deno.Command(
         Deno.execPath(),
         {
           args: [
             "run",
-            "--allow-all",
+            ...flags,
             `--config=${new URL("deno.json", ROOT).pathname}`,
             new URL("gateway/cli/cli.ts", ROOT).pathname,
             ...words(line.replace("key_…", keyId)),
           ],
           cwd: folder,
-          env: { DATABASE_URL: `sqlite:${folder}/store.sqlite3` },
+          env: { DATABASE_URL: "sqlite:./data/gateway.sqlite3" },
         },
       ).output();
       const decoder = new TextDecoder();

@@ -5,21 +5,13 @@ import { requestText } from "../support/hostile_bodies.ts";
 import { checkReply } from "../support/check_reply.ts";
 import { startProgram } from "../support/program.ts";
 import { startRawUpstream } from "../support/raw_upstream.ts";
+import { taskFlags } from "../support/task_flags.ts";
 import { TEST_KEY } from "../support/test_gateway.ts";
 import { wholeAnswer, wholeOf } from "../support/upstream_bytes.ts";
 
-const DENO_JSON = new URL("../../deno.json", import.meta.url);
-
-/** The permission flags of a task. */
-async function flagsOf(task: string): Promise<readonly string[]> {
-  const { tasks } = JSON.parse(await Deno.readTextFile(DENO_JSON));
-  const words: readonly string[] = String(tasks[task]).split(" ");
-  return words.filter((word) => /^--(no-prompt$|allow-)/.test(word));
-}
-
 Deno.test("the tasks request only network, environment, the working directory and ./data, and never prompt; start may lower priorities", async () => {
   for (const task of ["start", "admin"]) {
-    assert.deepEqual(await flagsOf(task), [
+    assert.deepEqual(await taskFlags(task), [
       "--no-prompt",
       "--allow-net",
       "--allow-env",

@@ -55,7 +55,7 @@ Deno.test("a copy of the main file alone lacks charges, and the audit finds it; 
     await Deno.copyFile(path, copy("alone"));
     await Deno.copyFile(path, copy("with-log"));
     await Deno.copyFile(`${path}-wal`, `${copy("with-log")}-wal`);
-    backUpSqlite(path, copy("backup"));
+    await backUpSqlite(path, copy("backup"));
     const alone = await auditedCopy(copy("alone"));
     assert.ok(alone.charges < CALLS);
     assert.deepEqual(alone.findings, [
@@ -68,7 +68,9 @@ Deno.test("a copy of the main file alone lacks charges, and the audit finds it; 
         name,
       );
     }
-    assert.throws(() => backUpSqlite(path, copy("backup")), /exists/);
+    await assert.rejects(backUpSqlite(path, copy("backup")), /exists/);
+    await assert.rejects(backUpSqlite(copy("gone"), copy("failed")));
+    await assert.rejects(Deno.stat(copy("failed")), Deno.errors.NotFound);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -94,7 +94,11 @@ Deno.test("no cell of a file runs as a formula, and numbers stay numbers", async
       );
       for (const row of rows) {
         for (const [name, cell] of Object.entries(row)) {
-          assert.match(cell, /^(?![=+\-@\t\r])|^-?\d+$/, `${name}: ${cell}`);
+          assert.match(
+            cell,
+            /^(?![=+\-@\t\r])|^-?\d+(?:\.\d+)?$/,
+            `${name}: ${cell}`,
+          );
         }
         const { micro_usd: cost = row["BilledCost"] } = row;
         assert.match(cost ?? "", /^-?\d+(?:\.\d+)?$/);

@@ -187,7 +187,7 @@ test(
     const { a } = candidates;
     const credentials = async (): Promise<readonly string[]> =>
       (await bodyOf(operator, "/console/operator/upstreams")).split("<tr>")
-        .filter((row) => /<td>[ab]\/model-/.test(row))
+        .filter((row) => /<td [^>]*>[ab]\/model-/.test(row))
         .toSorted((one, other) =>
           one.indexOf("a/model-a") < other.indexOf("a/model-a") ? 1 : -1
         )

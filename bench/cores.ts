@@ -3,15 +3,20 @@
  * compared with one process, and with as many that have a store each. The load generator spreads
  * its connections over the processes: as many in all as one process has, or as many each. A process
  * with fewer calls at once has smaller batches and sleeps more often, whatever its store: that part
- * shows in the rows of stores apart, and is absent where each has as many.
+ * shows in the rows of stores apart, and is absent where each has as many. On Postgres the calls can be of
+ * many accounts, and the database can be some milliseconds away.
  *
  * @module
  */
+import { keyHash, keyHint, newKey } from "../gateway/accounts/key.ts";
+import { openPostgresStore } from "../gateway/accounts/store/postgres.ts";
 import { postgresAt } from "../gateway/accounts/testing/stores.ts";
 import type { BenchContext } from "./bench.ts";
 import { startChild } from "./child.ts";
 import { openCpuClock } from "./cpu_time.ts";
+import { startDelayRelay } from "./delay_relay.ts";
 import { MAX_CORES_RATIO } from "./goals.ts";
+import type { LoadJob, Quantiles } from "./load_job.ts";
 import { type Instruments, jobFor, runJob } from "./measure.ts";
 import { OptionsError, parseOptions } from "./options.ts";
 import { EXCHANGE_KINDS, type ExchangeKind, scenarioOf } from "./scenarios.ts";
@@ -33,6 +38,12 @@ export interface CoresRow {
   readonly apart: boolean;
   /** Connections to all processes together. */
   readonly connections: number;
+  /** Accounts that make the calls in turn. */
+  readonly accounts: number;
+  /** Milliseconds of the network between a process and the database, each way. */
+  readonly delayMs: number;
+  /** Median and 99th percentile of the time to the end of a reply in milliseconds, medians over the rounds. */
+  readonly waits: Quantiles;
   /** Requests per second of real time, median over the rounds. */
   readonly perSecond: number;
   /** Microseconds of processor time of all processes per request. */
@@ -57,8 +68,15 @@ const STANDARD_PROCESSES: readonly number[] = [1, 2, 4];
 /** The store of an arrangement: a file of its own, or an empty Postgres schema. */
 interface StoreKind {
   readonly name: string;
-  open(stack: AsyncDisposableStack): Promise<Readonly<Record<string, string>>>;
+  readonly accounts: number;
+  readonly delayMs: number;
+  /** Its settings, and those of the processes, which may be further away. */
+  open(
+    stack: AsyncDisposableStack,
+  ): Promise<{ readonly here: Settings; readonly there: Settings }>;
 }
+
+type Settings = Readonly<Record<string, string>>;
 
 /** Gateway processes on one store. */
 interface Arrangement {
@@ -66,11 +84,14 @@ interface Arrangement {
   readonly address: Address;
   readonly others: readonly Address[];
   readonly pids: readonly number[];
+  /** Headers with the keys of many accounts. */
+  readonly inTurn?: LoadJob["inTurn"];
 }
 
 /**
  * Runs the benchmark; `--processes=1,2,4` sets the numbers of processes, and `--load=shared` or
- * `--load=each` chooses one load of the two. Returns the exit code: 1 when a reply is wrong, 2 for
+ * `--load=each` chooses one load of the two. `--accounts=1,1000` and `--delay=0,5` set the numbers of accounts and the
+ * distances of a Postgres server. Returns the exit code: 1 when a reply is wrong, 2 for
  * an invalid flag.
  */
 export async function runCores(
@@ -80,7 +101,9 @@ export async function runCores(
   const { print, record } = context;
   try {
     const { counts, rest: others } = processesOf(flags);
-    const { loads, rest } = loadsOf(others);
+    const { loads, rest: further } = loadsOf(others);
+    const { values: accounts, rest: more } = numbersOf(further, "accounts", 1);
+    const { values: delays, rest } = numbersOf(more, "delay", 0);
     const { gatewayFolders: [folder = ""], rounds, ms, gatewayFlags } =
       parseOptions(rest);
     await using stack = new AsyncDisposableStack();
@@ -90,9 +113,13 @@ export async function runCores(
     const upstream = await mock.receive() as Upstream;
     const load = stack.use(startChild("load.ts"));
     const options = { folder, denoFlags: gatewayFlags };
-    const stores = storesOf(context);
+    const stores = storesOf(context, accounts, delays);
     const length = { rounds, ms: ms * 2 };
-    const leastMs = stores.length * leastCoresMs(counts, loads, length);
+    const leastMs = stores.reduce(
+      (sum, store) =>
+        sum + leastCoresMs(counts, loads, length, kindsOf(store).length),
+      0,
+    );
     print(
       `at least ${Math.ceil(leastMs / 1000)} s, and what starts take`,
     );
@@ -103,18 +130,19 @@ export async function runCores(
       await using running = new AsyncDisposableStack();
       const arrangements: Arrangement[] = [];
       for (const count of counts) {
-        for (const apart of count === 1 ? [false] : [false, true]) {
+        const isPlain = store.accounts === 1 && store.delayMs === 0;
+        for (const apart of count > 1 && isPlain ? [false, true] : [false]) {
           arrangements.push(
             await arrange(upstream, options, store, { count, apart }, running),
           );
         }
       }
       for (const kind of EXCHANGE_KINDS) {
-        if (!KINDS.includes(kind.name)) continue;
+        if (!kindsOf(store).includes(kind.name)) continue;
         const rows = await compare(
           { clock, load },
           arrangements,
-          store.name,
+          store,
           kind,
           loads,
           length,
@@ -158,13 +186,14 @@ export function leastCoresMs(
   counts: readonly number[],
   loads: readonly unknown[],
   { rounds, ms }: Length,
+  kinds: number = KINDS.length,
 ): number {
   // One process has one load; several have each load, on one store and apart.
   const turns = counts.reduce(
     (sum, count) => sum + (count === 1 ? 1 : 2 * loads.length),
     0,
   );
-  return KINDS.length * turns * (rounds + 1) * ms;
+  return kinds * turns * (rounds + 1) * ms;
 }
 
 function processesOf(
@@ -194,17 +223,85 @@ function loadsOf(
   return { loads, rest: flags.filter((flag) => !flag.startsWith(prefix)) };
 }
 
-function storesOf({ postgresUrl }: BenchContext): readonly StoreKind[] {
-  const sqlite = { name: "sqlite", open: () => Promise.resolve({}) };
-  return postgresUrl === undefined ? [sqlite] : [sqlite, {
-    name: "postgres",
-    async open(stack) {
-      const database = stack.use(
-        await postgresAt(postgresUrl).createDatabase(),
-      );
-      return { DATABASE_URL: database.url };
-    },
-  }];
+function numbersOf(
+  flags: readonly string[],
+  name: string,
+  least: number,
+): { readonly values: readonly number[]; readonly rest: readonly string[] } {
+  const prefix = `--${name}=`;
+  const own = flags.findLast((flag) => flag.startsWith(prefix));
+  const values = own === undefined
+    ? [least]
+    : own.slice(prefix.length).split(",").map(Number);
+  if (values.some((value) => !Number.isInteger(value) || value < least)) {
+    throw new OptionsError(`--${name} must be numbers such as 5,20`);
+  }
+  return { values, rest: flags.filter((flag) => !flag.startsWith(prefix)) };
+}
+
+function storesOf(
+  { postgresUrl }: BenchContext,
+  accounts: readonly number[],
+  delays: readonly number[],
+): readonly StoreKind[] {
+  if (postgresUrl === undefined) return [SQLITE];
+  const postgres = delays.flatMap((delayMs) =>
+    accounts.map((accounts): StoreKind => ({
+      name: "postgres",
+      accounts,
+      delayMs,
+      async open(stack) {
+        const database = stack.use(
+          await postgresAt(postgresUrl).createDatabase(),
+        );
+        const here = { DATABASE_URL: database.url };
+        if (delayMs === 0) return { here, there: here };
+        const relay = stack.use(startDelayRelay(database.url, delayMs));
+        return { here, there: { DATABASE_URL: relay.url } };
+      },
+    }))
+  );
+  // Accounts and distances are questions about Postgres.
+  return accounts.length * delays.length > 1 ? postgres : [SQLITE, ...postgres];
+}
+
+const SQLITE: StoreKind = {
+  name: "sqlite",
+  accounts: 1,
+  delayMs: 0,
+  open: () => Promise.resolve({ here: {}, there: {} }),
+};
+
+/** The kinds of exchange that are measured on a store. */
+function kindsOf({ accounts, delayMs }: StoreKind): readonly string[] {
+  return accounts > 1 || delayMs > 0 ? KINDS.slice(0, 1) : KINDS;
+}
+
+/** Adds accounts to a store with the account `bench`. Returns a key of each. */
+async function addAccounts(
+  databaseUrl: string,
+  count: number,
+): Promise<readonly string[]> {
+  const store = openPostgresStore(databaseUrl);
+  const keys = Array.from({ length: count }, newKey);
+  try {
+    await store.write(async (sql) => {
+      for (const [at, key] of keys.entries()) {
+        const id = `bench_${at}`;
+        await sql.all(
+          "INSERT INTO accounts (id, name, status, billing, plan_id, created_at_ms) VALUES ($1, $1, 'active', 'postpaid', 'bench', 0)",
+          [id],
+        );
+        await sql.all(
+          "INSERT INTO keys (id, account_id, name, hash, hint, created_at_ms) VALUES ($1, $2, '', $3, $4, 0)",
+          [`key_${id}`, id, keyHash(key), keyHint(key)],
+        );
+      }
+    });
+  } finally {
+    await store.close();
+  }
+  return keys;
 }
 
 async function arrange(
@@ -215,9 +312,17 @@ async function arrange(
   stack: AsyncDisposableStack,
 ): Promise<Arrangement> {
   const targets: Target[] = [];
+  const keys: string[] = [];
   for (let stores = 0; stores < (apart ? count : 1); stores++) {
-    const env = await store.open(stack);
-    const site = stack.use(await prepare(upstream, { ...options, env }));
+    const { here, there } = await store.open(stack);
+    const site = stack.use(
+      await prepare(upstream, { ...options, env: here, processEnv: there }),
+    );
+    if (store.accounts > 1 && !apart) {
+      keys.push(
+        ...await addAccounts(here["DATABASE_URL"] ?? "", store.accounts),
+      );
+    }
     for (let index = 0; index < (apart ? 1 : count); index++) {
       targets.push(stack.use(await site.start()));
     }
@@ -231,6 +336,9 @@ async function arrange(
     address,
     others,
     pids: targets.flatMap(({ pid }) => pid ?? []),
+    ...(keys.length === 0
+      ? {}
+      : { inTurn: keys.map((key) => ({ "x-api-key": key })) }),
   };
 }
 
@@ -238,7 +346,7 @@ async function arrange(
 async function compare(
   { clock, load }: Instruments,
   arrangements: readonly Arrangement[],
-  store: string,
+  store: StoreKind,
   kind: ExchangeKind,
   loads: readonly Load[],
   { rounds, ms }: Length,
@@ -251,6 +359,7 @@ async function compare(
       connections: load === "each" ? CONNECTIONS * length : CONNECTIONS,
       perSecond: [] as number[],
       cpuMicros: [] as number[],
+      waits: [] as Quantiles[],
       shares: [] as number[][],
     }));
   });
@@ -258,20 +367,21 @@ async function compare(
   for (let round = 0; round <= rounds; round++) {
     for (const one of found) {
       const before = one.pids.map((pid) => clock.microsOf(pid));
-      const { requests, tookMs, faults, problems } = await runJob(load, {
+      const { requests, tookMs, waits, faults, problems } = await runJob(load, {
         ...jobFor(
           one.address,
           scenarioOf({ ...kind, connections: one.connections }, DIRECTION),
           ms,
         ),
         others: one.others,
+        ...(one.inTurn === undefined ? {} : { inTurn: one.inTurn }),
       });
       const used = one.pids.map((pid, at) =>
         clock.microsOf(pid) - (before[at] ?? 0)
       );
       if (faults > 0) {
         throw new WrongReply(
-          `${one.pids.length} on ${store}: ${faults} replies were WRONG: ${
+          `${one.pids.length} on ${store.name}: ${faults} replies were WRONG: ${
             problems[0]
           }`,
         );
@@ -280,13 +390,16 @@ async function compare(
       const sum = used.reduce((total, micros) => total + micros, 0);
       one.perSecond.push(requests / tookMs * 1000);
       one.cpuMicros.push(sum / requests);
+      one.waits.push(waits);
       one.shares.push(used.map((micros) => micros / sum));
     }
   }
+  const { name, accounts, delayMs } = store;
   return coresRows(
-    store,
+    name,
     kind.name,
     found.map(({ pids, ...one }) => ({ ...one, processes: pids.length })),
+    { accounts, delayMs },
   );
 }
 
@@ -297,6 +410,7 @@ export interface CoresRounds {
   readonly connections: number;
   readonly perSecond: readonly number[];
   readonly cpuMicros: readonly number[];
+  readonly waits: readonly Quantiles[];
   readonly shares: readonly (readonly number[])[];
 }
 
@@ -305,6 +419,10 @@ export function coresRows(
   store: string,
   kind: string,
   measured: readonly CoresRounds[],
+  { accounts, delayMs }: Pick<CoresRow, "accounts" | "delayMs"> = {
+    accounts: 1,
+    delayMs: 0,
+  },
 ): readonly CoresRow[] {
   const single = measured.find(({ processes }) => processes === 1)?.cpuMicros;
   const atMost = MAX_CORES_RATIO[store];
@@ -323,6 +441,12 @@ export function coresRows(
         processes,
         apart,
         connections,
+        accounts,
+        delayMs,
+        waits: {
+          p50: median(one.waits.map(({ p50 }) => p50)),
+          p99: median(one.waits.map(({ p99 }) => p99)),
+        },
         perSecond: median(one.perSecond),
         cpuMicros,
         ...(overOne === undefined ? {} : { overOne }),
@@ -330,7 +454,8 @@ export function coresRows(
           { length: processes },
           (_, at) => median(one.shares.map((each) => each[at] ?? 0)),
         ),
-        ...(overOne === undefined || atMost === undefined || apart
+        ...(overOne === undefined || atMost === undefined || apart ||
+            accounts > 1 || delayMs > 0
           ? {}
           : { goal: goal("one process", overOne.median, atMost) }),
       }];
@@ -343,12 +468,16 @@ export function coresLines(rows: readonly CoresRow[]): readonly string[] {
   const [first] = rows;
   if (first === undefined) return [];
   return [
-    `${first.store}, ${first.kind}: processes on one store; apart: with a store each`,
+    `${first.store}, ${first.kind}, ${first.accounts} ${
+      first.accounts === 1 ? "account" : "accounts"
+    }, ${first.delayMs} ms away: processes on one store; apart: with a store each`,
     ...tableLines([
       [
         "processes",
         "connections",
         "requests/s",
+        "p50 ms",
+        "p99 ms",
         "CPU µs/request",
         "over one process",
         "range",
@@ -362,6 +491,7 @@ export function coresLines(rows: readonly CoresRow[]): readonly string[] {
           apart,
           connections,
           perSecond,
+          waits,
           cpuMicros,
           overOne,
           ...row
@@ -370,6 +500,8 @@ export function coresLines(rows: readonly CoresRow[]): readonly string[] {
         `${processes}${apart ? " apart" : ""}`,
         String(connections),
         perSecond.toFixed(0),
+        figure(waits.p50),
+        figure(waits.p99),
         figure(cpuMicros.median),
         overOne === undefined ? "" : figure(overOne.median),
         overOne === undefined

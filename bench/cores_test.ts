@@ -8,6 +8,7 @@ Deno.test("coresRows() compares with one process in the same round", () => {
     connections: 64,
     perSecond: [900, 1000, 1100],
     cpuMicros: [100, 200, 400],
+    waits: [{ p50: 3, p99: 9 }],
     shares: [[1], [1], [1]],
   }, {
     processes: 2,
@@ -15,6 +16,7 @@ Deno.test("coresRows() compares with one process in the same round", () => {
     connections: 64,
     perSecond: [1500, 1600, 1700],
     cpuMicros: [150, 220, 440],
+    waits: [{ p50: 4, p99: 8 }],
     shares: [[0.4, 0.6], [0.5, 0.5], [0.6, 0.4]],
   }, {
     processes: 2,
@@ -22,6 +24,7 @@ Deno.test("coresRows() compares with one process in the same round", () => {
     connections: 128,
     perSecond: [1600],
     cpuMicros: [150],
+    waits: [],
     shares: [[0.5, 0.5]],
   }]);
   assert.equal(one?.overOne, undefined);
@@ -32,7 +35,10 @@ Deno.test("coresRows() compares with one process in the same round", () => {
   assert.equal(apart?.overOne?.median, 1.5);
   assert.equal(apart?.goal, undefined);
   const lines = coresLines([one, two].filter((row) => row !== undefined));
-  assert.match(lines[3] ?? "", /^2 +64 +1600 +220 +1\.10 .* ok +50 % 50 %$/);
+  assert.match(
+    lines[3] ?? "",
+    /^2 +64 +1600 +4\.00 +8\.00 +220 +1\.10 .* ok +50 % 50 %$/,
+  );
 });
 
 Deno.test("leastCoresMs() adds up the turns of a store", () => {

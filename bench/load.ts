@@ -19,7 +19,8 @@ const encoder = new TextEncoder();
 
 interface Destination {
   readonly port: number;
-  readonly request: Uint8Array;
+  /** Sent in turn. */
+  readonly requests: readonly Uint8Array[];
 }
 
 function requestBytes(
@@ -50,13 +51,16 @@ class Load {
   /** Number of requests started at the job's rate. */
   #started = 0;
   #startedMs = 0;
+  #sent = 0;
 
   constructor(job: LoadJob) {
     this.#job = job;
     this.#judge = replyJudge(job.expected);
     this.#targets = [job, ...job.others ?? []].map(({ port, headers }) => ({
       port,
-      request: requestBytes(job, port, headers),
+      requests: (job.inTurn ?? [{}]).map((own) =>
+        requestBytes(job, port, { ...headers, ...own })
+      ),
     }));
   }
 
@@ -101,9 +105,12 @@ class Load {
           let keep = true;
           while (keep && startMs !== undefined) {
             made++;
+            const { requests } = target;
+            const request = requests[this.#sent++ % requests.length];
+            if (request === undefined) throw new Error("there is no request");
             keep = await this.#exchange(
               connection,
-              target.request,
+              request,
               reader,
               body,
               startMs,

@@ -15,6 +15,8 @@ export interface LoadJob {
   readonly path: string;
   /** Headers besides host, content-length and content-type. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Headers that replace those above, one set for each request in turn; absent: none. */
+  readonly inTurn?: readonly Readonly<Record<string, string>>[];
   /** Request body, as JSON. */
   readonly body: string;
   /** Connections, each with one request at a time. */

@@ -36,7 +36,7 @@ const growth: Bench = {
 
 const cores: Bench = {
   about:
-    "several gateways on one store, compared with one; --processes=1,2,4 --load=shared (or each; absent: both)",
+    "several gateways on one store, compared with one; --processes=1,2,4 --load=shared (or each; absent: both) --accounts=1,1000 --delay=0,5 (Postgres, milliseconds)",
   takesFlags: true,
   run: (context, flags) => runCores(flags, context),
 };

@@ -34,6 +34,8 @@ export interface OwnGatewayOptions {
   readonly denoFlags?: readonly string[];
   /** Additional settings. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Additional settings of the processes, not of the command line that prepares the store. */
+  readonly processEnv?: Readonly<Record<string, string>>;
   /** Version of Deno to run it with; absent: this program's. */
   readonly denoVersion?: string;
 }
@@ -135,7 +137,7 @@ async function startProcess(
       ...probed ? [probeFlag(probePort, probed === "cpu")] : [],
     ]),
     cwd: run.cwd,
-    env: { ...run.env, PORT: String(port) },
+    env: { ...run.env, ...run.processEnv, PORT: String(port) },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

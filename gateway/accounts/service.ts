@@ -21,7 +21,9 @@ import { wholeTokens } from "./ledger/charge.ts";
 import { startBackfill } from "./ledger/backfill.ts";
 import { startDailyAudit } from "./ledger/daily_audit.ts";
 import { seedDefaults } from "./bootstrap.ts";
-import { writeBatcher } from "./ledger/write_batcher.ts";
+import { writeBatcher, type WrittenBatch } from "./ledger/write_batcher.ts";
+import { writeAccounts } from "./ledger/account_writes.ts";
+import { accountOf, type LedgerEvent } from "./ledger/events.ts";
 import { startHeartbeat } from "./ledger/lease.ts";
 import type { RateCard } from "./ledger/rate_card.ts";
 import { askedPrice, worstCostMicroUsd } from "./ledger/worst_cost.ts";
@@ -33,7 +35,7 @@ import {
 } from "./repositories/process_reports.ts";
 import type { AuditRecord } from "./repositories/audit_report.ts";
 import { newId } from "./repositories/repository.ts";
-import type { Replica, Store } from "./store/store.ts";
+import type { ParallelWrites, Replica, Store } from "./store/store.ts";
 import { MAX_CLOCK_DIFFERENCE_MS } from "./store/store_clock.ts";
 import { startTimer, type Timer } from "./timer.ts";
 import { startDeliveries } from "./webhooks/deliveries.ts";
@@ -197,22 +199,50 @@ export async function openAccountService(
   });
   const cache = new WriteCache();
   const foresight = new Foresight(now);
+  const { parallel } = store;
   const batcher = writeBatcher({
     async apply(events) {
-      const { value, durable } = await store.commit((sql, cacheIsValid) => {
-        if (!cacheIsValid) cache.clear();
-        return applyEvents(sql, store.dialect, events, cache);
-      }, cache);
-      foresight.learn(events, cache);
-      const corrected = value.filter(({ type }) => type === "corrected").length;
+      const { results, durable } = parallel === undefined
+        ? await applyAll(events)
+        : await applyByAccount(parallel, events);
+      const corrected = results.filter((result) =>
+        result?.type === "corrected"
+      ).length;
       if (corrected > 0) onEvent?.({ type: "corrected", calls: corrected });
-      return { results: value, durable };
+      return { results, durable };
     },
+    ...(parallel === undefined ? {} : {
+      laneOf: accountOf,
+      most: parallel.most,
+      isOfLane: parallel.isOfAccount,
+    }),
     now,
     timer,
     onState: (up, error) =>
       onEvent?.(up ? { type: "store_up" } : { type: "store_down", error }),
   });
+  async function applyAll(
+    events: readonly LedgerEvent[],
+  ): Promise<WrittenBatch> {
+    const { value, durable } = await store.commit((sql, cacheIsValid) => {
+      if (!cacheIsValid) cache.clear();
+      return applyEvents(sql, store.dialect, events, cache);
+    }, cache);
+    foresight.learn(events, cache);
+    return { results: value, durable };
+  }
+  async function applyByAccount(
+    writes: ParallelWrites,
+    events: readonly LedgerEvent[],
+  ): Promise<WrittenBatch> {
+    const { results, cache } = await writeAccounts(
+      writes,
+      store.dialect,
+      events,
+    );
+    foresight.learn(events.filter((_, at) => results[at] !== undefined), cache);
+    return { results, durable: Promise.resolve() };
+  }
   const clockWatch = watchClock(store, onEvent);
   const replicaWatch = store.replica && watchReplica(store.replica, onEvent);
   const lease = await startHeartbeat({
@@ -246,6 +276,7 @@ export async function openAccountService(
     ...options.calls,
     dialect: store.dialect,
     async write(work) {
+      if (parallel !== undefined) return await parallel.write("calls", work);
       const { value } = await store.commit((sql, cacheIsValid) => {
         if (!cacheIsValid) cache.clear();
         return work(sql);
@@ -308,7 +339,9 @@ export async function openAccountService(
         reservedTokens: inputTokens + maxOutputTokens,
         atMs: now(),
       };
-      batcher.assertAvailable();
+      batcher.assertAvailable(
+        parallel === undefined ? undefined : caller.accountId,
+      );
       return await openReservation({
         batcher,
         foresight,

@@ -71,7 +71,11 @@ export async function insertReplies(
   rows: readonly ReplyRow[],
   maxBytes: number,
 ): Promise<void> {
-  await makeRoom(sql, dialect, bytesByAccount(rows), maxBytes);
+  const added = bytesByAccount(rows);
+  await Promise.all([
+    lockReplies(sql, added.keys()),
+    makeRoom(sql, dialect, added, maxBytes),
+  ]);
   const results = await Promise.all(rows.map((row) => insertReply(sql, row)));
   const inserted = rows.filter((_, at) => results[at]?.length === 1);
   // One statement must not insert an address twice: the last reply with an item has it.
@@ -321,9 +325,27 @@ async function removeFound(
   query: string,
   values: readonly SqlValue[],
 ): Promise<number> {
-  const found = await sql.all(query, values);
+  let found = await sql.all(query, values);
+  if (sql.lockNamed !== undefined && found.length > 0) {
+    const accountIds = new Set(found.map((row) => textOf(row, "account_id")));
+    await lockReplies(sql, accountIds);
+    // Others may have removed some of them before.
+    found = (await sql.all(query, values)).filter((row) =>
+      accountIds.has(textOf(row, "account_id"))
+    );
+  }
   await removeRows(sql, dialect, found);
   return found.length;
+}
+
+/** In this order: a removal may lock the replies of several accounts. */
+async function lockReplies(
+  sql: Sql,
+  accountIds: Iterable<string>,
+): Promise<void> {
+  await Promise.all(
+    [...accountIds].toSorted().map((id) => sql.lockNamed?.(`replies ${id}`)),
+  );
 }
 
 async function removeRows(

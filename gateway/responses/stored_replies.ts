@@ -19,7 +19,7 @@ import type {
   DialectState,
   StoredTurn,
 } from "../../translate/model/stored_state.ts";
-import type { Store } from "../accounts/store/store.ts";
+import type { Sql, Store } from "../accounts/store/store.ts";
 import {
   bytesIn,
   insertReplies,
@@ -113,13 +113,19 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
 
   const write = async (): Promise<void> => {
     while (waiting.length > 0) {
-      const batch = nextBatch(waiting, maxBytes);
-      waiting = waiting.slice(batch.length);
+      const batch = nextBatch(
+        store.parallel === undefined ? waiting : ofFirstAccount(waiting),
+        maxBytes,
+      );
+      const taken = new Set(batch);
+      waiting = waiting.filter((one) => !taken.has(one));
       const rows = batch.map(({ row }) => row);
       try {
-        await store.commitUncached((sql) =>
-          insertReplies(sql, store.dialect, rows, maxBytes)
-        );
+        const insert = (sql: Sql): Promise<void> =>
+          insertReplies(sql, store.dialect, rows, maxBytes);
+        await (store.parallel === undefined
+          ? store.commitUncached(insert)
+          : store.parallel.write(`replies ${rows[0]?.accountId}`, insert));
         for (const { done } of batch) done.resolve();
       } catch (error) {
         for (const { done } of batch) done.reject(error);
@@ -230,6 +236,12 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
       await writing;
     },
   };
+}
+
+/** Those of the account whose reply waits first: writes of other accounts need not wait for this one. */
+function ofFirstAccount(waiting: readonly Waiting[]): readonly Waiting[] {
+  const accountId = waiting[0]?.row.accountId;
+  return waiting.filter(({ row }) => row.accountId === accountId);
 }
 
 /** The first replies that wait, at most as many bytes together as one account may have. */

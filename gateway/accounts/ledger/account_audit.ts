@@ -43,7 +43,7 @@ export async function* auditAccounts(
   options: AccountAuditOptions,
 ): AsyncGenerator<AuditedAccount, void, void> {
   const { store, onRead } = options;
-  // Entries are never changed, and appear in the order of their numbers.
+  // Entries are never changed.
   const { sums, seq } = await addUp(options);
   let after = "";
   for (;;) {
@@ -108,20 +108,21 @@ export async function* auditAccounts(
   }
 }
 
-/** Adds up the entries by account, up to the number `seq`. */
+/** Adds up the entries by account, up to the number `seq`, at or below which none can appear any more. */
 async function addUp(
   { store, onRead, rows: limit = ROWS }: AccountAuditOptions,
 ): Promise<{ readonly sums: ReadonlyMap<string, Sums>; readonly seq: number }> {
   const all = new Map<string, Sums>();
+  const end = await store.ledgerEnd();
   let seq = 0;
   for (;;) {
     const rows = await store.report(
       `SELECT account_id, purse, CAST(COUNT(*) AS BIGINT) AS entries, CAST(MAX(seq) AS BIGINT) AS last,
         CAST(SUM(micro_usd) AS BIGINT) AS micro_usd,
         CAST(SUM(CASE WHEN kind = 'charge' THEN 0 - micro_usd ELSE 0 END) AS BIGINT) AS charges
-       FROM (SELECT account_id, purse, seq, kind, micro_usd FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2) AS slice
+       FROM (SELECT account_id, purse, seq, kind, micro_usd FROM ledger WHERE seq > $1 AND seq <= $3 ORDER BY seq LIMIT $2) AS slice
        GROUP BY account_id, purse`,
-      [seq, limit],
+      [seq, limit, end],
     );
     await onRead();
     if (rows.length === 0) return { sums: all, seq };

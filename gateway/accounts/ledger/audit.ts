@@ -76,6 +76,9 @@ const CHECKS: readonly (readonly [string, string])[] = [
     `SELECT CAST(at_ms / 86400000 AS TEXT) AS place, CAST(0 AS BIGINT) AS kept, CAST(COUNT(*) AS BIGINT) AS counted
      FROM ledger WHERE seq > (SELECT next_seq FROM roll_up_backfill) AND NOT EXISTS (
        SELECT 1 FROM ledger_days d WHERE d.day = ledger.at_ms / 86400000 AND ledger.seq BETWEEN d.first_seq AND d.last_seq
+     ) AND NOT EXISTS (
+       SELECT 1 FROM account_days d WHERE d.account_id = ledger.account_id AND d.day = ledger.at_ms / 86400000
+        AND ledger.seq BETWEEN d.first_seq AND d.last_seq
      ) GROUP BY 1`,
   ],
   [
@@ -95,8 +98,8 @@ const CHECKS: readonly (readonly [string, string])[] = [
 
 /** Runs every check. Returns the findings; empty if all sums agree to the micro-dollar. */
 export async function audit(store: Store): Promise<readonly string[]> {
-  // Inside one write, so that all checks see the same state.
-  return await store.write(async (sql) => {
+  // All checks see the same state.
+  return await store.snapshot(async (sql) => {
     const findings: string[] = [];
     for (const [what, query] of CHECKS) {
       const rows = await sql.all(

@@ -104,6 +104,13 @@ export async function backfillSlice(
   const last = row === undefined ? 0 : intOf(row, "next_seq");
   if (last === 0) return false;
   const first = Math.max(0, last - Math.floor(entries));
+  if (sql.lockAccounts !== undefined) {
+    const accounts = await sql.all(
+      "SELECT DISTINCT account_id FROM ledger WHERE seq > $1 AND seq <= $2",
+      [first, last],
+    );
+    await sql.lockAccounts(accounts.map((one) => textOf(one, "account_id")));
+  }
   await addStoredUsage(
     sql,
     first,

@@ -52,3 +52,8 @@ export type EventResult =
   | { readonly type: "corrected" }
   | { readonly type: "duplicate" }
   | { readonly type: "no_account" };
+
+/** The account that an event belongs to. */
+export function accountOf(event: LedgerEvent): string {
+  return event.type === "top_up" ? event.accountId : event.call.accountId;
+}

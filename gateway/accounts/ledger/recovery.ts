@@ -12,7 +12,7 @@ import {
   type StoredReservation,
 } from "../store/reservation_rows.ts";
 import { insertCalls, lostCall } from "../store/call_rows.ts";
-import { intOf, type Sql, type Store } from "../store/store.ts";
+import { intOf, type Sql, type Store, textOf } from "../store/store.ts";
 
 /**
  * Longer than any request may take: an older reservation is an internal error, and must not
@@ -25,6 +25,7 @@ const MAX_OPEN_MS = 2 * 60 * 60 * 1000;
  */
 const MAX_UNOWNED_MS = 60_000;
 const BATCH_SIZE = 200;
+const MAX_ACCOUNTS = 100;
 /**
  * Number of a model's recent replies with reported usage from which the average output is
  * computed.
@@ -66,38 +67,59 @@ async function settleAll(
 ): Promise<number> {
   let count = 0;
   for (;;) {
-    const found = await store.read(
-      `SELECT request_id FROM reservations WHERE ${which} LIMIT 1`,
+    const accounts = await store.read(
+      `SELECT DISTINCT account_id FROM reservations WHERE ${which} ORDER BY account_id LIMIT ${MAX_ACCOUNTS}`,
       [value],
     );
-    if (found.length === 0) return count;
-    const settledCount = await store.write(async (sql) => {
-      // Read again inside the write: another process may have settled them.
-      const rows = await sql.all(
-        `SELECT * FROM reservations WHERE ${which} ORDER BY at_ms, request_id LIMIT ${BATCH_SIZE}`,
-        [value],
-      );
-      const events = await settlements(
-        sql,
-        rows.map(reservationFrom),
+    let settledCount = 0;
+    for (const row of accounts) {
+      settledCount += await settleAccount(
+        store,
         nowMs,
+        `${which} AND account_id = $2`,
+        [value, textOf(row, "account_id")],
       );
-      const results = await applyEvents(sql, store.dialect, events);
-      await insertCalls(
-        sql,
-        store.dialect,
-        events.flatMap((event, at) =>
-          event.type === "settle" && results[at]?.type === "entered"
-            ? [lostCall(event.call, event.charge)]
-            : []
-        ),
-      );
-      return results.filter(({ type }) => type === "entered").length;
-    });
+    }
     // Nothing is left, or nothing that can be settled: a retry would find the same.
     if (settledCount === 0) return count;
     count += settledCount;
   }
+}
+
+/** Settles some of an account's calls. */
+async function settleAccount(
+  store: Store,
+  nowMs: number,
+  which: string,
+  values: readonly [unknown: string | number, accountId: string],
+): Promise<number> {
+  const work = async (sql: Sql): Promise<number> => {
+    await sql.lockAccounts?.([values[1]]);
+    // Another process may have settled them before this one had the lock.
+    const rows = await sql.all(
+      `SELECT * FROM reservations WHERE ${which} ORDER BY at_ms, request_id LIMIT ${BATCH_SIZE}`,
+      values,
+    );
+    const events = await settlements(
+      sql,
+      rows.map(reservationFrom),
+      nowMs,
+    );
+    const results = await applyEvents(sql, store.dialect, events);
+    await insertCalls(
+      sql,
+      store.dialect,
+      events.flatMap((event, at) =>
+        event.type === "settle" && results[at]?.type === "entered"
+          ? [lostCall(event.call, event.charge)]
+          : []
+      ),
+    );
+    return results.filter(({ type }) => type === "entered").length;
+  };
+  return await (store.parallel === undefined
+    ? store.write(work)
+    : store.parallel.write("recovery", work));
 }
 
 async function settlements(

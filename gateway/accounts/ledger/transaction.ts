@@ -1,6 +1,6 @@
 /**
  * Applies a batch of ledger events inside one database write. Every decision is made here,
- * from the stored state at that moment, so that any number of processes can spend one
+ * from the stored state at that moment, which no other write changes meanwhile, so that any number of processes can spend one
  * balance and none can spend what another has reserved.
  *
  * An event may be repeated after a failure with an unknown outcome. So a charge is entered
@@ -40,7 +40,7 @@ import {
 import type { CallOutcome } from "../call_outcome.ts";
 import type { Charge, LedgerEntry, ReservedCall } from "../records.ts";
 import { correctCall } from "../store/call_rows.ts";
-import type { Sql, SqlDialect } from "../store/store.ts";
+import type { Sql, SqlDialect, Staged } from "../store/store.ts";
 import { chargeFor } from "./charge.ts";
 import { type Correction, lateAmount } from "./correction.ts";
 import { readKeyStates, writeKeyStates } from "../store/key_state_rows.ts";
@@ -49,7 +49,7 @@ import { addUsage } from "../store/usage_rows.ts";
 import { insertMessages, type NewMessage } from "../store/webhook_rows.ts";
 import { randomText } from "../key.ts";
 import { warn, type Warning, warnOfBalance } from "./limit_warnings.ts";
-import type { EventResult, LedgerEvent } from "./events.ts";
+import { accountOf, type EventResult, type LedgerEvent } from "./events.ts";
 import {
   correctOnKey,
   keyAt,
@@ -75,8 +75,35 @@ export async function applyEvents(
   events: readonly LedgerEvent[],
   cache: WriteCache = new WriteCache(),
 ): Promise<readonly EventResult[]> {
+  await sql.lockAccounts?.([...new Set(events.map(accountOf))]);
+  const { value, write } = await decideEvents(sql, dialect, events, cache);
+  await write(sql);
+  return value.map((result) => {
+    if (result === undefined) throw new Error("an event was not applied");
+    return result;
+  });
+}
+
+/**
+ * Decides events: reads what they need and updates `cache`. What is to be written needs no further reads. `locked`
+ * gives the accounts that this write may change; absent: all. Events of other accounts have no result.
+ */
+export async function decideEvents(
+  sql: Sql,
+  dialect: SqlDialect,
+  events: readonly LedgerEvent[],
+  cache: WriteCache,
+  locked?: Promise<ReadonlySet<string>>,
+): Promise<Staged<readonly (EventResult | undefined)[]>> {
   cache.trim();
-  await loadState(sql, dialect, events, cache);
+  const [mayChange] = await Promise.all([
+    locked,
+    loadState(sql, dialect, events, cache),
+  ]);
+  // An account that does not exist has no lock, and nothing to change.
+  const isDecided = (event: LedgerEvent): boolean =>
+    mayChange === undefined || mayChange.has(accountOf(event)) ||
+    !cache.states.has(accountOf(event));
   const batch: Batch = {
     ...cache,
     lost: await lostEntries(sql, dialect, events, cache),
@@ -87,7 +114,26 @@ export async function applyEvents(
     entries: [],
     messages: [],
   };
-  const results = events.map((event) => applyEvent(batch, event));
+  const value = events.map((event) =>
+    isDecided(event) ? applyEvent(batch, event) : undefined
+  );
+  const decided = events.filter(isDecided);
+  return {
+    value,
+    write: (sql) => writeBatch(sql, dialect, decided, batch, cache),
+  };
+}
+
+async function writeBatch(
+  sql: Sql,
+  dialect: SqlDialect,
+  events: readonly LedgerEvent[],
+  batch: Batch,
+  cache: WriteCache,
+): Promise<void> {
+  const corrections = batch.entries.filter((entry) =>
+    entry.type === "correction"
+  );
   await Promise.all([
     insertReservations(sql, dialect, [...batch.granted.values()]),
     deleteReservations(sql, dialect, batch.endedIds),
@@ -99,13 +145,9 @@ export async function applyEvents(
     writeKeyStates(sql, pick(batch.keyStates, batch.changedKeyIds)),
     updateLastUse(sql, dialect, events, cache.usedAtMs),
     insertMessages(sql, batch.messages),
-    ...batch.entries.map((entry) =>
-      entry.type === "correction"
-        ? correctCall(sql, entry.call, entry.charge)
-        : undefined
-    ),
+    ...(corrections.length === 0 ? [] : [sql.lockNamed?.("calls")]),
+    ...corrections.map(({ call, charge }) => correctCall(sql, call, charge)),
   ]);
-  return results;
 }
 
 /** The values of these keys, as far as there are any. */
@@ -413,10 +455,6 @@ function addMessages(
 
 function idOf(event: LedgerEvent): string {
   return event.type === "top_up" ? event.id : event.call.requestId;
-}
-
-function accountOf(event: LedgerEvent): string {
-  return event.type === "top_up" ? event.accountId : event.call.accountId;
 }
 
 const USE_INTERVAL_MS = 60_000;

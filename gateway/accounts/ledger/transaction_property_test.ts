@@ -4,7 +4,9 @@
  */
 import fc from "fast-check";
 import { openStore } from "../store/open_store.ts";
+import type { Store } from "../store/store.ts";
 import { type LedgerAction, ledgerModel } from "../testing/ledger_model.ts";
+import { postgresAt } from "../testing/stores.ts";
 
 const process = fc.nat(1);
 const account = fc.nat(1);
@@ -81,25 +83,47 @@ const action: fc.Arbitrary<LedgerAction> = fc.oneof(
   },
 );
 
-Deno.test("the ledger is correct after any order of calls, faults, crashes and cuts", async () => {
+/** Plays actions on new stores and compares each with the model. */
+async function check(
+  open: (stack: AsyncDisposableStack) => Promise<Store>,
+  numRuns: number,
+): Promise<void> {
   await fc.assert(
     fc.asyncProperty(
       fc.array(action, { minLength: 5, maxLength: 60 }),
       async (actions) => {
-        const store = await openStore("sqlite::memory:");
-        try {
-          const model = ledgerModel(store);
-          await model.start();
-          for (const action of actions) {
-            await model.perform(action);
-            await model.check();
-          }
-          await model.finish();
-        } finally {
-          await store.close();
+        await using stack = new AsyncDisposableStack();
+        const store = await open(stack);
+        stack.defer(() => store.close());
+        const model = ledgerModel(store);
+        await model.start();
+        for (const action of actions) {
+          await model.perform(action);
+          await model.check();
         }
+        await model.finish();
       },
     ),
-    { numRuns: 300 },
+    { numRuns },
   );
+}
+
+Deno.test("the ledger is correct after any order of calls, faults, crashes and cuts", async () => {
+  await check(() => openStore("sqlite::memory:"), 300);
+});
+
+const serverUrl = Deno.env.get("TEST_POSTGRES_URL");
+
+Deno.test({
+  name: "the ledger is correct on Postgres as well",
+  ignore: serverUrl === undefined,
+  async fn() {
+    const runs = Number(Deno.env.get("POSTGRES_LEDGERS") ?? 8);
+    await check(async (stack) => {
+      const database = stack.use(
+        await postgresAt(serverUrl ?? "").createDatabase(),
+      );
+      return await database.open();
+    }, runs);
+  },
 });

@@ -10,7 +10,7 @@ import {
 import type { ReservedCall } from "../records.ts";
 import { PRICE } from "../testing/open_test_accounts.ts";
 
-/** A write batcher on a simulated store: every write waits until the test decides its outcome. */
+/** A write batcher on a simulated store: every write waits until the test decides the outcome of the oldest. */
 interface Bench {
   readonly batcher: WriteBatcher;
   /** Ids of the events in each write so far. */
@@ -20,31 +20,53 @@ interface Bench {
   /** Advances the clock; due timers run. */
   pass(ms: number): Promise<void>;
   succeed(): Promise<void>;
-  fail(): Promise<void>;
+  fail(error?: Error): Promise<void>;
+  /** Commits the oldest write without the events of these lanes. */
+  leaveOut(...lanes: readonly string[]): Promise<void>;
   /** Makes the written batch durable, or fails its fsync with `error`. */
   reachDisk(error?: Error): Promise<void>;
 }
 
-function bench(isSlow = false): Bench {
+/** The first letters of ids are lanes, if `most` writes run at a time. */
+function bench(isSlow = false, most = 0): Bench {
   const clock = { ms: 0 };
   const states: boolean[] = [];
   const writes: (readonly string[])[] = [];
   const timers = new Map<number, { atMs: number; run: () => void }>();
   let ids = 0;
-  let current: PromiseWithResolvers<WrittenBatch> | undefined;
-  let events: readonly LedgerEvent[] = [];
+  const underWay: {
+    readonly events: readonly LedgerEvent[];
+    readonly outcome: PromiseWithResolvers<WrittenBatch>;
+  }[] = [];
   const disk = Promise.withResolvers<void>();
   if (!isSlow) disk.resolve();
   const settle = async (): Promise<void> => {
     for (let i = 0; i < 20; i++) await Promise.resolve();
   };
+  const leaveOut = async (...lanes: readonly string[]): Promise<void> => {
+    const write = underWay.shift();
+    write?.outcome.resolve({
+      results: write.events.map((event) =>
+        lanes.includes(laneOf(event))
+          ? undefined
+          : { type: "granted", limits: {} }
+      ),
+      durable: disk.promise,
+    });
+    await settle();
+  };
   const batcher = writeBatcher({
-    apply(batch) {
-      events = batch;
-      writes.push(batch.map(nameOf));
-      current = Promise.withResolvers();
-      return current.promise;
+    apply(events) {
+      writes.push(events.map(nameOf));
+      const outcome = Promise.withResolvers<WrittenBatch>();
+      underWay.push({ events, outcome });
+      return outcome.promise;
     },
+    ...(most === 0 ? {} : {
+      most,
+      laneOf,
+      isOfLane: (error: unknown) => error === LOCKED,
+    }),
     now: () => clock.ms,
     timer(ms, run) {
       const id = ids++;
@@ -72,18 +94,22 @@ function bench(isSlow = false): Bench {
       }
       await settle();
     },
-    async succeed() {
-      current?.resolve({
-        results: events.map(() => ({ type: "granted", limits: {} })),
-        durable: disk.promise,
-      });
-      await settle();
-    },
-    async fail() {
-      current?.reject(new Error("connection lost"));
+    succeed: () => leaveOut(),
+    leaveOut,
+    async fail(error = new Error("connection lost")) {
+      underWay.shift()?.outcome.reject(error);
       await settle();
     },
   };
+}
+
+const LOCKED = new Error("locked");
+
+function laneOf(event: LedgerEvent): string {
+  return (event.type === "top_up" ? event.id : event.call.requestId).slice(
+    0,
+    1,
+  );
 }
 
 function nameOf(event: LedgerEvent): string {
@@ -398,4 +424,102 @@ Deno.test("close() writes the queue and refuses later reservations", async () =>
   await closed;
   assert.deepEqual(writes, [["settle a"]]);
   await assert.rejects(reserved(batcher, "b"), isUnavailable);
+});
+
+Deno.test("lanes are written beside each other, each in order", async () => {
+  const { batcher, writes, pass, succeed } = bench(false, 2);
+  const decisions = ["a1", "b1"].map((id) => reserved(batcher, id));
+  await pass(0);
+  decisions.push(...["a2", "c1", "d1"].map((id) => reserved(batcher, id)));
+  await pass(2);
+  // Two writes run: the third waits for the end of one.
+  decisions.push(reserved(batcher, "e1"));
+  await pass(2);
+  assert.deepEqual(writes, [
+    ["reserve a1", "reserve b1"],
+    ["reserve c1", "reserve d1"],
+  ]);
+  await succeed();
+  await pass(2);
+  assert.deepEqual(writes[2], ["reserve a2", "reserve e1"]);
+  await succeed();
+  await succeed();
+  await Promise.all(decisions);
+});
+
+Deno.test("a lane that writes leave out comes back in order, and soon has a write of its own", async () => {
+  const { batcher, writes, pass, succeed, leaveOut } = bench(false, 2);
+  const decisions = ["a1", "b1", "a2"].map((id) => reserved(batcher, id));
+  await pass(0);
+  await leaveOut("a");
+  for (const id of ["b2", "b3"]) {
+    decisions.push(reserved(batcher, id));
+    await pass(2);
+    await leaveOut("a");
+  }
+  decisions.push(reserved(batcher, "b4"));
+  await pass(2);
+  await pass(2);
+  assert.deepEqual(writes.slice(1), [
+    ["reserve a1", "reserve a2", "reserve b2"],
+    ["reserve a1", "reserve a2", "reserve b3"],
+    ["reserve a1", "reserve a2"],
+    ["reserve b4"],
+  ]);
+  await succeed();
+  await succeed();
+  await Promise.all(decisions);
+});
+
+Deno.test("a failure of one lane refuses its reservations, and leaves the others and the store up", async () => {
+  const { batcher, writes, states, clock, pass, fail, succeed } = bench(
+    false,
+    2,
+  );
+  const refused = assert.rejects(reserved(batcher, "a1"), isUnavailable);
+  await pass(0);
+  const waits = assert.rejects(reserved(batcher, "a2"), isUnavailable);
+  await fail(LOCKED);
+  await Promise.all([refused, waits]);
+  assert.throws(() => batcher.assertAvailable("a"), isUnavailable);
+  batcher.assertAvailable("b");
+  assert.equal(batcher.isUp(), true);
+  const other = reserved(batcher, "b1");
+  await pass(2);
+  await succeed();
+  await other;
+  assert.deepEqual(writes, [["reserve a1"], ["reserve b1"]]);
+  clock.ms += 98;
+  batcher.assertAvailable("a");
+  await pass(0);
+  assert.deepEqual(writes[2], ["void a1"]);
+  await succeed();
+  batcher.assertAvailable("a");
+  assert.deepEqual(states, []);
+});
+
+Deno.test("writes that run at the same time fail together, and one at a time tries the store again", async () => {
+  const { batcher, writes, states, pass, fail, succeed } = bench(false, 4);
+  for (const id of ["a1", "b1", "c1"]) {
+    batcher.enqueue(settle(id));
+    await pass(10);
+  }
+  assert.equal(writes.length, 3);
+  batcher.enqueue(settle("d1"));
+  for (let left = 3; left > 0; left--) await fail();
+  assert.deepEqual(states, [false]);
+  await pass(99);
+  assert.equal(writes.length, 3);
+  await pass(1);
+  assert.deepEqual(writes.slice(3), [["settle d1"]]);
+  await pass(100);
+  assert.equal(writes.length, 4);
+  await succeed();
+  await pass(10);
+  assert.deepEqual(states, [false, true]);
+  assert.deepEqual(writes.slice(4), [["settle a1", "settle b1"]]);
+  await succeed();
+  await pass(10);
+  assert.deepEqual(writes.slice(5), [["settle c1"]]);
+  await succeed();
 });

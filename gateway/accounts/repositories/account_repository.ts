@@ -134,6 +134,7 @@ export function accountRepository(
       }, idempotencyKey),
     update: (id, settings, idempotencyKey) =>
       writeOnce(context, async (sql) => {
+        await sql.lockAccounts?.([id]);
         const before = await written(sql, id);
         if (settings.planId !== undefined) {
           await checkPlan(sql, settings.planId);
@@ -207,6 +208,7 @@ export function accountRepository(
       return await writeOnce(context, async (sql) => {
         const nowMs = context.now();
         const entryId = newId("topup", nowMs);
+        await sql.lockAccounts?.([id]);
         const before = await written(sql, id);
         const [result] = await applyEvents(sql, context.store.dialect, [{
           type: "top_up",

@@ -131,7 +131,7 @@ export interface Admin {
   /** The results of audits. */
   readonly audits: AuditReport;
   /**
-   * Recomputes every stored sum in one write, which other writes wait for, and stores the result.
+   * Recomputes every stored sum on one state of the store, and stores the result.
    * Returns the differences; empty if there are none.
    */
   audit(): Promise<readonly string[]>;

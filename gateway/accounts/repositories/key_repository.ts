@@ -132,6 +132,7 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
       return await writeOnce(
         context,
         async (sql) => {
+          await sql.lockAccounts?.([request.accountId]);
           const plan = await planOf(sql, request.accountId);
           if (plan === undefined) throw notFound("account", request.accountId);
           checkLimits(request, plan);
@@ -145,7 +146,7 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
     },
     update: (id, settings, idempotencyKey) =>
       writeOnce(context, async (sql) => {
-        const before = await find(sql, id);
+        const before = await locked(sql, id);
         const plan = await planOf(sql, before.accountId);
         checkLimits(settings, plan ?? {});
         await updateRow(sql, "keys", id, rowOf(KEY, settings));
@@ -161,7 +162,7 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
         context,
         async (sql) => {
           const nowMs = context.now();
-          const old = await find(sql, id);
+          const old = await locked(sql, id);
           if (
             old.revokedAtMs !== undefined ||
             (old.expiresAtMs !== undefined && old.expiresAtMs <= nowMs)
@@ -197,7 +198,7 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
       ),
     revoke: (id, idempotencyKey) =>
       writeOnce(context, async (sql) => {
-        const before = await find(sql, id);
+        const before = await locked(sql, id);
         if (before.revokedAtMs !== undefined) {
           return { reply: before, changes: [] };
         }
@@ -213,6 +214,7 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
       }, idempotencyKey),
     revokeAll: (accountId, idempotencyKey) =>
       writeOnce(context, async (sql) => {
+        await sql.lockAccounts?.([accountId]);
         await requireAccount(sql, accountId);
         const rows = await sql.all(
           "SELECT * FROM keys WHERE account_id = $1 AND revoked_at_ms IS NULL",
@@ -329,6 +331,13 @@ export function issuedChange(record: KeyRecord): Change {
 
 function withoutText(issued: IssuedKey): IssuedKey {
   return { record: issued.record };
+}
+
+/** The key, with the lock of its account. A key never moves to another. */
+async function locked(sql: Sql, id: string): Promise<KeyRecord> {
+  const { accountId } = await find(sql, id);
+  await sql.lockAccounts?.([accountId]);
+  return await find(sql, id);
 }
 
 async function find(sql: Sql, id: string): Promise<KeyRecord> {

@@ -12,7 +12,12 @@ import {
   type RepositoryContext,
   type SearchRequest,
 } from "./repository.ts";
-import { intOf, type SqlRow, type SqlValue } from "../store/store.ts";
+import {
+  intOf,
+  intOrUndefined,
+  type SqlRow,
+  type SqlValue,
+} from "../store/store.ts";
 
 /** A filter on ledger entries; absent fields match every entry. */
 export interface LedgerQuery extends SearchRequest {
@@ -104,31 +109,48 @@ export async function ledgerWalk(
   };
 }
 
-/** The entries of the query's days, as far as the roll-ups have them. */
+/**
+ * The entries of the query's days, as far as the roll-ups have them. Of several accounts only those before which
+ * none can appear any more, so that a later page, or a later export from a cursor on, has all that follow.
+ */
 async function rangeOfDays(
-  context: RepositoryContext,
-  { fromMs, toMs }: LedgerQuery,
+  { store }: RepositoryContext,
+  { accountId, fromMs, toMs }: LedgerQuery,
   { fromDay, missingSeq }: Coverage,
 ): Promise<SeqRange> {
-  let { first, last } = ALL_ENTRIES;
-  const seq = async (text: string, day: number): Promise<number> => {
-    const [row] = await orUnavailable(() => context.store.report(text, [day]));
-    return row === undefined ? 0 : intOf(row, "seq");
+  const seq = async (bound: string, when: string, atMs: number) => {
+    const tables = ["ledger_days", "account_days"].map((table) =>
+      `SELECT ${bound} AS seq FROM ${table} WHERE day ${when} $1${
+        accountId === undefined || table === "ledger_days"
+          ? ""
+          : " AND account_id = $2"
+      }`
+    );
+    const rows = await orUnavailable(() =>
+      store.report(tables.join(" UNION ALL "), [
+        Math.floor(atMs / DAY_MS),
+        ...(accountId === undefined ? [] : [accountId]),
+      ])
+    );
+    return rows.flatMap((row) => intOrUndefined(row, "seq") ?? []);
   };
-  if (fromMs !== undefined && Math.floor(fromMs / DAY_MS) >= fromDay) {
-    first = await seq(
-      `SELECT COALESCE(MIN(first_seq), ${Number.MAX_SAFE_INTEGER}) AS seq FROM ledger_days WHERE day >= $1`,
-      Math.floor(fromMs / DAY_MS),
-    );
-  }
-  if (toMs !== undefined && Math.floor(toMs / DAY_MS) >= fromDay) {
-    const lastOfDays = await seq(
-      "SELECT COALESCE(MAX(last_seq), 0) AS seq FROM ledger_days WHERE day <= $1",
-      Math.floor(toMs / DAY_MS),
-    );
-    last = Math.max(lastOfDays, missingSeq);
-  }
-  return { first, last };
+  const isCovered = (atMs: number): boolean =>
+    Math.floor(atMs / DAY_MS) >= fromDay;
+  const end = accountId === undefined
+    ? await orUnavailable(() => store.ledgerEnd())
+    : ALL_ENTRIES.last;
+  return {
+    first: fromMs === undefined || !isCovered(fromMs)
+      ? ALL_ENTRIES.first
+      : Math.min(
+        ALL_ENTRIES.last,
+        ...await seq("MIN(first_seq)", ">=", fromMs),
+      ),
+    last: toMs === undefined || !isCovered(toMs) ? end : Math.min(
+      end,
+      Math.max(missingSeq, ...await seq("MAX(last_seq)", "<=", toMs)),
+    ),
+  };
 }
 
 /** What a walk found. */

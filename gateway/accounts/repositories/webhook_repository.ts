@@ -123,6 +123,7 @@ export function webhookRepository(
       writeOnce(
         context,
         async (sql) => {
+          await sql.lockAccounts?.([accountId]);
           const before = await find(sql.all, accountId);
           if (url === undefined) {
             for (

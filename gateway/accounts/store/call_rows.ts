@@ -49,6 +49,8 @@ export async function insertCalls(
   records: readonly CallRecord[],
   further: FurtherRefusals = new Map(),
 ): Promise<void> {
+  if (records.length === 0 && further.size === 0) return;
+  await sql.lockNamed?.("calls");
   const ids = JSON.stringify(records.map(({ requestId }) => requestId));
   const [replaced, kept] = await Promise.all([
     sql.all(

@@ -86,6 +86,13 @@ export async function uncorrectedEntries(
   );
 }
 
+/** The unique id of an entry. */
+export function entryIdOf(entry: NewEntry): string {
+  if (entry.type === "top_up") return entry.id;
+  const { requestId } = entry.call;
+  return entry.type === "charge" ? requestId : correctionId(requestId);
+}
+
 /** Inserts entries, in order. */
 export async function insertEntries(
   sql: Sql,
@@ -98,7 +105,7 @@ export async function insertEntries(
 function rowOf(entry: NewEntry): Readonly<Record<string, SqlValue>> {
   if (entry.type === "top_up") {
     return {
-      request_id: entry.id,
+      request_id: entryIdOf(entry),
       kind: "top_up",
       account_id: entry.accountId,
       purse: entry.balanceModel,
@@ -115,7 +122,7 @@ function rowOf(entry: NewEntry): Readonly<Record<string, SqlValue>> {
   }
   const { call, charge } = entry;
   const row = {
-    request_id: call.requestId,
+    request_id: entryIdOf(entry),
     kind: "charge",
     account_id: call.accountId,
     key_id: call.keyId,
@@ -143,7 +150,6 @@ function rowOf(entry: NewEntry): Readonly<Record<string, SqlValue>> {
   return {
     ...row,
     lines: lines === undefined ? null : JSON.stringify(lines),
-    request_id: correctionId(call.requestId),
     corrects: call.requestId,
     input_tokens: row.input_tokens - lost.inputTokens,
     cache_read_tokens: row.cache_read_tokens - lost.cacheReadTokens,

@@ -27,6 +27,8 @@ export async function migrate(
   store: Store,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> {
+  // An upgrade runs beside no other write. A start without one must hold up none.
+  if (await isUpToDate(store, migrations)) return;
   await store.write(async (sql) => {
     await sql.all(
       "CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY)",
@@ -44,7 +46,19 @@ export async function migrate(
         index + 1,
       ]);
     }
-  });
+  }, "alone");
+}
+
+async function isUpToDate(
+  store: Store,
+  migrations: readonly Migration[],
+): Promise<boolean> {
+  try {
+    return await versionOf({ all: store.read }) === migrations.length;
+  } catch {
+    // A new store has no tables; the write reports what else is wrong.
+    return false;
+  }
 }
 
 async function versionOf(sql: Sql): Promise<number> {

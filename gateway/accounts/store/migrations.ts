@@ -527,4 +527,22 @@ export const MIGRATIONS: readonly Migration[] = [
     ) {strict}`,
     `CREATE INDEX webhook_deliveries_account ON webhook_deliveries (account_id, at_ms)`,
   ],
+  [
+    // As ledger_days, by account: a row that entries of all accounts change would let one write run at a
+    // time. ledger_days keeps the entries of earlier versions.
+    `CREATE TABLE account_days (
+      account_id TEXT NOT NULL,
+      day INTEGER NOT NULL,
+      first_seq INTEGER NOT NULL,
+      last_seq INTEGER NOT NULL,
+      PRIMARY KEY (account_id, day)
+    ) {strict}{rowless}`,
+    `CREATE INDEX account_days_day ON account_days (day)`,
+    // For a replica: a number that is written once all entries up to it are.
+    `CREATE TABLE ledger_end (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      seq INTEGER NOT NULL
+    ) {strict}`,
+    `INSERT INTO ledger_end (id, seq) VALUES (1, 0)`,
+  ],
 ];

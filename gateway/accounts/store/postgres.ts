@@ -1,28 +1,41 @@
 /**
  * The store in Postgres, for several machines.
  *
- * Every write takes one advisory lock first. That serialises writes as in SQLite: no
- * deadlocks, ledger rows appear in the order of their numbers, and a decision never rests
- * on a row that another process is changing. A write is a whole batch, so the lock costs
- * little. It takes four round trips: begin and lock, read, write, commit. No session state
- * is used (the lock and the time limits end with their transaction, there is no LISTEN), so
- * a transaction-mode pooler may be in between.
+ * Writes of the ledger run beside each other: each holds the rows of its accounts in `accounts`, and every
+ * other row that it changes belongs to one of these accounts. It takes two round trips: begin, locks
+ * and reads; writes and commit. While it holds a lock it waits for none but that of the records of
+ * calls, whose holders wait for nothing. So there is no cycle of waiting. What a write of several accounts cannot
+ * lock at once it leaves out.
+ *
+ * All other writes take a named advisory lock first, that of administration if no other: one of them
+ * runs at a time. They lock the accounts that they change.
+ *
+ * No session state is used (locks and time limits end with their transaction, there is no LISTEN),
+ * so a transaction-mode pooler may be in between.
  *
  * @module
  */
+import { createHash } from "node:crypto";
 import { postgresAddress } from "./postgres_address.ts";
-import { openPostgresPool, type PostgresPool } from "./postgres_pool.ts";
+import {
+  openPostgresPool,
+  type PostgresPool,
+  type StatementResult,
+} from "./postgres_pool.ts";
 import {
   intOf,
   type Leases,
+  type LockName,
   MAX_REPORTS,
+  type ParallelWrites,
   REPORT_MS,
   type Sql,
   type SqlDialect,
+  type SqlValue,
   type Store,
   textOf,
-  writeDurably,
 } from "./store.ts";
+import { ledgerEnd, ledgerEndOnReplica } from "./postgres_ledger_end.ts";
 import { replicaOf } from "./postgres_replica.ts";
 import type { SecretSeal } from "./secret_seal.ts";
 import { type ProcessClocks, StoreClock } from "./store_clock.ts";
@@ -40,8 +53,22 @@ const DIALECT: SqlDialect = {
  * networks.
  */
 const MAX_STALENESS_MS = 2000;
-/** An arbitrary constant; must never change. */
+/**
+ * Every write shares this lock. A change of tables, and each write of a version before accounts had locks of
+ * their own, takes it alone. Arbitrary; must never change.
+ */
 const WRITE_LOCK = 7_190_317_442;
+/** Named locks; the second key is that of the name. Arbitrary; must never change. */
+const NAMED_LOCKS = 719_031_744;
+const ADMINISTRATION = "administration";
+/** How long a process that does not answer holds the locks of a write, as a part of the time limit of a statement. */
+const HOLD_PART = 0.6;
+/** How long a write of accounts waits for a lock: longer than such a process holds it. */
+const LOCK_PART = 0.8;
+/** SQLSTATE of a statement that waited too long for a lock. */
+const LOCK_NOT_AVAILABLE = "55P03";
+/** Writes of accounts at a time, each on a connection of its own. */
+const MAX_ACCOUNT_WRITES = 4;
 /** The server's clock, Unix milliseconds. */
 const SERVER_MS =
   "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
@@ -81,9 +108,13 @@ export function openPostgresStore(
     MAX_REPORTS,
   );
   // SET LOCAL, so that a pooler does not pass the settings on to another session.
-  const beginWithin = (first: string, statementMs: number): string =>
+  const beginWithin = (
+    first: string,
+    statementMs: number,
+    idleMs = deadlineMs,
+  ): string =>
     `${first}; SET LOCAL statement_timeout = ${statementMs}; ` +
-    `SET LOCAL idle_in_transaction_session_timeout = ${deadlineMs}`;
+    `SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`;
   const begin = beginWithin("BEGIN", deadlineMs);
   const reader =
     ({ lend }: PostgresPool, beginText: string): Sql["all"] => (text, values) =>
@@ -98,26 +129,101 @@ export function openPostgresStore(
   const read = reader(pool, begin);
   const report = reader(reportPool, beginWithin("BEGIN READ ONLY", reportMs));
   const clock = new StoreClock(options);
-  const commit: Store["commit"] = async (work) => {
-    const value = await pool.lend(async (query) => {
+  const writePool = openPostgresPool(address, deadlineMs, MAX_ACCOUNT_WRITES);
+  // Of the store itself: a full audit is not of a replica.
+  const snapshotPool = openPostgresPool(address, reportMs + deadlineMs, 1);
+  const beginWrite = beginWithin(
+    "BEGIN",
+    deadlineMs,
+    Math.ceil(deadlineMs * HOLD_PART),
+  );
+  const beginOf = (name: string, isAlone = false): string =>
+    // In this order: who waits for the named lock shares no other.
+    `${beginWrite}; SELECT pg_advisory_xact_lock(${NAMED_LOCKS}, ${
+      lockKey(name)
+    }), pg_advisory_xact_lock${isAlone ? "" : "_shared"}(${WRITE_LOCK})`;
+  // The time limit is that of an account's lock, not of a change of tables.
+  const beginAccounts =
+    `${beginWrite}; SELECT pg_advisory_xact_lock_shared(${WRITE_LOCK}); ` +
+    `SET LOCAL lock_timeout = ${Math.ceil(deadlineMs * LOCK_PART)}`;
+
+  const writeAfter = <T>(
+    beginText: string,
+    work: (sql: Sql) => Promise<T>,
+  ): Promise<T> =>
+    pool.lend(async (query) => {
       // Awaited: without the transaction each statement of `work` would commit on its own.
-      await query(`${begin}; SELECT pg_advisory_xact_lock(${WRITE_LOCK})`);
+      await query(beginText);
       const all: Sql["all"] = async (text, values) =>
-        (await query(text, values ?? [])).rows;
-      let result: Awaited<ReturnType<typeof work>>;
+        (await query(text, values)).rows;
+      let result: Awaited<T>;
       try {
-        result = await work({ all }, false);
+        result = await work({
+          all,
+          async lockAccounts(ids) {
+            await Promise.all(
+              ids.toSorted().map((id) => query(LOCK_ACCOUNT, [id])),
+            );
+          },
+          lockNamed: async (name) => void await query(lockText(name)),
+        });
       } catch (error) {
         await query("ROLLBACK").catch(() => {});
         throw error;
       }
-      const { command } = await query("COMMIT");
-      // The server's reply to COMMIT after a failed statement is ROLLBACK.
-      if (command !== "COMMIT") throw new Error("the write was rolled back");
+      assertCommitted(await query("COMMIT"));
       return result;
     });
-    return { value, durable: Promise.resolve() };
-  };
+  const administer = async <T>(
+    work: (sql: Sql) => Promise<T>,
+    isAlone = false,
+  ): Promise<T> => await writeAfter(beginOf(ADMINISTRATION, isAlone), work);
+
+  const commitAccounts: ParallelWrites["commit"] = (accountIds, work) =>
+    writePool.lend(async (query) => {
+      const all: Sql["all"] = async (text, values) =>
+        (await query(text, values)).rows;
+      const begun = query(beginAccounts);
+      const locked = all(
+        ...(accountIds.length === 1
+          ? [LOCK_ACCOUNT, [accountIds[0] ?? ""]] as const
+          : [TRY_ACCOUNTS, [JSON.stringify(accountIds)]] as const),
+      ).then((rows) => new Set(rows.map((row) => textOf(row, "id"))));
+      const statements: {
+        readonly text: string;
+        readonly values?: readonly SqlValue[];
+      }[] = [];
+      let value: Awaited<ReturnType<typeof work>>["value"];
+      try {
+        const [staged] = await Promise.all([
+          work({ all }, locked),
+          // Without a transaction nothing is written.
+          begun,
+          locked,
+        ]);
+        value = staged.value;
+        await staged.write({
+          all(text, values) {
+            statements.push({ text, ...(values && { values }) });
+            return Promise.resolve([]);
+          },
+          lockNamed(name) {
+            statements.push({ text: lockText(name) });
+            return Promise.resolve();
+          },
+        });
+      } catch (error) {
+        await query("ROLLBACK").catch(() => {});
+        throw error;
+      }
+      const results = await Promise.all([
+        ...statements.map(({ text, values }) => query(text, values)),
+        query("COMMIT"),
+      ]);
+      assertCommitted(results.at(-1));
+      return value;
+    });
+
   return {
     dialect: DIALECT,
     ...(options.secrets === undefined ? {} : { secrets: options.secrets }),
@@ -137,18 +243,74 @@ export function openPostgresStore(
     read,
     report,
     note: read,
-    write: (work) => writeDurably({ commit }, work),
-    commit,
-    commitUncached: async (work) => (await commit(work, {})).value,
+    write: (work, alone) => administer(work, alone !== undefined),
+    commit: async (work) => ({
+      value: await administer((sql) => work(sql, false)),
+      durable: Promise.resolve(),
+    }),
+    commitUncached: (work) => administer(work),
+    parallel: {
+      most: MAX_ACCOUNT_WRITES,
+      commit: commitAccounts,
+      isOfAccount: (error) =>
+        error instanceof Error && "code" in error &&
+        error.code === LOCK_NOT_AVAILABLE,
+      write: (name, work) => writeAfter(beginOf(name), work),
+    },
+    snapshot: (work) =>
+      snapshotPool.lend(async (query) => {
+        await query(
+          beginWithin(
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            reportMs,
+          ),
+        );
+        const result = await work({
+          all: async (text, values) => (await query(text, values)).rows,
+        });
+        await query("COMMIT");
+        return result;
+      }),
+    async ledgerEnd() {
+      const end = await ledgerEnd(read, WRITE_LOCK, reportMs);
+      return options.readUrl === undefined
+        ? end
+        : await ledgerEndOnReplica(read, report, end);
+    },
     ...(options.readUrl === undefined ? {} : { replica: replicaOf(report) }),
     setLogin(newUrl, newReadUrl = newUrl) {
-      pool.setLogin(postgresAddress(newUrl));
+      const login = postgresAddress(newUrl);
+      for (const one of [pool, writePool, snapshotPool]) one.setLogin(login);
       reportPool.setLogin(postgresAddress(newReadUrl));
     },
     close: async () => {
-      await Promise.all([pool.close(), reportPool.close()]);
+      await Promise.all(
+        [pool, writePool, reportPool, snapshotPool].map((one) => one.close()),
+      );
     },
   };
+}
+
+/** Not FOR UPDATE: rows of other tables that refer to the account may be added meanwhile. */
+const LOCK_ACCOUNT = "SELECT id FROM accounts WHERE id = $1 FOR NO KEY UPDATE";
+const TRY_ACCOUNTS = `SELECT id FROM accounts WHERE id IN ${
+  DIALECT.texts(1)
+} FOR NO KEY UPDATE SKIP LOCKED`;
+
+function lockText(name: LockName): string {
+  return `SELECT pg_advisory_xact_lock(${NAMED_LOCKS}, ${lockKey(name)})`;
+}
+
+/** Names with the same key share a lock, which is harmless. */
+function lockKey(name: string): number {
+  return createHash("sha256").update(name).digest().readInt32BE();
+}
+
+function assertCommitted(result: StatementResult | undefined): void {
+  // The server's reply to COMMIT after a failed statement is ROLLBACK.
+  if (result?.command !== "COMMIT") {
+    throw new Error("the write was rolled back");
+  }
 }
 
 /**

@@ -13,6 +13,7 @@ import { openPostgresStore } from "./postgres.ts";
 import { isSealed, type SecretSeal, textSeal } from "./secret_seal.ts";
 import { type Store, textOf } from "./store.ts";
 import { claimMessages } from "./webhook_rows.ts";
+import { severalProcesses } from "../testing/several_processes.ts";
 import { startCutProxy } from "../testing/cut_proxy.ts";
 import {
   createTestCaller,
@@ -166,6 +167,14 @@ if (POSTGRES_PROGRAMS === undefined) {
   Deno.test(`postgres: a process that alone loses the store, or is suspended, ${cuts} times: every reply is charged exactly`, async () => {
     await using server = await startPostgresServer();
     await cutProcesses(postgresAt(server.url), cuts);
+  });
+
+  /** Raise it for a longer run by hand. */
+  const mishaps = Number(Deno.env.get("MISHAPS") ?? 6);
+
+  Deno.test(`postgres: three processes serve the same accounts through ${mishaps} kills, suspensions and crashes of the server: the books balance all the time`, async () => {
+    await using server = await startPostgresServer();
+    await severalProcesses(server, { processes: 3, accounts: 12, mishaps });
   });
 
   Deno.test("a server that accepts no writes for a while is an outage, and connections are renewed until it does", async () => {

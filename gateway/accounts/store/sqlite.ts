@@ -193,6 +193,9 @@ export function openSqliteStore(
     report: readers?.all ?? readCommitted,
     note: readCommitted,
     write: (work) => writeDurably({ commit }, work),
+    snapshot: (work) => writeDurably({ commit }, work),
+    // There is one write at a time, so entries appear in the order of their numbers.
+    ledgerEnd: () => Promise.resolve(Number.MAX_SAFE_INTEGER),
     commit,
     commitUncached: (work) => transaction(() => work({ all, each })),
     close: () =>

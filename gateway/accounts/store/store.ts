@@ -30,6 +30,50 @@ export interface Sql {
     text: string,
     rows: readonly (readonly SqlValue[])[],
   ): Promise<void>;
+  /**
+   * Waits until no other write changes what belongs to these accounts, and keeps others from doing so
+   * until this one ends. Absent where one write runs at a time.
+   */
+  lockAccounts?(accountIds: readonly string[]): Promise<void>;
+  /** The same for everything that is written with the lock of this name. Taken after those of accounts. */
+  lockNamed?(name: LockName): Promise<void>;
+}
+
+/**
+ * Locks of what belongs to no account, or is not in the ledger: `calls`, the records of calls; `recovery`, the
+ * settlement of lost calls; `replies …`, the stored replies of one account.
+ */
+export type LockName = "calls" | "recovery" | `replies ${string}`;
+
+/** What a write of accounts has decided. */
+export interface Staged<T> {
+  /** Result of the write. */
+  readonly value: T;
+  /** Writes what was decided. It sees no rows, so that all statements and the commit are one round trip. */
+  readonly write: (sql: Sql) => Promise<unknown>;
+}
+
+/** Writes that run beside each other. */
+export interface ParallelWrites {
+  /** Writes of accounts at a time, of one process. */
+  readonly most: number;
+  /**
+   * One atomic write of these accounts' rows; durable when the promise resolves. A write of one account
+   * waits for its lock. A write of several waits for none, so that an account that is locked elsewhere
+   * holds up nothing else: `locked` gives those of the accounts that this write has locked, and `work` decides
+   * nothing for the others.
+   */
+  commit<T>(
+    accountIds: readonly string[],
+    work: (
+      sql: Sql,
+      locked: Promise<ReadonlySet<string>>,
+    ) => Promise<Staged<T>>,
+  ): Promise<T>;
+  /** Whether a write failed because it waited too long for the lock of its account. */
+  isOfAccount(error: unknown): boolean;
+  /** Runs `work` as one atomic write, at the same time as those of all other locks. */
+  write<T>(lock: LockName, work: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
 /** The differences between SQLite and Postgres. */
@@ -116,17 +160,31 @@ export interface Store {
    */
   readonly report: Sql["all"];
   /**
-   * Writes rows that only this process writes and that may be lost: one statement, without the
+   * Writes rows that only this process writes and that may be lost: one statement, without a
    * lock of {@linkcode Store.commit}, not durable when the promise resolves.
    */
   readonly note: Sql["all"];
   /**
    * Runs `work` as one atomic write; durable when the promise resolves. See
-   * {@linkcode Store.commit}.
+   * {@linkcode Store.commit}. `alone`: beside no other write at all, as a change of tables needs.
    */
-  write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  write<T>(
+    work: (sql: Sql) => Promise<T>,
+    alone?: "alone",
+  ): Promise<T>;
+  /** Present where writes of different accounts run beside each other. */
+  readonly parallel?: ParallelWrites;
+  /** Runs `work` on one state of the whole store: writes that are committed meanwhile are not seen. */
+  snapshot<T>(work: (sql: Pick<Sql, "all">) => Promise<T>): Promise<T>;
   /**
-   * Runs `work` as one atomic write, never at the same time as another in any process. All
+   * A number of the ledger at or below which no further entry can appear in what {@linkcode Store.report} reads.
+   * It has the entries that were committed before the call, unless a replica is behind. Entries of one account
+   * appear in the order of their numbers; those of different accounts need not.
+   */
+  ledgerEnd(): Promise<number>;
+  /**
+   * Runs `work` as one atomic write, never at the same time as another one in any process, except for
+   * {@linkcode ParallelWrites}: what those change needs {@linkcode Sql.lockAccounts} first. All
    * processes see it when the promise resolves. `work` may await only its statements.
    *
    * A caller that caches what it wrote identifies its cache by `cacheOwner`, any object.

@@ -1,6 +1,5 @@
 /**
- * Cuts processes off from the store, or suspends them, while another one goes on. A suspended process
- * may hold the lock of all writes for some seconds: use a server of its own.
+ * Cuts processes off from the store, or suspends them, while another one goes on.
  *
  * @module
  */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Store, writeDurably } from "../store/store.ts";
+import type { ParallelWrites, Store } from "../store/store.ts";
 
 /** A simulated process's view of the shared store. */
 export interface FaultyStore extends Store {
@@ -31,15 +31,21 @@ export function faultyStores(store: Store): () => FaultyStore {
     const assertReachable = (): void => {
       if (isDown) throw new Error("connection refused");
     };
-    const commit: Store["commit"] = async (work, cacheOwner) => {
+    const faulty = async <T>(write: () => Promise<T>): Promise<T> => {
       assertReachable();
       const now = fault;
       fault = undefined;
       if (now === "before") throw new Error("connection lost");
-      const result = await store.commit(work, cacheOwner);
+      const result = await write();
       if (now === "after") throw new Error("connection lost");
       return result;
     };
+    const { parallel } = store;
+    const faultyParallel = (writes: ParallelWrites): ParallelWrites => ({
+      ...writes,
+      commit: (ids, work) => faulty(() => writes.commit(ids, work)),
+      write: (lock, work) => faulty(() => writes.write(lock, work)),
+    });
     return {
       ...store,
       leases: {
@@ -62,9 +68,11 @@ export function faultyStores(store: Store): () => FaultyStore {
         assertReachable();
         return await store.note(text, values);
       },
-      write: (work) => writeDurably({ commit }, work),
-      commit,
-      commitUncached: async (work) => (await commit(work, {})).value,
+      write: (work, alone) => faulty(() => store.write(work, alone)),
+      commit: (work, cacheOwner) =>
+        faulty(() => store.commit(work, cacheOwner)),
+      commitUncached: (work) => faulty(() => store.commitUncached(work)),
+      ...(parallel === undefined ? {} : { parallel: faultyParallel(parallel) }),
       close: () => Promise.resolve(),
       failNext(when) {
         fault = when;

@@ -24,7 +24,7 @@ const TABLES: readonly (readonly [string, RecordFields, readonly string[]])[] =
     ["purses", MODEL_BALANCE, ["account_id"]],
     ["keys", KEY, ["hash"]],
     ["key_states", {}, ["key_id", "reserved_micro_usd", ...USE_COLUMNS]],
-    ["reservations", RESERVED_CALL, ["owner_id", "purse"]],
+    ["open_calls", RESERVED_CALL, ["owner_id", "purse"]],
     ["ledger", LEDGER_ENTRY, []],
     ["usage_daily", USAGE_SUMS, [
       "day",

@@ -41,7 +41,7 @@ async function booksAt(databaseUrl: string): Promise<{
       "SELECT request_id, micro_usd FROM ledger WHERE kind = 'charge'",
     );
     const [open] = await store.read(
-      "SELECT CAST(COUNT(*) AS BIGINT) AS calls FROM reservations",
+      "SELECT CAST(COUNT(*) AS BIGINT) AS calls FROM open_calls",
     );
     return {
       findings,

@@ -236,7 +236,7 @@ Deno.test(`kill -9 under load, ${KILLS} times: every complete reply is in the le
       [account.reservedMicroUsd, account.openRequests],
       [0, 0],
     );
-    assert.deepEqual(await store.read("SELECT * FROM reservations"), []);
+    assert.deepEqual(await store.read("SELECT * FROM open_calls"), []);
     assert.deepEqual(await admin.audit(), []);
     const lost = entries.filter(({ ended }) => ended === "lost");
     assert.ok(whole.size > KILLS, "hardly any reply came through");

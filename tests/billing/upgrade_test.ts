@@ -1,6 +1,7 @@
 /** Stores of released versions, with many entries, upgraded by this one. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
+import { migrate } from "../../gateway/accounts/store/migrate.ts";
 import { MIGRATIONS } from "../../gateway/accounts/store/migrations.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
 import {
@@ -153,19 +154,9 @@ function upgradeTests(
           startOn(database, folder),
         ]);
         try {
-          for (const { url, output } of programs) {
-            assert.notEqual(url, "", output());
-            const response = await fetch(`${url}/v1/messages`, {
-              method: "POST",
-              headers: { "x-api-key": KEY, "content-type": "application/json" },
-              body: JSON.stringify({
-                model: "vendorb-5",
-                max_tokens: 16,
-                messages: [{ role: "user", content: "Hi" }],
-              }),
-            });
-            assert.equal(response.status, 200);
-            await response.body?.cancel();
+          for (const program of programs) {
+            assert.notEqual(program.url, "", program.output());
+            assert.equal((await called(program)).status, 200);
           }
           await using store = await opened(database);
           assert.equal(await versionOf(store), MIGRATIONS.length);
@@ -208,12 +199,67 @@ function upgradeTests(
   }
 }
 
+function supersededTest(kind: TestStore): void {
+  Deno.test(`${kind.name}: a process that still runs after an upgrade refuses calls, and its charges stay as they were`, async () => {
+    await using database = await kind.createDatabase();
+    const folder = await Deno.makeTempDir();
+    try {
+      await using program = await startOn(database, folder);
+      assert.equal((await called(program)).status, 200);
+      await using newer = await opened(database);
+      // The charge follows the reply.
+      await until(async () =>
+        (await newer.read("SELECT seq FROM ledger")).length === 1
+      );
+      const next = [...MIGRATIONS, ["CREATE TABLE later (id TEXT)"]];
+      await migrate(newer, next, next.length);
+      const refused = await called(program);
+      assert.equal(refused.status, 503);
+      assert.match(refused.headers.get("retry-after") ?? "", /^[1-9]/);
+      await withTimeout(
+        program.printed(/"store_down".*a newer version of this program/),
+        "the reason",
+      );
+      const ready = await fetch(`${program.url}/readyz`);
+      assert.equal(ready.status, 503);
+      await ready.body?.cancel();
+      program.signal("SIGTERM");
+      assert.equal(await program.ended, 0, program.output());
+      await using again = await startOn(database, folder);
+      assert.equal(await again.ended, 2);
+      assert.match(again.output(), /a newer version of this program wrote it/);
+      const [charges] = await newer.read(
+        "SELECT CAST(COUNT(*) AS BIGINT) AS calls FROM ledger WHERE micro_usd <> 0",
+      );
+      assert.equal(intOf(charges ?? {}, "calls"), 1);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}
+
+/** A whole call; its body is read. */
+async function called({ url }: Program): Promise<Response> {
+  const response = await fetch(`${url}/v1/messages`, {
+    method: "POST",
+    headers: { "x-api-key": KEY, "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "vendorb-5",
+      max_tokens: 16,
+      messages: [{ role: "user", content: "Hi" }],
+    }),
+  });
+  await response.body?.cancel();
+  return response;
+}
+
 async function opened({ url }: TestDatabase): Promise<Store & AsyncDisposable> {
   const store = await openStore(url);
   return { ...store, [Symbol.asyncDispose]: () => store.close() };
 }
 
 upgradeTests(SQLITE, isWritten);
+supersededTest(SQLITE);
 
 const serverUrl = Deno.env.get("TEST_POSTGRES_URL");
 if (serverUrl === undefined) {
@@ -222,6 +268,7 @@ if (serverUrl === undefined) {
     () => {},
   );
 } else {
+  supersededTest(postgresAt(serverUrl));
   upgradeTests(postgresAt(serverUrl), async () => {
     const rows = await onServer(
       serverUrl,

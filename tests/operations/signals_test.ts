@@ -67,7 +67,7 @@ async function withProgram(
         charges.push(...page);
       }
       check(charges);
-      assert.deepEqual(await store.read("SELECT * FROM reservations"), []);
+      assert.deepEqual(await store.read("SELECT * FROM open_calls"), []);
       assert.deepEqual(await admin.audit(), []);
     } finally {
       await store.close();

@@ -250,7 +250,7 @@ async function compareWithLedger(
       0,
       0,
     ]);
-    assert.deepEqual(await store.read("SELECT * FROM reservations"), []);
+    assert.deepEqual(await store.read("SELECT * FROM open_calls"), []);
   } finally {
     await store.close();
   }

@@ -23,25 +23,25 @@ const CHECKS: readonly (readonly [string, string])[] = [
   [
     "the reserved amount differs from the sum of the reservations",
     `SELECT id AS place, reserved_micro_usd AS kept,
-      CAST((SELECT COALESCE(SUM(reserved_micro_usd), 0) FROM reservations WHERE account_id = a.id AND purse = '') AS BIGINT) AS counted
+      CAST((SELECT COALESCE(SUM(reserved_micro_usd), 0) FROM open_calls WHERE account_id = a.id AND purse = '') AS BIGINT) AS counted
      FROM accounts a`,
   ],
   [
     "the reserved amount of a model differs from the sum of the reservations",
     `SELECT account_id || ' ' || model AS place, reserved_micro_usd AS kept,
-      CAST((SELECT COALESCE(SUM(reserved_micro_usd), 0) FROM reservations WHERE account_id = p.account_id AND purse = p.model) AS BIGINT) AS counted
+      CAST((SELECT COALESCE(SUM(reserved_micro_usd), 0) FROM open_calls WHERE account_id = p.account_id AND purse = p.model) AS BIGINT) AS counted
      FROM purses p`,
   ],
   [
     "the number of open requests differs from the number of reservations",
     `SELECT id AS place, open_requests AS kept,
-      CAST((SELECT COUNT(*) FROM reservations WHERE account_id = a.id) AS BIGINT) AS counted
+      CAST((SELECT COUNT(*) FROM open_calls WHERE account_id = a.id) AS BIGINT) AS counted
      FROM accounts a`,
   ],
   [
     "the reserved tokens differ from the sum of the reservations",
     `SELECT id AS place, reserved_tokens AS kept,
-      CAST((SELECT COALESCE(SUM(reserved_tokens), 0) FROM reservations WHERE account_id = a.id) AS BIGINT) AS counted
+      CAST((SELECT COALESCE(SUM(reserved_tokens), 0) FROM open_calls WHERE account_id = a.id) AS BIGINT) AS counted
      FROM accounts a`,
   ],
   ...[
@@ -52,7 +52,7 @@ const CHECKS: readonly (readonly [string, string])[] = [
     [
       `${column} of a key with limits differs from its reservations`,
       `SELECT key_id AS place, ${column} AS kept,
-        CAST((SELECT ${sum} FROM reservations WHERE key_id = s.key_id AND reserved_tokens IS NOT NULL) AS BIGINT) AS counted
+        CAST((SELECT ${sum} FROM open_calls WHERE key_id = s.key_id AND reserved_tokens IS NOT NULL) AS BIGINT) AS counted
        FROM key_states s`,
     ] as const
   ),
@@ -92,7 +92,7 @@ const CHECKS: readonly (readonly [string, string])[] = [
   [
     "a settled request still has a reservation",
     `SELECT request_id AS place, CAST(1 AS BIGINT) AS kept, CAST(0 AS BIGINT) AS counted
-     FROM reservations WHERE request_id IN (SELECT request_id FROM ledger)`,
+     FROM open_calls WHERE request_id IN (SELECT request_id FROM ledger)`,
   ],
 ];
 

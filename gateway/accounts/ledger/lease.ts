@@ -79,7 +79,7 @@ export async function startHeartbeat(options: LeaseOptions): Promise<Lease> {
       await running;
       try {
         const open = await store.read(
-          "SELECT request_id FROM reservations WHERE owner_id = $1 LIMIT 1",
+          "SELECT request_id FROM open_calls WHERE owner_id = $1 LIMIT 1",
           [leaseId],
         );
         if (open.length === 0) await store.leases.remove(leaseId);

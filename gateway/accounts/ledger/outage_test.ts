@@ -122,7 +122,7 @@ test("a call granted before its write is refused if the write fails, and leaves 
     await bench.flush();
     const { data } = await bench.admin.ledger({ requestId: call.requestId });
     assert.deepEqual(data, []);
-    assert.deepEqual(await under.read("SELECT * FROM reservations"), []);
+    assert.deepEqual(await under.read("SELECT * FROM open_calls"), []);
   }
 });
 

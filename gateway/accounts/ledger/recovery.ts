@@ -68,7 +68,7 @@ async function settleAll(
   let count = 0;
   for (;;) {
     const accounts = await store.read(
-      `SELECT DISTINCT account_id FROM reservations WHERE ${which} ORDER BY account_id LIMIT ${MAX_ACCOUNTS}`,
+      `SELECT DISTINCT account_id FROM open_calls WHERE ${which} ORDER BY account_id LIMIT ${MAX_ACCOUNTS}`,
       [value],
     );
     let settledCount = 0;
@@ -97,7 +97,7 @@ async function settleAccount(
     await sql.lockAccounts?.([values[1]]);
     // Another process may have settled them before this one had the lock.
     const rows = await sql.all(
-      `SELECT * FROM reservations WHERE ${which} ORDER BY at_ms, request_id LIMIT ${BATCH_SIZE}`,
+      `SELECT * FROM open_calls WHERE ${which} ORDER BY at_ms, request_id LIMIT ${BATCH_SIZE}`,
       values,
     );
     const events = await settlements(

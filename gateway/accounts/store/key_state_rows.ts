@@ -134,7 +134,7 @@ async function useSoFar(
     sql.all(
       `SELECT COUNT(*) AS calls, CAST(COALESCE(SUM(reserved_micro_usd), 0) AS BIGINT) AS micro_usd, ` +
         `CAST(COALESCE(SUM(reserved_tokens), 0) AS BIGINT) AS tokens ` +
-        `FROM reservations WHERE key_id = $1 AND reserved_tokens IS NOT NULL`,
+        `FROM open_calls WHERE key_id = $1 AND reserved_tokens IS NOT NULL`,
       [key.id],
     ),
   ]);

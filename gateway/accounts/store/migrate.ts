@@ -3,7 +3,12 @@
  *
  * @module
  */
-import { type Migration, MIGRATIONS } from "./migrations.ts";
+import {
+  LEAST_WRITER,
+  type Migration,
+  MIGRATIONS,
+  WRITERS_SINCE,
+} from "./migrations.ts";
 import { intOf, type Sql, type Store } from "./store.ts";
 
 /** A newer version of the program wrote the store. */
@@ -19,16 +24,19 @@ export class NewerStoreError extends Error {
 
 /**
  * Applies the missing migrations in one write: a process that dies in it leaves no partial
- * change, and of two processes that start at once one waits for the other.
+ * change, and of two processes that start at once one waits for the other. Programs older than `leastWriter`
+ * that still run cannot write any more.
  *
  * @throws {NewerStoreError} if a newer version of the program wrote the store
  */
 export async function migrate(
   store: Store,
   migrations: readonly Migration[] = MIGRATIONS,
+  leastWriter: number = LEAST_WRITER,
 ): Promise<void> {
   // An upgrade runs beside no other write. A start without one must hold up none.
-  if (await isUpToDate(store, migrations)) return;
+  if (await isUpToDate(store, migrations)) return writeAs(store, migrations);
+  const hasWriters = migrations.length >= WRITERS_SINCE;
   await store.write(async (sql) => {
     await sql.all(
       "CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY)",
@@ -46,10 +54,26 @@ export async function migrate(
         index + 1,
       ]);
     }
+    if (hasWriters) {
+      await sql.all(
+        "UPDATE writers SET least_version = $1 WHERE least_version < $1",
+        [leastWriter],
+      );
+    }
   }, "alone");
+  writeAs(store, migrations);
 }
 
-async function isUpToDate(
+/** A newer program can then stop the writes of this one. */
+function writeAs(
+  store: Pick<Store, "writeAs">,
+  { length: version }: readonly Migration[],
+): void {
+  if (version >= WRITERS_SINCE) store.writeAs(version);
+}
+
+/** Whether a store has the tables of this version; false for an empty one. */
+export async function isUpToDate(
   store: Store,
   migrations: readonly Migration[],
 ): Promise<boolean> {

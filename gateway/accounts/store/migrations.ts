@@ -545,4 +545,28 @@ export const MIGRATIONS: readonly Migration[] = [
     ) {strict}`,
     `INSERT INTO ledger_end (id, seq) VALUES (1, 0)`,
   ],
+  [
+    // Programs of versions that do not look at `writers` know the open calls by another name, so that
+    // their writes fail.
+    `ALTER TABLE reservations RENAME TO open_calls`,
+    // Programs with an older schema than this must not write: see LEAST_WRITER.
+    `CREATE TABLE writers (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      least_version INTEGER NOT NULL
+    ) {strict}`,
+    `INSERT INTO writers (id, least_version) VALUES (1, 0)`,
+  ],
 ];
+
+/** The schema version from which on `writers` exists. */
+export const WRITERS_SINCE: number = 1 +
+  MIGRATIONS.findIndex((steps) =>
+    steps.some((step) => step.startsWith("CREATE TABLE writers"))
+  );
+
+/**
+ * The oldest schema version whose programs may write to a store of this one. A process that was started before
+ * an upgrade goes on only if its version is at least this. Raise it to the number of a migration when
+ * programs that do not know the migration would write wrong sums.
+ */
+export const LEAST_WRITER: number = WRITERS_SINCE;

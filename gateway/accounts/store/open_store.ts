@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { migrate } from "./migrate.ts";
-import type { Migration } from "./migrations.ts";
+import { isUpToDate, migrate } from "./migrate.ts";
+import { type Migration, MIGRATIONS } from "./migrations.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import type { Store } from "./store.ts";
 import type { SecretSeal } from "./secret_seal.ts";
@@ -43,7 +43,7 @@ export async function openStore(
 ): Promise<Store> {
   const store = await connect(databaseUrl, options);
   try {
-    await migrate(store, options.migrations);
+    await upgrade(store, databaseUrl, options);
     await store.readClock();
     // A test may want a store of an older version.
     if (options.migrations === undefined) await sealWebhooks(store);
@@ -54,9 +54,35 @@ export async function openStore(
   return store;
 }
 
-async function connect(
+/** Longest change of the tables of a store, or wait for that of another process, in milliseconds. */
+const MIGRATION_MS = 600_000;
+
+async function upgrade(
+  store: Store,
   databaseUrl: string,
   options: OpenStoreOptions,
+): Promise<void> {
+  const { migrations = MIGRATIONS } = options;
+  if (
+    store.dialect.name === "postgres" && !await isUpToDate(store, migrations)
+  ) {
+    // Over large tables a change takes longer than a write may.
+    const patient = await connect(databaseUrl, {
+      ...options,
+      deadlineMs: MIGRATION_MS,
+    });
+    try {
+      await migrate(patient, migrations);
+    } finally {
+      await patient.close();
+    }
+  }
+  await migrate(store, migrations);
+}
+
+async function connect(
+  databaseUrl: string,
+  options: OpenStoreOptions & { readonly deadlineMs?: number },
 ): Promise<Store> {
   if (/^postgres(ql)?:\/\/./.test(databaseUrl)) {
     // Loaded only when used: the Postgres driver reads the environment.

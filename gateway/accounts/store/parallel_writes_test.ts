@@ -303,9 +303,9 @@ test("a write of accounts names only tables whose rows belong to accounts", asyn
       "keys",
       "ledger",
       // Read, and written by operators only.
+      "open_calls",
       "plans",
       "purses",
-      "reservations",
       "usage_daily",
       "usage_days",
       "usage_hours",

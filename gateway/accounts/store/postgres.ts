@@ -20,6 +20,7 @@ import { postgresAddress } from "./postgres_address.ts";
 import {
   openPostgresPool,
   type PostgresPool,
+  type Query,
   type StatementResult,
 } from "./postgres_pool.ts";
 import {
@@ -33,6 +34,7 @@ import {
   type SqlDialect,
   type SqlValue,
   type Store,
+  SupersededError,
   textOf,
 } from "./store.ts";
 import { ledgerEnd, ledgerEndOnReplica } from "./postgres_ledger_end.ts";
@@ -69,6 +71,8 @@ const LOCK_PART = 0.8;
 const LOCK_NOT_AVAILABLE = "55P03";
 /** Writes of accounts at a time, each on a connection of its own. */
 const MAX_ACCOUNT_WRITES = 4;
+/** In the error of a write after a newer program has changed the store. */
+const SUPERSEDED = "superseded by schema ";
 /** The server's clock, Unix milliseconds. */
 const SERVER_MS =
   "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
@@ -132,6 +136,8 @@ export function openPostgresStore(
   const writePool = openPostgresPool(address, deadlineMs, MAX_ACCOUNT_WRITES);
   // Of the store itself: a full audit is not of a replica.
   const snapshotPool = openPostgresPool(address, reportMs + deadlineMs, 1);
+  /** The end of the statements that begin a write: in the same round trip, after the lock. */
+  let mayWrite = "";
   const beginWrite = beginWithin(
     "BEGIN",
     deadlineMs,
@@ -141,11 +147,23 @@ export function openPostgresStore(
     // In this order: who waits for the named lock shares no other.
     `${beginWrite}; SELECT pg_advisory_xact_lock(${NAMED_LOCKS}, ${
       lockKey(name)
-    }), pg_advisory_xact_lock${isAlone ? "" : "_shared"}(${WRITE_LOCK})`;
+    }), pg_advisory_xact_lock${
+      isAlone ? "" : "_shared"
+    }(${WRITE_LOCK})${mayWrite}`;
   // The time limit is that of an account's lock, not of a change of tables.
-  const beginAccounts =
-    `${beginWrite}; SELECT pg_advisory_xact_lock_shared(${WRITE_LOCK}); ` +
+  const beginAccounts = (): string =>
+    `${beginWrite}; SELECT pg_advisory_xact_lock_shared(${WRITE_LOCK})${mayWrite}; ` +
     `SET LOCAL lock_timeout = ${Math.ceil(deadlineMs * LOCK_PART)}`;
+  /** Begins a write; fails if a newer program has changed the store. */
+  const beginning = async (query: Query, text: string): Promise<unknown> => {
+    try {
+      return await query(text);
+    } catch (error) {
+      throw error instanceof Error && error.message.includes(SUPERSEDED)
+        ? new SupersededError()
+        : error;
+    }
+  };
 
   const writeAfter = <T>(
     beginText: string,
@@ -153,7 +171,7 @@ export function openPostgresStore(
   ): Promise<T> =>
     pool.lend(async (query) => {
       // Awaited: without the transaction each statement of `work` would commit on its own.
-      await query(beginText);
+      await beginning(query, beginText);
       const all: Sql["all"] = async (text, values) =>
         (await query(text, values)).rows;
       let result: Awaited<T>;
@@ -183,7 +201,7 @@ export function openPostgresStore(
     writePool.lend(async (query) => {
       const all: Sql["all"] = async (text, values) =>
         (await query(text, values)).rows;
-      const begun = query(beginAccounts);
+      const begun = beginning(query, beginAccounts());
       const locked = all(
         ...(accountIds.length === 1
           ? [LOCK_ACCOUNT, [accountIds[0] ?? ""]] as const
@@ -278,6 +296,11 @@ export function openPostgresStore(
         : await ledgerEndOnReplica(read, report, end);
     },
     ...(options.readUrl === undefined ? {} : { replica: replicaOf(report) }),
+    writeAs(version) {
+      // An error of the cast shows the text; without a row nothing is cast.
+      mayWrite = `; SELECT CAST('${SUPERSEDED}' || least_version AS BIGINT) ` +
+        `FROM writers WHERE least_version > ${version}`;
+    },
     setLogin(newUrl, newReadUrl = newUrl) {
       const login = postgresAddress(newUrl);
       for (const one of [pool, writePool, snapshotPool]) one.setLogin(login);

@@ -25,7 +25,7 @@ export interface StoredReservation {
   readonly balanceModel: string;
 }
 
-const INTO = insertStatement("reservations", {
+const INTO = insertStatement("open_calls", {
   owner_id: "TEXT",
   purse: "TEXT",
   ...columnsOf(RESERVED_CALL),
@@ -38,7 +38,7 @@ export async function readReservations(
   requestIds: readonly string[],
 ): Promise<ReadonlyMap<string, StoredReservation>> {
   const rows = await sql.all(
-    `SELECT * FROM reservations WHERE request_id IN ${dialect.texts(1)}`,
+    `SELECT * FROM open_calls WHERE request_id IN ${dialect.texts(1)}`,
     [JSON.stringify(requestIds)],
   );
   return new Map(
@@ -99,7 +99,7 @@ export async function deleteReservations(
 ): Promise<void> {
   if (requestIds.length === 0) return;
   await sql.all(
-    `DELETE FROM reservations WHERE request_id IN ${dialect.texts(1)}`,
+    `DELETE FROM open_calls WHERE request_id IN ${dialect.texts(1)}`,
     [JSON.stringify(requestIds)],
   );
 }

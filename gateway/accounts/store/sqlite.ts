@@ -21,12 +21,14 @@ import { openReportReaders } from "./report_readers.ts";
 import { fileSeal, passingSeal } from "./secret_seal.ts";
 import { openWalSync, syncFile } from "./wal_sync.ts";
 import {
+  intOf,
   type Leases,
   type Sql,
   type SqlDialect,
   type SqlRow,
   type SqlValue,
   type Store,
+  SupersededError,
   textOf,
   writeDurably,
 } from "./store.ts";
@@ -139,6 +141,19 @@ export function openSqliteStore(
     readClock,
   );
 
+  let schemaVersion: number | undefined;
+  /** As of the last look: only other processes upgrade the store. */
+  let lookedAt: unknown;
+  const assertMayWrite = (): void => {
+    if (schemaVersion === undefined) return;
+    const version = dataVersion();
+    if (version === lookedAt) return;
+    const [row] = run("SELECT least_version FROM writers");
+    if (row !== undefined && intOf(row, "least_version") > schemaVersion) {
+      throw new SupersededError();
+    }
+    lookedAt = version;
+  };
   const transaction = <T>(
     work: () => Promise<T>,
     onCommitted: () => void = () => {},
@@ -147,6 +162,7 @@ export function openSqliteStore(
       serialized(async () => {
         begin(database);
         try {
+          assertMayWrite();
           const result = await work();
           database.exec("COMMIT");
           onCommitted();
@@ -187,6 +203,9 @@ export function openSqliteStore(
     maxStalenessMs: MAX_STALENESS_MS,
     leases: locks.leases,
     clock,
+    writeAs(version) {
+      schemaVersion = version;
+    },
     secrets: inMemory ? passingSeal() : fileSeal(`${path}-key`),
     readClock,
     read: readCommitted,

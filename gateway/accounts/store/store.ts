@@ -201,6 +201,11 @@ export interface Store {
    * does.
    */
   commitUncached<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /**
+   * States this program's schema version: every later write fails if a newer program has changed the store so
+   * that this one would write wrong sums.
+   */
+  writeAs(schemaVersion: number): void;
   /** The replica from which {@linkcode Store.report} reads; absent: it reads from the store. */
   readonly replica?: Replica;
   /**
@@ -323,6 +328,17 @@ export async function insertRows(
     );
   }
   await sql.all(into.many(dialect), [JSON.stringify(rows)]);
+}
+
+/** A newer program has changed the store while this one runs. */
+export class SupersededError extends Error {
+  override name = "SupersededError";
+
+  constructor() {
+    super(
+      "a newer version of this program has changed the store since this process started, which must not write any more: stop it",
+    );
+  }
 }
 
 /** SQLSTATE of a write in a read-only transaction, as on a standby. */

@@ -143,7 +143,7 @@ export async function cutProcesses(
 async function nothingOpen(store: Store): Promise<void> {
   for (;;) {
     const rows = await store.read(
-      "SELECT request_id FROM reservations LIMIT 1",
+      "SELECT request_id FROM open_calls LIMIT 1",
     );
     if (rows.length === 0) return;
     await new Promise((resolve) => setTimeout(resolve, HEARTBEAT_MS));

@@ -134,7 +134,7 @@ export function processesSpec(kind: TestStore): void {
     const store = await database.open();
     const nothingOpen = Promise.withResolvers<void>();
     const checkReservations = async (): Promise<void> => {
-      const rows = await store.read("SELECT request_id FROM reservations");
+      const rows = await store.read("SELECT request_id FROM open_calls");
       if (rows.length === 0) nothingOpen.resolve();
     };
     await using opened = await openTestAccounts(

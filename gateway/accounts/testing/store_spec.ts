@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { migrate } from "../store/migrate.ts";
-import { MIGRATIONS } from "../store/migrations.ts";
+import { LEAST_WRITER, MIGRATIONS } from "../store/migrations.ts";
 import { RESERVED_CALL } from "../records.ts";
 import { insertRow, rowOf } from "../store/record_rows.ts";
 import {
@@ -231,6 +231,35 @@ export function storeSpec(kind: TestStore): void {
   test("migrate() refuses a store written by a newer version", async (store) => {
     await migrate(store, [...MIGRATIONS, []]);
     await assert.rejects(migrate(store), /newer version/);
+  });
+
+  test(
+    "a process that runs while a newer version changes the store cannot write any more, unless the change lets it",
+    async (store, again) => {
+      const newer = await again();
+      const write = (): Promise<unknown> =>
+        store.write((sql) => sql.all("SELECT id FROM plans"));
+      const next = [...MIGRATIONS, ["CREATE TABLE later (id TEXT)"]];
+      try {
+        await migrate(newer, next, LEAST_WRITER);
+        await write();
+        const afterNext = [...next, ["CREATE TABLE latest (id TEXT)"]];
+        await migrate(newer, afterNext, afterNext.length);
+        await assert.rejects(write(), /a newer version .* stop it/);
+        await assert.rejects(
+          store.commit(() => Promise.resolve(), {}),
+          /a newer version/,
+        );
+        assert.deepEqual(await store.read("SELECT id FROM later"), []);
+        await newer.write((sql) => sql.all("SELECT id FROM plans"));
+      } finally {
+        await newer.close();
+      }
+    },
+  );
+
+  test("programs of versions that know no such limit find no open calls to write", async (store) => {
+    await assert.rejects(store.read("SELECT request_id FROM reservations"));
   });
 
   test(

@@ -234,7 +234,7 @@ async function reached<T>(issuer: string, run: () => Promise<T>): Promise<T> {
     return await run();
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    const { host } = new URL(issuer);
+    const host = `the issuer ${new URL(issuer).host}`;
     if (error instanceof client.AuthorizationResponseError) {
       throw refused(`${host} refused: ${word(error.error)}`);
     }

@@ -126,7 +126,7 @@ function assertAllowed({ allowed = {} }: Model, body: PassedBody): void {
       name,
       values.length === 0
         ? "cannot be used with this model on this gateway"
-        : `must be one of ${values.join(", ")} for this model on this gateway`,
+        : `must be ${values.join(" or ")} for this model on this gateway`,
       "unsupported_value",
     );
   }

@@ -305,7 +305,9 @@ Deno.test("without the issuer nobody signs in there, and other credentials do", 
       redirect: "manual",
     });
     assert.equal(reply.status, 503);
-    assert.match(await reply.text(), /cannot be reached/);
+    const page = await reply.text();
+    assert.match(page, />The issuer 127\.0\.0\.1:\d+ cannot be reached/);
+    assert.doesNotMatch(page, /store/);
     const other = await fetch(`${gateway.url}/console/operator/sign-in`, {
       method: "POST",
       redirect: "manual",

@@ -126,7 +126,7 @@ function WhatNow(
   return (
     <>
       {status === 503
-        ? <p>The store does not answer. Calls that are running go on.</p>
+        ? <p>Calls that are under way go on.</p>
         : status === 400 && query.size > 0 && request.method === "GET"
         ? (
           <p>

@@ -154,7 +154,7 @@ Deno.test("a value that the price does not cover is refused by name", () =>
       }),
       (error) =>
         error instanceof OpenAI.BadRequestError && error.param === "quality" &&
-        /must be one of standard/.test(error.message),
+        /must be standard for/.test(error.message),
     );
     assert.equal(server.replay.requestLog.entries.length, 0);
     await client.images.generate({

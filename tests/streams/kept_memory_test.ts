@@ -200,6 +200,7 @@ const KINDS: readonly Kind[] = TRANSPORTS.flatMap((over): Kind[] =>
         stream: true,
         caller: "shares-a-socket",
         outcome: /^response\.completed/,
+        share: 0.25,
       } as const,
     ]),
     ...(over === "plain" ? [] : [

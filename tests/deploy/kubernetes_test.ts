@@ -5,7 +5,7 @@ import { HEALTH_ROUTES } from "../../routes/health.ts";
 import { PLACES, USER } from "../../deploy/image/places.ts";
 import { VERSION } from "../../gateway/version.ts";
 import { assertSettings } from "../support/deployed.ts";
-import { render, type Resource } from "../support/kustomize.ts";
+import { kubectlRender, render, type Resource } from "../support/kustomize.ts";
 
 const FOLDER = new URL("../../deploy/kubernetes/", import.meta.url).pathname;
 
@@ -80,6 +80,21 @@ function one(resources: readonly Resource[], kind: string): Resource {
 }
 
 for (const overlay of ["postgres", "sqlite"]) {
+  Deno.test({
+    name:
+      `kubectl renders the overlay ${overlay} as these tests do (skipped without it)`,
+    ignore: kubectlRender === undefined,
+    async fn() {
+      const folder = `${FOLDER}overlays/${overlay}`;
+      const byKind = (found: readonly Resource[]) =>
+        found.toSorted((one, other) => one.kind < other.kind ? -1 : 1);
+      assert.deepEqual(
+        byKind(kubectlRender?.(folder) ?? []),
+        byKind(await render(folder)),
+      );
+    },
+  });
+
   Deno.test(`the overlay ${overlay} is valid, hardened and has time to end`, async (t) => {
     const resources = await render(`${FOLDER}overlays/${overlay}`);
     const deployment = one(

@@ -18,11 +18,15 @@ export interface Resource extends JsonObject {
 
 /** The documents of a YAML file. */
 export async function readDocuments(path: string): Promise<JsonObject[]> {
-  return parseAllDocuments(await Deno.readTextFile(path), { merge: true })
-    .map((document) => {
-      assert.deepEqual(document.errors, [], path);
-      return document.toJS();
-    });
+  return documentsOf(await Deno.readTextFile(path), path);
+}
+
+/** By YAML 1.1, as programs in Go read numbers such as 0440. */
+function documentsOf(text: string, path: string): JsonObject[] {
+  return parseAllDocuments(text, { version: "1.1" }).map((document) => {
+    assert.deepEqual(document.errors, [], path);
+    return document.toJS();
+  });
 }
 
 /** The objects of the kustomization in a folder. */
@@ -59,6 +63,31 @@ export async function render(folder: string): Promise<Resource[]> {
   }));
 }
 
+/** What `kubectl` renders; undefined without one that has kustomize 5. */
+export const kubectlRender: undefined | ((folder: string) => Resource[]) =
+  hasKustomize()
+    ? (folder) =>
+      documentsOf(kubectl("kustomize", folder), folder) as Resource[]
+    : undefined;
+
+function hasKustomize(): boolean {
+  try {
+    return /"kustomizeVersion": "v5\./.test(
+      kubectl("version", "--client", "--output=json"),
+    );
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+function kubectl(...args: readonly string[]): string {
+  const { stdout, stderr } = new Deno.Command("kubectl", { args: [...args] })
+    .outputSync();
+  const decoder = new TextDecoder();
+  return decoder.decode(stdout) || decoder.decode(stderr);
+}
+
 async function patched(
   given: readonly Resource[],
   folder: string,
@@ -66,7 +95,12 @@ async function patched(
 ): Promise<Resource[]> {
   assert.deepEqual(others, {});
   let found = [...given];
-  for (const patch of await readDocuments(join(folder, String(path)))) {
+  const patches = await readDocuments(join(folder, String(path)));
+  assert.ok(
+    patches.length === 1 || !patches.some((one) => one["$patch"] === "delete"),
+    `${path}: kustomize 5 ends with a panic at a file that deletes one object of several`,
+  );
+  for (const patch of patches) {
     const wanted = (target ?? {
       kind: patch["kind"],
       name: (patch["metadata"] as JsonObject)["name"],
@@ -101,7 +135,7 @@ function added(one: Resource, operation: JsonObject): Resource {
   return one;
 }
 
-/** A strategic merge: lists whose items have names are merged by them, others are replaced; null removes. */
+/** A strategic merge: lists whose items have names are merged by them, new ones first, others are replaced; null removes. */
 function merged(base: unknown, patch: unknown): unknown {
   if (Array.isArray(patch)) {
     if (!Array.isArray(base) || !patch.every((one) => nameOf(one))) {
@@ -109,12 +143,12 @@ function merged(base: unknown, patch: unknown): unknown {
     }
     const names = new Set(patch.map(nameOf));
     return [
+      ...[...names].filter((name) => !base.some((one) => nameOf(one) === name))
+        .map((name) => patch.find((one) => nameOf(one) === name)),
       ...base.map((one) => {
         const own = patch.find((other) => nameOf(other) === nameOf(one));
         return own === undefined ? one : merged(one, own);
       }),
-      ...[...names].filter((name) => !base.some((one) => nameOf(one) === name))
-        .map((name) => patch.find((one) => nameOf(one) === name)),
     ];
   }
   if (!isObject(patch) || !isObject(base)) return patch;

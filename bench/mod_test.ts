@@ -57,7 +57,7 @@ Deno.test("cores measures two processes on one store", async () => {
   );
   assert.equal(code, 0, lines.join("\n"));
   for (const kind of ["whole-small", "stream-unpaced"]) {
-    const at = lines.findIndex((line) => line.startsWith(`sqlite, ${kind}:`));
+    const at = lines.findIndex((line) => line.startsWith(`sqlite, ${kind},`));
     assert.match(lines[at + 2] ?? "", /^2 .* \d+ % \d+ %$/);
   }
 });

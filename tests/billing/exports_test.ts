@@ -197,12 +197,19 @@ for (
         })),
       );
       let reads = 0;
+      const running = new Set<Promise<unknown>>();
       const admin = createAdmin({
         store: {
           ...store,
-          report(text, values) {
+          async report(text, values) {
             reads++;
-            return store.report(text, values);
+            const read = store.report(text, values);
+            running.add(read);
+            try {
+              return await read;
+            } finally {
+              running.delete(read);
+            }
           },
         },
         now: Date.now,
@@ -224,6 +231,8 @@ for (
       );
       assert.ok(rows.length >= 0);
       await store.write((sql) => sql.all("DELETE FROM answers"));
+      // What was read ahead.
+      while (running.size > 0) await Promise.all(running);
       if (kind === SQLITE) {
         // The log could not be emptied while somebody reads from it.
         const other = new DatabaseSync(database.url.slice("sqlite:".length));

@@ -60,9 +60,10 @@ function dollarsCell(microUsd: unknown): string {
   return typeof microUsd === "number" ? dollarsText(microUsd) : "";
 }
 
-/** A value as one cell: a list with semicolons, an object as JSON. */
+/** A value as one cell: a list of words with semicolons, objects as JSON. */
 function cellOf(value: unknown): unknown {
   if (value === undefined || value === null) return null;
-  if (Array.isArray(value)) return value.map(String).join("; ");
-  return isObject(value) ? JSON.stringify(value) : value;
+  const isList = Array.isArray(value);
+  if (isList && !value.some(isObject)) return value.map(String).join("; ");
+  return isList || isObject(value) ? JSON.stringify(value) : value;
 }

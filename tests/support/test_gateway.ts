@@ -12,9 +12,9 @@ import type { Timers } from "../../gateway/timers.ts";
 import type { ConfiguredAccounts } from "../../gateway/open_accounts.ts";
 import { compose, type ComposeOptions } from "../../compose.ts";
 import { dispatch } from "../../routes/mod.ts";
+import { TEST_KEY } from "./test_key.ts";
 
-/** The key that a test gateway accepts. */
-export const TEST_KEY = "sk-test-0123456789abcdef";
+export { TEST_KEY };
 
 /** A running test gateway. */
 export interface TestGateway {

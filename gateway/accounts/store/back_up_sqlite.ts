@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { backup, DatabaseSync } from "node:sqlite";
+import * as sqlite from "node:sqlite";
 import { unlinkSync, writeFileSync } from "node:fs";
 
 /** The `beat` of a process in a copy that lacks nothing: it ran when the copy was made. */
@@ -22,17 +22,21 @@ export async function backUpSqlite(
   path: string,
   target: string,
 ): Promise<void> {
+  // By its name alone, the import would end the start of the whole program there.
+  if (!("backup" in sqlite)) {
+    throw new Error("a backup needs Deno 2.6 or newer");
+  }
   // SQLite writes into an empty file; this one is for its owner alone.
   writeFileSync(target, "", { flag: "wx", mode: 0o600 });
   try {
-    const source = new DatabaseSync(path, { readOnly: true });
+    const source = new sqlite.DatabaseSync(path, { readOnly: true });
     try {
       source.exec("PRAGMA busy_timeout = 5000");
-      await backup(source, target, { rate: ALL_PAGES });
+      await sqlite.backup(source, target, { rate: ALL_PAGES });
     } finally {
       source.close();
     }
-    const copy = new DatabaseSync(target);
+    const copy = new sqlite.DatabaseSync(target);
     try {
       copy.exec(
         `PRAGMA journal_mode = DELETE; UPDATE owners SET beat = ${IN_BACKUP}`,

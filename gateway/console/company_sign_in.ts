@@ -76,6 +76,8 @@ interface Ticket extends Wanted {
 const TIMEOUT_SECONDS = 10;
 /** Seconds by which the clocks of gateway and issuer may differ. */
 const CLOCK_TOLERANCE_SECONDS = 60;
+/** Conversations with the issuer at once: while it is slow, strangers must leave room for other pages. */
+const MAX_CONVERSATIONS = 4;
 /** How long what the issuer states of itself is used for the way there. */
 const METADATA_MS = 5 * 60_000;
 const ID_CHARS = 24;
@@ -94,6 +96,24 @@ export function companySignIn(
   let known:
     | { readonly at: number; readonly configuration: Configuration }
     | undefined;
+
+  let conversations = 0;
+  /** @throws {ApiError} `overloaded` beside too many others */
+  const conversation = async <T>(run: () => Promise<T>): Promise<T> => {
+    if (conversations >= MAX_CONVERSATIONS) {
+      throw new ApiError(
+        "overloaded",
+        "too many people are signing in at once; try again in a second",
+        { retryAfterSeconds: 1 },
+      );
+    }
+    conversations++;
+    try {
+      return await reached(issuer, run);
+    } finally {
+      conversations--;
+    }
+  };
 
   const discovered = async (): Promise<Configuration> => {
     const client = await library();
@@ -161,7 +181,7 @@ export function companySignIn(
 
   return {
     begin: (wanted, callback) =>
-      reached(issuer, async () => {
+      conversation(async () => {
         const client = await library();
         const configuration = await current();
         const ticket: Ticket = {
@@ -192,7 +212,7 @@ export function companySignIn(
         );
       }
       const { state, nonce, verifier, ...wanted } = ticket;
-      return await reached(issuer, async () => {
+      return await conversation(async () => {
         const client = await library();
         // The issuer's keys may have changed since the last sign-in.
         const configuration = await discovered();

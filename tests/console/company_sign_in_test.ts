@@ -18,7 +18,7 @@ const GROUPS = [
   { claim: "groups", value: "team-b", account: "team-b" },
 ];
 
-function configFile(issuer: Issuer, more: object = {}): string {
+function configFile(issuer: Pick<Issuer, "url">, more: object = {}): string {
   return JSON.stringify({
     sign_in: {
       issuer: issuer.url,
@@ -317,6 +317,47 @@ Deno.test("without the issuer nobody signs in there, and other credentials do", 
     assert.equal(other.status, 303);
     await other.body?.cancel();
   } finally {
+    await gateway.close();
+  }
+});
+
+Deno.test("strangers and an issuer that never answers leave room for other pages", async () => {
+  const arrived = Array.from(
+    { length: 4 },
+    () => Promise.withResolvers<void>(),
+  );
+  let asked = 0;
+  const never = new AbortController();
+  const hung = Deno.serve(
+    {
+      port: 0,
+      hostname: "127.0.0.1",
+      onListen: () => {},
+      signal: never.signal,
+    },
+    () => {
+      arrived[asked++]?.resolve();
+      return new Promise<Response>(() => {});
+    },
+  );
+  const gateway = await startConsole({
+    configFile: configFile({ url: `http://127.0.0.1:${hung.addr.port}` }),
+    env: { GATEWAY_CONFIG: "gateway.json" },
+  });
+  const leave = new AbortController();
+  try {
+    const url = `${gateway.url}/console/company-sign-in`;
+    const waiting = arrived.map(() => fetch(url, { signal: leave.signal }));
+    await Promise.all(arrived.map(({ promise }) => promise));
+    const next = await walker().ask(url);
+    assert.match(next.text, /Too many people are signing in at once/);
+    const other = await walker().ask(`${gateway.url}/console/sign-in`);
+    assert.equal(other.status, 200);
+    assert.equal(asked, 4);
+    leave.abort();
+    await Promise.allSettled(waiting);
+  } finally {
+    never.abort();
     await gateway.close();
   }
 });

@@ -65,7 +65,7 @@ export interface ReplyForm {
   ) => { readonly value: Json | undefined; readonly frame?: Frame | undefined };
   /** What else the end of a reply must have. */
   readonly alsoAtEnd?: (x: Exchange) => readonly Finding[];
-  /** The reasons that are right; empty: any is. */
+  /** The accepted stop reasons; empty: any. */
   readonly stops: (x: Exchange) => readonly string[];
   /** The reason of each cause. */
   readonly stopWords: Readonly<Partial<Record<StopCause, string>>>;

@@ -51,7 +51,7 @@ export interface ConfiguredCredentials {
   readonly key?: string;
   /** `GATEWAY_ADMIN_TOKEN`. */
   readonly operator?: string;
-  /** What the sessions of company sign-in may rest on; a text each. */
+  /** The rows of the company sign-in's table, as texts; a session is valid while its row is among them. */
   readonly company?: readonly string[];
 }
 

@@ -20,7 +20,7 @@ import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import type { JSX } from "../jsx.d.ts";
 import { Ending, outcomeText, secondsText } from "../parts/call_ending.tsx";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
-import { DayInput } from "../parts/day_input.tsx";
+import { PeriodInputs } from "../parts/day_input.tsx";
 import { filterFields } from "../parts/filter_fields.ts";
 import { page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
@@ -87,14 +87,7 @@ async function attemptsPage(
             ))}
           </select>
         </label>
-        <label>
-          From (UTC)
-          <DayInput name="from" value={value("from")} />
-        </label>
-        <label>
-          To (UTC)
-          <DayInput name="to" value={value("to")} />
-        </label>
+        <PeriodInputs value={value} />
         <button class="main" type="submit">Apply</button>
       </form>
       <section class="card">

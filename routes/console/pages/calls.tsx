@@ -26,7 +26,7 @@ import { callsCsv } from "../csv/calls_csv.ts";
 import { queryOf } from "../../admin/auth.ts";
 import { ownLiveScope } from "../../../gateway/live/live_json.ts";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
-import { DayInput } from "../parts/day_input.tsx";
+import { PeriodInputs } from "../parts/day_input.tsx";
 import { filterFields } from "../parts/filter_fields.ts";
 import { keyNames } from "../parts/key_names.ts";
 import { page } from "../parts/layout.tsx";
@@ -165,14 +165,7 @@ export async function callsPage(
         {text("status", "Status")}
         {text("code", "Reason")}
         {text("user", "End user")}
-        <label>
-          From (UTC)
-          <DayInput name="from" value={value("from")} />
-        </label>
-        <label>
-          To (UTC)
-          <DayInput name="to" value={value("to")} />
-        </label>
+        <PeriodInputs value={value} />
         <button class="main" type="submit">Apply</button>
       </form>
       {note}

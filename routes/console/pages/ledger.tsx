@@ -23,7 +23,7 @@ import { AccountAuditNote, AuditNote } from "../parts/audit_note.tsx";
 import { csvOf, csvReply } from "../csv/csv.ts";
 import { named } from "../csv/named.ts";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
-import { DayInput } from "../parts/day_input.tsx";
+import { PeriodInputs } from "../parts/day_input.tsx";
 import { filterFields } from "../parts/filter_fields.ts";
 import { page } from "../parts/layout.tsx";
 import { countText, Money } from "../parts/money.tsx";
@@ -152,14 +152,7 @@ export async function ledgerView(
             ))}
           </select>
         </label>
-        <label>
-          From (UTC)
-          <DayInput name="from" value={value("from")} />
-        </label>
-        <label>
-          To (UTC)
-          <DayInput name="to" value={value("to")} />
-        </label>
+        <PeriodInputs value={value} />
         <SuggestedInput name="model" title="Model" value={value("model")} />
         <SuggestedInput name="key" title="Key" value={value("key")} />
         <label>

@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 /** @jsxImportSourceTypes console-jsx */
 /**
- * The field for a day in forms of filters.
+ * The fields for days in forms of filters.
  *
  * @module
  */
@@ -25,4 +25,22 @@ export function DayInput(
       />
     )
     : <input type="date" name={name} value={isValid ? value : ""} />;
+}
+
+/** The first and the last day of a list; `value` returns a filter's text. */
+export function PeriodInputs(
+  { value }: { readonly value: (name: string) => string },
+): JSX.Element {
+  return (
+    <>
+      <label>
+        From (UTC)
+        <DayInput name="from" value={value("from")} />
+      </label>
+      <label>
+        To (UTC)
+        <DayInput name="to" value={value("to")} />
+      </label>
+    </>
+  );
 }

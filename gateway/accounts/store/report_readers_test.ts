@@ -54,34 +54,48 @@ Deno.test("rows arrive in their order, however many they are", () =>
     await readers.close();
   }));
 
-/** The priorities of this process's threads, as of `nice`, by their ids. */
-function priorities(): ReadonlyMap<string, number> {
-  return new Map(
-    [...Deno.readDirSync("/proc/self/task")].map(({ name }) => {
-      const stat = Deno.readTextFileSync(`/proc/self/task/${name}/stat`);
+/** Prints the priorities of its own threads, as of `nice`, by their ids, before and after a report. */
+const PRIORITIES = `
+import { openReportReaders } from ${
+  JSON.stringify(new URL("./report_readers.ts", import.meta.url).href)
+};
+function priorities() {
+  const found = {};
+  for (const { name } of Deno.readDirSync("/proc/self/task")) {
+    try {
+      const stat = Deno.readTextFileSync("/proc/self/task/" + name + "/stat");
       // The name of a thread, in brackets, may have blanks.
-      return [name, Number(stat.replace(/^.*\) /, "").split(" ")[16])];
-    }),
-  );
+      found[name] = Number(stat.replace(/^.*\\) /, "").split(" ")[16]);
+    } catch {
+      // A thread of the runtime's pool may end meanwhile.
+    }
+  }
+  return found;
 }
+const before = priorities();
+const readers = openReportReaders(Deno.args[0]);
+await readers.all("SELECT 1");
+console.log(JSON.stringify({ before, after: priorities() }));
+await readers.close();
+`;
 
 Deno.test({
   name: "readers have the lowest priority, and no other thread's changes",
   ignore: Deno.build.os !== "linux",
   fn: () =>
     withFile(async (path) => {
-      const before = priorities();
-      const readers = openReportReaders(path);
-      await readers.all("SELECT 1");
-      const after = priorities();
-      for (const [thread, priority] of before) {
-        // A thread of the runtime's pool may have ended.
-        if (!after.has(thread)) continue;
-        assert.equal(after.get(thread), priority);
+      // A process of its own: other tests have readers in this one.
+      const { stdout, success } = await new Deno.Command(Deno.execPath(), {
+        args: ["eval", "--no-check", PRIORITIES, path],
+        stderr: "inherit",
+      }).output();
+      assert.ok(success);
+      const { before, after } = JSON.parse(new TextDecoder().decode(stdout));
+      for (const [thread, priority] of Object.entries(before)) {
+        if (thread in after) assert.equal(after[thread], priority);
       }
-      const added = [...after].filter(([thread]) => !before.has(thread));
-      assert.equal(added.filter(([, priority]) => priority === 19).length, 1);
-      await readers.close();
+      const added = Object.keys(after).filter((thread) => !(thread in before));
+      assert.equal(added.filter((thread) => after[thread] === 19).length, 1);
     }),
 });
 

@@ -8,6 +8,7 @@
  */
 import { residentBytes } from "./cpu_time.ts";
 import type { Bench, BenchContext } from "./bench.ts";
+import { startChild } from "./child.ts";
 import { runClient, type SoakTally, type SoakTarget } from "./soak_clients.ts";
 import { KEPT_KINDS, keptByKind } from "./soak_kept.ts";
 import { runHostile } from "./soak_hostile.ts";
@@ -63,17 +64,23 @@ async function runSoak(
   let made = 0;
   let before = 0;
   let unlogged = 0;
+  await using rightCalls = size.isHostile
+    ? startChild("soak_right.ts")
+    : undefined;
   try {
-    const gateway = await startGateway(folder, upstream.port);
+    // The message's shape is defined in soak_right.ts.
+    const beside = await rightCalls?.receive() as { port: number } | undefined;
+    const gateway = await startGateway(folder, upstream.port, beside?.port);
     try {
       const keys = await openAccounts(gateway.url);
       const address = { url: gateway.url, keys, upstream };
       before = gateway.lines();
       const [tally, hostile] = await Promise.all([
         runFaultyCalls(address, gateway, size, print, findings),
-        size.isHostile
+        rightCalls !== undefined
           ? runHostile({
             gateway,
+            rightCalls,
             keys: [keys[0] ?? "", keys[1] ?? ""],
             file: `${folder}/gateway.sqlite3`,
             seconds: size.seconds,

@@ -34,10 +34,11 @@ function environment(folder: string): Record<string, string> {
   };
 }
 
-/** Starts a gateway with a ledger in `folder`. */
+/** Starts a gateway with a ledger in `folder`; vendor D has an upstream of its own. */
 export async function startGateway(
   folder: string,
   upstreamPort: number,
+  besidePort: number = upstreamPort,
 ): Promise<SoakGateway> {
   const upstream = `http://127.0.0.1:${upstreamPort}`;
   const process = startProgram(Deno.execPath(), {
@@ -59,6 +60,8 @@ export async function startGateway(
       VENDORB_BASE_URL: `${upstream}/v1`,
       VENDORC_API_KEY: "c",
       VENDORC_BASE_URL: upstream,
+      VENDORD_API_KEY: "d",
+      VENDORD_BASE_URL: `http://127.0.0.1:${besidePort}`,
       GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
       GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS: "2",
       GATEWAY_IDLE_TIMEOUT_SECONDS: "2",

@@ -5,7 +5,9 @@
  * @module
  */
 import { DatabaseSync } from "node:sqlite";
+import type { Child } from "./child.ts";
 import type { SoakGateway } from "./soak_gateway.ts";
+import type { RightCall, RightCalls } from "./soak_right.ts";
 import { behaviourTag } from "./soak_upstream.ts";
 import { quantile } from "./statistics.ts";
 
@@ -14,7 +16,6 @@ const LOCKED_MS = 5_000;
 const LOCK_EVERY_MS = 15_000;
 const STALL_MS = 3_000;
 const STALL_EVERY_MS = 10_000;
-const RIGHT_EVERY_MS = 100;
 const LIES_EVERY_MS = 500;
 const REPORTERS = 8;
 /** Between two reports, and two bodies, of a hostile party: it is to disturb, not to use all processor time. */
@@ -22,10 +23,15 @@ const REPORT_PAUSE_MS = 200;
 const BODY_PAUSE_MS = 300;
 /** Parts of the run whose calls are timed apart. */
 const PARTS = 5;
+/** The right calls are as fast at the end when neither of the last two parts is that much slower than both of the first two. */
+const SLOWER = 2;
+const SLACK_MS = 50;
 
 /** What is attacked. */
 export interface HostileSoak {
   readonly gateway: SoakGateway;
+  /** A process of `soak_right.ts`. */
+  readonly rightCalls: Child;
   /** Of the account of the right calls, and of one that attacks. */
   readonly keys: readonly [string, string];
   /** The SQLite file. */
@@ -44,7 +50,7 @@ export interface HostileResult {
 const HI = '[{"role":"user","content":"hi"}]';
 const many = (count: number, one: (i: number) => string): string =>
   Array.from({ length: count }, (_, i) => one(i)).join();
-const BODIES: readonly string[] = [
+const BODIES: readonly Uint8Array<ArrayBuffer>[] = [
   `"messages":${HI},${many(990, (i) => `"k${i}":1`)}`,
   `"messages":${HI},${many(200_000, (i) => `"k${i}":1`)}`,
   `"messages":[${many(30_000, () => '{"role":"user","content":"a"}')}]`,
@@ -58,7 +64,9 @@ const BODIES: readonly string[] = [
   `"messages":${HI},"tools":[{"name":"f","input_schema":{"properties":{${
     many(30_000, (i) => `"p${i}":{}`)
   }}}}]`,
-];
+].map((fields) =>
+  new TextEncoder().encode(`{"model":"vendorb-5","max_tokens":9,${fields}}`)
+);
 const REPORTS: readonly string[] = [
   "/v1/usage?by=user",
   "/v1/usage?by=day,model,user",
@@ -69,52 +77,36 @@ const EXPECTED = {
   body: [200, 400, 413, 429, 503, 504],
   lies: [200, 503],
   report: [200, 429, 503],
-  right: [200, 503],
 };
+/** Of right calls while the store is locked. */
+const OUTAGE = ["200, error", "503"];
 
 /** Attacks until the time is over. */
 export async function runHostile(
-  { gateway, keys, file, seconds }: HostileSoak,
+  { gateway, rightCalls, keys, file, seconds }: HostileSoak,
 ): Promise<HostileResult> {
   const startMs = performance.now();
   const isOver = (): boolean => performance.now() - startMs > seconds * 1000;
   const counts = new Map<string, number>();
   const findings: string[] = [];
   let calls = 0;
-  let isLocked = false;
-  const times: { readonly atMs: number; readonly tookMs: number }[] = [];
+  const outages: { readonly fromMs: number; untilMs: number }[] = [];
 
   const ask = async (
     kind: keyof typeof EXPECTED,
-    key: string,
     path: string,
-    body?: string,
+    body?: string | Uint8Array<ArrayBuffer>,
   ): Promise<void> => {
-    const locked = isLocked;
-    const atMs = performance.now();
     try {
       const response = await fetch(gateway.url + path, {
-        headers: { "x-api-key": key, "content-type": "application/json" },
+        headers: { "x-api-key": keys[1], "content-type": "application/json" },
         ...(body === undefined ? {} : { method: "POST", body }),
       });
       const text = await response.text();
-      const { status } = response;
-      // A stream that began with a ping before its reservation was durable.
-      const isError = status === 200 && text.includes("event: error");
-      const name = `${kind} ${status}${isError ? ", error" : ""}`;
+      const name = `${kind} ${response.status}`;
       counts.set(name, (counts.get(name) ?? 0) + 1);
-      if (!EXPECTED[kind].includes(status)) {
+      if (!EXPECTED[kind].includes(response.status)) {
         findings.push(`${name}: ${text.slice(0, 200)}`);
-      }
-      if (kind !== "right") return;
-      if (status === 200 && !isError && !text.includes("message_stop")) {
-        findings.push("a right call has no end");
-      }
-      if (status === 503 && !locked && !isLocked) {
-        findings.push("a right call was refused while the store was there");
-      }
-      if (!locked && !isLocked) {
-        times.push({ atMs: atMs - startMs, tookMs: performance.now() - atMs });
       }
     } catch (error) {
       findings.push(`${kind}: ${error}`);
@@ -126,41 +118,30 @@ export async function runHostile(
       if (!isOver()) await work();
     }
   };
-  const streamed = (behaviour: "good" | "lies"): string =>
-    JSON.stringify({
-      model: "vendora-opus-4-8",
-      max_tokens: 10,
-      stream: true,
-      messages: [{ role: "user", content: behaviourTag(behaviour, "beside") }],
-    });
-  const pending = new Set<Promise<void>>();
+  const lies = JSON.stringify({
+    model: "vendora-opus-4-8",
+    max_tokens: 10,
+    stream: true,
+    messages: [{ role: "user", content: behaviourTag("lies", "beside") }],
+  });
+  const told: RightCalls = { url: gateway.url, key: keys[0], seconds };
+  const fromMs = Date.now();
+  await rightCalls.send(told);
   await Promise.all([
-    every(RIGHT_EVERY_MS, () => {
-      calls++;
-      const call = ask("right", keys[0], "/v1/messages", streamed("good"));
-      pending.add(call);
-      call.finally(() => pending.delete(call));
-    }),
     every(LIES_EVERY_MS, () => {
       calls++;
-      return ask("lies", keys[1], "/v1/messages", streamed("lies"));
+      return ask("lies", "/v1/messages", lies);
     }),
     ...["/v1/messages", "/v1/chat/completions"].map(async (path, lane) => {
       for (let at = lane; !isOver(); at++) {
         calls++;
-        const fields = BODIES[at % BODIES.length] ?? "";
-        await ask(
-          "body",
-          keys[1],
-          path,
-          `{"model":"vendorb-5","max_tokens":9,${fields}}`,
-        );
+        await ask("body", path, BODIES[at % BODIES.length]);
         await pause(BODY_PAUSE_MS);
       }
     }),
     ...Array.from({ length: REPORTERS }, async (_, lane) => {
       for (let at = lane; !isOver(); at++) {
-        await ask("report", keys[1], REPORTS[at % REPORTS.length] ?? "");
+        await ask("report", REPORTS[at % REPORTS.length] ?? "");
         await pause(REPORT_PAUSE_MS);
       }
     }),
@@ -169,34 +150,49 @@ export async function runHostile(
       const other = new DatabaseSync(file);
       try {
         other.exec("PRAGMA busy_timeout = 1000; BEGIN IMMEDIATE");
-        isLocked = true;
+        const outage = { fromMs: Date.now(), untilMs: Infinity };
+        outages.push(outage);
         await pause(LOCKED_MS);
         other.exec("ROLLBACK");
         // What waited for it comes first.
-        await pause(1_000);
+        outage.untilMs = Date.now() + 1_000;
       } finally {
-        isLocked = false;
         other.close();
       }
     }),
   ]);
-  await Promise.all(pending);
+  // The shape is that of soak_right.ts.
+  const right = await rightCalls.receive() as readonly RightCall[];
+  const took: number[][] = Array.from({ length: PARTS }, () => []);
+  for (const { atMs, tookMs, outcome } of right) {
+    const name = `right ${outcome}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+    const isOutage = outages.some((outage) =>
+      atMs < outage.untilMs && atMs + tookMs > outage.fromMs
+    );
+    if (outcome !== "200" && !(isOutage && OUTAGE.includes(outcome))) {
+      findings.push(`a right call: ${outcome}, ${atMs - fromMs} ms in`);
+    }
+    const part = Math.floor((atMs - fromMs) / (seconds * 1000) * PARTS);
+    if (!isOutage) took[part]?.push(tookMs);
+  }
+  const p99 = took.map((part) => quantile(part, 0.99));
+  const least = Math.min(...p99.slice(-2));
+  if (least > SLOWER * Math.max(...p99.slice(0, 2)) + SLACK_MS) {
+    findings.push(`right calls became slower: p99 ${least.toFixed(1)} ms`);
+  }
   const rows = [...counts].toSorted(([a], [b]) => a < b ? -1 : 1);
   return {
-    calls,
+    calls: calls + right.length,
     findings,
     lines: [
       ...rows.map(([what, count]) => `${what.padEnd(18)} ${count}`),
-      ...Array.from({ length: PARTS }, (_, part) => {
-        const took = times.filter(({ atMs }) =>
-          Math.floor(atMs / (seconds * 1000) * PARTS) === part
-        ).map(({ tookMs }) => tookMs);
-        const [p50 = NaN, p99 = NaN] = [0.5, 0.99].map((share) =>
-          quantile(took, share)
-        );
-        return `right calls, part ${part + 1} of ${PARTS}: ${took.length}, ` +
-          `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
-      }),
+      ...took.map((part, at) =>
+        `right calls, part ${at + 1} of ${PARTS}: ${part.length}` +
+        [0.5, 0.9, 0.99, 1].map((share) =>
+          `, p${share * 100} ${quantile(part, share).toFixed(1)} ms`
+        ).join("")
+      ),
     ],
   };
 }

@@ -61,14 +61,20 @@ export async function startSoakUpstream(): Promise<SoakUpstream> {
     socket.setNoDelay(true);
     socket.on("error", () => {});
     socket.on("close", () => sockets.delete(socket));
-    let text = "";
+    let pieces: string[] = [];
+    let missing = NaN;
     socket.on("data", (piece: Uint8Array) => {
-      text += LATIN1.decode(piece);
-      const end = text.indexOf("\r\n\r\n");
-      const length = Number(/^content-length: (\d+)/im.exec(text)?.[1]);
-      if (end < 0 || text.length < end + 4 + length) return;
-      const call = text;
-      text = "";
+      pieces.push(LATIN1.decode(piece));
+      missing -= piece.length;
+      // A large body is joined once.
+      if (missing > 0) return;
+      const call = pieces.join("");
+      const end = call.indexOf("\r\n\r\n");
+      const length = Number(/^content-length: (\d+)/im.exec(call)?.[1] ?? 0);
+      missing = end < 0 ? NaN : end + 4 + length - call.length;
+      if (!(missing <= 0)) return;
+      pieces = [];
+      missing = NaN;
       const [, behaviour = "good", nonce = ""] =
         /<<([a-z0-9-]+) ([a-z0-9-]+)>>/.exec(call) ?? [];
       arrivedNonces.add(nonce);

@@ -1,0 +1,74 @@
+/**
+ * Right calls beside hostile parties, with their upstream, in a process of their own: what the other
+ * callers of the soak cost delays none of them.
+ *
+ * @module
+ */
+import { receiveMessages, sendMessage } from "./child.ts";
+import { behaviourTag, startSoakUpstream } from "./soak_upstream.ts";
+
+/** What the process is told. */
+export interface RightCalls {
+  /** Address of the gateway. */
+  readonly url: string;
+  readonly key: string;
+  readonly seconds: number;
+}
+
+/** One call. */
+export interface RightCall {
+  /** Its beginning, in milliseconds since 1970. */
+  readonly atMs: number;
+  readonly tookMs: number;
+  /** `200`, `200, error`, another status, or what went wrong. */
+  readonly outcome: string;
+}
+
+const EVERY_MS = 100;
+const BODY = JSON.stringify({
+  model: "vendord-m3",
+  max_tokens: 10,
+  stream: true,
+  messages: [{ role: "user", content: behaviourTag("good", "beside") }],
+});
+
+async function call({ url, key }: RightCalls): Promise<RightCall> {
+  const atMs = Date.now();
+  const startedMs = performance.now();
+  const done = (outcome: string): RightCall => ({
+    atMs,
+    tookMs: Math.round((performance.now() - startedMs) * 100) / 100,
+    outcome,
+  });
+  try {
+    const response = await fetch(`${url}/v1/messages`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: BODY,
+    });
+    const text = await response.text();
+    if (response.status !== 200) return done(String(response.status));
+    // A stream that began with a ping before its reservation was durable.
+    if (text.includes("event: error")) return done("200, error");
+    return done(text.includes("message_stop") ? "200" : "200, no end");
+  } catch (error) {
+    return done(String(error));
+  }
+}
+
+if (import.meta.main) {
+  const upstream = await startSoakUpstream();
+  sendMessage({ port: upstream.port });
+  for await (const message of receiveMessages(Deno.stdin.readable)) {
+    // Its shape is that of `soak_hostile.ts`.
+    const told = message as RightCalls;
+    const calls: Promise<RightCall>[] = [];
+    const endMs = performance.now() + told.seconds * 1000;
+    while (performance.now() < endMs) {
+      calls.push(call(told));
+      await new Promise((resolve) => void setTimeout(resolve, EVERY_MS));
+    }
+    sendMessage(await Promise.all(calls));
+  }
+  Deno.exit(0);
+}

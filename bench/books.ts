@@ -3,7 +3,7 @@
  * the event loop. `deno task bench books ROWS` makes another number of entries, and `--store=FILE`
  * keeps them in a file, which later runs of the same day use again; `--store=postgres://…` in an
  * empty database. `--exports` measures only the exports, `--exports=cold` with a file that the
- * system has not read yet.
+ * system has not read yet. `--beside` measures only what reports cost the calls beside them.
  *
  * @module
  */
@@ -19,6 +19,7 @@ import {
   type TestDatabase,
 } from "../gateway/accounts/testing/stores.ts";
 import type { Bench } from "./bench.ts";
+import { measureBeside } from "./books_beside.ts";
 import { measurePages } from "./books_pages.ts";
 
 const ROWS = 10_000_000;
@@ -62,6 +63,10 @@ export const books: Bench = {
         onChange: () => {},
         knowsModel: () => true,
       });
+      if (flags.includes(BESIDE_FLAG)) {
+        await measureBeside(database.url, "account_7", context);
+        return;
+      }
       const exportsOnly = flags.some((flag) => flag.startsWith(EXPORTS_FLAG));
       for (const [name, report] of exportsOnly ? [] : REPORTS) {
         // Twice: the first run reads the file.
@@ -109,6 +114,8 @@ export const books: Bench = {
 };
 
 const STORE_FLAG = "--store=";
+/** Only the calls beside reports. */
+const BESIDE_FLAG = "--beside";
 /** Only the exports; with `=cold` from the disk instead of the system's cache. */
 const EXPORTS_FLAG = "--exports";
 

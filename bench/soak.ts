@@ -65,10 +65,10 @@ async function runSoak(
   let before = 0;
   let unlogged = 0;
   await using rightCalls = size.isHostile
-    ? startChild("soak_right.ts")
+    ? startChild("right_calls.ts")
     : undefined;
   try {
-    // The message's shape is defined in soak_right.ts.
+    // The message's shape is defined in right_calls.ts.
     const beside = await rightCalls?.receive() as { port: number } | undefined;
     const gateway = await startGateway(folder, upstream.port, beside?.port);
     try {

@@ -7,7 +7,7 @@
 import { DatabaseSync } from "node:sqlite";
 import type { Child } from "./child.ts";
 import type { SoakGateway } from "./soak_gateway.ts";
-import type { RightCall, RightCalls } from "./soak_right.ts";
+import type { RightCall, RightCalls } from "./right_calls.ts";
 import { behaviourTag } from "./soak_upstream.ts";
 import { quantile } from "./statistics.ts";
 
@@ -16,6 +16,7 @@ const LOCKED_MS = 5_000;
 const LOCK_EVERY_MS = 15_000;
 const STALL_MS = 3_000;
 const STALL_EVERY_MS = 10_000;
+const RIGHT_EVERY_MS = 100;
 const LIES_EVERY_MS = 500;
 const REPORTERS = 8;
 /** Between two reports, and two bodies, of a hostile party: it is to disturb, not to use all processor time. */
@@ -30,7 +31,7 @@ const SLACK_MS = 50;
 /** What is attacked. */
 export interface HostileSoak {
   readonly gateway: SoakGateway;
-  /** A process of `soak_right.ts`. */
+  /** A process of `right_calls.ts`. */
   readonly rightCalls: Child;
   /** Of the account of the right calls, and of one that attacks. */
   readonly keys: readonly [string, string];
@@ -124,7 +125,12 @@ export async function runHostile(
     stream: true,
     messages: [{ role: "user", content: behaviourTag("lies", "beside") }],
   });
-  const told: RightCalls = { url: gateway.url, key: keys[0], seconds };
+  const told: RightCalls = {
+    url: gateway.url,
+    key: keys[0],
+    seconds,
+    everyMs: RIGHT_EVERY_MS,
+  };
   const fromMs = Date.now();
   await rightCalls.send(told);
   await Promise.all([
@@ -161,7 +167,7 @@ export async function runHostile(
       }
     }),
   ]);
-  // The shape is that of soak_right.ts.
+  // The shape is that of right_calls.ts.
   const right = await rightCalls.receive() as readonly RightCall[];
   const took: number[][] = Array.from({ length: PARTS }, () => []);
   for (const { atMs, tookMs, outcome } of right) {

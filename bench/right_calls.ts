@@ -1,6 +1,6 @@
 /**
- * Right calls beside hostile parties, with their upstream, in a process of their own: what the other
- * callers of the soak cost delays none of them.
+ * Right calls beside what other parties do, with their upstream, in a process of their own: what the
+ * other callers cost the benchmark delays none of them.
  *
  * @module
  */
@@ -13,6 +13,8 @@ export interface RightCalls {
   readonly url: string;
   readonly key: string;
   readonly seconds: number;
+  /** Time between two of them. */
+  readonly everyMs: number;
 }
 
 /** One call. */
@@ -24,7 +26,6 @@ export interface RightCall {
   readonly outcome: string;
 }
 
-const EVERY_MS = 100;
 const BODY = JSON.stringify({
   model: "vendord-m3",
   max_tokens: 10,
@@ -60,13 +61,13 @@ if (import.meta.main) {
   const upstream = await startSoakUpstream();
   sendMessage({ port: upstream.port });
   for await (const message of receiveMessages(Deno.stdin.readable)) {
-    // Its shape is that of `soak_hostile.ts`.
+    // Its shape is {@linkcode RightCalls}.
     const told = message as RightCalls;
     const calls: Promise<RightCall>[] = [];
     const endMs = performance.now() + told.seconds * 1000;
     while (performance.now() < endMs) {
       calls.push(call(told));
-      await new Promise((resolve) => void setTimeout(resolve, EVERY_MS));
+      await new Promise((resolve) => void setTimeout(resolve, told.everyMs));
     }
     sendMessage(await Promise.all(calls));
   }

@@ -1,13 +1,13 @@
 /**
  * Callers of a report, in a process of their own with the lowest priority: what they cost themselves
- * delays nobody.
+ * delays no call.
  *
  * @module
  */
 import { setPriority } from "node:os";
 import { receiveMessages, sendMessage } from "./child.ts";
 
-/** What the process is told. */
+/** The message that starts the calls. */
 export interface ReportCalls {
   /** Address of the report. */
   readonly url: string;

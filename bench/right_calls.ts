@@ -7,7 +7,7 @@
 import { receiveMessages, sendMessage } from "./child.ts";
 import { behaviourTag, startSoakUpstream } from "./soak_upstream.ts";
 
-/** What the process is told. */
+/** The message that starts the calls. */
 export interface RightCalls {
   /** Address of the gateway. */
   readonly url: string;
@@ -17,7 +17,7 @@ export interface RightCalls {
   readonly everyMs: number;
 }
 
-/** One call. */
+/** What became of a call, and when. */
 export interface RightCall {
   /** Its beginning, in milliseconds since 1970. */
   readonly atMs: number;

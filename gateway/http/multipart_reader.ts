@@ -6,6 +6,7 @@
  * @module
  */
 import { Buffer } from "node:buffer";
+import { tolerantName } from "../../translate/bytes/key_spelling.ts";
 import { ApiError, invalidField } from "../../translate/model/error.ts";
 
 /** Replaces the value of the part `model`. */
@@ -23,8 +24,8 @@ const MAX_TEXT_BYTES = 1024 * 1024;
 const CRLF = Buffer.from("\r\n");
 const HEAD_END = Buffer.from("\r\n\r\n");
 
-/** A text in a part, unless the part is a file or too long. */
-type PartText = string | "too long" | undefined;
+/** The text of a part, or why it is not read; undefined while it arrives. */
+type PartText = { readonly text: string } | { readonly problem: string };
 
 /** What a parameter of a header is: a name, and a text in quotes or a token. */
 const PARAMETER =
@@ -55,7 +56,7 @@ export class MultipartReader {
   #textBytes = 0;
   #keptBytes = 0;
   #model: string | undefined;
-  readonly #texts = new Map<string, PartText>();
+  readonly #texts = new Map<string, PartText | undefined>();
   readonly #repeated = new Set<string>();
 
   constructor(boundary: string) {
@@ -68,19 +69,24 @@ export class MultipartReader {
   }
 
   /**
-   * The text of a part that is no file; undefined where there is none so far.
+   * The text of a part; undefined where there is none so far.
    *
-   * @throws {ApiError} `invalid_request` where there are several, or it is too long to be read
+   * @throws {ApiError} `invalid_request` where there are several, also by another spelling of the
+   * name, where it is a file, or too long to be read
    */
   text(name: string): string | undefined {
     if (this.#repeated.has(name)) {
       throw invalidField(name, "appears more than once in the body");
     }
-    const text = this.#texts.get(name);
-    if (text === "too long") {
-      throw invalidField(name, `is longer than ${MAX_TEXT_BYTES} bytes`);
+    for (const other of this.#texts.keys()) {
+      if (isOtherPartName(other, name)) {
+        throw invalidField(other, `must be spelled ${name}`);
+      }
     }
-    return text;
+    const part = this.#texts.get(name);
+    if (part === undefined) return undefined;
+    if ("problem" in part) throw invalidField(name, part.problem);
+    return part.text;
   }
 
   /**
@@ -173,7 +179,13 @@ export class MultipartReader {
     }
     this.#name = isFile ? undefined : name;
     if (name !== "model" && this.#texts.has(name)) this.#repeated.add(name);
-    if (name !== "model") this.#texts.set(name, undefined);
+    if (name !== "model") {
+      this.#texts.set(
+        name,
+        // With an empty file name it is a text to some readers.
+        isFile ? { problem: "must be a text, not a file" } : undefined,
+      );
+    }
     this.#text = [];
     this.#textBytes = 0;
     pieces.push(this.#take(end + HEAD_END.length));
@@ -221,7 +233,9 @@ export class MultipartReader {
     if (name !== "model") {
       this.#texts.set(
         name,
-        this.#keptBytes > MAX_TEXT_BYTES ? "too long" : text,
+        this.#keptBytes > MAX_TEXT_BYTES
+          ? { problem: `is longer than ${MAX_TEXT_BYTES} bytes` }
+          : { text },
       );
       return;
     }
@@ -281,6 +295,12 @@ function readHead(
     );
   }
   return { name, isFile: filename !== undefined };
+}
+
+/** Whether some readers take a part for the one of this name: `Size`, `size[]` and `s_ize` for `size`. */
+function isOtherPartName(other: string, name: string): boolean {
+  return other !== name &&
+    tolerantName(other.replaceAll(/\[\d*\]/g, "")) === tolerantName(name);
 }
 
 /** Parameters by their names in lower case; undefined where one is malformed or repeated. */

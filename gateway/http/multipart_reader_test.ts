@@ -41,7 +41,8 @@ for (const [name, body] of Object.entries({ AFTER, BEFORE })) {
       assert.equal(text, body.replace("mine", "theirs"));
       assert.equal(reader.model, "mine");
       assert.equal(reader.text("n"), "3");
-      assert.equal(reader.text("file"), undefined);
+      assert.throws(() => reader.text("file"), /must be a text/);
+      assert.equal(reader.text("x"), undefined);
     }
   });
 }

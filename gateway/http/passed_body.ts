@@ -6,6 +6,7 @@
  */
 import { encodeText, joinPieces } from "../../translate/bytes/buffers.ts";
 import { type JsonObject, objectOr } from "../../translate/bytes/json.ts";
+import { tolerantName } from "../../translate/bytes/key_spelling.ts";
 import { spliceFields } from "../../translate/bytes/json_splice.ts";
 import { ApiError, invalidField } from "../../translate/model/error.ts";
 import type { Timers } from "../timers.ts";
@@ -27,7 +28,11 @@ export interface PassedBody {
   readonly bytes: number;
   /** Whether the body is a file with fields beside it, not JSON. */
   readonly isForm: boolean;
-  /** The value at a path from the top level; undefined where there is none so far. */
+  /**
+   * The value at a path from the top level; undefined where there is none so far.
+   *
+   * @throws {ApiError} `invalid_request` where an upstream could read another value there
+   */
   field(path: string): unknown;
   /**
    * The request for an upstream that calls the model `model`.
@@ -73,7 +78,12 @@ export async function readPassedBody(
       { retryable: false },
     );
   }
-  const { bytes, json, top } = await readJsonBody(request, limits, timers);
+  const { bytes, json, top } = await readJsonBody(
+    request,
+    limits,
+    timers,
+    NO_KEYS,
+  );
   const { model } = json;
   if (typeof model !== "string" || model === "") {
     throw invalidField(
@@ -85,7 +95,7 @@ export async function readPassedBody(
     model,
     bytes: bytes.length,
     isForm: false,
-    field: (path) => valueAt(json, path),
+    field: (path) => onlyValueAt(json, path),
     as: (upstreamModel) => ({
       bytes: spliceFields(bytes, { model: upstreamModel }, top),
       headers: { "content-type": "application/json" },
@@ -100,6 +110,27 @@ const KEPT: Pick<PassedBody, "canRepeat" | "release" | "close"> = {
   release() {},
   close: () => Promise.resolve(),
 };
+
+/** What an endpoint takes for an amount may be in any object. */
+const NO_KEYS: ReadonlySet<string> = new Set();
+
+/** The value at a path of a request, if no key beside it is another spelling. */
+function onlyValueAt(json: JsonObject, path: string): unknown {
+  let value: unknown = json;
+  let above = "";
+  for (const name of path.split(".")) {
+    const object = objectOr(value);
+    const wanted = tolerantName(name);
+    for (const key in object) {
+      if (key !== name && tolerantName(key) === wanted) {
+        throw invalidField(above + key, `must be spelled ${name}`);
+      }
+    }
+    value = object[name];
+    above += `${name}.`;
+  }
+  return value;
+}
 
 /** The value at a path of names, separated by dots. */
 export function valueAt(json: JsonObject, path: string): unknown {

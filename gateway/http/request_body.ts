@@ -56,6 +56,7 @@ export interface JsonBody {
 /**
  * Reads a body that must be a JSON object.
  *
+ * @param freeForm keys of objects in which a key may repeat, because they are the client's data
  * @throws {ApiError} `unsupported_media`, `too_large`, `request_timeout`, or `invalid_request` for
  * a body that is not a JSON object
  */
@@ -63,6 +64,7 @@ export async function readJsonBody(
   request: Request,
   limits: BodyLimits,
   timers: Timers,
+  freeForm: ReadonlySet<string> = FREE_FORM,
 ): Promise<JsonBody> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim()
     .toLowerCase();
@@ -78,7 +80,10 @@ export async function readJsonBody(
       },
     );
   }
-  return await parseJsonBody(await readBytes(request, limits, timers));
+  return await parseJsonBody(
+    await readBytes(request, limits, timers),
+    freeForm,
+  );
 }
 
 /**
@@ -86,8 +91,11 @@ export async function readJsonBody(
  *
  * @throws {ApiError} `invalid_request` for anything else
  */
-export async function parseJsonBody(bytes: Uint8Array): Promise<JsonBody> {
-  return { bytes, ...await parseObject(bytes) };
+export async function parseJsonBody(
+  bytes: Uint8Array,
+  freeForm: ReadonlySet<string> = FREE_FORM,
+): Promise<JsonBody> {
+  return { bytes, ...await parseObject(bytes, freeForm) };
 }
 
 const LARGE_BYTES = 1024 * 1024;
@@ -113,11 +121,12 @@ const LOOK: Look = {
 
 async function parseObject(
   bytes: Uint8Array,
+  freeForm: ReadonlySet<string>,
 ): Promise<Omit<JsonBody, "bytes">> {
   if (bytes.length === 0) {
     throw malformed("the body is empty; it must be a JSON object");
   }
-  if (isLarge({ bytes })) return await parseInTurns(bytes);
+  if (isLarge({ bytes })) return await parseInTurns(bytes, freeForm);
   let text: string;
   try {
     // The strict decoder takes seven times as long, so it runs only if the lenient one replaced
@@ -129,7 +138,7 @@ async function parseObject(
   }
   const top = topLevelOf(bytes, text, LOOK);
   assertWithin(top);
-  if (isLarge({ bytes, top })) return await parseInTurns(bytes);
+  if (isLarge({ bytes, top })) return await parseInTurns(bytes, freeForm);
   let json: unknown;
   try {
     // `exactJson` returns undefined for invalid JSON; `JSON.parse` then throws an error with the
@@ -147,7 +156,7 @@ async function parseObject(
   assertOneReading(
     json,
     top,
-    keysIn(json) === top.keys ? undefined : duplicateKey(text, FREE_FORM),
+    keysIn(json) === top.keys ? undefined : duplicateKey(text, freeForm),
   );
   return { json, top };
 }
@@ -155,6 +164,7 @@ async function parseObject(
 /** As {@linkcode parseObject}, with other events in between. */
 async function parseInTurns(
   bytes: Uint8Array,
+  freeForm: ReadonlySet<string>,
 ): Promise<Omit<JsonBody, "bytes">> {
   // The bytes have just been joined or looked at.
   await nextTurn();
@@ -167,7 +177,7 @@ async function parseInTurns(
     await nextTurn();
     const repeated = keysIn(json) === top.keys
       ? undefined
-      : await inTurns(object.duplicateKey(FREE_FORM));
+      : await inTurns(object.duplicateKey(freeForm));
     assertOneReading(json, top, repeated);
     return { json, top };
   } catch (error) {

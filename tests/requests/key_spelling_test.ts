@@ -36,6 +36,13 @@ const REFUSED: readonly (readonly [string, string])[] = [
 const OWN =
   '"tools":[{"name":"a","input_schema":{"type":"object","properties":{"Model":{"type":"string"}}}}],"metadata":{"user_id":"Model"}';
 
+/** The same in the generate-content format, where each of these objects also has a key twice. */
+const DATA = '{"Name":"x","Type":{"Model":1},"a":1,"a":2}';
+const OWN_CONTENT =
+  `{"contents":[{"role":"user","parts":[{"text":"Hi"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":${DATA}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":${DATA}}}]}],` +
+  `"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object","properties":${DATA}}}]}],` +
+  `"generationConfig":{"responseMimeType":"application/json","responseSchema":{"type":"OBJECT","properties":${DATA}}}}`;
+
 Deno.test("a key that equals a known one but for case is a 400 that names it, and no upstream is called", async (t) => {
   const gateway = await startTestGateway();
   try {
@@ -55,12 +62,22 @@ Deno.test("a key that equals a known one but for case is a 400 that names it, an
       }
     }
     await t.step("names in the client's own data are accepted", async () => {
-      const { response } = await send(
-        gateway,
-        "/v1/messages",
-        `{${OWN},${CHAT}}`,
-      );
-      assert.equal(response.status, 200);
+      for (
+        const [path, body] of [
+          ["/v1/messages", `{${OWN},${CHAT}}`],
+          ["/v1beta/models/vendorc-3-pro:generateContent", OWN_CONTENT],
+          [
+            "/v1beta/models/vendorc-3-pro:generateContent",
+            OWN_CONTENT.replaceAll(
+              /(?<=[a-z])[A-Z](?=\w+":)/g,
+              (letter) => `_${letter.toLowerCase()}`,
+            ),
+          ],
+        ] as const
+      ) {
+        const { response, answer } = await send(gateway, path, body);
+        assert.equal(response.status, 200, JSON.stringify(answer));
+      }
     });
   } finally {
     await gateway.close();

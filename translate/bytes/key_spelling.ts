@@ -32,16 +32,13 @@ export const KNOWN_KEYS: ReadonlySet<string> = new Set(
 );
 
 /** Keys of objects whose own keys are the client's data: arguments, schemas, labels. */
-export const FREE_FORM: ReadonlySet<string> = new Set([
-  "arguments",
-  "definition",
-  "input",
-  "input_schema",
-  "logit_bias",
-  "metadata",
-  "parameters",
-  "schema",
-]);
+export const FREE_FORM: ReadonlySet<string> = new Set(
+  `
+  args arguments definition input input_schema labels logit_bias metadata parameters
+  parametersJsonSchema parameters_json_schema partMetadata part_metadata response responseJsonSchema
+  responseSchema response_json_schema response_schema schema
+  `.trim().split(/\s+/),
+);
 
 /** Whether a key is another spelling of a known one. */
 export function isOtherSpelling(key: string): boolean {
@@ -56,6 +53,11 @@ const MAX_KNOWN_CHARS = 60;
 /** As the most tolerant readers compare: `ſ` (U+017F) and the Kelvin sign are letters of ASCII. */
 function folded(key: string): string {
   return key.toUpperCase().toLowerCase().replaceAll("\u0307", "");
+}
+
+/** A name as readers compare it that also take `sample_count` for `sampleCount`. */
+export function tolerantName(name: string): string {
+  return folded(name).replaceAll(/[^\p{L}\d]/gu, "");
 }
 
 /** The path of the first key that is another spelling of a known one; free-form objects are not searched. */

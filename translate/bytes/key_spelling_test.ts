@@ -72,6 +72,10 @@ const BODIES: readonly (readonly [JsonObject, string | undefined])[] = [
   ],
   [{ tools: [{ input_schema: { properties: { Name: {} } } }] }, undefined],
   [{ metadata: { User: "x" }, customField: { a: 1 } }, undefined],
+  [
+    { contents: [{ parts: [{ functionCall: { args: { Name: 1 } } }] }] },
+    undefined,
+  ],
 ];
 
 Deno.test("otherSpelling() finds keys where they mean something, and none in the client's own data", () => {

@@ -7,18 +7,7 @@
  */
 import { invalidField } from "../../model/error.ts";
 import { isObject, type JsonDraft, type JsonObject } from "../../bytes/json.ts";
-
-/** Keys of objects whose own keys are the client's data, or a schema's. */
-const FREE_FORM: ReadonlySet<string> = new Set([
-  "args",
-  "labels",
-  "parameters",
-  "parametersJsonSchema",
-  "partMetadata",
-  "response",
-  "responseJsonSchema",
-  "responseSchema",
-]);
+import { FREE_FORM } from "../../bytes/key_spelling.ts";
 
 /** Keys of lists. */
 const LISTS: ReadonlySet<string> = new Set([

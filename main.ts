@@ -33,6 +33,7 @@ import {
 } from "./gateway/reload.ts";
 import { VERSION } from "./gateway/version.ts";
 import { dispatch } from "./routes/mod.ts";
+import { CAN_UPGRADE } from "./routes/web_socket/raw_upgrade.ts";
 
 /**
  * Bypasses the console, whose lines Deno exports when it collects logs: a first key is only for the
@@ -250,7 +251,13 @@ address.promise.then(({ hostname, port }) => {
     isInMemory: accounts.isInMemory,
     models: gateway.models.models,
   });
-  output([text, ...denoDefects(Deno.version.deno), ""].join("\n")).catch(() => {
+  const notes = [
+    ...denoDefects(Deno.version.deno),
+    ...(CAN_UPGRADE || config.maxSockets === 0 ? [] : [
+      `Deno ${Deno.version.deno} does not give away the connections of requests: there are no web sockets, and clients of the Responses format use HTTP.`,
+    ]),
+  ];
+  output([text, ...notes, ""].join("\n")).catch(() => {
     // Standard output is closed; the log counts its own lines.
   });
 });

@@ -109,7 +109,7 @@ export async function dispatch(
     facts: noFacts(),
   };
   const { status, headers, body, handshake } = await respond(arrival);
-  if (handshake !== undefined) return withId(handshake, requestId);
+  if (handshake !== undefined) return handshake;
   const reply = gateway.unread.prepareReply(request, {
     status,
     headers: {
@@ -125,17 +125,6 @@ export async function dispatch(
     body: request.method === "HEAD" ? null : body,
   });
   return toResponse(reply instanceof Promise ? await reply : reply);
-}
-
-/** The response of a handshake with the request's id; in Deno 2.5 its headers cannot be changed. */
-function withId(handshake: Response, requestId: string): Response {
-  try {
-    handshake.headers.set("request-id", requestId);
-    handshake.headers.set("x-request-id", requestId);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-  }
-  return handshake;
 }
 
 async function respond(arrival: Arrival): Promise<HttpReply> {

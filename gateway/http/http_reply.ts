@@ -20,10 +20,7 @@ export interface HttpReply {
     | Uint8Array<ArrayBuffer>
     | ReadableStream<Uint8Array>
     | null;
-  /**
-   * The platform's own response to a handshake, whose connection becomes a web socket: nothing but
-   * the request's id is added to it.
-   */
+  /** In place of a response whose connection has become a web socket. */
   readonly handshake?: Response;
 }
 

@@ -20,7 +20,8 @@ import { type Frame, sseParser } from "../../translate/stream/sse.ts";
 import { isAccepted } from "../live_stream.ts";
 import type { RouteContext } from "../route.ts";
 import { type ClientEvent, readClientEvent } from "./client_event.ts";
-import { Outbox } from "./outbox.ts";
+import { CLOSED } from "./close_codes.ts";
+import type { RawConnection } from "./raw_upgrade.ts";
 import {
   type Envelope,
   envelopeHeaders,
@@ -28,6 +29,7 @@ import {
   message,
   steerRefusal,
 } from "./server_event.ts";
+import { TextSocket } from "./text_socket.ts";
 
 /** Replies under way at once; further requests wait, as at the vendor. */
 const MAX_RUNNING = 16;
@@ -35,18 +37,6 @@ const MAX_RUNNING = 16;
 const MAX_LANES = 32;
 /** Messages that are not handled yet. */
 const MAX_WAITING = 64;
-/** Time for a client to answer the end of the connection, or to open it. */
-const CLOSE_MS = 10_000;
-
-/** Codes of RFC 6455, 7.4.1. */
-const CLOSED = {
-  normal: 1000,
-  goingAway: 1001,
-  notText: 1003,
-  refused: 1008,
-  tooLarge: 1009,
-  failed: 1011,
-} as const;
 
 /** Why a connection ends, and what its client receives. */
 interface Ending {
@@ -69,9 +59,8 @@ export class Connection implements OpenSocket {
   /** See {@linkcode OpenSocket.keyId}. */
   readonly keyId: string;
   readonly #context: RouteContext;
-  readonly #socket: WebSocket;
+  readonly #socket: TextSocket;
   readonly #headers: Headers;
-  readonly #outbox: Outbox;
   readonly #memory: ConnectionMemory;
   readonly #lanes = new Set<string>();
   /** In order of arrival. */
@@ -85,31 +74,39 @@ export class Connection implements OpenSocket {
   #received: Promise<void> = Promise.resolve();
   #ending: Ending | undefined;
   #isOver = false;
-  #timer: TimerId | undefined;
+  readonly #ageTimer: TimerId;
 
-  /** Takes the socket over. The request's headers are copied: they end with its response. */
-  constructor(context: RouteContext, caller: Caller, socket: WebSocket) {
-    const { gateway, request } = context;
+  /** Answers the handshake. The request's headers are copied: they end with its response. */
+  constructor(
+    context: RouteContext,
+    caller: Caller,
+    connection: RawConnection,
+  ) {
+    const { gateway, request, requestId } = context;
+    const { config, timers } = gateway;
     this.keyId = caller.keyId;
     this.#context = context;
-    this.#socket = socket;
     this.#headers = new Headers(request.headers);
-    this.#outbox = new Outbox(
-      socket,
-      gateway.timers,
-      gateway.config.slowReaderMs,
-    );
     this.#memory = gateway.recentReplies.connect(caller.keyId);
     gateway.sockets.add(this);
-    socket.binaryType = "arraybuffer";
-    socket.onopen = () =>
-      this.#setTimer(() => this.#tooOld(), gateway.config.socketAgeMs);
-    socket.onmessage = ({ data }) => this.#onMessage(data);
-    socket.onclose = () => this.#closed();
-    // A close event follows.
-    socket.onerror = () => {};
-    // There is no event for a client that leaves before its handshake is answered.
-    this.#setTimer(() => this.#closed(), CLOSE_MS);
+    this.#socket = new TextSocket(
+      connection,
+      request,
+      { "request-id": requestId, "x-request-id": requestId },
+      {
+        maxBytes: config.maxBodyBytes,
+        messageMs: config.bodyTimeoutMs,
+        idleMs: config.socketIdleMs,
+        slowReaderMs: config.slowReaderMs,
+      },
+      timers,
+      {
+        text: (message) => this.#onText(message),
+        fault: (code, error) => this.#cut(code, error),
+        closed: () => this.#closed(),
+      },
+    );
+    this.#ageTimer = timers.set(() => this.#tooOld(), config.socketAgeMs);
   }
 
   /** See {@linkcode OpenSocket.check}. */
@@ -157,28 +154,13 @@ export class Connection implements OpenSocket {
     });
   }
 
-  #onMessage(data: unknown): void {
+  #onText(message: Uint8Array<ArrayBuffer>): void {
     if (this.#ending !== undefined) return this.#tell(this.#ending.error);
-    if (typeof data !== "string") {
-      return this.#cut(
-        CLOSED.notText,
-        invalidMessage("a message must be text: JSON of one event"),
-      );
-    }
     const { maxBodyBytes } = this.#context.gateway.config;
-    if (data.length > maxBodyBytes) {
-      return this.#cut(
-        CLOSED.tooLarge,
-        new ApiError(
-          "too_large",
-          `the message is larger than ${maxBodyBytes} bytes`,
-          { retryable: false },
-        ),
-      );
-    }
+    const { length } = message;
     if (
       this.#unhandled >= MAX_WAITING ||
-      (this.#unhandled > 0 && this.#unhandledBytes + data.length > maxBodyBytes)
+      (this.#unhandled > 0 && this.#unhandledBytes + length > maxBodyBytes)
     ) {
       return this.#tell(
         new ApiError(
@@ -189,14 +171,14 @@ export class Connection implements OpenSocket {
       );
     }
     this.#unhandled++;
-    this.#unhandledBytes += data.length;
-    this.#received = this.#received.then(() => this.#handle(data));
+    this.#unhandledBytes += length;
+    this.#received = this.#received.then(() => this.#handle(message));
   }
 
-  async #handle(text: string): Promise<void> {
-    const event = await readClientEvent(new TextEncoder().encode(text));
+  async #handle(message: Uint8Array<ArrayBuffer>): Promise<void> {
+    const event = await readClientEvent(message);
     if (this.#isOver) return;
-    const size = text.length;
+    const size = message.length;
     switch (event.type) {
       case "create":
         return this.#queue({ ...event, size });
@@ -340,7 +322,9 @@ export class Connection implements OpenSocket {
     const send = async (frames: readonly Frame[]): Promise<void> => {
       for (const { data } of frames) {
         if (!data.startsWith("{")) continue;
-        if (!await this.#outbox.hasRoom()) this.#dropSlowReader();
+        if (!this.#socket.hasRoom() && !await this.#socket.room()) {
+          this.#dropSlowReader();
+        }
         if (signal.aborted) return;
         this.#send(message(data, now));
         now = later;
@@ -383,14 +367,19 @@ export class Connection implements OpenSocket {
 
   #finish({ code, error, isSent }: Ending): void {
     if (isSent) this.#tell(error);
-    this.#close(code, error.message);
+    this.#socket.close(code, error.message);
   }
 
   /** Ends the connection at once, with everything that is under way. */
   #cut(code: number, error: ApiError): void {
     this.#tell(error);
-    this.#close(code, error.message);
+    this.#drop(code, error);
+  }
+
+  #drop(code: number, error: ApiError): void {
     this.#ending = { code, error, isSent: false };
+    this.#socket.close(code, error.message);
+    this.#waiting = [];
     this.#abortAll();
   }
 
@@ -407,55 +396,32 @@ export class Connection implements OpenSocket {
   }
 
   #send(text: string): void {
-    if (!this.#outbox.send(text)) this.#dropSlowReader();
+    if (!this.#socket.send(text)) this.#dropSlowReader();
   }
 
   #dropSlowReader(): void {
-    this.#close(CLOSED.refused, "the client reads too slowly");
-    this.#abortAll();
-  }
-
-  #close(code: number, reason: string): void {
-    this.#setTimer(() => this.#release(), CLOSE_MS);
-    this.#socket.close(code, reason.slice(0, 120));
+    this.#drop(
+      CLOSED.refused,
+      new ApiError("request_timeout", "the client reads too slowly"),
+    );
   }
 
   #abortAll(): void {
     for (const abort of this.#running.values()) abort.abort();
   }
 
-  /**
-   * The platform keeps a connection whose client does not answer the close, and offers no way to
-   * cut it: until it is closed, it counts.
-   */
   #closed(): void {
-    this.#release();
-    this.#context.gateway.sockets.remove(this);
-  }
-
-  #release(): void {
-    if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#timer !== undefined) {
-      this.#context.gateway.timers.clear(this.#timer);
-    }
+    const { sockets, timers } = this.#context.gateway;
+    timers.clear(this.#ageTimer);
     this.#waiting = [];
     this.#abortAll();
     this.#memory.close();
-  }
-
-  #setTimer(callback: () => void, ms: number): void {
-    const { timers } = this.#context.gateway;
-    if (this.#timer !== undefined) timers.clear(this.#timer);
-    this.#timer = timers.set(callback, ms);
+    sockets.remove(this);
   }
 }
 
 /** The lane without a name has the one that no client can choose. */
 function laneOf({ streamId = "" }: Creation): string {
   return streamId;
-}
-
-function invalidMessage(text: string): ApiError {
-  return new ApiError("invalid_request", text, { retryable: false });
 }

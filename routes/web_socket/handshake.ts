@@ -12,7 +12,7 @@ import { ApiError } from "../../translate/model/error.ts";
 import { isHost } from "../console/http/same_origin.ts";
 import { corsHeaders } from "../cors.ts";
 import { jsonReply, type RouteContext } from "../route.ts";
-import { Connection } from "./connection.ts";
+import { CAN_UPGRADE, rawUpgrade } from "./raw_upgrade.ts";
 
 /** The version of the protocol (RFC 6455). */
 const VERSION = "13";
@@ -25,10 +25,10 @@ const UPGRADE_REQUIRED = 426;
  *
  * @throws {ApiError} for a request that is no handshake, or one that is refused
  */
-export function openWebSocket(
+export async function openWebSocket(
   context: RouteContext,
   caller: Caller,
-): HttpReply {
+): Promise<HttpReply> {
   const { gateway, request, requestId } = context;
   const { headers } = request;
   const isHandshake = request.method === "GET" &&
@@ -40,23 +40,15 @@ export function openWebSocket(
       { allow: ["POST", "OPTIONS"], retryable: false },
     );
   }
-  const { maxSockets, maxSocketsPerKey, socketIdleMs } = gateway.config;
-  if (maxSockets === 0 || headers.get("sec-websocket-version") !== VERSION) {
-    const error = new ApiError(
-      "method_not_allowed",
-      maxSockets === 0
-        ? "there are no web sockets here: use POST /v1/responses"
-        : `sec-websocket-version must be ${VERSION}`,
-      { retryable: false },
+  const { maxSockets, maxSocketsPerKey } = gateway.config;
+  if (maxSockets === 0 || !CAN_UPGRADE) {
+    return useHttp(
+      requestId,
+      "there are no web sockets here: use POST /v1/responses",
     );
-    return jsonReply(responses.encodeError(error, requestId).body, {
-      status: UPGRADE_REQUIRED,
-      headers: {
-        connection: "upgrade",
-        upgrade: "websocket",
-        "sec-websocket-version": VERSION,
-      },
-    });
+  }
+  if (headers.get("sec-websocket-version") !== VERSION) {
+    return useHttp(requestId, `sec-websocket-version must be ${VERSION}`);
   }
   if (!KEY.test(headers.get("sec-websocket-key") ?? "")) {
     throw malformed("sec-websocket-key must be 16 bytes in base64");
@@ -64,13 +56,32 @@ export function openWebSocket(
   assertOrigin(context);
   assertAccepting(gateway);
   assertActive(caller);
+  // A start does not wait for it, and most gateways never need it.
+  const { Connection } = await import("./connection.ts");
   gateway.sockets.assertRoom(caller.keyId, {
     all: maxSockets,
     perKey: maxSocketsPerKey,
   });
-  const { socket, response } = upgraded(request, socketIdleMs);
-  new Connection(context, caller, socket);
-  return { status: 101, headers: {}, body: null, handshake: response };
+  const upgrade = rawUpgrade(request);
+  if (upgrade === undefined) {
+    return useHttp(requestId, "web sockets are opened over HTTP/1.1 alone");
+  }
+  new Connection(context, caller, upgrade.conn);
+  return { status: 101, headers: {}, body: null, handshake: upgrade.response };
+}
+
+function useHttp(requestId: string, problem: string): HttpReply {
+  const error = new ApiError("method_not_allowed", problem, {
+    retryable: false,
+  });
+  return jsonReply(responses.encodeError(error, requestId).body, {
+    status: UPGRADE_REQUIRED,
+    headers: {
+      connection: "upgrade",
+      upgrade: "websocket",
+      "sec-websocket-version": VERSION,
+    },
+  });
 }
 
 /**
@@ -89,14 +100,6 @@ function assertOrigin({ gateway, request }: RouteContext): void {
     "web pages of this origin may not open a web socket here (GATEWAY_CORS_ORIGINS)",
     { code: "origin_not_allowed", retryable: false },
   );
-}
-
-function upgraded(request: Request, idleMs: number): Deno.WebSocketUpgrade {
-  try {
-    return Deno.upgradeWebSocket(request, { idleTimeout: idleMs / 1000 });
-  } catch (error) {
-    throw malformed(error instanceof Error ? error.message : "unreadable");
-  }
 }
 
 function malformed(problem: string): ApiError {

@@ -1,7 +1,5 @@
 /**
- * Sends messages through a web socket no faster than its client reads them. The platform queues
- * what it cannot send and has no event for a queue that has shrunk, so its size is read again and
- * again.
+ * What waits for the client of a web socket: a reply goes on only as fast as its client reads.
  *
  * @module
  */
@@ -11,57 +9,72 @@ import type { TimerId, Timers } from "../../gateway/timers.ts";
 const MAX_WAITING_BYTES = 128 * 1024;
 /** Beyond this, a client that only causes errors is cut off. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
-const FIRST_LOOK_MS = 2;
-const SLOWEST_LOOK_MS = 100;
 
 /** The sending side of a web socket. */
 export class Outbox {
-  readonly #socket: Pick<WebSocket, "send" | "readyState" | "bufferedAmount">;
+  readonly #waitingBytes: () => number;
   readonly #timers: Timers;
   readonly #slowReaderMs: number;
+  #waiters: ((hasRoom: boolean) => void)[] = [];
+  #timer: TimerId | undefined;
 
-  /** `slowReaderMs`: how long a client may read nothing. */
+  /**
+   * `waitingBytes`: those that the system has not taken yet. `slowReaderMs`: how long it may take
+   * none.
+   */
   constructor(
-    socket: Pick<WebSocket, "send" | "readyState" | "bufferedAmount">,
+    waitingBytes: () => number,
     timers: Timers,
     slowReaderMs: number,
   ) {
-    this.#socket = socket;
+    this.#waitingBytes = waitingBytes;
     this.#timers = timers;
     this.#slowReaderMs = slowReaderMs;
   }
 
-  /** Sends a message; returns false if the client leaves too much unread. */
-  send(text: string): boolean {
-    if (!this.#isOpen()) return true;
-    this.#socket.send(text);
-    return this.#socket.bufferedAmount <= MAX_UNREAD_BYTES + text.length;
+  /** Whether the client leaves too much unread, the last message not counted. */
+  isOverfull(lastMessage: number): boolean {
+    return this.#waitingBytes() > MAX_UNREAD_BYTES + lastMessage;
+  }
+
+  /** Whether a reply may send more now. */
+  hasRoom(): boolean {
+    return this.#waitingBytes() <= MAX_WAITING_BYTES;
   }
 
   /**
-   * Resolves once a reply may send more. Resolves to false if the client has read nothing for too
-   * long.
+   * Resolves to true once a reply may send more, or the connection is closed; to false if the
+   * client has read nothing for too long.
    */
-  async hasRoom(): Promise<boolean> {
-    let waiting = this.#socket.bufferedAmount;
-    let sinceMs = performance.now();
-    for (let ms = FIRST_LOOK_MS; this.#isOpen();) {
-      const left = this.#socket.bufferedAmount;
-      if (left <= MAX_WAITING_BYTES) return true;
-      const nowMs = performance.now();
-      if (left < waiting) [waiting, sinceMs] = [left, nowMs];
-      if (nowMs - sinceMs >= this.#slowReaderMs) return false;
-      await this.#pause(ms);
-      ms = Math.min(2 * ms, SLOWEST_LOOK_MS);
-    }
-    return true;
+  room(): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#waiters.push(resolve);
+      this.#timer ??= this.#deadline();
+    });
   }
 
-  #isOpen(): boolean {
-    return this.#socket.readyState === WebSocket.OPEN;
+  /** The system has taken bytes. */
+  sent(): void {
+    if (this.#waiters.length === 0) return;
+    if (this.hasRoom()) return this.#wake(true);
+    if (this.#timer !== undefined) this.#timers.clear(this.#timer);
+    this.#timer = this.#deadline();
   }
 
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve): TimerId => this.#timers.set(resolve, ms));
+  /** The connection is closed. */
+  closed(): void {
+    this.#wake(true);
+  }
+
+  #deadline(): TimerId {
+    return this.#timers.set(() => this.#wake(false), this.#slowReaderMs);
+  }
+
+  #wake(hasRoom: boolean): void {
+    if (this.#timer !== undefined) this.#timers.clear(this.#timer);
+    this.#timer = undefined;
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const wake of waiters) wake(hasRoom);
   }
 }

@@ -2,7 +2,11 @@
 import assert from "node:assert/strict";
 import { type JsonObject, objectOr } from "../../translate/bytes/json.ts";
 import { openSocket, type SocketClient } from "../support/socket_client.ts";
-import { RawSocket } from "../support/raw_socket.ts";
+import {
+  clientFrame,
+  OPCODE,
+  RawWebSocket,
+} from "../support/raw_web_socket.ts";
 import { startRawUpstream } from "../support/raw_upstream.ts";
 import {
   FAMILIES,
@@ -227,61 +231,35 @@ Deno.test("an aborted reply ends with its error, and then the connection", () =>
     assert.equal((await withTimeout(client.closed, "the close")).code, 1001);
   }));
 
-/** Opens a web socket by hand; nothing is read but its head. */
-async function openByHand(url: string): Promise<RawSocket> {
-  const socket = await RawSocket.connect(Number(new URL(url).port));
-  await socket.send(
-    `GET /v1/responses HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${TEST_KEY}\r\n` +
-      "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n" +
-      "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-  );
-  let head = "";
-  while (!head.includes("\r\n\r\n")) {
-    const piece = await withTimeout(socket.read(), "the handshake");
-    assert.ok(typeof piece !== "string", head);
-    head += new TextDecoder("latin1").decode(piece);
-  }
-  assert.match(head, /^HTTP\/1\.1 101 /);
-  assert.match(head, /request-id: req_/);
-  assert.doesNotMatch(head, /sec-websocket-extensions/i);
-  return socket;
-}
-
-/** A frame of a client, with a mask of zeros. */
-function frame(opcode: number, payload: Uint8Array): Uint8Array {
-  const { length } = payload;
-  const size = length < 126
-    ? [0x80 | length]
-    : [0x80 | 126, length >> 8, length & 0xff];
-  return Uint8Array.from([0x80 | opcode, ...size, 0, 0, 0, 0, ...payload]);
-}
-
 Deno.test("a silent client gets a ping, and is cut off if it does not answer", () =>
   withGateway(async (gateway) => {
-    const socket = await openByHand(gateway.url);
-    const ping = await withTimeout(socket.read(), "the ping");
-    assert.ok(typeof ping !== "string");
-    assert.equal(ping[0], 0x89);
-    const close = await withTimeout(socket.read(), "the close");
-    assert.ok(typeof close !== "string");
-    assert.equal(close[0], 0x88);
-    socket.close();
+    using socket = await RawWebSocket.open(gateway.url);
+    for (let round = 0; round < 2; round++) {
+      assert.equal((await socket.next())?.opcode, OPCODE.ping);
+      if (round === 0) await socket.send(clientFrame(OPCODE.pong));
+    }
+    const [code, reason] = await socket.closeFrame();
+    assert.equal(code, 1008);
+    assert.equal(reason, "the client answers no ping");
+    // The client keeps its side open.
     await withTimeout(gateway.gateway.sockets.closed(), "the last one");
   }, { GATEWAY_WEB_SOCKET_IDLE_SECONDS: "1" }));
 
 Deno.test("a client that does not read holds one buffer, and is cut off", async () => {
   const upstream = await startRawUpstream();
   const gateway = await startTestGateway({
-    env: { GATEWAY_SLOW_READER_SECONDS: "0.3" },
+    env: {
+      GATEWAY_SLOW_READER_SECONDS: "0.3",
+      GATEWAY_WEB_SOCKET_IDLE_SECONDS: "4",
+    },
     access: upstream.vendors,
   });
   try {
-    const socket = await openByHand(gateway.url);
+    using socket = await RawWebSocket.open(gateway.url);
     const asked = upstream.next();
-    const text = JSON.stringify(creation("Hi."));
-    await socket.send(frame(1, new TextEncoder().encode(text)));
+    await socket.sendText(JSON.stringify(creation("Hi.")));
     const exchange = await withTimeout(asked, "the upstream's request");
-    socket.pause();
+    socket.socket.pause();
     const frames = framesOf("text", "messages");
     await exchange.socket.send(
       STREAM_HEAD + frames.slice(0, 6).map(chunk).join(""),
@@ -294,7 +272,6 @@ Deno.test("a client that does not read holds one buffer, and is cut off", async 
     }
     await gateway.logEntry(({ ended }) => ended === "caller_left");
     assert.equal(gateway.gateway.concurrency.inUse(), 0);
-    socket.close();
     await withTimeout(gateway.gateway.sockets.closed(), "the last one");
   } finally {
     await gateway.close();
@@ -302,19 +279,13 @@ Deno.test("a client that does not read holds one buffer, and is cut off", async 
   }
 });
 
-Deno.test("a client that does not answer the close counts until it leaves", () =>
+Deno.test("a client that does not answer the close is cut off", () =>
   withGateway(async (gateway) => {
-    const socket = await openByHand(gateway.url);
-    await socket.send(frame(2, new Uint8Array(3)));
-    const received: number[] = [];
-    // The close frame follows the error.
-    while (!received.includes(0x88)) {
-      const piece = await withTimeout(socket.read(), "the close");
-      assert.ok(typeof piece !== "string");
-      received.push(...piece);
-    }
+    using socket = await RawWebSocket.open(gateway.url);
+    await socket.send(clientFrame(OPCODE.bytes, "{}"));
+    assert.equal((await socket.closeFrame())[0], 1003);
     const { sockets } = gateway.gateway;
     assert.equal(sockets.count, 1);
-    socket.close();
     await withTimeout(sockets.closed(), "the last one");
-  }));
+    assert.equal(await socket.next(), undefined);
+  }, { GATEWAY_WEB_SOCKET_IDLE_SECONDS: "1" }));

@@ -1,0 +1,111 @@
+/**
+ * A connection as a stream of Node, which the package `ws` reads and writes.
+ *
+ * @module
+ */
+import { Duplex } from "node:stream";
+import type { TimerId, Timers } from "../../gateway/timers.ts";
+import { joinPieces } from "../../translate/bytes/buffers.ts";
+import type { RawConnection } from "./raw_upgrade.ts";
+
+/** Room for what arrives on a connection that is mostly idle, and on one that is not. */
+const SMALL_READ = 1024;
+const LARGE_READ = 64 * 1024;
+/** Silence after which a client is taken to have read why it is cut off. */
+const LINGER_MS = 500;
+
+type Done = (error?: Error | null) => void;
+
+/** Told what happens on a connection. */
+export interface ConnectionWatcher {
+  /** Bytes have arrived and are about to be handled. */
+  arrived(bytes: number): void;
+  /** They are handled. */
+  handled(): void;
+  /** The system has taken bytes for the client. */
+  sent(): void;
+}
+
+/** Both directions of a connection. */
+export class ConnectionStream extends Duplex {
+  readonly #connection: RawConnection;
+  readonly #timers: Timers;
+  readonly #watcher: ConnectionWatcher;
+  #room = new Uint8Array(SMALL_READ);
+  #timer: TimerId | undefined;
+  /**
+   * Whether the client may still send when this side has ended. To close the connection then would
+   * reset it, and the client would lose what it has not read. The platform cannot close one side.
+   */
+  lingers = false;
+
+  /** Takes the connection over. */
+  constructor(
+    connection: RawConnection,
+    timers: Timers,
+    watcher: ConnectionWatcher,
+  ) {
+    super();
+    this.#connection = connection;
+    this.#timers = timers;
+    this.#watcher = watcher;
+    this.once("finish", () => this.lingers ? this.#linger() : this.destroy());
+  }
+
+  /** See {@linkcode Duplex._read}. */
+  override _read(): void {
+    this.#connection.read(this.#room).then((length) => {
+      if (length === null) return this.push(null);
+      // Frames are views of what is pushed: a small one must not keep a large buffer.
+      const bytes = this.#room.slice(0, length);
+      const size = length === this.#room.length ? LARGE_READ : SMALL_READ;
+      if (size !== this.#room.length) this.#room = new Uint8Array(size);
+      this.#watcher.arrived(length);
+      this.push(bytes);
+      this.#watcher.handled();
+      if (this.#timer !== undefined) this.#linger();
+    }).catch((error) => this.destroy(error));
+  }
+
+  /** See {@linkcode Duplex._write}. */
+  override _write(bytes: Uint8Array, _encoding: string, done: Done): void {
+    this.#send(bytes).then(() => done(), done);
+  }
+
+  /** See {@linkcode Duplex._writev}. */
+  override _writev(
+    pieces: { readonly chunk: Uint8Array }[],
+    done: Done,
+  ): void {
+    this.#send(joinPieces(pieces.map(({ chunk }) => chunk)))
+      .then(() => done(), done);
+  }
+
+  /** See {@linkcode Duplex._destroy}. */
+  override _destroy(error: Error | null, done: Done): void {
+    this.#clearTimer();
+    try {
+      this.#connection.close();
+    } catch {
+      // It is closed.
+    }
+    done(error);
+  }
+
+  #linger(): void {
+    this.#clearTimer();
+    this.#timer = this.#timers.set(() => this.destroy(), LINGER_MS);
+  }
+
+  #clearTimer(): void {
+    if (this.#timer !== undefined) this.#timers.clear(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #send(bytes: Uint8Array): Promise<void> {
+    for (let rest = bytes; rest.length > 0;) {
+      rest = rest.subarray(await this.#connection.write(rest));
+      this.#watcher.sent();
+    }
+  }
+}

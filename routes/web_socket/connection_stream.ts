@@ -16,7 +16,7 @@ const LINGER_MS = 500;
 
 type Done = (error?: Error | null) => void;
 
-/** Told what happens on a connection. */
+/** Receives what happens on a connection. */
 export interface ConnectionWatcher {
   /** Bytes have arrived and are about to be handled. */
   arrived(bytes: number): void;
@@ -55,7 +55,10 @@ export class ConnectionStream extends Duplex {
   /** See {@linkcode Duplex._read}. */
   override _read(): void {
     this.#connection.read(this.#room).then((length) => {
-      if (length === null) return this.push(null);
+      if (length === null) {
+        this.push(null);
+        return;
+      }
       // Frames are views of what is pushed: a small one must not keep a large buffer.
       const bytes = this.#room.slice(0, length);
       const size = length === this.#room.length ? LARGE_READ : SMALL_READ;

@@ -32,7 +32,7 @@ export interface FrameOptions {
   readonly announced?: number;
 }
 
-/** A frame of a client. */
+/** Encodes a frame, masked as those of clients must be. */
 export function clientFrame(
   opcode: number,
   payload: string | Uint8Array = "",
@@ -64,7 +64,7 @@ export function clientFrame(
   return frame;
 }
 
-/** A frame of the server. */
+/** What the gateway has sent; fragments are not expected. */
 export interface ServerFrame {
   readonly opcode: number;
   readonly payload: Uint8Array;

@@ -17,6 +17,7 @@ import { HOSTILE_CHECKS } from "./hostile/checks.ts";
 import { LIMITS_CHECKS } from "./limits/checks.ts";
 import { RESPONSES_CHECKS } from "./responses/checks.ts";
 import { WEB_SOCKET_CHECKS } from "./web_socket/checks.ts";
+import { FRAME_CHECKS } from "./web_socket/checks_frames.ts";
 import { TRANSPORT_CHECKS } from "./transport/checks.ts";
 
 /** All checks, in the order of the reports. */
@@ -39,4 +40,5 @@ export const CHECKS: readonly Check[] = [
   ...COUNTS_CHECKS,
   ...EMBEDDINGS_CHECKS,
   ...WEB_SOCKET_CHECKS,
+  ...FRAME_CHECKS,
 ];

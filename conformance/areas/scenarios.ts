@@ -15,6 +15,7 @@ import { HOSTILE_SCENARIOS } from "./hostile/scenarios.ts";
 import { LIMITS_SCENARIOS } from "./limits/scenarios.ts";
 import { RESPONSES_SCENARIOS } from "./responses/scenarios.ts";
 import { WEB_SOCKET_SCENARIOS } from "./web_socket/scenarios.ts";
+import { FRAME_SCENARIOS } from "./web_socket/scenarios_frames.ts";
 import { TRANSPORT_SCENARIOS } from "./transport/scenarios.ts";
 
 /** All scenarios; checks refer to them by name. */
@@ -35,4 +36,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...COUNTS_SCENARIOS,
   ...EMBEDDINGS_SCENARIOS,
   ...WEB_SOCKET_SCENARIOS,
+  ...FRAME_SCENARIOS,
 ];

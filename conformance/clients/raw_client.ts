@@ -95,7 +95,8 @@ export function sendRaw(request: RawRequest): Ongoing {
   return { transfer, received: receive(), disconnect: () => stop("hung-up") };
 }
 
-async function connect(origin: URL): Promise<Deno.Conn> {
+/** Opens a connection. */
+export async function connect(origin: URL): Promise<Deno.Conn> {
   const hostname = origin.hostname.replace(/^\[|\]$/g, "");
   if (origin.protocol === "https:") {
     return await Deno.connectTls({
@@ -111,7 +112,8 @@ async function connect(origin: URL): Promise<Deno.Conn> {
   return conn;
 }
 
-async function writeAll(
+/** Writes all parts. */
+export async function writeAll(
   conn: Deno.Conn,
   parts: readonly Uint8Array[],
 ): Promise<void> {
@@ -131,7 +133,8 @@ async function* read(conn: Deno.Conn): AsyncGenerator<Uint8Array> {
   }
 }
 
-function close(conn: Deno.Conn | undefined): void {
+/** Closes a connection that may be closed. */
+export function close(conn: Deno.Conn | undefined): void {
   try {
     conn?.close();
   } catch (error) {

@@ -2,6 +2,7 @@
  * The hooks through which a mutant changes the reference gateway. Each hook is at a point where
  * real gateways make mistakes; without hooks the gateway is correct.
  */
+import type { WebSocketFrame } from "../evidence/web_socket_frame.ts";
 import type { Endpoint } from "../evidence/exchange.ts";
 import type { Json, JsonObject } from "@model-gateway/replay/json";
 import type { DialectName } from "@model-gateway/replay/parse_request";
@@ -64,6 +65,39 @@ export interface Context {
   readonly via: DialectName | undefined;
   /** Values that a hook keeps during the exchange. */
   readonly state: Map<string, Json>;
+}
+
+/** What is wrong with a frame, or with the message that it belongs to. */
+export type WrongFrame =
+  | "unmasked"
+  | "reserved"
+  | "unknown"
+  | "malformed"
+  | "size";
+
+/** What is right, and may still be refused by mistake. */
+export type RightFrame = "ping" | "fragment" | "interruption";
+
+/** Points at which a fault changes how frames are read and written. */
+export interface FrameHooks {
+  /** True: what is wrong is taken. */
+  readonly accepts?: (problem: WrongFrame) => boolean;
+  /** True: what is right ends the connection. */
+  readonly refuses?: (frame: RightFrame) => boolean;
+  /** The code of the close for what is wrong. */
+  readonly faultCode?: () => number;
+  /** The text of a message in several fragments. */
+  readonly join?: (parts: readonly Uint8Array[]) => string;
+  /** False: a control frame drops the fragments before it. */
+  readonly keepsParts?: () => boolean;
+  /** The payload of a pong; undefined: none is sent. */
+  readonly pong?: (payload: Uint8Array) => Uint8Array | undefined;
+  /** The payload of the answer to a close; undefined: none is sent. */
+  readonly closing?: (payload: Uint8Array) => Uint8Array | undefined;
+  /** False: the connection stays open after a close. */
+  readonly endsConnection?: () => boolean;
+  /** Changes a frame that is sent. */
+  readonly own?: (frame: WebSocketFrame) => WebSocketFrame;
 }
 
 /** All hooks; an absent one changes nothing. */
@@ -131,6 +165,8 @@ export interface Hooks {
   readonly remembers?: (x: Context) => boolean;
   /** False: the turns of a web socket do not wait for each other. */
   readonly inOrder?: (x: Context) => boolean;
+  /** Changes how the frames of a web socket are read and written. */
+  readonly frames?: FrameHooks;
   /** False: the request for strictness is ignored. */
   readonly strictMode?: (x: Context) => boolean;
   /** False: the upstream call continues when the client disconnects. */

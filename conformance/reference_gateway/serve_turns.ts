@@ -79,7 +79,7 @@ export function serveTurns(
         ? Promise.all([turns, answer()]).then(() => {})
         : turns.then(answer);
     },
-  });
+  }, hooks.frames);
   const say = (event: JsonObject): void => {
     const changed = hooks.message?.(event, x);
     for (const each of changed ?? [event]) {

@@ -1,7 +1,15 @@
 /** The reference gateway's end of a web socket (RFC 6455), over a bare socket. */
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
-import { Buffer } from "node:buffer";
+import { Buffer, isUtf8 } from "node:buffer";
+import {
+  frameBytes,
+  OPCODE,
+  type ReadFrame,
+  readFrame,
+  type WebSocketFrame,
+} from "../evidence/web_socket_frame.ts";
+import type { FrameHooks, RightFrame, WrongFrame } from "./hooks.ts";
 
 /** What the other end does. */
 export interface SocketEvents {
@@ -12,7 +20,17 @@ export interface SocketEvents {
 }
 
 const SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-const OPCODE = { text: 1, close: 8, ping: 9, pong: 10 } as const;
+const KNOWN: ReadonlySet<number> = new Set(Object.values(OPCODE));
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** Codes of a close, by what was wrong. */
+const CODES: Readonly<Record<WrongFrame, number>> = {
+  unmasked: 1002,
+  reserved: 1002,
+  unknown: 1002,
+  malformed: 1007,
+  size: 1009,
+};
 
 /** The value of `sec-websocket-accept` for a key. */
 export function acceptOf(key: string): string {
@@ -23,84 +41,85 @@ export function acceptOf(key: string): string {
 export function speakWebSocket(
   socket: Socket,
   { text, closed }: SocketEvents,
+  hooks: FrameHooks = {},
 ): (message: string) => void {
   let held: Buffer = Buffer.alloc(0);
-  let parts: Buffer[] = [];
-  const send = (opcode: number, payload: Buffer): void => {
-    if (!socket.destroyed) socket.write(frameOf(opcode, payload));
+  let parts: Uint8Array[] = [];
+  let isOver = false;
+  const send = (opcode: number, payload: Uint8Array): void => {
+    if (socket.destroyed || isOver) return;
+    const frame: WebSocketFrame = {
+      opcode,
+      isLast: true,
+      reserved: 0,
+      isMasked: false,
+      payload,
+    };
+    socket.write(frameBytes(hooks.own?.(frame) ?? frame));
+  };
+  const end = (code: number): void => {
+    const payload = Buffer.alloc(2);
+    payload.writeUInt16BE(code);
+    send(OPCODE.close, payload);
+    isOver = true;
+    socket.end();
+  };
+  const isWrong = (problem: WrongFrame, is: boolean): boolean => {
+    if (!is || hooks.accepts?.(problem) === true) return false;
+    end(hooks.faultCode?.() ?? CODES[problem]);
+    return true;
+  };
+  const isRefused = (what: RightFrame, is: boolean): boolean => {
+    if (!is || hooks.refuses?.(what) !== true) return false;
+    end(1002);
+    return true;
+  };
+  const take = (frame: ReadFrame): void => {
+    const { opcode, isLast, isMasked, reserved, payload } = frame;
+    const isControl = opcode >= OPCODE.close;
+    if (
+      isWrong("unmasked", !isMasked) || isWrong("reserved", reserved !== 0) ||
+      isWrong("unknown", !KNOWN.has(opcode)) ||
+      isRefused("ping", opcode === OPCODE.ping && parts.length === 0) ||
+      isRefused("fragment", !isControl && !isLast) ||
+      isRefused("interruption", isControl && parts.length > 0)
+    ) return;
+    if (isControl && hooks.keepsParts?.() === false) parts = [];
+    if (opcode === OPCODE.close) {
+      const answer = hooks.closing === undefined
+        ? payload
+        : hooks.closing(payload);
+      if (answer !== undefined) send(OPCODE.close, answer);
+      if (hooks.endsConnection?.() !== false) socket.end();
+      return;
+    }
+    if (opcode === OPCODE.ping) {
+      const answer = hooks.pong === undefined ? payload : hooks.pong(payload);
+      if (answer !== undefined) send(OPCODE.pong, answer);
+    }
+    if (isControl) return;
+    parts.push(payload);
+    const size = parts.reduce((sum, { length }) => sum + length, 0);
+    if (isWrong("size", size > MAX_BYTES)) return;
+    if (size > MAX_BYTES) parts = [];
+    if (!isLast) return;
+    const message = Buffer.concat(parts);
+    if (isWrong("malformed", !isUtf8(message))) return;
+    text(hooks.join?.(parts) ?? message.toString("utf8"));
+    parts = [];
   };
   socket.on("close", closed);
   socket.on("data", (piece: Uint8Array) => {
+    if (isOver) return;
     held = Buffer.concat([held, piece]);
-    for (let frame = read(held); frame !== undefined; frame = read(held)) {
+    for (
+      let frame = readFrame(held);
+      frame !== undefined && !isOver;
+      frame = readFrame(held)
+    ) {
       held = held.subarray(frame.length);
-      switch (frame.opcode) {
-        case OPCODE.close:
-          send(OPCODE.close, frame.payload);
-          socket.end();
-          break;
-        case OPCODE.ping:
-          send(OPCODE.pong, frame.payload);
-          break;
-        case OPCODE.pong:
-          break;
-        default:
-          parts.push(frame.payload);
-          if (!frame.isLast) break;
-          text(Buffer.concat(parts).toString("utf8"));
-          parts = [];
-      }
+      take(frame);
     }
   });
   return (message) => send(OPCODE.text, Buffer.from(message));
-}
-
-interface ReadFrame {
-  readonly opcode: number;
-  readonly isLast: boolean;
-  readonly payload: Buffer;
-  /** Bytes of the frame. */
-  readonly length: number;
-}
-
-/** The first frame; undefined while it is not whole. */
-function read(bytes: Buffer): ReadFrame | undefined {
-  const [first, second] = bytes;
-  if (first === undefined || second === undefined) return undefined;
-  const short = second & 0x7f;
-  const wide = short === 126 ? 2 : short === 127 ? 8 : 0;
-  const head = 2 + wide + 4;
-  if (bytes.length < head) return undefined;
-  const size = wide === 0
-    ? short
-    : wide === 2
-    ? bytes.readUInt16BE(2)
-    : Number(bytes.readBigUInt64BE(2));
-  if (bytes.length < head + size) return undefined;
-  const mask = bytes.subarray(head - 4, head);
-  const payload = Buffer.from(
-    bytes.subarray(head, head + size).map((byte, at) =>
-      byte ^ (mask[at % 4] ?? 0)
-    ),
-  );
-  return {
-    opcode: first & 0x0f,
-    isLast: (first & 0x80) !== 0,
-    payload,
-    length: head + size,
-  };
-}
-
-function frameOf(opcode: number, payload: Buffer): Buffer {
-  const size = payload.length;
-  const head = size < 126
-    ? Buffer.from([0x80 | opcode, size])
-    : Buffer.alloc(size < 65_536 ? 4 : 10);
-  if (size >= 126) {
-    head[0] = 0x80 | opcode;
-    head[1] = size < 65_536 ? 126 : 127;
-    if (size < 65_536) head.writeUInt16BE(size, 2);
-    else head.writeBigUInt64BE(BigInt(size), 2);
-  }
-  return Buffer.concat([head, payload]);
 }

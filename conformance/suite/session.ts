@@ -11,6 +11,8 @@ import {
 } from "../evidence/exchange.ts";
 import type { Redaction } from "../evidence/redaction.ts";
 import type { Json, JsonObject } from "@model-gateway/replay/json";
+import { FrameClient } from "../clients/frame_client.ts";
+import { webSocketHandshake } from "./web_socket_handshake.ts";
 import { WebSocketClient } from "../clients/web_socket_client.ts";
 import type { ReplayLogEntry, ReplayServer } from "@model-gateway/replay";
 import {
@@ -307,6 +309,27 @@ export class Session {
       turn: (label, route, messages) => begin(label, route, messages).finish(),
       close: () => client.close(),
     };
+  }
+
+  /**
+   * Opens a web socket whose frames the scenario writes.
+   * @throws when the handshake fails, which stops the scenario
+   */
+  async openFrames(): Promise<FrameClient> {
+    const { baseUrl, budget, key, timeoutMs } = this.#options;
+    const handshake = webSocketHandshake(key);
+    budget.take({ requests: 1, inputTokens: 0, outputTokens: 0 });
+    const url = new URL(baseUrl + pathOf(handshake));
+    return await FrameClient.open(
+      url,
+      rawHeadOf(handshake, url, undefined, this.#signature(handshake)),
+      timeoutMs,
+    );
+  }
+
+  /** Counts a turn that a scenario sends in frames of its own. */
+  takeTurn(inputTokens: number, outputTokens: number): void {
+    this.#options.budget.take({ requests: 1, inputTokens, outputTokens });
   }
 
   /**

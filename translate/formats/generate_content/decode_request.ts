@@ -160,7 +160,7 @@ function decode(
     ...(format === undefined ? {} : { format }),
     ...(reasoning === undefined ? {} : { reasoning }),
     wantUsage: false,
-    fieldNames: wordsOf(config, written),
+    fieldNames: wordsOf(config, given),
     unmapped: [...unread.unmapped],
     essential: [...unread.essential],
   };
@@ -255,15 +255,17 @@ function isEffort(level: string): level is Effort {
 
 function wordsOf(
   config: WireConfig,
-  written: OneSpelling["written"],
+  given: OneSpelling | undefined,
 ): FieldNames {
   const format = isObject(config.responseJsonSchema)
     ? `${CONFIG}responseJsonSchema`
     : config.responseSchema
     ? `${CONFIG}responseSchema`
     : WORDS.format;
-  const words: FieldNames = { ...WORDS, format };
+  const words = format === WORDS.format ? WORDS : { ...WORDS, format };
+  // Most requests: to write all names costs as much as the rest of the decoder.
+  if (given?.isOther !== true) return words;
   return Object.fromEntries(
-    Object.entries(words).map(([field, path]) => [field, written(path)]),
+    Object.entries(words).map(([field, path]) => [field, given.written(path)]),
   ) as FieldNames;
 }

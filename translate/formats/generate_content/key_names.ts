@@ -44,6 +44,8 @@ function letters(key: string): string {
 export interface OneSpelling {
   /** The body with the keys that decoders read; the same object where nothing changes. */
   readonly body: JsonObject;
+  /** Whether the client's spelling is another one. */
+  readonly isOther: boolean;
   /** A path in the spelling of the client. */
   written(path: string): string;
 }
@@ -97,8 +99,10 @@ export function oneSpelling(body: JsonObject): OneSpelling {
     }
     return changed ? out : object;
   };
+  const spelled = readObject(body);
   return {
-    body: readObject(body),
+    body: spelled,
+    isOther: spellings.size > 0,
     written: (path) =>
       spellings.size === 0
         ? path

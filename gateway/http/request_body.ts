@@ -334,8 +334,12 @@ export async function* textPieces(
   yield decoded();
 }
 
+/** Smaller pieces are joined: the platform reads each into a buffer of 64 KiB, however little arrives. */
+const LEAST_PIECE_BYTES = 16 * 1024;
+const NO_ROOM = new Uint8Array(0);
+
 /**
- * The pieces of a body as they arrive, decompressed.
+ * The pieces of a body as they arrive, decompressed, small ones joined.
  *
  * @throws {ApiError} like {@linkcode readBytes}
  */
@@ -356,17 +360,31 @@ export async function* bodyPieces(
   }, limits.timeoutMs);
   let size = 0;
   let isRead = false;
+  let room = NO_ROOM;
+  let used = 0;
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (timedOut) throw tooSlow();
       if (done) {
         isRead = true;
+        if (used > 0) yield room.subarray(0, used);
         return;
       }
       size += value.length;
       if (size > limits.maxBytes) throw tooLarge(limits.maxBytes);
-      yield value;
+      if (used > 0 && used + value.length > LEAST_PIECE_BYTES) {
+        yield room.subarray(0, used);
+        used = 0;
+        room = NO_ROOM;
+      }
+      if (value.length >= LEAST_PIECE_BYTES) {
+        yield value;
+        continue;
+      }
+      if (room === NO_ROOM) room = new Uint8Array(LEAST_PIECE_BYTES);
+      room.set(value, used);
+      used += value.length;
     }
   } catch (error) {
     if (error instanceof ApiError) throw error;

@@ -74,6 +74,8 @@ function askedAmount(
     return undefined;
   }
   const amount = amountOf(unit, value);
+  // Upstreams that do not refuse it make the usual number.
+  if (amount === 0 && unit !== "character") return undefined;
   if (amount !== undefined && amount <= MOST[unit]) return amount;
   throw invalidField(
     path,

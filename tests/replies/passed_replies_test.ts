@@ -256,6 +256,26 @@ Deno.test("a reply that reports more than was asked for is charged what was aske
   );
 });
 
+Deno.test("a request for none is charged what its reply has: upstreams take it for the usual number", async () => {
+  await withPassed(
+    () => Response.json({ data: [{}, {}] }),
+    {
+      route: { counts: { image: { request: "n", reply: ["data"] } } },
+      model: { price: { image: 1_000 } },
+    },
+    async ({ post, logEntry }) => {
+      for (const n of [0, "0", "0x0", 0.0, []]) {
+        const reply = await post("/v1/things", { ...BODY, n });
+        await reply.body?.cancel();
+        const entry = await logEntry(({ request_id }) =>
+          request_id === reply.headers.get("request-id")
+        );
+        assert.equal(entry.cost_micro_usd, 2_000, JSON.stringify(n));
+      }
+    },
+  );
+});
+
 Deno.test("the gateway opens no address that a body names", async () => {
   const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   let connections = 0;

@@ -43,6 +43,7 @@ class Load {
   readonly #targets: readonly Destination[];
   readonly #judge;
   readonly #waitsMs: number[] = [];
+  readonly #firstsMs: number[] = [];
   readonly #delaysMicros: number[] = [];
   readonly #problems = new Set<string>();
   readonly #overlooked = new Set<string>();
@@ -78,6 +79,7 @@ class Load {
       events: this.#waitsMs.length * expected.plan.events,
       tookMs: performance.now() - this.#startedMs,
       waits: quantiles(this.#waitsMs),
+      firsts: quantiles(this.#firstsMs),
       ...(this.#delaysMicros.length === 0
         ? {}
         : { delays: quantiles(this.#delaysMicros.map((us) => us / 1000)) }),
@@ -169,7 +171,10 @@ class Load {
     await reader.body(head, (bytes) => {
       body.add(bytes);
       if (isPaced) arrivals.push({ length: body.length, at: stampClock() });
-      if (isFirst) this.#noteOpen();
+      if (isFirst) {
+        this.#firstsMs.push(performance.now() - startMs);
+        this.#noteOpen();
+      }
       isFirst = false;
     });
     const waitedMs = performance.now() - startMs;

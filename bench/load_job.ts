@@ -71,6 +71,8 @@ export interface LoadResult {
    * if no connection was free then.
    */
   readonly waits: Quantiles;
+  /** From the same moment to the first bytes of the body. */
+  readonly firsts: Quantiles;
   /** From the sending of an event to its arrival; absent when the events are not paced. */
   readonly delays?: Quantiles;
   /** Number of wrong replies. */

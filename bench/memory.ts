@@ -27,6 +27,8 @@ export interface MemoryRow {
   readonly perStreamLaterBytes: number;
   /** Seconds between the two samples. */
   readonly laterSeconds: number;
+  /** Resident memory five seconds after the end of all streams. */
+  readonly recoveredBytes: number;
   /** Goals of this project's gateway; absent for other targets. */
   readonly goals?: readonly Goal[];
   /** Number of wrong streams. */
@@ -48,6 +50,7 @@ export interface StartRow {
 const STREAMS = 1000;
 const OPENED_WITHIN_MS = 3_000;
 const FIRST_SAMPLE_MS = 2_000;
+const RECOVERY_MS = 5_000;
 /** Seconds between the two samples. */
 export const LATER_SECONDS = 8;
 
@@ -58,7 +61,7 @@ function heldEvents(laterSeconds: number): number {
 
 /** The least time in which memory is measured, in milliseconds. */
 export function leastMemoryMs(laterSeconds: number): number {
-  return OPENED_WITHIN_MS + heldEvents(laterSeconds) * 1000;
+  return OPENED_WITHIN_MS + heldEvents(laterSeconds) * 1000 + RECOVERY_MS;
 }
 
 const HELD: ExchangeKind = {
@@ -113,6 +116,8 @@ export async function measureMemory(
   const laterBytes = residentBytes(target.pid);
   // The message's shape is defined in load_job.ts.
   const held = await load.receive() as LoadResult;
+  await sleep(RECOVERY_MS);
+  const recoveredBytes = residentBytes(target.pid);
   const perStreamLaterBytes = (laterBytes - idleBytes) / STREAMS;
   return {
     target: name,
@@ -120,6 +125,7 @@ export async function measureMemory(
     perStreamBytes: (soonBytes - idleBytes) / STREAMS,
     perStreamLaterBytes,
     laterSeconds,
+    recoveredBytes,
     ...(isOwnGateway(name)
       ? { goals: [goal("per stream", perStreamLaterBytes, MAX_STREAM_BYTES)] }
       : {}),

@@ -19,6 +19,7 @@ import { readResult } from "./results.ts";
 import { runTechniques } from "./techniques.ts";
 import { soak } from "./soak.ts";
 import { killAll } from "./targets/programs.ts";
+import { runYardstick } from "./yardstick.ts";
 import type { Bench, BenchContext } from "./bench.ts";
 
 const pipeline: Bench = {
@@ -26,6 +27,13 @@ const pipeline: Bench = {
   takesFlags: true,
   writesJson: true,
   run: ({ print }, flags) => runPipeline(flags, print),
+};
+
+const yardstick: Bench = {
+  about:
+    "the questions of a buyer, bare and governed: processor time, added time, highest rates, first token, memory; Postgres too if TEST_POSTGRES_URL is set",
+  takesFlags: true,
+  run: (context, flags) => runYardstick(flags, context),
 };
 
 const growth: Bench = {
@@ -67,6 +75,7 @@ const report: Bench = {
 /** All benchmarks, by name. */
 export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["pipeline", pipeline],
+  ["yardstick", yardstick],
   ["growth", growth],
   ["cores", cores],
   ["techniques", techniques],

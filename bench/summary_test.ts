@@ -13,6 +13,7 @@ function sample(cpuMicros: number, delayMs = 1): Sample {
       events: 10,
       tookMs: 100,
       waits: { p50: 1, p99: 2 },
+      firsts: { p50: 1, p99: 2 },
       delays: { p50: delayMs, p99: delayMs * 10 },
       faults: 0,
       problems: [],

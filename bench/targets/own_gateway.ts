@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { newKey } from "../../gateway/accounts/key.ts";
 import { probeFlag } from "../loop_probe.ts";
 import type { UpstreamDialect } from "../mock_bodies.ts";
 import { denoProgram } from "./deno_program.ts";
@@ -36,6 +37,8 @@ export interface OwnGatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Additional settings of the processes, not of the command line that prepares the store. */
   readonly processEnv?: Readonly<Record<string, string>>;
+  /** True: one key without a plan, and a store in memory, instead of the typical installation. */
+  readonly isBare?: boolean;
   /** Version of Deno to run it with; absent: this program's. */
   readonly denoVersion?: string;
 }
@@ -75,15 +78,22 @@ export async function prepare(
   const program = options.denoVersion === undefined
     ? Deno.execPath()
     : await denoProgram(options.denoVersion);
+  const bareKey = options.isBare === true ? newKey() : undefined;
   const run = {
     ...options,
     program,
     cwd: folder,
-    env: { ...settings(upstream), ...options.env },
+    env: {
+      ...settings(upstream),
+      ...(bareKey === undefined
+        ? {}
+        : { DATABASE_URL: "sqlite::memory:", GATEWAY_KEY: bareKey }),
+      ...options.env,
+    },
   };
   try {
     await Deno.mkdir(`${folder}/data`);
-    const key = await makeKey(run);
+    const key = bareKey ?? await makeKey(run);
     return {
       start: ({ probed = false } = {}) =>
         startProcess(run, key, freePort(), probed),

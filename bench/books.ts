@@ -52,11 +52,7 @@ export const books: Bench = {
     await using database = await openDatabase(flags);
     const store = await database.open();
     try {
-      if (await isFilled(store)) print("the store is used as it is");
-      else {
-        await fill(store, rows, print);
-        await rollUp(store, print);
-      }
+      await fillBooks(store, rows, print);
       const admin = createAdmin({
         store,
         now: () => LAST_MS,
@@ -144,6 +140,20 @@ async function sequentialScans(
   return new Map(
     rows.map((row) => [textOf(row, "relname"), intOf(row, "seq_scan")]),
   );
+}
+
+/** Makes entries and their roll-ups in a store, unless it has some. */
+export async function fillBooks(
+  store: Store,
+  rows: number,
+  print: (line: string) => void,
+): Promise<void> {
+  if (await isFilled(store)) {
+    print("the store is used as it is");
+    return;
+  }
+  await fill(store, rows, print);
+  await rollUp(store, print);
 }
 
 async function isFilled(store: Store): Promise<boolean> {

@@ -16,6 +16,7 @@ import { partResult } from "./part_result.ts";
 import { reportLines } from "./report.ts";
 import { reportTable } from "./report_table.ts";
 import { readResult } from "./results.ts";
+import { size } from "./size.ts";
 import { runTechniques } from "./techniques.ts";
 import { soak } from "./soak.ts";
 import { killAll } from "./targets/programs.ts";
@@ -82,6 +83,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["report", report],
   ["ledger", ledger],
   ["books", books],
+  ["size", size],
   ["blocks", blocks],
   ["live", live],
   ["soak", soak],

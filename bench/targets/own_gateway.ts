@@ -233,7 +233,11 @@ async function makeKey(run: Run): Promise<string> {
       Deno.execPath(),
       {
         args: [
-          ...await denoArgs(run, ADMIN_TASKS, []),
+          ...await denoArgs(
+            run,
+            ADMIN_TASKS,
+            (run.denoFlags ?? []).filter((flag) => flag === ALLOW_ALL),
+          ),
           ...words,
           "--json",
         ],

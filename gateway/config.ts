@@ -5,6 +5,7 @@
  * @module
  */
 import type { z } from "zod";
+import { compact } from "../translate/bytes/compact.ts";
 import type { JsonObject } from "../translate/bytes/json.ts";
 import type { DialectName } from "../translate/model/request.ts";
 import { type OverridesFile, readOverrides } from "./overrides_file.ts";
@@ -308,38 +309,29 @@ export function readConfig(sources: ConfigSources): Config {
     overrides,
     fileContent: content,
     catalogue: models,
-    ...(file === undefined ? {} : { configFile: file }),
-    ...(configHash === undefined ? {} : { configHash }),
+    ...compact({ configFile: file, configHash }),
     secretFiles,
-    ...(values.GATEWAY_KEY === undefined
-      ? {}
-      : { gatewayKey: values.GATEWAY_KEY }),
-    ...(values.GATEWAY_ADMIN_TOKEN === undefined
-      ? {}
-      : { adminToken: values.GATEWAY_ADMIN_TOKEN }),
+    ...compact({
+      gatewayKey: values.GATEWAY_KEY,
+      adminToken: values.GATEWAY_ADMIN_TOKEN,
+    }),
     ...(overrides.sign_in === undefined ? {} : {
       signIn: {
         settings: overrides.sign_in,
-        ...(values.GATEWAY_SIGN_IN_SECRET === undefined
-          ? {}
-          : { secret: values.GATEWAY_SIGN_IN_SECRET }),
+        ...compact({ secret: values.GATEWAY_SIGN_IN_SECRET }),
       },
     }),
     console: onPlatform && values.DATABASE_URL === undefined
       ? "off"
       : values.GATEWAY_CONSOLE,
-    ...(values.GATEWAY_PUBLIC_URL === undefined
-      ? {}
-      : { publicUrl: values.GATEWAY_PUBLIC_URL }),
-    ...(values.GATEWAY_STORE_KEY === undefined
-      ? {}
-      : { storeKey: values.GATEWAY_STORE_KEY }),
+    ...compact({
+      publicUrl: values.GATEWAY_PUBLIC_URL,
+      storeKey: values.GATEWAY_STORE_KEY,
+    }),
     // A platform has no persistent disk.
     databaseUrl: values.DATABASE_URL ??
       (onPlatform ? "sqlite::memory:" : DEFAULT_DATABASE_URL),
-    ...(values.DATABASE_READ_URL === undefined
-      ? {}
-      : { databaseReadUrl: values.DATABASE_READ_URL }),
+    ...compact({ databaseReadUrl: values.DATABASE_READ_URL }),
     // Instances of a platform share no memory: another one would not find the replies.
     storeResponses: values.GATEWAY_STORE_RESPONSES === "on" &&
       !(onPlatform && values.DATABASE_URL === undefined),

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { compact } from "../translate/bytes/compact.ts";
 import { ApiError } from "../translate/model/error.ts";
 import type { Accounts } from "./accounts/accounts.ts";
 import { startTimer, type Timer } from "./accounts/timer.ts";
@@ -159,9 +160,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     backlog: () => parts.accounts.backlog(),
     audit: parts.lastAudit,
     clockAheadMs: parts.clockAheadMs,
-    ...(parts.replicaLagMs === undefined
-      ? {}
-      : { replicaLagMs: parts.replicaLagMs }),
+    ...compact({ replicaLagMs: parts.replicaLagMs }),
     droppedLines: parts.droppedLines ?? (() => 0),
     candidates: () =>
       candidateReports(current.models.allCandidates, parts.now()),
@@ -202,7 +201,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     reportSlots: new ReportSlots(),
     unread: new UnreadBodies(parts.timers),
     live: new LiveCalls({
-      ...(parts.reports === undefined ? {} : { reports: parts.reports }),
+      ...compact({ reports: parts.reports }),
       underWay: () => activeCalls,
       state: () =>
         processState({

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../translate/bytes/compact.ts";
 import {
   type AccountsEvent,
   openAccountService as open,
@@ -176,7 +177,7 @@ async function openWith(
         await opened.accounts.close();
       },
     },
-    ...(replies === undefined ? {} : { replies }),
+    ...compact({ replies }),
     ...(store.replica === undefined
       ? {}
       : { replicaLagMs: store.replica.lagMs }),

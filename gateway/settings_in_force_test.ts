@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { compact } from "../translate/bytes/compact.ts";
 import { readConfig } from "./config.ts";
 import type { SettingInForce } from "./settings_in_force.ts";
 
@@ -41,7 +42,7 @@ Deno.test("a setting has its value in force and where it is from", () => {
       name,
       isSecret: false,
       isSet: value !== undefined,
-      ...(value === undefined ? {} : { value }),
+      ...compact({ value }),
       source,
     });
   }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../translate/bytes/compact.ts";
 import type { OpenStoreOptions } from "./accounts/store/open_store.ts";
 import { textSeal } from "./accounts/store/secret_seal.ts";
 import type { Config } from "./config.ts";
@@ -13,6 +14,6 @@ export function storeOptions(
 ): Pick<OpenStoreOptions, "secrets" | "readUrl"> {
   return {
     ...(storeKey === undefined ? {} : { secrets: textSeal(storeKey) }),
-    ...(databaseReadUrl === undefined ? {} : { readUrl: databaseReadUrl }),
+    ...compact({ readUrl: databaseReadUrl }),
   };
 }

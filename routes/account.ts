@@ -11,6 +11,7 @@ import {
   type AccountOperation,
 } from "../gateway/console/account_operation.ts";
 import { presentedKeys } from "../gateway/http/presented_keys.ts";
+import { compact } from "../translate/bytes/compact.ts";
 import { queryOf } from "./admin/auth.ts";
 import { optionalBody } from "./optional_body.ts";
 import { type AccountRoute, jsonReply, type RouteContext } from "./route.ts";
@@ -32,7 +33,7 @@ function routeOf(operation: AccountOperation): AccountRoute {
       const idempotencyKey = context.request.headers.get("idempotency-key");
       return jsonReply(
         await operation.run(administrationOf(context, holder), holder, {
-          ...(id === undefined ? {} : { id }),
+          ...compact({ id }),
           ...(operation.method === "GET"
             ? { query: queryOf(context.query) }
             : { body: await optionalBody(context) }),

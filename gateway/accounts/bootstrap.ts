@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../../translate/bytes/compact.ts";
 import { DEFAULT_PLAN } from "./repositories/account_repository.ts";
 import { DEFAULT_ACCOUNT } from "./authenticator.ts";
 import { type Change, GATEWAY } from "./changes/change.ts";
@@ -69,7 +70,7 @@ async function firstKey(
   const request = { accountId: DEFAULT_ACCOUNT, name: "first key" };
   const { text, record } = await createKey(sql, request, nowMs);
   return {
-    ...(text === undefined ? {} : { text }),
+    ...compact({ text }),
     change: issuedChange(record),
   };
 }

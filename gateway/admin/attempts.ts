@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from "zod";
+import { compact } from "../../translate/bytes/compact.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { checked } from "../../translate/model/schema.ts";
 import { OUTCOME_NAMES } from "../accounts/calls/outcome.ts";
@@ -52,20 +53,17 @@ function queryOf(
     typeof attemptsQuery
   >,
 ): AttemptQuery {
-  const given = {
-    accountId: account,
-    upstream,
-    model,
-    error,
-    outcome,
-    fromMs: from === undefined ? undefined : Date.parse(from),
-    toMs: to === undefined ? undefined : Date.parse(to),
-  };
   return {
     ...pageOf(page),
-    ...Object.fromEntries(
-      Object.entries(given).filter(([, value]) => value !== undefined),
-    ),
+    ...compact({
+      accountId: account,
+      upstream,
+      model,
+      error,
+      outcome,
+      fromMs: from === undefined ? undefined : Date.parse(from),
+      toMs: to === undefined ? undefined : Date.parse(to),
+    }),
   };
 }
 

@@ -5,6 +5,7 @@
  * @module
  */
 import { z } from "zod";
+import { compact } from "../../translate/bytes/compact.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { checked } from "../../translate/model/schema.ts";
 import {
@@ -301,7 +302,7 @@ export function callQuery(fields: JsonObject): CallQuery {
   const { account, ...filters } = checked(callsQuery, fields);
   return {
     ...queryOf(filters),
-    ...(account === undefined ? {} : { accountId: account }),
+    ...compact({ accountId: account }),
   };
 }
 
@@ -310,7 +311,7 @@ function queryOf(query: z.infer<typeof ownCallsQuery>): CallQuery {
     text === undefined ? undefined : Number(text);
   const time = (text: string | undefined): number | undefined =>
     text === undefined ? undefined : Date.parse(text);
-  return present({
+  return compact({
     ...pageOf(query),
     keyId: query.key,
     model: query.model,
@@ -324,16 +325,6 @@ function queryOf(query: z.infer<typeof ownCallsQuery>): CallQuery {
     minMicroUsd: number(query.min_micro_usd),
     minMs: number(query.min_ms),
   });
-}
-
-/** The fields that are not undefined. */
-function present<T extends object>(
-  fields: T,
-): { [K in keyof T]?: Exclude<T[K], undefined> };
-function present(fields: object): object {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  );
 }
 
 export const CALL_OPERATIONS: readonly AdminOperation[] = [
@@ -358,7 +349,7 @@ export const CALL_OPERATIONS: readonly AdminOperation[] = [
       listJson(
         await admin.calls.list({
           ...queryOf(filters),
-          ...(account === undefined ? {} : { accountId: account }),
+          ...compact({ accountId: account }),
         }),
         operatorJson,
       ),

@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from "zod";
+import { compact } from "../../translate/bytes/compact.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { recordJson, replyShape } from "../accounts/field.ts";
 import {
@@ -105,11 +106,13 @@ export async function ownChanges(
 function queryOf(query: z.infer<typeof filters>): ChangeQuery {
   const { account, action, target, actor, actor_id, from, to } = query;
   return {
-    ...(account === undefined ? {} : { accountId: account }),
-    ...(action === undefined ? {} : { action }),
-    ...(target === undefined ? {} : { target }),
-    ...(actor === undefined ? {} : { actorKind: actor }),
-    ...(actor_id === undefined ? {} : { actorId: actor_id }),
+    ...compact({
+      accountId: account,
+      action,
+      target,
+      actorKind: actor,
+      actorId: actor_id,
+    }),
     ...(from === undefined ? {} : { fromMs: Date.parse(from) }),
     ...(to === undefined ? {} : { toMs: Date.parse(to) }),
   };

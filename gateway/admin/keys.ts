@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from "zod";
+import { compact } from "../../translate/bytes/compact.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { IssuedKey } from "../accounts/repositories/key_repository.ts";
 import { recordJson, replyShape, settingsSchema } from "../accounts/field.ts";
@@ -63,7 +64,7 @@ export const KEY_OPERATIONS: readonly AdminOperation[] = [
       listJson(
         await admin.keys.list({
           ...pageOf(query),
-          ...(query.account === undefined ? {} : { accountId: query.account }),
+          ...compact({ accountId: query.account }),
         }),
         keyJson,
       ),

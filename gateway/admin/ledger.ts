@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from "zod";
+import { compact } from "../../translate/bytes/compact.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { checked } from "../../translate/model/schema.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
@@ -73,12 +74,14 @@ function filtersOf(
   query: z.infer<z.ZodObject<typeof FILTERS>>,
 ): LedgerQuery {
   return {
-    ...(query.account === undefined ? {} : { accountId: query.account }),
-    ...(query.key === undefined ? {} : { keyId: query.key }),
-    ...(query.model === undefined ? {} : { model: query.model }),
-    ...(query.user === undefined ? {} : { user: query.user }),
-    ...(query.kind === undefined ? {} : { kind: query.kind }),
-    ...(query.request_id === undefined ? {} : { requestId: query.request_id }),
+    ...compact({
+      accountId: query.account,
+      keyId: query.key,
+      model: query.model,
+      user: query.user,
+      kind: query.kind,
+      requestId: query.request_id,
+    }),
     ...(query.from === undefined ? {} : { fromMs: Date.parse(query.from) }),
     ...(query.to === undefined ? {} : { toMs: Date.parse(query.to) }),
   };

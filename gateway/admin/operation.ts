@@ -6,6 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { compact } from "../../translate/bytes/compact.ts";
 import { invalidField } from "../../translate/model/error.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import { checked } from "../../translate/model/schema.ts";
@@ -67,7 +68,7 @@ export function mutation<B>(
       const idempotencyKey = idempotencyKeyOf(definition.operationId, input);
       return await definition.run(admin, body, {
         id: input.id ?? "",
-        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+        ...compact({ idempotencyKey }),
       });
     },
   };

@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from "zod";
+import { compact } from "../../translate/bytes/compact.ts";
 import type {
   ListPage,
   PageRequest,
@@ -38,7 +39,7 @@ export function pageOf(
 ): PageRequest {
   return {
     ...(query.limit === undefined ? {} : { limit: Number(query.limit) }),
-    ...(query.after === undefined ? {} : { after: query.after }),
+    ...compact({ after: query.after }),
   };
 }
 

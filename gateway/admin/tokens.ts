@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from "zod";
+import { compact } from "../../translate/bytes/compact.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { recordJson, replyShape, settingsSchema } from "../accounts/field.ts";
 import {
@@ -62,7 +63,7 @@ export const TOKEN_OPERATIONS: readonly AdminOperation[] = [
       listJson(
         await admin.tokens.list({
           ...pageOf(query),
-          ...(query.account === undefined ? {} : { accountId: query.account }),
+          ...compact({ accountId: query.account }),
         }),
         tokenJson,
       ),
@@ -104,7 +105,7 @@ export const TOKEN_OPERATIONS: readonly AdminOperation[] = [
       const code = await admin.signInCodes.create({
         accountId: account,
         scope,
-        ...(name === undefined ? {} : { name }),
+        ...compact({ name }),
       });
       return {
         object: "sign_in_link",

@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from "zod";
+import { compact } from "../../translate/bytes/compact.ts";
 import { ledgerEntryReply, listLedgerJson } from "./ledger.ts";
 import { entryJson } from "../accounts/repositories/ledger_report.ts";
 import { displayName, microUsd } from "../accounts/values.ts";
@@ -28,8 +29,7 @@ export const TOP_UP_OPERATIONS: readonly AdminOperation[] = [
       entryJson(
         await admin.accounts.topUp(id, {
           microUsd: body.micro_usd,
-          ...(body.model === undefined ? {} : { model: body.model }),
-          ...(body.note === undefined ? {} : { note: body.note }),
+          ...compact({ model: body.model, note: body.note }),
         }, idempotencyKey),
       ),
   }),

@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from "zod";
+import { compact } from "../../translate/bytes/compact.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { recordJson, replyShape } from "../accounts/field.ts";
 import { ROLL_UP_SUMS, USAGE_SUMS } from "../accounts/records.ts";
@@ -85,12 +86,14 @@ export const ownUsageQuery: z.ZodObject<typeof OWN_FIELDS, z.core.$strict> = z
 /** A line of a report as the API replies with it. */
 export function usageJson(line: UsageLine): JsonObject {
   return {
-    ...(line.day === undefined ? {} : { day: line.day }),
-    ...(line.hour === undefined ? {} : { hour: line.hour }),
-    ...(line.accountId === undefined ? {} : { account: line.accountId }),
-    ...(line.keyId === undefined ? {} : { key: line.keyId }),
-    ...(line.model === undefined ? {} : { model: line.model }),
-    ...(line.user === undefined ? {} : { user: line.user }),
+    ...compact({
+      day: line.day,
+      hour: line.hour,
+      account: line.accountId,
+      key: line.keyId,
+      model: line.model,
+      user: line.user,
+    }),
     ...sumsJson(line),
   };
 }
@@ -115,11 +118,13 @@ function queryOf(query: z.infer<typeof ownUsageQuery>): UsageQuery {
   return {
     ...pageOf(query),
     by: GROUPS.filter((group) => groups.includes(group)),
-    ...(query.from === undefined ? {} : { fromDay: query.from }),
-    ...(query.to === undefined ? {} : { toDay: query.to }),
-    ...(query.key === undefined ? {} : { keyId: query.key }),
-    ...(query.model === undefined ? {} : { model: query.model }),
-    ...(query.user === undefined ? {} : { user: query.user }),
+    ...compact({
+      fromDay: query.from,
+      toDay: query.to,
+      keyId: query.key,
+      model: query.model,
+      user: query.user,
+    }),
   };
 }
 
@@ -134,7 +139,7 @@ export const USAGE_OPERATIONS: readonly AdminOperation[] = [
       reportJson(
         await admin.usage({
           ...queryOf(query),
-          ...(query.account === undefined ? {} : { accountId: query.account }),
+          ...compact({ accountId: query.account }),
         }),
       ),
   }),
@@ -156,7 +161,7 @@ export async function ownUsage(
     await admin.usage({
       ...filters,
       accountId: scope.accountId,
-      ...(scope.keyId === undefined ? {} : { keyId: scope.keyId }),
+      ...compact({ keyId: scope.keyId }),
     }),
   );
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from "zod";
+import { compact } from "../../translate/bytes/compact.ts";
 import { invalidField } from "../../translate/model/error.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { checked } from "../../translate/model/schema.ts";
@@ -74,7 +75,7 @@ export async function compareUsage(
       ...query,
       by: ["model"],
       limit: 1000,
-      ...(after === undefined ? {} : { after }),
+      ...compact({ after }),
     });
     for (const line of report.data) lines.push(comparedLine(line, price));
     estimated = report.totals.estimatedRequests;
@@ -91,7 +92,7 @@ export async function compareUsage(
     microUsd: sum(({ microUsd }) => microUsd),
     wouldBeMicroUsd: sum(({ wouldBeMicroUsd }) => wouldBeMicroUsd),
     assumptions: assumptionsOf(at, lines, estimated),
-    ...(figuresFromDay === undefined ? {} : { figuresFromDay }),
+    ...compact({ figuresFromDay }),
   };
 }
 
@@ -232,11 +233,7 @@ export async function ownUsageComparison(
     throw invalidField("at", "is no model of this gateway; see GET /v1/models");
   }
   const result = await compareUsage(admin, {
-    ...(from === undefined ? {} : { fromDay: from }),
-    ...(to === undefined ? {} : { toDay: to }),
-    ...(model === undefined ? {} : { model }),
-    ...(user === undefined ? {} : { user }),
-    ...(key === undefined ? {} : { keyId: key }),
+    ...compact({ fromDay: from, toDay: to, model, user, keyId: key }),
     ...scope,
   }, at);
   return {

@@ -7,6 +7,7 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { closestMatch } from "leven";
+import { compact } from "../../translate/bytes/compact.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import { type Admin, openAdmin } from "../accounts/repositories/admin.ts";
 import { openStore } from "../accounts/store/open_store.ts";
@@ -183,7 +184,7 @@ async function execute(
     throw new Error(`there is no operation ${command.operationId}`);
   }
   const answer = await operation.run(admin, {
-    ...(id === undefined ? {} : { id }),
+    ...compact({ id }),
     ...(operation.method === "GET" ? { query: fields } : { body: fields }),
   });
   const shown = operation.operationId === "createSignInLink"
@@ -388,7 +389,7 @@ async function main(): Promise<number> {
         const { configFile } = config();
         return {
           configured: config(),
-          ...(configFile === undefined ? {} : { configFile }),
+          ...compact({ configFile }),
           read: wholeFile,
           replace: replacedFile,
         };

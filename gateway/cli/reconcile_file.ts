@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../../translate/bytes/compact.ts";
 import {
   isObject,
   type JsonObject,
@@ -40,9 +41,7 @@ export async function reconcileFile(
   const { vendor, from, to } = checked(reconcileQuery, flags);
   return reconciliationJson(
     await reconcile(admin, models, read(path), {
-      ...(vendor === undefined ? {} : { vendor }),
-      ...(from === undefined ? {} : { fromDay: from }),
-      ...(to === undefined ? {} : { toDay: to }),
+      ...compact({ vendor, fromDay: from, toDay: to }),
     }),
   );
 }

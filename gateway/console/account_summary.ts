@@ -5,6 +5,7 @@
  * @module
  */
 import { z } from "zod";
+import { compact } from "../../translate/bytes/compact.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { Holder } from "../accounts/credential_kind.ts";
 import {
@@ -123,7 +124,7 @@ function allowanceOf(
   const allowance = {
     limit: stopOf(code),
     left,
-    ...(opens === undefined ? {} : { opens }),
+    ...compact({ opens }),
   };
   if (window === "at_once") {
     return {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../../translate/bytes/compact.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import { type Accounts, RefusedKey } from "../accounts/accounts.ts";
 import { CONFIGURED_KEY_ID } from "../accounts/authenticator.ts";
@@ -156,8 +157,7 @@ export function createConsole(parts: ConsoleParts): Console {
           ruleText(signIn.settings, rule)
         ),
       }),
-      ...(gatewayKey === undefined ? {} : { key: gatewayKey }),
-      ...(adminToken === undefined ? {} : { operator: adminToken }),
+      ...compact({ key: gatewayKey, operator: adminToken }),
     };
   };
   const wrong: Readonly<Record<Door, WrongAttempts>> = {
@@ -329,7 +329,7 @@ export function createConsole(parts: ConsoleParts): Console {
         {
           credential: ruleText(settings, grant.rule),
           maxMs: settings.session_minutes * 60_000,
-          ...(before === undefined ? {} : { replaces: before }),
+          ...compact({ replaces: before }),
         },
       );
       remember(secret, session);

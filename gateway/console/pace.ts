@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../../translate/bytes/compact.ts";
 import { DAY_MS } from "../accounts/ledger/calendar_window.ts";
 import type { Opening } from "../accounts/ledger/limit_levels.ts";
 
@@ -100,7 +101,7 @@ export function firstStop<Name extends string>(
     stops.push({
       limit,
       atMs: Math.floor(atMs),
-      ...(opens === undefined ? {} : { opens }),
+      ...compact({ opens }),
       ...(fullInMs === undefined ? {} : { isRecent: true }),
     });
   }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../../translate/bytes/compact.ts";
 import type { LimitSettings } from "../accounts/records.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import type { CallQuery } from "../accounts/repositories/call_report.ts";
@@ -37,8 +38,7 @@ export async function recentPaces(
     ? undefined
     : await of(key.limits, { accountId: account.id, keyId: key.id });
   return {
-    ...(ofAccount === undefined ? {} : { account: ofAccount }),
-    ...(ofKey === undefined ? {} : { key: ofKey }),
+    ...compact({ account: ofAccount, key: ofKey }),
   };
 }
 

@@ -18,6 +18,7 @@ import {
   trace,
   type Tracer,
 } from "@opentelemetry/api";
+import { compact } from "../../translate/bytes/compact.ts";
 import type { ReplyProgress } from "../../translate/model/reply_progress.ts";
 import type { StopReason } from "../../translate/model/reply.ts";
 import type { Settings } from "../../translate/model/settings.ts";
@@ -83,7 +84,7 @@ export function spanStarter(): StartSpan {
       kind: SpanKind.CLIENT,
       startTime: new Date(arrivedMs),
       // Samplers decide by these.
-      attributes: given({
+      attributes: compact({
         "gen_ai.operation.name": name,
         "gen_ai.request.model": model,
         "gen_ai.request.stream": isStream || undefined,
@@ -103,7 +104,7 @@ export function spanStarter(): StartSpan {
         for (const call of calls) {
           attemptSpan(tracer, parent, call, vendors, nowMs);
         }
-        span.setAttributes(given({
+        span.setAttributes(compact({
           ...placeOf(candidate, vendors),
           ...replied(end),
         }));
@@ -112,15 +113,6 @@ export function spanStarter(): StartSpan {
       },
     };
   };
-}
-
-/** Attributes without those that are undefined. */
-function given(
-  attributes: Readonly<Record<string, Attributes[string] | undefined>>,
-): Attributes {
-  return Object.fromEntries(
-    Object.entries(attributes).filter(([, value]) => value !== undefined),
-  );
 }
 
 function fail(span: Span, kind: string | undefined): void {
@@ -142,7 +134,7 @@ function attemptSpan(
   const span = tracer.startSpan(`attempt ${candidate.name}`, {
     kind: SpanKind.INTERNAL,
     startTime: new Date(startedMs),
-    attributes: given({
+    attributes: compact({
       ...placeOf(candidate, vendors),
       "http.response.status_code": status,
       "gateway.upstream": candidate.name,

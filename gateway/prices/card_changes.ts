@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { compact } from "../../translate/bytes/compact.ts";
 import {
   type Condition,
   type ConditionalRates,
@@ -48,7 +49,7 @@ export function mergeCard(
   const card: ListedCard = {
     rates: { ...present?.rates, ...rates },
     uses: { ...present?.uses, ...listed.uses },
-    ...(call === undefined ? {} : { call }),
+    ...compact({ call }),
     when: mergedConditions(present?.when ?? [], when),
   };
   const before = amountsOf(present);

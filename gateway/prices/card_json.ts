@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { compact, type JsonObject } from "../../translate/bytes/json.ts";
+import { compact } from "../../translate/bytes/compact.ts";
+import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { ListedCard } from "./listed_card.ts";
 
 /** When a card begins, and where it comes from. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { compact } from "../../translate/bytes/compact.ts";
 import { exactRate } from "./exact_rate.ts";
 
 /** Rates by meter, in micro-dollars per million tokens. */
@@ -138,7 +139,7 @@ export class CardDraft {
     const card: ListedCard = {
       rates: this.#rates,
       uses: this.#uses,
-      ...(this.#call === undefined ? {} : { call: this.#call }),
+      ...compact({ call: this.#call }),
       when: [...this.#when.values()].map(({ condition, factor, rates }) => ({
         ...condition,
         ...(factor !== undefined

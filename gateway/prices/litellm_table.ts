@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { compact } from "../../translate/bytes/compact.ts";
 import {
   isObject,
   type JsonObject,
@@ -79,7 +80,7 @@ function listed(
     const meter = METERS[base ?? ""];
     if (meter !== undefined) {
       const condition: Condition = {
-        ...(tier === undefined ? {} : { tier }),
+        ...compact({ tier }),
         ...(thousands === undefined
           ? {}
           : { prompt_above: Number(thousands) * 1000 }),

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../../translate/bytes/compact.ts";
 import { cardAt, type RateCard } from "../accounts/ledger/rate_card.ts";
 import type { Model } from "../upstream/catalogue/catalogue.ts";
 import type { ListedCard } from "./listed_card.ts";
@@ -39,12 +40,12 @@ function asListed(card: RateCard): PresentCard {
       ...units,
     },
     uses,
-    ...(call === undefined ? {} : { call }),
+    ...compact({ call }),
     when: when.map(({ promptAbove, ...one }) => ({
       ...one,
-      ...(promptAbove === undefined ? {} : { prompt_above: promptAbove }),
+      ...compact({ prompt_above: promptAbove }),
     })),
-    ...(fromMs === undefined ? {} : { fromMs }),
+    ...compact({ fromMs }),
     atBaseRate: [...atBaseRate],
     isFree: card.isFree === true,
   };

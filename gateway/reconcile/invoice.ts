@@ -5,6 +5,7 @@
  * @module
  */
 import { createHash } from "node:crypto";
+import { compact } from "../../translate/bytes/compact.ts";
 import { invalidField } from "../../translate/model/error.ts";
 import type { Tokens } from "../accounts/ledger/money.ts";
 import { nextTurn } from "../accounts/next_turn.ts";
@@ -178,8 +179,7 @@ function lineOf(
       line,
       model,
       count: 1,
-      ...(tokens === undefined ? {} : { tokens }),
-      ...(amount === undefined ? {} : { amount }),
+      ...compact({ tokens, amount }),
       billed: billedAs(columns, count, cell, tokens),
     },
   };
@@ -200,8 +200,7 @@ function billedAs(
   const webSearches = count(columns.webSearches) ??
     (isUses && /search/i.test(kind) && quantity >= 0 ? quantity : undefined);
   return {
-    ...(cacheWrite1h === undefined ? {} : { cacheWrite1h }),
-    ...(webSearches === undefined ? {} : { webSearches }),
+    ...compact({ cacheWrite1h, webSearches }),
     ...Object.fromEntries(
       said.map((name) => [name, valueOf(name, cell(columns[name])) ?? ""]),
     ),
@@ -270,7 +269,6 @@ export function sumsOf(
     }
   }
   return {
-    ...(tokens === undefined ? {} : { tokens }),
-    ...(amount === undefined ? {} : { amount }),
+    ...compact({ tokens, amount }),
   };
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../../translate/bytes/compact.ts";
 import { invalidField } from "../../translate/model/error.ts";
 import { chargeLines, picoUsdOf } from "../accounts/ledger/charge_lines.ts";
 import type { ModelPrice, Tokens } from "../accounts/ledger/money.ts";
@@ -193,7 +194,7 @@ export async function reconcile(
     groups,
     findings,
     findingsLeftOff,
-    ...(figuresFromDay === undefined ? {} : { figuresFromDay }),
+    ...compact({ figuresFromDay }),
   };
 }
 
@@ -251,7 +252,7 @@ async function addOwn(
       ...days,
       by: ["day", "model"],
       limit: 1000,
-      ...(after === undefined ? {} : { after }),
+      ...compact({ after }),
     });
     for (const line of report.data) add(line);
     if (report.next === undefined) return report.figuresFromDay;
@@ -337,7 +338,7 @@ function bySums(
       ...doubled.map(({ line: { line, tokens }, picoUsd }): Finding => ({
         cause: "doubled",
         line,
-        ...(tokens === undefined ? {} : { tokens }),
+        ...compact({ tokens }),
         picoUsd,
       })),
       ...(otherwise.length === 0 ? [] : [{
@@ -411,13 +412,11 @@ function cardOf(
 function worthAt(card: RateCard, tokens: Tokens, billed: BilledAs): bigint {
   const { cacheWrite1h, webSearches, tier, speed, region } = billed;
   const lines = chargeLines(card, tokens, {
-    ...(cacheWrite1h === undefined ? {} : { cacheWrite1h }),
+    ...compact({ cacheWrite1h }),
     ...(webSearches === undefined || webSearches === 0
       ? {}
       : { uses: { web_search: webSearches } }),
-    ...(tier === undefined ? {} : { tier }),
-    ...(speed === undefined ? {} : { speed }),
-    ...(region === undefined ? {} : { region }),
+    ...compact({ tier, speed, region }),
   });
   return (lines?.map(picoUsdOf) ?? worths(tokens, card))
     .reduce((sum, one) => sum + one, 0n);

@@ -9,6 +9,7 @@ import type { Store } from "../../gateway/accounts/store/store.ts";
 import { adminAuth } from "../../gateway/admin/auth.ts";
 import { toResponse } from "../../gateway/http/http_reply.ts";
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
+import { compact } from "../../translate/bytes/compact.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import type { OpenRoute } from "../route.ts";
@@ -98,7 +99,7 @@ function findRoute(
     const pattern = route.path.replace(":id", "([^/]+)");
     const match = new RegExp(`^${pattern}$`).exec(path);
     if (route.method !== method || match === null) continue;
-    return { route, ...(match[1] === undefined ? {} : { id: match[1] }) };
+    return { route, ...compact({ id: match[1] }) };
   }
   throw new Error(`there is no route ${method} ${path}`);
 }

@@ -6,6 +6,7 @@
 import { z } from "zod";
 import { exportQuery } from "../../gateway/admin/ledger.ts";
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
+import { compact } from "../../translate/bytes/compact.ts";
 import { settingsReply } from "./settings.ts";
 import {
   reconcileQuery,
@@ -40,8 +41,7 @@ export const ADMIN_DESCRIPTIONS: Readonly<Record<string, AdminDescription>> = {
       {
         summary,
         reply,
-        ...(request === undefined ? {} : { request }),
-        ...(query === undefined ? {} : { query }),
+        ...compact({ request, query }),
       },
     ]),
   ),

@@ -6,6 +6,7 @@
  */
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
 import type { AdminOperation } from "../../gateway/admin/operation.ts";
+import { compact } from "../../translate/bytes/compact.ts";
 import { optionalBody } from "../optional_body.ts";
 import { jsonReply, type OpenRoute } from "../route.ts";
 import { withLag } from "../report_lag.ts";
@@ -36,7 +37,7 @@ function routeOf(operation: AdminOperation): OpenRoute {
       const idempotencyKey = context.request.headers.get("idempotency-key");
       const reply = jsonReply(
         await operation.run(admin, {
-          ...(id === undefined ? {} : { id }),
+          ...compact({ id }),
           ...(operation.method === "GET"
             ? { query: queryOf(context.query) }
             : { body: await optionalBody(context) }),

@@ -9,6 +9,7 @@ import {
   reconcileQuery,
   reconciliationJson,
 } from "../../gateway/reconcile/reconciliation_json.ts";
+import { compact } from "../../translate/bytes/compact.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import { checked } from "../../translate/model/schema.ts";
 import { jsonReply, type OpenRoute } from "../route.ts";
@@ -51,9 +52,7 @@ export const RECONCILIATION_ROUTE: OpenRoute = {
           timeoutMs: gateway.config.bodyTimeoutMs,
         }, gateway.timers),
         {
-          ...(vendor === undefined ? {} : { vendor }),
-          ...(from === undefined ? {} : { fromDay: from }),
-          ...(to === undefined ? {} : { toDay: to }),
+          ...compact({ vendor, fromDay: from, toDay: to }),
         },
       ),
     ));

@@ -2,6 +2,7 @@
  * Calls that the accounts refuse: the reason and its error code, and that no upstream is called.
  */
 import assert from "node:assert/strict";
+import { compact } from "../../translate/bytes/compact.ts";
 import { isObject } from "../../translate/bytes/json.ts";
 import {
   chargesIn,
@@ -41,7 +42,7 @@ async function account(
   await admin.accounts.topUp(id, { microUsd: 1_000_000 });
   const { text: key = "" } = await admin.keys.issue({
     accountId: id,
-    ...(models === undefined ? {} : { models }),
+    ...compact({ models }),
   });
   return { id, key };
 }

@@ -3,6 +3,7 @@
  * messages format receives consecutive blocks.
  */
 import assert from "node:assert/strict";
+import { compact } from "../../translate/bytes/compact.ts";
 import {
   call,
   chunk,
@@ -197,7 +198,7 @@ Deno.test("a whole chat reply keeps its calls apart even if their ids are equal 
             role: "assistant",
             content: "",
             tool_calls: ids.map((id, n) => ({
-              ...(id === undefined ? {} : { id }),
+              ...compact({ id }),
               type: "function",
               function: { name: "f", arguments: `{"n":${n}}` },
             })),

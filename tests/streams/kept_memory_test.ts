@@ -10,6 +10,7 @@
  * are as cheap as other calls.
  */
 import assert from "node:assert/strict";
+import { compact } from "../../translate/bytes/compact.ts";
 import {
   AUTHORITY_FILE,
   type Behaviour,
@@ -348,7 +349,7 @@ function configOf(ports: Bench["ports"]): string {
       }],
       context_tokens: 1000,
       price: { input: 1, output: 1, cache_read: 1, cache_write: 1 },
-      ...(timeouts === undefined ? {} : { timeouts }),
+      ...compact({ timeouts }),
     },
   ]);
   return JSON.stringify({

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../../translate/bytes/compact.ts";
 import type { Fields } from "./reply_grammar.ts";
 
 /** The fields that all chunks of a stream have. */
@@ -24,7 +25,7 @@ export function chunk(
   const choice = {
     index: 0,
     delta,
-    ...(finish === undefined ? {} : { finish_reason: finish }),
+    ...compact({ finish_reason: finish }),
   };
   return `data: ${JSON.stringify({ ...HEAD, choices: [choice], ...more })}\n\n`;
 }
@@ -34,8 +35,7 @@ export function call(fields: Fields, name?: string, args?: string): Fields {
   return {
     ...fields,
     function: {
-      ...(name === undefined ? {} : { name }),
-      ...(args === undefined ? {} : { arguments: args }),
+      ...compact({ name, arguments: args }),
     },
   };
 }

@@ -5,6 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { compact } from "../../translate/bytes/compact.ts";
 
 /** A parsed JSON object. */
 export type Fields = Record<string, unknown>;
@@ -316,9 +317,6 @@ function read(found: {
   return {
     parts,
     callIds,
-    ...(stop === undefined ? {} : { stop }),
-    ...(usage === undefined ? {} : { usage }),
-    ...(error === undefined ? {} : { error }),
-    ...(id === undefined ? {} : { id }),
+    ...compact({ stop, usage, error, id }),
   };
 }

@@ -9,6 +9,7 @@ import { openAdmin } from "../../gateway/accounts/repositories/admin.ts";
 import type { LedgerEntry } from "../../gateway/accounts/mod.ts";
 import { withCorrections } from "../../gateway/accounts/ledger/correction.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
+import { compact } from "../../translate/bytes/compact.ts";
 import { type Program, startProgram } from "./program.ts";
 import { withTimeout } from "./with_timeout.ts";
 import {
@@ -188,7 +189,7 @@ export async function ledgerStaysExact(
             GATEWAY_UPSTREAM: "replay",
             GATEWAY_LOG: "none",
           },
-          ...(starter === undefined ? {} : { starter }),
+          ...compact({ starter }),
         }),
       );
     }

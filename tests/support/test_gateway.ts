@@ -12,6 +12,7 @@ import type { Timers } from "../../gateway/timers.ts";
 import type { ConfiguredAccounts } from "../../gateway/open_accounts.ts";
 import { compose, type ComposeOptions } from "../../compose.ts";
 import { dispatch } from "../../routes/mod.ts";
+import { compact } from "../../translate/bytes/compact.ts";
 import { TEST_KEY } from "./test_key.ts";
 
 export { TEST_KEY };
@@ -103,10 +104,12 @@ export async function startTestGateway(
   const { gateway, accounts: books, configure } = await compose({
     config,
     ...(options.realVendors === true ? {} : { replayUrl: replay.url }),
-    ...(options.access === undefined ? {} : { vendors: options.access }),
-    ...(options.timers === undefined ? {} : { timers: options.timers }),
-    ...(options.now === undefined ? {} : { now: options.now }),
-    ...(options.random === undefined ? {} : { random: options.random }),
+    ...compact({
+      vendors: options.access,
+      timers: options.timers,
+      now: options.now,
+      random: options.random,
+    }),
     log: log.add,
     onEvent: events.add,
   });

@@ -8,6 +8,7 @@ import { completeContent } from "../../replay/content_of.ts";
 import type { WrittenFixture } from "../../replay/fixtures/fixture.ts";
 import { WRITTEN } from "../../replay/fixtures/mod.ts";
 import { replyIn } from "../../replay/fixtures/reply_in.ts";
+import { compact } from "../../translate/bytes/compact.ts";
 import type { DialectName } from "../../translate/model/request.ts";
 import { recordings } from "../../translate/testing/recordings.ts";
 
@@ -62,7 +63,7 @@ export function recordedReplies(): readonly UpstreamReply[] {
         name: id,
         upstream,
         ...(body === undefined ? {} : { whole: JSON.stringify(body) }),
-        ...(sse === undefined ? {} : { stream: sse }),
+        ...compact({ stream: sse }),
       }];
     },
   );

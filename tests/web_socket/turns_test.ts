@@ -1,5 +1,6 @@
 /** Requests of the Responses format through one web socket, beside the same ones over HTTP. */
 import assert from "node:assert/strict";
+import { compact } from "../../translate/bytes/compact.ts";
 import { type JsonObject, objectOr } from "../../translate/bytes/json.ts";
 import { openSocket, replyIn } from "../support/socket_client.ts";
 import { FAMILIES, startTestGateway } from "../support/test_gateway.ts";
@@ -83,7 +84,7 @@ Deno.test("generate: false prepares a reply without an upstream and without a ch
             instructions: "Be brief.",
             generate: false,
             store: false,
-            ...(input === undefined ? {} : { input }),
+            ...compact({ input }),
           });
           assert.deepEqual(typesOf(prepared), [
             "response.created",

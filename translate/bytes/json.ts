@@ -58,15 +58,6 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** A copy without the fields whose value is undefined: absent and null are different in JSON. */
-export function compact(fields: JsonObject): JsonDraft {
-  const out: JsonDraft = {};
-  for (const [key, value] of Object.entries(fields)) {
-    if (value !== undefined) out[key] = value;
-  }
-  return out;
-}
-
 /**
  * Whether a JSON value nests at most `levels` levels of objects and arrays. Iterative, so deep
  * values cannot exhaust the stack.

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import { type ChargeLine, picoUsdOf, totalLines } from "./charge_lines.ts";
 import { microUsdOf, parsePrice } from "./money.ts";
 import { eachOf } from "./rate_card.ts";
@@ -51,7 +52,7 @@ export function explainCharge(entry: LedgerEntry): Explanation | undefined {
     parts,
     picoUsd,
     microUsd: microUsdOf(picoUsd),
-    ...(version === undefined ? {} : { version }),
+    ...compact({ version }),
   };
 }
 

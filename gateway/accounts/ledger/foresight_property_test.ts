@@ -1,6 +1,7 @@
 /** Forecasts against admission: on an exact state, admission grants every call that was foreseen. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { LimitSettings, Plan, ReservedCall } from "../records.ts";
 import { PRICE } from "../testing/open_test_accounts.ts";
 import type { AccountState } from "./account_state.ts";
@@ -102,7 +103,7 @@ Deno.test("admission grants every foreseen call, after all calls that are not de
         },
         {
           ...given.limits,
-          ...(given.models === undefined ? {} : { models: given.models }),
+          ...compact({ models: given.models }),
         },
         given.ownBalance,
       );

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import { type Account, ACCOUNT_ROW } from "../records.ts";
 import { recordFrom } from "../store/record_rows.ts";
 import {
@@ -117,7 +118,7 @@ export async function listAccounts(
         ...account,
         purses: [],
         spentMicroUsd: row === undefined ? 0 : intOf(row, "spent"),
-        ...(lastUsedAtMs === undefined ? {} : { lastUsedAtMs }),
+        ...compact({ lastUsedAtMs }),
       };
     }),
     hasMore: rows.length > limit,

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import { applyEvents } from "../ledger/transaction.ts";
 import { type Action, type Change, difference } from "../changes/change.ts";
@@ -216,7 +217,7 @@ export function accountRepository(
           accountId: id,
           balanceModel: topUp.model ?? "",
           microUsd: topUp.microUsd,
-          ...(topUp.note === undefined ? {} : { note: topUp.note }),
+          ...compact({ note: topUp.note }),
           atMs: nowMs,
         }]);
         if (result?.type === "no_account") throw notFound("account", id);
@@ -262,8 +263,7 @@ function topUpChange(
     after: {
       ...change.after,
       micro_usd: microUsd,
-      ...(purse === undefined ? {} : { model: purse }),
-      ...(note === undefined ? {} : { note }),
+      ...compact({ model: purse, note }),
       ledger_entry: requestId,
       ledger_seq: seq,
     },

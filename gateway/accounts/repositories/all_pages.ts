@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import { nextTurn } from "../next_turn.ts";
 import type { ListPage, PageRequest } from "./repository.ts";
 
@@ -23,7 +24,7 @@ export async function* allPages<T>(
   for (let { after } = from;;) {
     const page: ListPage<T> = await read({
       limit,
-      ...(after === undefined ? {} : { after }),
+      ...compact({ after }),
     });
     if (page.data.length > 0) yield page.data;
     if (page.next === undefined) return;

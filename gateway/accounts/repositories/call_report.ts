@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import { invalidField } from "../../../translate/model/error.ts";
 import {
   type CallRecord,
@@ -148,7 +149,7 @@ function foundCall(
   return {
     record,
     atMs: callTimeMs(record.requestId),
-    ...(entry === undefined ? {} : { entry }),
+    ...compact({ entry }),
   };
 }
 
@@ -346,8 +347,7 @@ function chargeAlone(entry: LedgerEntry): CallRecord | undefined {
     requestId: entry.requestId,
     accountId: entry.accountId,
     keyId: entry.keyId ?? "",
-    ...(entry.model === undefined ? {} : { model: entry.model }),
-    ...(entry.user === undefined ? {} : { user: entry.user }),
+    ...compact({ model: entry.model, user: entry.user }),
     endpoint: "",
     ended: entry.ended ?? "lost",
     inputTokens: entry.inputTokens,

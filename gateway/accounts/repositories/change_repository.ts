@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import { invalidField } from "../../../translate/model/error.ts";
 import { type JsonObject, parseJson } from "../../../translate/bytes/json.ts";
 import { isObject } from "../../../translate/bytes/json.ts";
@@ -130,7 +131,7 @@ export function changeRepository(context: RepositoryContext): ChangeRepository {
             after: {
               door,
               credential,
-              ...(hint === undefined ? {} : { hint }),
+              ...compact({ hint }),
             },
           }],
           actor: { kind: "unknown" },

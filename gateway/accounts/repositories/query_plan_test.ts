@@ -1,5 +1,6 @@
 /** Queries of reports are bounded by an index: one that scans the ledger takes seconds. */
 import assert from "node:assert/strict";
+import { compact } from "../../../translate/bytes/compact.ts";
 import { createAdmin } from "./admin.ts";
 import type { UsageGroup } from "./usage_query.ts";
 import type { SqlValue, Store } from "../store/store.ts";
@@ -51,8 +52,7 @@ async function collect(store: Store): Promise<Map<string, SqlValue[]>> {
             ) {
               await admin.usage({
                 by,
-                ...(accountId === undefined ? {} : { accountId }),
-                ...(keyId === undefined ? {} : { keyId }),
+                ...compact({ accountId, keyId }),
                 ...days,
                 ...model,
                 ...user,
@@ -62,8 +62,7 @@ async function collect(store: Store): Promise<Map<string, SqlValue[]>> {
                 measure: "tokens",
                 step: by.includes("hour") ? "hour" : "day",
                 limit: 6,
-                ...(accountId === undefined ? {} : { accountId }),
-                ...(keyId === undefined ? {} : { keyId }),
+                ...compact({ accountId, keyId }),
                 ...days,
                 ...model,
                 ...user,
@@ -214,7 +213,7 @@ Deno.test("failed and refused calls are read along an index that has no others",
         statements.clear();
         await calls.list({
           ...by,
-          ...(accountId === undefined ? {} : { accountId }),
+          ...compact({ accountId }),
           fromMs: 1,
           model: "m",
           scanLimit: 1000,

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { Actor } from "../changes/change.ts";
 import type { CredentialKind } from "../credential_kind.ts";
 import { hashesEqual, keyHash, randomText } from "../key.ts";
@@ -188,14 +189,14 @@ export function sessionRepository(
         id: newId("session", nowMs),
         kind,
         subject: id,
-        ...(accountId === undefined ? {} : { accountId }),
+        ...compact({ accountId }),
         madeAtMs: nowMs,
         seenAtMs: nowMs,
         endsAtMs: nowMs + maxMs,
       };
       const session = await writeChange(context, async (sql) => {
         const name = givenName ?? await credentialName(sql, id);
-        const session = { ...made, ...(name === undefined ? {} : { name }) };
+        const session = { ...made, ...compact({ name }) };
         await sql.all("DELETE FROM console_sessions WHERE ends_at_ms <= $1", [
           nowMs,
         ]);

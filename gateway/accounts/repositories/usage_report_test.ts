@@ -1,6 +1,7 @@
 /** Reports by end user, page by page, on every store. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
+import { compact } from "../../../translate/bytes/compact.ts";
 import { type Admin, createAdmin } from "./admin.ts";
 import type { UsageLine } from "./usage_report.ts";
 import { postgresAt, SQLITE } from "../testing/stores.ts";
@@ -63,7 +64,7 @@ for (
               accountId: "default",
               by,
               limit,
-              ...(after === undefined ? {} : { after }),
+              ...compact({ after }),
             });
             assert.equal(report.totals.requests, 3000);
             assert.equal(report.totals.inputTokens, 3000 * 2999 / 2);
@@ -146,7 +147,7 @@ async function checkSearch(admin: Admin): Promise<void> {
       user: "user 7",
       newestFirst: true,
       scanLimit: 400,
-      ...(after === undefined ? {} : { after }),
+      ...compact({ after }),
     });
     found.push(...page.data.map(({ requestId }) => requestId));
     after = page.next;

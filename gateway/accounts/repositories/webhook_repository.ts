@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import {
   notFound,
   readRows,
@@ -206,9 +207,9 @@ function webhookFrom(row: SqlRow, deliveries: readonly SqlRow[]): Webhook {
   const lastError = textOrUndefined(row, "last_error");
   return {
     accountId: textOf(row, "account_id"),
-    ...(url === undefined ? {} : { url }),
+    ...compact({ url }),
     pending: intOf(row, "pending"),
-    ...(lastError === undefined ? {} : { lastError }),
+    ...compact({ lastError }),
     deliveries: deliveries.map((one) => {
       const error = textOrUndefined(one, "error");
       return {
@@ -216,7 +217,7 @@ function webhookFrom(row: SqlRow, deliveries: readonly SqlRow[]): Webhook {
         atMs: intOf(one, "at_ms"),
         type: textOf(one, "type"),
         attempts: intOf(one, "attempts"),
-        ...(error === undefined ? {} : { error }),
+        ...compact({ error }),
       };
     }),
   };
@@ -238,7 +239,7 @@ function webhookChange(
     action,
     target: accountId,
     accountId,
-    ...(was === undefined ? {} : { before: was }),
+    ...compact({ before: was }),
     ...(is === undefined ? {} : {
       after: action === "webhook.set" ? { ...is, secret: "new" } : is,
     }),

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import {
   type Action,
   type Actor,
@@ -52,15 +53,15 @@ export async function insertChanges(
       atMs,
       action,
       target,
-      ...(accountId === undefined ? {} : { accountId }),
+      ...compact({ accountId }),
       actorKind: actor.kind,
-      ...(actor.id === undefined ? {} : { actorId: actor.id }),
-      ...(name === undefined ? {} : { actorName: name }),
-      ...(actor.session === undefined ? {} : { session: actor.session }),
+      ...compact({
+        actorId: actor.id,
+        actorName: name,
+        session: actor.session,
+      }),
       via: actor.via,
-      ...(actor.requestId === undefined ? {} : { requestId: actor.requestId }),
-      ...(before === undefined ? {} : { before }),
-      ...(after === undefined ? {} : { after }),
+      ...compact({ requestId: actor.requestId, before, after }),
     };
     const signsIn = SIGN_INS.has(action) ? actor.id ?? actor.kind : null;
     await insertRow(sql, "changes", {

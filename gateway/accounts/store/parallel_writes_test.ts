@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { compact } from "../../../translate/bytes/compact.ts";
 import { writeAccounts } from "../ledger/account_writes.ts";
 import { audit } from "../ledger/audit.ts";
 import type { LedgerEvent } from "../ledger/events.ts";
@@ -189,7 +190,7 @@ test("lists and audits of all accounts wait for a write with a lower number", as
   const ids = async (accountId?: string): Promise<readonly string[]> => {
     const { data } = await admin.ledger({
       after: String(before),
-      ...(accountId === undefined ? {} : { accountId }),
+      ...compact({ accountId }),
     });
     return data.map(({ requestId }) => requestId);
   };

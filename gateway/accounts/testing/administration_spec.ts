@@ -4,6 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { compact } from "../../../translate/bytes/compact.ts";
 import { ApiError } from "../../../translate/model/error.ts";
 import { ACCOUNT_ORDERS } from "../repositories/account_list.ts";
 import { KEY_ORDERS } from "../repositories/key_list.ts";
@@ -157,7 +158,7 @@ export function administrationSpec(test: AccountsTest): void {
         accountId,
         by: ["hour", "model"],
         limit: 2,
-        ...(after === undefined ? {} : { after }),
+        ...compact({ after }),
       });
       assert.equal(page.totals.requests, 12);
       assert.equal(page.totals.estimatedRequests, 1);
@@ -238,7 +239,7 @@ export function administrationSpec(test: AccountsTest): void {
       after: string | undefined,
     ): { after?: string; limit: number } => ({
       limit: 2,
-      ...(after === undefined ? {} : { after }),
+      ...compact({ after }),
     });
     assert.equal(
       await walk((after) => admin.keys.list({ accountId, ...from(after) })),

@@ -5,6 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { compact } from "../../../translate/bytes/compact.ts";
 import { audit } from "../ledger/audit.ts";
 import {
   backfillSlice,
@@ -214,10 +215,7 @@ export function backfillSpec(kind: TestStore): void {
                 const { data } = await admin.ledger({
                   limit: 1000,
                   newestFirst,
-                  ...(accountId === undefined ? {} : { accountId }),
-                  ...(kind === undefined ? {} : { kind }),
-                  ...(fromMs === undefined ? {} : { fromMs }),
-                  ...(toMs === undefined ? {} : { toMs }),
+                  ...compact({ accountId, kind, fromMs, toMs }),
                 });
                 assert.deepEqual(
                   data.map(({ requestId }) => requestId),

@@ -4,6 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { compact } from "../../../translate/bytes/compact.ts";
 import { ApiError } from "../../../translate/model/error.ts";
 import { type CallBook, openCallBook } from "../calls/call_book.ts";
 import { CALL, type CallRecord, firstCallId } from "../calls/call_record.ts";
@@ -209,7 +210,7 @@ export function callBookSpec(kind: TestStore): void {
         const page = await admin.calls.list({
           ...query,
           limit: 200,
-          ...(after === undefined ? {} : { after }),
+          ...compact({ after }),
         });
         found.push(...page.data.map((call) => call.record.requestId));
         after = page.next;

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type {
   Accounts,
   Caller,
@@ -106,7 +107,7 @@ export async function createTestCaller(
   const { text: key = "", record } = await admin.keys.issue({
     accountId,
     ...keyLimits,
-    ...(keyModels === undefined ? {} : { models: keyModels }),
+    ...compact({ models: keyModels }),
   });
   return {
     caller: await accounts.authenticate([key]),

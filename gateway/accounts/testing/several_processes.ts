@@ -5,6 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { compact } from "../../../translate/bytes/compact.ts";
 import { auditAccounts } from "../ledger/account_audit.ts";
 import { audit } from "../ledger/audit.ts";
 import { withCorrections } from "../ledger/correction.ts";
@@ -161,7 +162,7 @@ export async function severalProcesses(
     const exportOn = async (): Promise<void> => {
       const page = await admin.ledger({
         limit: 100,
-        ...(cursor === undefined ? {} : { after: cursor }),
+        ...compact({ after: cursor }),
       });
       exported.push(...page.data.map(({ requestId }) => requestId));
       cursor = String(page.data.at(-1)?.seq ?? cursor ?? 0);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { Usage } from "../../../translate/model/reply.ts";
 import { chargeLines, costOfLines } from "../ledger/charge_lines.ts";
 import { costMicroUsd, type Tokens } from "../ledger/money.ts";
@@ -43,7 +44,7 @@ export async function storeCharges(
         accountId: charge.accountId ?? "default",
         keyId: charge.keyId ?? "key_1",
         model: charge.model,
-        ...(charge.user === undefined ? {} : { user: charge.user }),
+        ...compact({ user: charge.user }),
         inputTokens: charge.tokens.input,
         maxOutputTokens: charge.tokens.output,
         price: charge.price,
@@ -58,7 +59,7 @@ export async function storeCharges(
         costMicroUsd: lines === undefined
           ? costMicroUsd(charge.price, charge.tokens)
           : costOfLines(lines),
-        ...(lines === undefined ? {} : { lines }),
+        ...compact({ lines }),
       },
     };
   });

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import {
   type Capabilities,
   DEFAULT_CAPABILITIES,
@@ -105,7 +106,7 @@ export function catalogue(
     return vendor?.serves ?? vendor?.name ?? name;
   };
   const fileCapabilities = (id: string): Partial<Capabilities> =>
-    defined(overrides.models?.[id]?.capabilities ?? {});
+    compact(overrides.models?.[id]?.capabilities ?? {});
   for (const [id, override] of Object.entries(overrides.models ?? {})) {
     if (override?.alias !== undefined) continue;
     if (override === null) rows.delete(id);
@@ -199,10 +200,10 @@ function merged(
     contextTokens: override.context_tokens ?? row?.contextTokens ?? 128_000,
     capabilities: {
       ...row?.capabilities,
-      ...defined(override.capabilities ?? {}),
+      ...compact(override.capabilities ?? {}),
     },
     operations: override.operations ?? row?.operations ?? GENERATES,
-    ...(override.allowed === undefined ? {} : { allowed: override.allowed }),
+    ...compact({ allowed: override.allowed }),
     ...(row?.toolReasoning === undefined
       ? {}
       : { toolReasoning: row.toolReasoning }),
@@ -230,17 +231,17 @@ function candidateRow(
   return {
     vendor: candidate.vendor,
     upstreamModel: candidate.upstream_model,
-    ...(candidate.dialect === undefined ? {} : { dialect: candidate.dialect }),
+    ...compact({ dialect: candidate.dialect }),
     priority: candidate.priority ?? 1,
     weight: candidate.weight ?? 1,
-    ...(candidate.route === undefined ? {} : { route: candidate.route }),
+    ...compact({ route: candidate.route }),
     betas: candidate.betas ?? known?.betas ?? [],
     capabilities: known === undefined ? {} : builtInCapabilities(known),
     overrides: {
       ...(known === undefined
         ? servesAny ? fileCapabilities(model.id) : {}
         : fileCapabilities(known.id)),
-      ...defined(candidate.capabilities ?? {}),
+      ...compact(candidate.capabilities ?? {}),
     },
     ...(known?.toolReasoning === undefined
       ? {}
@@ -265,14 +266,6 @@ function limitsOf(
       : { idleTimeoutMs: idle_seconds * 1000 }),
   };
   return Object.keys(limits).length === 0 ? {} : { limits };
-}
-
-function defined(
-  overrides: NonNullable<ModelOverride["capabilities"]>,
-): Partial<Capabilities> {
-  return Object.fromEntries(
-    Object.entries(overrides).filter(([, value]) => value !== undefined),
-  );
 }
 
 /**

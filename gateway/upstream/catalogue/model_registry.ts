@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { Capabilities } from "../../../translate/model/capabilities.ts";
 import type { UpstreamDialect } from "../../../translate/dialect.ts";
 import { upstreamDialect } from "../../../translate/dialects.ts";
@@ -255,7 +256,7 @@ function candidate(
     upstreamModel: row.upstreamModel,
     host: {
       betas: row.betas,
-      ...(hostDialect.edits === undefined ? {} : { edits: hostDialect.edits }),
+      ...compact({ edits: hostDialect.edits }),
     },
     priority: row.priority,
     weight: row.weight,

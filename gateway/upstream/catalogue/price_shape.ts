@@ -5,6 +5,7 @@
  * @module
  */
 import { z } from "zod";
+import { compact } from "../../../translate/bytes/compact.ts";
 import {
   DIMENSION_NAMES,
   type MeterName,
@@ -179,15 +180,13 @@ export function cardsOf(setting: PriceSetting): readonly RateCard[] {
       output,
       ...(Object.keys(units).length === 0 ? {} : { units }),
       ...(Object.keys(meters).length === 0 ? {} : { meters }),
-      ...(one.uses === undefined ? {} : { uses: one.uses }),
-      ...(one.call === undefined ? {} : { call: one.call }),
+      ...compact({ uses: one.uses, call: one.call }),
       ...(one.when === undefined ? {} : { when: one.when.map(conditionOf) }),
       ...(one.at_base_rate === undefined
         ? {}
         : { atBaseRate: new Set(one.at_base_rate) }),
       ...(one.from === undefined ? {} : { fromMs: Date.parse(one.from) }),
-      ...(one.version === undefined ? {} : { version: one.version }),
-      ...(one.source === undefined ? {} : { source: one.source }),
+      ...compact({ version: one.version, source: one.source }),
     };
   });
 }
@@ -200,20 +199,9 @@ function conditionOf(one: z.infer<typeof condition>): Condition {
         return value === undefined ? [] : [[name, value]];
       }),
     ),
-    ...(one.prompt_above === undefined
-      ? {}
-      : { promptAbove: one.prompt_above }),
-    ...(one.factor === undefined ? {} : { factor: one.factor }),
-    ...(one.rates === undefined ? {} : { rates: definedOf(one.rates) }),
+    ...compact({ promptAbove: one.prompt_above, factor: one.factor }),
+    ...(one.rates === undefined ? {} : { rates: compact(one.rates) }),
   };
-}
-
-function definedOf(
-  all: z.infer<typeof rates>,
-): NonNullable<Condition["rates"]> {
-  return Object.fromEntries(
-    Object.entries(all).filter(([, value]) => value !== undefined),
-  );
 }
 
 /** A card in the form of the configuration file, for JSON. */
@@ -222,20 +210,18 @@ export function cardJson(card: RateCard): Readonly<Record<string, unknown>> {
   const { fromMs, version, source } = card;
   return {
     ...(fromMs === undefined ? {} : { from: new Date(fromMs).toISOString() }),
-    ...(version === undefined ? {} : { version }),
-    ...(source === undefined ? {} : { source }),
+    ...compact({ version, source }),
     input: card.input,
     cache_read: card.cacheRead,
     cache_write: card.cacheWrite,
     output: card.output,
     ...meters,
     ...units,
-    ...(uses === undefined ? {} : { uses }),
-    ...(call === undefined ? {} : { call }),
+    ...compact({ uses, call }),
     ...(when === undefined ? {} : {
       when: when.map(({ promptAbove, ...one }) => ({
         ...one,
-        ...(promptAbove === undefined ? {} : { prompt_above: promptAbove }),
+        ...compact({ prompt_above: promptAbove }),
       })),
     }),
     ...(atBaseRate === undefined ? {} : { at_base_rate: [...atBaseRate] }),

@@ -5,6 +5,7 @@
  * @module
  */
 import { z } from "zod";
+import { compact } from "../../../translate/bytes/compact.ts";
 import { UNIT_METERS, type UnitMeter } from "../../accounts/ledger/meters.ts";
 
 /** A path from a JSON object to a value: `usage.seconds`. */
@@ -88,9 +89,7 @@ export function passedRoutes(
       pathAt: (vendor) => row.vendor_paths?.[vendor] ?? row.path,
       // The library types what is absent as undefined.
       counts: JSON.parse(JSON.stringify(row.counts ?? {})),
-      ...(row.max_body_bytes === undefined
-        ? {}
-        : { maxBodyBytes: row.max_body_bytes }),
+      ...compact({ maxBodyBytes: row.max_body_bytes }),
     }]),
   );
 }

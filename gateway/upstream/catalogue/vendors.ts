@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { DialectName } from "../../../translate/model/request.ts";
 import { fillHeader, type TemplateValues } from "../hosts/address.ts";
 import { BUILT_IN_HOSTS } from "../hosts/built_in.ts";
@@ -96,7 +97,7 @@ export function vendorOf(
   return {
     name,
     kind: host.kind,
-    ...(host.serves === undefined ? {} : { serves: host.serves }),
+    ...compact({ serves: host.serves }),
     baseUrl,
     dialects: host.dialects.map((dialect) => withValues(dialect, values)),
     values,

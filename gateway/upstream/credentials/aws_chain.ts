@@ -5,6 +5,7 @@
  * @module
  */
 import type { fromWebToken } from "@aws-sdk/credential-provider-web-identity";
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { AwsToken } from "./aws_credential.ts";
 import { containerKeys, instanceKeys } from "./aws_metadata.ts";
 import { CredentialError } from "./credential.ts";
@@ -50,7 +51,7 @@ export async function chainKeys(
     return tokenOf({
       accessKeyId,
       secretAccessKey,
-      ...(sessionToken === undefined ? {} : { sessionToken }),
+      ...compact({ sessionToken }),
     });
   }
   if (
@@ -102,7 +103,7 @@ async function webIdentityKeys(
           defaultUserAgentProvider: () => Promise.resolve([["model-gateway"]]),
           maxAttempts: 1,
           logger: SILENT,
-          ...(endpoint === undefined ? {} : { endpoint }),
+          ...compact({ endpoint }),
         },
       })(),
     );
@@ -130,7 +131,7 @@ function tokenOf(keys: LibraryKeys): AwsToken {
     keys: {
       accessKeyId,
       secretAccessKey,
-      ...(sessionToken === undefined ? {} : { sessionToken }),
+      ...compact({ sessionToken }),
     },
     expiresAtMs: expiration?.getTime() ?? Infinity,
   };

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { AuthSettings } from "./auth_settings.ts";
 import { KEY_TEXT } from "./key_text.ts";
 
@@ -131,7 +132,7 @@ function planAws(
     keys: {
       accessKeyId: need(auth.access_key_id_env),
       secretAccessKey: need(auth.secret_access_key_env),
-      ...(sessionToken === undefined ? {} : { sessionToken }),
+      ...compact({ sessionToken }),
     },
   };
 }
@@ -145,7 +146,7 @@ function planEntra(
     const clientId = auth.client_id ?? env["AZURE_CLIENT_ID"];
     return {
       type: "entra_managed",
-      ...(clientId === undefined ? {} : { clientId }),
+      ...compact({ clientId }),
       env: matching(env, AZURE_VARIABLES),
     };
   }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { compact } from "../../../translate/bytes/compact.ts";
 import { fill } from "./address.ts";
 import type { HostKind } from "./host.ts";
 import { callAddress, HOST_KINDS, hostOf, neededSettings } from "./hosts.ts";
@@ -155,8 +156,7 @@ Deno.test("callAddress() of every host with sample values is the documented addr
         expected.map(([whole, stream = whole, count, embeddings]) => ({
           whole,
           stream,
-          ...(count === undefined ? {} : { count }),
-          ...(embeddings === undefined ? {} : { embeddings }),
+          ...compact({ count, embeddings }),
         })),
       );
       for (const [whole] of expected) assert.ok(URL.canParse(whole));

@@ -5,6 +5,7 @@
  */
 import type { OperationInput } from "../../../gateway/admin/operation.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
+import { compact } from "../../../translate/bytes/compact.ts";
 
 /** The input of an operation from a form. */
 export function operationInput(
@@ -15,7 +16,7 @@ export function operationInput(
   const idempotencyKey = visit.form.get("idempotency_key");
   return {
     body,
-    ...(id === undefined ? {} : { id }),
+    ...compact({ id }),
     // Another session may not repeat it.
     ...(idempotencyKey === null || idempotencyKey === ""
       ? {}

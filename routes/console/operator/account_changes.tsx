@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";
 import { recordJson } from "../../../gateway/accounts/field.ts";
 import { ACCOUNT } from "../../../gateway/accounts/records.ts";
@@ -464,7 +465,7 @@ function shownOnce(
     <NewSecret
       text={typeof text === "string" ? text : undefined}
       noun={noun}
-      {...(about === undefined ? {} : { about })}
+      {...compact({ about })}
       done={`${NAV}/${encodeURIComponent(idOf(context))}`}
     />,
   );

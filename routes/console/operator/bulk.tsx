@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
@@ -279,7 +280,7 @@ async function runLine(
     for (const { operationId, id, body } of line.steps) {
       const reply = await runAdminOperation(context, visit, operationId, {
         body,
-        ...(id === undefined ? {} : { id }),
+        ...compact({ id }),
         idempotencyKey:
           `${visit.session.id}:${once}:${line.line}:${operationId}`,
       });
@@ -291,5 +292,5 @@ async function runLine(
     if (!(error instanceof ApiError)) throw error;
     return { line, problem: problemSentence(problemOf(error)) };
   }
-  return { line, ...(key === undefined ? {} : { key }) };
+  return { line, ...compact({ key }) };
 }

@@ -7,6 +7,7 @@ import type { Account } from "../../../gateway/accounts/records.ts";
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
 import { chosenId } from "../../../gateway/accounts/values.ts";
 import { csvRecords } from "../../../gateway/reconcile/csv_records.ts";
+import { compact } from "../../../translate/bytes/compact.ts";
 import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import { checked } from "../../../translate/model/schema.ts";
 import { moneyText } from "../parts/money.tsx";
@@ -166,8 +167,7 @@ function stepsOf(
       body: {
         id: account,
         plan,
-        ...(name === undefined ? {} : { name }),
-        ...(billing === undefined ? {} : { billing }),
+        ...compact({ name, billing }),
       },
       text: `create it on the plan ${plan}`,
     });
@@ -199,7 +199,7 @@ function stepsOf(
       id: account,
       body: {
         micro_usd: microUsd,
-        ...(note === undefined ? {} : { note }),
+        ...compact({ note }),
       },
       text: `top up ${moneyText(microUsd, microUsd % 10_000 === 0 ? 2 : 6)}`,
     });

@@ -11,6 +11,7 @@ import {
 } from "../../../gateway/accounts/calls/outcome.ts";
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
 import type { CallHealth } from "../../../gateway/accounts/repositories/call_health.ts";
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";
 import { outcomeText, secondsText } from "../parts/call_ending.tsx";
 import { DataTable } from "../parts/data_table.tsx";
@@ -63,7 +64,7 @@ export async function healthTable(
       href={callsLink(BASE, {
         from,
         to,
-        ...(outcome === undefined ? {} : { outcome }),
+        ...compact({ outcome }),
       })}
     >
       {text}

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";
 import { recordJson } from "../../../gateway/accounts/field.ts";
 import {
@@ -157,7 +158,7 @@ function PlanModels(
     <ModelChoice
       context={context}
       visit={visit}
-      {...(value === undefined ? {} : { value })}
+      {...compact({ value })}
       all="All models, also those that are added later"
       help="What the accounts on the plan may call"
     />

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
@@ -146,9 +147,7 @@ async function resultPage(
     gateway.config.catalogue.models,
     ReadableStream.from([text]),
     {
-      ...(vendor === undefined ? {} : { vendor }),
-      ...(from === undefined ? {} : { fromDay: from }),
-      ...(to === undefined ? {} : { toDay: to }),
+      ...compact({ vendor, fromDay: from, toDay: to }),
     },
   );
   return reconcilePage(

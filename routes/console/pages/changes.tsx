@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { Children, JSX } from "../jsx.d.ts";
 import {
   ACTIONS,
@@ -85,7 +86,7 @@ function filtersOf(
   const filters = changeQuery(filterFields(query, Object.keys(CHANGE_FILTERS)));
   return {
     ...filters,
-    ...(accountId === undefined ? {} : { accountId }),
+    ...compact({ accountId }),
     // One that asks for one thing has it, whatever it is.
     ...(query.has("sign_ins") || filters.action !== undefined ||
         filters.target !== undefined || filters.actorId !== undefined

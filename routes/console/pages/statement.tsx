@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";
 import type {
   Account,
@@ -104,7 +105,7 @@ async function statementOf(
       kind: "top_up",
       fromMs: Date.parse(from),
       limit: 1000,
-      ...(after === undefined ? {} : { after }),
+      ...compact({ after }),
     });
     for (const entry of data) {
       if (entry.atMs < month.endMs) topUps.push(entry);
@@ -125,7 +126,7 @@ async function statementOf(
     charged: totals,
     openingMicroUsd: closingMicroUsd - paid + totals.microUsd,
     closingMicroUsd,
-    ...(figuresFromDay === undefined ? {} : { figuresFromDay }),
+    ...compact({ figuresFromDay }),
   };
 }
 

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";
 import { ROLL_UP_SUMS } from "../../../gateway/accounts/records.ts";
 import type { Measure } from "../../../gateway/accounts/repositories/usage_series.ts";
@@ -123,10 +124,7 @@ function usageQueryOf(
   return {
     fromDay: from,
     toDay: to,
-    ...(account === undefined ? {} : { accountId: account }),
-    ...(key === undefined ? {} : { keyId: key }),
-    ...(model === undefined ? {} : { model }),
-    ...(user === undefined ? {} : { user }),
+    ...compact({ accountId: account, keyId: key, model, user }),
     // A key sees its own usage, whatever the address asks for.
     ...scope,
   };

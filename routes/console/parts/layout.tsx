@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { Children, JSX } from "../jsx.d.ts";
 // @ts-types="../jsx.d.ts"
 import { renderToString } from "preact-render-to-string";
@@ -279,7 +280,7 @@ function document(
 ): HttpReply {
   const theme = themeOf(request);
   const html = renderToString(
-    <html lang="en" {...(theme === undefined ? {} : { "data-theme": theme })}>
+    <html lang="en" {...compact({ "data-theme": theme })}>
       <head>
         <meta charset="utf-8" />
         <title>{`${title} · Model Gateway`}</title>

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";
 import type { AccountScope } from "../../../gateway/admin/account_scope.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
@@ -138,9 +139,7 @@ export async function suggestionLists(
       ? (await admin.keys.list({
         limit: MOST,
         newestFirst: true,
-        ...(scope.accountId === undefined
-          ? {}
-          : { accountId: scope.accountId }),
+        ...compact({ accountId: scope.accountId }),
       })).data.map(({ id, name, hint }) => ({
         value: id,
         name: `${name} ${hint}`.trim(),

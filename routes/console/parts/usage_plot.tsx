@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
 import type {
@@ -104,9 +105,7 @@ export async function usagePlot(
               ...(accountId === undefined || base === "/console"
                 ? {}
                 : { account: accountId }),
-              ...(keyId === undefined ? {} : { key: keyId }),
-              ...(model === undefined ? {} : { model }),
-              ...(user === undefined ? {} : { user }),
+              ...compact({ key: keyId, model, user }),
             }),
             values,
           };

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import type { Children, JSX } from "../jsx.d.ts";
 import type {
   UsageLine,
@@ -114,11 +115,14 @@ export function UsageTable(
   };
   const filtersOf = (line: UsageLine): FigureFilters => ({
     ...filters,
-    ...(line.day === undefined ? {} : { from: line.day, to: line.day }),
-    ...(line.accountId === undefined ? {} : { account: line.accountId }),
-    ...(line.keyId === undefined ? {} : { key: line.keyId }),
-    ...(line.model === undefined ? {} : { model: line.model }),
-    ...(line.user === undefined ? {} : { user: line.user }),
+    ...compact({
+      from: line.day,
+      to: line.day,
+      account: line.accountId,
+      key: line.keyId,
+      model: line.model,
+      user: line.user,
+    }),
   });
   const textOf = (line: UsageLine): JSX.Element => {
     switch (by) {

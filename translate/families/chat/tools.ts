@@ -5,7 +5,8 @@
  * @module
  */
 import { strictTools } from "./strict_tools.ts";
-import { compact, type JsonObject } from "../../bytes/json.ts";
+import { compact } from "../../bytes/compact.ts";
+import type { JsonObject } from "../../bytes/json.ts";
 import type { DecodeContext } from "../../dialect.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { freeTextNames } from "../../model/free_text.ts";

@@ -11,7 +11,8 @@ import {
   markField,
 } from "../../families/chat/content.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
-import { compact, type JsonObject } from "../../bytes/json.ts";
+import { compact } from "../../bytes/compact.ts";
+import type { JsonObject } from "../../bytes/json.ts";
 import { freeTextInput } from "../../model/free_text.ts";
 import { wireCallId, wireToolName } from "../../model/names.ts";
 import type {

@@ -4,9 +4,9 @@
  * @module
  */
 import type { EncodeContext } from "../../dialect.ts";
+import { compact } from "../../bytes/compact.ts";
 import {
   arrayOr,
-  compact,
   isObject,
   type JsonObject,
   objectOr,

@@ -5,7 +5,8 @@
  * @module
  */
 import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
-import { compact, type JsonObject } from "../../bytes/json.ts";
+import { compact } from "../../bytes/compact.ts";
+import type { JsonObject } from "../../bytes/json.ts";
 import { type FreeTextReader, freeTextReader } from "../../model/free_text.ts";
 import { generatedCallId } from "../../model/names.ts";
 import {

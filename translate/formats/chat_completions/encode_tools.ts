@@ -6,7 +6,8 @@
  * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
-import { compact, type JsonObject } from "../../bytes/json.ts";
+import { compact } from "../../bytes/compact.ts";
+import type { JsonObject } from "../../bytes/json.ts";
 import { wireToolName } from "../../model/names.ts";
 import type {
   FunctionTool,

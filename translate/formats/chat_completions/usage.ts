@@ -4,8 +4,8 @@
  *
  * @module
  */
+import { compact } from "../../bytes/compact.ts";
 import {
-  compact,
   countIn,
   isObject,
   type JsonObject,

@@ -7,7 +7,8 @@
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { EncodedRequest } from "../../dialect.ts";
 import { withoutTakenMarks } from "../../model/cache_marks.ts";
-import { compact, objectOr } from "../../bytes/json.ts";
+import { compact } from "../../bytes/compact.ts";
+import { objectOr } from "../../bytes/json.ts";
 import type { GenerationRequest } from "../../model/request.ts";
 import {
   droppedFieldsOf,

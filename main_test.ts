@@ -241,38 +241,3 @@ Deno.test("SIGTERM ends a stream beyond the drain time with an error, and exits 
   assert.equal((await program.process.status).code, 0);
   await program.line(/"ended":"failed"/);
 });
-
-Deno.test("it compiles into one binary that contains the fixtures and the console", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const tasks = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`)).tasks;
-    const [, ...args] = tasks.compile.replace(
-      "dist/model-gateway",
-      `${folder}/model-gateway`,
-    ).split(" ");
-    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-      args,
-      cwd: ROOT,
-      // `deno compile` downloads its runtime from outside npm; the current executable replaces it,
-      // so the result is built but not run.
-      env: { DENORT_BIN: Deno.execPath() },
-      stdout: "null",
-      stderr: "piped",
-    }).output();
-    assert.ok(success, new TextDecoder().decode(stderr));
-    const binary = new TextDecoder("latin1").decode(
-      await Deno.readFile(`${folder}/model-gateway`),
-    );
-    const parts = {
-      "the fixtures": "The quick brown fox",
-      "the console's script": "function consoleClient(",
-      "the console's style sheet": "font-variant-numeric",
-    };
-    const missing = Object.entries(parts)
-      .filter(([, text]) => !binary.includes(text))
-      .map(([part]) => part);
-    assert.deepEqual(missing, []);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-});

@@ -54,6 +54,21 @@ Deno.test("deno task compile embeds the program with its fixtures and pages, and
     ) {
       assert.ok(!embedded.includes(name), name);
     }
+    const binary = new TextDecoder("latin1").decode(
+      await Deno.readFile(output),
+    );
+    for (
+      const part of [
+        "The quick brown fox",
+        "function consoleClient(",
+        "font-variant-numeric",
+      ]
+    ) {
+      assert.ok(
+        binary.includes(part),
+        `of a fixture, the script, the style sheet: ${part}`,
+      );
+    }
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

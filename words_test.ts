@@ -15,6 +15,8 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
   [/\bnobody\b/i, "no client, no process, nothing"],
   [/\b(?:of which|of whom)\b/i, "a sentence of its own"],
   [/\bmend(?:s|ed|ing)?\b/i, "fix"],
+  [/\bpurses?\b/i, "the balance of a model"],
+  [/\/\*\* Of /, "the noun first: Path of, Name of"],
 ];
 
 /** Words that are refused in names, and what to write instead. */

@@ -128,7 +128,7 @@ function openDatabase(flags: readonly string[]): Promise<TestDatabase> {
   });
 }
 
-/** Of the tables that grow with every call; Postgres counts them. */
+/** Sequential scans of the tables that grow with every call, as Postgres counts them. */
 async function sequentialScans(
   store: Store,
 ): Promise<ReadonlyMap<string, number>> {

@@ -33,7 +33,7 @@ export interface HostileSoak {
   readonly gateway: SoakGateway;
   /** A process of `right_calls.ts`. */
   readonly rightCalls: Child;
-  /** Of the account of the right calls, and of one that attacks. */
+  /** The key of the account of the right calls, and that of one that attacks. */
   readonly keys: readonly [string, string];
   /** The SQLite file. */
   readonly file: string;

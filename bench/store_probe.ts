@@ -10,9 +10,9 @@ import { StatementSync } from "node:sqlite";
 /** The statements since the last request to the probe. */
 export interface StoreTimes {
   readonly statements: number;
-  /** Of all of them together, in milliseconds. */
+  /** Time of all statements together, in milliseconds. */
   readonly totalMs: number;
-  /** Of the longest one, in milliseconds. */
+  /** Time of the longest statement, in milliseconds. */
   readonly longestMs: number;
 }
 

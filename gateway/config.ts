@@ -91,7 +91,7 @@ export interface Config {
   /** Sign-in at a company's issuer; absent: there is none. */
   readonly signIn?: {
     readonly settings: SignInSettings;
-    /** Of the client; absent: a public client. */
+    /** The client's secret; absent: a public client. */
     readonly secret?: string;
   };
   /**

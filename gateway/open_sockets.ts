@@ -35,7 +35,7 @@ export class OpenSockets {
   #timer: TimerId | undefined;
   #closed = Promise.withResolvers<void>();
 
-  /** None is open. */
+  /** Begins without an open socket. */
   constructor(timers: Timers) {
     this.#timers = timers;
     this.#closed.resolve();

@@ -13,7 +13,7 @@ import type { CatalogueOverrides } from "./upstream/catalogue/catalogue_shape.ts
 export interface OverridesFile {
   /** Empty for a file with a problem. */
   readonly overrides: CatalogueOverrides;
-  /** As written; absent where there is none without a problem. */
+  /** The JSON as written; absent if the file is absent or has a problem. */
   readonly content?: JsonObject;
   /** The first 12 hexadecimal digits of the text's SHA-256; absent where it could not be read. */
   readonly hash?: string;

@@ -27,12 +27,12 @@ export type ConfigurationEvent =
     readonly type: "configuration_refused";
     /** Every problem, one a line. Contains no secret. */
     readonly reason: string;
-    /** Of the file in force. */
+    /** Hash of the file in force. */
     readonly hash?: string;
   }
   | {
     readonly type: "configuration_unchanged";
-    /** Of the file in force. */
+    /** Hash of the file in force. */
     readonly hash?: string;
   }
   | {

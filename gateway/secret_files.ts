@@ -11,7 +11,7 @@ import { unreadable } from "./unreadable_file.ts";
 export interface SecretFile {
   /** The setting. */
   readonly name: SettingName;
-  /** As given. */
+  /** Path of the file, as the environment has it. */
   readonly path: string;
   /** The value: without white space at its ends, such as the last line feed. */
   readonly text: string;

@@ -170,7 +170,7 @@ export interface AccountPageRoute extends AnyPageRoute {
     context: RouteContext,
     visit: AccountVisit,
   ): Promise<HttpReply> | HttpReply;
-  /** Of a POST: the page of its form, shown again with the problem of an input that is refused. */
+  /** For a POST: the page of its form, shown again with the problem of an input that is refused. */
   again?(
     context: RouteContext,
     visit: AccountVisit,

@@ -111,7 +111,7 @@ export interface StreamDecoder {
    */
   partialText?(): string;
   /**
-   * Reports the end of the body: gives `end` where the answer was complete, `error` where it was
+   * Reports the end of the body: gives `end` if the reply was complete, `error` where it was
    * cut off, nothing after either.
    */
   end(): readonly ReplyEvent[];
@@ -159,7 +159,7 @@ export interface StreamEnding {
    */
   fail?(error: ApiError, partialText: string): Uint8Array;
   /**
-   * The final frames that the upstream left out although its answer is complete; `events` is the
+   * The final frames that the upstream left out although its reply is complete; `events` is the
    * result of decoding the end of the body.
    */
   finish(events: readonly ReplyEvent[]): readonly Uint8Array[];

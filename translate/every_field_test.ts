@@ -46,7 +46,7 @@ const VALUES: Required<Settings> = {
   promptCache: "1h",
   promptCacheKey: "k",
   verbosity: "low",
-  candidates: 2,
+  replyCount: 2,
   seed: 7,
   presencePenalty: 0.5,
   frequencyPenalty: 0.5,

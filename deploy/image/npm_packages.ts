@@ -9,7 +9,7 @@ import { join } from "node:path";
 export interface NpmPackage {
   readonly name: string;
   readonly version: string;
-  /** Of its archive, as the registry and the lock have it: `sha512-` and base64. */
+  /** Hash of its archive, as the registry and the lock have it: `sha512-` and base64. */
   readonly integrity: string;
   /** As its `package.json` has it. */
   readonly licence: string;

@@ -8,14 +8,14 @@
 /** A query of a panel. */
 interface Query {
   readonly expr: string;
-  /** Of a line, with labels in double braces. */
+  /** Name of a line, with labels in double braces. */
   readonly legend: string;
 }
 
 interface Panel {
   readonly title: string;
   readonly queries: readonly Query[];
-  /** Of Grafana's units. */
+  /** A unit that Grafana knows. */
   readonly unit: string;
   readonly description?: string;
   /** Absent: a plot over time. */

@@ -19,7 +19,7 @@ export interface Caller {
   readonly keyId: string;
   /** False if the account is disabled: every call is then refused. */
   readonly isActive: boolean;
-  /** Of the key that the caller presented, for what is stored for that key alone. */
+  /** Encrypts what is stored for the presented key alone. */
   readonly seal: Seal;
   /**
    * Whether both the plan and the key permit the model. The model list shows exactly the

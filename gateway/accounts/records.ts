@@ -203,8 +203,7 @@ export const ACCOUNT = fields({
   }),
   // Number of active calls.
   openRequests: field(INT),
-  purses: field(listOf(MODEL_BALANCE), {
-    json: "model_balances",
+  modelBalances: field(listOf(MODEL_BALANCE), {
     describe:
       "balances of single models: calls of such a model are paid from its balance alone",
   }),
@@ -214,7 +213,7 @@ export const ACCOUNT = fields({
 /** An account: the payer of calls. */
 export interface Account extends RecordOf<typeof ACCOUNT> {}
 
-const { purses: _, ...columns } = ACCOUNT;
+const { modelBalances: _, ...columns } = ACCOUNT;
 
 /** The fields in an account's own row: all but its model balances. */
 export const ACCOUNT_ROW: typeof columns = columns;
@@ -363,12 +362,13 @@ export const LEDGER_ENTRY = fields({
   keyId: field(optional(TEXT)),
   // Charges only.
   model: field(optional(TEXT)),
-  purse: field({
+  balanceModel: field({
     ...optional(TEXT),
     // Part of a key in other tables, so that it is never NULL.
     fromSql: (row, column) => textOf(row, column) || undefined,
     toSql: (model) => model ?? "",
   }, {
+    column: "purse",
     describe:
       "the model whose own balance changes; null: the account's balance",
   }),

@@ -32,9 +32,9 @@ const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();
 /** Binds the derived keys to their purpose. */
 const SALT = "model-gateway stored replies";
-/** Of AES-GCM; random per row. */
+/** Length of the nonce of AES-GCM, which is random per row. */
 const NONCE_BYTES = 12;
-/** Of AES-GCM; behind the encrypted text. */
+/** Length of the tag of AES-GCM, which follows the encrypted text. */
 const TAG_BYTES = 16;
 /** First characters of every sealed text: the version of this scheme. */
 const VERSION = "1.";

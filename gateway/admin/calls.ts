@@ -285,7 +285,7 @@ function chargeJson(entry: LedgerEntry | undefined): JsonObject | null {
     pico_usd: String(explained.picoUsd),
     micro_usd: explained.microUsd,
     corrected: entry.corrects !== undefined,
-    balance_of_model: entry.purse ?? null,
+    balance_of_model: entry.balanceModel ?? null,
   };
 }
 

@@ -20,7 +20,7 @@ export class ReportSlots {
   /**
    * Reads a report of a credential.
    *
-   * @throws {ApiError} `rate_limit` where as many are being read
+   * @throws {ApiError} `rate_limit` if too many reports are being read
    */
   async run<T>(credential: string, read: () => T | Promise<T>): Promise<T> {
     const own = this.#running.get(credential) ?? 0;

@@ -37,7 +37,7 @@ Deno.test("usage is counted at another model's prices, cached tokens without a p
         price: { input: 3_000_000, cacheRead, cacheWrite, output: 15_000_001 },
       });
     const full = await compare(300_000, 3_750_000);
-    // Of a: 2002 × 3, 1400 × 0.3, 60 × 3.75 and 100 × 15.000001 micro-dollars, rounded up.
+    // Model a: 2002 × 3, 1400 × 0.3, 60 × 3.75 and 100 × 15.000001 micro-dollars, rounded up.
     assert.deepEqual(
       full.lines.map(({ model, wouldBeMicroUsd }) => [model, wouldBeMicroUsd]),
       [["a", 6006 + 420 + 225 + 1501], ["b", 3003 + 210 + 113 + 750]],

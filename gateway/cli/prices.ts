@@ -135,7 +135,7 @@ function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Of each changed model, the amounts that differ: `input 5000000, call 3`. */
+/** The amounts that differ, for each changed model: `input 5000000, call 3`. */
 function amountsOf(
   priced: readonly PricedModel[],
   side: "now" | "then",

@@ -92,7 +92,7 @@ Deno.test("firstLimit() names the limit of account, key or balance that is reach
         "day",
         "2026-11-25T12:00",
       ],
-      // Of the account or of the key: the one that a refusal names.
+      // The limit that a refusal names, be it of the account or of the key.
       [
         { tokensPerMinute: 1, concurrentRequests: 3 },
         { spendPerDayMicroUsd: 1000 },

@@ -39,7 +39,7 @@ export interface Person {
   readonly id: string;
   /** As the issuer reports it. */
   readonly name: string;
-  /** Of the ID token and, where that lacks one that a rule needs, of the issuer's user info. */
+  /** Claims of the ID token and, where that lacks one that a rule needs, of the issuer's user info. */
   readonly claims: JsonObject;
   readonly wanted: Wanted;
 }

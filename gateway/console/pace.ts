@@ -40,7 +40,7 @@ export interface FirstStop<Name extends string> {
   readonly limit: Name;
   /** Unix time in milliseconds; not after the present if it is reached already. */
   readonly atMs: number;
-  /** As that of its {@linkcode Allowance}. */
+  /** When the allowance opens again, as its {@linkcode Allowance} has it. */
   readonly opens?: Opening;
   /** True: predicted from the last minute, not from today. */
   readonly isRecent?: true;

@@ -12,7 +12,7 @@ import type { RecentPaces } from "./account_summary.ts";
 import type { RecentPace } from "./pace.ts";
 
 const MINUTE_MS = 60_000;
-/** Of more calls the newest: they show the pace as well. */
+/** Most calls that are read, the newest ones: these suffice to show the pace. */
 const MAX_CALLS = 200;
 
 /**

@@ -50,7 +50,7 @@ export class MultipartReader {
     "start";
   #rest: Buffer = Buffer.alloc(0);
   #parts = 0;
-  /** Of the part that is being read; undefined for a file. */
+  /** Name of the part that is being read; undefined for a file. */
   #name: string | undefined;
   #text: Buffer[] = [];
   #textBytes = 0;

@@ -104,7 +104,7 @@ export async function readPassedBody(
   };
 }
 
-/** Of a body that was read to its end. */
+/** What a body that was read to its end can do: it can be sent again, and holds nothing. */
 const KEPT: Pick<PassedBody, "canRepeat" | "release" | "close"> = {
   canRepeat: () => true,
   release() {},

@@ -1,8 +1,8 @@
 /**
- * The live list and the reports behind it: reports to the other processes on the store what this one
- * is doing, reads their reports while somebody looks, and serves viewers. Costs a bounded amount a
- * second, and nothing a call beyond a few counters. Without an answer of the store, everything is
- * served from this process's own memory.
+ * The live list and the reports behind it: writes to the store what this process is doing, reads
+ * the reports of the others while a page shows the list, and streams it to the pages. Its cost per
+ * second is bounded; a call costs a few counters. While the store does not reply, the list has the
+ * calls of this process only.
  *
  * @module
  */
@@ -62,7 +62,7 @@ export interface KnownProcesses {
   readonly data: readonly KnownProcess[];
 }
 
-/** A report and its reading take less than two seconds together. */
+/** Between two reports, and between two pictures: a page shows a change within two seconds. */
 const TURN_MS = 750;
 const STATE_MS = 5000;
 /** Calls in an older report are no longer under way, or nothing is known of them. */

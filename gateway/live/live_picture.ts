@@ -87,7 +87,7 @@ export function livePicture(
   };
 }
 
-/** Of an operator all, of an account its own; those of a single key are not counted apart. */
+/** How many calls are left out: for operators of all, for an account of its own; a single key has no count. */
 function leftOf(
   { total, left, data }: {
     readonly total: number;

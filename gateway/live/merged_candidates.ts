@@ -10,7 +10,7 @@ import { type CandidateState, hasProblem } from "./process_state.ts";
 export interface MergedCandidate {
   readonly model: string;
   readonly upstream: string;
-  /** Of the process whose breaker is the furthest from closed. */
+  /** The state in the process whose breaker is the furthest from closed. */
   readonly worst: Pick<CandidateState, "state" | "since">;
   /** Whether its breaker is not closed, it rests, or its credential fails, in any process. */
   readonly hasProblem: boolean;

@@ -53,7 +53,7 @@ export function underWaySample(
   };
 }
 
-/** In turns one of each account: its oldest, its newest, its second oldest, … */
+/** Takes one call of each account in turn: its oldest, its newest, its second oldest, … */
 function choose(
   groups: readonly (readonly UnderWaySource[])[],
   max: number,

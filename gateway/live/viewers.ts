@@ -25,7 +25,7 @@ export interface ViewerOptions {
 }
 
 const MAX_VIEWERS = 20;
-/** Of them for accounts: the rest is for operators. */
+/** Most viewers of accounts; the rest of the places is for operators. */
 const MAX_OF_ACCOUNTS = 16;
 const MAX_OF_ACCOUNT = 8;
 const MAX_OF_VISITOR = 4;

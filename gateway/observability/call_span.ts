@@ -64,7 +64,7 @@ export interface SpanEnd {
   readonly candidate: Candidate;
   /** Every attempt, in order. */
   readonly calls: readonly CallTimes[];
-  /** Of the reply; absent where none began. */
+  /** Progress of the reply; absent if none began. */
   readonly progress?: ReplyProgress;
   /** Unix time in milliseconds. */
   readonly nowMs: number;
@@ -164,7 +164,7 @@ function placeOf(
 function requested(
   settings: Partial<Settings>,
 ): Record<string, number | undefined> {
-  const { candidates } = settings;
+  const { replyCount } = settings;
   return {
     "gen_ai.request.max_tokens": settings.maxTokens,
     "gen_ai.request.temperature": settings.temperature,
@@ -173,7 +173,7 @@ function requested(
     "gen_ai.request.seed": settings.seed,
     "gen_ai.request.frequency_penalty": settings.frequencyPenalty,
     "gen_ai.request.presence_penalty": settings.presencePenalty,
-    "gen_ai.request.choice.count": candidates === 1 ? undefined : candidates,
+    "gen_ai.request.choice.count": replyCount === 1 ? undefined : replyCount,
   };
 }
 

@@ -56,7 +56,7 @@ export interface GenerationCall extends JsonCall {
   readonly connection?: ConnectionCall;
 }
 
-/** What a call through a connection has that carries several. */
+/** The state of a connection that carries several calls, for one of them. */
 export interface ConnectionCall {
   /** The replies that the connection remembers. */
   readonly memory: LaneMemory;

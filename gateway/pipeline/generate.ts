@@ -127,7 +127,7 @@ async function run(
     model,
     settings: request,
     operation,
-    replyCount: request.candidates ?? 1,
+    replyCount: request.replyCount ?? 1,
     mostUsage: usageBoundOf(request),
     taps: conversation?.keeper === undefined
       ? []

@@ -105,7 +105,7 @@ export function maxOutputTokens(
   for (const candidate of candidates) {
     largest = Math.max(largest, outputCap(request, candidate));
   }
-  return largest * (request.candidates ?? 1);
+  return largest * (request.replyCount ?? 1);
 }
 
 /**

@@ -114,7 +114,7 @@ class PaidCall {
   readonly #context: AttemptContext;
   readonly #failover: Failover;
   readonly #handle: ActiveCallHandle & { streaming: boolean };
-  /** Of the running stream. */
+  /** The progress of the running stream. */
   #progress:
     | { readonly of: () => ReplyProgress; readonly pump: () => PumpState }
     | undefined;
@@ -385,7 +385,7 @@ class PaidCall {
     }
     const outcome: CallOutcome = {
       usage: progress?.usage ?? {},
-      // The other replies are about as long.
+      // Only the first of several replies is counted; the others are about as long.
       generatedChars: (progress?.generatedChars ?? 0) * this.#replyCount,
       most: this.#mostUsage(
         this.#failover.candidate,

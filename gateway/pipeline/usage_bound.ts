@@ -41,7 +41,7 @@ interface Allowance {
   /** The client's limit of the reply; absent: none. */
   readonly maxTokens?: number;
   /** Answers asked for. */
-  readonly answers: number;
+  readonly replyCount: number;
 }
 
 /**
@@ -51,11 +51,11 @@ interface Allowance {
 export function usageBoundOf(
   request: GenerationRequest,
 ): (candidate: BoundingCandidate, sentBytes: number) => UsageBound {
-  const { maxTokens, candidates: answers = 1 } = request;
+  const { maxTokens, replyCount = 1 } = request;
   const allowance: Allowance = {
     kind: kindOf(request),
     ...(maxTokens === undefined ? {} : { maxTokens }),
-    answers,
+    replyCount,
   };
   return (candidate, sentBytes) => boundOf(allowance, candidate, sentBytes);
 }
@@ -66,7 +66,7 @@ export type BoundingCandidate =
   & { readonly model: Pick<Candidate["model"], "contextTokens"> };
 
 function boundOf(
-  { kind, maxTokens, answers }: Allowance,
+  { kind, maxTokens, replyCount }: Allowance,
   { model, capabilities, servesOneVendor }: BoundingCandidate,
   sentBytes: number,
 ): UsageBound {
@@ -82,8 +82,8 @@ function boundOf(
   // Other hosts' limits may leave out the reasoning.
   const beyond = servesOneVendor ? UNSEEN : Math.max(longest, LONG_REPLY);
   return {
-    input: steps * answers * (sentBytes + unseen),
-    output: steps * answers * (limit + beyond),
+    input: steps * replyCount * (sentBytes + unseen),
+    output: steps * replyCount * (limit + beyond),
   };
 }
 

@@ -107,7 +107,7 @@ Deno.test("usageBoundOf() of a request of plain text is little more than its byt
   });
 });
 
-Deno.test("usageBoundOf() allows for what media, vendors' tools, several answers and other hosts add", () => {
+Deno.test("usageBoundOf() allows for what media, vendors' tools, several replies and other hosts add", () => {
   const of = (
     settings: Parameters<typeof sampleRequest>[0],
     candidate = CANDIDATE,
@@ -144,7 +144,7 @@ Deno.test("usageBoundOf() allows for what media, vendors' tools, several answers
     assert.deepEqual(of({ maxTokens: 10, unmapped: [known] }), text, known);
   }
   assert.deepEqual(
-    of({ maxTokens: 10, candidates: 3 }),
+    of({ maxTokens: 10, replyCount: 3 }),
     text.map((one) => 3 * one),
   );
   assert.deepEqual(of({}, { ...CANDIDATE, servesOneVendor: false }), [

@@ -14,7 +14,7 @@ export type Rates = Readonly<Record<string, number>>;
 export interface Condition {
   /** Service tier: `priority`. */
   readonly tier?: string;
-  /** Of the generation: `fast`. */
+  /** Speed of the generation: `fast`. */
   readonly speed?: string;
   /** Where it is computed: `us`. */
   readonly region?: string;

@@ -31,7 +31,7 @@ export function setField(
 
 interface Indent {
   readonly unit: string;
-  /** Of the fields of the object at hand. */
+  /** Depth of the fields of the object at hand. */
   readonly level: number;
 }
 

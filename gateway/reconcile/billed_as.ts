@@ -70,7 +70,7 @@ const WORDS: Readonly<Record<keyof BilledAs, string>> = {
   region: "region",
 };
 
-/** In what a line differs from a charge, of what both have: `speed: standard, fast in the file`. */
+/** The properties that a line and a charge both have, with different values: `speed: standard, fast in the file`. */
 export function billedOtherwise(
   ours: BilledAs,
   theirs: BilledAs,

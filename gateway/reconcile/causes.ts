@@ -180,7 +180,7 @@ function doubledLines(
   return found;
 }
 
-/** By how much rounding alone may make the amounts differ. */
+/** The largest difference of the amounts that rounding alone can make. */
 export function tolerance(
   { calls }: Pick<OwnSums, "calls">,
   lines: readonly InvoiceLine[],

@@ -19,7 +19,7 @@ export interface Finding {
   /** The call in the ledger; absent: the ledger has none. */
   readonly requestId?: string;
   readonly tokens?: Tokens;
-  /** In what the line is billed otherwise; empty for other causes. */
+  /** The properties that the line is billed by and the call is not, see `billed_as.ts`; empty for other causes. */
   readonly otherwise?: readonly string[];
   /** What it adds to the difference. */
   readonly picoUsd: bigint;

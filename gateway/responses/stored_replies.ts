@@ -58,7 +58,7 @@ export interface NewReply {
   readonly accountId: string;
   /** The client's key; its replies end with it. */
   readonly keyId: string;
-  /** Of the client's key. */
+  /** Encrypts for the client's key. */
   readonly seal: Seal;
   /** The reply and its new input. */
   readonly turn: StoredTurn;

@@ -41,7 +41,7 @@ export interface AuthenticatedCall {
 export interface AuthenticatedResponse {
   /** Its body is unread. */
   readonly response: UpstreamResponse;
-  /** For `refused()` of the credential. */
+  /** What `refused()` of the credential needs: a newer credential must not be discarded. */
   readonly sent: AuthHeaders;
 }
 

@@ -26,7 +26,7 @@ export type ClientEvent =
   | { readonly type: "steer"; readonly event: JsonObject }
   /** A notice that needs no answer. */
   | { readonly type: "notice" }
-  /** Nothing that can be done. */
+  /** An event that cannot be executed. */
   | {
     readonly type: "refused";
     readonly streamId?: string;

@@ -53,7 +53,7 @@ Deno.test("the reservation covers the longest possible output, and hardly more",
     }
   }));
 
-Deno.test("several answers are reserved for, and an estimate covers all of them", async () => {
+Deno.test("several replies are reserved for, and an estimate covers all of them", async () => {
   const gateway = await startTestGateway();
   try {
     const price = gateway.gateway.models.model("vendorb-5.5")?.price;

@@ -21,7 +21,7 @@ import { collected } from "../support/collected_program.ts";
 import { UnpackedImage, whyNoContainer } from "../support/container.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-/** Of the unpacked file system. */
+/** Most bytes of the unpacked file system. */
 const MAX_BYTES = 220e6;
 
 const NGINX = "/usr/sbin/nginx";

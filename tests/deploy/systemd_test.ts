@@ -8,7 +8,7 @@ import { assertSettings } from "../support/deployed.ts";
 const FOLDER = new URL("../../deploy/systemd/", import.meta.url).pathname;
 const UNIT = "model-gateway@.service";
 const TREE = "/opt/model-gateway";
-/** Of 10, where 10 is a service without any protection. */
+/** The exposure of the service, at most: 10 is a service without any protection. */
 const MAX_EXPOSURE = 2.5;
 
 const hasSystemd = await run("systemd-analyze", ["--version"]).then(

@@ -14,7 +14,7 @@ export interface AwsIdentity {
   readonly accessKeyId: string;
   /** Signs. */
   readonly secretAccessKey: string;
-  /** Of temporary keys. */
+  /** Only temporary keys have one. */
   readonly sessionToken?: string;
 }
 

@@ -17,7 +17,7 @@ export interface PassedOptions {
   readonly route?: object;
   readonly model?: object;
   readonly env?: Readonly<Record<string, string>>;
-  /** Of the second upstream; absent: there is none. */
+  /** Handles requests to the second upstream; absent: there is none. */
   readonly second?: Handler;
 }
 

@@ -11,7 +11,7 @@ import { parseJson } from "./json.ts";
 /** Byte positions of a top-level field. */
 export interface FieldSpan {
   readonly key: string;
-  /** Of the key's opening quote. */
+  /** Position of the key's opening quote. */
   readonly keyStart: number;
   readonly valueStart: number;
   readonly valueEnd: number;

@@ -35,7 +35,7 @@ interface LongValue {
   readonly start: number;
   readonly end: number;
   readonly open: number;
-  /** Of a container. */
+  /** The segments of a container; empty for other values. */
   readonly segments: readonly Segment[];
 }
 
@@ -101,7 +101,7 @@ export function* largeObject(
   let stringStart = start;
   let stringEnd = start;
   let inString = false;
-  /** Of the field of the top level that is being read. */
+  /** Key of the field of the top level that is being read. */
   let key: string | undefined;
   let keyStart = 0;
   let valueStart = 0;

@@ -41,7 +41,7 @@ export interface Settings {
   /** How long the text is to be. */
   readonly verbosity: "low" | "medium" | "high";
   /** Number of replies to generate. */
-  readonly candidates: number;
+  readonly replyCount: number;
 }
 
 /** The name of a setting. */
@@ -130,11 +130,11 @@ export const SETTING_RULES: {
     needs: ["verbosity"],
     isDefault: (word) => word === "medium",
   },
-  candidates: {
+  replyCount: {
     name: "n",
     isDefault: (count) => count === 1,
     refusal: (count) =>
-      count > 1 ? "this model gives one answer at a time" : undefined,
+      count > 1 ? "this model gives one reply at a time" : undefined,
   },
 };
 

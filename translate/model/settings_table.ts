@@ -67,7 +67,7 @@ export interface SettingOptions<V, W, F>
   ): V | undefined;
   /** Whether the rest of the request forbids the value, which is then dropped. */
   unless?(value: V, use: SettingUse<F>): boolean;
-  /** Like the rule's. The value is bounded afterwards; null: nothing is sent and nothing lost. */
+  /** The value on the wire, instead of the rule's. It is bounded afterwards; null: nothing is sent, and nothing is named as dropped. */
   encode?(value: V, use: SettingUse<F>): unknown;
   /** Like `encode`, for a setting of several fields: they are in the owner of its path. */
   encodeFields?(value: V, use: SettingUse<F>): JsonObject;

@@ -69,7 +69,7 @@ Deno.test("encodeSettings() writes what has a row and names what has none", () =
       seed: 1,
       presencePenalty: 0,
       frequencyPenalty: 1,
-      candidates: 1,
+      replyCount: 1,
     }),
     [
       {
@@ -125,8 +125,8 @@ Deno.test("encodeSettings() names what a bound or a capability changes", () => {
 });
 
 Deno.test("encodeSettings() refuses what can be neither sent nor dropped", () => {
-  assert.throws(() => encoded({ candidates: 2 }), {
-    message: "CANDIDATES: this model gives one answer at a time",
+  assert.throws(() => encoded({ replyCount: 2 }), {
+    message: "REPLY_COUNT: this model gives one reply at a time",
   });
   assert.throws(() => encoded({ maxTokens: 0 }), {
     message: "MAX_TOKENS: this model generates at least one token",

@@ -11,7 +11,7 @@ import { type JsonObject, objectOr } from "../bytes/json.ts";
 export interface UnmappedFields {
   /** Dropped if the request is translated to another format. */
   readonly unmapped: Set<string>;
-  /** Like `unmapped`, but dropping them would change the meaning. */
+  /** Fields without which the request would mean something else: their translation is refused. */
   readonly essential: Set<string>;
 }
 

@@ -57,7 +57,7 @@ const EVERYWHERE: readonly RequestRow[] = [
     param: "continuationToken",
   },
   {
-    name: "several answers are refused",
+    name: "several replies are refused",
     body: config({ candidateCount: 2 }),
     param: "generationConfig.candidateCount",
   },

@@ -428,7 +428,7 @@ Deno.test("passThroughRelay() ends with the finishing chunk, then the usage, wha
   }
 });
 
-Deno.test("passThroughRelay() does not change the ends of several answers", () => {
+Deno.test("passThroughRelay() does not change the ends of several replies", () => {
   const second = FINISH.replace('"index":0', '"index":1');
   const stream = TEXT + FINISH + second + DONE;
   assert.equal(

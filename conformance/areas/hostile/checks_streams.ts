@@ -29,7 +29,7 @@ import {
 import type { Evidence } from "../../suite/evidence.ts";
 import { errorIn, failed, rightOrFailed } from "../chat_stream/broken_reply.ts";
 
-/** The exchanges of that form with a number at the end of the label. */
+/** The exchanges whose reply was cut in one way: their labels end with it and a number. */
 function cutsOf(e: Evidence, how: string): readonly Exchange[] {
   const found = e.exchanges.filter(({ label }) =>
     new RegExp(`/${how}-\\d+$`).test(label)

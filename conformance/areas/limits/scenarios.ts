@@ -134,7 +134,7 @@ function temperature(value: Json): Limit {
   };
 }
 
-/** A temperature that a live run sends among the documented forms instead. */
+/** A temperature that only replay runs send here: a live run sends it with the documented forms. */
 function unlive(more: { readonly temperature: number }): Limit {
   return { field: "temperature", more, live: "never" };
 }
@@ -222,7 +222,7 @@ const BOUNDED: Scenario = {
   cost: perRoute(2, ASKED_TOKENS),
   async play(session) {
     await onRoutes(session, async (endpoint, route) => {
-      // Without a marker the replay upstream improvises, within the limit that reaches it.
+      // Without a marker the replay upstream generates a reply within the `max_tokens` that it receives.
       const words = "Count from 1 to 500, one number a line.";
       const few = { max_tokens: ASKED_TOKENS };
       await session.send(plainRequest(endpoint, route, "whole", words, few));

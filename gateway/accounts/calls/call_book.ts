@@ -51,7 +51,7 @@ export function openCallBook(options: CallBookOptions): CallBook {
   let waiting: CallRecord[] = [];
   let further = new Map<string, number>();
   let minute = -1;
-  /** Of the present minute, by key: how many were kept, and the id of the last one. */
+  /** The refusals of the present minute, by key: how many were kept, and the id of the last one. */
   let refusals = new Map<string, { kept: number; lastId: string }>();
   let cancelWrite: (() => void) | undefined;
   let writing: Promise<void> = Promise.resolve();

@@ -32,7 +32,7 @@ const ACCOUNTS = 100;
 
 /** Sums of one account. */
 interface Sums {
-  /** By model of the purse; '' is the account's own balance. */
+  /** By model with a balance of its own; '' is the account's own balance. */
   readonly balances: Map<string, number>;
   charges: number;
   entries: number;

@@ -257,7 +257,7 @@ function tokenLines(
   return lines;
 }
 
-/** Of a model whose card is not known: everything at the dearest rate of its direction. */
+/** The lines for a model whose card is not known: everything at the dearest rate of its direction. */
 function unpricedLines(
   card: RateCard,
   tokens: Tokens,

@@ -17,7 +17,7 @@ const LOST: LedgerEntry = {
   cacheWriteTokens: 0,
   outputTokens: 10,
   reasoningTokens: 0,
-  // Of a request for speed fast.
+  // The price of a request for speed fast.
   price: "6000000/600000/6000000/12000000@2026-11-01",
   estimated: true,
   ended: "lost",

@@ -12,7 +12,7 @@ import type { LedgerEntry } from "../records.ts";
 
 /** A line of a charge with its cost. */
 export interface ChargePart extends Omit<ChargeLine, "quantity"> {
-  /** As `meter`. */
+  /** The meter's name, as {@linkcode ChargeLine} has it. */
   readonly of: string;
   /** Tokens, or uses. */
   readonly tokens: number;

@@ -58,7 +58,7 @@ import {
   voidOnKey,
 } from "./key_state.ts";
 
-/** Of a call that was refused because the outcome of its reservation was unknown. */
+/** The outcome of a call that was refused because the outcome of its reservation was unknown. */
 const NEVER_MADE: CallOutcome = {
   usage: {},
   generatedChars: 0,
@@ -373,7 +373,7 @@ function correct(
     atMs: lost.atMs,
   };
   const late = lateAmount(correction);
-  const next = applyCorrection(state, lost.purse ?? "", late, atMs);
+  const next = applyCorrection(state, lost.balanceModel ?? "", late, atMs);
   setState(batch, warned(batch, next, atMs));
   if (key !== undefined) {
     const nextKey = correctOnKey(key, late, atMs);

@@ -11,7 +11,7 @@ import type { Tokens } from "./money.ts";
 
 /** The most tokens that a call can have used. */
 export interface UsageBound {
-  /** Of the prompt, cached ones included, however often a vendor's own loop reads it. */
+  /** Tokens of the prompt, cached ones included, however often a vendor's own loop reads it. */
   readonly input: number;
   /** Generated, of all answers, before what was received shows more. */
   readonly output: number;

@@ -107,7 +107,7 @@ interface DearestRates {
   readonly out: bigint;
 }
 
-/** Of cards without conditions, for requests that ask for nothing: nearly every call. */
+/** The rates of cards without conditions, for requests without billed fields: nearly every call. */
 const plainRates = new WeakMap<RateCard, DearestRates>();
 
 function dearestRates(

@@ -133,7 +133,7 @@ const MAX_LEFT_OUT = 3;
 interface QueuedEvent {
   readonly event: LedgerEvent;
   readonly lane: string;
-  /** Of a reservation. */
+  /** Settles with the outcome of a reservation; absent for other events. */
   readonly waiter?: PromiseWithResolvers<ReserveResult>;
   /** Whether a client waits for it. */
   isAwaited: boolean;

@@ -116,7 +116,7 @@ export async function listAccounts(
       const lastUsedAtMs = row && intOrUndefined(row, "used");
       return {
         ...account,
-        purses: [],
+        modelBalances: [],
         spentMicroUsd: row === undefined ? 0 : intOf(row, "spent"),
         ...compact({ lastUsedAtMs }),
       };

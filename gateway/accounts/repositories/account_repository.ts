@@ -187,7 +187,7 @@ export function accountRepository(
       return listPage(
         accounts.map((account) => ({
           ...account,
-          purses: modelBalances.filter((row) =>
+          modelBalances: modelBalances.filter((row) =>
             row["account_id"] === account.id
           )
             .map((row) => recordFrom(MODEL_BALANCE, row)),
@@ -255,7 +255,7 @@ function accountChange(
 function topUpChange(
   before: Account,
   after: Account,
-  { seq, requestId, microUsd, purse, note }: LedgerEntry,
+  { seq, requestId, microUsd, balanceModel, note }: LedgerEntry,
 ): Change {
   const change = accountChange("account.top_up", before, after);
   return {
@@ -263,7 +263,7 @@ function topUpChange(
     after: {
       ...change.after,
       micro_usd: microUsd,
-      ...compact({ model: purse, note }),
+      ...compact({ model: balanceModel, note }),
       ledger_entry: requestId,
       ledger_seq: seq,
     },
@@ -283,7 +283,9 @@ async function find(sql: Sql, id: string): Promise<Account | undefined> {
   );
   return {
     ...recordFrom(ACCOUNT_ROW, row),
-    purses: modelBalances.map((balance) => recordFrom(MODEL_BALANCE, balance)),
+    modelBalances: modelBalances.map((balance) =>
+      recordFrom(MODEL_BALANCE, balance)
+    ),
   };
 }
 

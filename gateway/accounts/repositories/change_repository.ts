@@ -66,7 +66,7 @@ export interface ChangeRepository {
     readonly door: string;
     /** What kind of credential it looks like. */
     readonly credential: string;
-    /** Of a credential with a valid checksum. */
+    /** The recognisable end of the credential; absent if its checksum is wrong. */
     readonly hint?: string;
   }): Promise<void>;
   /**

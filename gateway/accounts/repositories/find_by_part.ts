@@ -36,9 +36,9 @@ export interface FoundKey {
 
 /** Items of each list. */
 export const MOST_FOUND = 20;
-/** Accounts and keys that are searched, and the newest calls: those of one account are slower to walk. */
+/** Most accounts, and most keys, that a search reads. */
 const SEARCHED = 20_000;
-/** See {@linkcode SEARCHED}. */
+/** Most calls that a search reads, the newest; fewer of one account, as its index is slower. */
 export const SEARCHED_CALLS = { all: 50_000, account: 10_000 } as const;
 
 /**
@@ -154,7 +154,7 @@ async function findCalls(
   part: string,
   scope: FindScope,
 ): Promise<readonly string[]> {
-  // Every request id has the prefix, and a model's or account's name is in none.
+  // Other characters occur in no request id, and the prefix `req_` in every one.
   if (!/^[0-9A-Za-z_]{4,}$/.test(part) || "req_".startsWith(part)) return [];
   const { table, values } = newestCalls("request_id", scope);
   const rows = await read(

@@ -36,7 +36,7 @@ export const SESSION = fields({
   subject: field(TEXT),
   // Absent for an operator.
   accountId: field(optional(TEXT)),
-  // Of the key or token, or of the person that the link is for; absent: not known.
+  // Name of the key or token, or of the person that the link is for; absent: not known.
   name: field(optional(TEXT)),
   madeAtMs: field(TIME),
   seenAtMs: field(TIME, { describe: "exact to the minute" }),

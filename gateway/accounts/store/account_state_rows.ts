@@ -1,5 +1,5 @@
 /**
- * Reads and writes account states: rows of the tables accounts, plans and purses.
+ * Reads and writes account states: rows of the tables `accounts`, `plans` and `purses`.
  *
  * @module
  */

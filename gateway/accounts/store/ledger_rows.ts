@@ -129,7 +129,7 @@ function rowOf(entry: NewEntry): Readonly<Record<string, SqlValue>> {
     model: call.model,
     purse: entry.type === "charge"
       ? entry.balanceModel
-      : entry.lost.purse ?? "",
+      : entry.lost.balanceModel ?? "",
     user_id: call.user ?? null,
     input_tokens: charge.tokens.input,
     cache_read_tokens: charge.tokens.cacheRead,

@@ -58,7 +58,7 @@ export const MIGRATIONS: readonly Migration[] = [
       created_at_ms INTEGER NOT NULL
     ) {strict}`,
     `CREATE INDEX accounts_plan ON accounts (plan_id)`,
-    // A purse is the balance of one model.
+    // Balances of single models.
     `CREATE TABLE purses (
       account_id TEXT NOT NULL REFERENCES accounts (id),
       model TEXT NOT NULL,
@@ -100,7 +100,7 @@ export const MIGRATIONS: readonly Migration[] = [
       at_ms INTEGER NOT NULL
     ) {strict}`,
     `CREATE INDEX reservations_owner ON reservations (owner_id)`,
-    // micro_usd is the amount added to the balance of the purse ('' is the account's own):
+    // micro_usd is the amount added to the balance of the model in `purse` ('' is the account's own):
     // charges are negative.
     `CREATE TABLE ledger (
       seq {serial},
@@ -458,7 +458,7 @@ export const MIGRATIONS: readonly Migration[] = [
       WHERE ended <> 'complete'`,
   ],
   [
-    // Of a correction: the request id of the charge that it corrects.
+    // The request id of the charge that a correction corrects.
     `ALTER TABLE ledger ADD COLUMN corrects TEXT`,
   ],
   [

@@ -56,7 +56,7 @@ test("a write waits for no write of another account, whatever it changes", async
   const { one, two } = shared;
   const held = await hold(one, callOf("a", shared));
   assert.deepEqual(await apply(two, callOf("b", shared)), WRITTEN);
-  // Of this process as well.
+  // Nor for one of the same process.
   assert.deepEqual(await apply(one, callOf("c", shared)), WRITTEN);
   assert.deepEqual(await held.end(), WRITTEN);
   assert.deepEqual(await audit(one), []);
@@ -91,7 +91,7 @@ test("a change of tables, and a version without locks of accounts, run beside no
   assert.equal(isChanged, false);
   await held.end();
   await changed;
-  // How such a version begins each of its writes.
+  // A version without locks of accounts begins each write with this lock.
   const entered = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
   const older = one.write(async (sql) => {

@@ -134,7 +134,7 @@ export function openPostgresStore(
   const report = reader(reportPool, beginWithin("BEGIN READ ONLY", reportMs));
   const clock = new StoreClock(options);
   const writePool = openPostgresPool(address, deadlineMs, MAX_ACCOUNT_WRITES);
-  // Of the store itself: a full audit is not of a replica.
+  // A connection to the store itself: a full audit must not read a replica.
   const snapshotPool = openPostgresPool(address, reportMs + deadlineMs, 1);
   /** The end of the statements that begin a write: in the same round trip, after the lock. */
   let mayWrite = "";

@@ -27,7 +27,7 @@ export interface ReportReaders {
 
 /** Rows of a message: one of very many would block the event loop while it is read. */
 const ROWS = 100;
-/** As of `nice`. */
+/** The lowest priority of a thread, in the numbers of `nice`. */
 const LOWEST = 19;
 
 /**
@@ -98,7 +98,7 @@ interface Task {
 interface Reader {
   readonly worker: Worker;
   task: Task | undefined;
-  /** Of the running statement, so far. */
+  /** The rows that the running statement has returned so far. */
   rows: SqlRow[];
 }
 

@@ -143,7 +143,7 @@ export function auditsSpec(test: AccountsTest): void {
       await opened.admin.accounts.topUp(caller.accountId, { microUsd: 3 });
       await opened.flush();
     });
-    // The slices of the ledger, and those of the accounts.
+    // The audit read the ledger, and the accounts, in several slices.
     assert.ok(reads > 4);
     assert.deepEqual(findings, []);
   });

@@ -195,12 +195,12 @@ export function callsSpec(test: AccountsTest): void {
     });
     await bench.flush();
     const account = await admin.accounts.get(accountId);
-    assert.deepEqual(account.purses, [
+    assert.deepEqual(account.modelBalances, [
       { model: "large", balanceMicroUsd: 40, reservedMicroUsd: 0 },
     ]);
     assert.equal(account.balanceMicroUsd, 1000);
     const { data } = await admin.ledger({ requestId: large.requestId });
-    assert.equal(data[0]?.purse, "large");
+    assert.equal(data[0]?.balanceModel, "large");
   });
 
   test("the balance of a postpaid account may be negative", async (bench) => {

@@ -305,10 +305,10 @@ export function lateSettlementSpec(kind: TestStore): void {
       await scene.heal();
       const [, correction] = await scene.entries();
       assert.equal(correction?.microUsd, 210 - 810);
-      assert.equal(correction.purse, "small");
+      assert.equal(correction.balanceModel, "small");
       const account = await other.admin.accounts.get(who.accountId);
       assert.deepEqual(
-        account.purses.map(({ balanceMicroUsd }) => balanceMicroUsd),
+        account.modelBalances.map(({ balanceMicroUsd }) => balanceMicroUsd),
         [300 - 810],
       );
       assert.equal(account.balanceMicroUsd, 1_000_000);

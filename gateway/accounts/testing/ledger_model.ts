@@ -404,9 +404,9 @@ class SimulatedLedger implements LedgerModel {
       assert.equal(entry.ended, "lost");
       const cost = 0 - entry.microUsd;
       const index = this.accountIds.indexOf(entry.accountId);
-      const balanceKey = entry.purse === undefined
+      const balanceKey = entry.balanceModel === undefined
         ? `${index}`
-        : `${index} ${entry.purse}`;
+        : `${index} ${entry.balanceModel}`;
       this.costs.set(id, cost);
       this.add(balanceKey, -cost);
       process.lostRefusals.set(id, { cost, balanceKey });
@@ -498,8 +498,8 @@ class SimulatedLedger implements LedgerModel {
   async check(): Promise<void> {
     assert.deepEqual(await audit(this.store), []);
     for (const [index, id] of this.accountIds.entries()) {
-      const { purses, ...account } = await this.admin.accounts.get(id);
-      for (const held of [account, ...purses]) {
+      const { modelBalances, ...account } = await this.admin.accounts.get(id);
+      for (const held of [account, ...modelBalances]) {
         const key = "model" in held ? `${index} ${held.model}` : `${index}`;
         assert.ok(
           held.balanceMicroUsd >= held.reservedMicroUsd ||

@@ -24,7 +24,7 @@ export type CatalogueFile =
   | {
     readonly ok: true;
     readonly overrides: CatalogueOverrides;
-    /** As written. */
+    /** The JSON as written. */
     readonly content: JsonObject;
   }
   | { readonly ok: false; readonly problems: readonly string[] };

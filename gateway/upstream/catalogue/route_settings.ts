@@ -53,9 +53,9 @@ export const routeName = z.string().regex(
 
 /** Where an amount is found. */
 export interface CountedField {
-  /** Of the request's body: a number, a text whose characters count, or a list. */
+  /** Path in the request's body of a number, a text whose characters count, or a list. */
   readonly request?: string;
-  /** Of the reply's body, the first that is there. */
+  /** Paths in the reply's body; the first that is present counts. */
   readonly reply?: readonly string[];
   /** What is reserved where the request does not state it. */
   readonly reserve?: number;

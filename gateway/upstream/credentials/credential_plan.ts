@@ -19,7 +19,7 @@ export interface AwsKeys {
   readonly accessKeyId: string;
   /** Never shown. */
   readonly secretAccessKey: string;
-  /** Of temporary keys. */
+  /** Only temporary keys have one. */
   readonly sessionToken?: string;
 }
 

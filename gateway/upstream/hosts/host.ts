@@ -46,9 +46,9 @@ export type HostSetting =
 
 /** Paths of a call, relative to the base address: templates with `{model}` and {@linkcode HostSetting}s. */
 export interface HostPaths {
-  /** Of a whole reply. */
+  /** Path for a whole reply. */
   readonly whole: string;
-  /** Of a stream; absent: as of a whole reply. */
+  /** Path for a stream; absent: the same. */
   readonly stream?: string;
 }
 

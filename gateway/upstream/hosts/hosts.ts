@@ -75,13 +75,13 @@ export function knownSettings(host: Host): readonly HostSetting[] {
 
 /** The addresses of a model's calls. */
 export interface CallAddress {
-  /** Of a whole reply. */
+  /** Address for a whole reply. */
   readonly whole: string;
-  /** Of an event stream, with its query. */
+  /** Address for an event stream, with its query. */
   readonly stream: string;
-  /** Of a token count; absent if the host does not count. */
+  /** Address for a token count; absent if the host does not count. */
   readonly count?: string;
-  /** Of embeddings; absent if the host makes none. */
+  /** Address for embeddings; absent if the host makes none. */
   readonly embeddings?: string;
 }
 

@@ -97,7 +97,7 @@ export async function accountPage(
               {" "}
               {countText(account.openRequests)} calls under way
             </dd>
-            {account.purses.map(({ model, balanceMicroUsd }) => (
+            {account.modelBalances.map(({ model, balanceMicroUsd }) => (
               <>
                 <dt>
                   For <Foreign text={model} />

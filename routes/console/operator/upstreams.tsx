@@ -95,7 +95,7 @@ function Candidates(
   { candidates, processes, failures, nowMs }: {
     readonly candidates: readonly MergedCandidate[];
     readonly processes: number;
-    /** Of the last 15 minutes; undefined: the store does not answer. */
+    /** Failed attempts of the last 15 minutes; undefined: the store does not reply. */
     readonly failures: readonly AttemptCount[] | undefined;
     readonly nowMs: number;
   },

@@ -183,9 +183,11 @@ export async function callPage(
             {entry.corrects === undefined
               ? ""
               : "First charged by estimate, because the process that served the call seemed dead, and corrected since. "}
-            Line #{entry.seq} of the ledger{entry.purse === undefined ? "." : (
+            Line #{entry.seq}{" "}
+            of the ledger{entry.balanceModel === undefined ? "." : (
               <>
-                , paid from the balance of <Foreign text={entry.purse} />.
+                , paid from the balance of{" "}
+                <Foreign text={entry.balanceModel} />.
               </>
             )}
             {isOperators || visit.session.kind !== "key"

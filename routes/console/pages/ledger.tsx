@@ -277,8 +277,8 @@ function balancesAfter(
   const balances = new Map<number, number>();
   if (balanceMicroUsd === undefined) return balances;
   let balance = balanceMicroUsd;
-  for (const { seq, purse, microUsd } of newestFirst) {
-    if (purse !== undefined) continue;
+  for (const { seq, balanceModel, microUsd } of newestFirst) {
+    if (balanceModel !== undefined) continue;
     balances.set(seq, balance);
     balance -= microUsd;
   }

@@ -220,7 +220,7 @@ interface State {
   readonly account: Account;
   readonly state: CredentialState;
   readonly holder: Holder;
-  /** Of the credential or the person. */
+  /** Name of the credential or the person. */
   readonly name: string | undefined;
   /** False: the visitor's usage pages have one key's figures only. */
   readonly seesAccount: boolean;

@@ -114,7 +114,7 @@ async function statementOf(
     after = next;
   } while (after !== undefined);
   const now = account.balanceMicroUsd +
-    account.purses.reduce((sum, one) => sum + one.balanceMicroUsd, 0);
+    account.modelBalances.reduce((sum, one) => sum + one.balanceMicroUsd, 0);
   const closingMicroUsd = now - laterMicroUsd + later.microUsd;
   const paid = topUps.reduce((sum, { microUsd }) => sum + microUsd, 0);
   return {

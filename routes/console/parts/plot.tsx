@@ -22,7 +22,7 @@ export interface Bar {
 
 const WIDTH = 920;
 const HEIGHT = 230;
-/** Of a letter of the scale, at the size that it has in a narrow window. */
+/** Width of a letter of the scale in a narrow window. */
 const LETTER = 9;
 const TOP = 10;
 const BOTTOM = 24;

@@ -57,8 +57,8 @@ export function breakpointField(
 }
 
 /**
- * The row of `prompt_cache_options`. To fill the cache without an answer is essential: another
- * format would answer.
+ * The row of `prompt_cache_options`. To fill the cache without a reply is essential: another
+ * format would generate one.
  *
  * @param hasLong whether the format's requests take the long life
  */

@@ -77,7 +77,7 @@ Deno.test("decodeRequest() decodes every setting", () => {
     temperature: 0,
     topP: 0,
     topK: 40,
-    candidates: 1,
+    replyCount: 1,
     stop: ["END"],
     parallelTools: false,
     reasoning: { mode: "on", effort: "low" },

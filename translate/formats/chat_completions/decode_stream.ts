@@ -69,6 +69,6 @@ export function streamDecoder(context: DecodeContext): StreamDecoder {
 function cut(): ApiError {
   return new ApiError(
     "upstream",
-    "the upstream's stream ended before its answer was finished",
+    "the upstream's stream ended before its reply was finished",
   );
 }

@@ -7,7 +7,7 @@ import { streamDecoder } from "./decode_stream.ts";
 type Chunk = Record<string, unknown>;
 
 const DONE: Frame = { data: "[DONE]" };
-const TRUNCATED = "the upstream's stream ended before its answer was finished";
+const TRUNCATED = "the upstream's stream ended before its reply was finished";
 
 function frame(chunk: unknown): Frame {
   return { data: JSON.stringify(chunk) };

@@ -187,7 +187,7 @@ function encodeResult(
   };
 }
 
-/** Calls have no place for a mark. */
+/** The format has no place for the cache mark of a call. */
 function dropMark(
   { cacheMark }: ToolCallPart,
   { cacheMarks }: GenerationRequest,

@@ -310,7 +310,7 @@ Deno.test("encodeRequest() refuses parts that the format cannot express", async 
       turns: [user({ type: "tool_result", id: "a", content: [opaque] })],
     }, {}],
     ["essential field", "container", { essential: ["container"] }, {}],
-    ["several answers", "n", { candidates: 2 }, {}],
+    ["several replies", "n", { replyCount: 2 }, {}],
   ];
   for (const [name, param, fields, can] of rows) {
     await t.step(name, () => {

@@ -337,7 +337,7 @@ Deno.test("recordings: a truncated stream ends in an error unless it contains th
         if (last?.type === "error" && kept < frames.length) {
           assert.equal(
             last.error.message,
-            "the upstream's stream ended before its answer was finished",
+            "the upstream's stream ended before its reply was finished",
           );
         }
       }

@@ -83,9 +83,9 @@ export const SETTINGS: SettingsTable<undefined> = settingsTable({
     opaqueObject().nullish().describe("How the prompt is cached."),
     false,
   ),
-  candidates: at("n", {
+  replyCount: at("n", {
     schema: z.int().min(1).max(128).nullish().describe(
-      "How many answers. More than 1 only where the model's own format is this one.",
+      "How many replies. More than 1 only where the model's own format is this one.",
     ),
     decode: (count, { unread }) => {
       if ((count ?? 1) > 1) unread.essential.add("n");

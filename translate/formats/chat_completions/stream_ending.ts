@@ -33,7 +33,7 @@ const HAS_CHOICES = /"choices"\s*:\s*\[\s*\{/;
 
 /** Makes the {@linkcode StreamEnding} of one stream. */
 export function streamEnding(context: EncodeContext): StreamEnding {
-  /** Whether the finishing chunk of the first answer was sent. */
+  /** Whether the finishing chunk of the first reply was sent. */
   let finished = false;
   const kinds = new Set<BlockKind>();
   /**
@@ -102,7 +102,7 @@ export function streamEnding(context: EncodeContext): StreamEnding {
     const choices = arrayOr(chunk["choices"]);
     const choice = objectOr(choices[0]);
     if (choices.length !== 1 || (choice["index"] ?? 0) !== 0) {
-      // Several answers, each with its own finish reason.
+      // Several replies, each with its own finish reason.
       const before = finish === undefined ? [] : rest([]);
       finished ||= choices.some((one) =>
         isObject(one) && (one["index"] ?? 0) === 0 &&

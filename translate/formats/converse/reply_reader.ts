@@ -158,7 +158,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       return fail(
         new ApiError(
           "upstream",
-          "the upstream's stream ended before its answer was finished",
+          "the upstream's stream ended before its reply was finished",
         ),
       );
     }

@@ -1,6 +1,6 @@
 /**
  * Validates a request that passes through: only what the gateway itself reads (caps, number of
- * answers, sampling). The upstream validates the rest.
+ * replies, sampling). The upstream validates the rest.
  *
  * @module
  */

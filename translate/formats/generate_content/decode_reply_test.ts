@@ -405,7 +405,7 @@ Deno.test("decodeReply() reads the array of a stream without alt=sse", () => {
   ]);
   assert.deepEqual(
     outcome(decoded([reply([{ text: "a" }], {})])),
-    { error: "the upstream's stream ended before its answer was finished" },
+    { error: "the upstream's stream ended before its reply was finished" },
   );
 });
 

@@ -141,7 +141,7 @@ Deno.test("streamDecoder() emits usage when it changes; the last one counts", ()
 });
 
 Deno.test("streamDecoder() reports a stream without a finish reason, or without frames, as cut", () => {
-  const cut = "the upstream's stream ended before its answer was finished";
+  const cut = "the upstream's stream ended before its reply was finished";
   assert.equal(message(events(frame([{ text: "a" }]))), cut);
   assert.equal(message(events(frame([call("f", {})]))), cut);
   assert.equal(message(events()), cut);
@@ -166,7 +166,7 @@ Deno.test("streamDecoder() accepts an unspecified finish reason in the last fram
       frame([{ text: "a" }], { finishReason }),
       frame([{ text: "b" }]),
     )),
-    "the upstream's stream ended before its answer was finished",
+    "the upstream's stream ended before its reply was finished",
   );
   assert.deepEqual(
     events(frame([call("f", {})]), frame([], { finishReason })).slice(-2),

@@ -87,10 +87,10 @@ Deno.test("encodeRequest() refuses fields whose loss would change the meaning", 
   await t.step("an essential field", () => {
     assert.equal(refused({ essential: ["modalities", "audio"] }), "modalities");
   });
-  await t.step("several answers", () => {
-    assert.equal(refused({ candidates: 2 }), "CANDIDATES");
+  await t.step("several replies", () => {
+    assert.equal(refused({ replyCount: 2 }), "REPLY_COUNT");
     assert.equal(
-      encoded({ candidates: 1 }).body["generationConfig"],
+      encoded({ replyCount: 1 }).body["generationConfig"],
       undefined,
     );
   });

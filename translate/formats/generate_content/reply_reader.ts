@@ -38,7 +38,7 @@ export interface ReplyReader {
   /** See {@linkcode StreamDecoder.pushMatched}. */
   readMatched(matched: MatchedFrame): readonly ReplyEvent[];
   /**
-   * Ends the reply: gives `end`, or `error` where the answer was not complete; nothing after
+   * Ends the reply: gives `end`, or `error` if the reply was not complete; nothing after
    * either. `whole`: it came as one document, so a missing finish reason does not mean a cut.
    */
   finish(whole: boolean): readonly ReplyEvent[];
@@ -295,7 +295,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
             "upstream",
             whole
               ? "the upstream's reply holds no answer"
-              : "the upstream's stream ended before its answer was finished",
+              : "the upstream's stream ended before its reply was finished",
           ),
         );
       }

@@ -77,8 +77,8 @@ export const SETTINGS: SettingsTable<undefined> = settingsTable({
     },
     isReadOnly: true,
   }),
-  candidates: at("generationConfig.candidateCount", {
-    schema: z.int().min(1).max(8).nullish().describe("Number of answers."),
+  replyCount: at("generationConfig.candidateCount", {
+    schema: z.int().min(1).max(8).nullish().describe("Number of replies."),
     decode: (count, { unread }) => {
       if ((count ?? 1) > 1) {
         unread.essential.add("generationConfig.candidateCount");

@@ -420,7 +420,7 @@ Deno.test("streamDecoder() distinguishes a cut stream from a finished one", asyn
         assert.equal(last.error.kind, "upstream");
         assert.equal(
           last.error.message,
-          "the upstream's stream ended before its answer was finished",
+          "the upstream's stream ended before its reply was finished",
         );
       }
     });

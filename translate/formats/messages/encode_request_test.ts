@@ -161,7 +161,7 @@ Deno.test("encodeRequest() encodes plain fields, and names the dropped ones", as
         logprobs: 0,
         presencePenalty: 0.5,
         frequencyPenalty: 0,
-        candidates: 1,
+        replyCount: 1,
         unmapped: ["logit_bias", "logit_bias"],
       },
       {},
@@ -218,7 +218,7 @@ Deno.test("encodeRequest() refuses fields that it can neither express nor drop",
     string,
     Capabilities?,
   ][] = [
-    ["several answers", { candidates: 2 }, "CANDIDATES"],
+    ["several replies", { replyCount: 2 }, "REPLY_COUNT"],
     ["sound as output", { essential: ["modalities"] }, "modalities"],
     [
       "sound",

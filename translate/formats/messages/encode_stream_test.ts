@@ -59,9 +59,9 @@ const thinks = (thinking: string): unknown => ({
   estimated_tokens: null,
   thinking,
 });
-/** Of replies, and of the `delta` at a stream's end. */
+/** Fields of replies, and of the `delta` at a stream's end. */
 const ENDING = { stop_details: null, container: null };
-/** Of the start's usage and of the end's. */
+/** Fields of the usage at a stream's start and end. */
 const UNREPORTED = {
   output_tokens_details: null,
   server_tool_use: null,

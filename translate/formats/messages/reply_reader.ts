@@ -266,7 +266,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       close();
     }
   };
-  /** Why the model refused is a refusal in other formats' words. */
+  /** Passes on why the model refused, as the refusal text that other formats have. */
   const explain = ({ explanation }: JsonObject): void => {
     const text = textIn(explanation);
     if (text === undefined) return;
@@ -352,6 +352,6 @@ export function replyReader(context: DecodeContext): ReplyReader {
 function cutShort(): ApiError {
   return new ApiError(
     "upstream",
-    "the upstream's stream ended before its answer was finished",
+    "the upstream's stream ended before its reply was finished",
   );
 }

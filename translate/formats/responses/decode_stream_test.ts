@@ -501,7 +501,7 @@ Deno.test("streamDecoder() treats a stream without its last event as truncated, 
     done(0, message("Pa")),
   ];
   for (let kept = 0; kept <= frames.length; kept++) {
-    assert.match(failure(frames.slice(0, kept)), /before its answer was/);
+    assert.match(failure(frames.slice(0, kept)), /before its reply was/);
   }
 });
 

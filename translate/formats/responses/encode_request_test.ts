@@ -352,7 +352,7 @@ Deno.test("encodeRequest() reports fields that the format cannot express", () =>
 });
 
 Deno.test("encodeRequest() refuses essential fields that it cannot express", () => {
-  assert.equal(refused({ candidates: 2 }).details.param, "CANDIDATES");
+  assert.equal(refused({ replyCount: 2 }).details.param, "REPLY_COUNT");
   assert.equal(refused({ essential: ["audio"] }).details.param, "audio");
   assert.equal(refused({ turns: [] }).details.param, "MESSAGES");
   assert.equal(

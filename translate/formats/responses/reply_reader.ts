@@ -236,7 +236,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       failWith(
         new ApiError(
           "upstream",
-          "the upstream's stream ended before its answer was finished",
+          "the upstream's stream ended before its reply was finished",
         ),
       );
       return taken();

@@ -22,7 +22,7 @@ const ENCODE: EncodeContext = {
 const DECODE = { ...PLAIN_CONTEXT, isTranslated: true };
 const URL_A = "https://a.test/ruby";
 const URL_B = "https://b.test/";
-/** Two units and four bytes, then ten units; the second half is what both sources are for. */
+/** Its gem has two UTF-16 units and four bytes. Both sources are of `SECOND`. */
 const FIRST = "\u{1f48e} Über ";
 const SECOND = "Ruby 4 is out.";
 const TEXT = FIRST + SECOND;

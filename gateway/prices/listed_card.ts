@@ -32,11 +32,11 @@ export interface ConditionalRates extends Condition {
 
 /** A card without its date: what the model costs. */
 export interface ListedCard {
-  /** That of a table has `input` and `output` at least. */
+  /** Rates of tokens; a row of a table has at least `input` and `output`. */
   readonly rates: Rates;
-  /** By tool of the vendor, in micro-dollars per use. */
+  /** Price of a use of each vendor's tool, in micro-dollars. */
   readonly uses: Rates;
-  /** In micro-dollars; absent: not known. */
+  /** Price of a call in micro-dollars; absent: not known. */
   readonly call?: number;
   /** Conditions are unique. */
   readonly when: readonly ConditionalRates[];

@@ -168,7 +168,7 @@ async function seesHungStream(
   const hung = find(
     await all.until(
       "the hung stream in the other process",
-      // The first list with it may be of before its first byte.
+      // A list from before its first byte may come first.
       (picture) => find(picture, "under_way", id)?.["phase"] === "streaming",
     ),
     "under_way",
@@ -294,7 +294,7 @@ if (serverUrl === undefined) {
         const ofRunning = (picture: JsonObject): boolean =>
           callsOf(picture, "under_way").length === 1;
         await upstream.arrival(0);
-        // Reservations are written in order: after the reply to this call, that of the first is.
+        // Reservations are written in order: once this call has a reply, the first one's is written.
         assert.equal((await (await ask(b, false)).json()).type, "message");
         await list.until("the call", ofRunning);
         isDown = true;

@@ -19,7 +19,7 @@ import { responses } from "../formats/responses/mod.ts";
 const USER = { role: "user", content: "hi" };
 const CHAT = { model: "m", messages: [USER] };
 const MESSAGES = { ...CHAT, max_tokens: 5 };
-/** With all that passing through would add. */
+/** Has every field that passing through would otherwise add. */
 const CONTENT = { contents: [{ parts: [{ text: "hi" }] }] };
 const RESPONSES = {
   model: "m",

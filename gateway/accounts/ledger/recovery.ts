@@ -21,7 +21,7 @@ import { intOf, type Sql, type Store, textOf } from "../store/store.ts";
 const MAX_OPEN_MS = 2 * 60 * 60 * 1000;
 /**
  * A process that had been found dead and is back has no lease until its next heartbeat; one that
- * dies within that moment leaves calls of no lease.
+ * dies within that moment leaves calls without a lease.
  */
 const MAX_UNOWNED_MS = 60_000;
 const BATCH_SIZE = 200;
@@ -37,7 +37,7 @@ const RECENT_ENTRIES = 10_000;
 const DEFAULT_OUTPUT_TOKENS = 256;
 
 /**
- * Settles the calls of expired leases and of none, and calls that are too old. Returns the number of
+ * Settles the calls whose lease has expired or is missing, and calls that are too old. Returns the number of
  * settled calls.
  */
 export async function recover(

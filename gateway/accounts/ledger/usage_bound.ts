@@ -1,6 +1,6 @@
 /**
- * Reported counts against what a call can have used. A count is a vendor's claim: beyond the bound it is none of this
- * call's, and the bound is charged in its place.
+ * Reported counts against what a call can have used. A count is a vendor's claim: above the bound it cannot be of this
+ * call, and the bound is charged in its place.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { Tokens } from "./money.ts";
 export interface UsageBound {
   /** Tokens of the prompt, cached ones included, however often a vendor's own loop reads it. */
   readonly input: number;
-  /** Generated, of all answers, before what was received shows more. */
+  /** Generated tokens of all replies; more received text raises it. */
   readonly output: number;
 }
 
@@ -36,7 +36,7 @@ const TOKENS_PER_CHAR = 3;
 /**
  * The counts within `most`. Of a prompt beyond it, tokens read from a cache count first, because they cost least.
  *
- * @param receivedChars characters of the reply: evidence beside which a smaller `most.output` does not count
+ * @param receivedChars characters of the reply: they prove at least so much output, whatever `most.output` is
  */
 export function boundedUsage(
   tokens: Tokens,

@@ -90,7 +90,7 @@ export async function meantFilters(
   };
 }
 
-/** What a filter may mean; undefined: it is an id, or what only the books know. */
+/** What a filter may mean; undefined: it is used as it is, as an id. */
 async function meanings(
   { gateway: { admin, models } }: RouteContext,
   scope: Partial<AccountScope>,

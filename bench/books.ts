@@ -18,6 +18,7 @@ import {
   SQLITE,
   type TestDatabase,
 } from "../gateway/accounts/testing/stores.ts";
+import { compact } from "../replay/compact.ts";
 import type { Bench } from "./bench.ts";
 import { measureBeside } from "./books_beside.ts";
 import { measurePages } from "./books_pages.ts";
@@ -95,7 +96,7 @@ export const books: Bench = {
             database.url.startsWith("sqlite:")
           ? { coldFile: database.url.slice("sqlite:".length) }
           : {},
-      }, { print, ...(record === undefined ? {} : { record }) });
+      }, { print, ...compact({ record }) });
       for (const [table, count] of await sequentialScans(store)) {
         print(
           `sequential scans of ${table}: ${

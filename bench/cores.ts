@@ -11,6 +11,7 @@
 import { keyHash, keyHint, newKey } from "../gateway/accounts/key.ts";
 import { openPostgresStore } from "../gateway/accounts/store/postgres.ts";
 import { postgresAt } from "../gateway/accounts/testing/stores.ts";
+import { compact } from "../replay/compact.ts";
 import type { BenchContext } from "./bench.ts";
 import { startChild } from "./child.ts";
 import { openCpuClock } from "./cpu_time.ts";
@@ -374,7 +375,7 @@ async function compare(
           ms,
         ),
         others: one.others,
-        ...(one.inTurn === undefined ? {} : { inTurn: one.inTurn }),
+        ...compact({ inTurn: one.inTurn }),
       });
       const used = one.pids.map((pid, at) =>
         clock.microsOf(pid) - (before[at] ?? 0)
@@ -449,7 +450,7 @@ export function coresRows(
         },
         perSecond: median(one.perSecond),
         cpuMicros,
-        ...(overOne === undefined ? {} : { overOne }),
+        ...compact({ overOne }),
         shares: Array.from(
           { length: processes },
           (_, at) => median(one.shares.map((each) => each[at] ?? 0)),

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { compact } from "../replay/compact.ts";
 import { blocks } from "./blocks.ts";
 import { books } from "./books.ts";
 import { runCores } from "./cores.ts";
@@ -123,7 +124,7 @@ function withoutJson(flags: readonly string[]): {
   const file = flags.findLast((flag) => flag.startsWith(JSON_FLAG))
     ?.slice(JSON_FLAG.length);
   return {
-    ...(file === undefined ? {} : { file }),
+    ...compact({ file }),
     flags: flags.filter((flag) => !flag.startsWith(JSON_FLAG)),
   };
 }
@@ -142,6 +143,6 @@ if (import.meta.main) {
     // deno-lint-ignore no-console
     print: (line) => console.log(line),
     measureMs: MEASURE_MS,
-    ...(postgresUrl === undefined ? {} : { postgresUrl }),
+    ...compact({ postgresUrl }),
   });
 }

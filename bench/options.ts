@@ -4,6 +4,7 @@
  * @module
  */
 import { parseArgs } from "node:util";
+import { compact } from "../replay/compact.ts";
 import { LATER_SECONDS } from "./memory.ts";
 import {
   overTlsName,
@@ -149,11 +150,11 @@ export function parseOptions(args: readonly string[]): PipelineOptions {
     others: othersOf(values),
     tls,
     upstreamPort: number("upstream-port", values["upstream-port"], 0),
-    ...(values.json === undefined ? {} : { json: values.json }),
+    ...compact({ json: values.json }),
     complete: !quick && !tls && names.length === 0 && profile === undefined &&
       values["gateway-dir"] === undefined &&
       values["gateway-setting"] === undefined && values.deno === undefined,
-    ...(profile === undefined ? {} : { cpuProfile: profile }),
+    ...compact({ cpuProfile: profile }),
   };
 }
 

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { compact } from "../replay/compact.ts";
 import {
   behaviourTag,
   type SoakUpstream,
@@ -124,7 +125,7 @@ async function call(
     },
     body: behaviour === "bad-json" ? body.slice(0, -1) : body,
     signal: controller.signal,
-    ...(client === undefined ? {} : { client }),
+    ...compact({ client }),
   });
   if (behaviour === "leaves-before") {
     // A call without balance, or above its rate limit, never reaches the upstream.

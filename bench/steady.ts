@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { compact } from "../replay/compact.ts";
 import { startChild } from "./child.ts";
 import { CAN_READ_PROCESSES, residentBytes } from "./cpu_time.ts";
 import { MAX_BLOCK_MS, MAX_STEADY_ADDED_MS } from "./goals.ts";
@@ -184,7 +185,7 @@ function rowOf(
   const row = {
     target: name,
     perSecond: median(samples.map((one) => one.perSecond)),
-    ...(cpuMicros === undefined ? {} : { cpuMicros }),
+    ...compact({ cpuMicros }),
     waitMs: {
       p50: median(samples.map(({ result }) => result.waits.p50)),
       p99: median(samples.map(({ result }) => result.waits.p99)),

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { compact } from "../replay/compact.ts";
 import { MAX_EVENT_DELAY_MS, maxCpuRatio, maxPortkeyRatio } from "./goals.ts";
 import type { Cell, SamplePair } from "./rounds.ts";
 import { median, type Spread, spreadOf } from "./statistics.ts";
@@ -86,16 +87,14 @@ function rowOf(cell: Cell, portkey: number | undefined): Row {
     : undefined;
   const addedMs = addedOf(cell);
   const figures = {
-    ...(cpuRatio === undefined ? {} : { cpuRatio }),
-    ...(cpuOfPortkey === undefined ? {} : { cpuOfPortkey }),
-    ...(addedMs === undefined ? {} : { addedMs }),
+    ...compact({ cpuRatio, cpuOfPortkey, addedMs }),
   };
   const goals = isOwnGateway(target) ? goalsOf(cell, figures) : [];
   return {
     scenario: scenario.name,
     target,
     unit: scenario.kind.unit,
-    ...(cpuMicros === undefined ? {} : { cpuMicros }),
+    ...compact({ cpuMicros }),
     ...figures,
     perSecond: median(pairs.map(({ sample }) => sample.perSecond)),
     waitMs: {

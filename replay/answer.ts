@@ -2,6 +2,7 @@
  * Chooses the script that answers a request, as the vendor of its dialect would. Pure: needs no
  * permission and keeps no state.
  */
+import { compact } from "./compact.ts";
 import type { Fixture } from "./fixtures/fixture.ts";
 import { FIXTURES } from "./fixtures/mod.ts";
 import {
@@ -128,7 +129,7 @@ function encode(
     reply,
     model: call.model,
     usageAsked: call.usageAsked,
-    ...(call.body === undefined ? {} : { asked: call.body }),
+    ...compact({ asked: call.body }),
     seed: call.request.path + call.request.body,
   };
   const [frames, whole] = ENCODERS[call.dialect];

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { answer } from "./answer.ts";
+import { compact } from "./compact.ts";
 import type { DialectName } from "./parse_request.ts";
 import {
   contentOfStream,
@@ -65,8 +66,7 @@ function bodyOf(
         ? {}
         : { toolConfig: { functionCallingConfig: calling } }),
       generationConfig: {
-        ...(limit === undefined ? {} : { maxOutputTokens: limit }),
-        ...(stops === undefined ? {} : { stopSequences: stops }),
+        ...compact({ maxOutputTokens: limit, stopSequences: stops }),
         ...(json === undefined
           ? {}
           : { responseMimeType: "application/json", responseSchema: SCHEMA }),
@@ -82,7 +82,7 @@ function bodyOf(
     return {
       ...shared,
       max_tokens: limit ?? 1000,
-      ...(stops === undefined ? {} : { stop_sequences: stops }),
+      ...compact({ stop_sequences: stops }),
       ...(json === undefined ? {} : {
         output_config: { format: { type: "json_schema", schema: SCHEMA } },
       }),
@@ -96,8 +96,7 @@ function bodyOf(
   }
   return {
     ...shared,
-    ...(limit === undefined ? {} : { max_completion_tokens: limit }),
-    ...(stops === undefined ? {} : { stop: stops }),
+    ...compact({ max_completion_tokens: limit, stop: stops }),
     ...(streamed ? { stream_options: { include_usage: true } } : {}),
     ...(json === undefined ? {} : {
       response_format: {

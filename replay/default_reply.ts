@@ -2,6 +2,7 @@
  * The reply to a request without a marker: a short text that identifies the replay upstream, within
  * the request's limits and in its JSON schema. Deterministic: the same request gets the same bytes.
  */
+import { compact } from "./compact.ts";
 import { readConstraints } from "./reply_constraints.ts";
 import { lastUserText, type ParsedRequest } from "./parse_request.ts";
 import { argumentsOf, instanceOf } from "./schema_instance.ts";
@@ -42,7 +43,7 @@ export function defaultReply(call: ParsedRequest): NeutralReply {
       name,
       args,
       freeText,
-      ...(namespace === undefined ? {} : { namespace }),
+      ...compact({ namespace }),
     } as const;
     return {
       blocks: [block],

@@ -1,4 +1,5 @@
 /** Encodes a reply as api.openai.com does on its Responses endpoint. */
+import { compact } from "./compact.ts";
 import {
   CREATED,
   type EncodableReply,
@@ -99,7 +100,7 @@ function itemFor(block: NeutralBlock, seeded: SeededRandom): Item {
           [field]: text,
           call_id,
           name,
-          ...(namespace === undefined ? {} : { namespace }),
+          ...compact({ namespace }),
         }),
       };
     }

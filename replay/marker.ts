@@ -1,3 +1,4 @@
+import { compact } from "./compact.ts";
 /**
  * The marker by which a request chooses its fixture: `[[fx:NAME?PARAMS#NONCE]]` in the text of its
  * last turn. It is in the text because every gateway forwards text, while headers and model names
@@ -30,6 +31,6 @@ export function findMarker(text: string): Marker | undefined {
     text: whole,
     name,
     params: Object.fromEntries(new URLSearchParams(params)),
-    ...(nonce === undefined ? {} : { nonce }),
+    ...compact({ nonce }),
   };
 }

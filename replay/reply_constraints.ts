@@ -2,6 +2,7 @@
  * Reads the constraints that a request puts on its reply: token limit, stop strings, forced tool,
  * JSON schema.
  */
+import { compact } from "./compact.ts";
 import type { ParsedRequest } from "./parse_request.ts";
 import {
   arrayOf,
@@ -56,8 +57,7 @@ export function readConstraints(call: ParsedRequest): ReplyConstraints {
     maxTokens: numberOf(limit) ?? Infinity,
     stops: (typeof stop === "string" ? [stop] : arrayOf(stop)).map(stringOf)
       .filter((text) => text !== undefined && text !== "").map(String),
-    ...(forcedTool === undefined ? {} : { forcedTool }),
-    ...(json === undefined ? {} : { json }),
+    ...compact({ forcedTool, json }),
   };
 }
 

@@ -3,6 +3,7 @@
  * client's names, replayed.
  */
 import assert from "node:assert/strict";
+import { compact } from "./bytes/compact.ts";
 import { DEFAULT_CAPABILITIES } from "./model/capabilities.ts";
 import { chatCompletions } from "./formats/chat_completions/mod.ts";
 import type { EncodeContext, UpstreamDialect } from "./dialect.ts";
@@ -183,7 +184,7 @@ Deno.test("a call has the names that its client declared, from models of every f
       output.map(({ type, name, namespace }) => ({
         type,
         name,
-        ...(namespace === undefined ? {} : { namespace }),
+        ...compact({ namespace }),
       })),
       CALLS,
       dialect.name,
@@ -312,8 +313,7 @@ Deno.test("a Responses upstream with functions alone gets functions, and its cal
       .map(({ type, name, namespace, input }) => ({
         type,
         name,
-        ...(namespace === undefined ? {} : { namespace }),
-        ...(input === undefined ? {} : { input }),
+        ...compact({ namespace, input }),
       }));
     const expected = CALLS.map((call) =>
       call["type"] === "custom_tool_call" ? { ...call, input: "text" } : call

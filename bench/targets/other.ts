@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { compact } from "../../replay/compact.ts";
 import type { UpstreamDialect } from "../mock_bodies.ts";
 import {
   CALLER_PATHS,
@@ -38,7 +39,7 @@ export function otherTarget(other: OtherTarget): TargetKind {
     prepare: () =>
       siteFor(() =>
         Promise.resolve({
-          ...(pid === undefined ? {} : { pid }),
+          ...compact({ pid }),
           address(direction) {
             const model = knowsModels
               ? models[direction.upstream]

@@ -1,6 +1,7 @@
 /**
  * A transfer in progress: reports for scenarios while a reply arrives, and its record in the end.
  */
+import { compact } from "@model-gateway/replay/compact";
 import type {
   Arrival,
   Ending,
@@ -63,14 +64,14 @@ export class Transfer {
       at += piece.length;
     }
     return {
-      ...(this.#head === undefined ? {} : { head: this.#head }),
+      ...compact({ head: this.#head }),
       body,
       arrivals: this.#arrivals,
       ending: this.#head === undefined && ending === "broken"
         ? "no-reply"
         : ending,
       endedMs: this.#now(),
-      ...(problem === undefined ? {} : { problem }),
+      ...compact({ problem }),
     };
   }
 

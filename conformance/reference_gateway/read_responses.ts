@@ -1,4 +1,5 @@
 /** Reads a request of the Responses format, and the names of its tools. */
+import { compact } from "@model-gateway/replay/compact";
 import { listAt, textAt } from "../evidence/json_path.ts";
 import {
   isObject,
@@ -74,7 +75,7 @@ function namedTools(tool: JsonObject, namespace?: string): NamedTool[] {
   return [{
     name: namespace === undefined ? called : `${namespace}__${called}`,
     called,
-    ...(namespace === undefined ? {} : { namespace }),
+    ...compact({ namespace }),
     freeText,
     about: about.length === 0 ? undefined : about.join("\n"),
     ...(typeof tool["strict"] === "boolean" ? { strict: tool["strict"] } : {}),

@@ -1,4 +1,5 @@
 /** Requests and streams of the reference gateway's upstreams in the chat-completion dialect. */
+import { compact } from "@model-gateway/replay/compact";
 import { at, listAt, numberAt, textAt } from "../evidence/json_path.ts";
 import {
   type Json,
@@ -27,15 +28,13 @@ export function chatBody(request: ModelRequest): JsonObject {
     ],
     stream: true,
     stream_options: { include_usage: true },
-    ...(request.maxTokens === undefined
-      ? {}
-      : { max_tokens: request.maxTokens }),
-    ...(request.temperature === undefined
-      ? {}
-      : { temperature: request.temperature }),
-    ...(request.topP === undefined ? {} : { top_p: request.topP }),
+    ...compact({
+      max_tokens: request.maxTokens,
+      temperature: request.temperature,
+      top_p: request.topP,
+    }),
     ...(request.stops.length === 0 ? {} : { stop: request.stops }),
-    ...(request.user === undefined ? {} : { user: request.user }),
+    ...compact({ user: request.user }),
     ...(request.tools.length === 0 ? {} : {
       tools: request.tools.map(({ name, about, schema, strict }) => ({
         type: "function",

@@ -1,4 +1,5 @@
 /** Requests and streams of the reference gateway's upstreams in the message dialect. */
+import { compact } from "@model-gateway/replay/compact";
 import { at, numberAt, textAt } from "../evidence/json_path.ts";
 import {
   type Json,
@@ -33,7 +34,7 @@ export function messagesBody(request: ModelRequest): JsonObject {
     ...(request.temperature === undefined
       ? {}
       : { temperature: Math.min(request.temperature, 1) }),
-    ...(request.topP === undefined ? {} : { top_p: request.topP }),
+    ...compact({ top_p: request.topP }),
     ...(request.stops.length === 0 ? {} : { stop_sequences: request.stops }),
     ...(request.user === undefined
       ? {}

@@ -1,4 +1,5 @@
 /** Writes replies in the generate-content format. */
+import { compact } from "@model-gateway/replay/compact";
 import { at, listAt, textAt } from "../evidence/json_path.ts";
 import {
   type JsonObject,
@@ -148,7 +149,7 @@ export class ContentStream {
     return calls.map(({ id, name, args, signature }) =>
       this.#piece({
         functionCall: { id, name, args: objectOf(parseJson(args || "{}")) },
-        ...(signature === undefined ? {} : { thoughtSignature: signature }),
+        ...compact({ thoughtSignature: signature }),
       })
     );
   }

@@ -1,4 +1,5 @@
 /** Discovers a target's models before the scenarios, and the upstream dialect of each. */
+import { compact } from "@model-gateway/replay/compact";
 import { at, listAt, textAt } from "../evidence/json_path.ts";
 import type { DialectName } from "@model-gateway/replay/parse_request";
 import type { Json } from "@model-gateway/replay/json";
@@ -287,7 +288,7 @@ async function tryModel(
   if (endpoint === "generate_content") {
     return await session.send({
       ...contentRequest(route, "whole", "try", contents(prompt)),
-      ...(auth === undefined ? {} : { auth }),
+      ...compact({ auth }),
     });
   }
   const input = { model, input: prompt };

@@ -2,6 +2,7 @@
  * What a mutant would have sent that changes only replies: the reference gateway's record, with the
  * replies rewritten by the mutant's hooks. It spares the self-test most of its requests.
  */
+import { compact } from "@model-gateway/replay/compact";
 import { isObject, type Json, objectOf } from "@model-gateway/replay/json";
 import { contextOf } from "../reference_gateway/gateway.ts";
 import type { Context, Hooks, OutFrame } from "../reference_gateway/hooks.ts";
@@ -183,7 +184,7 @@ function framesOf(x: Exchange): readonly OutFrame[] {
     throw new NotRewritable();
   }
   const frames = x.frames.map(({ event, data, json }): OutFrame => ({
-    ...(event === undefined ? {} : { event }),
+    ...compact({ event }),
     data: isObject(json) ? json : data,
   }));
   if (frames.map(wireOf).join("") === x.text) return frames;

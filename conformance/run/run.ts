@@ -1,4 +1,5 @@
 /** One run, from the settings to the exit code. */
+import { compact } from "@model-gateway/replay/compact";
 import { CHECKS } from "../areas/checks.ts";
 import { Redaction } from "../evidence/redaction.ts";
 import type { Exchange } from "../evidence/exchange.ts";
@@ -121,26 +122,23 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
       mode,
       baseUrl: gateway?.url ?? settings.baseUrl ?? "",
       key,
-      ...(otherKey === undefined ? {} : { otherKey }),
-      ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
+      ...compact({ otherKey, keepAliveMs }),
       redaction,
       budget,
       timeoutMs: settings.timeoutMs ?? TIMEOUT_MS[mode],
       seed: settings.seed,
       headers: settings.headers,
       ...(live ? { patience: new RateLimitWait() } : {}),
-      ...(upstream === undefined ? {} : { replay: upstream }),
+      ...compact({ replay: upstream }),
     } as const;
     const profile = await discover({
       ...base,
       asks: new Set(wanted.flatMap(({ needs = [] }) => needs)),
-      ...(settings.embeddingModel === undefined
-        ? {}
-        : { embeddingModel: settings.embeddingModel }),
-      ...(settings.model === undefined ? {} : { model: settings.model }),
-      ...(settings.chatModel === undefined
-        ? {}
-        : { chatModel: settings.chatModel }),
+      ...compact({
+        embeddingModel: settings.embeddingModel,
+        model: settings.model,
+        chatModel: settings.chatModel,
+      }),
     });
     const { checks, lines } = withoutLacking(wanted, profile, settings);
     const scenarios = chooseScenarios(checks, SCENARIOS, mode, profile);
@@ -236,9 +234,11 @@ function capsOf(
   const { maxRequests, maxOutputTokens, maxUsd } = settings;
   return {
     ...standard,
-    ...(maxRequests === undefined ? {} : { requests: maxRequests }),
-    ...(maxOutputTokens === undefined ? {} : { outputTokens: maxOutputTokens }),
-    ...(maxUsd === undefined ? {} : { usd: maxUsd }),
+    ...compact({
+      requests: maxRequests,
+      outputTokens: maxOutputTokens,
+      usd: maxUsd,
+    }),
   };
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { compact } from "../bytes/compact.ts";
 import { encodeError as encodeChatError } from "../formats/chat_completions/error.ts";
 import {
   isContextOverflow,
@@ -176,7 +177,7 @@ Deno.test("an overflow is recognized by every vendor's wording, and its numbers 
         tokens === undefined || maximum === undefined ? undefined : {
           tokens,
           maximum,
-          ...(output === undefined ? {} : { output }),
+          ...compact({ output }),
         },
       );
     });

@@ -1,5 +1,6 @@
 /** Marks of what to cache, from each format that has them to each other one. */
 import assert from "node:assert/strict";
+import { compact } from "../bytes/compact.ts";
 import {
   type ClientFormat,
   type DialectName,
@@ -23,7 +24,7 @@ const PICTURE = "data:image/png;base64,iVBORw0KGgo=";
 const point = (ttl?: string) => ({
   prompt_cache_breakpoint: {
     mode: "explicit",
-    ...(ttl === undefined ? {} : { ttl }),
+    ...compact({ ttl }),
   },
 });
 const SHORT = { cache_control: { type: "ephemeral" } };

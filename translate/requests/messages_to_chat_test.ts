@@ -1,4 +1,5 @@
 /** Requests in the messages format, as an upstream of the chat format receives them. */
+import { compact } from "../bytes/compact.ts";
 import type { Capabilities } from "../mod.ts";
 import {
   HARD_SCHEMA,
@@ -51,7 +52,7 @@ const call = (id: string, name: string, input: unknown = {}) => ({
 const result = (id: string, content?: unknown, rest: object = {}) => ({
   type: "tool_result",
   tool_use_id: id,
-  ...(content === undefined ? {} : { content }),
+  ...compact({ content }),
   ...rest,
 });
 const userTurn = (...content: unknown[]) => ({

@@ -1,6 +1,7 @@
 /**
  * Requests in the messages format, as an upstream of the generate-content format receives them.
  */
+import { compact } from "../bytes/compact.ts";
 import {
   HARD_SCHEMA,
   LONG_NAME,
@@ -56,7 +57,7 @@ const use = (
 const result = (id: string, content?: unknown, rest: object = {}) => ({
   type: "tool_result",
   tool_use_id: id,
-  ...(content === undefined ? {} : { content }),
+  ...compact({ content }),
   ...rest,
 });
 const turn = (role: string, ...content: unknown[]) => ({ role, content });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { compact } from "../../bytes/compact.ts";
 import { DEFAULT_CAPABILITIES } from "../../model/capabilities.ts";
 import { cleanRequest } from "./clean_request.ts";
 
@@ -24,7 +25,7 @@ function call(extra?: unknown) {
     id: "a",
     type: "function",
     function: { name: "f", arguments: "{}" },
-    ...(extra === undefined ? {} : { extra_content: extra }),
+    ...compact({ extra_content: extra }),
   };
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { compact } from "../../bytes/compact.ts";
 import { type EncodeContext, PLAIN_CONTEXT } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";
 import type {
@@ -36,7 +37,7 @@ function block(
 
 function tool(name: string, text: string, id?: string): ReplyEvent[] {
   return [
-    { type: "open", kind: "tool", name, ...(id === undefined ? {} : { id }) },
+    { type: "open", kind: "tool", name, ...compact({ id }) },
     ...(text === "" ? [] : [{ type: "delta", text } as const]),
     { type: "close" },
   ];
@@ -117,7 +118,7 @@ Deno.test("encodeReply() prefixes the upstream's id, and makes one if it is abse
   for (const [id, expected] of rows) {
     await t.step(String(id), () => {
       const events: ReplyEvent[] = [
-        { type: "start", ...(id === undefined ? {} : { id }) },
+        { type: "start", ...compact({ id }) },
         { type: "end" },
       ];
       assert.equal(encode(events)["id"], expected);

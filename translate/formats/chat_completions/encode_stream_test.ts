@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { compact } from "../../bytes/compact.ts";
 import { type EncodeContext, PLAIN_CONTEXT } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";
 import { objectOr } from "../../bytes/json.ts";
@@ -237,7 +238,7 @@ Deno.test("streamEncoder() sends signatures in reasoning_details, with the text 
     signature: {
       from: "messages",
       value,
-      ...(redacted === undefined ? {} : { redacted }),
+      ...compact({ redacted }),
     },
   });
   assert.deepEqual(

@@ -5,6 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { compact } from "../../bytes/compact.ts";
 import { PLAIN_CONTEXT } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";
 import {
@@ -86,7 +87,7 @@ const ALL: readonly Row[] = (recordings() ?? []).filter((one) =>
   status: response.status,
   headers: new Headers(response.headers),
   body: response.body,
-  ...(response.sse === undefined ? {} : { sse: response.sse }),
+  ...compact({ sse: response.sse }),
 }));
 const STREAMS = ALL.filter((one) => one.sse !== undefined);
 const REPLIES = ALL.filter((one) =>

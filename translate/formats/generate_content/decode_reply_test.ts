@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { compact } from "../../bytes/compact.ts";
 import { PLAIN_CONTEXT } from "../../dialect.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
@@ -41,7 +42,7 @@ const tool = (
   {
     type: "open",
     kind: "tool",
-    ...(more.id === undefined ? {} : { id: more.id }),
+    ...compact({ id: more.id }),
     name,
   },
   { type: "delta", text: args },
@@ -191,7 +192,7 @@ Deno.test("decodeReply() ignores parts without a neutral counterpart", () => {
 
 Deno.test("decodeReply() decodes only the first candidate", () => {
   const candidate = (index: number | undefined, text: string): JsonObject => ({
-    ...(index === undefined ? {} : { index }),
+    ...compact({ index }),
     content: { parts: [{ text: text }] },
     finishReason: "STOP",
   });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { compact } from "../../bytes/compact.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { ApiError } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
@@ -23,7 +24,7 @@ const result = (id: string, output: string, failed?: boolean): Part => ({
   type: "tool_result",
   id,
   content: output === "" ? [] : [{ type: "text", text: output }],
-  ...(failed === undefined ? {} : { failed }),
+  ...compact({ failed }),
 });
 
 function contents(

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { compact } from "../../bytes/compact.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { ApiError } from "../../model/error.ts";
 import { type JsonObject, objectOr } from "../../bytes/json.ts";
@@ -699,7 +700,7 @@ Deno.test("encodeRequest() binds the reply to a format", async (t) => {
       const { body, context } = encoded({
         format: schema,
         tools: [own],
-        ...(toolChoice === undefined ? {} : { toolChoice }),
+        ...compact({ toolChoice }),
       }, OLDER);
       assert.equal(context.formatTool, "final_answer_");
       assert.deepEqual(body["toolConfig"], {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { compact } from "../../bytes/compact.ts";
 import { chatCompletions } from "../chat_completions/mod.ts";
 import {
   type Dialect,
@@ -64,7 +65,7 @@ function frameText(given: GivenFrame): string {
           }],
           role: "model",
         },
-        ...(given.finish === undefined ? {} : { finishReason: given.finish }),
+        ...compact({ finishReason: given.finish }),
         index: 0,
       }],
       usageMetadata: given.usage ?? {

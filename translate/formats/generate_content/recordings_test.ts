@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { compact } from "../../bytes/compact.ts";
 import { PLAIN_CONTEXT, type StreamDecoder } from "../../dialect.ts";
 import {
   arrayOr,
@@ -29,7 +30,7 @@ const ROWS: readonly Row[] | undefined = recordings()?.filter(({ vendor }) =>
     name: id,
     status: response.status,
     body: response.body,
-    ...(stream === undefined ? {} : { stream }),
+    ...compact({ stream }),
   };
 });
 

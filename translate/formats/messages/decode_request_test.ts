@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
+import { compact } from "../../bytes/compact.ts";
 import { ApiError } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import type { GenerationRequest } from "../../model/request.ts";
@@ -34,9 +35,7 @@ function refusal(work: () => unknown): { param?: string; message: string } {
     assert.ok(error instanceof ApiError);
     assert.equal(error.kind, "invalid_request");
     return {
-      ...(error.details.param === undefined
-        ? {}
-        : { param: error.details.param }),
+      ...compact({ param: error.details.param }),
       message: error.message,
     };
   }

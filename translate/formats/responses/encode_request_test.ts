@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { compact } from "../../bytes/compact.ts";
 import {
   type Capabilities,
   DEFAULT_CAPABILITIES,
@@ -296,7 +297,7 @@ Deno.test("encodeRequest() encodes the text format, strict if the schema allows 
         format: {
           type: "schema",
           schema: { ...schema },
-          ...(strict === undefined ? {} : { strict }),
+          ...compact({ strict }),
         },
       }).body["text"],
     )).format;

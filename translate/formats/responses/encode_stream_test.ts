@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { compact } from "../../bytes/compact.ts";
 import { type EncodeContext, PLAIN_CONTEXT } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";
 import { arrayOr, type JsonObject, objectOr } from "../../bytes/json.ts";
@@ -43,7 +44,7 @@ const call = (
   id: string | undefined,
   ...deltas: string[]
 ): ReplyEvent[] => [
-  { type: "open", kind: "tool", name, ...(id === undefined ? {} : { id }) },
+  { type: "open", kind: "tool", name, ...compact({ id }) },
   ...deltas.map((delta): ReplyEvent => ({ type: "delta", text: delta })),
   CLOSE,
 ];

@@ -21,7 +21,7 @@ import {
 const ADMIN_TOKEN = "an-admin-token-of-a-benchmark";
 const SECONDS = 15;
 const EVERY_MS = 20;
-/** Of the p99, in milliseconds. */
+/** Goal of the p99, in milliseconds. */
 const GOAL_MS = 2;
 const REPORTS: readonly string[] = [
   "/v1/usage?by=user",

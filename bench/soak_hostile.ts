@@ -79,7 +79,7 @@ const EXPECTED = {
   lies: [200, 503],
   report: [200, 429, 503],
 };
-/** Of right calls while the store is locked. */
+/** Outcomes of right calls while the store is locked. */
 const OUTAGE = ["200, error", "503"];
 
 /** Attacks until the time is over. */

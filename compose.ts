@@ -16,6 +16,7 @@ import { createConsole } from "./gateway/console/console.ts";
 import { createGateway, type Gateway } from "./gateway/gateway.ts";
 import { EventCounts } from "./gateway/observability/event_counts.ts";
 import type { RequestLog } from "./gateway/observability/log.ts";
+import type { OtlpEvent } from "./gateway/observability/otlp_metrics.ts";
 import { gatewayTimers, type Timers } from "./gateway/timers.ts";
 import { upstreamClient } from "./gateway/upstream/http/http_client.ts";
 import { SYSTEM_FILES } from "./gateway/upstream/credentials/open_credential.ts";
@@ -46,9 +47,9 @@ export interface ComposeOptions {
   readonly vendors?: Config["vendors"];
   /** Receives an entry per generation call and per refusal. */
   readonly log: RequestLog;
-  /** Receives events of the store, of credentials and of hosts' lists that operators should know. */
+  /** Receives events of the store, of credentials, of hosts' lists and of exports that operators should know. */
   readonly onEvent?: (
-    event: AccountsEvent | CredentialEvent | HostListEvent,
+    event: AccountsEvent | CredentialEvent | HostListEvent | OtlpEvent,
   ) => void;
   /** Lines of the log that were dropped; absent: none ever is. */
   readonly droppedLines?: () => number;
@@ -62,7 +63,7 @@ export interface ComposeOptions {
   readonly random?: () => number;
 }
 
-/** An assembled gateway. The caller closes `gateway.accounts`, `gateway.models` and `gateway.client`. */
+/** An assembled gateway. The caller closes `gateway.accounts`, `gateway.models`, `gateway.client` and `gateway.otlpMetrics`. */
 export interface Composed {
   /** Handles requests through `dispatch` of `routes/mod.ts`. */
   readonly gateway: Gateway;
@@ -181,10 +182,16 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     );
   };
   const client = upstreamClient(config, systemTimers);
-  // Loaded only if spans are collected, to save the time and memory otherwise.
+  // Loaded only if spans or metrics are collected, to save the time and memory otherwise.
   const spans = config.traces
     ? await import("./gateway/observability/call_span.ts")
     : undefined;
+  const otlpMetrics = config.otlpMetrics === undefined
+    ? undefined
+    : (await import("./gateway/observability/otlp_metrics.ts")).otlpMetrics(
+      config.otlpMetrics,
+      onEvent,
+    );
   const gateway = createGateway({
     config,
     accounts: accounts.accounts,
@@ -214,6 +221,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     now,
     random: options.random ?? Math.random,
     ...(spans === undefined ? {} : { startSpan: spans.spanStarter() }),
+    ...(otlpMetrics === undefined ? {} : { otlpMetrics }),
     log: options.log,
     events,
     ...(options.droppedLines === undefined

@@ -173,12 +173,14 @@ async function shutDown(): Promise<void> {
     graceEnded,
   ]);
   for (const timer of timers) clearTimeout(timer);
+  const lastExport = gateway.otlpMetrics?.close();
   await gateway.live.close();
   await gateway.accounts.close();
   gateway.models.close();
   // Not awaited: on some versions of Deno an aborted connection never reports its end.
   void gateway.client.close();
   await replay?.close();
+  await lastExport;
 }
 
 watchFaults({
@@ -194,6 +196,7 @@ watchFaults({
     gateway.config.adminToken ?? "",
     ...passwordsIn(gateway.config.databaseUrl),
     ...passwordsIn(gateway.config.databaseReadUrl ?? ""),
+    ...Object.values(gateway.config.otlpMetrics?.headers ?? {}),
   ],
   now,
 });

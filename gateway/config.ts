@@ -11,6 +11,10 @@ import type { DialectName } from "../translate/model/request.ts";
 import { type OverridesFile, readOverrides } from "./overrides_file.ts";
 import { misspeltSettings } from "./misspelt_settings.ts";
 import { placeOf, type SecretFile, withSecretFiles } from "./secret_files.ts";
+import {
+  type OtlpSettings,
+  otlpSettings,
+} from "./observability/otlp_settings.ts";
 import { ENVIRONMENT, FILE_FORMS, SETTING_NAMES } from "./setting_forms.ts";
 import { type SettingInForce, settingsInForce } from "./settings_in_force.ts";
 import { type Catalogue, catalogue } from "./upstream/catalogue/catalogue.ts";
@@ -161,6 +165,8 @@ export interface Config {
   readonly socketBytes: number;
   /** True if Deno may collect spans; each call then has one. */
   readonly traces: boolean;
+  /** Where OpenTelemetry's metrics of calls are sent; absent: they are not. */
+  readonly otlpMetrics?: OtlpSettings;
   /** Every setting with its value in force; secrets without theirs. */
   readonly settings: readonly SettingInForce[];
   /** False: the request log is off, also for internal errors of a request. */
@@ -298,6 +304,10 @@ export function readConfig(sources: ConfigSources): Config {
     );
   }
   problems.push(...signInProblems(overrides, values));
+  const otlpMetrics = otlpSettings(
+    given,
+    (name, message) => problems.push(`${name}: ${message}`),
+  );
   if (problems.length > 0) throw new ConfigError(problems);
   const config = {
     ...(onPlatform
@@ -362,6 +372,7 @@ export function readConfig(sources: ConfigSources): Config {
     socketBytes: values.GATEWAY_WEB_SOCKET_BYTES,
     // A platform collects spans without a setting.
     traces: onPlatform || /^true$/i.test(env["OTEL_DENO"] ?? ""),
+    ...(otlpMetrics === undefined ? {} : { otlpMetrics }),
     logRequests: values.GATEWAY_LOG === "requests",
   };
   return Object.freeze({

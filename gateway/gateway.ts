@@ -14,6 +14,7 @@ import type { AuditRecord } from "./accounts/repositories/audit_report.ts";
 import type { AdminAuth } from "./admin/auth.ts";
 import { ReportSlots } from "./admin/report_slots.ts";
 import type { StartSpan } from "./observability/call_span.ts";
+import type { OtlpMetrics } from "./observability/otlp_metrics.ts";
 import type { Config } from "./config.ts";
 import type { Console } from "./console/console.ts";
 import type { LogEntry, RequestLog } from "./observability/log.ts";
@@ -68,6 +69,8 @@ export interface GatewayParts {
   readonly random: () => number;
   /** Starts a span for each reserved call; absent if spans are not collected. */
   readonly startSpan?: StartSpan;
+  /** Metrics of reserved calls for a collector; absent if none are sent. Closed by the code that opened it. */
+  readonly otlpMetrics?: OtlpMetrics;
   /** Receives an entry per generation call and per refusal. */
   readonly log: RequestLog;
   /** Lines of the log that were dropped; absent: none ever is. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { VERSION } from "../gateway/version.ts";
 import {
   contentErrorReply,
   errorReply,
@@ -316,6 +317,7 @@ Deno.test("/openapi.json describes every operation with the schemas that validat
   withGateway(async ({ url }) => {
     const document = await (await fetch(`${url}/openapi.json`)).json();
     assert.equal(document.info.version, "1.0.0");
+    assert.match(document.info.description, new RegExp(`\\b${VERSION}\\b`));
     const operations = Object.values(
       document.paths as Record<string, Record<string, { operationId: string }>>,
     )

@@ -60,8 +60,9 @@ import {
   statusReply,
 } from "./reply_schemas.ts";
 import type { OpenRoute, Route } from "./route.ts";
+import { VERSION } from "../gateway/version.ts";
 
-/** Version of the API description; see "Versioning" in the specification. */
+/** Version of the API, not of the program; see "Versioning" in the specification. */
 const API_VERSION = "1.0.0";
 
 interface Operation {
@@ -320,7 +321,12 @@ function description(routes: readonly Route[]): JsonObject {
   }
   return {
     openapi: "3.1.0",
-    info: { title: "Model Gateway", version: API_VERSION },
+    info: {
+      title: "Model Gateway",
+      version: API_VERSION,
+      description:
+        `Version ${API_VERSION} of the API, as offered by version ${VERSION} of the program.`,
+    },
     servers: [{ url: "/" }],
     security: [{ apiKey: [] }, { bearer: [] }],
     paths,

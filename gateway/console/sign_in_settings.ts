@@ -33,7 +33,9 @@ export const signInSettings = z.strictObject({
   client_id: z.string().min(1).max(500),
   name: z.string().min(1).max(60).optional(),
   name_claim: claimText.default("email"),
-  scopes: z.array(z.string().regex(/^[\x21-\x7e]+$/)).max(20)
+  scopes: z.array(
+    z.string().regex(/^[\x21-\x7e]+$/, "must be a text without blanks"),
+  ).max(20)
     .refine((scopes) => scopes.includes("openid"), "must include openid")
     .default(["openid", "profile", "email"]),
   session_minutes: z.int().min(5).max(1440).default(480),

@@ -27,7 +27,7 @@ import type { CallTimes } from "../upstream/call_times.ts";
 import type { Candidate } from "../upstream/catalogue/model_registry.ts";
 import type { Vendor } from "../upstream/catalogue/vendors.ts";
 import type { LogEntry } from "./log.ts";
-import { providerName } from "./provider_name.ts";
+import { errorType, inputTokens, placeOf } from "./call_attributes.ts";
 
 /** The span of a running call. */
 export interface CallSpan {
@@ -108,7 +108,7 @@ export function spanStarter(): StartSpan {
           ...placeOf(candidate, vendors),
           ...replied(end),
         }));
-        fail(span, entry.error_of === undefined ? undefined : kindOf(entry));
+        fail(span, errorType(entry));
         span.end(new Date(nowMs));
       },
     };
@@ -142,22 +142,6 @@ function attemptSpan(
   }, parent);
   fail(span, error?.kind);
   span.end(new Date(endedMs ?? nowMs));
-}
-
-/** Who serves a candidate, and where. */
-function placeOf(
-  { name, address }: Candidate,
-  vendors: readonly Vendor[],
-): Record<string, string | number> {
-  const { hostname, port, protocol } = new URL(address.whole);
-  const vendor = name.split("/", 1)[0];
-  return {
-    "gen_ai.provider.name": providerName(
-      vendors.find((one) => one.name === vendor),
-    ),
-    "server.address": hostname,
-    "server.port": port !== "" ? Number(port) : protocol === "http:" ? 80 : 443,
-  };
 }
 
 /** The client's settings that are numbers; texts may be a part of its prompt. */
@@ -197,7 +181,7 @@ function replied(
   { entry, candidate, progress }: SpanEnd,
 ): Readonly<Record<string, Attributes[string] | undefined>> {
   const { usage = {} } = entry;
-  const { input, cacheRead, cacheWrite, output, reasoning } = usage;
+  const { cacheRead, cacheWrite, output, reasoning } = usage;
   return {
     "gen_ai.response.model": progress === undefined
       ? undefined
@@ -211,10 +195,7 @@ function replied(
       entry.stream !== true || entry.ttfb_ms === undefined
         ? undefined
         : entry.ttfb_ms / 1000,
-    // With what was read from and written to caches.
-    "gen_ai.usage.input_tokens": input === undefined
-      ? undefined
-      : input + (cacheRead ?? 0) + (cacheWrite ?? 0),
+    "gen_ai.usage.input_tokens": inputTokens(entry),
     "gen_ai.usage.cache_read.input_tokens": cacheRead,
     "gen_ai.usage.cache_write.input_tokens": cacheWrite,
     "gen_ai.usage.output_tokens": output,
@@ -229,9 +210,4 @@ function replied(
     "gateway.ended": entry.ended,
     "gateway.cost_micro_usd": entry.cost_micro_usd,
   };
-}
-
-/** For an internal error, the log has the top of the stack; here its kind is enough. */
-function kindOf({ error }: LogEntry): string {
-  return error !== undefined && /^[a-z_]+$/.test(error) ? error : "internal";
 }

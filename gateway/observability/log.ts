@@ -5,6 +5,7 @@
  * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
+import type { OtlpEvent } from "./otlp_metrics.ts";
 import type { Usage } from "../../translate/model/reply.ts";
 import type { CallFacts } from "./call_facts.ts";
 import type { AccountsEvent } from "../accounts/mod.ts";
@@ -186,13 +187,14 @@ export interface LogEvent {
   readonly lines: number;
 }
 
-/** The log line of an event of the store, of a credential, of a host's list, of the configuration or of the log. */
+/** The log line of an event of the store, of a credential, of a host's list, of the configuration, of exports or of the log. */
 export function eventLine(
   event:
     | AccountsEvent
     | CredentialEvent
     | HostListEvent
     | ConfigurationEvent
+    | OtlpEvent
     | LogEvent,
 ): string {
   const cause = "error" in event

@@ -42,7 +42,7 @@ import type { Tap } from "./tap.ts";
 
 /** What is paid for. */
 export interface PaidOperation {
-  /** Its name in spans, by OpenTelemetry's conventions. */
+  /** Its name in spans and metrics, by OpenTelemetry's conventions. */
   readonly name: string;
   readonly model: Model;
   /** What the client asked for beside its prompt, for spans; absent: nothing. */
@@ -103,6 +103,7 @@ type CallSummary = Omit<CallRequest, "headers" | "signal">;
 class PaidCall {
   readonly #gateway: Gateway;
   readonly #call: CallSummary;
+  readonly #name: string;
   readonly #isStream: boolean;
   readonly #replyCount: number;
   readonly #mostUsage: PaidOperation["mostUsage"];
@@ -145,6 +146,7 @@ class PaidCall {
     const { dialect, caller, requestId, path, endpoint } = call;
     const { arrivedMs, facts, slot } = call;
     this.#gateway = gateway;
+    this.#name = name;
     this.#call = {
       dialect,
       caller,
@@ -422,6 +424,13 @@ class PaidCall {
       calls: this.#failover.calls,
       ...(progress === undefined ? {} : { progress }),
       nowMs: this.#gateway.now(),
+    });
+    this.#gateway.otlpMetrics?.record({
+      name: this.#name,
+      entry,
+      candidate: this.#failover.candidate,
+      began: progress !== undefined,
+      vendors: this.#gateway.config.catalogue.vendors,
     });
   }
 }

@@ -7,10 +7,16 @@ import {
   SCRIPTED_USAGE,
   startScriptedUpstream,
 } from "../support/scripted_upstream.ts";
+import {
+  attributesOf,
+  KEY,
+  objectsIn,
+  post,
+  startCollector,
+  startGatewayProcess,
+  VENDOR_KEY,
+} from "../support/exporting_gateway.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
-const KEY = "sk-0123456789abcdefghij";
-const VENDOR_KEY = "vendor-key-0123456789";
 const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT_ID = "00f067aa0ba902b7";
 const WORD = "Xyzzyprompt";
@@ -27,21 +33,7 @@ interface Span {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** Every object inside a JSON value that has the key. */
-function* objectsIn(value: unknown, has: string): Generator<JsonObject> {
-  if (Array.isArray(value)) {
-    for (const inner of value) yield* objectsIn(inner, has);
-  } else if (isObject(value)) {
-    if (has in value) yield value;
-    for (const inner of Object.values(value)) yield* objectsIn(inner, has);
-  }
-}
-
 function spanOf(raw: JsonObject): Span {
-  const attributes: Record<string, unknown> = {};
-  for (const { key, value } of objectsIn(raw["attributes"], "key")) {
-    if (isObject(value)) attributes[String(key)] = Object.values(value)[0];
-  }
   const ms = (name: string): number =>
     Number(BigInt(String(raw[name])) / 1000n) / 1000;
   return {
@@ -52,7 +44,7 @@ function spanOf(raw: JsonObject): Span {
     startMs: ms("startTimeUnixNano"),
     endMs: ms("endTimeUnixNano"),
     status: raw["status"],
-    attributes,
+    attributes: attributesOf(raw),
   };
 }
 
@@ -61,86 +53,33 @@ async function exported(
   env: Readonly<Record<string, string>>,
   run: (url: string) => Promise<void>,
 ): Promise<{ readonly text: string; readonly spans: readonly Span[] }> {
-  const bodies: string[] = [];
-  const collector = Deno.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    onListen: () => {},
-  }, async (request) => {
-    bodies.push(await request.text());
-    return new Response("{}", {
-      headers: { "content-type": "application/json" },
-    });
+  await using collector = startCollector();
+  const { url, program } = await startGatewayProcess({
+    OTEL_DENO: "true",
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    // `otlp_metrics_test.ts` has them.
+    OTEL_METRICS_EXPORTER: "none",
+    ...env,
   });
-  const process = new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "--no-prompt",
-      "--no-check",
-      "--allow-net",
-      "--allow-env",
-      `--allow-read=${ROOT}`,
-      `${ROOT}main.ts`,
-    ],
-    env: {
-      PATH: "/usr/bin:/bin",
-      HOME: Deno.env.get("HOME") ?? "/",
-      PORT: "0",
-      DATABASE_URL: "sqlite::memory:",
-      GATEWAY_KEY: KEY,
-      VENDORA_API_KEY: VENDOR_KEY,
-      OTEL_DENO: "true",
-      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.addr.port}`,
-      ...env,
-    },
-    clearEnv: true,
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const address = Promise.withResolvers<string>();
-  const reading = (async () => {
-    let text = "";
-    for await (
-      const piece of process.stdout.pipeThrough(new TextDecoderStream())
-    ) {
-      text += piece;
-      const url = /^Model gateway at (http\S+)\n/m.exec(text)?.[1];
-      if (url !== undefined) address.resolve(url);
-    }
-    address.reject(new Error(`the gateway did not start:\n${text}`));
-  })();
-  try {
-    await run(await address.promise);
-  } finally {
-    process.kill("SIGTERM");
-    await process.status;
-    await reading;
-    await collector.shutdown();
-  }
-  const text = bodies.join("\n");
+  await using _ = program;
+  await run(url);
+  program.signal("SIGTERM");
+  await program.ended;
+  const bodies = collector.exports.map(({ bytes }) =>
+    new TextDecoder().decode(bytes)
+  );
   const spans = bodies.flatMap((body) =>
     [...objectsIn(JSON.parse(body), "startTimeUnixNano")].filter((raw) =>
       "spanId" in raw
     ).map(spanOf)
   );
-  return { text, spans };
+  return { text: bodies.join("\n"), spans };
 }
 
-function post(url: string, body: JsonObject): Promise<Response> {
-  return fetch(`${url}/v1/messages?beta=true`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      "x-api-key": KEY,
-      traceparent: `00-${TRACE_ID}-${PARENT_ID}-01`,
-    },
-    body: JSON.stringify({
-      model: "vendora-opus-4-8",
-      max_tokens: 50,
-      messages: [{ role: "user", content: WORD }],
-      ...body,
-    }),
+function ask(url: string, body: JsonObject): Promise<Response> {
+  return post(url, { messages: [{ role: "user", content: WORD }], ...body }, {
+    traceparent: `00-${TRACE_ID}-${PARENT_ID}-01`,
   });
 }
 
@@ -155,7 +94,7 @@ Deno.test("a call's span lasts as long as the stream; its parent is in the clien
       GATEWAY_PING_SECONDS: "0.05",
     }, async (url) => {
       // The first ping sends the head, which ends the span of the HTTP request.
-      const response = await post(url, { stream: true });
+      const response = await ask(url, { stream: true });
       assert.equal(response.status, 200);
       const reader = response.body?.getReader();
       await reader?.read();
@@ -240,7 +179,7 @@ Deno.test("a failed call has a span with the error and the number of attempts", 
     const { spans } = await exported({
       VENDORA_BASE_URL: upstream.url,
     }, async (url) => {
-      const response = await post(url, {});
+      const response = await ask(url, {});
       assert.equal(response.status, 529);
       await response.text();
     });

@@ -12,7 +12,7 @@ import {
 } from "./catalogue_shape.ts";
 import { MODELS } from "./models.ts";
 import { routeProblems } from "./route_problems.ts";
-import { meant, namesFields, noSuch } from "./setting_errors.ts";
+import { allowed, meant, noSuch } from "./setting_errors.ts";
 import type { z } from "zod";
 import type { Vendor } from "./vendors.ts";
 import { VENDORS } from "./vendors.ts";
@@ -50,7 +50,7 @@ export function parseCatalogueFile(text: string): CatalogueFile {
   if (twice !== undefined) {
     return { ok: false, problems: [`${twice}: appears more than once`] };
   }
-  const parsed = catalogueShape.safeParse(json, { error: namesFields });
+  const parsed = catalogueShape.safeParse(json, { error: allowed });
   const problems = parsed.success ? inconsistencies(parsed.data) : [
     ...parsed.error.issues.map(problemOf),
     ...inconsistencies(...wellShaped(json, parsed.error.issues)),

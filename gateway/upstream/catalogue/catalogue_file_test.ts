@@ -166,7 +166,7 @@ Deno.test("parseCatalogueFile() reports mistakes of shape and of meaning togethe
       },
     }),
     [
-      "models.m.candidates.0.weight: Invalid input: expected number, received string",
+      "models.m.candidates.0.weight: must be a number",
       "vendors.g.kind: there is no kind openai_compat; did you mean openai_compatible?",
       "models.o.vendor: there is no vendor h; did you mean g?",
     ],

@@ -16,7 +16,7 @@ import {
   UNITS,
   valueOf,
 } from "../../accounts/ledger/meters.ts";
-import { namesFields } from "./setting_errors.ts";
+import { allowed } from "./setting_errors.ts";
 import type { Condition, RateCard } from "../../accounts/ledger/rate_card.ts";
 
 /** 10,000 dollars for a million tokens: many times the dearest model, and a sign of a wrong unit. */
@@ -89,22 +89,33 @@ const AT_BASE_RATE = [
   ...PART_METERS,
 ] as const;
 
+const KEPT = `must be one of ${AT_BASE_RATE.join(", ")}, uses.NAME`;
+
 const card = rates.extend(unitRates.shape).extend({
   from: z.union([z.iso.date(), z.iso.datetime({ offset: true })], {
-    error: "expected a day such as 2026-12-31, or a time with a time zone",
+    error: "must be a day such as 2026-12-31, or a time with a time zone",
   }).optional(),
   version: z.string().regex(
     /^[\w.:+-]{1,64}$/,
     "must be 1 to 64 letters, digits, or . _ : + -",
   ).optional(),
   source: z.string().max(2000).optional(),
-  uses: z.record(z.string().regex(/^\w{1,64}$/), perUse).optional(),
+  uses: z.record(
+    z.string().regex(
+      /^\w{1,64}$/,
+      "must be letters, digits and underscores, 64 at most",
+    ),
+    perUse,
+  ).optional(),
   call: perUse.optional(),
   when: z.array(condition).max(100).optional(),
   at_base_rate: z.array(
-    z.union([z.enum(AT_BASE_RATE), z.string().regex(/^uses\.\w{1,64}$/)], {
-      error: `expected one of ${AT_BASE_RATE.join(", ")}, uses.NAME`,
-    }),
+    z.union(
+      [z.enum(AT_BASE_RATE), z.string().regex(/^uses\.\w{1,64}$/, KEPT)],
+      {
+        error: KEPT,
+      },
+    ),
   ).optional(),
 }).superRefine((one, context) => {
   // Which of both are needed depends on what the model does; `route_problems.ts` checks that.
@@ -117,7 +128,7 @@ const card = rates.extend(unitRates.shape).extend({
 });
 
 /** The reason for a rate that is absent. */
-export const REQUIRED = "Invalid input: expected number, received undefined";
+export const REQUIRED = "is missing; it must be a number";
 
 /** Whether a card has a price for something else than tokens. */
 function isByUnit(
@@ -143,8 +154,8 @@ export const priceShape: z.ZodType<PriceSetting | "free"> = z.unknown()
       return z.NEVER;
     }
     const parsed = Array.isArray(value)
-      ? cards.safeParse(value, { error: namesFields })
-      : z.tuple([card]).safeParse([value], { error: namesFields });
+      ? cards.safeParse(value, { error: allowed })
+      : z.tuple([card]).safeParse([value], { error: allowed });
     if (parsed.success) return parsed.data;
     for (const { path, message } of parsed.error.issues) {
       context.addIssue({

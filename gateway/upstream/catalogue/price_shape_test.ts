@@ -130,7 +130,7 @@ for (
       /^models\.m\.price\.1\.output: /,
     ],
     [[FOUR, FOUR], /^models\.m\.price: has two cards with the same from/],
-    [{ ...FOUR, from: "soon" }, /^models\.m\.price\.from: expected a day/],
+    [{ ...FOUR, from: "soon" }, /^models\.m\.price\.from: must be a day/],
     [{ ...FOUR, at_base_rate: ["x"] }, /^models\.m\.price\.at_base_rate\.0: /],
     [{ ...FOUR, cache_write_2h: 1 }, /cache_write_2h/],
   ] as const

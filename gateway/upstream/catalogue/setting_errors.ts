@@ -1,5 +1,5 @@
 /**
- * Messages about names in the configuration file that do not exist.
+ * What the reports on a configuration file say.
  *
  * @module
  */
@@ -23,13 +23,87 @@ export function meant(name: string, known: Iterable<string>): string {
   return near === undefined ? "" : `; did you mean ${near}?`;
 }
 
-/** An error map of zod that names the field that was probably meant. Other issues keep their texts. */
-export function namesFields(
-  issue: z.core.$ZodRawIssue,
-): string | undefined {
-  if (issue.code !== "unrecognized_keys") return undefined;
-  const known = issue.inst instanceof z.ZodObject
-    ? Object.keys(issue.inst.shape)
-    : [];
-  return issue.keys.map((key) => noSuch("field", key, known)).join("; ");
+/** An error map of zod: what is allowed, and for an unknown field the one that was probably meant. */
+export function allowed(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case "unrecognized_keys": {
+      const known = issue.inst instanceof z.ZodObject
+        ? Object.keys(issue.inst.shape)
+        : [];
+      return issue.keys.map((key) => noSuch("field", key, known)).join("; ");
+    }
+    case "invalid_type":
+      return issue.input === undefined
+        ? `is missing; it must be ${TYPES[issue.expected] ?? issue.expected}`
+        : `must be ${TYPES[issue.expected] ?? issue.expected}`;
+    case "invalid_value":
+      return `must be ${orOf(issue.values.map((one) => JSON.stringify(one)))}`;
+    case "too_small":
+    case "too_big":
+      return bound(issue);
+    case "not_multiple_of":
+      return `must be a multiple of ${issue.divisor}`;
+    case "invalid_format":
+      return issue.format === "url"
+        ? "must be an address such as https://api.example.com/v1"
+        : "must have another form";
+    case "invalid_union":
+      return anyOf(issue.errors);
+    default:
+      return undefined;
+  }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+  null: "null",
+};
+
+function orOf(texts: readonly string[]): string {
+  const different = [...new Set(texts)];
+  const last = different.pop() ?? "";
+  return different.length === 0 ? last : `${different.join(", ")} or ${last}`;
+}
+
+function bound(
+  issue: z.core.$ZodRawIssue<
+    z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall
+  >,
+): string {
+  const [limit, isLeast] = issue.code === "too_small"
+    ? [issue.minimum, true]
+    : [issue.maximum, false];
+  const { origin, inclusive = true } = issue;
+  if (origin === "string") {
+    return isLeast && limit === 1
+      ? "must not be empty"
+      : `must have ${limit} characters ${isLeast ? "or more" : "at most"}`;
+  }
+  if (!["number", "int", "bigint"].includes(origin)) {
+    return isLeast && limit === 1
+      ? "must not be empty"
+      : `must have ${limit} entries ${isLeast ? "or more" : "at most"}`;
+  }
+  return inclusive
+    ? `must be ${limit} or ${isLeast ? "more" : "less"}`
+    : `must be ${isLeast ? "more" : "less"} than ${limit}`;
+}
+
+/** What a value with several forms may be: the form that it nearly has, else all of them. */
+function anyOf(forms: readonly (readonly z.core.$ZodIssue[])[]): string {
+  const firsts = forms.flatMap(([first]) => first === undefined ? [] : [first]);
+  const deepest = firsts.find(({ path }) => path.length > 0);
+  if (deepest !== undefined) {
+    return `${deepest.path.join(".")}: ${deepest.message}`;
+  }
+  const kinds = firsts.map(({ message }) => message);
+  return kinds.every((text) => text.startsWith("must be "))
+    ? `must be ${orOf(kinds.map((text) => text.slice("must be ".length)))}`
+    : orOf(kinds);
 }

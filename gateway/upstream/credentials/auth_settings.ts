@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { isLoopback } from "../../loopback.ts";
-import { namesFields } from "../catalogue/setting_errors.ts";
+import { allowed } from "../catalogue/setting_errors.ts";
 import type { AuthScheme } from "./credential.ts";
 
 /** Variables that the system gives every program: their values are no credentials of a vendor. */
@@ -106,7 +106,7 @@ const auth = z.unknown().transform((value, context): AuthSetting => {
     });
     return z.NEVER;
   }
-  const parsed = schema.safeParse(value, { error: namesFields });
+  const parsed = schema.safeParse(value, { error: allowed });
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) {
     context.issues.push({

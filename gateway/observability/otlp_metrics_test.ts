@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { type MeasuredCall, otlpMetrics } from "./otlp_metrics.ts";
+
+/** A call of one of many models, at one of many upstreams. */
+function callOf(at: number): MeasuredCall {
+  return {
+    name: "chat",
+    entry: {
+      request_id: "req",
+      method: "POST",
+      path: "/v1/messages",
+      endpoint: "/v1/messages",
+      status: 200,
+      duration_ms: 12,
+      ended: "complete",
+      model: `model-${at}`,
+      usage: { input: 3, output: 4 },
+    },
+    candidate: {
+      name: "vendor/model",
+      upstreamModel: "model",
+      address: {
+        whole: "https://models.example.com/v1",
+        stream: "https://models.example.com/v1",
+      },
+    },
+    began: true,
+    vendors: [],
+  };
+}
+
+Deno.test("otlpMetrics() has a bounded number of series, and loses no call", async () => {
+  const received = Promise.withResolvers<string>();
+  const server = Deno.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    onListen: () => {},
+  }, async (request) => {
+    received.resolve(await request.text());
+    return new Response("{}");
+  });
+  const metrics = otlpMetrics({
+    url: `http://127.0.0.1:${server.addr.port}/v1/metrics`,
+    protocol: "http/json",
+    headers: {},
+    isCompressed: false,
+    isDelta: false,
+    intervalMs: 60_000,
+    timeoutMs: 10_000,
+    resource: {},
+  }, (event) => assert.fail(event.type));
+  for (let at = 0; at < 5_000; at++) metrics.record(callOf(at));
+  await metrics.close();
+  await server.shutdown();
+  const { resourceMetrics: [one] } = JSON.parse(await received.promise);
+  assert.equal(one.scopeMetrics[0].metrics.length, 2);
+  for (const { histogram: { dataPoints } } of one.scopeMetrics[0].metrics) {
+    assert.ok(dataPoints.length <= 2_000, `${dataPoints.length} series`);
+    const count = dataPoints.reduce(
+      (sum: number, point: { count: number }) => sum + Number(point.count),
+      0,
+    );
+    assert.equal(count % 5_000, 0);
+  }
+});

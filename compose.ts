@@ -16,7 +16,7 @@ import { createConsole } from "./gateway/console/console.ts";
 import { createGateway, type Gateway } from "./gateway/gateway.ts";
 import { EventCounts } from "./gateway/observability/event_counts.ts";
 import type { RequestLog } from "./gateway/observability/log.ts";
-import type { OtlpEvent } from "./gateway/observability/otlp_metrics.ts";
+import type { OtlpEvent } from "./gateway/observability/otlp_settings.ts";
 import { gatewayTimers, type Timers } from "./gateway/timers.ts";
 import { upstreamClient } from "./gateway/upstream/http/http_client.ts";
 import { SYSTEM_FILES } from "./gateway/upstream/credentials/open_credential.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
-import type { OtlpEvent } from "./otlp_metrics.ts";
+import type { OtlpEvent } from "./otlp_settings.ts";
 import type { Usage } from "../../translate/model/reply.ts";
 import type { CallFacts } from "./call_facts.ts";
 import type { AccountsEvent } from "../accounts/mod.ts";

@@ -336,6 +336,11 @@ export function createMetrics(state: GatewayState): Metrics {
           return ms === undefined ? [] : [[{}, ms / 1000]];
         },
       ),
+      gauge(
+        "gateway_read_replica_up",
+        "0 while the replica cannot be reached from which reports are read: they are refused",
+        () => state.replicaLagMs?.() === undefined ? 0 : 1,
+      ),
     ]),
     gauge(
       "gateway_calls_under_way",

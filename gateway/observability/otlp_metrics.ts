@@ -26,7 +26,7 @@ import { upstreamClient } from "../upstream/http/http_client.ts";
 import { VERSION } from "../version.ts";
 import { errorType, inputTokens, placeOf } from "./call_attributes.ts";
 import type { LogEntry } from "./log.ts";
-import type { OtlpSettings } from "./otlp_settings.ts";
+import type { OtlpEvent, OtlpSettings } from "./otlp_settings.ts";
 
 /** A call that has ended. */
 export interface MeasuredCall {
@@ -40,11 +40,6 @@ export interface MeasuredCall {
   /** The configured vendors. */
   readonly vendors: readonly Pick<Vendor, "name" | "kind">[];
 }
-
-/** Whether exports arrive, for the log. */
-export type OtlpEvent =
-  | { readonly type: "metrics_export_fails"; readonly reason: string }
-  | { readonly type: "metrics_export_works" };
 
 /** The metrics of calls. */
 export interface OtlpMetrics {

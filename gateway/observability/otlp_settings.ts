@@ -23,6 +23,11 @@ export interface OtlpSettings {
   readonly resource: Readonly<Record<string, string>>;
 }
 
+/** Whether exports arrive, for the log. */
+export type OtlpEvent =
+  | { readonly type: "metrics_export_fails"; readonly reason: string }
+  | { readonly type: "metrics_export_works" };
+
 /** A setting whose form for metrics comes before the one for every signal. */
 function specific(
   env: Readonly<Record<string, string>>,

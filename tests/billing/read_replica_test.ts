@@ -88,6 +88,7 @@ Deno.test({
       assert.ok(ready.read_replica.lag_seconds >= 1);
       const metrics = await (await get("/metrics", ADMIN_TOKEN)).text();
       assert.match(metrics, /^gateway_read_replica_lag_seconds [1-9]/m);
+      assert.match(metrics, /^gateway_read_replica_up 1$/m);
       const operator = await visit(program.url, "operator", ADMIN_TOKEN);
       const page = await operator.get("/console/operator/ledger");
       assert.match(await page.text(), /Figures: [1-9]\S* s behind/);
@@ -104,6 +105,10 @@ Deno.test({
       await withTimeout(
         program.printed(/"read_replica_down"/),
         "the loss of the replica",
+      );
+      assert.match(
+        await (await get("/metrics", ADMIN_TOKEN)).text(),
+        /^gateway_read_replica_up 0$/m,
       );
       const refused = await get("/v1/usage", KEY);
       assert.equal(refused.status, 503);

@@ -22,7 +22,7 @@ import { withTimeout } from "../support/with_timeout.ts";
 
 /** Schema versions of the released programs: 0.9.0. */
 const RELEASED = [2];
-/** Entries of the ledger; raise it for a longer run by hand. */
+/** Entries of the ledger; `deno task test:long` has more. */
 const ROWS = Number(Deno.env.get("UPGRADE_ROWS") ?? 2_000);
 const KEY = "sk-0123456789abcdefghij";
 const LOOK_MS = 20;

@@ -9,7 +9,7 @@ import { type Program, startProgram } from "../support/program.ts";
 import { TEST_KEY } from "../support/test_gateway.ts";
 import { framesOf, wholeOf } from "../support/upstream_bytes.ts";
 
-/** Length of each stream; raise it for a longer run by hand. */
+/** Length of each stream; `deno task test:long` has longer ones. */
 const STREAM_SECONDS = Number(Deno.env.get("RESTART_STREAM_SECONDS") ?? 2);
 const CALLS_PER_SECOND = 50;
 /** Connections of all callers, which come from one address here. */

@@ -1,3 +1,4 @@
+export { PrometheusRule } from "npm:@kubernetes-models/prometheus-operator@6.0.0/monitoring.coreos.com/v1/PrometheusRule";
 export { ServiceMonitor } from "npm:@kubernetes-models/prometheus-operator@6.0.0/monitoring.coreos.com/v1/ServiceMonitor";
 export { Deployment } from "npm:kubernetes-models@5.1.0/apps/v1/Deployment";
 export { HorizontalPodAutoscaler } from "npm:kubernetes-models@5.1.0/autoscaling/v2/HorizontalPodAutoscaler";

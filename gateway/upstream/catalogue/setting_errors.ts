@@ -1,5 +1,5 @@
 /**
- * What the reports on a configuration file say.
+ * Texts of the problems of a configuration file.
  *
  * @module
  */

@@ -4,11 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { migrate } from "../../gateway/accounts/store/migrate.ts";
 import { MIGRATIONS } from "../../gateway/accounts/store/migrations.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
-import {
-  intOf,
-  type Sql,
-  type Store,
-} from "../../gateway/accounts/store/store.ts";
+import { intOf, type Store } from "../../gateway/accounts/store/store.ts";
 import {
   onServer,
   postgresAt,
@@ -27,9 +23,12 @@ const ROWS = Number(Deno.env.get("UPGRADE_ROWS") ?? 2_000);
 const KEY = "sk-0123456789abcdefghij";
 const LOOK_MS = 20;
 
+/** Entries that are inserted at once: a write has a time limit. */
+const AT_ONCE = 10_000;
+
 /** Charges of four micro-dollars each, of two accounts, within a day. */
-async function fill(sql: Sql): Promise<void> {
-  const statements: readonly string[] = [
+async function fill(store: Pick<Store, "write">): Promise<void> {
+  const statements = [
     "INSERT INTO plans (id, created_at_ms) VALUES ('unlimited', 0)",
     ...["default", "other"].map((id) =>
       "INSERT INTO accounts (id, name, status, billing, plan_id, balance_micro_usd, created_at_ms) " +
@@ -37,17 +36,26 @@ async function fill(sql: Sql): Promise<void> {
         -2 * ROWS
       }, 0)`
     ),
-    "INSERT INTO ledger (request_id, kind, account_id, key_id, model, purse, input_tokens, cache_read_tokens, " +
-    "cache_write_tokens, output_tokens, reasoning_tokens, price, estimated, ended, micro_usd, at_ms) " +
-    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${ROWS}) ` +
-    "SELECT 'req_' || n, 'charge', CASE WHEN n % 2 = 0 THEN 'default' ELSE 'other' END, 'configured', " +
-    `'vendorb-5', '', 2, 0, 0, 1, 0, '${PRICE}', 0, 'complete', -4, ${FIRST_MS} + n FROM numbers`,
-    "INSERT INTO usage_daily (day, account_id, key_id, model, user_id, requests, estimated, input_tokens, " +
-    "cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, micro_usd) " +
-    "SELECT at_ms / 86400000, account_id, key_id, model, '', COUNT(*), 0, SUM(input_tokens), 0, 0, " +
-    "SUM(output_tokens), 0, 0 - SUM(micro_usd) FROM ledger GROUP BY at_ms / 86400000, account_id, key_id, model",
   ];
-  for (const statement of statements) await sql.all(statement);
+  for (let first = 1; first <= ROWS; first += AT_ONCE) {
+    const last = Math.min(first + AT_ONCE - 1, ROWS);
+    statements.push(
+      "INSERT INTO ledger (request_id, kind, account_id, key_id, model, purse, input_tokens, cache_read_tokens, " +
+        "cache_write_tokens, output_tokens, reasoning_tokens, price, estimated, ended, micro_usd, at_ms) " +
+        `WITH RECURSIVE numbers (n) AS (SELECT ${first} UNION ALL SELECT n + 1 FROM numbers WHERE n < ${last}) ` +
+        "SELECT 'req_' || n, 'charge', CASE WHEN n % 2 = 0 THEN 'default' ELSE 'other' END, 'configured', " +
+        `'vendorb-5', '', 2, 0, 0, 1, 0, '${PRICE}', 0, 'complete', -4, ${FIRST_MS} + n FROM numbers`,
+    );
+  }
+  statements.push(
+    "INSERT INTO usage_daily (day, account_id, key_id, model, user_id, requests, estimated, input_tokens, " +
+      "cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, micro_usd) " +
+      "SELECT at_ms / 86400000, account_id, key_id, model, '', COUNT(*), 0, SUM(input_tokens), 0, 0, " +
+      "SUM(output_tokens), 0, 0 - SUM(micro_usd) FROM ledger GROUP BY at_ms / 86400000, account_id, key_id, model",
+  );
+  for (const statement of statements) {
+    await store.write((sql) => sql.all(statement));
+  }
 }
 
 const DAY_MS = 86_400_000;
@@ -139,7 +147,7 @@ function upgradeTests(
         const old = await database.open({
           migrations: MIGRATIONS.slice(0, version),
         });
-        await old.write(fill);
+        await fill(old);
         await old.close();
 
         await killAnUpgrade(database, folder, () => isInLastStep(database.url));

@@ -27,6 +27,10 @@ interface Deployment {
         readonly automountServiceAccountToken: boolean;
         readonly terminationGracePeriodSeconds: number;
         readonly securityContext: object;
+        readonly topologySpreadConstraints: readonly {
+          readonly topologyKey: string;
+          readonly labelSelector: { readonly matchLabels: unknown };
+        }[];
         readonly containers: readonly {
           readonly image: string;
           readonly ports: readonly {
@@ -236,6 +240,18 @@ for (const overlay of ["postgres", "sqlite"]) {
       assert.equal(ports.includes(5432), overlay === "postgres");
       if (overlay === "postgres") {
         assert.equal(spec("PodDisruptionBudget").maxUnavailable, 1);
+        assert.deepEqual(
+          pod.topologySpreadConstraints.map((
+            { topologyKey, labelSelector },
+          ) => [
+            topologyKey,
+            labelSelector.matchLabels,
+          ]),
+          [
+            ["topology.kubernetes.io/zone", labels],
+            ["kubernetes.io/hostname", labels],
+          ],
+        );
         assert.deepEqual(
           spec("PodDisruptionBudget").selector.matchLabels,
           labels,

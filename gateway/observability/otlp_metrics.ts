@@ -1,23 +1,11 @@
 /**
  * OpenTelemetry metrics of calls, by its conventions for generative AI, sent to a collector by
- * OTLP over HTTP. OpenTelemetry's SDK adds them up; an export is one request of the gateway's own,
- * with a time limit, beside the calls. Loaded only if metrics are sent.
+ * OTLP over HTTP in JSON. An export is one request beside the calls, with a time limit; nothing
+ * waits for it. Loaded only if metrics are sent: OpenTelemetry's SDK would add 20 MB to every
+ * first start.
  *
  * @module
  */
-import type { Attributes, Histogram } from "@opentelemetry/api";
-import {
-  JsonMetricsSerializer,
-  ProtobufMetricsSerializer,
-} from "@opentelemetry/otlp-transformer";
-import { resourceFromAttributes } from "@opentelemetry/resources";
-import {
-  AggregationTemporality,
-  MeterProvider,
-  PeriodicExportingMetricReader,
-  type PushMetricExporter,
-  type ResourceMetrics,
-} from "@opentelemetry/sdk-metrics";
 import { ApiError } from "../../translate/model/error.ts";
 import { gatewayTimers } from "../timers.ts";
 import type { Candidate } from "../upstream/catalogue/model_registry.ts";
@@ -26,6 +14,12 @@ import { upstreamClient } from "../upstream/http/http_client.ts";
 import { VERSION } from "../version.ts";
 import { errorType, inputTokens, placeOf } from "./call_attributes.ts";
 import type { LogEntry } from "./log.ts";
+import {
+  attributeList,
+  type Attributes,
+  type HistogramForm,
+  OtlpHistogram,
+} from "./otlp_histogram.ts";
 import type { OtlpEvent, OtlpSettings } from "./otlp_settings.ts";
 
 /** A call that has ended. */
@@ -52,67 +46,67 @@ export interface OtlpMetrics {
 /** The most time that the last export takes from the end of the process. */
 export const LAST_EXPORT_MS = 2_000;
 
-/** The most combinations of attributes of each metric; further ones are counted as one. */
-const MAX_SERIES = 2_000;
-
 /** The boundaries that the conventions recommend. */
 const SECONDS = Array.from({ length: 14 }, (_, at) => 0.01 * 2 ** at);
 const TOKENS = Array.from({ length: 14 }, (_, at) => 4 ** at);
+
+const DURATION: HistogramForm = {
+  name: "gen_ai.client.operation.duration",
+  unit: "s",
+  description: "GenAI operation duration.",
+  bounds: SECONDS,
+};
+const FIRST_CHUNK: HistogramForm = {
+  name: "gen_ai.client.operation.time_to_first_chunk",
+  unit: "s",
+  description: "Time to receive the first chunk of a stream.",
+  bounds: SECONDS,
+};
+const USAGE: HistogramForm = {
+  name: "gen_ai.client.token.usage",
+  unit: "{token}",
+  description: "Number of input and output tokens used.",
+  bounds: TOKENS,
+};
 
 /** Starts the exports. */
 export function otlpMetrics(
   settings: OtlpSettings,
   onEvent: (event: OtlpEvent) => void,
+  now: () => number = Date.now,
 ): OtlpMetrics {
-  const exporter = otlpExporter(settings, onEvent);
-  const provider = new MeterProvider({
-    resource: resourceFromAttributes({
+  const { intervalMs, isDelta } = settings;
+  const duration = new OtlpHistogram(DURATION);
+  const firstChunk = new OtlpHistogram(FIRST_CHUNK);
+  const usage = new OtlpHistogram(USAGE);
+  const all = [duration, firstChunk, usage];
+  const sender = otlpSender(settings, onEvent);
+  const resource = {
+    attributes: attributeList({
       "service.version": VERSION,
       // Processes that are otherwise equal must not be added to one series.
       "service.instance.id": crypto.randomUUID(),
       ...settings.resource,
     }),
-    readers: [
-      new PeriodicExportingMetricReader({
-        exporter,
-        exportIntervalMillis: settings.intervalMs,
-        exportTimeoutMillis: settings.timeoutMs,
-        cardinalityLimits: { default: MAX_SERIES },
-      }),
-    ],
-  });
-  const meter = provider.getMeter("model-gateway", VERSION);
-  const histogram = (
-    name: string,
-    unit: string,
-    description: string,
-    explicitBucketBoundaries: number[],
-  ): Histogram =>
-    meter.createHistogram(name, {
-      unit,
-      description,
-      advice: { explicitBucketBoundaries },
-    });
-  const duration = histogram(
-    "gen_ai.client.operation.duration",
-    "s",
-    "GenAI operation duration.",
-    SECONDS,
-  );
-  const firstChunk = histogram(
-    "gen_ai.client.operation.time_to_first_chunk",
-    "s",
-    "Time to receive the first chunk of a stream.",
-    SECONDS,
-  );
-  const tokens = histogram(
-    "gen_ai.client.token.usage",
-    "{token}",
-    "Number of input and output tokens used.",
-    TOKENS,
-  );
+  };
+  const exported = async (): Promise<void> => {
+    const metrics = all.flatMap((one) => one.json(now(), isDelta) ?? []);
+    if (metrics.length === 0) return;
+    const putBack = isDelta ? all.map((one) => one.take()) : [];
+    const scope = { name: "model-gateway", version: VERSION };
+    const isSent = await sender.send(JSON.stringify({
+      resourceMetrics: [{ resource, scopeMetrics: [{ scope, metrics }] }],
+    }));
+    if (!isSent) { for (const one of putBack) one(); }
+  };
+  let underWay: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    underWay ??= exported().finally(() => underWay = undefined);
+  }, intervalMs);
+  Deno.unrefTimer(timer);
   return {
     record({ name, entry, candidate, began, vendors }) {
+      const nowMs = now();
       const attributes: Attributes = {
         "gen_ai.operation.name": name,
         ...(entry.model === undefined
@@ -127,9 +121,10 @@ export function otlpMetrics(
         error === undefined
           ? attributes
           : { ...attributes, "error.type": error },
+        nowMs,
       );
       if (entry.stream === true && began && entry.ttfb_ms !== undefined) {
-        firstChunk.record(entry.ttfb_ms / 1000, attributes);
+        firstChunk.record(entry.ttfb_ms / 1000, attributes, nowMs);
       }
       if (error !== undefined) return;
       for (
@@ -139,27 +134,29 @@ export function otlpMetrics(
         ] as const
       ) {
         if (count === undefined) continue;
-        tokens.record(count, { ...attributes, "gen_ai.token.type": type });
+        usage.record(
+          count,
+          { ...attributes, "gen_ai.token.type": type },
+          nowMs,
+        );
       }
     },
     async close() {
-      // A failed export is an event; the end of the process must not depend on it.
-      await provider.shutdown({ timeoutMillis: LAST_EXPORT_MS }).catch(
-        () => {},
-      );
-      await exporter.end();
+      clearInterval(timer);
+      const limit = setTimeout(sender.end, LAST_EXPORT_MS);
+      await underWay;
+      await exported();
+      clearTimeout(limit);
+      await sender.end();
     },
   };
 }
 
-/** One export after another, each with a time limit. */
-function otlpExporter(
-  { url, protocol, headers, isCompressed, isDelta, timeoutMs }: OtlpSettings,
+/** Sends exports, each with a time limit, and reports when they begin to fail and to arrive. */
+function otlpSender(
+  { url, headers, isCompressed, timeoutMs }: OtlpSettings,
   onEvent: (event: OtlpEvent) => void,
-): PushMetricExporter & { end(): Promise<void> } {
-  const [serializer, contentType] = protocol === "http/json"
-    ? [JsonMetricsSerializer, "application/json"] as const
-    : [ProtobufMetricsSerializer, "application/x-protobuf"] as const;
+): { send(text: string): Promise<boolean>; end(): Promise<void> } {
   const client = upstreamClient({
     connectTimeoutMs: timeoutMs,
     firstByteTimeoutMs: timeoutMs,
@@ -167,24 +164,15 @@ function otlpExporter(
   }, gatewayTimers());
   const ended = new AbortController();
   let failedFor: string | undefined;
-  const outcome = (reason: string | undefined): void => {
-    if (reason === failedFor) return;
-    if (reason !== undefined) {
-      onEvent({ type: "metrics_export_fails", reason });
-    } else onEvent({ type: "metrics_export_works" });
-    failedFor = reason;
-  };
-  /** The reason why the export did not arrive; it contains neither address nor header. */
-  const send = async (
-    metrics: ResourceMetrics,
-  ): Promise<string | undefined> => {
+  /** The reason why an export did not arrive; it contains neither address nor header. */
+  const reasonOf = async (text: string): Promise<string | undefined> => {
     const limit = AbortSignal.timeout(timeoutMs);
     try {
-      const plain = serializer.serializeRequest(metrics) ?? new Uint8Array(0);
+      const plain = new TextEncoder().encode(text);
       const { status, body } = await client.call({
         url,
         headers: {
-          "content-type": contentType,
+          "content-type": "application/json",
           "user-agent": `model-gateway/${VERSION}`,
           ...(isCompressed ? { "content-encoding": "gzip" } : {}),
           ...headers,
@@ -201,27 +189,27 @@ function otlpExporter(
     }
   };
   return {
-    async export(metrics, done) {
-      const reason = await send(metrics);
-      outcome(reason);
-      // The SDK would write a failure to standard error; the event is in the log.
-      done({ code: 0 });
+    async send(text) {
+      const reason = await reasonOf(text);
+      if (reason !== failedFor) {
+        onEvent(
+          reason === undefined
+            ? { type: "metrics_export_works" }
+            : { type: "metrics_export_fails", reason },
+        );
+      }
+      failedFor = reason;
+      return reason === undefined;
     },
-    forceFlush: () => Promise.resolve(),
-    shutdown: () => Promise.resolve(),
     async end() {
       ended.abort();
       await client.close();
     },
-    selectAggregationTemporality: () =>
-      isDelta
-        ? AggregationTemporality.DELTA
-        : AggregationTemporality.CUMULATIVE,
   };
 }
 
-async function gzip(bytes: Uint8Array): Promise<Uint8Array> {
-  const stream = new Blob([new Uint8Array(bytes)]).stream().pipeThrough(
+async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  const stream = new Blob([bytes]).stream().pipeThrough(
     new CompressionStream("gzip"),
   );
   return new Uint8Array(await new Response(stream).arrayBuffer());

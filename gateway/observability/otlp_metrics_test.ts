@@ -41,7 +41,6 @@ Deno.test("otlpMetrics() has a bounded number of series, and loses no call", asy
   });
   const metrics = otlpMetrics({
     url: `http://127.0.0.1:${server.addr.port}/v1/metrics`,
-    protocol: "http/json",
     headers: {},
     isCompressed: false,
     isDelta: false,
@@ -62,4 +61,40 @@ Deno.test("otlpMetrics() has a bounded number of series, and loses no call", asy
     );
     assert.equal(count % 5_000, 0);
   }
+});
+
+Deno.test("otlpMetrics() sends what has happened since the last export that arrived, if asked for", async () => {
+  const counts: number[] = [];
+  const answers = [500, 200, 200];
+  const third = Promise.withResolvers<void>();
+  const server = Deno.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    onListen: () => {},
+  }, async (request) => {
+    const { resourceMetrics: [one] } = await request.json();
+    const { histogram } = one.scopeMetrics[0].metrics[0];
+    assert.equal(histogram.aggregationTemporality, 1);
+    counts.push(Number(histogram.dataPoints[0].count));
+    if (counts.length === 2) metrics.record(callOf(1));
+    if (counts.length === 3) third.resolve();
+    return new Response("{}", { status: answers.shift() ?? 200 });
+  });
+  const events: string[] = [];
+  const metrics = otlpMetrics({
+    url: `http://127.0.0.1:${server.addr.port}/v1/metrics`,
+    headers: {},
+    isCompressed: false,
+    isDelta: true,
+    intervalMs: 20,
+    timeoutMs: 10_000,
+    resource: {},
+  }, ({ type }) => events.push(type));
+  metrics.record(callOf(1));
+  metrics.record(callOf(1));
+  await third.promise;
+  await metrics.close();
+  await server.shutdown();
+  assert.deepEqual(counts, [2, 2, 1]);
+  assert.deepEqual(events, ["metrics_export_fails", "metrics_export_works"]);
 });

@@ -10,7 +10,6 @@
 export interface OtlpSettings {
   /** With its path. */
   readonly url: string;
-  readonly protocol: "http/protobuf" | "http/json";
   /** May have a secret; never shown. */
   readonly headers: Readonly<Record<string, string>>;
   readonly isCompressed: boolean;
@@ -107,6 +106,8 @@ export function otlpSettings(
         name,
         "must be a list such as name=value,other=value, with %2C for a comma in a value",
       ));
+  // A receiver of OTLP over HTTP takes both, by the content type; JSON is sent.
+  among(specific(env, "PROTOCOL"), ["http/json", "http/protobuf"]);
   const intervalMs = milliseconds(
     named("OTEL_METRIC_EXPORT_INTERVAL"),
     DEFAULT_INTERVAL_MS,
@@ -122,7 +123,6 @@ export function otlpSettings(
     url: endpoint.name.includes("METRICS") || !isAddress
       ? base
       : `${base.replace(/\/+$/, "")}/v1/metrics`,
-    protocol: among(specific(env, "PROTOCOL"), ["http/protobuf", "http/json"]),
     headers,
     isCompressed: among(specific(env, "COMPRESSION"), ["none", "gzip"]) ===
       "gzip",

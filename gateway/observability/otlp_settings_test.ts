@@ -48,7 +48,6 @@ Deno.test("otlpSettings() prefers the settings of metrics to those of every sign
   assert.deepEqual(problems, []);
   assert.deepEqual(settings, {
     url: "http://127.0.0.1:2/own",
-    protocol: "http/json",
     headers: { a: "1", b: "x=y" },
     isCompressed: false,
     isDelta: true,

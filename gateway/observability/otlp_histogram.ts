@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What tells the series of a metric apart. */
+/** By what series of a metric differ. */
 export type Attributes = Readonly<Record<string, string | number | true>>;
 
 interface Series {

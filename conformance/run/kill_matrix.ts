@@ -15,6 +15,9 @@ export function killMatrix(outcome: SelftestOutcome): string {
     ...matrixOf(live),
     ...survivors(live.kills).map((text) => `out of sight  ${text}`),
     ...unproved.map((id) => `UNPROVED  ${id} is failed live by no mutant`),
+    ...replay.unnoticed.map((name) =>
+      `UNNOTICED  ${name} is noticed by no check`
+    ),
     ...strays.map((stray) => `STRAY  ${stray}`),
     "",
     ...ratesOf("replay", replay),

@@ -18,6 +18,7 @@ import type { Scenario } from "../suite/scenario.ts";
 import type { TargetProfile } from "../suite/route.ts";
 import { judge, type Result } from "./judge.ts";
 import { playOnReference, type ReferenceRun } from "./on_reference.ts";
+import { unnoticed } from "./spoil_replies.ts";
 import { changesOnlyReplies, rewriteRecord } from "./rewrite_record.ts";
 
 /** One check against one mutant. */
@@ -38,6 +39,8 @@ export interface Proof {
   readonly reference: readonly Result[];
   /** Every pair of check and mutant that was run. */
   readonly kills: readonly Kill[];
+  /** Generic faults of replies that no check notices; sought where all checks run. */
+  readonly unnoticed: readonly string[];
   /** Duration. */
   readonly seconds: number;
 }
@@ -46,7 +49,7 @@ export interface Proof {
 export interface SelftestOutcome {
   /**
    * True when, with the replay upstream, all checks pass on the reference gateway and no mutant
-   * survives, and when, live, no check fails on the reference gateway and each is failed by a
+   * survives, a check notices every generic fault, and when, live, no check fails on the reference gateway and each is failed by a
    * mutant.
    */
   readonly proved: boolean;
@@ -90,7 +93,8 @@ export async function runSelftest(
         replay.kills.every(({ killed }) => killed) &&
         live.reference.every(({ verdict }) =>
           verdict === "pass" || verdict === "unclear"
-        ) && unproved.length === 0 && strays.length === 0,
+        ) && unproved.length === 0 && strays.length === 0 &&
+        replay.unnoticed.length === 0,
       replay,
       live,
       unproved,
@@ -112,7 +116,7 @@ async function prove(
   const startMs = performance.now();
   const judged = checks.filter((check) => judgedIn(check, mode));
   if (judged.length === 0) {
-    return { reference: [], kills: [], seconds: 0 };
+    return { reference: [], kills: [], unnoticed: [], seconds: 0 };
   }
   const golden = await runOn(upstream, mode, {}, judged);
   const wanted = new Map<string, Check[]>();
@@ -135,8 +139,11 @@ async function prove(
     }
   };
   await Promise.all(Array.from({ length: MUTANTS_AT_A_TIME }, work));
+  const unseen = mode === "replay" && checks.length === CHECKS.length
+    ? unnoticed(golden.records, judged, golden.redaction)
+    : [];
   const seconds = (performance.now() - startMs) / 1000;
-  return { reference: golden.results, kills, seconds };
+  return { reference: golden.results, kills, unnoticed: unseen, seconds };
 }
 
 /** True for a mutant whose requests may wait for a time limit; these begin, so that none ends late. */

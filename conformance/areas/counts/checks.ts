@@ -1,6 +1,6 @@
 /** Checks of the area `counts`: a rule is written once for every format of requests. */
-import type { Exchange } from "../../evidence/exchange.ts";
-import { at, numberAt } from "../../evidence/json_path.ts";
+import { type Exchange, headerOf } from "../../evidence/exchange.ts";
+import { at, brief, numberAt } from "../../evidence/json_path.ts";
 import type { Json } from "@model-gateway/replay/json";
 import { parseRequest } from "@model-gateway/replay/parse_request";
 import { inputTokens } from "@model-gateway/replay/token_count";
@@ -28,6 +28,8 @@ import {
   some,
   statusIs,
 } from "../../suite/finding.ts";
+import { contentType } from "../transport/checks_request_ids.ts";
+import { refusalMembers, refusalWords } from "../replies/refusals.ts";
 import { NAMES } from "./scenarios.ts";
 
 const SECTION = "Counts (beyond the base specification)";
@@ -44,7 +46,7 @@ interface CountRule {
     format: CountFormat,
     e: Evidence,
   ) => readonly Finding[];
-  readonly misses: (format: CountFormat) => Misses;
+  readonly misses: (format: CountFormat, name: CountName) => Misses;
 }
 
 /** The checks of a rule, one for each format. */
@@ -58,7 +60,7 @@ function onEveryFormat(
       needs: COUNT_FORMATS[name].feature,
       reads: [reads],
       judge: (e) => judge(name, COUNT_FORMATS[name], e),
-      misses: misses(COUNT_FORMATS[name]),
+      misses: misses(COUNT_FORMATS[name], name),
     }])
   );
 }
@@ -77,6 +79,28 @@ function counts(
 
 const isCount = (x: Context, { endpoint }: CountFormat): boolean =>
   x.does === "count" && x.endpoint === endpoint;
+
+type Refusals = ReturnType<typeof refusalMembers>;
+
+/** A rule about the refusals of each format. */
+function ofRefusals(
+  rule: (...of: Parameters<typeof refusalMembers>) => Refusals,
+): Readonly<Record<CountName, Refusals>> {
+  const of = (name: CountName): Refusals =>
+    rule(
+      name,
+      (x) => isCount(x, COUNT_FORMATS[name]),
+      ({ label }) => label.startsWith(`${name}/`),
+    );
+  return {
+    messages: of("messages"),
+    chat: of("chat"),
+    responses: of("responses"),
+    generate_content: of("generate_content"),
+  };
+}
+const REFUSALS = ofRefusals(refusalMembers);
+const REFUSAL_WORDS = ofRefusals(refusalWords);
 
 /** Puts a value in place of the count. */
 function put(format: CountFormat, value: Json | undefined): Hooks {
@@ -253,6 +277,66 @@ export const COUNTS_CHECKS: readonly Check[] = [
     misses: (format) => ({
       open: {
         admit: (problem, x) => isCount(x, format) ? undefined : problem,
+      },
+    }),
+  }),
+  ...onEveryFormat({
+    id: "content-type",
+    rule: "A count is a JSON object under `application/json`.",
+    reads: "counts",
+    judge: (name, _, e) =>
+      e.replies(`${name}/*/*`).map((x) => contentType(x, "application/json")),
+    misses: (format) => {
+      const typed = (type: string): Hooks => ({
+        reply: (reply, x) =>
+          isCount(x, format) && reply.status === 200
+            ? { ...reply, headers: { ...reply.headers, "content-type": type } }
+            : reply,
+      });
+      return {
+        text: typed("text/plain"),
+        latin1: typed("application/json; charset=iso-8859-1"),
+      };
+    },
+  }),
+  ...onEveryFormat({
+    id: "refusals",
+    rule: "A refusal has the members of its format's other refusals.",
+    reads: "counts-refused",
+    judge: (name, _, e) => REFUSALS[name].judge(e),
+    misses: (_, name) => REFUSALS[name].misses,
+  }),
+  ...onEveryFormat({
+    id: "refusal-words",
+    rule: "The words of a refusal fit its status.",
+    level: "convention",
+    reads: "counts-refused",
+    judge: (name, _, e) => REFUSAL_WORDS[name].judge(e),
+    misses: (_, name) => REFUSAL_WORDS[name].misses,
+  }),
+  ...onEveryFormat({
+    id: "delay",
+    rule: "A client learns after which time it may count again.",
+    mode: "replay",
+    reads: "counts-limited",
+    judge: (name, _, e) =>
+      e.matching(`${name}/*/limited`).filter((x) => x.head?.status === 429).map(
+        (x) => {
+          const delay = name === "generate_content"
+            ? brief(at(x.json, "error.details"), 4000)
+            : headerOf(x, "retry-after") ?? "none";
+          return observed("delay", delay, x).mustBe(
+            "7 seconds",
+            delay === "7" || delay.includes('"retryDelay":"7s"'),
+          );
+        },
+      ),
+    misses: (format) => ({
+      lost: {
+        problem: ({ retryAfter, ...problem }, x) =>
+          isCount(x, format) || retryAfter === undefined
+            ? problem
+            : { ...problem, retryAfter },
       },
     }),
   }),

@@ -9,46 +9,13 @@ import {
 import { type Check, type Faults, shared } from "../../suite/check.ts";
 import { isObject, type Json, objectOf } from "@model-gateway/replay/json";
 import { refusal, without, withType, withValue } from "./faults.ts";
+import { MESSAGE_TYPES, plainMessage, TYPES_OF } from "./refusal_words.ts";
 import { fitsStatus } from "./type_of_status.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 
 const PROVED_BY = ["wrong-bodies"];
-
-/** The error types that the message format's own libraries know. */
-export const MESSAGE_TYPES: readonly string[] = [
-  "invalid_request_error",
-  "authentication_error",
-  "billing_error",
-  "permission_error",
-  "not_found_error",
-  "conflict_error",
-  "request_too_large",
-  "rate_limit_error",
-  "timeout_error",
-  "overloaded_error",
-  "api_error",
-];
-
-/** The error types that fit a status in the message format. */
-const TYPES_OF: Readonly<Record<number, readonly string[]>> = {
-  400: ["invalid_request_error", "billing_error"],
-  401: ["authentication_error"],
-  402: ["billing_error"],
-  403: ["permission_error", "billing_error"],
-  404: ["not_found_error"],
-  405: ["invalid_request_error", "not_found_error"],
-  413: ["request_too_large", "invalid_request_error"],
-  415: ["invalid_request_error"],
-  422: ["invalid_request_error"],
-  429: ["rate_limit_error", "billing_error"],
-  500: ["api_error"],
-  502: ["api_error", "overloaded_error"],
-  503: ["api_error", "overloaded_error"],
-  504: ["timeout_error", "api_error"],
-  529: ["overloaded_error"],
-};
 
 /** All refusals in the run by the three operations, of requests that a library can send. */
 function refusals(
@@ -91,14 +58,6 @@ function ofEvery(
 
 function word(value: Json | undefined): boolean {
   return typeof value === "string" && value.trim() !== "";
-}
-
-/** A message for people and programs: no HTML page, no nested JSON, no stack trace. */
-export function plainMessage(value: Json | undefined): boolean {
-  return typeof value === "string" && value.trim() !== "" &&
-    !/<\/?(html|body|head|center|h1|title|!doctype)\b/i.test(value) &&
-    !/^\s*[[{]\s*["{[]/.test(value) && !/\n\s+at \S+/.test(value) &&
-    !/^(null|undefined|none|\[object Object\])$/i.test(value.trim());
 }
 
 export const REFUSAL_BODY_CHECKS: readonly Check[] = [

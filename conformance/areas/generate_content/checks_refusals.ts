@@ -1,35 +1,22 @@
 /** Checks of the area `generate_content`: refusals, and upstreams that fail. */
 import type { Exchange } from "../../evidence/exchange.ts";
-import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
+import { listAt, textAt } from "../../evidence/json_path.ts";
 import type { Json } from "@model-gateway/replay/json";
 import {
   inErrors,
   status,
 } from "../../reference_gateway/change_generate_content.ts";
-import type { Hooks } from "../../reference_gateway/hooks.ts";
+import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import type { Evidence } from "../../suite/evidence.ts";
-import { observed, some, statusIs } from "../../suite/finding.ts";
-import { plainMessage } from "../errors/checks_refusal_body.ts";
-import { contentType } from "../transport/checks_request_ids.ts";
+import { observed, statusIs } from "../../suite/finding.ts";
+import { refusalMembers, refusalWords } from "../replies/refusals.ts";
 import { WRONG } from "./scenarios_refusals.ts";
 
 const REFUSED = ["generate-content-wrong", "generate-content-refused"];
 
-/** The word of each status. */
-const WORDS: Readonly<Record<number, readonly string[]>> = {
-  400: ["INVALID_ARGUMENT", "FAILED_PRECONDITION"],
-  401: ["UNAUTHENTICATED"],
-  403: ["PERMISSION_DENIED"],
-  404: ["NOT_FOUND"],
-  429: ["RESOURCE_EXHAUSTED"],
-  503: ["UNAVAILABLE"],
-  504: ["DEADLINE_EXCEEDED"],
-};
-
-function refusals(e: Evidence): readonly Exchange[] {
-  return e.exchanges.filter(({ head }) => (head?.status ?? 0) >= 400);
-}
+const IS_CONTENT = ({ endpoint }: Context): boolean =>
+  endpoint === "generate_content";
+const WORDS = refusalWords("generate_content", IS_CONTENT);
 
 /** The detail of a kind in a refusal. */
 function detailOf(x: Exchange, kind: string): Json | undefined {
@@ -88,59 +75,16 @@ export const GENERATE_CONTENT_REFUSAL_CHECKS: readonly Check[] = checksWith({
     id: "generate_content.error-body",
     rule:
       "A refusal is a JSON object with `error`, whose members are `code`, `message`, `status` and, where there is more to say, `details`.",
-    judge: (e) =>
-      some(
-        refusals(e).flatMap((x) =>
-          [
-            observed("error", x.text.slice(0, 300), x).mustBe(
-              "code, message, status and details",
-              Number.isInteger(at(x.json, "error.code")) &&
-                plainMessage(at(x.json, "error.message")) &&
-                /^[A-Z_]+$/.test(textAt(x.json, "error.status")) &&
-                Array.isArray(at(x.json, "error.details") ?? []),
-            ),
-            contentType(x, "application/json"),
-          ].flat()
-        ),
-        "a refusal",
-      ),
-    misses: {
-      bare: inErrors((error) => error["message"]),
-      "code-lost": inErrors(({ code: _, ...error }) => error),
-      "code-text": inErrors((error) => ({ ...error, code: "400" })),
-      "message-lost": inErrors(({ message: _, ...error }) => error),
-      "status-lost": inErrors(({ status: _, ...error }) => error),
-      "status-small": inErrors((error) => ({
-        ...error,
-        status: textAt(error, "status").toLowerCase(),
-      })),
-      "details-object": inErrors((error) => ({ ...error, details: {} })),
-    },
+    ...refusalMembers("generate_content", IS_CONTENT),
   },
   {
     id: "generate_content.error-words",
     rule:
       "`code` is the HTTP status, and `status` its word: `INVALID_ARGUMENT` for 400, `UNAUTHENTICATED` for 401, `NOT_FOUND` for 404, `RESOURCE_EXHAUSTED` for 429, `UNAVAILABLE` for 503.",
-    judge: (e) =>
-      some(
-        refusals(e).map((x) => {
-          const code = x.head?.status ?? 0;
-          const word = textAt(x.json, "error.status");
-          return observed(
-            "code and status",
-            `${at(x.json, "error.code")} ${word}`,
-            x,
-          ).mustBe(
-            `${code} ${(WORDS[code] ?? ["a word"]).join(" or ")}`,
-            numberAt(x.json, "error.code") === code &&
-              (WORDS[code]?.includes(word) ?? word !== ""),
-          );
-        }),
-        "a refusal",
-      ),
+    judge: WORDS.judge,
     misses: {
+      ...WORDS.misses,
       "code-fixed": inErrors((error) => ({ ...error, code: 500 })),
-      "word-fixed": inErrors((error) => ({ ...error, status: "INTERNAL" })),
       "401-as-permission": worded(401, "PERMISSION_DENIED"),
     },
   },

@@ -6,6 +6,7 @@ import {
   everyContentReply,
   expectedContent,
   formOf,
+  nameOf,
   objectsOf,
 } from "../../endpoints/read_generate_content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -26,7 +27,9 @@ import { count } from "../../endpoints/reply_form.ts";
 
 /** The streams of both forms that were answered 200. */
 function streams(e: Evidence): readonly Exchange[] {
-  return everyContentReply(e).filter((x) => formOf(x) !== "whole");
+  return everyContentReply(e).filter((x) =>
+    formOf(x) !== "whole" && nameOf(x) !== "blocked"
+  );
 }
 
 /** The streams whose upstream failed. */
@@ -200,8 +203,9 @@ export const GENERATE_CONTENT_STREAM_CHECKS: readonly Check[] = checksWith({
         broken(e).map((x) => {
           const all = objectsOf(x);
           return observed("the end", brief(all.slice(-2), 400), x).mustBe(
-            "an error and no finishReason",
+            "one error and no finishReason",
             textAt(all.at(-1), "error.message") !== "" &&
+              all.filter((each) => each["error"] !== undefined).length === 1 &&
               all.every((each) =>
                 at(each, "candidates.0.finishReason") === undefined
               ),
@@ -211,6 +215,10 @@ export const GENERATE_CONTENT_STREAM_CHECKS: readonly Check[] = checksWith({
       ),
     misses: {
       "as-end": FAILED_AS_END,
+      "twice": frames(
+        "generate_content",
+        (data, _, frame) => data["error"] === undefined ? data : [frame, frame],
+      ),
       "silent": frames(
         "generate_content",
         (data) => data["error"] === undefined ? data : undefined,

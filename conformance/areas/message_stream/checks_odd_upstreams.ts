@@ -8,7 +8,7 @@ import type { Json } from "@model-gateway/replay/json";
 import { withoutContent } from "./faults.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
-import { MESSAGE_TYPES, plainMessage } from "../errors/checks_refusal_body.ts";
+import { MESSAGE_TYPES, plainMessage } from "../errors/refusal_words.ts";
 import {
   blocksOf,
   messageStreams,

@@ -22,7 +22,7 @@ import {
   without,
 } from "../transport/faults.ts";
 import { contentType, header } from "../transport/checks_request_ids.ts";
-import { plainMessage } from "../errors/checks_refusal_body.ts";
+import { plainMessage } from "../errors/refusal_words.ts";
 import { fitsStatus } from "../errors/type_of_status.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";

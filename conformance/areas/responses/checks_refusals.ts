@@ -4,14 +4,12 @@ import {
   type Finding,
   NotTestable,
   observed,
-  some,
   statusIs,
 } from "../../suite/finding.ts";
 import { withAt } from "../../reference_gateway/change_reply.ts";
 import {
   accepts,
   below,
-  inErrors,
   inFrames,
   inProblems,
   ONE,
@@ -20,12 +18,14 @@ import {
   without,
 } from "./faults.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
-import { at, textAt } from "../../evidence/json_path.ts";
+import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
+import { refusalMembers } from "../replies/refusals.ts";
 import { textOf, typeOf } from "../../endpoints/read_responses.ts";
+import { follows } from "./grammar_finding.ts";
 import { UNKNOWN_IDS, UNSERVED, WRONG } from "./scenarios_refusals.ts";
 
 /** Findings that each of these requests is refused with 400 and names its mistake. */
@@ -75,26 +75,10 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
     rule:
       "A refusal is a JSON object with `error`, whose members are `message`, `type`, `param` and `code`; the last two may be null.",
     reads: ["responses-wrong", "responses-methods", "responses-unknown-ids"],
-    judge: (e) =>
-      some(
-        e.exchanges.filter((x) => (x.head?.status ?? 0) >= 400).map((x) => {
-          const error = at(x.json, "error");
-          const isNamed = (name: string): boolean =>
-            textAt(error, name).trim() !== "";
-          const isOpen = (name: string): boolean =>
-            at(error, name) === null || isNamed(name);
-          return observed("error", x.text.slice(0, 300), x).mustBe(
-            "message, type, param and code",
-            isNamed("message") && isNamed("type") && isOpen("param") &&
-              isOpen("code"),
-          );
-        }),
-        "a refusal",
-      ),
-    faults: {
-      "responses-error-bare": inErrors((error) => error["message"]),
-      "responses-error-no-param": inErrors(({ param: _, ...error }) => error),
-    },
+    ...refusalMembers(
+      "responses",
+      ({ endpoint }) => endpoint === "responses",
+    ),
   },
   {
     id: "responses.wrong-requests",
@@ -309,7 +293,13 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
         ).mustBe(
           "error, then response.failed with the message",
           index >= 0 && message !== "" && index === x.frames.length - 2 &&
-            textAt(error?.json, "error.message") === message &&
+            ["message", "code", "param"].every((name) =>
+              sameJson(
+                at(error?.json, name) ?? null,
+                at(error?.json, `error.${name}`) ?? null,
+              )
+            ) &&
+            /^[a-z][\w.-]*$/.test(textAt(error?.json, "error.type")) &&
             at(error?.json, "code") !== undefined &&
             textAt(last?.json, "type") === "response.failed" &&
             textAt(last?.json, "response.status") === "failed" &&
@@ -317,6 +307,14 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
         );
       }),
     faults: {
+      "responses-error-code-other": inFrames(
+        /^error$/,
+        (data) => ({ ...data, code: "another" }),
+      ),
+      "responses-error-untyped": inFrames(
+        /^error$/,
+        (data) => withAt(data, "error.type", undefined),
+      ),
       "responses-error-only": without(/^failed$/),
       "responses-failed-only": without(/^error$/),
       "responses-error-nested-only": inFrames(
@@ -331,6 +329,22 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
         part: (part) =>
           part.type === "failed" ? [{ type: "stop", cause: "end" }] : [part],
       },
+    },
+  },
+  {
+    id: "responses.broken-frames",
+    rule: "The `event` of a frame equals the `type` of its data.",
+    section: "Responses stream",
+    mode: "replay",
+    reads: ["responses-broken"],
+    of: broken,
+    each: follows("event", "sequence"),
+    faults: {
+      "responses-error-unnamed": inFrames(/^error$/, (data) => [{ data }]),
+      "responses-error-unnumbered": inFrames(
+        /^error$/,
+        ({ sequence_number: _, ...data }) => data,
+      ),
     },
   },
   {

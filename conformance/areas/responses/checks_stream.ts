@@ -1,7 +1,12 @@
 /** Checks of the area `responses`: the frames of a stream. */
-import { type Check, checksWith } from "../../suite/check.ts";
+import { type Check, checksWith, type Misses } from "../../suite/check.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
-import { objectOf } from "@model-gateway/replay/json";
+import {
+  type Json,
+  type JsonObject,
+  objectOf,
+} from "@model-gateway/replay/json";
+import type { Hooks } from "../../reference_gateway/hooks.ts";
 import {
   count,
   END,
@@ -14,24 +19,30 @@ import {
 import { withAt } from "../../reference_gateway/change_reply.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { type Finding, observed } from "../../suite/finding.ts";
-import { faultsIn, type GrammarRule } from "./grammar.ts";
+import { follows } from "./grammar_finding.ts";
 
-/** Judges a stream by some rules of the grammar, or by all when none is given. */
-function follows(...rules: readonly GrammarRule[]): (x: Exchange) => Finding {
-  return (x) => {
-    const fault = faultsIn(x.frames).find(({ rule }) =>
-      rules.length === 0 || rules.includes(rule)
-    );
-    return observed(
-      fault === undefined ? "frames" : `frame ${fault.frame?.at ?? "none"}`,
-      fault?.frame?.data ?? `${x.frames.length} frames`,
-      x,
-      fault?.frame,
-    ).mustBe(
-      fault?.expected ?? "in the order of the format",
-      fault === undefined,
-    );
+const OPENAI = "https://platform.openai.com/docs/api-reference/responses-";
+
+/** Changes the call that is added. */
+function addedCall(change: (item: JsonObject) => JsonObject): Hooks {
+  return inFrames(
+    /^output_item\.added$/,
+    (data) =>
+      at(data, "item.call_id") === undefined
+        ? data
+        : { ...data, item: change(objectOf(data["item"])) },
+  );
+}
+
+/** Near misses of a string that a call has from its beginning. */
+function inAdded(name: string): Misses {
+  const put = (value: (text: string) => Json): Hooks =>
+    addedCall((item) => ({ ...item, [name]: value(textAt(item, name)) }));
+  return {
+    [`${name}-cut`]: put((text) => text.slice(0, -1)),
+    [`${name}-doubled`]: put((text) => text + text),
+    [`${name}-other-case`]: put((text) => text.toUpperCase()),
+    [`${name}-list`]: put((text) => [text]),
   };
 }
 
@@ -266,6 +277,31 @@ export const RESPONSES_STREAM_CHECKS: readonly Check[] = checksWith({
             "response.output",
             listAt(data, "response.output").toReversed(),
           ),
+      ),
+    },
+  },
+  {
+    id: "responses.stream-items-kept",
+    rule:
+      "What an item has when it is added stays: its type, its role, its name and its ids. Its texts and lists begin empty.",
+    source: `${OPENAI}streaming, response.output_item.added`,
+    each: follows("kept"),
+    misses: {
+      ...inAdded("name"),
+      ...inAdded("call_id"),
+      "arguments-absent": addedCall(({ arguments: _, ...item }) => item),
+      "arguments-object": addedCall((item) =>
+        "arguments" in item ? { ...item, arguments: {} } : item
+      ),
+      "arguments-begun": addedCall((item) =>
+        "arguments" in item ? { ...item, arguments: "{" } : item
+      ),
+      "part-null": inFrames(
+        /_part\.added$/,
+        (data) =>
+          at(data, "part.text") === undefined
+            ? data
+            : withAt(data, "part.text", null),
       ),
     },
   },

@@ -30,7 +30,8 @@ export type GrammarRule =
   | "id"
   | "text"
   | "delta"
-  | "output";
+  | "output"
+  | "kept";
 
 /** The event names about one kind of text, and where the text belongs. */
 interface TextKind {
@@ -52,6 +53,15 @@ const TEXTS: Readonly<Record<string, TextKind>> = {
   },
   function_call_arguments: { item: "function_call", field: "arguments" },
   custom_tool_call_input: { item: "custom_tool_call", field: "input" },
+};
+
+/** The members of an item that are known when it is added. */
+const STAYS = ["type", "role", "name", "namespace", "call_id"];
+
+/** The lists of an item that are empty when it is added. */
+const LISTS: Readonly<Record<string, readonly string[]>> = {
+  message: ["content"],
+  reasoning: ["summary"],
 };
 
 /** The kind of text in a part, by the part's type. */
@@ -76,6 +86,7 @@ const KNOWN =
 interface OpenItem {
   readonly id: string;
   readonly type: string;
+  readonly added: Json | undefined;
   /** The texts of its finished parts. */
   readonly parts: string[];
   /** The kind of text that is open, and the text so far. */
@@ -160,9 +171,20 @@ export function faultsIn(all: readonly Frame[]): readonly GrammarFault[] {
       frame,
       "a call with its name and call_id",
     );
+    const begins = Object.values(TEXTS).filter((text) =>
+      text.part === undefined && text.item === type
+    ).every(({ field }) => at(item, field) === "");
+    const lists = LISTS[type] ?? [];
+    expect(
+      begins && lists.every((name) => sameJson(at(item, name), [])),
+      "kept",
+      frame,
+      "an item whose texts and lists are empty",
+    );
     items.push({
       id: textAt(item, "id"),
       type,
+      added: item,
       parts: [],
       text: "",
       told: false,
@@ -193,12 +215,14 @@ export function faultsIn(all: readonly Frame[]): readonly GrammarFault[] {
       expect(item.kind === undefined, "order", frame, "no open part");
       expect(text.item === item.type, "order", frame, `part of ${text.item}`);
       judgeIndex(frame, item, text);
+      expect(at(part, text.field) === "", "kept", frame, "an empty text");
       item.kind = kind;
       item.text = "";
       item.told = false;
       return;
     }
     expect(item.kind === kind && item.told, "order", frame, "after its text");
+    judgeIndex(frame, item, text);
     expect(textAt(part, text.field) === item.text, "text", frame, item.text);
     item.parts.push(item.text);
     delete item.kind;
@@ -246,6 +270,14 @@ export function faultsIn(all: readonly Frame[]): readonly GrammarFault[] {
     if (item === undefined) return;
     item.isDone = true;
     const whole = at(frame.json, "item");
+    for (const name of STAYS) {
+      expect(
+        sameJson(at(whole, name) ?? null, at(item.added, name) ?? null),
+        "kept",
+        frame,
+        `${name} as when it was added`,
+      );
+    }
     const call = Object.values(TEXTS).find((text) =>
       text.item === item.type && text.part === undefined
     );

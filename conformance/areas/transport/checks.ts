@@ -27,7 +27,8 @@ import {
   fixtureContent,
   textAndCalls,
 } from "../../evidence/content.ts";
-import { headerOf, isStream } from "../../evidence/exchange.ts";
+import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
+import type { Evidence } from "../../suite/evidence.ts";
 import { containedKey } from "../../evidence/redaction.ts";
 import { PHASES } from "./scenarios.ts";
 import { TRANSPORT_HEAD_CHECKS } from "./checks_heads.ts";
@@ -62,6 +63,14 @@ function hangUp(
       }),
     faults,
   };
+}
+
+/** Replies whose content type is JSON, unless the suite left before their end. */
+function jsonReplies(e: Evidence): readonly Exchange[] {
+  return e.exchanges.filter((x) =>
+    x.ending !== "hung-up" &&
+    /^application\/json\b/i.test(headerOf(x, "content-type") ?? "")
+  );
 }
 
 export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
@@ -194,6 +203,35 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       faults: {
         "stream-reset-at-end": ending((writer) => writer.reset()),
         "stream-never-ends": ending(() => {}),
+      },
+    },
+    {
+      id: "transport.json-complete",
+      source: "RFC 9112, 8",
+      rule: "A JSON reply is complete by its framing.",
+      mode: "both",
+      reads: "everything",
+      provedBy: [KEYS_SCENARIO, TEXT_SCENARIO],
+      judge: (e) =>
+        some(
+          jsonReplies(e).map((x) =>
+            observed("end of the body", x.problem ?? x.ending, x).mustBe(
+              "complete",
+              x.ending === "complete",
+            )
+          ),
+          "JSON",
+        ),
+      faults: {
+        "json-cut-and-reset": {
+          writer: (writer, { stream }) =>
+            stream ? writer : {
+              ...writer,
+              piece: (bytes) =>
+                writer.piece(bytes.subarray(0, bytes.length / 2)),
+              end: () => writer.reset(),
+            },
+        },
       },
     },
     {

@@ -1,0 +1,143 @@
+/** Checks of the area `embeddings`: refusals and failures. */
+import { headerOf } from "../../evidence/exchange.ts";
+import { at, brief, textAt } from "../../evidence/json_path.ts";
+import { isObject } from "@model-gateway/replay/json";
+import type { Context } from "../../reference_gateway/hooks.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import { observed, statusIs } from "../../suite/finding.ts";
+import { refusalMembers, refusalWords } from "../replies/refusals.ts";
+import { WRONG } from "./scenarios.ts";
+import { COMMON } from "./vectors.ts";
+import { status } from "./faults.ts";
+
+const IS_EMBEDDING = ({ endpoint }: Context): boolean =>
+  endpoint === "embeddings";
+
+/** Part of `EMBEDDINGS_CHECKS`. */
+export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
+  {
+    id: "embeddings.wrong",
+    rule:
+      "A wrong request is refused with 400, and `error.param` is the member with the mistake.",
+    reads: ["embeddings-refused"],
+    judge: (e) =>
+      Object.entries(WRONG).flatMap(([name, { param }]) =>
+        e.matching(`embeddings/*/${name}`).flatMap((x) => [
+          statusIs(x, 400),
+          observed("error.param", at(x.json, "error.param"), x).mustBe(
+            `${param}`,
+            param.test(textAt(x.json, "error.param")),
+          ),
+        ])
+      ),
+    misses: {
+      "as-500": status(400, 500),
+      "unnamed": {
+        problem: ({ param: _, ...problem }) => problem,
+      },
+      "empty-accepted": {
+        accept: (problem, body, { endpoint }) =>
+          endpoint === "embeddings" && body["input"] === ""
+            ? undefined
+            : problem,
+      },
+      "none-accepted": {
+        accept: (problem, body, { endpoint }) =>
+          endpoint === "embeddings" && brief(body["input"]) === "[]"
+            ? undefined
+            : problem,
+      },
+    },
+  },
+  {
+    id: "embeddings.refusals",
+    rule:
+      "A refusal is a JSON object with `error`, whose members are `message`, `type`, `param` and `code`.",
+    reads: ["embeddings-refused"],
+    ...refusalMembers("chat", IS_EMBEDDING),
+  },
+  {
+    id: "embeddings.refusal-words",
+    rule: "The `type` of a refusal fits its status.",
+    reads: ["embeddings-refused"],
+    ...refusalWords("chat", IS_EMBEDDING),
+  },
+  {
+    id: "embeddings.unknown-model",
+    rule: "An unknown model is refused with 404.",
+    reads: ["embeddings-refused"],
+    judge: (e) =>
+      e.matching("embeddings/*/unknown-model").map((x) =>
+        statusIs(x, 404, 400)
+      ),
+    misses: {
+      "as-500": status(404, 500),
+      "as-200": status(404, 200),
+    },
+  },
+  {
+    id: "embeddings.generating-model",
+    rule:
+      "A model that generates makes no vectors: it is refused with 400 or 404.",
+    reads: ["embeddings-refused"],
+    judge: (e) =>
+      e.matching("embeddings/*/generating").map((x) => statusIs(x, 400, 404)),
+    misses: { "as-500": status(404, 500), "as-200": status(404, 200) },
+  },
+  {
+    id: "embeddings.key-needed",
+    rule: "The endpoint needs a key.",
+    reads: ["embeddings-refused"],
+    judge: (e) =>
+      e.matching("embeddings/*/no-key").map((x) => statusIs(x, 401)),
+    misses: {
+      open: {
+        admit: (problem, { endpoint }) =>
+          endpoint === "embeddings" ? undefined : problem,
+      },
+    },
+  },
+  {
+    id: "embeddings.limited",
+    rule: "A vendor's limit is 429, with `retry-after`.",
+    mode: "replay",
+    reads: ["embeddings-failures"],
+    judge: (e) =>
+      e.matching("embeddings/*/limited").flatMap((x) => [
+        statusIs(x, 429),
+        observed("retry-after", headerOf(x, "retry-after") ?? "none", x).mustBe(
+          "7",
+          headerOf(x, "retry-after") === "7",
+        ),
+      ]),
+    misses: {
+      "as-500": status(429, 500),
+      "no-delay": {
+        problem: ({ retryAfter: _, ...problem }) => problem,
+      },
+    },
+  },
+  {
+    id: "embeddings.failing",
+    rule: "A vendor's failure is an HTTP error, never an empty list.",
+    mode: "replay",
+    reads: ["embeddings-failures"],
+    judge: (e) =>
+      e.matching("embeddings/*/failing").map((x) =>
+        observed("status", `${x.head?.status}: ${x.text.slice(0, 160)}`, x)
+          .mustBe(
+            "500 to 599 with an error",
+            (x.head?.status ?? 0) >= 500 && isObject(at(x.json, "error")),
+          )
+      ),
+    misses: {
+      "empty-list": {
+        reply: (reply, { endpoint }) =>
+          endpoint === "embeddings" && reply.status >= 500
+            ? { ...reply, status: 200, body: { object: "list", data: [] } }
+            : reply,
+      },
+      "as-400": status(500, 400),
+    },
+  },
+]);

@@ -1,0 +1,129 @@
+/** Checks of the area `generate_content`: the settings of a request. */
+import {
+  contentIn,
+  everyContentReply,
+} from "../../endpoints/read_generate_content.ts";
+import {
+  readUpstreamRequest,
+  type UpstreamRequest,
+} from "../../evidence/upstream_request.ts";
+import { isObject, parseJson } from "@model-gateway/replay/json";
+import { asked } from "../../reference_gateway/change_generate_content.ts";
+import type { Hooks } from "../../reference_gateway/hooks.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import { demanded, observed } from "../../suite/finding.ts";
+import { sentFor } from "../responses/sent_request.ts";
+import { SETTINGS } from "./scenarios_requests.ts";
+import { ofContents, upstream } from "./passed_request.ts";
+
+/** Judges that the text of a reply is JSON in the schema of its request. */
+function isJson(name: string): Check["judge"] {
+  return (e) =>
+    everyContentReply(e, name).map((x) => {
+      const found = parseJson(contentIn(x).text);
+      return demanded(e)(
+        isObject(found) && typeof found["city"] === "string" &&
+          Number.isInteger(found["days"]),
+        "text",
+        "JSON with city and days",
+        contentIn(x).text,
+        x,
+      );
+    });
+}
+
+/** Judges a setting that some models do not take: it is right wherever it is sent, and sent to one. */
+function whereTaken(
+  read: (request: UpstreamRequest) => number | string | undefined,
+  value: number | string,
+): Check["judge"] {
+  return (e) => {
+    const all = e.matching("generate_content/*/whole/settings").map((x) =>
+      [x, read(readUpstreamRequest(sentFor(x)))] as const
+    );
+    return [
+      ...all.map(([x, found]) =>
+        observed("setting upstream", found, x).mustBe(
+          `${value}, or nothing`,
+          found === undefined || found === value,
+        )
+      ),
+      observed("models that receive it", all.map(([, found]) => found)).mustBe(
+        "at least one",
+        all.some(([, found]) => found === value),
+      ),
+    ];
+  };
+}
+
+/** The request with a setting of the reply's form left out, and with it the type. */
+function forgetsFormat(name: string): Hooks {
+  return asked((body) => {
+    const config = body["generationConfig"];
+    if (!isObject(config) || config[name] === undefined) return body;
+    const { [name]: _, responseMimeType: __, ...others } = config;
+    return { ...body, generationConfig: others };
+  });
+}
+
+/** Part of `GENERATE_CONTENT_CHECKS`. */
+export const GENERATE_CONTENT_SETTINGS_CHECKS: readonly Check[] = checksWith({
+  section: "Generate content requests",
+  mode: "replay",
+  needs: "generate-content",
+  reads: ["generate-content-requests"],
+}, [
+  {
+    id: "generate_content.cap",
+    rule: "`maxOutputTokens` is the upper bound on the model's output.",
+    judge: upstream(
+      "settings",
+      `${SETTINGS.maxOutputTokens}`,
+      ({ maxTokens }) => maxTokens === SETTINGS.maxOutputTokens,
+    ),
+    misses: {
+      lost: ofContents(() => ({ maxTokens: undefined })),
+      fixed: ofContents(() => ({ maxTokens: 4096 })),
+    },
+  },
+  {
+    id: "generate_content.temperature",
+    rule: "`temperature` reaches the model.",
+    judge: whereTaken(({ temperature }) => temperature, SETTINGS.temperature),
+    misses: {
+      lost: ofContents(() => ({ temperature: undefined })),
+      doubled: ofContents(() => ({ temperature: 1 })),
+    },
+  },
+  {
+    id: "generate_content.stop-strings",
+    rule: "`stopSequences` reach the model, where its vendor has them.",
+    judge: whereTaken(
+      ({ stops }) => stops.length === 0 ? undefined : stops.join(),
+      SETTINGS.stopSequences.join(),
+    ),
+    misses: {
+      lost: ofContents(() => ({ stops: [] })),
+      "first-only": ofContents(({ stops }) => ({ stops: stops.slice(0, 1) })),
+    },
+  },
+  {
+    id: "generate_content.json-schema",
+    rule: "With `responseJsonSchema` the reply is JSON in that schema.",
+    mode: "both",
+    reads: ["generate-content-json"],
+    judge: isJson("json-schema"),
+    misses: { ignored: forgetsFormat("responseJsonSchema") },
+    isSkillLive: true,
+  },
+  {
+    id: "generate_content.own-schema",
+    rule:
+      "With `responseSchema`, whose types are in upper case, the reply is JSON in that schema.",
+    mode: "both",
+    reads: ["generate-content-json"],
+    judge: isJson("own-schema"),
+    misses: { ignored: forgetsFormat("responseSchema") },
+    isSkillLive: true,
+  },
+]);

@@ -1,0 +1,24 @@
+/** What the grammar of streams finds, as findings of checks. */
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type Finding, observed } from "../../suite/finding.ts";
+import { faultsIn, type GrammarRule } from "./grammar.ts";
+
+/** Judges a stream by some rules of the grammar, or by all when none is given. */
+export function follows(
+  ...rules: readonly GrammarRule[]
+): (x: Exchange) => Finding {
+  return (x) => {
+    const fault = faultsIn(x.frames).find(({ rule }) =>
+      rules.length === 0 || rules.includes(rule)
+    );
+    return observed(
+      fault === undefined ? "frames" : `frame ${fault.frame?.at ?? "none"}`,
+      fault?.frame?.data ?? `${x.frames.length} frames`,
+      x,
+      fault?.frame,
+    ).mustBe(
+      fault?.expected ?? "in the order of the format",
+      fault === undefined,
+    );
+  };
+}

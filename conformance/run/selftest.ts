@@ -15,7 +15,7 @@ import {
 } from "../suite/check.ts";
 import type { ScenarioRecord } from "../suite/evidence.ts";
 import type { Scenario } from "../suite/scenario.ts";
-import type { TargetProfile } from "../suite/route.ts";
+import type { Routed, TargetProfile } from "../suite/route.ts";
 import { judge, type Result } from "./judge.ts";
 import { playOnReference, type ReferenceRun } from "./on_reference.ts";
 import { unnoticed } from "./spoil_replies.ts";
@@ -119,6 +119,10 @@ async function prove(
     return { reference: [], kills: [], unnoticed: [], seconds: 0 };
   }
   const golden = await runOn(upstream, mode, {}, judged);
+  // In a live run an endpoint has one route anyway.
+  const few = mode === "live"
+    ? undefined
+    : await runOn(upstream, mode, {}, judged, narrow(golden.profile));
   const wanted = new Map<string, Check[]>();
   for (const check of judged) {
     for (const name of Object.keys(check.faults)) {
@@ -135,7 +139,7 @@ async function prove(
         !kills.some(({ killed, check: id }) => killed && id === check.id)
       );
       if (named.length === 0) continue;
-      kills.push(...await attack(upstream, mode, next, named, golden));
+      kills.push(...await attack(upstream, mode, next, named, golden, few));
     }
   };
   await Promise.all(Array.from({ length: MUTANTS_AT_A_TIME }, work));
@@ -154,7 +158,8 @@ function isSlow({ hooks }: Mutant): boolean {
 /**
  * Runs a mutant. One that changes only replies is judged on the reference gateway's record, as its
  * hooks rewrite it; where that does not show the fault, and for every other mutant, the requests are
- * made.
+ * made: first on one route of each endpoint, for the checks that the reference gateway passes there
+ * (`few`), and on all routes for the checks that did not fail.
  */
 async function attack(
   upstream: ReplayServer,
@@ -162,15 +167,24 @@ async function attack(
   { name, hooks }: Mutant,
   checks: readonly Check[],
   golden: Run,
+  few: Run | undefined,
 ): Promise<Kill[]> {
-  const rewritten = judgeRewritten(mode, hooks, checks, golden);
-  const shown = rewritten.filter(({ verdict }) => verdict === "fail");
-  const left = checks.filter((check) =>
-    shown.every((result) => result.check !== check)
+  const shown = failuresIn(judgeRewritten(mode, hooks, checks, golden));
+  const left = (): Check[] =>
+    checks.filter((check) => shown.every((result) => result.check !== check));
+  const soon = left().filter((check) =>
+    few?.results.some((result) =>
+      result.check === check && result.verdict === "pass"
+    ) === true
   );
-  const { results } = left.length === 0
+  if (few !== undefined && soon.length > 0) {
+    const { results } = await runOn(upstream, mode, hooks, soon, few.profile);
+    shown.push(...failuresIn(results));
+  }
+  const late = left();
+  const { results } = late.length === 0
     ? { results: [] }
-    : await runOn(upstream, mode, hooks, left, golden.profile);
+    : await runOn(upstream, mode, hooks, late, golden.profile);
   return [...shown, ...results].map(({ check, verdict, findings, why }) => {
     const bad = findings.find((finding) => finding.verdict === "fail");
     return {
@@ -182,6 +196,23 @@ async function attack(
         : `${bad.fact}: expected ${bad.expected}, was ${bad.actual}`,
     };
   });
+}
+
+function failuresIn(results: readonly Result[]): Result[] {
+  return results.filter(({ verdict }) => verdict === "fail");
+}
+
+/** The profile with one route of each endpoint. */
+function narrow(profile: TargetProfile): TargetProfile {
+  const first = (name: Routed) => ({ [name]: profile[name].slice(0, 1) });
+  return {
+    ...profile,
+    ...first("messages"),
+    ...first("chat"),
+    ...first("responses"),
+    ...first("generate_content"),
+    ...first("embeddings"),
+  };
 }
 
 /** The results of the checks whose records the mutant's hooks can rewrite. */

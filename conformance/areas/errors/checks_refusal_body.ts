@@ -6,10 +6,13 @@ import {
   satisfies,
   valueAt,
 } from "../../suite/finding.ts";
-import { type Check, type Faults, shared } from "../../suite/check.ts";
+import { type Check, type Faults, nearMisses } from "../../suite/check.ts";
 import { isObject, type Json, objectOf } from "@model-gateway/replay/json";
-import { refusal, without, withType, withValue } from "./faults.ts";
-import { MESSAGE_TYPES, plainMessage, TYPES_OF } from "./refusal_words.ts";
+import { refusal, withType, withValue } from "./faults.ts";
+import { withAt } from "../../reference_gateway/change_reply.ts";
+import { fieldOf, type Right, valueOf } from "../../reference_gateway/field.ts";
+import { REFUSAL_FORMS } from "../replies/refusals.ts";
+import { TYPES_OF } from "./refusal_words.ts";
 import { fitsStatus } from "./type_of_status.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
@@ -56,6 +59,35 @@ function ofEvery(
   };
 }
 
+/** A rule about one member, with its near misses. */
+function ofMember(
+  name: string,
+  text: string,
+  endpoints: readonly Exchange["endpoint"][],
+  path: string,
+  right: Right,
+): Check {
+  const { each, misses } = fieldOf(
+    {
+      objects: ({ json }) => [{ json }],
+      put: (path, value) =>
+        refusal((reply) => ({
+          ...reply,
+          body: withAt(reply.body, path, valueOf(value, reply.body)),
+        }), endpoints.includes("chat") ? undefined : "messages"),
+    },
+    path,
+    right,
+  );
+  return ofEvery(
+    name,
+    text,
+    endpoints,
+    (x) => [each(x)],
+    nearMisses(`errors.${name}`, misses),
+  );
+}
+
 function word(value: Json | undefined): boolean {
   return typeof value === "string" && value.trim() !== "";
 }
@@ -82,30 +114,12 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
       ),
     },
   ),
-  ofEvery(
+  ofMember(
     "every-message-is-text",
     "`error.message` is a string that is not empty: no HTML page, no JSON inside it, no stack trace.",
     ALL,
-    (x) => [satisfies(x, "error.message", "a plain text", plainMessage)],
-    {
-      "error-message-empty": withValue("error.message", ""),
-      "error-message-missing": refusal((reply) => ({
-        ...reply,
-        body: {
-          ...reply.body,
-          error: without(objectOf(reply.body["error"]), "message"),
-        },
-      })),
-      "error-message-is-json": withValue(
-        "error.message",
-        ({ body }) => JSON.stringify(body),
-      ),
-      "error-message-is-a-page": withValue(
-        "error.message",
-        "<html><body><h1>Bad request</h1></body></html>",
-      ),
-      "error-message-is-a-list": withValue("error.message", ["bad request"]),
-    },
+    "error.message",
+    REFUSAL_FORMS.messages.members["error.message"],
   ),
   ofEvery(
     "no-traces",
@@ -125,57 +139,26 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
       ),
     },
   ),
-  ofEvery(
+  ofMember(
     "every-error-has-a-type",
     "`error.type` is a word in lower case.",
     ALL,
-    (x) => [
-      valueAt(x, "error.type").mustBe(
-        "a word in lower case",
-        (type) => typeof type === "string" && /^[a-z][a-z0-9_.-]*$/.test(type),
-      ),
-    ],
-    {
-      "error-type-missing": refusal((reply) => ({
-        ...reply,
-        body: {
-          ...reply.body,
-          error: without(objectOf(reply.body["error"]), "type"),
-        },
-      })),
-      "error-type-None": withValue("error.type", "None"),
-    },
+    "error.type",
+    REFUSAL_FORMS.chat.members["error.type"],
   ),
-  ofEvery(
+  ofMember(
     "message-envelope",
     "An error of the message endpoint has `type` = `error` beside the `error` object.",
     ["messages"],
-    (x) => [satisfies(x, "type", '"error"', (type) => type === "error")],
-    {
-      "error-envelope-lost": refusal(
-        (reply) => ({ ...reply, body: without(reply.body, "type") }),
-        "messages",
-      ),
-    },
+    "type",
+    REFUSAL_FORMS.messages.members.type,
   ),
-  ofEvery(
+  ofMember(
     "message-type-vocabulary",
     "On the message endpoint `error.type` is one of the types that the format's libraries know.",
     ["messages"],
-    (x) => [
-      valueAt(x, "error.type").mustBe(
-        MESSAGE_TYPES.join(", "),
-        (type) => typeof type === "string" && MESSAGE_TYPES.includes(type),
-      ),
-    ],
-    {
-      "error-type-server_error": withValue(
-        "error.type",
-        "server_error",
-        "messages",
-      ),
-      ...shared("error-type-None"),
-    },
+    "error.type",
+    REFUSAL_FORMS.messages.members["error.type"],
   ),
   ofEvery(
     "message-type-fits-status",

@@ -96,9 +96,3 @@ export function withType(type: string): Hooks {
     headers: { ...reply.headers, "content-type": type },
   }));
 }
-
-export function without(body: JsonObject, name: string): JsonObject {
-  return Object.fromEntries(
-    Object.entries(body).filter(([key]) => key !== name),
-  );
-}

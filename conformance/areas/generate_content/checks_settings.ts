@@ -3,16 +3,12 @@ import {
   contentIn,
   everyContentReply,
 } from "../../endpoints/read_generate_content.ts";
-import {
-  readUpstreamRequest,
-  type UpstreamRequest,
-} from "../../evidence/upstream_request.ts";
 import { isObject, parseJson } from "@model-gateway/replay/json";
 import { asked } from "../../reference_gateway/change_generate_content.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { demanded, observed } from "../../suite/finding.ts";
-import { sentFor } from "../responses/sent_request.ts";
+import { demanded } from "../../suite/finding.ts";
+import { sentWhereTaken } from "../replies/sent_settings.ts";
 import { SETTINGS } from "./scenarios_requests.ts";
 import { ofContents, upstream } from "./passed_request.ts";
 
@@ -32,29 +28,8 @@ function isJson(name: string): Check["judge"] {
     });
 }
 
-/** Judges a setting that some models do not take: it is right wherever it is sent, and sent to one. */
-function whereTaken(
-  read: (request: UpstreamRequest) => number | string | undefined,
-  value: number | string,
-): Check["judge"] {
-  return (e) => {
-    const all = e.matching("generate_content/*/whole/settings").map((x) =>
-      [x, read(readUpstreamRequest(sentFor(x)))] as const
-    );
-    return [
-      ...all.map(([x, found]) =>
-        observed("setting upstream", found, x).mustBe(
-          `${value}, or nothing`,
-          found === undefined || found === value,
-        )
-      ),
-      observed("models that receive it", all.map(([, found]) => found)).mustBe(
-        "at least one",
-        all.some(([, found]) => found === value),
-      ),
-    ];
-  };
-}
+/** The requests with settings. */
+const SENT = "generate_content/*/whole/settings";
 
 /** The request with a setting of the reply's form left out, and with it the type. */
 function forgetsFormat(name: string): Hooks {
@@ -89,7 +64,11 @@ export const GENERATE_CONTENT_SETTINGS_CHECKS: readonly Check[] = checksWith({
   {
     id: "generate_content.temperature",
     rule: "`temperature` reaches the model.",
-    judge: whereTaken(({ temperature }) => temperature, SETTINGS.temperature),
+    judge: sentWhereTaken(
+      SENT,
+      ({ temperature }) => temperature,
+      SETTINGS.temperature,
+    ),
     misses: {
       lost: ofContents(() => ({ temperature: undefined })),
       doubled: ofContents(() => ({ temperature: 1 })),
@@ -98,7 +77,8 @@ export const GENERATE_CONTENT_SETTINGS_CHECKS: readonly Check[] = checksWith({
   {
     id: "generate_content.stop-strings",
     rule: "`stopSequences` reach the model, where its vendor has them.",
-    judge: whereTaken(
+    judge: sentWhereTaken(
+      SENT,
       ({ stops }) => stops.length === 0 ? undefined : stops.join(),
       SETTINGS.stopSequences.join(),
     ),

@@ -22,7 +22,11 @@ import {
 import { headerOf, type UpstreamCall } from "../../evidence/exchange.ts";
 import { readUpstreamRequest } from "../../evidence/upstream_request.ts";
 import { textOf, whereAccepted } from "../../endpoints/read_responses.ts";
-import { PLACED } from "./scenarios.ts";
+import { asking } from "../../reference_gateway/change_request.ts";
+import type { Hooks } from "../../reference_gateway/hooks.ts";
+import type { ModelRequest } from "../../reference_gateway/part.ts";
+import { sentWhereTaken } from "../replies/sent_settings.ts";
+import { MORE_SETTINGS, PLACED, SETTINGS } from "./scenarios.ts";
 import {
   DOCUMENT,
   FILE_TEXT,
@@ -42,6 +46,11 @@ function inOrder(body: string, ...texts: readonly string[]): boolean {
 
 const system = (call: UpstreamCall): string =>
   readUpstreamRequest(call).system.join("\n");
+
+/** Requests of the format are understood with other settings. */
+function understood(settings: Partial<ModelRequest>): Hooks {
+  return asking((_, { endpoint }) => endpoint === "responses" ? settings : {});
+}
 
 /** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
@@ -99,6 +108,49 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
     faults: {
       "responses-instructions-lost": forgets("instructions"),
       "responses-opening-lost": NO_INSTRUCTIONS,
+    },
+  },
+  {
+    id: "responses.cap",
+    rule: "`max_output_tokens` is the upper bound on the model's output.",
+    reads: ["responses-settings"],
+    judge: upstream(
+      "settings",
+      `${SETTINGS["max_output_tokens"]}`,
+      (call) =>
+        readUpstreamRequest(call).maxTokens === SETTINGS["max_output_tokens"],
+    ),
+    misses: {
+      lost: understood({ maxTokens: undefined }),
+      fixed: understood({ maxTokens: 4096 }),
+    },
+  },
+  {
+    id: "responses.temperature",
+    rule: "`temperature` reaches the model, where it takes it.",
+    reads: ["responses-settings"],
+    judge: sentWhereTaken(
+      "responses/*/*/settings",
+      ({ temperature }) => temperature,
+      Number(SETTINGS["temperature"]),
+    ),
+    misses: {
+      lost: understood({ temperature: undefined }),
+      halved: understood({ temperature: 0.5 }),
+    },
+  },
+  {
+    id: "responses.top-p",
+    rule: "`top_p` reaches the model, where it takes it.",
+    reads: ["responses-more-settings"],
+    judge: sentWhereTaken(
+      "responses/*/*/more-settings",
+      ({ topP }) => topP,
+      Number(MORE_SETTINGS["top_p"]),
+    ),
+    misses: {
+      lost: understood({ topP: undefined }),
+      whole: understood({ topP: 1 }),
     },
   },
   {

@@ -243,6 +243,7 @@ export const GENERATE_CONTENT_CHECKS: readonly Check[] = [
   ...checksOfEvery("generate_content_reply"),
   ...checksOfEvery("generate_content_stream"),
   ...checksOfEvery("generate_content_array"),
+  ...checksOfEvery("generate_content"),
   ...alsoRare(
     checksWith({
       section: "Generate content reply",

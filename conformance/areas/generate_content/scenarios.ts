@@ -9,6 +9,7 @@ import {
 } from "../../suite/content_requests.ts";
 import type { Scenario } from "../../suite/scenario.ts";
 import type { Session } from "../../suite/session.ts";
+import { PACE_SCENARIOS } from "../replies/scenarios_pace.ts";
 import { GENERATE_CONTENT_MODEL_SCENARIOS } from "./scenarios_models.ts";
 import { GENERATE_CONTENT_REFUSAL_SCENARIOS } from "./scenarios_refusals.ts";
 import { GENERATE_CONTENT_REQUEST_SCENARIOS } from "./scenarios_requests.ts";
@@ -110,6 +111,7 @@ export const GENERATE_CONTENT_SCENARIOS: readonly Scenario[] = [
     ["text-long"],
     ["stream", "array"],
   ),
+  PACE_SCENARIOS.generate_content,
   ...GENERATE_CONTENT_REQUEST_SCENARIOS,
   ...GENERATE_CONTENT_REFUSAL_SCENARIOS,
   ...GENERATE_CONTENT_MODEL_SCENARIOS,

@@ -1,4 +1,5 @@
 /** Scenarios of the area `responses`: replies, the forms of requests, and tools. */
+import { PACE_SCENARIOS } from "../replies/scenarios_pace.ts";
 import type { JsonObject } from "@model-gateway/replay/json";
 import type { Session } from "../../suite/session.ts";
 import type { Scenario } from "../../suite/scenario.ts";
@@ -201,6 +202,7 @@ const SCHEMA: JsonObject = {
 
 /** All scenarios of the area. */
 export const RESPONSES_SCENARIOS: readonly Scenario[] = [
+  PACE_SCENARIOS.responses,
   {
     name: "responses-replies",
     about: "Replies of the Responses endpoint, whole and streamed",

@@ -11,21 +11,12 @@ import {
   plainRequest,
   streamed,
 } from "../../suite/requests.ts";
+import { SOME_FRAMES } from "../replies/scenarios_pace.ts";
 import type { Session } from "../../suite/session.ts";
 import { perRoute, type Scenario } from "../../suite/scenario.ts";
 import type { Route } from "../../suite/route.ts";
 import { UNREAD_BODY_SCENARIOS } from "./scenarios_unread_body.ts";
 import { TRANSPORT_REQUEST_SCENARIOS } from "./scenarios_requests.ts";
-
-/**
- * Number of upstream frames of the fixture `text` that contain its first words, but not its end.
- */
-const SOME_FRAMES: Readonly<Record<DialectName, number>> = {
-  messages: 5,
-  chat_completions: 3,
-  generate_content: 2,
-  responses: 6,
-};
 
 /** Longest wait for a step of a request that a client leaves. */
 const PATIENCE_MS = 5000;

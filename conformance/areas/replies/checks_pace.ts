@@ -1,0 +1,67 @@
+/** Rules for the pace of streams at the optional endpoints. */
+import { observed } from "../../suite/finding.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import type { Writer } from "../../reference_gateway/hooks.ts";
+import { PACED } from "./scenarios_pace.ts";
+
+/** The checks of both rules, one for each endpoint. */
+export const PACE_CHECKS: readonly Check[] = Object.entries(PACED).flatMap((
+  [endpoint, { scenario, needs }],
+) =>
+  checksWith({
+    mode: "replay",
+    needs,
+    reads: [scenario],
+    of: (e: Evidence) => e.exchanges,
+  }, [
+    {
+      id: `${endpoint}.not-buffered`,
+      section: "Stream behaviour",
+      rule:
+        "Intermediaries in front of a client must not buffer the stream or the client receives the reply in one piece at the end.",
+      matching: `${endpoint}/*/*/gated`,
+      each: (x, e) =>
+        observed("first content", "did not arrive while the upstream waited", x)
+          .mustBe(
+            "reach the client before the upstream sends the rest",
+            e.note(`${x.label} seen`) === true,
+          ),
+      misses: {
+        "until-the-end": {
+          writer: (writer, x): Writer => {
+            if (!x.stream || x.endpoint !== endpoint) return writer;
+            const held: Uint8Array[] = [];
+            return {
+              ...writer,
+              piece: (bytes) => void held.push(bytes),
+              end: () => {
+                for (const bytes of held) writer.piece(bytes);
+                writer.end();
+              },
+            };
+          },
+        },
+      },
+    },
+    {
+      id: `${endpoint}.hang-up-cancels`,
+      source: "https://github.com/BerriAI/litellm/issues/30245",
+      rule:
+        "When the client disconnects, the upstream call is ended: no tokens are billed that no client reads.",
+      matching: `${endpoint}/*/*/left`,
+      each: (x, e) => {
+        const ending = e.note(`${x.label} upstream`);
+        return observed("upstream exchange", ending, x).mustBe(
+          "caller-hung-up",
+          ending === "caller-hung-up",
+        );
+      },
+      misses: {
+        ignored: {
+          hangUpCancels: (x) => x.endpoint !== endpoint,
+        },
+      },
+    },
+  ])
+);

@@ -60,7 +60,7 @@ import { GENERATE_CONTENT_MODEL_CHECKS } from "./checks_models.ts";
 import { GENERATE_CONTENT_REFUSAL_CHECKS } from "./checks_refusals.ts";
 import { GENERATE_CONTENT_SETTINGS_CHECKS } from "./checks_settings.ts";
 import { GENERATE_CONTENT_STREAM_CHECKS } from "./checks_stream.ts";
-import { INCOMPLETE } from "./scenarios.ts";
+import { INCOMPLETE, WITHOUT_CONTENT } from "./scenarios.ts";
 import { contentSignatures } from "./signatures.ts";
 
 const REPLIES = "generate-content-replies";
@@ -211,9 +211,6 @@ function counting(name: string, change: (count: number) => number): Hooks {
     [name]: change(numberAt(usage, name) ?? 0),
   }));
 }
-
-/** Fixtures without any content, whose candidates vendors leave empty. */
-const WITHOUT_CONTENT = ["blocked", "refusal", "empty"];
 
 function answered(e: Evidence): readonly Exchange[] {
   return everyContentReply(e).filter((x) =>

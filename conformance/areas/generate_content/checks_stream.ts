@@ -24,11 +24,12 @@ import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, observed, some } from "../../suite/finding.ts";
 import { count } from "../../endpoints/reply_form.ts";
+import { WITHOUT_CONTENT } from "./scenarios.ts";
 
 /** The streams of both forms that were answered 200. */
 function streams(e: Evidence): readonly Exchange[] {
   return everyContentReply(e).filter((x) =>
-    formOf(x) !== "whole" && nameOf(x) !== "blocked"
+    formOf(x) !== "whole" && !WITHOUT_CONTENT.includes(nameOf(x))
   );
 }
 

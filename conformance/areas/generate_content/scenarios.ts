@@ -40,6 +40,9 @@ const CONTENTS = [
 /** Fixtures that end before they are complete, or for a reason of their own. */
 export const INCOMPLETE = ["context-window", "unknown-stop", "continuation"];
 
+/** Fixtures without any content, whose candidates vendors leave empty. */
+export const WITHOUT_CONTENT = ["blocked", "refusal", "empty"];
+
 /** The bodies that request these fixtures. */
 export function fixtureBodies(
   session: Session,

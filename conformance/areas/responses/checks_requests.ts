@@ -1,6 +1,6 @@
 /** Checks of the area `responses`: what a request means upstream. */
 import { RESPONSES_HISTORY_CHECKS } from "./checks_history.ts";
-import { upstream } from "./sent_request.ts";
+import { sentFor, upstream } from "./sent_request.ts";
 import {
   demanded,
   type Finding,
@@ -114,12 +114,15 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
     id: "responses.cap",
     rule: "`max_output_tokens` is the upper bound on the model's output.",
     reads: ["responses-settings"],
-    judge: upstream(
-      "settings",
-      `${SETTINGS["max_output_tokens"]}`,
-      (call) =>
-        readUpstreamRequest(call).maxTokens === SETTINGS["max_output_tokens"],
-    ),
+    matching: "responses/*/*/settings",
+    each: (x) => {
+      const { maxTokens } = readUpstreamRequest(sentFor(x));
+      const expected = SETTINGS["max_output_tokens"];
+      return observed("the bound upstream", maxTokens, x).mustBe(
+        `${expected}`,
+        maxTokens === expected,
+      );
+    },
     misses: {
       lost: understood({ maxTokens: undefined }),
       fixed: understood({ maxTokens: 4096 }),

@@ -6,6 +6,18 @@ import {
   inModels,
   status,
 } from "../../reference_gateway/change_generate_content.ts";
+import { withAt } from "../../reference_gateway/change_reply.ts";
+import {
+  fieldsOf,
+  type Place,
+  prefixed,
+  right,
+  valueOf,
+  whole,
+  words,
+} from "../../reference_gateway/field.ts";
+import type { Hooks } from "../../reference_gateway/hooks.ts";
+import { contentType } from "../transport/checks_request_ids.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, observed, some, statusIs } from "../../suite/finding.ts";
@@ -30,6 +42,31 @@ function listedIds(e: Evidence): readonly string[] {
     .map((entry) => textAt(entry, "id"));
 }
 
+/** Replies to GET have this content type. */
+function typed(type: string): Hooks {
+  return {
+    reply: (reply, { endpoint, request }) =>
+      endpoint === "generate_content" && request.method === "GET"
+        ? { ...reply, headers: { ...reply.headers, "content-type": type } }
+        : reply,
+  };
+}
+
+const MODELS: Place = {
+  objects: ({ json }) =>
+    listAt(json, "models").map((model) => ({ json: model })),
+  put: (path, value) =>
+    inModels((model) => withAt(model, path, valueOf(value, model))),
+};
+const MEMBERS = fieldsOf(MODELS, {
+  name: prefixed("models/"),
+  displayName: words("a title"),
+  inputTokenLimit: whole(1),
+  supportedGenerationMethods: right("a list", Array.isArray, {
+    text: "generateContent",
+  }),
+});
+
 /** Part of `GENERATE_CONTENT_CHECKS`. */
 export const GENERATE_CONTENT_MODEL_CHECKS: readonly Check[] = checksWith({
   section: "Generate content models",
@@ -41,36 +78,30 @@ export const GENERATE_CONTENT_MODEL_CHECKS: readonly Check[] = checksWith({
     id: "generate_content.models-members",
     rule:
       "`GET /v1beta/models` answers `models`, each with `name` (`models/` and the id), `displayName`, `inputTokenLimit` and `supportedGenerationMethods`.",
-    judge: (e) =>
-      some(
-        modelsIn(e, "list").map((model) =>
-          observed("model", model).mustBe(
-            "the members",
-            /^models\/./.test(textAt(model, "name")) &&
-              textAt(model, "displayName") !== "" &&
-              Number.isInteger(at(model, "inputTokenLimit")) &&
-              Array.isArray(at(model, "supportedGenerationMethods")),
-          )
-        ),
-        "a list with models",
-      ),
+    of: (e: Evidence) => e.replies(named("list")),
+    each: MEMBERS.each,
     misses: {
+      ...MEMBERS.misses,
       "name-bare": inModels((model) => ({
         ...model,
         name: textAt(model, "name").replace("models/", ""),
       })),
-      "title-lost": inModels(({ displayName: _, ...model }) => model),
-      "limit-text": inModels((model) => ({
-        ...model,
-        inputTokenLimit: "200000",
-      })),
-      "methods-lost": inModels((
-        { supportedGenerationMethods: _, ...model },
-      ) => model),
       "as-data": inList(({ models, ...body }) => ({
         ...body,
         data: models ?? [],
       })),
+    },
+  },
+  {
+    id: "generate_content.models-type",
+    rule: "The list and its entries are JSON under `application/json`.",
+    source: "https://ai.google.dev/api/models",
+    of: (e: Evidence) =>
+      e.exchanges.filter(({ label }) => label.startsWith(named(""))),
+    each: (x) => contentType(x, "application/json"),
+    misses: {
+      text: typed("text/plain"),
+      latin1: typed("application/json; charset=iso-8859-1"),
     },
   },
   {

@@ -12,7 +12,11 @@ import { observed, statusIs } from "../../suite/finding.ts";
 import { refusalMembers, refusalWords } from "../replies/refusals.ts";
 import { WRONG } from "./scenarios_refusals.ts";
 
-const REFUSED = ["generate-content-wrong", "generate-content-refused"];
+const REFUSED = [
+  "generate-content-wrong",
+  "generate-content-refused",
+  "generate-content-models",
+];
 
 const IS_CONTENT = ({ endpoint }: Context): boolean =>
   endpoint === "generate_content";

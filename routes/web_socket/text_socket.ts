@@ -107,6 +107,12 @@ export class TextSocket {
       ping: () => this.#isOpen() && this.#socket?.ping(),
       gone: () => this.close(CLOSED.refused, "the client answers no ping"),
     });
+    this.#stream.once("close", () => {
+      this.#heartbeat.stop();
+      this.#unfinished.clear();
+      this.#outbox.closed();
+      handlers.closed();
+    });
     const server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
@@ -128,7 +134,7 @@ export class TextSocket {
       {
         method: request.method,
         url: request.url,
-        headers: Object.fromEntries(request.headers),
+        headers: readHeaders(request),
       },
       this.#stream,
       new Uint8Array(),
@@ -160,12 +166,6 @@ export class TextSocket {
             code,
             invalid(`the message cannot be read: ${error.message}`),
           );
-        });
-        socket.on("close", () => {
-          this.#heartbeat.stop();
-          this.#unfinished.clear();
-          this.#outbox.closed();
-          handlers.closed();
         });
       },
     );
@@ -208,6 +208,16 @@ class ReasonedSocket extends WebSocket {
     if (code !== undefined && reason === undefined) this.faultCode = code;
     else super.close(code, reason);
   }
+}
+
+/** The package reads these alone: it answers others by itself if they are malformed. */
+function readHeaders({ headers }: Request): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    ["upgrade", "sec-websocket-key", "sec-websocket-version"].map((name) => [
+      name,
+      headers.get(name) ?? "",
+    ]),
+  );
 }
 
 /** As much of a reason as a close frame holds; reasons are ASCII. */

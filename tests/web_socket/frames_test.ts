@@ -366,6 +366,15 @@ Deno.test("the handshake's answer has the request's id and negotiates nothing", 
     assert.doesNotMatch(socket.head, /sec-websocket-(?:extensions|protocol)/i);
   }));
 
+Deno.test("what a handshake offers is not read, also if it is malformed", () =>
+  withGateway(async ({ url }) => {
+    using socket = await RawWebSocket.open(url, {
+      "sec-websocket-extensions": ";;=",
+      "sec-websocket-protocol": ",, /",
+    });
+    await assertAnswers(socket);
+  }));
+
 Deno.test("a client that leaves at any moment is not counted", () =>
   withGateway(async ({ url, gateway }) => {
     const left = await RawWebSocket.open(url);

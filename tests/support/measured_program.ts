@@ -18,12 +18,11 @@ export interface KeptMemory {
 const PAUSE_MS = 20;
 const MIN_COLLECTIONS = 3;
 const MAX_COLLECTIONS = 40;
-/** After so many collections that free nothing, nothing is about to be released: they outlast the timers of a call. */
-const MAX_VAIN_COLLECTIONS = 8;
 
 /**
- * Collects until the heap is at most the target or stops shrinking, and returns the smallest heap
- * seen. Leaked memory stays above the target however often it is collected.
+ * Collects until the heap is at most the target or the maximum number of collections is reached,
+ * and returns the smallest heap seen. Leaked memory stays above the target however often it is
+ * collected.
  */
 async function kept(targetBytes: number): Promise<KeptMemory> {
   const gc: unknown = Reflect.get(globalThis, "gc");
@@ -31,19 +30,15 @@ async function kept(targetBytes: number): Promise<KeptMemory> {
     throw new Error("cannot collect: --v8-flags=--expose-gc is missing");
   }
   let least = Infinity;
-  let vain = 0;
   for (
     let n = 0;
-    n < MIN_COLLECTIONS ||
-    least > targetBytes && n < MAX_COLLECTIONS && vain < MAX_VAIN_COLLECTIONS;
+    n < MIN_COLLECTIONS || least > targetBytes && n < MAX_COLLECTIONS;
     n++
   ) {
     await new Promise<void>((resolve) => void setTimeout(resolve, PAUSE_MS));
     gc();
     const { heapUsed, external } = Deno.memoryUsage();
-    const heap = heapUsed + external;
-    vain = heap < least ? 0 : vain + 1;
-    least = Math.min(least, heap);
+    least = Math.min(least, heapUsed + external);
   }
   return { heap: least, resident: Deno.memoryUsage().rss };
 }

@@ -107,11 +107,11 @@ export const SETTING_DESCRIPTIONS: Readonly<
     default: "none",
   },
   GATEWAY_MAX_BODY_BYTES: {
-    meaning: "largest request body",
+    meaning: "largest request body, and message of a web socket",
     default: "`33554432`",
   },
   GATEWAY_BODY_TIMEOUT_SECONDS: {
-    meaning: "time for a request body to arrive",
+    meaning: "time for a request body, or a message of a web socket, to arrive",
     default: "`60`",
   },
   GATEWAY_MAX_CONCURRENT: {

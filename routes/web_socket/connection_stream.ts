@@ -8,9 +8,12 @@ import type { TimerId, Timers } from "../../gateway/timers.ts";
 import { joinPieces } from "../../translate/bytes/buffers.ts";
 import type { RawConnection } from "./raw_upgrade.ts";
 
-/** Room for what arrives on a connection that is mostly idle, and on one that is not. */
+/**
+ * Room for what arrives on a connection that is mostly idle, and on one that is not: its messages
+ * are handled before another connection has its turn.
+ */
 const SMALL_READ = 1024;
-const LARGE_READ = 64 * 1024;
+const LARGE_READ = 16 * 1024;
 /** Silence after which a client is taken to have read why it is cut off. */
 const LINGER_MS = 500;
 

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Buffer } from "node:buffer";
 // @ts-types="./ws.d.ts"
 import { WebSocket, WebSocketServer } from "ws";
 import type { HeaderFields } from "../../gateway/http/http_reply.ts";
@@ -18,8 +19,9 @@ import { UnfinishedMessage } from "./unfinished_message.ts";
 
 /** Parts of one message. Each is an object in memory, however little it holds. */
 const MAX_FRAGMENTS = 16 * 1024;
-/** Reads of one frame. A connection gives a kilobyte or more at once, unless it is slow. */
-const MAX_CHUNKS = 128 * 1024;
+/** Reads of one frame have more bytes on average; in small frames, they may be slower. */
+const LEAST_CHUNK_BYTES = 512;
+const MAX_CHUNKS = 64 * 1024;
 /** Pings that are answered while the client reads nothing. */
 const MAX_PENDING_PONGS = 1000;
 /** Longest time for a client to answer the close. */
@@ -119,7 +121,10 @@ export class TextSocket {
       perMessageDeflate: false,
       maxPayload: maxBytes,
       maxFragments: MAX_FRAGMENTS,
-      maxBufferedChunks: MAX_CHUNKS,
+      maxBufferedChunks: Math.max(
+        MAX_CHUNKS,
+        Math.ceil(maxBytes / LEAST_CHUNK_BYTES),
+      ),
       maxPendingAutoPongs: MAX_PENDING_PONGS,
       closeTimeout: Math.min(CLOSE_MS, idleMs),
       handleProtocols: () => false,
@@ -140,10 +145,16 @@ export class TextSocket {
       new Uint8Array(),
       (socket) => {
         this.#socket = socket;
-        socket.on("message", (data: Uint8Array<ArrayBuffer>, isBytes) => {
+        socket.on("message", (data: Buffer<ArrayBuffer>, isBytes) => {
           this.#unfinished.takeMessage();
           if (!this.#isOpen()) return;
-          if (!isBytes) return handlers.text(data);
+          if (!isBytes) {
+            const { buffer, byteOffset, byteLength } = data;
+            // Its own `slice` would not copy.
+            return handlers.text(
+              new Uint8Array(buffer, byteOffset, byteLength),
+            );
+          }
           handlers.fault(
             CLOSED.notText,
             invalid("a message must be text: JSON of one event"),

@@ -74,7 +74,7 @@ export const GENERATE_CONTENT_CONVERSATION_CHECKS: readonly Check[] =
       judge: (e) =>
         // Models differ in the settings that they take.
         e.matching("generate_content/*/whole/*").filter(({ label }) =>
-          !label.endsWith("/settings")
+          !/\/(settings|top-p)$/.test(label)
         ).map((x) => statusIs(x, 200)),
       misses: {
         "role-required": refuses(({ request }) =>

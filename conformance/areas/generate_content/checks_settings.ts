@@ -9,7 +9,7 @@ import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { demanded } from "../../suite/finding.ts";
 import { sentWhereTaken } from "../replies/sent_settings.ts";
-import { SETTINGS } from "./scenarios_requests.ts";
+import { SETTINGS, TOP_P } from "./scenarios_requests.ts";
 import { ofContents, upstream } from "./passed_request.ts";
 
 /** Judges that the text of a reply is JSON in the schema of its request. */
@@ -72,6 +72,19 @@ export const GENERATE_CONTENT_SETTINGS_CHECKS: readonly Check[] = checksWith({
     misses: {
       lost: ofContents(() => ({ temperature: undefined })),
       doubled: ofContents(() => ({ temperature: 1 })),
+    },
+  },
+  {
+    id: "generate_content.top-p",
+    rule: "`topP` reaches the model, where it takes it.",
+    judge: sentWhereTaken(
+      "generate_content/*/whole/top-p",
+      ({ topP }) => topP,
+      TOP_P,
+    ),
+    misses: {
+      lost: ofContents(() => ({ topP: undefined })),
+      whole: ofContents(() => ({ topP: 1 })),
     },
   },
   {

@@ -30,6 +30,9 @@ export const SETTINGS = {
   stopSequences: ["END", "STOP"],
 } as const;
 
+/** The share of the likeliest tokens that a request allows. */
+export const TOP_P = 0.9;
+
 /** A function whose schema is in the format's own kind, and one with a JSON schema. */
 export const WEATHER: JsonObject = {
   name: "get_weather",
@@ -125,6 +128,11 @@ function requestForms(session: Session): Record<string, () => JsonObject> {
       settings: () => ({
         contents: [turn("user", words())],
         generationConfig: SETTINGS,
+      }),
+      // Vendors refuse it beside a temperature.
+      "top-p": () => ({
+        contents: [turn("user", words())],
+        generationConfig: { maxOutputTokens: 32, topP: TOP_P },
       }),
     }),
     "other-spelling": () => ({

@@ -21,8 +21,8 @@ import { assertAccepting, payFor } from "./paid_call.ts";
 const BYTES_PER_TOKEN = { json: 4, form: 100 };
 /** Tokens of a reply, or of each picture in it, of a model whose limit is not known. */
 const LONG_REPLY = 8_192;
-/** No honest reply reports more tokens, beside those that the body has bytes for. */
-const MOST_TOKENS = 4_194_304;
+/** The longest reply of a model whose own is not known, and the most that a host reads beside the body, such as a picture at an address. */
+const MOST_TOKENS = 131_072;
 
 /**
  * Whether a body may be sent before it has arrived: nothing that is in its rest decides what the
@@ -92,8 +92,9 @@ export async function passOn(
     }),
     replyCount: 1,
     mostUsage: () => ({
-      input: 2 * body.bytes + MOST_TOKENS,
-      output: MOST_TOKENS,
+      input: 2 * body.bytes + Math.max(model.contextTokens, MOST_TOKENS),
+      output: Math.max(model.capabilities.maxOutputTokens ?? 0, MOST_TOKENS) *
+        Math.max(1, amounts.most.image ?? 1),
     }),
     taps: [],
     worstCase: () => ({

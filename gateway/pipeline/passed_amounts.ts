@@ -21,8 +21,8 @@ export type Amounts = Readonly<Partial<Record<UnitMeter, number>>>;
 export interface RequestAmounts {
   /** The most that it can cause. */
   readonly most: Amounts;
-  /** No reply has more of it: what the request asks for. Absent: it does not state it. */
-  readonly asked: Amounts;
+  /** No reply has more of it. */
+  readonly bound: Amounts;
   /** Where the reply reports nothing. */
   readonly otherwise: Amounts;
   /** The meters of `otherwise` that are estimates. */
@@ -33,12 +33,14 @@ export interface RequestAmounts {
 const LEAST_BYTES_PER_SECOND = 1_000;
 /** At a usual rate of recorded speech, 32 kbit/s. */
 const USUAL_BYTES_PER_SECOND = 4_000;
-/** More than one call can have, a day of sound for example; the charge is at most that, as of a reply that reports more than was asked for. */
+/** More than a request can ask for, a day of sound for example. */
 const MOST: Readonly<Record<UnitMeter, number>> = {
   second: 86_400,
   character: 10_000_000,
   image: 1_000,
 };
+/** Of a request that does not state it: no host makes so many without being asked. */
+const MOST_UNASKED_IMAGES = 100;
 
 /**
  * The amounts of a request.
@@ -50,7 +52,7 @@ export function requestAmounts(
   body: PassedBody,
 ): RequestAmounts {
   const most: Partial<Record<UnitMeter, number>> = {};
-  const all: Partial<Record<UnitMeter, number>> = {};
+  const bound: Partial<Record<UnitMeter, number>> = {};
   const otherwise: Partial<Record<UnitMeter, number>> = {};
   const estimated = new Set<UnitMeter>();
   for (const [name, field] of Object.entries(counts)) {
@@ -58,10 +60,10 @@ export function requestAmounts(
     const asked = askedAmount(unit, field, body);
     most[unit] = asked ?? field.reserve ?? mostIn(unit, body);
     otherwise[unit] = asked ?? usualIn(unit, body);
-    if (asked !== undefined) all[unit] = asked;
-    else if (unit !== "image") estimated.add(unit);
+    bound[unit] = asked ?? mostUnasked(unit, body);
+    if (asked === undefined && unit !== "image") estimated.add(unit);
   }
-  return { most, asked: all, otherwise, estimated };
+  return { most, bound, otherwise, estimated };
 }
 
 function askedAmount(
@@ -124,6 +126,12 @@ function mostIn(unit: UnitMeter, { bytes }: PassedBody): number {
   }
 }
 
+function mostUnasked(unit: UnitMeter, body: PassedBody): number {
+  if (unit === "image") return MOST_UNASKED_IMAGES;
+  // Sound that is in the body; JSON may name the place of longer sound.
+  return unit === "second" && body.isForm ? mostIn(unit, body) : MOST[unit];
+}
+
 function usualIn(unit: UnitMeter, { bytes }: PassedBody): number {
   return unit === "second"
     ? Math.ceil(bytes / USUAL_BYTES_PER_SECOND)
@@ -135,7 +143,7 @@ function usualIn(unit: UnitMeter, { bytes }: PassedBody): number {
 /** The amounts of a call: those that its reply reports, else those of its request. */
 export function replyAmounts(
   { counts }: Pick<PassedRoute, "counts">,
-  { asked, otherwise, estimated }: RequestAmounts,
+  { bound, otherwise, estimated }: RequestAmounts,
   reply: JsonObject | undefined,
 ): Pick<Usage, "units" | "areUnitsEstimated"> {
   const units: Partial<Record<UnitMeter, number>> = {};
@@ -146,11 +154,11 @@ export function replyAmounts(
       ? undefined
       : paths.map((path) => amountOf(unit, valueAt(reply, path)))
         .find((amount) => amount !== undefined);
-    const bound = asked[unit] ?? MOST[unit];
+    const most = bound[unit] ?? 0;
     units[unit] = told === undefined
       ? otherwise[unit] ?? 0
-      : Math.min(told, bound);
-    areEstimated ||= told === undefined ? estimated.has(unit) : told > bound;
+      : Math.min(told, most);
+    areEstimated ||= told === undefined ? estimated.has(unit) : told > most;
   }
   return { units, ...(areEstimated ? { areUnitsEstimated: true } : {}) };
 }

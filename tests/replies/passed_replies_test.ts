@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { UPSTREAM_KEY, withPassed } from "../support/passed_upstream.ts";
 import { chargesIn } from "../support/billing.ts";
-import type { TestGateway } from "../support/test_gateway.ts";
+import { TEST_KEY, type TestGateway } from "../support/test_gateway.ts";
 
 const BODY = { model: "house-thing", input: "a text" };
 
@@ -272,6 +272,59 @@ Deno.test("a request for none is charged what its reply has: upstreams take it f
         );
         assert.equal(entry.cost_micro_usd, 2_000, JSON.stringify(n));
       }
+    },
+  );
+});
+
+Deno.test("absurd claims are charged up to what the call can have used, marked as estimates", async () => {
+  const bytes = JSON.stringify(BODY).length;
+  for (
+    const [counts, price, usage, microUsd] of [
+      [{}, { input: 1_000_000, output: 1_000_000 }, {
+        prompt_tokens: 1e308,
+        completion_tokens: 1e308,
+      }, 2 * bytes + 131_072 + 131_072],
+      [{ image: { reply: ["usage.images"] } }, { image: 10 }, {
+        images: 1e308,
+      }, 1_000],
+      [{ second: { reply: ["usage.seconds"] } }, { second: 1_000_000 }, {
+        seconds: 1e308,
+      }, 86_400],
+    ] as const
+  ) {
+    await withPassed(
+      () => Response.json({ usage }),
+      { route: { counts }, model: { price } },
+      async (server) => {
+        const reply = await server.post("/v1/things", BODY);
+        await reply.body?.cancel();
+        const [charge] = await chargesIn(server);
+        assert.equal(charge?.microUsd, -microUsd);
+        assert.equal(charge?.estimated, true);
+      },
+    );
+  }
+});
+
+Deno.test("a form is charged no more seconds than its bytes can have", async () => {
+  await withPassed(
+    () => Response.json({ usage: { seconds: 80_000 } }),
+    {
+      route: { counts: { second: { reply: ["usage.seconds"] } } },
+      model: { price: { second: 1_000_000 } },
+    },
+    async (server) => {
+      const form = new FormData();
+      form.set("model", "house-thing");
+      form.set("file", new Blob([new Uint8Array(49_000)]), "a.wav");
+      const reply = await fetch(`${server.url}/v1/things`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${TEST_KEY}` },
+        body: form,
+      });
+      await reply.body?.cancel();
+      const [charge] = await chargesIn(server);
+      assert.equal(charge?.microUsd, -50);
     },
   );
 });

@@ -17,15 +17,19 @@ import { withTimeout } from "../support/with_timeout.ts";
 
 const SERVER = Deno.env.get("TEST_POSTGRES_URL");
 
-/** Texts that a spreadsheet would evaluate. */
-const FORMULAS = [
-  '=HYPERLINK("http://127.0.0.1/","a, b")',
-  "+1",
-  "-1+1",
-  "@SUM(1)",
-  "\t=1",
-  "\r=1",
-];
+/** Texts that a spreadsheet would evaluate, some after a separator of its language, and their cells. */
+const FORMULAS: Readonly<Record<string, string>> = {
+  '=HYPERLINK("http://127.0.0.1/","a, b")':
+    '\'=HYPERLINK("http://127.0.0.1/","a, b")',
+  "+1": "'+1",
+  "-1+1": "'-1+1",
+  "@SUM(1)": "'@SUM(1)",
+  "\t=1": "'\t'=1",
+  "\r=1": "'\r'=1",
+  "a;=1+1": "a;'=1+1",
+  "a; =1+1;b\t@SUM(1)": "a; '=1+1;b\t'@SUM(1)",
+  'a";"+1': 'a";"\'+1',
+};
 
 Deno.test("no cell of a file runs as a formula, and numbers stay numbers", async () => {
   const gateway = await startConsole();
@@ -40,7 +44,7 @@ Deno.test("no cell of a file runs as a formula, and numbers stay numbers", async
       accountId: "acme",
       name: "=1+1",
     });
-    for (const user of FORMULAS) {
+    for (const user of Object.keys(FORMULAS)) {
       const reply = await gateway.post("/v1/chat/completions", {
         model: "vendora-opus-4-8",
         user,
@@ -68,7 +72,7 @@ Deno.test("no cell of a file runs as a formula, and numbers stay numbers", async
           headers: { authorization: `Bearer ${credential}` },
         }),
       );
-    const users = FORMULAS.map((text) => `'${text}`).toSorted();
+    const users = Object.values(FORMULAS).toSorted();
     for (
       const [text, column] of [
         [await read(holder.get("/console/calls.csv")), "user"],

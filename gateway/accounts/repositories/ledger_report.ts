@@ -99,6 +99,8 @@ export function csvLine(entry: LedgerEntry): string {
 
 /** How a formula begins. A negative number is none. */
 const IS_FORMULA = /^(?!-\d+(?:\.\d+)?$)[=+\-@\t\r\n＝＋－＠]/;
+/** The same after what separates cells in some languages. */
+const INNER_FORMULA = /([;\t\r\n][\s"]*)(?=[=+\-@＝＋－＠])/g;
 
 /**
  * Spreadsheets evaluate a cell that starts like a formula, and clients choose the text in
@@ -108,6 +110,7 @@ export function csvCell(value: unknown): string {
   if (value === null) return "";
   if (typeof value === "object") return csvCell(JSON.stringify(value));
   if (typeof value !== "string") return String(value);
-  const text = IS_FORMULA.test(value) ? `'${value}` : value;
+  const text = (IS_FORMULA.test(value) ? `'${value}` : value)
+    .replaceAll(INNER_FORMULA, "$1'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

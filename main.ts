@@ -23,6 +23,7 @@ import {
   exportedOutput,
   standardOutput,
 } from "./gateway/observability/output.ts";
+import { serveSteadily } from "./gateway/http/steady_server.ts";
 import { listenError } from "./gateway/listen_error.ts";
 import { eventLine, jsonLog } from "./gateway/observability/log.ts";
 import { recordConfiguration } from "./gateway/record_configuration.ts";
@@ -104,14 +105,17 @@ const opened = Promise.withResolvers<Gateway>();
 let handle = async (request: Request): Promise<Response> =>
   dispatch(await opened.promise, request);
 const address = Promise.withResolvers<{ hostname: string; port: number }>();
+let onExhausted = (_: unknown): void => {};
 // Listens before anything is opened or created: a start that cannot listen must not store a key
 // that was never shown.
 const server = await exitOnConfigError(() => {
   try {
-    return Deno.serve(
-      { ...config.listen, onListen: address.resolve },
-      (request) => handle(request),
-    );
+    return serveSteadily({
+      listen: config.listen,
+      onListen: address.resolve,
+      handle: (request) => handle(request),
+      onExhausted: (error) => onExhausted(error),
+    });
   } catch (error) {
     throw listenError(error, config.listen);
   }
@@ -215,6 +219,10 @@ const onConfigurationEvent = (event: ConfigurationEvent): void => {
   events.count(event.type);
   print(eventLine(event));
   record(event);
+};
+onExhausted = (error) => {
+  events.count("connections_exhausted");
+  print(eventLine({ type: "connections_exhausted", error }));
 };
 reloadSettings = (): void =>
   reload({

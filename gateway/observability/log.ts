@@ -180,14 +180,19 @@ export function errorText(error: unknown): string {
   return [error.name, ...calls.slice(0, 5)].join(" | ");
 }
 
-/** Lines without a reader that are missing at this place of the log. */
-export interface LogEvent {
+/** What befalls the process itself. */
+export type ProcessEvent = {
+  /** Lines without a reader are missing at this place of the log. */
   readonly type: "log_lines_dropped";
   /** Their number. */
   readonly lines: number;
-}
+} | {
+  /** A connection could not be accepted, and idle ones were ended. */
+  readonly type: "connections_exhausted";
+  readonly error: unknown;
+};
 
-/** The log line of an event of the store, of a credential, of a host's list, of the configuration, of exports or of the log. */
+/** The log line of an event of the store, of a credential, of a host's list, of the configuration, of exports or of the process. */
 export function eventLine(
   event:
     | AccountsEvent
@@ -195,7 +200,7 @@ export function eventLine(
     | HostListEvent
     | ConfigurationEvent
     | OtlpEvent
-    | LogEvent,
+    | ProcessEvent,
 ): string {
   const cause = "error" in event
     ? { error: event.error instanceof Error ? event.error.message : "unknown" }

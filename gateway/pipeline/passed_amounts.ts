@@ -39,7 +39,7 @@ const MOST: Readonly<Record<UnitMeter, number>> = {
   character: 10_000_000,
   image: 1_000,
 };
-/** Of a request that does not state it: no host makes so many without being asked. */
+/** Beyond what any host makes without being asked. */
 const MOST_UNASKED_IMAGES = 100;
 
 /**

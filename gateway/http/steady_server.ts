@@ -1,0 +1,75 @@
+/**
+ * An HTTP server that outlives a lack of file descriptors: Deno's ends with the first connection
+ * that it cannot accept, and its open connections are answered no more.
+ *
+ * @module
+ */
+
+/** A running server. */
+export interface SteadyServer {
+  /** Accepts no connection from now on; resolves when all requests have ended. */
+  shutdown(): Promise<void>;
+}
+
+/** How to serve. */
+export interface SteadyOptions {
+  /** As of `Deno.serve`; absent: its default. */
+  readonly listen:
+    | { readonly hostname: string; readonly port: number }
+    | undefined;
+  readonly onListen: (address: { hostname: string; port: number }) => void;
+  readonly handle: (request: Request) => Promise<Response>;
+  /** A connection could not be accepted: the idle ones are ended, so that there is room. */
+  readonly onExhausted: (error: unknown) => void;
+}
+
+/** Between two attempts to listen again, and two servers. */
+const PAUSE_MS = 100;
+
+/**
+ * Starts a server.
+ *
+ * @throws whatever `Deno.serve` throws
+ */
+export function serveSteadily(
+  { listen, onListen, handle, onExhausted }: SteadyOptions,
+): SteadyServer {
+  /** That still have requests. */
+  const ending = new Set<Promise<void>>();
+  let isOver = false;
+  const start = (
+    options: Deno.ServeTcpOptions,
+  ): Deno.HttpServer<Deno.NetAddr> => {
+    const server = Deno.serve(options, handle);
+    server.finished.catch((error) => void replace(server, error));
+    return server;
+  };
+  const replace = async (
+    { addr, shutdown }: Deno.HttpServer<Deno.NetAddr>,
+    error: unknown,
+  ): Promise<void> => {
+    // Ends the idle connections and waits for the others.
+    const ended = shutdown().catch(() => {}).finally(() =>
+      ending.delete(ended)
+    );
+    ending.add(ended);
+    if (isOver) return;
+    onExhausted(error);
+    const { hostname, port } = addr;
+    while (!isOver) {
+      try {
+        current = start({ hostname, port, onListen() {} });
+        return;
+      } catch {
+        await new Promise((resolve) => void setTimeout(resolve, PAUSE_MS));
+      }
+    }
+  };
+  let current = start({ ...listen, onListen });
+  return {
+    async shutdown() {
+      isOver = true;
+      await Promise.all([current.shutdown(), ...ending]);
+    },
+  };
+}

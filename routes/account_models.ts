@@ -8,6 +8,9 @@ import {
   accountModels,
   accountModelsJson,
 } from "../gateway/console/account_models.ts";
+import { noQuery } from "../gateway/admin/pages.ts";
+import { checked } from "../translate/model/schema.ts";
+import { queryOf } from "./admin/auth.ts";
 import { type AccountRoute, jsonReply } from "./route.ts";
 
 /** Serves {@linkcode accountModels}. */
@@ -17,7 +20,8 @@ export const ACCOUNT_MODELS_ROUTE: AccountRoute = {
   method: "GET",
   path: "/v1/account/models",
   operation: "listAccountModels",
-  async handle({ gateway }, holder) {
+  async handle({ gateway, query }, holder) {
+    checked(noQuery, queryOf(query));
     const { admin, models, now } = gateway;
     return jsonReply(
       accountModelsJson(await accountModels(admin, models, holder, now())),

@@ -43,7 +43,7 @@ import {
   type RouteContext,
 } from "./route.ts";
 import { type Match, routeTable } from "./route_table.ts";
-import { targetOf } from "./target.ts";
+import { requireNoNul, targetOf } from "./target.ts";
 import { USAGE_ROUTES } from "./usage.ts";
 import { withLag } from "./report_lag.ts";
 import {
@@ -137,6 +137,7 @@ async function respond(arrival: Arrival): Promise<HttpReply> {
   try {
     const target = targetOf(request);
     ({ path, query } = target);
+    if (query.size > 0 && !isConsolePath(path)) requireNoNul(query);
     const matches = isConsolePath(path)
       ? (await pages()).pageTable(path)
       : routesAt(gateway, path);

@@ -131,6 +131,8 @@ interface AnyPageRoute {
   readonly path: string;
   /** See {@linkcode OpenRoute.accepts}. */
   accepts?(parameters: Readonly<Record<string, string>>): boolean;
+  /** Names of the parameters that the address may have; absent: none. `any`: another server chooses them. */
+  readonly query?: readonly string[] | "any";
   /** True: requested by a page itself, and no use that keeps an idle session open. */
   readonly isBackground?: true;
   /** Pages are not part of the API description. */
@@ -170,7 +172,7 @@ export interface AccountPageRoute extends AnyPageRoute {
     context: RouteContext,
     visit: AccountVisit,
   ): Promise<HttpReply> | HttpReply;
-  /** For a POST: the page of its form, shown again with the problem of an input that is refused. */
+  /** The page of the form, or of the filters, shown again with the problem of an input that is refused. */
   again?(
     context: RouteContext,
     visit: AccountVisit,

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { ApiError } from "../translate/model/error.ts";
+import { ApiError, invalidField } from "../translate/model/error.ts";
 
 /** A name, an IPv4 address or an IPv6 address in brackets, optionally with a port. */
 const HOST = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
@@ -27,8 +27,8 @@ const MAX_CACHED_CHARS = 200;
 /**
  * Parses and checks the target. The host itself must not be used.
  *
- * @throws {ApiError} `invalid_request` if the host header or the target is malformed, if the query
- * contains a NUL, or if the body has two lengths
+ * @throws {ApiError} `invalid_request` if the host header or the target is malformed, or if
+ * the body has two lengths
  */
 export function targetOf({ headers, url }: Request): RequestTarget {
   const host = headers.get("host") ?? "";
@@ -49,16 +49,29 @@ function parse(text: string): RequestTarget {
   } catch {
     throw malformed("the request's target");
   }
-  // No setting or record contains it, and Postgres refuses a query with it.
-  if (url.search.includes("%00")) {
-    throw malformed("the query: it contains a NUL (%00)");
-  }
   const target = { path: url.pathname, query: url.searchParams };
   if (url.search === "" && text.length <= MAX_CACHED_CHARS) {
     if (CACHE.size >= MAX_CACHED) CACHE.clear();
     CACHE.set(text, target);
   }
   return target;
+}
+
+/**
+ * Checks the fields of a query. No setting or record contains a NUL, and Postgres refuses a statement
+ * with one.
+ *
+ * @throws {ApiError} `invalid_request` naming the field with a NUL
+ */
+export function requireNoNul(query: URLSearchParams): void {
+  for (const [name, value] of query) {
+    if (name.includes("\0")) {
+      throw malformed("the query: a name has a NUL (%00)");
+    }
+    if (value.includes("\0")) {
+      throw invalidField(name, "must not contain a NUL (%00)");
+    }
+  }
 }
 
 function malformed(what: string): ApiError {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../translate/model/error.ts";
-import { targetOf } from "./target.ts";
+import { requireNoNul, targetOf } from "./target.ts";
 
 function request(host: string, path: string = "/v1/models"): Request {
   return new Request(`http://gateway${path}`, { headers: { host } });
@@ -24,12 +24,13 @@ Deno.test("targetOf() accepts the host forms of browsers, proxies and programs",
   }
 });
 
-Deno.test("targetOf() refuses a NUL in the query", () => {
+Deno.test("a NUL in the query is refused with the name of its field", () => {
   assert.throws(
-    () => targetOf(request("", "/v1/usage?model=a%00b")),
-    /the query: it contains a NUL/,
+    () => requireNoNul(targetOf(request("", "/v1/usage?model=a%00b")).query),
+    /model: must not contain a NUL/,
   );
   const { query } = targetOf(request("", "/v1/usage?model=a%2500b"));
+  requireNoNul(query);
   assert.equal(query.get("model"), "a%00b");
 });
 

@@ -14,6 +14,15 @@ export interface Connection {
   readonly smallModel: string;
   /** Size of the model's context, in tokens. */
   readonly contextTokens: number;
+  /** A model that makes embeddings; absent: none may be called. */
+  readonly embeddingModel?: string;
+  /** Endpoints that the operator has opened beside those of the formats, with a model for each. */
+  readonly passed: readonly {
+    readonly endpoint: string;
+    readonly model: string;
+  }[];
+  /** Whether the Responses format is served over web sockets. */
+  readonly hasWebSockets: boolean;
   /** Ids of models that may be called and that {@linkcode isInPicker} accepts. */
   readonly pickerIds: readonly string[];
 }
@@ -40,6 +49,74 @@ export interface Program {
   lines(connection: Connection): string;
 }
 
+/** A call of each endpoint. */
+function curlLines(
+  { url, model, embeddingModel, passed, hasWebSockets }: Connection,
+): string {
+  const messages = `"messages": [{"role": "user", "content": "Hello"}]`;
+  const post = (
+    name: string,
+    path: string,
+    body: string,
+    header = "authorization: Bearer",
+  ): string =>
+    `# ${name}
+curl ${url}${path} -H "${header} $GATEWAY_KEY" -H 'content-type: application/json' \\
+  -d '${body}'`;
+  return [
+    post(
+      "Messages",
+      "/v1/messages",
+      `{"model": "${model}", "max_tokens": 100, ${messages}}`,
+      "x-api-key:",
+    ),
+    post(
+      "Chat completions",
+      "/v1/chat/completions",
+      `{"model": "${model}", ${messages}}`,
+    ),
+    post(
+      "Responses",
+      "/v1/responses",
+      `{"model": "${model}", "input": "Hello"}`,
+    ),
+    ...(hasWebSockets
+      ? [`# Responses over a web socket; each message is a request
+websocat -H="authorization: Bearer $GATEWAY_KEY" ${
+        url.replace(/^http/, "ws")
+      }/v1/responses <<'END'
+{"type": "response.create", "model": "${model}", "input": "Hello"}
+END`]
+      : []),
+    post(
+      "Generate content",
+      `/v1beta/models/${model}:generateContent`,
+      `{"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}`,
+      "x-goog-api-key:",
+    ),
+    ...(embeddingModel === undefined ? [] : [
+      post(
+        "Embeddings",
+        "/v1/embeddings",
+        `{"model": "${embeddingModel}", "input": "Hello"}`,
+      ),
+    ]),
+    post(
+      "Tokens of a prompt, without a call and without charge",
+      "/v1/messages/count_tokens",
+      `{"model": "${model}", ${messages}}`,
+      "x-api-key:",
+    ),
+    ...passed.map(({ endpoint, model }) =>
+      post(
+        "Opened by the operator; the body is the vendor's",
+        endpoint,
+        `{"model": "${model}"}`,
+      )
+    ),
+  ].join("\n\n");
+}
+
 const SHELL = "In a terminal, with the key in GATEWAY_KEY";
 
 /** All programs, in the order of the page. */
@@ -48,12 +125,7 @@ export const PROGRAMS: readonly Program[] = [
     id: "curl",
     name: "curl",
     place: SHELL,
-    lines: ({ url, model }) =>
-      `curl ${url}/v1/messages -H "x-api-key: $GATEWAY_KEY" -H 'content-type: application/json' \\
-  -d '{"model": "${model}", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}'
-
-curl ${url}/v1/chat/completions -H "authorization: Bearer $GATEWAY_KEY" -H 'content-type: application/json' \\
-  -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}]}'`,
+    lines: curlLines,
   },
   {
     id: "claude-code",

@@ -7,10 +7,12 @@
 import { z } from "zod";
 import { shownContent } from "../../gateway/configuration_difference.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
+import { noQuery } from "../../gateway/admin/pages.ts";
 import { SETTING_DESCRIPTIONS } from "../../gateway/setting_descriptions.ts";
+import { checked } from "../../translate/model/schema.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { jsonReply, type OpenRoute } from "../route.ts";
-import { requireOperator } from "./auth.ts";
+import { queryOf, requireOperator } from "./auth.ts";
 
 /** Schema of the reply. */
 export const settingsReply: z.ZodType = z.object({
@@ -48,6 +50,7 @@ export const SETTINGS_ROUTE: OpenRoute = {
   operation: "listSettings",
   handle(context) {
     requireOperator(context);
+    checked(noQuery, queryOf(context.query));
     return jsonReply(settingsJson(context.gateway));
   },
 };

@@ -283,7 +283,7 @@ Deno.test("what a card has no rate for is marked on the call's page and counted 
       );
       assert.match(
         await textOf(operator.get("/console/operator/")),
-        /1 call had a part that the price of the model has no rate for.* vendora-opus-4-8 1 ?\./,
+        /Calls had a part that the price of their model has no rate for.* vendora-opus-4-8 ?: 1 call/,
       );
     },
   ));
@@ -330,7 +330,7 @@ Deno.test("a usage that no such call can have is charged at the bound, and marke
       );
       assert.match(
         await textOf(operator.get("/console/operator/")),
-        /1 call ended with a usage that no such call can have.* vendora-opus-4-8 1 ?\./,
+        /Calls ended with a usage that no such call can have.* vendora-opus-4-8 ?: 1 call/,
       );
     },
   ));

@@ -164,7 +164,7 @@ Deno.test("a file whose first read fails is an error with a status", async () =>
     ) {
       for (
         const reply of [
-          await holder.get(`/console/${file}`),
+          await holder.get(`/console/${file.replace("&account=default", "")}`),
           await operator.get(`/console/operator/${file}`),
         ]
       ) {

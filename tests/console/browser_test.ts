@@ -446,7 +446,8 @@ browserTest(
     await page.goto(`${url}/console/try`);
     await page.getByLabel("API key").fill(key);
     await page.getByRole("button", { name: "Send" }).click();
-    await page.getByRole("link", { name: /What it cost: req_/ }).waitFor();
+    await page.getByText(/Cost \$0\.\d{6}: req_/).waitFor();
+    await page.getByRole("link", { name: /^req_/ }).waitFor();
     assert.notEqual(await page.locator("[data-reply-text]").innerText(), "");
     assert.deepEqual(tab.complaints, []);
     await tab.context.close();

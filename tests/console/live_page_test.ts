@@ -60,13 +60,23 @@ Deno.test({
         const stream = await openStream(gateway);
         await page.getByRole("cell", { name: stream.id, exact: true })
           .waitFor();
-        assert.equal(
-          await page.getByRole("link", { name: stream.id }).count(),
-          0,
-          "under way",
+        // The page of a call shows it while it is under way, and when it has ended.
+        const call = await context.newPage();
+        await call.goto(
+          `${url}${await page.getByRole("link", { name: stream.id })
+            .getAttribute(
+              "href",
+            )}`,
         );
+        await call.getByText("The call is under way").waitFor();
         await stream.end();
-        await page.getByRole("link", { name: stream.id }).waitFor();
+        await gateway.logEntry((entry) => entry.request_id === stream.id);
+        await call.getByRole("link", { name: "Refresh" }).click();
+        await call.getByText("client left").first().waitFor();
+        await call.close();
+        await page.locator("[data-live-ended]").getByRole("link", {
+          name: stream.id,
+        }).waitFor();
         const refused = await gateway.post("/v1/messages", {
           model: MARKUP,
           max_tokens: 5,

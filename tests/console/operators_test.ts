@@ -177,7 +177,10 @@ Deno.test("the models have their prices, candidates, health and callers", () =>
     });
     const html = await textOf(operator.get(`${OPERATOR}/models`));
     const row = (model: string): string =>
-      new RegExp(`<tr><td[^>]*><a[^>]*><code>${model}</code>.*?</tr>`, "s")
+      new RegExp(
+        `<tr><td[^>]*><a[^>]*>[^<]*<code[^>]*>${model}</code>.*?</tr>`,
+        "s",
+      )
         .exec(html)?.[0] ?? "";
     assert.match(row("vendorb-5"), /small/);
     assert.match(row("vendorb-5"), /vendorb\//);

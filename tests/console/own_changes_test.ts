@@ -57,7 +57,7 @@ Deno.test("an account sees who changed its keys and access, and nothing of anoth
       [null, null, null],
     );
     const file = csvRows(
-      await (await visitor.get("/console/changes.csv?account=theirs")).text(),
+      await (await visitor.get("/console/changes.csv")).text(),
     );
     assert.deepEqual(
       file.map(({ action }) => action),
@@ -67,9 +67,15 @@ Deno.test("an account sees who changed its keys and access, and nothing of anoth
     assert.match(html, /&lt;b>=1\+1&lt;\/b>/);
     assert.ok(!html.includes("/console/operator"));
     const other = await visitor.get(
-      `/console/changes?account=theirs&target=${their.record.id}`,
+      `/console/changes?target=${their.record.id}`,
     );
     assert.match(await other.text(), /No changes match these filters/);
+    const refused = await visitor.get("/console/changes?account=theirs");
+    assert.equal(refused.status, 400);
+    assert.match(
+      await refused.text(),
+      /This page has no parameter &quot;account/,
+    );
   } finally {
     await gateway.close();
   }

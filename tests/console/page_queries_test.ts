@@ -37,6 +37,9 @@ const FILTERS: Readonly<Record<string, readonly string[]>> = {
     "key=k",
     "code=requests_per_minute",
     "account=acme",
+    "sort=-cost",
+    "sort=whole&account=acme&model=m",
+    "sort=-whole&key=k&page=2",
   ],
   attempts: [
     "",
@@ -52,6 +55,9 @@ const FILTERS: Readonly<Record<string, readonly string[]>> = {
     "kind=charge&model=m&from=2026-01-01&to=2026-02-01",
     "request_id=req_1",
     "account=acme",
+    "sort=time",
+    "sort=amount",
+    "sort=-amount&account=acme&kind=top_up",
   ],
 };
 

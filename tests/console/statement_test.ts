@@ -68,8 +68,9 @@ Deno.test("a month's statement leads from the opening to the closing balance, on
         [operator, "/console/operator/statement"],
       ] as const
     ) {
+      const ofAccount = visitor === operator ? "account=default&" : "";
       const search = (back: number): string =>
-        `?account=default&month=${month(back)}`;
+        `?${ofAccount}month=${month(back)}`;
       const read = async (back: number): Promise<
         readonly (readonly [string, number])[]
       > => {
@@ -101,7 +102,7 @@ Deno.test("a month's statement leads from the opening to the closing balance, on
       const html = await (await visitor.get(`${path}${search(0)}`)).text();
       assert.match(html, /The month is not over/);
       assert.match(html, /invoice 7/);
-      const wrong = await visitor.get(`${path}?account=default&month=2026-13`);
+      const wrong = await visitor.get(`${path}?${ofAccount}month=2026-13`);
       assert.equal(wrong.status, 400);
       assert.match(await wrong.text(), /Month: must be a month such as/);
     }
@@ -215,11 +216,11 @@ Deno.test("changes are listed without sign-ins, with names as written and prices
       html,
       /<code>model big-1<\/code>: <bdi>input \$1\.00, output \$2\.50 \(tier priority\), factor 2/,
     );
-    assert.doesNotMatch(html, /<td>session: start<\/td>/);
-    assert.match(await read("sign_ins=yes"), /<td>session: start<\/td>/);
+    assert.doesNotMatch(html, />session: start<\/td>/);
+    assert.match(await read("sign_ins=yes"), />session: start<\/td>/);
     assert.match(
       await read("action=session.start"),
-      /<td>session: start<\/td>/,
+      />session: start<\/td>/,
     );
     const csv = await (await operator.get(
       "/console/operator/changes.csv",
@@ -286,7 +287,7 @@ Deno.test("usage by model and by key has the share that came from caches, and wh
       assert.match(
         html,
         new RegExp(
-          `<td class="n">70\\.0 %</td><td class="n"><data value="${saved}">`,
+          `<td class="n"[^>]*>70\\.0 %</td><td class="n"[^>]*><data value="${saved}">`,
         ),
       );
     }

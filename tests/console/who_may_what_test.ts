@@ -78,6 +78,7 @@ const WHO: Readonly<Record<string, readonly Who[]>> = {
   "GET /console/company-sign-in/callback": ALL,
   "POST /console/sign-out": LOOK,
   "GET /console/operator": OPERATOR,
+  "GET /console/operator/notices": OPERATOR,
   "GET /console/": LOOK,
   "GET /console": LOOK,
   "GET /console/calls": LOOK,

@@ -41,6 +41,7 @@ export interface Locator {
 
 /** A tab. */
 export interface Page {
+  close(): Promise<void>;
   readonly keyboard: {
     press(key: string): Promise<void>;
     type(text: string): Promise<void>;

@@ -41,8 +41,9 @@ import { type AuditReport, auditReport, insertAudit } from "./audit_report.ts";
 import { seedDefaults } from "../bootstrap.ts";
 import { type KeyListQuery, listKeys } from "./key_list.ts";
 import { type KeyRepository, keyRepository } from "./key_repository.ts";
-import { allEntries, listLedger } from "./ledger_report.ts";
+import { allEntries, listLedger, rankedLedger } from "./ledger_report.ts";
 import type { LedgerQuery } from "./ledger_walk.ts";
+import type { RankedPage, RankedRange } from "./ranked.ts";
 import { type PlanRepository, planRepository } from "./plan_repository.ts";
 import {
   type SessionRepository,
@@ -98,6 +99,11 @@ export interface Admin {
   costOfKeys(query: KeyCostQuery): Promise<ReadonlyMap<string, number>>;
   /** Reads one page of the ledger. */
   ledger(query: LedgerQuery): Promise<ListPage<LedgerEntry>>;
+  /** Reads a page of the newest entries of a query, by amount. */
+  rankedLedger(
+    query: LedgerQuery & { readonly scanLimit: number },
+    range: Omit<RankedRange<string>, "by">,
+  ): Promise<RankedPage<LedgerEntry>>;
   /** Reads all matching ledger entries, page by page; for exports. */
   allLedger(
     query: LedgerQuery,
@@ -170,6 +176,7 @@ export function createAdmin(
     usageSeries: (query) => usageSeries(context, query),
     costOfKeys: (query) => costOfKeys(context, query),
     ledger: (query) => listLedger(context, query),
+    rankedLedger: (query, range) => rankedLedger(context, query, range),
     allLedger: (query) => allEntries(context, query),
     audits: auditReport(context),
     async audit() {

@@ -14,6 +14,12 @@ import type { Outcome } from "../calls/outcome.ts";
 import { correctionId, withCorrections } from "../ledger/correction.ts";
 import { LEDGER_ENTRY, type LedgerEntry } from "../records.ts";
 import {
+  isCutOff,
+  type RankedPage,
+  type RankedRange,
+  rankedText,
+} from "./ranked.ts";
+import {
   EXPORT_PAGE,
   type ListPage,
   listPage,
@@ -47,6 +53,15 @@ export interface CallQuery extends SearchRequest {
   readonly minMs?: number;
 }
 
+/** What calls can be ranked by, as columns. */
+const RANKS = {
+  whole: "duration_ms",
+  cost: "micro_usd",
+} as const;
+
+/** What calls can be ranked by. */
+export type CallRank = keyof typeof RANKS;
+
 /** A call with its charge. */
 export interface FoundCall {
   readonly record: CallRecord;
@@ -67,6 +82,15 @@ export interface CallReport {
    * @throws {ApiError} `invalid_request` for an invalid cursor; `unavailable`
    */
   list(query: CallQuery): Promise<ListPage<FoundCall>>;
+  /**
+   * One page of the newest {@linkcode RANKED} calls of a query, by one of their figures.
+   *
+   * @throws {ApiError} `unavailable`
+   */
+  ranked(
+    query: CallQuery,
+    range: RankedRange<CallRank>,
+  ): Promise<RankedPage<FoundCall>>;
   /** Reads all calls of a query, newest first, page by page; for exports. A page may be empty. */
   all(query: CallQuery): AsyncGenerator<readonly FoundCall[], void, void>;
   /**
@@ -104,6 +128,30 @@ export function callReport(
         ...stoppedAt === undefined ? {} : { next: stoppedAt },
         ...page,
         data: await withEntries(context, page.data),
+      };
+    },
+    async ranked(query, range) {
+      const { limit } = range;
+      const walk = callWalk(query);
+      const endId = await walkEnd(context, walk, query.scanLimit);
+      const { where, values } = walked(walk, endId);
+      const rows = await orUnavailable(() =>
+        context.store.report(
+          rankedText({
+            table: "calls",
+            id: "request_id",
+            column: RANKS[range.by],
+            where,
+            values,
+            range,
+          }),
+          values,
+        )
+      );
+      return {
+        data: await withEntries(context, rows.slice(0, limit).map(callFrom)),
+        hasMore: rows.length > limit,
+        isWhole: endId === undefined && !isCutOff(rows),
       };
     },
     async *all(query) {
@@ -217,35 +265,14 @@ function callWalk(query: CallQuery): CallWalk {
 
 /** Reads the first `limit` calls of a walk, past at most `scanLimit` calls; absent: as many as it takes. */
 async function walkCalls(
-  { store }: RepositoryContext,
-  { among, first, above, bounds, filters }: CallWalk,
+  context: RepositoryContext,
+  walk: CallWalk,
   limit: number,
   scanLimit?: number,
 ): Promise<WalkedCalls> {
-  // Without filters the limit bounds the walk.
-  const isBounded = filters.length === 0 || scanLimit === undefined;
-  const [end] = isBounded ? [] : await orUnavailable(() => {
-    const { where, values } = statement(among, [
-      ...bounds,
-      ["request_id >=", first],
-      ["request_id <", above],
-    ]);
-    return store.report(
-      `SELECT request_id FROM calls ${where} ORDER BY request_id DESC LIMIT 1 OFFSET $${
-        values.push(scanLimit - 1)
-      }`,
-      values,
-    );
-  });
-  const endId = end === undefined ? undefined : textOf(end, "request_id");
-  // One lower and one upper bound: of two, SQLite uses either one for the index and checks the
-  // other for each call.
-  const { where, values } = statement(among, [
-    ...bounds,
-    ["request_id >=", endId ?? first],
-    ["request_id <", above],
-    ...filters,
-  ]);
+  const { store } = context;
+  const endId = await walkEnd(context, walk, scanLimit);
+  const { where, values } = walked(walk, endId);
   const rows = await orUnavailable(() =>
     store.report(
       `SELECT * FROM calls ${where} ORDER BY request_id DESC LIMIT $${
@@ -257,6 +284,46 @@ async function walkCalls(
   const records = rows.map(callFrom);
   const stoppedAt = records.length >= limit ? records.at(-1)?.requestId : endId;
   return { records, ...stoppedAt === undefined ? {} : { stoppedAt } };
+}
+
+/** The last call that a walk past at most `scanLimit` calls reads; undefined: no limit ends it. */
+async function walkEnd(
+  { store }: RepositoryContext,
+  { among, first, above, bounds, filters }: CallWalk,
+  scanLimit: number | undefined,
+): Promise<string | undefined> {
+  // Without filters the limit of the rows bounds the walk.
+  if (filters.length === 0 || scanLimit === undefined) return undefined;
+  const { where, values } = statement(among, [
+    ...bounds,
+    ["request_id >=", first],
+    ["request_id <", above],
+  ]);
+  const [end] = await orUnavailable(() =>
+    store.report(
+      `SELECT request_id FROM calls ${where} ORDER BY request_id DESC LIMIT 1 OFFSET $${
+        values.push(scanLimit - 1)
+      }`,
+      values,
+    )
+  );
+  return end === undefined ? undefined : textOf(end, "request_id");
+}
+
+/**
+ * The calls of a walk down to `endId`. One lower and one upper bound: of two, SQLite uses either one
+ * for the index and checks the other for each call.
+ */
+function walked(
+  { among, first, above, bounds, filters }: CallWalk,
+  endId: string | undefined,
+): ReturnType<typeof statement> {
+  return statement(among, [
+    ...bounds,
+    ["request_id >=", endId ?? first],
+    ["request_id <", above],
+    ...filters,
+  ]);
 }
 
 function statement(

@@ -6,7 +6,13 @@
 import { invalidField } from "../../../translate/model/error.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";
 import { recordJson } from "../field.ts";
-import { type LedgerQuery, ledgerWalk, walkLedger } from "./ledger_walk.ts";
+import {
+  type LedgerQuery,
+  ledgerWalk,
+  rankLedger,
+  walkLedger,
+} from "./ledger_walk.ts";
+import type { RankedPage, RankedRange } from "./ranked.ts";
 import { LEDGER_ENTRY, type LedgerEntry } from "../records.ts";
 import {
   EXPORT_PAGE,
@@ -44,6 +50,26 @@ export async function listLedger(
       (entry) => String(entry.seq),
     ),
   };
+}
+
+/**
+ * One page of the newest entries of a query, by amount.
+ *
+ * @throws {ApiError} `unavailable`
+ */
+export async function rankedLedger(
+  context: RepositoryContext,
+  query: LedgerQuery & { readonly scanLimit: number },
+  range: Omit<RankedRange<string>, "by">,
+): Promise<RankedPage<LedgerEntry>> {
+  const walk = await ledgerWalk(context, { ...query, newestFirst: true });
+  const { data, ...rest } = await rankLedger(
+    context,
+    walk,
+    range,
+    query.scanLimit,
+  );
+  return { data: data.map((row) => recordFrom(LEDGER_ENTRY, row)), ...rest };
 }
 
 function cursor(after: string | undefined): number | undefined {

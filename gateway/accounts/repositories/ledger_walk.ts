@@ -8,6 +8,12 @@ import { DAY_MS } from "../ledger/calendar_window.ts";
 import { correctionId } from "../ledger/correction.ts";
 import type { LedgerEntry } from "../records.ts";
 import {
+  isCutOff,
+  type RankedPage,
+  type RankedRange,
+  rankedText,
+} from "./ranked.ts";
+import {
   orUnavailable,
   type RepositoryContext,
   type SearchRequest,
@@ -212,21 +218,65 @@ function matching(
   end: number | undefined,
   limit: number,
 ): Promise<readonly SqlRow[]> {
-  const { where, values } = conditions(walk, last, end);
-  const put = (value: SqlValue): string => `$${values.push(value)}`;
-  const filters = walk.filters.map(([left, value]) => `${left} ${put(value)}`);
-  const among = walk.table === "ledger"
-    ? where
-    : `WHERE seq IN (SELECT seq FROM ${walk.table} ${where})`;
-  const all = [among, ...filters].join(" AND ");
+  const { where, values } = matches(walk, last, end);
   return orUnavailable(() =>
     context.store.report(
-      `SELECT * FROM ledger ${all} ORDER BY seq ${direction(walk)} LIMIT ${
-        put(limit)
+      `SELECT * FROM ledger ${where} ORDER BY seq ${direction(walk)} LIMIT $${
+        values.push(limit)
       }`,
       values,
     )
   );
+}
+
+function matches(
+  walk: LedgerWalk,
+  last: number | undefined,
+  end: number | undefined,
+): { readonly where: string; readonly values: SqlValue[] } {
+  const { where, values } = conditions(walk, last, end);
+  const filters = walk.filters.map(([left, value]) =>
+    `${left} $${values.push(value)}`
+  );
+  const among = walk.table === "ledger"
+    ? where
+    : `WHERE seq IN (SELECT seq FROM ${walk.table} ${where})`;
+  return { where: [among, ...filters].join(" AND "), values };
+}
+
+/**
+ * Reads a page of the newest entries of a walk, by amount.
+ *
+ * @throws {ApiError} `unavailable`
+ */
+export async function rankLedger(
+  context: RepositoryContext,
+  walk: LedgerWalk,
+  range: Omit<RankedRange<string>, "by">,
+  scanLimit: number,
+): Promise<RankedPage<SqlRow>> {
+  const end = walk.filters.length === 0
+    ? undefined
+    : await walkEnd(context, walk, undefined, scanLimit);
+  const { where, values } = matches(walk, undefined, end);
+  const rows = await orUnavailable(() =>
+    context.store.report(
+      rankedText({
+        table: "ledger",
+        id: "seq",
+        column: "micro_usd",
+        where,
+        values,
+        range,
+      }),
+      values,
+    )
+  );
+  return {
+    data: rows.slice(0, range.limit),
+    hasMore: rows.length > range.limit,
+    isWhole: end === undefined && !isCutOff(rows),
+  };
 }
 
 /**

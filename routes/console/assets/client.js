@@ -153,6 +153,26 @@ export function consoleClient() {
       inline: "center",
     });
 
+  /**
+   * What a call cost, as a sentence. Records of calls are written once a second.
+   *
+   * @param {string} id @param {string} key
+   */
+  const costOf = async (id, key) => {
+    for (let attempt = 1; attempt <= 10; attempt++) {
+      const reply = await fetch("/v1/calls?limit=10", {
+        credentials: "omit",
+        headers: { "x-api-key": key },
+      });
+      /** @type {{ data?: { request_id: string, micro_usd: number }[] }} */
+      const { data = [] } = await reply.json();
+      const call = data.find(({ request_id }) => request_id === id);
+      if (call) return `Cost $${(call.micro_usd / 1e6).toFixed(6)}: `;
+      await new Promise((resolve) => setTimeout(resolve, 400));
+    }
+    return "Its cost is on the page of the call: ";
+  };
+
   /** Sends a prompt with the pasted key and shows the streamed reply. */
   const tryPrompt = () => {
     const form = document.querySelector("form[data-try]");
@@ -225,9 +245,10 @@ export function consoleClient() {
         state.textContent = `${usage}first token after ${
           (firstMs / 1000).toFixed(2)
         } s, whole ${((performance.now() - startedMs) / 1000).toFixed(2)} s. `;
+        state.append(await costOf(id, String(fields.get("key"))));
         const link = document.createElement("a");
         link.href = `/console/calls/${encodeURIComponent(id)}`;
-        link.textContent = `What it cost: ${id}`;
+        link.textContent = id;
         state.append(link);
       } catch (error) {
         state.textContent = abort.signal.aborted
@@ -260,6 +281,9 @@ export function consoleClient() {
       row.cells.forEach(({ text, foreign, tag, href }, at) => {
         const cell = document.createElement("td");
         cell.className = heads[at]?.className ?? "";
+        const { first, name } = heads[at]?.dataset ?? {};
+        if (first) cell.classList.add("first");
+        if (name) cell.dataset.name = name;
         const box = href
           ? document.createElement("a")
           : tag
@@ -267,7 +291,10 @@ export function consoleClient() {
           : foreign
           ? document.createElement("bdi")
           : cell;
-        if (box instanceof HTMLAnchorElement && href) box.href = href;
+        if (box instanceof HTMLAnchorElement && href) {
+          box.href = href;
+          if (foreign) box.dir = "auto";
+        }
         if (tag) box.className = `tag ${tag}`;
         box.textContent = text;
         if (box !== cell) cell.append(box);

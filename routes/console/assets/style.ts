@@ -38,12 +38,12 @@ p { margin: .4rem 0 }
 code, pre, kbd, .mono { font: .8125rem/1.5 ui-monospace, Menlo, monospace }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px }
 .soft, .label, .id, nav a, .who, .head p, dt, th, small { color: var(--soft) }
-.soft, .label { font-size: .87rem }
-.who, .legend { font-size: .85rem }
-.label { display: block; margin-bottom: .15rem }
+.soft, .label, .who, .legend { font-size: .86rem }
+.label, .id, .problem, nav a, label, small { display: block }
+.label { margin-bottom: .15rem }
 .stat { font-size: 1.55rem; line-height: 1.2; overflow-wrap: break-word }
 .stat, .brand, tfoot td { font-weight: 650 }
-.id { display: block; font-size: .75rem }
+.id { font-size: .75rem }
 
 /* Frame */
 .skip { position: absolute; left: -99rem }
@@ -55,7 +55,7 @@ code, pre, kbd, .mono { font: .8125rem/1.5 ui-monospace, Menlo, monospace }
 .brand svg { width: 1.5rem; flex: none }
 ul { list-style: none; padding: 0 }
 nav ul { display: grid; gap: .1rem }
-nav a { display: block; padding: .35rem .6rem; border-radius: 7px }
+nav a { padding: .35rem .6rem; border-radius: 7px }
 nav a:hover { background: var(--bg); color: var(--text) }
 nav a[aria-current] { background: var(--tint); color: var(--accent); font-weight: 600 }
 .who { margin-top: auto; padding: 0 .5rem; display: grid; gap: .6rem }
@@ -64,8 +64,7 @@ nav a[aria-current] { background: var(--tint); color: var(--accent); font-weight
 .who div { gap: .3rem .9rem; align-items: baseline }
 .theme { display: inline-flex; gap: .6rem }
 main { padding: 1.6rem clamp(1rem, 3vw, 2.4rem) 3rem; max-width: 80rem; width: 100%; min-width: 0 }
-.find { margin-bottom: 1.4rem }
-.find input { width: min(25rem, 100%) }
+.find { flex: 0 1 25rem }
 .head { gap: .4rem 1rem; align-items: center; justify-content: space-between; margin-bottom: 1.3rem }
 .head p { margin: .15rem 0 0 }
 .card .head { margin-bottom: .6rem }
@@ -87,10 +86,10 @@ td .acts { flex-wrap: nowrap; gap: .9rem }
 .head h2, .cards>.card, .cols>.card, .door .card { margin: 0 }
 .card>form+form, .card>.scroll+form { margin-top: 1rem }
 .note { border-left: 3px solid var(--accent); background: var(--tint); padding: .7rem 1rem; border-radius: 0 8px 8px 0; margin: 0 0 1.1rem }
-.tag { padding: .1rem .55rem; border-radius: 99px; font-size: .79rem; background: var(--line); white-space: nowrap }
+.tag { display: inline-block; padding: .1rem .55rem; border-radius: .7rem; font-size: .79rem; background: var(--line) }
 .ok { color: var(--accent); background: var(--tint) }
 .bad { color: var(--bad); background: var(--badbg); border-color: var(--bad) }
-.problem { display: block; color: var(--bad) }
+.problem { color: var(--bad) }
 [aria-invalid] { border-color: var(--bad) }
 .warn { color: var(--warn); background: var(--warnbg); border-color: var(--warn) }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1.2rem }
@@ -117,8 +116,7 @@ button:hover, .button:hover { border-color: var(--soft) }
 .link { border: 0; background: none; padding: 0; color: var(--accent); text-decoration: underline; font-weight: 400 }
 [aria-pressed=true] { color: var(--text); font-weight: 600; text-decoration: none }
 :disabled { opacity: .5; cursor: default }
-label { display: block }
-small { display: block; font-weight: 400 }
+small { font-weight: 400 }
 input, select, textarea { font-weight: 400; width: 100%; min-height: 2.4rem; margin-top: .2rem; padding: .42rem .6rem; border: 1px solid var(--edge) }
 [type=checkbox] { width: auto; min-height: 0; margin: 0 .5rem 0 0; accent-color: var(--accent) }
 fieldset { padding: .6rem .9rem; max-height: 21rem; overflow: auto }
@@ -160,15 +158,16 @@ summary { cursor: pointer; color: var(--accent) }
 .fits { overflow: clip visible }
 .fits th { position: sticky; top: 0; background: var(--card); z-index: 1 }
 th a { color: inherit }
+[data-live-ended] { margin-top: 1.2rem }
 [aria-sort=ascending]::after { content: " ▲" }
 [aria-sort=descending]::after { content: " ▼" }
 @media (max-width: 51.29em) {
-  .stacks thead { display: none }
+  .stacks :is(thead, th):not(:has(a)), .stacks td:empty { display: none }
+  .stacks thead tr::before { content: "Sort by" }
   .stacks tr { display: grid; grid: auto/1fr 1fr; gap: .2rem .8rem; padding: .7rem 0; border-bottom: 1px solid var(--line) }
-  .stacks td { border: 0; padding: 0; white-space: normal; text-align: left; overflow-wrap: anywhere }
+  .stacks th, .stacks td { border: 0; padding: 0; white-space: normal; text-align: left; overflow-wrap: anywhere }
   .stacks .first { order: -1 }
-  .tag { white-space: normal }
-  .stacks [data-name]::before { content: attr(data-name); display: block; color: var(--soft); font-size: .75rem }
+  .stacks td[data-name]::before { content: attr(data-name); display: block; color: var(--soft); font-size: .75rem }
   .shell { display: block }
   .side { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); padding: .7rem .5rem; gap: .6rem }
   nav { overflow-x: auto; padding: .2rem }

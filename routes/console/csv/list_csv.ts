@@ -34,3 +34,19 @@ export function listCsv<F extends RecordFields>(
     ),
   );
 }
+
+/** Records that one statement of a filtered list reads: each begins at the start of the list. */
+const OFFSET_LENGTH = 1000;
+
+/** Reads a list that is filtered, and therefore paged by offsets. */
+export function byOffset<T>(
+  read: (
+    range: { readonly offset: number; readonly limit: number },
+  ) => Promise<{ readonly data: readonly T[]; readonly hasMore: boolean }>,
+): (page: PageRequest) => Promise<ListPage<T>> {
+  return async ({ after = "0" }) => {
+    const offset = Number(after);
+    const { data, hasMore } = await read({ offset, limit: OFFSET_LENGTH });
+    return hasMore ? { data, next: String(offset + data.length) } : { data };
+  };
+}

@@ -22,6 +22,7 @@ import {
   readFileForm,
   readForm,
 } from "./form.ts";
+import { requireKnownQuery } from "./known_query.ts";
 import { RefusedPage } from "./refused_page.ts";
 import { requireSameOrigin } from "./same_origin.ts";
 
@@ -83,6 +84,7 @@ async function prepared(
   context: RouteContext,
 ): Promise<() => Promise<HttpReply> | HttpReply> {
   if (route.area === "public" || route.area === "operator_door") {
+    requireKnownQuery(route, context.query);
     const form = route.method === "GET"
       ? new URLSearchParams()
       : await readForm(context, MAX_OPEN_FORM_BYTES);
@@ -94,7 +96,10 @@ async function prepared(
     return () =>
       inFrame(
         withInput(visit, context),
-        () => route.handle(context, visit),
+        () => {
+          requireKnownQuery(route, context.query);
+          return route.handle(context, visit);
+        },
         again && ((refused) => again(context, refused)),
       );
   }
@@ -106,6 +111,7 @@ async function prepared(
       withInput(visit, context),
       () => {
         requirePermission(holder.kind, route.permission);
+        requireKnownQuery(route, context.query);
         return route.handle(context, { ...visit, holder });
       },
       again && ((refused) => again(context, { ...refused, holder })),

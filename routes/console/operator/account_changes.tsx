@@ -70,6 +70,7 @@ export const ACCOUNT_CHANGE_PAGES: readonly OperatorPageRoute[] = [
     area: "operator",
     method: "GET",
     path: `${NAV}/top-up/:id`,
+    query: ["form_token", "usd", "note"],
     again: accountPage,
     handle: topUpPage,
   },

@@ -63,7 +63,7 @@ export async function accountPage(
             Statement
           </a>
           <a class="button" href={`${BASE}/changes?account=${id}`}>Changes</a>
-          <a class="button main" href={`${NAV}/change/${id}`}>Change</a>
+          <a class="button main" href={`${NAV}/change/${id}`}>Edit</a>
         </>
       ),
     },

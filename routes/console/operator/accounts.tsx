@@ -6,26 +6,29 @@
  * @module
  */
 import { ACCOUNT } from "../../../gateway/accounts/records.ts";
-import { ACCOUNT_ORDERS } from "../../../gateway/accounts/repositories/account_list.ts";
+import {
+  ACCOUNT_ORDERS,
+  type AccountListQuery,
+} from "../../../gateway/accounts/repositories/account_list.ts";
 import { invalidField } from "../../../translate/model/error.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
-import { page } from "../parts/layout.tsx";
+import { fileQuery, filteredPage } from "../parts/filters.tsx";
 import { usageLink } from "../parts/figure_links.ts";
-import { listCsv } from "../csv/list_csv.ts";
+import { byOffset, listCsv } from "../csv/list_csv.ts";
 import { countText, decimalsOf, Money } from "../parts/money.tsx";
 import { Distance } from "../parts/moment.tsx";
 import { offsetOf, sortingOf } from "../parts/sorting.ts";
 import { recordBody, RecordInputs } from "../parts/record_form.tsx";
 import { newRecordPages } from "./new_record.tsx";
-import { SelectField } from "../parts/field.tsx";
 import { accountPage } from "./account_page.tsx";
 import { AccountState } from "./account_state.tsx";
 import { planChoices } from "./plan_choices.ts";
 
 const NAV = "/console/operator/accounts";
+const FILTERS = ["q", "plan", "status"];
 // The status has buttons of its own.
 const { status: _status, ...NEW } = ACCOUNT;
 
@@ -36,18 +39,28 @@ export const ACCOUNTS_PAGES: readonly OperatorPageRoute[] = [
     area: "operator",
     method: "GET",
     path: NAV,
+    query: [...FILTERS, "sort", "page"],
     handle: listPage,
+    again: listPage,
   },
   {
     access: "page",
     area: "operator",
     method: "GET",
     path: `${NAV}.csv`,
-    handle: ({ gateway }) =>
+    query: FILTERS,
+    handle: (context) =>
       listCsv(
         "accounts",
         ACCOUNT,
-        (page) => gateway.admin.accounts.list(page),
+        byOffset((range) =>
+          context.gateway.admin.listAccounts({
+            ...chosenOf(context),
+            order: "id",
+            isDescending: false,
+            ...range,
+          })
+        ),
       ),
   },
   ...newRecordPages({
@@ -77,35 +90,37 @@ export const ACCOUNTS_PAGES: readonly OperatorPageRoute[] = [
 const PAGE_LENGTH = 100;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+const STATES = [["active", "active"], ["disabled", "suspended"]] as const;
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+/** The filters of the address. */
+function chosenOf(
+  { query, gateway }: RouteContext,
+): Omit<AccountListQuery, "order" | "isDescending" | "offset" | "limit"> {
+  const value = (name: string): string => query.get(name)?.trim() ?? "";
+  const status = STATES.find(([one]) => one === value("status"))?.[0];
+  if (status === undefined && value("status") !== "") {
+    throw invalidField("status", "must be active or disabled");
+  }
+  return {
+    part: value("q"),
+    ...(value("plan") === "" ? {} : { planId: value("plan") }),
+    ...(status === undefined ? {} : { status }),
+    fromDay: dayOf(gateway.now() - 29 * DAY_MS),
+  };
+}
+
 async function listPage(
   context: RouteContext,
   visit: Visit,
 ): Promise<HttpReply> {
-  const { query, gateway } = context;
+  const { gateway } = context;
   const { admin } = gateway;
-  const value = (name: string): string => query.get(name)?.trim() ?? "";
-  const sorting = sortingOf(context, ACCOUNT_ORDERS, "id");
-  const pages = offsetOf(context, PAGE_LENGTH);
-  const status = value("status");
-  if (status !== "" && status !== "active" && status !== "disabled") {
-    throw invalidField("status", "must be active or disabled");
-  }
-  const nowMs = gateway.now();
-  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-  const days = { from: day(nowMs - 29 * DAY_MS), to: day(nowMs) };
-  const { data: accounts, hasMore } = await admin.listAccounts({
-    part: value("q"),
-    ...(value("plan") === "" ? {} : { planId: value("plan") }),
-    ...(status === "" ? {} : { status }),
-    fromDay: days.from,
-    order: sorting.by,
-    isDescending: sorting.isDescending,
-    ...pages.range,
-  });
-  const decimals = decimalsOf(
-    accounts.map(({ spentMicroUsd }) => spentMicroUsd),
-  );
-  return page(
+  const plans = await planChoices(admin);
+  return await filteredPage(
     context,
     visit,
     {
@@ -113,129 +128,125 @@ async function listPage(
       nav: NAV,
       actions: (
         <>
-          <a class="button" href={`${NAV}.csv`}>CSV</a>
+          <a class="button" href={`${NAV}.csv${fileQuery(context)}`}>CSV</a>
           <a class="button" href={`${NAV}/many`}>Many at once</a>
           <a class="button main" href={`${NAV}/new`}>New account</a>
         </>
       ),
+      filters: [
+        { of: "text", name: "q", title: "Id or name" },
+        { of: "choice", name: "plan", title: "Plan", choices: plans },
+        { of: "choice", name: "status", title: "State", choices: STATES },
+      ],
     },
-    <>
-      <form class="card row" action={NAV}>
-        <label>
-          Id or name
-          <input name="q" value={value("q")} placeholder="any part" />
-        </label>
-        <SelectField
-          visit={visit}
-          name="plan"
-          title="Plan"
-          value={value("plan")}
-          choices={[["", "all"], ...await planChoices(admin)]}
-        />
-        <SelectField
-          visit={visit}
-          name="status"
-          title="State"
-          value={status}
-          choices={[["", "all"], ["active", "active"], [
-            "disabled",
-            "suspended",
-          ]]}
-        />
-        <input type="hidden" name="sort" value={value("sort")} />
-        <button class="main" type="submit">Apply</button>
-      </form>
-      <section class="card">
-        {accounts.length === 0 ? <p>No accounts match.</p> : (
-          <DataTable
-            name="Accounts"
-            rows={accounts}
-            stacks
-            columns={[
-              {
-                name: "Account",
-                sort: sorting.link("id"),
-                isFirst: true,
-                wraps: true,
-                cell: ({ id }) => (
-                  <a href={`${NAV}/${encodeURIComponent(id)}`}>
-                    <Foreign text={id} />
-                  </a>
-                ),
-              },
-              {
-                name: "State",
-                isFirst: true,
-                cell: (account) => <AccountState account={account} />,
-              },
-              {
-                name: "Name",
-                sort: sorting.link("name"),
-                wraps: true,
-                cell: ({ name }) => <Foreign text={name} />,
-              },
-              {
-                name: "Plan",
-                sort: sorting.link("plan"),
-                cell: ({ planId }) => (
-                  <a
-                    href={`/console/operator/plans/${
-                      encodeURIComponent(planId)
-                    }`}
-                  >
-                    <Foreign text={planId} />
-                  </a>
-                ),
-              },
-              { name: "Billing", cell: ({ billing }) => billing },
-              {
-                name: "Balance",
-                sort: sorting.link("balance"),
-                number: true,
-                cell: ({ balanceMicroUsd }) => (
-                  <Money microUsd={balanceMicroUsd} decimals={4} />
-                ),
-              },
-              {
-                name: "30 days",
-                sort: sorting.link("spent", true),
-                number: true,
-                cell: ({ id: account, spentMicroUsd }) => (
-                  <a
-                    href={usageLink(
-                      "/console/operator",
-                      { ...days, account },
-                      "model",
-                    )}
-                  >
-                    <Money microUsd={spentMicroUsd} decimals={decimals} />
-                  </a>
-                ),
-              },
-              {
-                name: "Last used",
-                sort: sorting.link("used", true),
-                cell: ({ lastUsedAtMs }) => lastUsedAtMs === undefined
-                  ? <span class="soft">never</span>
-                  : <Distance atMs={lastUsedAtMs} nowMs={nowMs} />,
-              },
-              {
-                name: "Under way",
-                sort: sorting.link("under_way", true),
-                number: true,
-                cell: ({ openRequests }) => countText(openRequests),
-              },
-            ]}
-          />
-        )}
-        {hasMore
-          ? (
-            <p>
-              <a href={pages.next}>More</a>
-            </p>
-          )
-          : null}
-      </section>
-    </>,
+    async () => {
+      const sorting = sortingOf(context, ACCOUNT_ORDERS, "id");
+      const pages = offsetOf(context, PAGE_LENGTH);
+      const nowMs = gateway.now();
+      const days = { from: dayOf(nowMs - 29 * DAY_MS), to: dayOf(nowMs) };
+      const { data: accounts, hasMore } = await admin.listAccounts({
+        ...chosenOf(context),
+        order: sorting.by,
+        isDescending: sorting.isDescending,
+        ...pages.range,
+      });
+      const decimals = decimalsOf(
+        accounts.map(({ spentMicroUsd }) => spentMicroUsd),
+      );
+      return (
+        <section class="card">
+          {accounts.length === 0 ? <p>No accounts match.</p> : (
+            <DataTable
+              name="Accounts"
+              rows={accounts}
+              stacks
+              columns={[
+                {
+                  name: "Account",
+                  sort: sorting.link("id"),
+                  isFirst: true,
+                  wraps: true,
+                  cell: ({ id }) => (
+                    <a href={`${NAV}/${encodeURIComponent(id)}`}>
+                      <Foreign text={id} />
+                    </a>
+                  ),
+                },
+                {
+                  name: "State",
+                  isFirst: true,
+                  cell: (account) => <AccountState account={account} />,
+                },
+                {
+                  name: "Name",
+                  sort: sorting.link("name"),
+                  wraps: true,
+                  cell: ({ name }) => <Foreign text={name} />,
+                },
+                {
+                  name: "Plan",
+                  sort: sorting.link("plan"),
+                  cell: ({ planId }) => (
+                    <a
+                      href={`/console/operator/plans/${
+                        encodeURIComponent(planId)
+                      }`}
+                    >
+                      <Foreign text={planId} />
+                    </a>
+                  ),
+                },
+                { name: "Billing", cell: ({ billing }) => billing },
+                {
+                  name: "Balance",
+                  sort: sorting.link("balance"),
+                  number: true,
+                  cell: ({ balanceMicroUsd }) => (
+                    <Money microUsd={balanceMicroUsd} decimals={4} />
+                  ),
+                },
+                {
+                  name: "30 days",
+                  sort: sorting.link("spent", "first"),
+                  number: true,
+                  cell: ({ id: account, spentMicroUsd }) => (
+                    <a
+                      href={usageLink(
+                        "/console/operator",
+                        { ...days, account },
+                        "model",
+                      )}
+                    >
+                      <Money microUsd={spentMicroUsd} decimals={decimals} />
+                    </a>
+                  ),
+                },
+                {
+                  name: "Last used",
+                  sort: sorting.link("used", "first"),
+                  cell: ({ lastUsedAtMs }) =>
+                    lastUsedAtMs === undefined
+                      ? <span class="soft">never</span>
+                      : <Distance atMs={lastUsedAtMs} nowMs={nowMs} />,
+                },
+                {
+                  name: "Under way",
+                  sort: sorting.link("under_way", "first"),
+                  number: true,
+                  cell: ({ openRequests }) => countText(openRequests),
+                },
+              ]}
+            />
+          )}
+          {hasMore
+            ? (
+              <p>
+                <a href={pages.next}>More</a>
+              </p>
+            )
+            : null}
+        </section>
+      );
+    },
   );
 }

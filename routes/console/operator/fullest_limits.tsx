@@ -24,6 +24,7 @@ export function FullestLimits(
       <h2>Fullest limits</h2>
       <DataTable<HeldLimit>
         name="Fullest limits"
+        stacks
         rows={held}
         columns={[
           {

@@ -75,6 +75,7 @@ export async function healthTable(
       <h2>Health</h2>
       <DataTable<Span>
         name="Health"
+        stacks
         rows={spans}
         columns={[
           { name: "", cell: ({ name }) => name },

@@ -13,21 +13,21 @@ import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
 import { keyForms } from "../pages/key_changes.tsx";
 import { keyPage } from "../pages/key_page.tsx";
-import { KeyMeters, KeySearch, KeyState } from "../pages/keys.tsx";
-import { page } from "../parts/layout.tsx";
-import { listCsv } from "../csv/list_csv.ts";
+import { KEY_PART, KeyMeters, KeyState } from "../pages/keys.tsx";
+import { byOffset, listCsv } from "../csv/list_csv.ts";
 import { Distance, Moment } from "../parts/moment.tsx";
 import { runAdminOperation } from "../http/operations.ts";
 import { offsetOf, sortingOf } from "../parts/sorting.ts";
-import {
-  meantFilters,
-  SuggestedInput,
-  suggestionLists,
-} from "../parts/suggested_filters.tsx";
+import { fileQuery, type Filter, filteredPage } from "../parts/filters.tsx";
 import { AccountLink } from "./account_link.tsx";
 
 const NAV = "/console/operator/keys";
 const PAGE_LENGTH = 100;
+
+const FILTERS: readonly Filter[] = [
+  { of: "suggested", name: "account" },
+  KEY_PART,
+];
 
 /** List, and revoke. */
 export const OPERATOR_KEYS_PAGES: readonly OperatorPageRoute[] = [
@@ -36,21 +36,29 @@ export const OPERATOR_KEYS_PAGES: readonly OperatorPageRoute[] = [
     area: "operator",
     method: "GET",
     path: NAV,
+    query: ["account", "q", "sort", "page"],
     handle: listPage,
+    again: listPage,
   },
   {
     access: "page",
     area: "operator",
     method: "GET",
     path: `${NAV}.csv`,
-    handle: ({ gateway, query }) => {
-      const account = query.get("account") ?? "";
-      return listCsv("keys", KEY, (page) =>
-        gateway.admin.keys.list({
-          ...page,
-          ...(account === "" ? {} : { accountId: account }),
-        }));
-    },
+    query: ["account", "q"],
+    handle: (context) =>
+      listCsv(
+        "keys",
+        KEY,
+        byOffset((range) =>
+          context.gateway.admin.listKeys({
+            ...chosenOf(context),
+            order: "made",
+            isDescending: false,
+            ...range,
+          })
+        ),
+      ),
   },
   ...keyForms<Visit>({
     list: NAV,
@@ -87,27 +95,23 @@ export const OPERATOR_KEYS_PAGES: readonly OperatorPageRoute[] = [
   },
 ];
 
+/** The filters of the address. */
+function chosenOf(
+  { query }: RouteContext,
+): { readonly part: string; readonly accountId?: string } {
+  const account = query.get("account")?.trim() ?? "";
+  return {
+    part: query.get("q")?.trim() ?? "",
+    ...(account === "" ? {} : { accountId: account }),
+  };
+}
+
 async function listPage(
   context: RouteContext,
   visit: Visit,
 ): Promise<HttpReply> {
-  const { query, gateway } = context;
-  const { redirect, note } = await meantFilters(context, {}, ["account"]);
-  if (redirect !== undefined) return redirect;
-  const account = query.get("account")?.trim() ?? "";
-  const part = query.get("q")?.trim() ?? "";
-  const sorting = sortingOf(context, KEY_ORDERS, "-made");
-  const pages = offsetOf(context, PAGE_LENGTH);
-  const { data: keys, hasMore } = await gateway.admin.listKeys({
-    part,
-    order: sorting.by,
-    isDescending: sorting.isDescending,
-    ...pages.range,
-    ...(account === "" ? {} : { accountId: account }),
-  });
-  const nowMs = gateway.now();
-  const states = await gateway.admin.keyStates(keys.map(({ id }) => id));
-  return page(
+  const { gateway } = context;
+  return await filteredPage(
     context,
     visit,
     {
@@ -115,95 +119,103 @@ async function listPage(
       about: "Of all accounts; keys are shown by hint.",
       nav: NAV,
       actions: (
-        <a
-          class="button"
-          href={`${NAV}.csv?${new URLSearchParams({ account })}`}
-        >
-          CSV
-        </a>
+        <a class="button" href={`${NAV}.csv${fileQuery(context)}`}>CSV</a>
       ),
+      filters: FILTERS,
     },
-    <>
-      <KeySearch action={NAV} part={part}>
-        {await suggestionLists(context, {}, ["account"])}
-        <SuggestedInput name="account" title="Account" value={account} />
-      </KeySearch>
-      {note}
-      <section class="card">
-        {keys.length === 0 ? <p>No keys.</p> : (
-          <DataTable
-            name="Keys"
-            stacks
-            rows={keys}
-            columns={[
-              {
-                name: "Account",
-                sort: sorting.link("account"),
-                wraps: true,
-                cell: ({ accountId }) => <AccountLink accountId={accountId} />,
-              },
-              {
-                name: "Name",
-                sort: sorting.link("name"),
-                isFirst: true,
-                wraps: true,
-                cell: ({ id, name }) => (
-                  <a href={`${NAV}/${id}`}>
-                    <Foreign text={name || "(no name)"} />
-                  </a>
-                ),
-              },
-              { name: "Key", cell: ({ hint }) => <code>{hint}</code> },
-              {
-                name: "Made",
-                sort: sorting.link("made", true),
-                cell: ({ createdAtMs }) => (
-                  <Moment atMs={createdAtMs} of="day" />
-                ),
-              },
-              {
-                name: "Last used",
-                sort: sorting.link("used", true),
-                cell: ({ lastUsedAtMs }) => lastUsedAtMs === undefined
-                  ? <span class="soft">never</span>
-                  : <Distance atMs={lastUsedAtMs} nowMs={nowMs} />,
-              },
-              {
-                name: "Limits of its own",
-                cell: ({ id }) => (
-                  <KeyMeters state={states.get(id)} nowMs={nowMs} />
-                ),
-              },
-              {
-                name: "State",
-                isFirst: true,
-                cell: (key) => <KeyState item={key} nowMs={nowMs} />,
-              },
-              {
-                name: "",
-                cell: ({ id, revokedAtMs }) => (
-                  <div class="acts">
-                    <a href={`/console/operator/changes?target=${id}`}>
-                      Changes
+    async () => {
+      const sorting = sortingOf(context, KEY_ORDERS, "-made");
+      const pages = offsetOf(context, PAGE_LENGTH);
+      const { data: keys, hasMore } = await gateway.admin.listKeys({
+        ...chosenOf(context),
+        order: sorting.by,
+        isDescending: sorting.isDescending,
+        ...pages.range,
+      });
+      const nowMs = gateway.now();
+      const states = await gateway.admin.keyStates(keys.map(({ id }) => id));
+      return (
+        <section class="card">
+          {keys.length === 0 ? <p>No keys match.</p> : (
+            <DataTable
+              name="Keys"
+              stacks
+              rows={keys}
+              columns={[
+                {
+                  name: "Account",
+                  sort: sorting.link("account"),
+                  wraps: true,
+                  cell: ({ accountId }) => (
+                    <AccountLink
+                      accountId={accountId}
+                    />
+                  ),
+                },
+                {
+                  name: "Name",
+                  sort: sorting.link("name"),
+                  isFirst: true,
+                  wraps: true,
+                  cell: ({ id, name }) => (
+                    <a href={`${NAV}/${id}`}>
+                      <Foreign text={name || "(no name)"} />
                     </a>
-                    {revokedAtMs === undefined
-                      ? <a href={`${NAV}/revoke/${id}`}>Revoke</a>
-                      : null}
-                  </div>
-                ),
-              },
-            ]}
-          />
-        )}
-        {hasMore
-          ? (
-            <p>
-              <a href={pages.next}>More</a>
-            </p>
-          )
-          : null}
-      </section>
-    </>,
+                  ),
+                },
+                { name: "Key", cell: ({ hint }) => <code>{hint}</code> },
+                {
+                  name: "Made",
+                  sort: sorting.link("made", "first"),
+                  cell: ({ createdAtMs }) => (
+                    <Moment atMs={createdAtMs} of="day" />
+                  ),
+                },
+                {
+                  name: "Last used",
+                  sort: sorting.link("used", "first"),
+                  cell: ({ lastUsedAtMs }) =>
+                    lastUsedAtMs === undefined
+                      ? <span class="soft">never</span>
+                      : <Distance atMs={lastUsedAtMs} nowMs={nowMs} />,
+                },
+                {
+                  name: "Limits of its own",
+                  cell: ({ id }) => (
+                    <KeyMeters state={states.get(id)} nowMs={nowMs} />
+                  ),
+                },
+                {
+                  name: "State",
+                  isFirst: true,
+                  cell: (key) => <KeyState item={key} nowMs={nowMs} />,
+                },
+                {
+                  name: "",
+                  cell: ({ id, revokedAtMs }) => (
+                    <div class="acts">
+                      <a href={`/console/operator/changes?target=${id}`}>
+                        Changes
+                      </a>
+                      {revokedAtMs === undefined
+                        ? <a href={`${NAV}/revoke/${id}`}>Revoke</a>
+                        : null}
+                    </div>
+                  ),
+                },
+              ]}
+            />
+          )}
+          {hasMore
+            ? (
+              <p>
+                <a href={pages.next}>More</a>
+              </p>
+            )
+            : null}
+        </section>
+      );
+    },
   );
 }
 

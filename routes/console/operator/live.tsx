@@ -18,6 +18,8 @@ import { liveEvents, LiveSection, lookOf } from "../parts/live_view.tsx";
 
 const BASE = "/console/operator";
 
+const LIVE_FILTERS = ["account", "key"];
+
 /** The list, and its event stream. */
 export const LIVE_PAGES: readonly OperatorPageRoute[] = [
   {
@@ -25,6 +27,7 @@ export const LIVE_PAGES: readonly OperatorPageRoute[] = [
     area: "operator",
     method: "GET",
     path: `${BASE}/live`,
+    query: LIVE_FILTERS,
     handle: livePage,
   },
   {
@@ -32,6 +35,7 @@ export const LIVE_PAGES: readonly OperatorPageRoute[] = [
     area: "operator",
     method: "GET",
     path: `${BASE}/live/events`,
+    query: LIVE_FILTERS,
     isBackground: true,
     handle: (context, visit) =>
       liveEvents(context, visit, liveScope(queryOf(context.query)), BASE),

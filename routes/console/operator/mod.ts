@@ -4,13 +4,18 @@
  * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
+import { CALL_FILTERS } from "../../../gateway/admin/calls.ts";
+import { LEDGER_FILTERS } from "../../../gateway/admin/ledger.ts";
+import type { Visit } from "../../../gateway/console/visit.ts";
+import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { callPage } from "../pages/call_page.tsx";
 import { callsFile, callsPage } from "../pages/calls.tsx";
 import { ledgerCsv, ledgerView } from "../pages/ledger.tsx";
 import { findPage } from "../pages/find.tsx";
 import { statementCsv, statementPage } from "../pages/statement.tsx";
-import { usageCsv, usagePage } from "../pages/usage.tsx";
+import { usageCsv, usagePage, usageParameters } from "../pages/usage.tsx";
+import { LIST_PLACES } from "../parts/sorting.ts";
 import { ACCOUNT_CHANGE_PAGES } from "./account_changes.tsx";
 import { ACCOUNTS_PAGES } from "./accounts.tsx";
 import { ATTEMPTS_PAGE } from "./attempts.tsx";
@@ -19,6 +24,8 @@ import { CHANGES_PAGES } from "./changes.ts";
 import { OPERATOR_KEYS_PAGES } from "./keys.tsx";
 import { LIVE_PAGES } from "./live.tsx";
 import { OPERATOR_OVERVIEW_ROUTES } from "./overview.tsx";
+import { noticeCount } from "./notice_count.ts";
+import { NOTICES_PAGE } from "./notices.tsx";
 import { RECONCILE_PAGES } from "./reconcile.tsx";
 import { PLANS_PAGES } from "./plans.tsx";
 import { SETTINGS_PAGE } from "./settings.tsx";
@@ -30,54 +37,34 @@ const BASE = "/console/operator";
 
 /** Usage, calls, ledger and statements are those of an account's area, over all accounts. */
 const SHARED_PAGES: readonly OperatorPageRoute[] = [
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${BASE}/statement`,
-    handle: (context, visit) =>
-      statementPage(context, visit, accountOf(context), BASE),
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${BASE}/statement.csv`,
-    handle: (context) => statementCsv(context, accountOf(context)),
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${BASE}/usage`,
-    handle: (context, visit) => usagePage(context, visit, {}, BASE),
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${BASE}/usage.csv`,
-    handle: (context) => usageCsv(context, {}),
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${BASE}/calls`,
-    handle: (context, visit) => callsPage(context, visit, {}, BASE),
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${BASE}/calls.csv`,
-    handle: (context) => callsFile(context, {}),
-  },
+  filtered(
+    "statement",
+    ["account", "month"],
+    (context, visit) => statementPage(context, visit, accountOf(context), BASE),
+  ),
+  file(
+    "statement",
+    ["account", "month"],
+    (context) => statementCsv(context, accountOf(context)),
+  ),
+  filtered(
+    "usage",
+    usageParameters(true),
+    (context, visit) => usagePage(context, visit, {}, BASE),
+  ),
+  file("usage", usageParameters(true), (context) => usageCsv(context, {})),
+  filtered(
+    "calls",
+    [...CALL_FILTERS, ...LIST_PLACES],
+    (context, visit) => callsPage(context, visit, {}, BASE),
+  ),
+  file("calls", CALL_FILTERS, (context) => callsFile(context, {})),
   {
     access: "page",
     area: "operator",
     method: "GET",
     path: `${BASE}/find`,
+    query: ["q"],
     handle: (context, visit) => findPage(context, visit, {}, BASE),
   },
   {
@@ -87,25 +74,21 @@ const SHARED_PAGES: readonly OperatorPageRoute[] = [
     path: `${BASE}/calls/:id`,
     handle: (context, visit) => callPage(context, visit, {}, BASE),
   },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${BASE}/ledger`,
-    handle: (context, visit) =>
+  filtered(
+    "ledger",
+    [...LEDGER_FILTERS, ...LIST_PLACES],
+    (context, visit) =>
       ledgerView(context, visit, {
         base: BASE,
         about: "Every charge and top-up of all accounts, newest first.",
         fixed: {},
       }),
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${BASE}/ledger.csv`,
-    handle: ({ gateway, query }) => ledgerCsv(gateway.admin, query, {}),
-  },
+  ),
+  file(
+    "ledger",
+    [...LEDGER_FILTERS, "format"],
+    ({ gateway, query }) => ledgerCsv(gateway.admin, query, {}),
+  ),
 ];
 
 /** The account of the address, which the statement needs. */
@@ -115,9 +98,59 @@ function accountOf({ query }: RouteContext): string {
   return account;
 }
 
+/** A page with filters, which is shown again with the problem of a refused one. */
+function filtered(
+  name: string,
+  query: readonly string[],
+  handle: OperatorPageRoute["handle"],
+): OperatorPageRoute {
+  return {
+    ...file(name, query, handle),
+    path: `${BASE}/${name}`,
+    again: handle,
+  };
+}
+
+function file(
+  name: string,
+  query: readonly string[],
+  handle: OperatorPageRoute["handle"],
+): OperatorPageRoute {
+  return {
+    access: "page",
+    area: "operator",
+    method: "GET",
+    path: `${BASE}/${name}.csv`,
+    query,
+    handle,
+  };
+}
+
+/** With the number of notices, which the frame of every page shows. */
+function withNotices(route: OperatorPageRoute): OperatorPageRoute {
+  if (route.isBackground === true || route.path.endsWith(".csv")) return route;
+  const shown = (handle: OperatorPageRoute["handle"]) =>
+  async (
+    context: RouteContext,
+    visit: Visit,
+  ): Promise<HttpReply> => {
+    const notices = await noticeCount(context.gateway);
+    return await handle(context, {
+      ...visit,
+      ...(notices === undefined ? {} : { notices }),
+    });
+  };
+  return {
+    ...route,
+    handle: shown(route.handle),
+    ...(route.again === undefined ? {} : { again: shown(route.again) }),
+  };
+}
+
 /** The routes of the operators' pages. */
 export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...OPERATOR_OVERVIEW_ROUTES,
+  NOTICES_PAGE,
   UPSTREAMS_PAGE,
   OPERATOR_MODELS_PAGE,
   ATTEMPTS_PAGE,
@@ -133,4 +166,4 @@ export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...SHARED_PAGES,
   ...CHANGES_PAGES,
   SETTINGS_PAGE,
-];
+].map(withNotices);

@@ -18,7 +18,13 @@ import {
   mergedCandidates,
 } from "../../../gateway/live/merged_candidates.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
-import { AllRates, fromOf, healthOf, priceColumns } from "../pages/models.tsx";
+import {
+  AllRates,
+  fromOf,
+  healthOf,
+  ModelName,
+  priceColumns,
+} from "../pages/models.tsx";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
 import { usageLink } from "../parts/figure_links.ts";
 import { page } from "../parts/layout.tsx";
@@ -75,9 +81,11 @@ async function modelsPage(
             name: "Model",
             isFirst: true,
             wraps: true,
-            cell: ({ model: { id } }) => (
-              <a href={usageLink(BASE, { ...days, model: id }, "account")}>
-                <code>{id}</code>
+            cell: ({ model }) => (
+              <a
+                href={usageLink(BASE, { ...days, model: model.id }, "account")}
+              >
+                <ModelName model={model} />
               </a>
             ),
           },

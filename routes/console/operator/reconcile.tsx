@@ -41,6 +41,7 @@ export const RECONCILE_PAGES: readonly OperatorPageRoute[] = [
     area: "operator",
     method: "GET",
     path: PATH,
+    query: ["vendor", "from", "to"],
     handle: (context, visit) =>
       reconcilePage(context, visit, <Form context={context} visit={visit} />),
   },
@@ -116,12 +117,12 @@ function Form(
       <label>
         From (UTC)
         <small>Empty: the file's first day</small>
-        <DayInput name="from" value={value("from")} />
+        <DayInput visit={visit} name="from" value={value("from")} />
       </label>
       <label>
         To (UTC)
         <small>Empty: the file's last day</small>
-        <DayInput name="to" value={value("to")} />
+        <DayInput visit={visit} name="to" value={value("to")} />
       </label>
       <div>
         <button class="main" type="submit">Compare</button>

@@ -61,6 +61,7 @@ function settingsPage(context: RouteContext, visit: Visit): HttpReply {
       <section class="card">
         <DataTable<SettingInForce>
           name="Settings"
+          stacks
           rows={config.settings}
           columns={[
             {

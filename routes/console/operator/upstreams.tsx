@@ -23,9 +23,17 @@ import { secondsText } from "../parts/call_ending.tsx";
 import { DataTable } from "../parts/data_table.tsx";
 import { page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
+import { sorted, type Sorting, sortingOf } from "../parts/sorting.ts";
 import { Distance, durationText, Moment } from "../parts/moment.tsx";
 
 const ATTEMPTS = "/console/operator/attempts";
+const ORDERS = [
+  "breaker",
+  "model",
+  "candidate",
+  "failed",
+  "first_token",
+] as const;
 const WINDOW_MS = 15 * 60_000;
 
 /** Breakers, failures and credentials of each candidate. */
@@ -34,6 +42,7 @@ export const UPSTREAMS_PAGE: OperatorPageRoute = {
   area: "operator",
   method: "GET",
   path: "/console/operator/upstreams",
+  query: ["sort"],
   handle: upstreamsPage,
 };
 
@@ -42,6 +51,7 @@ async function upstreamsPage(
   visit: Visit,
 ): Promise<HttpReply> {
   const { gateway, path } = context;
+  const sorting = sortingOf(context, ORDERS, "-breaker");
   const nowMs = gateway.now();
   const known = await gateway.live.processes();
   const failures = known.complete
@@ -70,7 +80,14 @@ async function upstreamsPage(
       <section class="card">
         <h2>Candidates</h2>
         <Candidates
-          candidates={mergedCandidates(known.data)}
+          candidates={sorted(mergedCandidates(known.data), sorting, {
+            breaker: ({ hasProblem }) => hasProblem ? 1 : 0,
+            model: ({ model }) => model,
+            candidate: ({ upstream }) => upstream,
+            failed: ({ failed }) => failed,
+            first_token: ({ firstToken }) => firstToken?.p95,
+          })}
+          sorting={sorting}
           processes={known.data.length}
           failures={failures}
           nowMs={nowMs}
@@ -92,8 +109,9 @@ function aboutText({ data }: KnownProcesses): string {
 }
 
 function Candidates(
-  { candidates, processes, failures, nowMs }: {
+  { candidates, sorting, processes, failures, nowMs }: {
     readonly candidates: readonly MergedCandidate[];
+    readonly sorting: Sorting<typeof ORDERS[number]>;
     readonly processes: number;
     /** Failed attempts of the last 15 minutes; undefined: the store does not reply. */
     readonly failures: readonly AttemptCount[] | undefined;
@@ -108,13 +126,20 @@ function Candidates(
       columns={[
         {
           name: "Model",
+          sort: sorting.link("model"),
           isFirst: true,
           wraps: true,
           cell: ({ model }) => <code>{model}</code>,
         },
-        { name: "Candidate", wraps: true, cell: ({ upstream }) => upstream },
+        {
+          name: "Candidate",
+          sort: sorting.link("candidate"),
+          wraps: true,
+          cell: ({ upstream }) => upstream,
+        },
         {
           name: "Breaker",
+          sort: sorting.link("breaker", "only"),
           isFirst: true,
           cell: (one) => <Breaker candidate={one} processes={processes} />,
         },
@@ -138,6 +163,7 @@ function Candidates(
           : []),
         {
           name: "Last 15 min",
+          sort: sorting.link("failed", "first"),
           wraps: true,
           cell: (one) => (
             <Failures
@@ -151,6 +177,7 @@ function Candidates(
         },
         {
           name: "First token p50, p95",
+          sort: sorting.link("first_token", "first"),
           cell: ({ firstToken }) => firstToken === undefined
             ? "–"
             : `${secondsText(firstToken.p50)}, ${secondsText(firstToken.p95)}`,

@@ -21,10 +21,12 @@ import { TextField } from "../parts/field.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
 import { Distance, Moment } from "../parts/moment.tsx";
+import { sorted, sortingOf } from "../parts/sorting.ts";
 import { NewSecret } from "../parts/new_secret.tsx";
 import { AccountLink } from "./account_link.tsx";
 
 const NAV = "/console/operator/webhooks";
+const ORDERS = ["account", "host", "waiting", "last"] as const;
 
 /** The list, and the webhook of an account. */
 export const WEBHOOKS_PAGES: readonly OperatorPageRoute[] = [
@@ -33,6 +35,7 @@ export const WEBHOOKS_PAGES: readonly OperatorPageRoute[] = [
     area: "operator",
     method: "GET",
     path: NAV,
+    query: ["sort"],
     handle: listPage,
   },
   {
@@ -78,7 +81,13 @@ async function listPage(
   visit: Visit,
 ): Promise<HttpReply> {
   const { admin, now } = context.gateway;
-  const webhooks = await admin.webhooks.list();
+  const sorting = sortingOf(context, ORDERS, "account");
+  const webhooks = sorted(await admin.webhooks.list(), sorting, {
+    account: ({ accountId }) => accountId,
+    host: ({ url = "" }) => hostOf(url),
+    waiting: ({ pending }) => pending,
+    last: ({ deliveries: [last] }) => last?.atMs,
+  });
   const nowMs = now();
   return page(
     context,
@@ -103,6 +112,7 @@ async function listPage(
             columns={[
               {
                 name: "Account",
+                sort: sorting.link("account"),
                 isFirst: true,
                 wraps: true,
                 cell: ({ accountId }) => (
@@ -118,16 +128,19 @@ async function listPage(
               },
               {
                 name: "Host",
+                sort: sorting.link("host"),
                 wraps: true,
                 cell: ({ url = "" }) => <Foreign text={hostOf(url)} />,
               },
               {
                 name: "Waiting",
+                sort: sorting.link("waiting", "first"),
                 number: true,
                 cell: ({ pending }) => countText(pending),
               },
               {
                 name: "Last message",
+                sort: sorting.link("last", "first"),
                 cell: ({ deliveries: [last] }) =>
                   last === undefined
                     ? <span class="soft">none yet</span>
@@ -236,6 +249,7 @@ async function webhookPage(
           : (
             <DataTable<Delivery>
               name="Messages"
+              stacks
               rows={deliveries}
               columns={[
                 {

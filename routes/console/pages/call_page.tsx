@@ -27,6 +27,8 @@ import { Ending, secondsText } from "../parts/call_ending.tsx";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
 import { keyNames } from "../parts/key_names.ts";
 import { page } from "../parts/layout.tsx";
+import { underWayColumns } from "../parts/live_rows.ts";
+import { LiveText, lookOf } from "../parts/live_view.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { momentText } from "../parts/moment.tsx";
 import { Why } from "../parts/reasons.tsx";
@@ -39,10 +41,38 @@ export async function callPage(
   base: string,
 ): Promise<HttpReply> {
   const { admin } = context.gateway;
-  const call = await admin.calls.get(
-    context.parameters["id"] ?? "",
-    scope,
-  );
+  const id = context.parameters["id"] ?? "";
+  const { underWay, atMs: nowMs } = await context.gateway.live.look(scope);
+  const running = underWay.data.find(({ requestId }) => requestId === id);
+  if (running !== undefined) {
+    const look = await lookOf(context, scope, base);
+    return page(
+      context,
+      visit,
+      {
+        title: "Call",
+        about: <code>{id}</code>,
+        nav: `${base}/calls`,
+        actions: <a class="button" href={context.path}>Refresh</a>,
+      },
+      <section class="card">
+        <p role="status">
+          The call is under way; what it cost is here when it has ended.
+        </p>
+        <dl>
+          {underWayColumns(look, nowMs).map(({ name, cell }) => (
+            <>
+              <dt>{name}</dt>
+              <dd>
+                <LiveText cell={cell(running)} />
+              </dd>
+            </>
+          ))}
+        </dl>
+      </section>,
+    );
+  }
+  const call = await admin.calls.get(id, scope);
   const { record, entry, atMs } = call;
   const explained = entry === undefined ? undefined : explainCharge(entry);
   const isOperators = scope.accountId === undefined;

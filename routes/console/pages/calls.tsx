@@ -11,14 +11,20 @@ import {
   OUTCOME_NAMES,
   outcomeOf,
 } from "../../../gateway/accounts/calls/outcome.ts";
-import type { FoundCall } from "../../../gateway/accounts/repositories/call_report.ts";
+import type {
+  CallRank,
+  FoundCall,
+} from "../../../gateway/accounts/repositories/call_report.ts";
+import type { RankedPage } from "../../../gateway/accounts/repositories/ranked.ts";
+import type { ListPage } from "../../../gateway/accounts/repositories/repository.ts";
 import {
   type AccountScope,
   scopeOf,
 } from "../../../gateway/admin/account_scope.ts";
 import { CALL_FILTERS, callQuery } from "../../../gateway/admin/calls.ts";
-import type { Visit } from "../../../gateway/console/visit.ts";
+import type { AccountVisit, Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import { invalidField } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { Ending, outcomeText, secondsText } from "../parts/call_ending.tsx";
 import { callPage } from "./call_page.tsx";
@@ -26,19 +32,30 @@ import { callsCsv } from "../csv/calls_csv.ts";
 import { queryOf } from "../../admin/auth.ts";
 import { ownLiveScope } from "../../../gateway/live/live_json.ts";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
-import { PeriodInputs } from "../parts/day_input.tsx";
 import { filterFields } from "../parts/filter_fields.ts";
 import { keyNames } from "../parts/key_names.ts";
-import { page } from "../parts/layout.tsx";
 import { liveEvents, LiveSection, lookOf } from "../parts/live_view.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
+import { RankedNote } from "../parts/ranked_note.tsx";
 import { SearchOn } from "../parts/search_on.tsx";
 import {
-  meantFilters,
-  SuggestedInput,
-  suggestionLists,
-} from "../parts/suggested_filters.tsx";
+  LIST_PLACES,
+  offsetOf,
+  type Sorting,
+  sortingOf,
+} from "../parts/sorting.ts";
+import {
+  fileQuery,
+  type Filter,
+  filteredPage,
+  PERIOD,
+  placeLink,
+  suggestedFilters,
+} from "../parts/filters.tsx";
+
+/** The filters of an account's own list. */
+const OWN_FILTERS = CALL_FILTERS.filter((name) => name !== "account");
 
 /** The list, and one call. */
 export const CALLS_PAGES: readonly AccountPageRoute[] = [
@@ -48,8 +65,9 @@ export const CALLS_PAGES: readonly AccountPageRoute[] = [
     permission: "look",
     method: "GET",
     path: "/console/calls",
-    handle: (context, visit) =>
-      callsPage(context, visit, scopeOf(visit.holder), "/console"),
+    query: [...OWN_FILTERS, ...LIST_PLACES],
+    handle: ownPage,
+    again: ownPage,
   },
   {
     access: "page",
@@ -57,6 +75,7 @@ export const CALLS_PAGES: readonly AccountPageRoute[] = [
     permission: "look",
     method: "GET",
     path: "/console/calls.csv",
+    query: OWN_FILTERS,
     handle: (context, visit) => callsFile(context, scopeOf(visit.holder)),
   },
   {
@@ -65,6 +84,7 @@ export const CALLS_PAGES: readonly AccountPageRoute[] = [
     permission: "look",
     method: "GET",
     path: "/console/calls/live",
+    query: ["key"],
     isBackground: true,
     handle: (context, visit) =>
       liveEvents(
@@ -85,9 +105,34 @@ export const CALLS_PAGES: readonly AccountPageRoute[] = [
   },
 ];
 
+function ownPage(
+  context: RouteContext,
+  visit: AccountVisit,
+): Promise<HttpReply> {
+  return callsPage(context, visit, scopeOf(visit.holder), "/console");
+}
+
+const ORDERS = ["time", "whole", "cost"] as const;
 const PAGE_LENGTH = 50;
 /** More would take longer than a page may; the index of an account or key is slower to walk. */
 const SCAN_LIMIT = { all: 500_000, account: 50_000 };
+
+const CHOSEN: readonly Filter[] = [
+  {
+    of: "choice",
+    name: "outcome",
+    title: "Ended",
+    choices: OUTCOME_NAMES.map((one) => [one, outcomeText(one)]),
+  },
+  { of: "text", name: "status", title: "Status" },
+  { of: "text", name: "code", title: "Reason" },
+  { of: "text", name: "user", title: "End user" },
+  ...PERIOD,
+];
+
+function callFilters(scope: Partial<AccountScope>): readonly Filter[] {
+  return [...suggestedFilters(scope), ...CHOSEN];
+}
 
 /** A page of calls; without an account in `scope` those of all accounts. */
 export async function callsPage(
@@ -98,120 +143,101 @@ export async function callsPage(
 ): Promise<HttpReply> {
   const { query, gateway } = context;
   const { admin } = gateway;
-  const value = (name: string): string => query.get(name)?.trim() ?? "";
-  const { redirect, note } = await meantFilters(context, scope);
-  if (redirect !== undefined) return redirect;
-  const filters = {
-    ...callQuery(filterFields(query, CALL_FILTERS)),
-    ...scope,
-  };
-  const scanLimit = SCAN_LIMIT[
-    filters.accountId === undefined && filters.keyId === undefined
-      ? "all"
-      : "account"
-  ];
-  const { data, next } = await admin.calls.list({
-    ...filters,
-    limit: PAGE_LENGTH,
-    scanLimit,
-    ...(value("after") === "" ? {} : { after: value("after") }),
-  });
-  const search = new URLSearchParams(query);
-  search.delete("after");
-  const csv = `${base}/calls.csv?${search}`;
-  search.set("after", next ?? "");
-  const text = (name: string, title: string): JSX.Element => (
-    <label>
-      {title}
-      <input name={name} value={value(name)} placeholder="all" />
-    </label>
-  );
-  return page(
+  return await filteredPage(
     context,
     visit,
     {
       title: "Calls",
       about: "Newest first, refused ones too. No prompt and no reply is kept.",
       nav: `${base}/calls`,
-      actions: <a class="button" href={csv}>CSV</a>,
+      actions: (
+        <a class="button" href={`${base}/calls.csv${fileQuery(context)}`}>
+          CSV
+        </a>
+      ),
+      scope,
+      filters: callFilters(scope),
     },
-    <>
-      <form class="card row" action={`${base}/calls`}>
-        {await suggestionLists(context, scope)}
-        {scope.accountId === undefined
-          ? (
-            <SuggestedInput
-              name="account"
-              title="Account"
-              value={value("account")}
+    async () => {
+      const filters = {
+        ...callQuery(filterFields(query, CALL_FILTERS)),
+        ...scope,
+      };
+      const scanLimit = SCAN_LIMIT[
+        filters.accountId === undefined && filters.keyId === undefined
+          ? "all"
+          : "account"
+      ];
+      const sorting = sortingOf(context, ORDERS, "-time");
+      const pages = offsetOf(context, PAGE_LENGTH);
+      const { by, isDescending } = sorting;
+      if (by === "time" && !isDescending) {
+        throw invalidField("sort", "by time, the newest call comes first");
+      }
+      const after = query.get("after") || undefined;
+      const found: Partial<RankedPage<FoundCall>> & ListPage<FoundCall> =
+        by === "time"
+          ? await admin.calls.list({
+            ...filters,
+            limit: PAGE_LENGTH,
+            scanLimit,
+            ...(after === undefined ? {} : { after }),
+          })
+          : await admin.calls.ranked({ ...filters, scanLimit }, {
+            by,
+            isDescending,
+            ...pages.range,
+          });
+      const { data, next } = found;
+      return (
+        <>
+          {scope.accountId === undefined || query.size > 0 ? null : (
+            <LiveSection
+              look={await lookOf(context, scope, base)}
+              picture={await gateway.live.look(scope)}
+              ended={[]}
+              events={`${base}/calls/live`}
+              refresh={`${base}/calls`}
+              title="Under way"
+              endedTitle="Ended since this page was opened"
+              empty="No call is under way."
             />
-          )
-          : null}
-        <label>
-          Ended
-          <select name="outcome">
-            <option value="">all</option>
-            {OUTCOME_NAMES.map((one) => (
-              <option key={one} value={one} selected={one === value("outcome")}>
-                {outcomeText(one)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <SuggestedInput name="model" title="Model" value={value("model")} />
-        {scope.keyId === undefined
-          ? <SuggestedInput name="key" title="Key" value={value("key")} />
-          : null}
-        {text("status", "Status")}
-        {text("code", "Reason")}
-        {text("user", "End user")}
-        <PeriodInputs value={value} />
-        <button class="main" type="submit">Apply</button>
-      </form>
-      {note}
-      {scope.accountId === undefined || query.size > 0 ? null : (
-        <LiveSection
-          look={await lookOf(context, scope, base)}
-          picture={await gateway.live.look(scope)}
-          ended={[]}
-          events={`${base}/calls/live`}
-          refresh={`${base}/calls`}
-          title="Under way"
-          endedTitle="Ended since this page was opened"
-          empty="No call is under way."
-        />
-      )}
-      <section class="card">
-        {data.length === 0 && next === undefined
-          ? <NoCalls query={query} base={base} />
-          : null}
-        {data.length === 0 ? null : (
-          <DataTable
-            name="Calls"
-            stacks
-            rows={data}
-            columns={callColumns(
-              await keyNames(
-                admin,
-                scope,
-                data.map(({ record }) => record.keyId),
-              ),
-              base,
-              scope.accountId === undefined,
+          )}
+          <section class="card">
+            {data.length === 0 && next === undefined
+              ? <NoCalls query={query} base={base} />
+              : null}
+            {data.length === 0 ? null : (
+              <DataTable
+                name="Calls"
+                stacks
+                rows={data}
+                columns={callColumns(
+                  await keyNames(
+                    admin,
+                    scope,
+                    data.map(({ record }) => record.keyId),
+                  ),
+                  base,
+                  scope.accountId === undefined,
+                  sorting,
+                )}
+              />
             )}
-          />
-        )}
-        {next === undefined ? null : (
-          <SearchOn
-            href={`${base}/calls?${search}`}
-            isFull={data.length === PAGE_LENGTH}
-            searched={`${countText(scanLimit)} calls`}
-            place={<Moment atMs={callTimeMs(next)} />}
-            older="Older calls"
-          />
-        )}
-      </section>
-    </>,
+            <RankedNote page={found} of="calls" next={pages.next} />
+            {next === undefined ? null : (
+              <SearchOn
+                href={placeLink(context, next)}
+                isFull={data.length === PAGE_LENGTH}
+                searched={`${countText(scanLimit)} calls`}
+                place={<Moment atMs={callTimeMs(next)} />}
+                older="Older calls"
+              />
+            )}
+          </section>
+        </>
+      );
+    },
   );
 }
 
@@ -259,12 +285,19 @@ export function callColumns(
   names: ReadonlyMap<string, string>,
   base: string,
   hasAccount: boolean,
+  /** Absent: the list has its own order. */
+  sorting?: Sorting<typeof ORDERS[number]>,
 ): readonly Column<FoundCall>[] {
+  const sortBy = (
+    order: CallRank | "time",
+    largest: "first" | "only" = "first",
+  ): Pick<Column<FoundCall>, "sort"> =>
+    sorting === undefined ? {} : { sort: sorting.link(order, largest) };
   return [
     {
       name: "Time (UTC)",
+      ...sortBy("time", "only"),
       isFirst: true,
-      wraps: true,
       cell: ({ record }) => (
         <>
           <a href={`${base}/calls/${encodeURIComponent(record.requestId)}`}>
@@ -289,6 +322,7 @@ export function callColumns(
     {
       name: "Ended",
       isFirst: true,
+      wraps: true,
       cell: ({ record }) => (
         <Ending
           outcome={outcomeOf(record)}
@@ -299,6 +333,7 @@ export function callColumns(
     },
     {
       name: "Whole",
+      ...sortBy("whole"),
       number: true,
       cell: ({ record }) => secondsText(record.durationMs),
     },
@@ -309,6 +344,7 @@ export function callColumns(
     },
     {
       name: "Cost",
+      ...sortBy("cost"),
       number: true,
       cell: ({ record, entry }) => (
         <Money

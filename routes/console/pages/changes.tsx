@@ -22,15 +22,20 @@ import {
 } from "../../../gateway/admin/changes.ts";
 import type { ChangeQuery } from "../../../gateway/accounts/repositories/change_repository.ts";
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
-import type { Visit } from "../../../gateway/console/visit.ts";
+import type { AccountVisit, Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { csvOf, csvReply } from "../csv/csv.ts";
 import { cutText, DataTable, Foreign } from "../parts/data_table.tsx";
-import { DayInput } from "../parts/day_input.tsx";
 import { filterFields } from "../parts/filter_fields.ts";
-import { page } from "../parts/layout.tsx";
+import {
+  fileQuery,
+  type Filter,
+  filteredPage,
+  PERIOD,
+  placeLink,
+} from "../parts/filters.tsx";
 import { Money, moneyText } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
 
@@ -41,6 +46,13 @@ const COLUMNS: readonly string[] = Object.values(CHANGE).map(({ json }) =>
   json
 );
 
+/** The parameters of the page and of its file. */
+export const CHANGE_PARAMETERS: readonly string[] = [
+  ...Object.keys(CHANGE_FILTERS),
+  "sign_ins",
+];
+const OWN_PARAMETERS = CHANGE_PARAMETERS.filter((name) => name !== "account");
+
 /** The account's own changes, and all of them as a file. */
 export const ACCOUNT_CHANGES_PAGES: readonly AccountPageRoute[] = [
   {
@@ -49,13 +61,9 @@ export const ACCOUNT_CHANGES_PAGES: readonly AccountPageRoute[] = [
     permission: "see_account",
     method: "GET",
     path: "/console/changes",
-    handle: (context, visit) =>
-      changesView(context, visit, {
-        base: "/console",
-        about:
-          "Who changed the account, its keys and its access, newest first. Changes of a plan are its operator's.",
-        accountId: visit.holder.accountId,
-      }),
+    query: [...OWN_PARAMETERS, "after"],
+    handle: ownPage,
+    again: ownPage,
   },
   {
     access: "page",
@@ -63,6 +71,7 @@ export const ACCOUNT_CHANGES_PAGES: readonly AccountPageRoute[] = [
     permission: "see_account",
     method: "GET",
     path: "/console/changes.csv",
+    query: OWN_PARAMETERS,
     handle: ({ gateway, query }, { holder: { accountId } }) =>
       changesCsv(gateway.admin, query, accountId),
   },
@@ -77,6 +86,36 @@ const ACTORS: Readonly<Record<ActorKind, string>> = {
   gateway: "gateway",
   unknown: "refused sign-in",
 };
+
+const FILTERS: readonly Filter[] = [
+  {
+    of: "choice",
+    name: "action",
+    title: "What",
+    choices: ACTIONS.map((action) => [action, actionText(action)]),
+  },
+  {
+    of: "choice",
+    name: "actor",
+    title: "Who",
+    choices: ACTOR_KINDS.map((kind) => [kind, ACTORS[kind]]),
+  },
+  { of: "text", name: "target", title: "Id" },
+  ...PERIOD,
+  { of: "flag", name: "sign_ins", title: "Sign-ins, too" },
+];
+
+function ownPage(
+  context: RouteContext,
+  visit: AccountVisit,
+): Promise<HttpReply> {
+  return changesView(context, visit, {
+    base: "/console",
+    about:
+      "Who changed the account, its keys and its access, newest first. Changes of a plan are its operator's.",
+    accountId: visit.holder.accountId,
+  });
+}
 
 /** The filters of the address; those of an account are its own. */
 function filtersOf(
@@ -132,103 +171,51 @@ export async function changesView(
 ): Promise<HttpReply> {
   const nav = `${base}/changes`;
   const { query, gateway } = context;
-  const value = (name: string): string => query.get(name)?.trim() ?? "";
-  const { data, next } = await gateway.admin.changes.list({
-    ...filtersOf(query, accountId),
-    limit: PAGE_LENGTH,
-    ...(value("after") === "" ? {} : { after: value("after") }),
-  });
-  const search = new URLSearchParams(query);
-  search.delete("after");
-  const older = new URLSearchParams(search);
-  older.set("after", next ?? "");
-  const text = (name: string, title: string): JSX.Element => (
-    <label>
-      {title}
-      <input name={name} value={value(name)} placeholder="all" />
-    </label>
-  );
-  const choice = (
-    name: string,
-    title: string,
-    choices: readonly (readonly [value: string, text: string])[],
-  ): JSX.Element => (
-    <label>
-      {title}
-      <select name={name}>
-        <option value="">all</option>
-        {choices.map(([one, shown]) => (
-          <option key={one} value={one} selected={one === value(name)}>
-            {shown}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-  const day = (name: string, title: string): JSX.Element => (
-    <label>
-      {title}
-      <DayInput name={name} value={value(name)} />
-    </label>
-  );
-  return page(
+  return await filteredPage(
     context,
     visit,
     {
       title: "Changes",
       about,
       nav,
-      actions: <a class="button" href={`${nav}.csv?${search}`}>CSV</a>,
+      actions: (
+        <a class="button" href={`${nav}.csv${fileQuery(context)}`}>CSV</a>
+      ),
+      filters: accountId === undefined
+        ? [{ of: "suggested", name: "account" }, ...FILTERS]
+        : FILTERS,
     },
-    <>
-      <form class="card row" action={nav}>
-        {accountId === undefined ? text("account", "Account") : null}
-        {choice(
-          "action",
-          "What",
-          ACTIONS.map((action) => [action, actionText(action)]),
-        )}
-        {choice(
-          "actor",
-          "Who",
-          ACTOR_KINDS.map((kind) => [kind, ACTORS[kind]]),
-        )}
-        {text("target", "Id")}
-        {day("from", "From (UTC)")}
-        {day("to", "To (UTC)")}
-        <label>
-          <input
-            type="checkbox"
-            name="sign_ins"
-            value="yes"
-            checked={query.has("sign_ins")}
-          />
-          Sign-ins, too
-        </label>
-        <button class="main" type="submit">Apply</button>
-      </form>
-      <section class="card">
-        {data.length === 0
-          ? (
+    async () => {
+      const after = query.get("after") || undefined;
+      const { data, next } = await gateway.admin.changes.list({
+        ...filtersOf(query, accountId),
+        limit: PAGE_LENGTH,
+        ...(after === undefined ? {} : { after }),
+      });
+      return (
+        <section class="card">
+          {data.length === 0
+            ? (
+              <p>
+                No changes{query.size === 0
+                  ? " yet: what is changed here, through the API or on the command line is listed on this page."
+                  : " match these filters."}
+              </p>
+            )
+            : (
+              <ChangesTable
+                nav={nav}
+                changes={accountId === undefined ? data : data.map(ownChange)}
+              />
+            )}
+          {next === undefined ? null : (
             <p>
-              No changes{search.size === 0
-                ? " yet: what is changed here, through the API or on the command line is listed on this page."
-                : " match these filters."}
+              <a href={placeLink(context, next)}>Older changes</a>
             </p>
-          )
-          : (
-            <ChangesTable
-              nav={nav}
-              changes={accountId === undefined ? data : data.map(ownChange)}
-            />
           )}
-        {next === undefined ? null : (
-          <p>
-            <a href={`${nav}?${older}`}>Older changes</a>
-          </p>
-        )}
-      </section>
-    </>,
+        </section>
+      );
+    },
   );
 }
 
@@ -242,15 +229,24 @@ function ChangesTable(
   return (
     <DataTable
       name="Changes"
+      stacks
       rows={changes}
       columns={[
-        { name: "Time (UTC)", cell: ({ atMs }) => <Moment atMs={atMs} /> },
+        {
+          name: "Time (UTC)",
+          isFirst: true,
+          cell: ({ atMs }) => <Moment atMs={atMs} of="bare" />,
+        },
         {
           name: "Who",
           wraps: true,
           cell: (change) => <Who nav={nav} change={change} />,
         },
-        { name: "What", cell: ({ action }) => actionText(action) },
+        {
+          name: "What",
+          isFirst: true,
+          cell: ({ action }) => actionText(action),
+        },
         {
           name: "Of",
           wraps: true,

@@ -35,6 +35,7 @@ export const COMPANY_SIGN_IN_ROUTES: readonly PageRoute[] = [
     area: "public",
     method: "GET",
     path: PATH,
+    query: ["account", "door", "next"],
     handle: (context) => depart(context),
   },
   {
@@ -42,6 +43,7 @@ export const COMPANY_SIGN_IN_ROUTES: readonly PageRoute[] = [
     area: "public",
     method: "GET",
     path: CALLBACK,
+    query: "any",
     handle: (context) => arrive(context),
   },
 ];

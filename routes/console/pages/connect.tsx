@@ -7,6 +7,7 @@
  */
 import { isPermitted } from "../../../gateway/accounts/credential_kind.ts";
 import { accountModels } from "../../../gateway/console/account_models.ts";
+import { generates } from "../../../gateway/upstream/catalogue/models.ts";
 import {
   type Connection,
   isInPicker,
@@ -30,6 +31,7 @@ export const CONNECT_ROUTES: readonly AccountPageRoute[] = [
     permission: "look",
     method: "GET",
     path: "/console/connect",
+    query: ["key"],
     handle: (context, visit) => connectPage(context, visit, "curl"),
   },
   {
@@ -38,6 +40,7 @@ export const CONNECT_ROUTES: readonly AccountPageRoute[] = [
     permission: "look",
     method: "GET",
     path: "/console/connect/:program",
+    query: ["key"],
     handle: (context, visit) =>
       connectPage(context, visit, context.parameters["program"] ?? ""),
   },
@@ -131,26 +134,37 @@ function pickerNote({ pickerIds }: Connection): JSX.Element {
 }
 
 /**
- * The first offered model, the cheapest one for background requests, and those of the account that
- * a picker shows.
+ * Of the models that may be called: the first one, the cheapest one for background requests, one of
+ * each operation, and those that a picker shows.
  */
 async function connectionOf(
   context: RouteContext,
   { holder }: AccountVisit,
 ): Promise<Connection> {
-  const { admin, models: registry, now } = context.gateway;
-  const { models } = registry;
+  const { admin, config, models: registry, now } = context.gateway;
   const own = await accountModels(admin, registry, holder, now());
+  const callable = own.filter(({ refusal }) => refusal === undefined)
+    .map(({ model }) => model);
+  const generating = callable.filter(generates);
+  const [model] = generating;
   const cheapest =
-    models.toSorted((a, b) => a.price.output - b.price.output)[0];
-  const [model] = models;
+    generating.toSorted((a, b) => a.price.output - b.price.output)[0];
+  const ofOperation = (name: string): string | undefined =>
+    callable.find(({ operations }) => operations?.includes(name))?.id;
+  const embeddingModel = ofOperation("embeddings");
   return {
     url: baseUrl(context),
     model: model?.id ?? "MODEL",
+    ...(embeddingModel === undefined ? {} : { embeddingModel }),
+    passed: [...config.catalogue.routes.values()].flatMap(
+      ({ endpoint, name }) => {
+        const passed = ofOperation(name);
+        return passed === undefined ? [] : [{ endpoint, model: passed }];
+      },
+    ),
+    hasWebSockets: config.maxSockets > 0,
     smallModel: cheapest?.id ?? "MODEL",
     contextTokens: model?.contextTokens ?? 128_000,
-    pickerIds: own.filter(({ model, refusal }) =>
-      refusal === undefined && isInPicker(model.id)
-    ).map(({ model }) => model.id),
+    pickerIds: callable.map(({ id }) => id).filter(isInPicker),
   };
 }

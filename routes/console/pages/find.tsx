@@ -32,6 +32,7 @@ export const FIND_PAGE: AccountPageRoute = {
   permission: "look",
   method: "GET",
   path: "/console/find",
+  query: ["q"],
   handle: (context, visit) =>
     findPage(context, visit, scopeOf(visit.holder), "/console"),
 };

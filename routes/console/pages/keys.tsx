@@ -6,7 +6,7 @@
  * @module
  */
 import { generates } from "../../../gateway/upstream/catalogue/models.ts";
-import type { Children, JSX } from "../jsx.d.ts";
+import type { JSX } from "../jsx.d.ts";
 import {
   KEY,
   type KeyRecord,
@@ -49,6 +49,7 @@ export const KEYS_ROUTES: readonly AccountPageRoute[] = [
     permission: "see_account",
     method: "GET",
     path: "/console/keys",
+    query: ["q", "sort", "page", "revoked"],
     handle: listPage,
   },
   {
@@ -138,7 +139,17 @@ async function listPage(
       )}
       {part === "" && keys.length < SEARCHABLE
         ? null
-        : <KeySearch action="/console/keys" part={part} />}
+        : (
+          <form class="card row" action="/console/keys">
+            <TextField
+              visit={visit}
+              {...KEY_PART}
+              value={part}
+              placeholder="any part"
+            />
+            <button class="main" type="submit">Apply</button>
+          </form>
+        )}
       <section class="card">
         {keys.length === 0 && part !== "" ? <p>No keys match.</p> : null}
         {keys.length === 0
@@ -207,12 +218,12 @@ function keyColumns(
     },
     {
       name: "Made",
-      sort: sorting.link("made", true),
+      sort: sorting.link("made", "first"),
       cell: (key) => <Moment atMs={key.createdAtMs} of="day" />,
     },
     {
       name: "Last used",
-      sort: sorting.link("used", true),
+      sort: sorting.link("used", "first"),
       cell: (key) =>
         key.lastUsedAtMs === undefined
           ? <span class="soft">never</span>
@@ -263,24 +274,11 @@ function keyColumns(
 const SEARCHABLE = 10;
 
 /** Finds keys by a part of their name or hint. */
-export function KeySearch(
-  { action, part, children }: {
-    readonly action: string;
-    readonly part: string;
-    readonly children?: Children;
-  },
-): JSX.Element {
-  return (
-    <form class="card row" action={action}>
-      {children}
-      <label>
-        Name or key
-        <input name="q" value={part} placeholder="any part" />
-      </label>
-      <button class="main" type="submit">Apply</button>
-    </form>
-  );
-}
+export const KEY_PART = {
+  of: "text",
+  name: "q",
+  title: "Name or key",
+} as const;
 
 /** Whether a key is neither revoked nor at its end. */
 export function isUsable(key: KeyRecord, nowMs: number): boolean {

@@ -7,6 +7,8 @@
  */
 import type { JSX } from "../jsx.d.ts";
 import { recordJson } from "../../../gateway/accounts/field.ts";
+import type { RankedPage } from "../../../gateway/accounts/repositories/ranked.ts";
+import type { ListPage } from "../../../gateway/accounts/repositories/repository.ts";
 import {
   LEDGER_ENTRY,
   type LedgerEntry,
@@ -23,17 +25,28 @@ import { AccountAuditNote, AuditNote } from "../parts/audit_note.tsx";
 import { csvOf, csvReply } from "../csv/csv.ts";
 import { named } from "../csv/named.ts";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
-import { PeriodInputs } from "../parts/day_input.tsx";
 import { filterFields } from "../parts/filter_fields.ts";
-import { page } from "../parts/layout.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
+import { RankedNote } from "../parts/ranked_note.tsx";
 import { SearchOn } from "../parts/search_on.tsx";
 import {
-  meantFilters,
-  SuggestedInput,
-  suggestionLists,
-} from "../parts/suggested_filters.tsx";
+  LIST_PLACES,
+  offsetOf,
+  type Sorting,
+  sortingOf,
+} from "../parts/sorting.ts";
+import {
+  fileQuery,
+  type Filter,
+  filteredPage,
+  PERIOD,
+  placeLink,
+  suggestedFilters,
+} from "../parts/filters.tsx";
+
+/** The filters of an account's own lines. */
+const OWN_FILTERS = LEDGER_FILTERS.filter((name) => name !== "account");
 
 /** The account's lines, and all of them as a file. */
 export const LEDGER_PAGES: readonly AccountPageRoute[] = [
@@ -43,7 +56,9 @@ export const LEDGER_PAGES: readonly AccountPageRoute[] = [
     permission: "see_account",
     method: "GET",
     path: "/console/ledger",
+    query: [...OWN_FILTERS, ...LIST_PLACES],
     handle: ledgerPage,
+    again: ledgerPage,
   },
   {
     access: "page",
@@ -51,14 +66,27 @@ export const LEDGER_PAGES: readonly AccountPageRoute[] = [
     permission: "see_account",
     method: "GET",
     path: "/console/ledger.csv",
+    query: [...OWN_FILTERS, "format"],
     handle: ({ gateway, query }, { holder }: AccountVisit) =>
       ledgerCsv(gateway.admin, query, { account: holder.accountId }),
   },
 ];
 
+const ORDERS = ["time", "amount"] as const;
 const PAGE_LENGTH = 100;
 /** More would take longer than a page may; the index of an account is slower to walk. */
 const SCAN_LIMIT = { all: 250_000, account: 50_000 };
+
+const CHOSEN: readonly Filter[] = [
+  {
+    of: "choice",
+    name: "kind",
+    title: "Kind",
+    choices: [["charge", "charges"], ["top_up", "top-ups"]],
+  },
+  { of: "text", name: "user", title: "End user" },
+  ...PERIOD,
+];
 
 async function ledgerPage(
   context: RouteContext,
@@ -66,7 +94,7 @@ async function ledgerPage(
 ): Promise<HttpReply> {
   const { admin } = context.gateway;
   const { accountId } = visit.holder;
-  const isFirst = !context.query.has("after") &&
+  const isFirst = !LIST_PLACES.some((name) => context.query.has(name)) &&
     !LEDGER_FILTERS.some((name) => (context.query.get(name) ?? "") !== "");
   const { balanceMicroUsd } = await admin.accounts.get(accountId);
   return await ledgerView(context, visit, {
@@ -89,32 +117,9 @@ export async function ledgerView(
   },
 ): Promise<HttpReply> {
   const { query, gateway } = context;
-  const value = (name: string): string => query.get(name)?.trim() ?? "";
-  const { redirect, note } = await meantFilters(context, fixed);
-  if (redirect !== undefined) return redirect;
-  const kind = value("kind");
-  const after = query.get("after");
-  const account = value("account");
-  const scanLimit = SCAN_LIMIT[
-    account === "" && fixed.accountId === undefined ? "all" : "account"
-  ];
-  const { data, next } = await gateway.admin.ledger({
-    newestFirst: true,
-    limit: PAGE_LENGTH,
-    scanLimit,
-    ...ledgerFilters(filterFields(query, LEDGER_FILTERS)),
-    ...fixed,
-    ...(after === null ? {} : { after }),
-  });
-  const search = new URLSearchParams(query);
-  search.delete("after");
-  const balances = balancesAfter(data, balanceMicroUsd);
-  const { audits } = gateway.admin;
-  const audited = fixed.accountId ?? account;
-  const auditNote = audited === ""
-    ? <AuditNote audit={(await audits.list({ limit: 1 })).data[0]} />
-    : <AccountAuditNote audit={await audits.ofAccount(audited)} />;
-  return page(
+  const hasAccounts = fixed.accountId === undefined;
+  const file = fileQuery(context);
+  return await filteredPage(
     context,
     visit,
     {
@@ -123,73 +128,87 @@ export async function ledgerView(
       nav: `${base}/ledger`,
       actions: (
         <>
-          <a class="button" href={`${base}/ledger.csv?${search}`}>CSV</a>
-          <a class="button" href={`${base}/ledger.csv?format=focus&${search}`}>
+          <a class="button" href={`${base}/ledger.csv${file}`}>CSV</a>
+          <a
+            class="button"
+            href={`${base}/ledger.csv${file}${
+              file === "" ? "?" : "&"
+            }format=focus`}
+          >
             FOCUS
           </a>
-          {fixed.accountId === undefined
+          {hasAccounts
             ? <a class="button" href={`${base}/reconcile`}>Reconcile</a>
             : <a class="button" href={`${base}/statement`}>Statement</a>}
         </>
       ),
+      scope: fixed,
+      filters: [...suggestedFilters(fixed), ...CHOSEN],
     },
-    <>
-      {auditNote}
-      <form class="card row" action={`${base}/ledger`}>
-        {await suggestionLists(context, fixed)}
-        {fixed.accountId === undefined
-          ? <SuggestedInput name="account" title="Account" value={account} />
-          : null}
-        <label>
-          Kind
-          <select name="kind">
-            {[["", "all"], ["charge", "charges"], ["top_up", "top-ups"]].map((
-              [one = "", text = ""],
-            ) => (
-              <option key={one} value={one} selected={one === kind}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </label>
-        <PeriodInputs value={value} />
-        <SuggestedInput name="model" title="Model" value={value("model")} />
-        <SuggestedInput name="key" title="Key" value={value("key")} />
-        <label>
-          End user
-          <input name="user" value={value("user")} placeholder="all" />
-        </label>
-        <button class="main" type="submit">Apply</button>
-      </form>
-      {note}
-      <section class="card">
-        {data.length === 0 && next === undefined
-          ? <p>No lines match.</p>
-          : null}
-        {data.length === 0 ? null : (
-          <DataTable
-            name="Ledger"
-            rows={data}
-            columns={ledgerColumns(
-              balances,
-              base,
-              fixed.accountId === undefined,
+    async () => {
+      const account = query.get("account")?.trim() ?? "";
+      const after = query.get("after");
+      const scanLimit =
+        SCAN_LIMIT[account === "" && hasAccounts ? "all" : "account"];
+      const sorting = sortingOf(context, ORDERS, "-time");
+      const pages = offsetOf(context, PAGE_LENGTH);
+      const { by, isDescending } = sorting;
+      const chosen = {
+        scanLimit,
+        ...ledgerFilters(filterFields(query, LEDGER_FILTERS)),
+        ...fixed,
+      };
+      const found: Partial<RankedPage<LedgerEntry>> & ListPage<LedgerEntry> =
+        by === "time"
+          ? await gateway.admin.ledger({
+            ...chosen,
+            newestFirst: isDescending,
+            limit: PAGE_LENGTH,
+            ...(after === null ? {} : { after }),
+          })
+          : await gateway.admin.rankedLedger(chosen, {
+            isDescending,
+            ...pages.range,
+          });
+      const { data, next } = found;
+      const { audits } = gateway.admin;
+      const audited = fixed.accountId ?? account;
+      return (
+        <>
+          {audited === ""
+            ? <AuditNote audit={(await audits.list({ limit: 1 })).data[0]} />
+            : <AccountAuditNote audit={await audits.ofAccount(audited)} />}
+          <section class="card">
+            {data.length === 0 && next === undefined
+              ? <p>No lines match.</p>
+              : null}
+            {data.length === 0 ? null : (
+              <DataTable
+                name="Ledger"
+                stacks
+                rows={data}
+                columns={ledgerColumns(
+                  balancesAfter(data, balanceMicroUsd),
+                  base,
+                  hasAccounts,
+                  sorting,
+                )}
+              />
             )}
-          />
-        )}
-        {next === undefined ? null : (
-          <SearchOn
-            href={`${base}/ledger?${search}${
-              search.size === 0 ? "" : "&"
-            }after=${encodeURIComponent(next)}`}
-            isFull={data.length === PAGE_LENGTH}
-            searched={`${countText(scanLimit)} lines`}
-            place={`line #${next}`}
-            older="Older lines"
-          />
-        )}
-      </section>
-    </>,
+            <RankedNote page={found} of="lines" next={pages.next} />
+            {next === undefined ? null : (
+              <SearchOn
+                href={placeLink(context, next)}
+                isFull={data.length === PAGE_LENGTH}
+                searched={`${countText(scanLimit)} lines`}
+                place={`line #${next}`}
+                older={isDescending ? "Older lines" : "Newer lines"}
+              />
+            )}
+          </section>
+        </>
+      );
+    },
   );
 }
 
@@ -197,11 +216,13 @@ function ledgerColumns(
   balances: ReadonlyMap<number, number>,
   base: string,
   hasAccount: boolean,
+  sorting: Sorting<typeof ORDERS[number]>,
 ): readonly Column<LedgerEntry>[] {
   return [
     { name: "Line", number: true, cell: ({ seq }) => `#${seq}` },
     {
       name: "Time (UTC)",
+      sort: sorting.link("time", "first"),
       cell: ({ atMs }) => <Moment atMs={atMs} of="bare" />,
     },
     ...(hasAccount
@@ -217,6 +238,7 @@ function ledgerColumns(
       : []),
     {
       name: "What",
+      isFirst: true,
       wraps: true,
       cell: (entry) =>
         entry.kind === "top_up"
@@ -247,6 +269,8 @@ function ledgerColumns(
     { name: "Ended", cell: ({ ended }) => (ended ?? "").replace("_", " ") },
     {
       name: "Amount",
+      isFirst: true,
+      sort: sorting.link("amount"),
       number: true,
       cell: (entry) => (
         <Money

@@ -21,6 +21,7 @@ import {
 import { meterWords } from "../../../gateway/accounts/ledger/meters.ts";
 import type { ModelPrice } from "../../../gateway/accounts/ledger/money.ts";
 import type { RateCard } from "../../../gateway/accounts/ledger/rate_card.ts";
+import type { Model } from "../../../gateway/upstream/catalogue/catalogue.ts";
 import type { ModelHealth } from "../../../gateway/upstream/health/model_health.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";
@@ -110,14 +111,21 @@ async function modelsPage(
     <section class="card">
       <DataTable<AccountModel>
         name="Models"
+        stacks
         rows={models}
         columns={[
           {
             name: "Model",
             wraps: true,
-            cell: ({ model: { id } }) => <code>{id}</code>,
+            isFirst: true,
+            cell: ({ model }) => <ModelName model={model} />,
           },
-          { name: "May be called", cell: ({ refusal }) => mayCall(refusal) },
+          {
+            name: "May be called",
+            isFirst: true,
+            wraps: true,
+            cell: ({ refusal }) => mayCall(refusal),
+          },
           { name: "Health", cell: ({ health }) => healthOf(health) },
           ...priceColumns(models),
           {
@@ -257,4 +265,18 @@ function mayCall(refusal: ModelRefusal | undefined): JSX.Element {
 export function healthOf(health: ModelHealth): JSX.Element {
   const kind = { well: "ok", degraded: "warn", away: "bad" }[health];
   return <span class={`tag ${kind}`}>{health}</span>;
+}
+
+/** What people call a model, and the id that programs call it by. */
+export function ModelName(
+  { model: { id, displayName } }: {
+    readonly model: Pick<Model, "id" | "displayName">;
+  },
+): JSX.Element {
+  return displayName === id ? <code>{id}</code> : (
+    <>
+      {displayName}
+      <code class="id">{id}</code>
+    </>
+  );
 }

@@ -31,6 +31,7 @@ export const SIGN_IN_ROUTES: readonly PageRoute[] = [
     area: "public",
     method: "GET",
     path: "/console/sign-in",
+    query: ["revoked"],
     handle: (context) => doorOfRoute(context, "account"),
   },
   {

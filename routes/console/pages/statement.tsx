@@ -14,7 +14,7 @@ import type {
 } from "../../../gateway/accounts/records.ts";
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
 import type { UsageLine } from "../../../gateway/accounts/repositories/usage_report.ts";
-import type { Visit } from "../../../gateway/console/visit.ts";
+import type { AccountVisit, Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { invalidField } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
@@ -23,7 +23,7 @@ import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
 import { ledgerLink } from "../parts/figure_links.ts";
 import { Forecast, forecastOf, monthOf } from "../parts/forecast.tsx";
 import { keyNames } from "../parts/key_names.ts";
-import { page } from "../parts/layout.tsx";
+import { type Filter, filteredPage } from "../parts/filters.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
 
@@ -35,8 +35,9 @@ export const STATEMENT_PAGES: readonly AccountPageRoute[] = [
     permission: "see_account",
     method: "GET",
     path: "/console/statement",
-    handle: (context, visit) =>
-      statementPage(context, visit, visit.holder.accountId, "/console"),
+    query: ["month"],
+    handle: ownPage,
+    again: ownPage,
   },
   {
     access: "page",
@@ -44,8 +45,20 @@ export const STATEMENT_PAGES: readonly AccountPageRoute[] = [
     permission: "see_account",
     method: "GET",
     path: "/console/statement.csv",
+    query: ["month"],
     handle: (context, visit) => statementCsv(context, visit.holder.accountId),
   },
+];
+
+function ownPage(
+  context: RouteContext,
+  visit: AccountVisit,
+): Promise<HttpReply> {
+  return statementPage(context, visit, visit.holder.accountId, "/console");
+}
+
+const MONTH: readonly Filter[] = [
+  { of: "month", name: "month", title: "Month" },
 ];
 
 /** A month, in days of UTC. */
@@ -142,11 +155,23 @@ export async function statementPage(
   base: string,
 ): Promise<HttpReply> {
   const { admin, now } = context.gateway;
+  const ofOperators = base !== "/console";
+  const form = {
+    nav: ofOperators ? `${base}/accounts` : `${base}/ledger`,
+    filters: MONTH,
+  };
+  if (visit.problem !== undefined) {
+    return await filteredPage(
+      context,
+      visit,
+      { title: "Statement", ...form },
+      () => Promise.reject(new Error("there is no statement of it")),
+    );
+  }
   const month = chosenMonth(context);
   const statement = await statementOf(admin, accountId, month);
   const { account, topUps, byModel, byKey, charged, figuresFromDay } =
     statement;
-  const ofOperators = base !== "/console";
   const search = new URLSearchParams({
     ...(ofOperators ? { account: accountId } : {}),
     month: month.name,
@@ -162,7 +187,7 @@ export async function statementPage(
     to: month.to,
     ...(ofOperators ? { account: accountId } : {}),
   };
-  return page(
+  return await filteredPage(
     context,
     visit,
     {
@@ -177,127 +202,114 @@ export async function statementPage(
           )}, {account.billing}. Months are in UTC.
         </>
       ),
-      nav: ofOperators ? `${base}/accounts` : `${base}/ledger`,
+      ...form,
+      defaults: { month: month.name },
       actions: (
         <a class="button" href={`${base}/statement.csv?${search}`}>CSV</a>
       ),
     },
-    <>
-      <form class="card row" action={`${base}/statement`}>
-        {ofOperators
-          ? <input type="hidden" name="account" value={accountId} />
-          : null}
-        <label>
-          Month
-          <input
-            type="month"
-            name="month"
-            value={month.name}
-            placeholder="2026-11"
-            required
-          />
-        </label>
-        <button class="main" type="submit">Show</button>
-      </form>
-      {figuresFromDay === undefined ? null : (
-        <p class="note warn">
-          Earlier days than {figuresFromDay}{" "}
-          are not summed up yet: the statement is not complete.
-        </p>
-      )}
-      {isRunning
-        ? (
-          <p class="note">
-            The month is not over.{" "}
-            <Forecast
-              forecast={await forecastOf(admin, { accountId }, now())}
-            />
+    async () => (
+      <>
+        {figuresFromDay === undefined ? null : (
+          <p class="note warn">
+            Earlier days than {figuresFromDay}{" "}
+            are not summed up yet: the statement is not complete.
           </p>
-        )
-        : null}
-      <section class="card">
-        <h2>Balance</h2>
-        <DataTable
-          name="Balance"
-          rows={[
-            ["At the beginning", statement.openingMicroUsd],
-            [
-              "Paid in",
-              topUps.reduce((sum, { microUsd }) => sum + microUsd, 0),
-            ],
-            [
-              `Charged for ${countText(charged.requests)} calls`,
-              0 - charged.microUsd,
-            ],
-            [
-              isRunning ? "Now" : "At the end",
-              statement.closingMicroUsd,
-            ],
-          ] as const}
-          columns={[
-            { name: "What", cell: ([what]) => what },
-            {
-              name: "Amount",
-              number: true,
-              cell: ([, microUsd]) => (
-                <Money
-                  microUsd={microUsd}
-                  decimals={6}
-                />
-              ),
-            },
-          ]}
-        />
-        <p>
-          <a href={ledgerLink(base, filters)}>The charges, line by line</a>
-        </p>
-      </section>
-      {topUps.length === 0 ? null : (
+        )}
+        {isRunning
+          ? (
+            <p class="note">
+              The month is not over.{" "}
+              <Forecast
+                forecast={await forecastOf(admin, { accountId }, now())}
+              />
+            </p>
+          )
+          : null}
         <section class="card">
-          <h2>Paid in</h2>
+          <h2>Balance</h2>
           <DataTable
-            name="Paid in"
-            rows={topUps}
+            name="Balance"
+            rows={[
+              ["At the beginning", statement.openingMicroUsd],
+              [
+                "Paid in",
+                topUps.reduce((sum, { microUsd }) => sum + microUsd, 0),
+              ],
+              [
+                `Charged for ${countText(charged.requests)} calls`,
+                0 - charged.microUsd,
+              ],
+              [
+                isRunning ? "Now" : "At the end",
+                statement.closingMicroUsd,
+              ],
+            ] as const}
             columns={[
-              {
-                name: "Time (UTC)",
-                cell: ({ atMs }) => <Moment atMs={atMs} of="bare" />,
-              },
-              {
-                name: "Note",
-                wraps: true,
-                cell: ({ note }) =>
-                  note === undefined ? "" : <Foreign text={note} />,
-              },
+              { name: "What", cell: ([what]) => what },
               {
                 name: "Amount",
                 number: true,
-                cell: ({ microUsd }) => (
-                  <Money microUsd={microUsd} decimals={6} />
+                cell: ([, microUsd]) => (
+                  <Money
+                    microUsd={microUsd}
+                    decimals={6}
+                  />
                 ),
               },
             ]}
           />
+          <p>
+            <a href={ledgerLink(base, filters)}>The charges, line by line</a>
+          </p>
         </section>
-      )}
-      <Lines
-        title="By model"
-        lines={byModel}
-        charged={charged}
-        nameOf={({ model }) => <Foreign text={model ?? ""} />}
-      />
-      <Lines
-        title="By key"
-        lines={byKey}
-        charged={charged}
-        nameOf={({ keyId = "" }) => (
-          <>
-            <Foreign text={names.get(keyId) ?? keyId} />
-            <code class="id">{keyId}</code>
-          </>
+        {topUps.length === 0 ? null : (
+          <section class="card">
+            <h2>Paid in</h2>
+            <DataTable
+              name="Paid in"
+              rows={topUps}
+              columns={[
+                {
+                  name: "Time (UTC)",
+                  cell: ({ atMs }) => <Moment atMs={atMs} of="bare" />,
+                },
+                {
+                  name: "Note",
+                  wraps: true,
+                  cell: ({ note }) =>
+                    note === undefined ? "" : <Foreign text={note} />,
+                },
+                {
+                  name: "Amount",
+                  number: true,
+                  cell: ({ microUsd }) => (
+                    <Money microUsd={microUsd} decimals={6} />
+                  ),
+                },
+              ]}
+            />
+          </section>
         )}
-      />
-    </>,
+        <Lines
+          title="By model"
+          lines={byModel}
+          charged={charged}
+          nameOf={({ model }) => <Foreign text={model ?? ""} />}
+        />
+        <Lines
+          title="By key"
+          lines={byKey}
+          charged={charged}
+          nameOf={({ keyId = "" }) => (
+            <>
+              <Foreign text={names.get(keyId) ?? keyId} />
+              <code class="id">{keyId}</code>
+            </>
+          )}
+        />
+      </>
+    ),
   );
 }
 

@@ -6,6 +6,8 @@
  *
  * @module
  */
+import { accountModels } from "../../../gateway/console/account_models.ts";
+import { generates } from "../../../gateway/upstream/catalogue/models.ts";
 import type { AccountVisit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
@@ -23,8 +25,14 @@ export const TRY_PAGE: AccountPageRoute = {
   handle: tryPage,
 };
 
-function tryPage(context: RouteContext, visit: AccountVisit): HttpReply {
-  const { models } = context.gateway.models;
+async function tryPage(
+  context: RouteContext,
+  visit: AccountVisit,
+): Promise<HttpReply> {
+  const { admin, models: registry, now } = context.gateway;
+  const models = (await accountModels(admin, registry, visit.holder, now()))
+    .filter(({ refusal, model }) => refusal === undefined && generates(model))
+    .map(({ model }) => model);
   const model = models[0]?.id ?? "MODEL";
   return page(
     context,
@@ -55,7 +63,9 @@ function tryPage(context: RouteContext, visit: AccountVisit): HttpReply {
         <label>
           Model
           <select name="model">
-            {models.map(({ id }) => <option key={id} value={id}>{id}</option>)}
+            {models.map(({ id, displayName }) => (
+              <option key={id} value={id}>{displayName}</option>
+            ))}
           </select>
         </label>
         <label>

@@ -32,20 +32,20 @@ import {
   ledgerLink,
   usageLink,
 } from "../parts/figure_links.ts";
-import { DayInput } from "../parts/day_input.tsx";
 import { keyNames } from "../parts/key_names.ts";
-import { page } from "../parts/layout.tsx";
 import {
-  meantFilters,
-  SuggestedInput,
-  suggestedNames,
-  suggestionLists,
-} from "../parts/suggested_filters.tsx";
+  fileQuery,
+  filteredPage,
+  PERIOD,
+  suggestedFilters,
+} from "../parts/filters.tsx";
+import { sortingOf } from "../parts/sorting.ts";
 import { countText, Money } from "../parts/money.tsx";
 import { Comparison } from "../parts/usage_comparison.tsx";
 import {
   hasEstimate,
   shownLines,
+  USAGE_ORDERS,
   type UsageBy,
   UsageTable,
 } from "../parts/usage_table.tsx";
@@ -58,8 +58,9 @@ export const USAGE_PAGES: readonly AccountPageRoute[] = [
     permission: "look",
     method: "GET",
     path: "/console/usage",
-    handle: (context, visit) =>
-      usagePage(context, visit, scopeOf(visit.holder), "/console"),
+    query: usageParameters(false),
+    handle: ownPage,
+    again: ownPage,
   },
   {
     access: "page",
@@ -67,10 +68,26 @@ export const USAGE_PAGES: readonly AccountPageRoute[] = [
     permission: "look",
     method: "GET",
     path: "/console/usage.csv",
+    query: usageParameters(false),
     handle: (context, visit: AccountVisit) =>
       usageCsv(context, scopeOf(visit.holder)),
   },
 ];
+
+/** The parameters of the page; its file takes them too. */
+export function usageParameters(hasAccounts: boolean): readonly string[] {
+  return [
+    ...(hasAccounts ? ["account"] : []),
+    ...["from", "to", "by", "model", "key", "user", "show", "at", "sort"],
+  ];
+}
+
+function ownPage(
+  context: RouteContext,
+  visit: AccountVisit,
+): Promise<HttpReply> {
+  return usagePage(context, visit, scopeOf(visit.holder), "/console");
+}
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Groups of one report, the most that there can be: each report walks over all rows. */
@@ -83,24 +100,38 @@ interface Chosen {
   readonly filters: FigureFilters;
 }
 
-function chosenOf({ query, gateway }: RouteContext): Chosen {
-  const nowMs = gateway.now();
-  const day = (name: string, otherwise: number): string => {
-    const text = query.get(name) ?? "";
-    return text === "" ? new Date(otherwise).toISOString().slice(0, 10) : text;
-  };
-  const by = query.get("by") ?? "day";
-  if (
-    by !== "day" && by !== "model" && by !== "key" && by !== "user" &&
-    by !== "account"
-  ) {
-    throw invalidField("by", "must be day, model, key, user or account");
+/** The last thirty days. */
+function daysOf(nowMs: number): { readonly from: string; readonly to: string } {
+  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+  return { from: day(nowMs - 29 * DAY_MS), to: day(nowMs) };
+}
+
+function choicesOf(
+  { accountId, keyId }: Partial<AccountScope>,
+): readonly UsageBy[] {
+  return accountId === undefined
+    ? ["day", "account", "model", "key", "user"]
+    : keyId === undefined
+    ? ["day", "model", "key", "user"]
+    : ["day", "model", "user"];
+}
+
+function chosenOf(
+  { query, gateway }: RouteContext,
+  scope: Partial<AccountScope>,
+): Chosen {
+  const choices = choicesOf(scope);
+  const by = choices.find((one) => one === (query.get("by") || "day"));
+  if (by === undefined) {
+    throw invalidField("by", `must be one of ${choices.join(", ")}`);
   }
   const text = (name: string): Readonly<Record<string, string>> => {
     const value = query.get(name)?.trim() ?? "";
     return value === "" ? {} : { [name]: value };
   };
-  const [from, to] = [day("from", nowMs - 29 * DAY_MS), day("to", nowMs)];
+  const last = daysOf(gateway.now());
+  const from = query.get("from") || last.from;
+  const to = query.get("to") || last.to;
   if (Date.parse(from) > Date.parse(to)) {
     throw invalidField("to", "must not be before from");
   }
@@ -172,215 +203,203 @@ export async function usagePage(
   base: string,
 ): Promise<HttpReply> {
   const { admin, models: { models } } = context.gateway;
-  const { redirect, note } = await meantFilters(context, scope);
-  if (redirect !== undefined) return redirect;
-  const chosen = chosenOf(context);
-  const atId = context.query.get("at") ?? "";
-  const at = models.find(({ id }) => id === atId);
-  if (atId !== "" && at === undefined) {
-    throw invalidField("at", "is no model of this gateway");
-  }
-  const { by, filters } = chosen;
-  const shown = context.query.get("show") ?? "cost";
-  const measure = MEASURE_NAMES.find((one) => one === shown);
-  if (measure === undefined) {
-    throw invalidField("show", `must be ${MEASURE_NAMES.join(", ")}`);
-  }
-  const query = usageQueryOf(filters, scope);
-  requireOneAccount(by, query);
-  const report = await admin.usage({ ...query, by: [by], limit: GROUPS });
-  const rows = shownLines(report, by);
-  const names = by === "key"
-    ? await keyNames(admin, scope, rows.map(({ keyId = "" }) => keyId))
-    : new Map<string, string>();
-  const choices: readonly UsageBy[] = scope.accountId === undefined
-    ? [
-      "day",
-      "account",
-      "model",
-      "key",
-      ...(filters.account === undefined ? [] : ["user" as const]),
-    ]
-    : scope.keyId === undefined
-    ? ["day", "model", "key", "user"]
-    : ["day", "model", "user"];
-  const csv = usageLink(base, filters, by).replace("/usage?", "/usage.csv?");
-  const { totals } = report;
-  const estimated = totals.estimatedMicroUsd ?? 0;
-  return page(
+  const { query } = context;
+  return await filteredPage(
     context,
     visit,
     {
       title: "Usage",
       about: "Days and sums are in UTC, as the books and the day's limit are.",
       nav: `${base}/usage`,
-      actions: <a class="button" href={csv}>CSV</a>,
+      actions: (
+        <a class="button" href={`${base}/usage.csv${fileQuery(context)}`}>
+          CSV
+        </a>
+      ),
+      scope,
+      filters: [
+        ...suggestedFilters(scope),
+        { of: "text", name: "user", title: "End user" },
+        ...PERIOD,
+      ],
+      defaults: daysOf(context.gateway.now()),
     },
-    <>
-      <form class="card row" action={`${base}/usage`}>
-        <label>
-          From (UTC)
-          <DayInput name="from" value={filters.from} />
-        </label>
-        <label>
-          To (UTC)
-          <DayInput name="to" value={filters.to} />
-        </label>
-        <input type="hidden" name="by" value={by} />
-        <input type="hidden" name="show" value={measure} />
-        {await suggestionLists(context, scope)}
-        {suggestedNames(scope).map((name) => (
-          <SuggestedInput
-            name={name}
-            title={`${name[0]?.toUpperCase()}${name.slice(1)}`}
-            value={filters[name] ?? ""}
-          />
-        ))}
-        <label>
-          End user
-          <input name="user" value={filters.user ?? ""} placeholder="all" />
-        </label>
-        <button class="main" type="submit">Apply</button>
-      </form>
-      {note}
-      <p class="acts">
-        {rangesOf(context.gateway.now()).map(([name, from, to]) => (
-          <a
-            href={`${
-              usageLink(base, { ...filters, from, to }, by)
-            }&show=${measure}`}
-            aria-current={from === filters.from && to === filters.to
-              ? "true"
-              : undefined}
-          >
-            {name}
-          </a>
-        ))}
-      </p>
-      <p class="acts">
-        {choices.map((one) => (
-          <a
-            class={one === by ? "button main" : "button"}
-            href={usageLink(base, filters, one)}
-            aria-current={one === by ? "true" : undefined}
-          >
-            {BY_NAMES[one]}
-          </a>
-        ))}
-      </p>
-      {report.figuresFromDay === undefined ? null : (
-        <p class="note warn">
-          Figures from {report.figuresFromDay}{" "}
-          on: earlier days are not summed up yet, or no longer kept.
-        </p>
-      )}
-      <div class="cards">
-        <Sum
-          name="Cost"
-          note={estimated > 0
-            ? `${
-              (estimated / totals.microUsd * 100).toFixed(1)
-            } % of it estimated`
-            : undefined}
-          link={visit.session.kind === "key"
-            ? callsLink(base, filters)
-            : ledgerLink(base, filters)}
-        >
-          <Money microUsd={totals.microUsd} estimated={hasEstimate(totals)} />
-        </Sum>
-        <Sum
-          name="Charges"
-          note="lines of the ledger, also those at $0.00 of calls that failed"
-          {...(visit.session.kind === "key"
-            ? {}
-            : { link: ledgerLink(base, filters) })}
-        >
-          {countText(totals.requests)}
-        </Sum>
-        <Sum name="Tokens in, with cache reads and writes">
-          {countText(
-            totals.inputTokens + totals.cacheReadTokens +
-              totals.cacheWriteTokens,
-          )}
-        </Sum>
-        <Sum name="Tokens out">{countText(totals.outputTokens)}</Sum>
-      </div>
-      {totals.requests === 0
-        ? (
-          <section class="card">
-            <p>
-              No calls in these days that match. {base === "/console"
-                ? (
-                  <>
-                    <a href="/console/connect">Connect</a>{" "}
-                    has the lines for a first one.
-                  </>
-                )
-                : <a href={`${base}/usage`}>Show all</a>}
-            </p>
-          </section>
-        )
-        : (
-          <>
-            <section class="card">
-              <div class="head">
-                <h2>{MEASURES[measure]}</h2>
-                <p class="acts">
-                  {MEASURE_NAMES.map((one) => (
-                    <a
-                      href={`${usageLink(base, filters, by)}&show=${one}`}
-                      aria-current={one === measure ? "true" : undefined}
-                    >
-                      {MEASURES[one]}
-                    </a>
-                  ))}
-                </p>
-              </div>
-              {await usagePlot(admin, query, {
-                measure,
-                nowMs: context.gateway.now(),
-                by,
-                scope,
-                base,
-                ...(report.next === undefined ? { lines: report.data } : {}),
-              })}
-            </section>
-            <section class="card">
-              <UsageTable
-                report={report}
-                rows={rows}
-                by={by}
-                names={names}
-                base={base}
-                filters={filters}
-                hasLedger={visit.session.kind !== "key"}
-                caches={by === "model" || by === "key"
-                  ? await cacheUses(
-                    admin,
-                    query,
-                    by,
-                    (model) => {
-                      const known = models.find(({ id }) => id === model);
-                      return known === undefined || known.unpriced === true
-                        ? undefined
-                        : known.price;
-                    },
-                  )
+    async () => {
+      const { by, filters } = chosenOf(context, scope);
+      const atId = query.get("at") ?? "";
+      const at = models.find(({ id }) => id === atId);
+      if (atId !== "" && at === undefined) {
+        throw invalidField("at", "is no model of this gateway");
+      }
+      const shown = query.get("show") || "cost";
+      const measure = MEASURE_NAMES.find((one) => one === shown);
+      if (measure === undefined) {
+        throw invalidField("show", `must be ${MEASURE_NAMES.join(", ")}`);
+      }
+      const usage = usageQueryOf(filters, scope);
+      requireOneAccount(by, usage);
+      const report = await admin.usage({ ...usage, by: [by], limit: GROUPS });
+      const sorting = sortingOf(
+        context,
+        USAGE_ORDERS,
+        by === "day" ? "-group" : "-cost",
+      );
+      const rows = shownLines(report, by, sorting);
+      const names = by === "key"
+        ? await keyNames(admin, scope, rows.map(({ keyId = "" }) => keyId))
+        : new Map<string, string>();
+      const { totals } = report;
+      const estimated = totals.estimatedMicroUsd ?? 0;
+      return (
+        <>
+          <p class="acts">
+            {rangesOf(context.gateway.now()).map(([name, from, to]) => (
+              <a
+                href={`${
+                  usageLink(base, { ...filters, from, to }, by)
+                }&show=${measure}`}
+                aria-current={from === filters.from && to === filters.to
+                  ? "true"
                   : undefined}
+              >
+                {name}
+              </a>
+            ))}
+          </p>
+          <p class="acts">
+            {choicesOf(scope).filter((one) =>
+              one !== "user" || usage.accountId !== undefined
+            ).map((one) => (
+              <a
+                class={one === by ? "button main" : "button"}
+                href={usageLink(base, filters, one)}
+                aria-current={one === by ? "true" : undefined}
+              >
+                {BY_NAMES[one]}
+              </a>
+            ))}
+          </p>
+          {report.figuresFromDay === undefined ? null : (
+            <p class="note warn">
+              Figures from {report.figuresFromDay}{" "}
+              on: earlier days are not summed up yet, or no longer kept.
+            </p>
+          )}
+          <div class="cards">
+            <Sum
+              name="Cost"
+              note={estimated > 0
+                ? `${
+                  (estimated / totals.microUsd * 100).toFixed(1)
+                } % of it estimated`
+                : undefined}
+              link={visit.session.kind === "key"
+                ? callsLink(base, filters)
+                : ledgerLink(base, filters)}
+            >
+              <Money
+                microUsd={totals.microUsd}
+                estimated={hasEstimate(totals)}
               />
-            </section>
-            <Comparison
-              base={base}
-              filters={filters}
-              by={by}
-              models={models}
-              result={at === undefined
-                ? undefined
-                : await compareUsage(admin, query, at)}
-            />
-          </>
-        )}
-    </>,
+            </Sum>
+            <Sum
+              name="Charges"
+              note="lines of the ledger, also those at $0.00 of calls that failed"
+              {...(visit.session.kind === "key"
+                ? {}
+                : { link: ledgerLink(base, filters) })}
+            >
+              {countText(totals.requests)}
+            </Sum>
+            <Sum name="Tokens in, with cache reads and writes">
+              {countText(
+                totals.inputTokens + totals.cacheReadTokens +
+                  totals.cacheWriteTokens,
+              )}
+            </Sum>
+            <Sum name="Tokens out">{countText(totals.outputTokens)}</Sum>
+          </div>
+          {totals.requests === 0
+            ? (
+              <section class="card">
+                <p>
+                  No calls in these days that match. {base === "/console"
+                    ? (
+                      <>
+                        <a href="/console/connect">Connect</a>{" "}
+                        has the lines for a first one.
+                      </>
+                    )
+                    : <a href={`${base}/usage`}>Show all</a>}
+                </p>
+              </section>
+            )
+            : (
+              <>
+                <section class="card">
+                  <div class="head">
+                    <h2>{MEASURES[measure]}</h2>
+                    <p class="acts">
+                      {MEASURE_NAMES.map((one) => (
+                        <a
+                          href={`${usageLink(base, filters, by)}&show=${one}`}
+                          aria-current={one === measure ? "true" : undefined}
+                        >
+                          {MEASURES[one]}
+                        </a>
+                      ))}
+                    </p>
+                  </div>
+                  {await usagePlot(admin, usage, {
+                    measure,
+                    nowMs: context.gateway.now(),
+                    by,
+                    scope,
+                    base,
+                    ...(report.next === undefined
+                      ? { lines: report.data }
+                      : {}),
+                  })}
+                </section>
+                <section class="card">
+                  <UsageTable
+                    report={report}
+                    rows={rows}
+                    by={by}
+                    sorting={sorting}
+                    names={names}
+                    base={base}
+                    filters={filters}
+                    hasLedger={visit.session.kind !== "key"}
+                    caches={by === "model" || by === "key"
+                      ? await cacheUses(
+                        admin,
+                        usage,
+                        by,
+                        (model) => {
+                          const known = models.find(({ id }) => id === model);
+                          return known === undefined || known.unpriced === true
+                            ? undefined
+                            : known.price;
+                        },
+                      )
+                      : undefined}
+                  />
+                </section>
+                <Comparison
+                  base={base}
+                  filters={filters}
+                  by={by}
+                  models={models}
+                  result={at === undefined
+                    ? undefined
+                    : await compareUsage(admin, usage, at)}
+                />
+              </>
+            )}
+        </>
+      );
+    },
   );
 }
 
@@ -413,7 +432,7 @@ export function usageCsv(
   context: RouteContext,
   scope: Partial<AccountScope>,
 ): Promise<HttpReply> {
-  const { by, filters } = chosenOf(context);
+  const { by, filters } = chosenOf(context, scope);
   const query = usageQueryOf(filters, scope);
   requireOneAccount(by, query);
   const { admin } = context.gateway;

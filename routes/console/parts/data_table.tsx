@@ -39,15 +39,15 @@ export function DataTable<T>(
 ): JSX.Element {
   const classOf = ({ number, wraps }: Column<T>): string | undefined =>
     number === true ? "n" : wraps === true ? "wrap" : undefined;
+  const nameInCard = ({ name, isFirst }: Column<T>): string | undefined =>
+    stacks && isFirst !== true && name !== "" ? name : undefined;
   const cellOf = (column: Column<T>, row: T): JSX.Element => (
     <td
       class={[
         classOf(column),
         stacks && column.isFirst === true ? "first" : undefined,
       ].filter((one) => one !== undefined).join(" ") || undefined}
-      data-name={stacks && column.isFirst !== true && column.name !== ""
-        ? column.name
-        : undefined}
+      data-name={nameInCard(column)}
     >
       {column.cell(row)}
     </td>
@@ -67,6 +67,8 @@ export function DataTable<T>(
                 scope="col"
                 class={classOf(column)}
                 aria-sort={column.sort?.order}
+                data-first={stacks ? column.isFirst : undefined}
+                data-name={nameInCard(column)}
               >
                 {column.sort !== undefined
                   ? <a href={column.sort.href}>{column.name}</a>
@@ -89,7 +91,14 @@ export function DataTable<T>(
             <tfoot>
               <tr>
                 {columns.map((column) => (
-                  <td class={classOf(column)}>{column.sum}</td>
+                  <td
+                    class={classOf(column)}
+                    data-name={column.sum === undefined
+                      ? undefined
+                      : nameInCard(column)}
+                  >
+                    {column.sum}
+                  </td>
                 ))}
               </tr>
             </tfoot>

@@ -1,46 +1,42 @@
 /** @jsxImportSource preact */
 /** @jsxImportSourceTypes console-jsx */
 /**
- * The fields for days in forms of filters.
+ * The input for a day, or for a month.
  *
  * @module
  */
 import type { JSX } from "../jsx.d.ts";
+import type { Visit } from "../../../gateway/console/visit.ts";
+import { stateOf } from "./field.tsx";
 
 /**
- * An invalid time in the URL is shown as empty: browsers log a warning for it. A time with hours, as
- * in links from figures, is shown to the minute.
+ * A time with hours, as in links from figures, is shown to the minute. What is no day is shown as a
+ * text, since an input for days would drop it.
  */
 export function DayInput(
-  { name, value }: { readonly name: string; readonly value: string },
+  { visit, name, value, of = "day" }: {
+    readonly visit: Visit;
+    readonly name: string;
+    readonly value: string;
+    readonly of?: "day" | "month";
+  },
 ): JSX.Element {
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value);
-  const isValid = !Number.isNaN(Date.parse(value));
-  return isValid && !isDay
-    ? (
-      <input
-        type="datetime-local"
-        name={name}
-        value={new Date(value).toISOString().slice(0, 16)}
-      />
-    )
-    : <input type="date" name={name} value={isValid ? value : ""} />;
-}
-
-/** The first and the last day of a list; `value` returns a filter's text. */
-export function PeriodInputs(
-  { value }: { readonly value: (name: string) => string },
-): JSX.Element {
+  const ms = Date.parse(value);
+  const isWrong = Number.isNaN(ms) || visit.problem?.field === name;
+  const [type, shown] = value !== "" && isWrong
+    ? ["text", value]
+    : of === "month"
+    ? ["month", value]
+    : value === "" || /^\d{4}-\d{2}-\d{2}$/.test(value)
+    ? ["date", value]
+    : ["datetime-local", new Date(ms).toISOString().slice(0, 16)];
   return (
-    <>
-      <label>
-        From (UTC)
-        <DayInput name="from" value={value("from")} />
-      </label>
-      <label>
-        To (UTC)
-        <DayInput name="to" value={value("to")} />
-      </label>
-    </>
+    <input
+      type={type}
+      name={name}
+      value={shown}
+      placeholder={of === "day" ? "2026-11-30" : "2026-11"}
+      {...stateOf(visit, name)}
+    />
   );
 }

@@ -18,16 +18,24 @@ export function entered(
 }
 
 /** Attributes of the input with the problem, which has the focus; `autofocus`: has it otherwise. */
-function stateOf(
+export function stateOf(
   { problem }: Visit,
   name: string,
-  autofocus: boolean,
+  autofocus = false,
 ): Readonly<Record<string, Children>> {
   return problem === undefined
     ? autofocus ? { autofocus } : {}
     : problem.field === name
-    ? { autofocus: true, "aria-invalid": "true" }
+    ? {
+      autofocus: true,
+      "aria-invalid": "true",
+      "aria-describedby": problemId(name),
+    }
     : {};
+}
+
+function problemId(name: string): string {
+  return `problem-${name}`;
 }
 
 /** What is wrong with a field; nothing if it is not the one. */
@@ -38,7 +46,7 @@ export function FieldProblem(
   },
 ): JSX.Element | null {
   return problem?.field === name
-    ? <strong class="problem">{problem.text}</strong>
+    ? <strong id={problemId(name)} class="problem">{problem.text}</strong>
     : null;
 }
 
@@ -127,7 +135,11 @@ export function BoxesField(
     visit.problem === undefined ? values : visit.form.getAll(name),
   );
   return (
-    <fieldset>
+    <fieldset
+      aria-describedby={visit.problem?.field === name
+        ? problemId(name)
+        : undefined}
+    >
       <legend>{title}</legend>
       {help === undefined ? null : <small>{help}</small>}
       <FieldProblem visit={visit} name={name} />

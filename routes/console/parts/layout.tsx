@@ -201,23 +201,32 @@ export function page(
           </div>
         </header>
         <main id="main" tabIndex={-1}>
-          <form class="find" action={`${home}find`} role="search">
-            <input
-              type="search"
-              name="q"
-              aria-label={kind === "operator"
-                ? "Find accounts, keys, end users and calls"
-                : "Find keys, end users and calls"}
-              placeholder={kind === "operator"
-                ? "Find an account, key, end user or req_…"
-                : "Find a key, end user or req_…"}
-              autocomplete="off"
-              spellcheck={false}
-              {...(path === `${home}find`
-                ? { value: query.get("q") ?? "" }
-                : {})}
-            />
-          </form>
+          <div class="head">
+            <form class="find" action={`${home}find`} role="search">
+              <input
+                type="search"
+                name="q"
+                aria-label={kind === "operator"
+                  ? "Find accounts, keys, end users and calls"
+                  : "Find keys, end users and calls"}
+                placeholder={kind === "operator"
+                  ? "Find an account, key, end user or req_…"
+                  : "Find a key, end user or req_…"}
+                autocomplete="off"
+                spellcheck={false}
+                {...(path === `${home}find`
+                  ? { value: query.get("q") ?? "" }
+                  : {})}
+              />
+            </form>
+            {kind === "operator"
+              ? (
+                <div class="acts">
+                  <Bell notices={visit.notices} />
+                </div>
+              )
+              : null}
+          </div>
           <div class="head">
             <div>
               <h1>{title}</h1>
@@ -229,13 +238,32 @@ export function page(
             ? null
             : (
               <p class="note bad" role="alert">
-                {problemSentence(visit.problem)} Nothing was changed.
+                {problemSentence(visit.problem)}
+                {context.request.method === "POST"
+                  ? " Nothing was changed."
+                  : ""}
               </p>
             )}
           {body}
         </main>
       </div>
     </>,
+  );
+}
+
+/** Leads to the notices; `notices` is absent while their number is not known. */
+function Bell(
+  { notices }: { readonly notices: number | undefined },
+): JSX.Element {
+  return (
+    <a class="button" href="/console/operator/notices">
+      Notices{notices === undefined || notices === 0 ? null : (
+        <>
+          {" "}
+          <span class="tag bad">{notices}</span>
+        </>
+      )}
+    </a>
   );
 }
 

@@ -36,6 +36,9 @@ export interface LiveRow {
 export interface LiveColumn<T> {
   readonly name: string;
   readonly number?: boolean;
+  /** See the columns of tables. */
+  readonly isFirst?: boolean;
+  readonly wraps?: boolean;
   readonly cell: (call: T) => LiveCell;
 }
 
@@ -63,12 +66,13 @@ export function underWayColumns(
   const all: readonly (LiveColumn<UnderWayAt> | undefined)[] = [
     {
       name: "Age",
+      isFirst: true,
       number: true,
       cell: ({ arrivedMs }) => ({ text: secondsText(since(arrivedMs)) }),
     },
-    look.isOperator ? ACCOUNT : undefined,
+    look.isOperator ? ACCOUNT : ENDPOINT,
     MODEL,
-    { name: "Phase", cell: (call) => phase(call, nowMs) },
+    { name: "Phase", isFirst: true, cell: (call) => phase(call, nowMs) },
     {
       name: "First token",
       number: true,
@@ -97,12 +101,13 @@ export function underWayColumns(
     look.isOperator
       ? {
         name: "Upstream",
+        wraps: true,
         cell: ({ upstream, attempts }) => ({
           text: attempts > 1 ? `${upstream}, attempt ${attempts}` : upstream,
         }),
       }
       : keyColumn(look),
-    { name: "Request", cell: ({ requestId }) => ({ text: requestId }) },
+    request(look),
   ];
   return all.filter((one) => one !== undefined);
 }
@@ -114,13 +119,14 @@ export function endedColumns(
   const all: readonly (LiveColumn<JustEnded> | undefined)[] = [
     {
       name: "Time (UTC)",
+      isFirst: true,
       cell: ({ requestId }) => ({
         text: momentText(callTimeMs(requestId)).slice(11),
       }),
     },
-    look.isOperator ? ACCOUNT : undefined,
+    look.isOperator ? ACCOUNT : ENDPOINT,
     MODEL,
-    { name: "Ended", cell: ending },
+    { name: "Ended", isFirst: true, wraps: true, cell: ending },
     {
       name: "Whole",
       number: true,
@@ -141,16 +147,11 @@ export function endedColumns(
     look.isOperator
       ? {
         name: "Upstream",
+        wraps: true,
         cell: ({ upstream }) => ({ text: upstream ?? "–" }),
       }
       : keyColumn(look),
-    {
-      name: "Request",
-      cell: ({ requestId }) => ({
-        text: requestId,
-        href: `${look.base}/calls/${encodeURIComponent(requestId)}`,
-      }),
-    },
+    request(look),
   ];
   return all.filter((one) => one !== undefined);
 }
@@ -185,14 +186,38 @@ export function liveNote(
 
 const ACCOUNT = {
   name: "Account",
+  wraps: true,
   cell: ({ accountId }: { readonly accountId: string }): LiveCell => ({
     text: cutText(accountId),
     foreign: true,
+    href: `/console/operator/accounts/${encodeURIComponent(accountId)}`,
   }),
 };
 
+const ENDPOINT = {
+  name: "Endpoint",
+  cell: ({ endpoint }: { readonly endpoint: string }): LiveCell => ({
+    text: endpoint,
+  }),
+};
+
+/** The link to the page of a call, which shows also those under way. */
+function request(
+  { base }: LiveLook,
+): LiveColumn<{ readonly requestId: string }> {
+  return {
+    name: "Request",
+    wraps: true,
+    cell: ({ requestId }) => ({
+      text: requestId,
+      href: `${base}/calls/${encodeURIComponent(requestId)}`,
+    }),
+  };
+}
+
 const MODEL = {
   name: "Model",
+  wraps: true,
   cell: ({ model }: { readonly model?: string | undefined }): LiveCell => ({
     text: cutText(model ?? "–"),
     foreign: true,

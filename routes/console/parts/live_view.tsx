@@ -106,12 +106,15 @@ function LiveTable<T extends { readonly requestId: string }>(
     <div data-live-table={part} hidden={calls.length === 0}>
       <DataTable
         name={name}
+        stacks
         rows={liveRows(columns, calls)}
         columns={columns.map((column, at) => ({
           name: column.name,
           ...(column.number === true ? { number: true } : {}),
+          ...(column.isFirst === true ? { isFirst: true } : {}),
+          ...(column.wraps === true ? { wraps: true } : {}),
           cell: ({ cells }: LiveRow) => (
-            <Cell cell={cells[at] ?? { text: "" }} />
+            <LiveText cell={cells[at] ?? { text: "" }} />
           ),
         }))}
       />
@@ -119,9 +122,12 @@ function LiveTable<T extends { readonly requestId: string }>(
   );
 }
 
-function Cell({ cell }: { readonly cell: LiveCell }): JSX.Element {
+/** What a cell holds. */
+export function LiveText({ cell }: { readonly cell: LiveCell }): JSX.Element {
   const { text, foreign, tag, href } = cell;
-  if (href !== undefined) return <a href={href}>{text}</a>;
+  if (href !== undefined) {
+    return <a href={href}>{foreign === true ? <bdi>{text}</bdi> : text}</a>;
+  }
   if (tag !== undefined) return <span class={`tag ${tag}`}>{text}</span>;
   return foreign === true ? <bdi>{text}</bdi> : <>{text}</>;
 }

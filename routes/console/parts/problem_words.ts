@@ -69,6 +69,8 @@ function wordsOf(text: string, isMoney: boolean): string {
       (_, options: string) =>
         `must be one of ${options.replaceAll('"', "").replaceAll("|", ", ")}`,
     )
+    // An input has days; links from figures have times.
+    .replace(/^must be a time such as \S+ or /, "must be ")
     .replace(/^required field is missing$/, "is needed")
     .replace(/^expected /, "must be ");
 }

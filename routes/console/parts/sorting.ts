@@ -6,6 +6,9 @@
 import { invalidField } from "../../../translate/model/error.ts";
 import type { RouteContext } from "../../route.ts";
 
+/** The parameters of a list that is sorted, and paged by a cursor in its own order. */
+export const LIST_PLACES: readonly string[] = ["after", "sort", "page"];
+
 /** How the head of a column sorts the table. */
 export interface SortLink {
   /** The page in this order, or in the reverse one if it is sorted so already. */
@@ -18,8 +21,8 @@ export interface SortLink {
 export interface Sorting<O extends string> {
   readonly by: O;
   readonly isDescending: boolean;
-  /** The link of a column's head; figures and times are sorted from the largest on first. */
-  link(by: O, isLargestFirst?: boolean): SortLink;
+  /** The link of a column's head; figures and times are sorted from the largest on first, `only`: and never from the smallest. */
+  link(by: O, largest?: "first" | "only"): SortLink;
 }
 
 /**
@@ -41,9 +44,10 @@ export function sortingOf<O extends string>(
   return {
     by,
     isDescending,
-    link(column, isLargestFirst = false) {
+    link(column, largest) {
       const search = new URLSearchParams(query);
-      const isReverse = column === by ? !isDescending : isLargestFirst;
+      const isReverse = largest === "only" ||
+        (column === by ? !isDescending : largest === "first");
       search.set("sort", `${isReverse ? "-" : ""}${column}`);
       for (const place of ["after", "page"]) search.delete(place);
       return {
@@ -54,6 +58,22 @@ export function sortingOf<O extends string>(
       };
     },
   };
+}
+
+/** The rows of a list that is whole in memory, in an order; those without a value are last. */
+export function sorted<T, O extends string>(
+  rows: readonly T[],
+  { by, isDescending }: Pick<Sorting<O>, "by" | "isDescending">,
+  values: Readonly<Record<O, (row: T) => string | number | undefined>>,
+): readonly T[] {
+  const sign = isDescending ? -1 : 1;
+  return rows.toSorted((one, other) => {
+    const [a, b] = [values[by](one), values[by](other)];
+    if (a === b) return 0;
+    if (a === undefined) return 1;
+    if (b === undefined) return -1;
+    return a < b ? -sign : sign;
+  });
 }
 
 /** A page of a sorted list. */

@@ -8,10 +8,12 @@
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";
 import type { AccountScope } from "../../../gateway/admin/account_scope.ts";
+import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { RouteContext } from "../../route.ts";
 import { seeOther } from "../http/see_other.ts";
 import { Foreign } from "./data_table.tsx";
+import { TextField } from "./field.tsx";
 
 /** Filters for which a page suggests values. */
 export type SuggestedName = "account" | "key" | "model";
@@ -33,22 +35,11 @@ export interface MeantFilters {
   readonly note: JSX.Element | null;
 }
 
-/** The filters with suggestions that a visitor's lists have. */
-export function suggestedNames(
-  { accountId, keyId }: Partial<AccountScope>,
-): readonly SuggestedName[] {
-  return accountId === undefined
-    ? ["account", "key", "model"]
-    : keyId === undefined
-    ? ["key", "model"]
-    : ["model"];
-}
-
 /** Finds what the filters of the address mean. */
 export async function meantFilters(
   context: RouteContext,
   scope: Partial<AccountScope>,
-  names: readonly SuggestedName[] = suggestedNames(scope),
+  names: readonly SuggestedName[],
 ): Promise<MeantFilters> {
   const { query, path } = context;
   const meant = new URLSearchParams(query);
@@ -129,7 +120,7 @@ async function meanings(
 export async function suggestionLists(
   { gateway: { admin, models } }: RouteContext,
   scope: Partial<AccountScope>,
-  names: readonly SuggestedName[] = suggestedNames(scope),
+  names: readonly SuggestedName[],
 ): Promise<JSX.Element> {
   const lists: Record<SuggestedName, readonly Suggestion[]> = {
     model: names.includes("model")
@@ -166,22 +157,21 @@ export async function suggestionLists(
 
 /** A filter with suggestions; any part of an id or a name will do. */
 export function SuggestedInput(
-  { name, title, value }: {
+  { visit, name, value }: {
+    readonly visit: Visit;
     readonly name: SuggestedName;
-    readonly title: string;
     readonly value: string;
   },
 ): JSX.Element {
   return (
-    <label>
-      {title}
-      <input
-        name={name}
-        value={value}
-        placeholder="all"
-        list={`list-${name}`}
-        autocomplete="off"
-      />
-    </label>
+    <TextField
+      visit={visit}
+      name={name}
+      title={`${name[0]?.toUpperCase()}${name.slice(1)}`}
+      value={value}
+      placeholder="all"
+      list={`list-${name}`}
+      autocomplete="off"
+    />
   );
 }

@@ -16,6 +16,7 @@ import type { CacheUse } from "./cache_savings.ts";
 import { type Column, DataTable, Foreign } from "./data_table.tsx";
 import { type FigureFilters, ledgerLink, usageLink } from "./figure_links.ts";
 import { countText, decimalsOf, Money } from "./money.tsx";
+import { sorted, type Sorting } from "./sorting.ts";
 
 /** What a usage page groups by. */
 export type UsageBy = "day" | "model" | "key" | "user" | "account";
@@ -23,17 +24,44 @@ export type UsageBy = "day" | "model" | "key" | "user" | "account";
 const MAX_LINES = 100;
 
 /**
- * The lines of a report that its table shows: all days, else the dearest. More would take longer to
+ * The lines of a report that its table shows: all days, else the first of the order. More would take longer to
  * render than other requests should wait.
  */
 export function shownLines(
   { data }: UsageReport,
   by: UsageBy,
+  sorting: Pick<Sorting<UsageOrder>, "by" | "isDescending">,
 ): readonly UsageLine[] {
-  return by === "day"
-    ? data.toReversed()
-    : data.toSorted((a, b) => b.microUsd - a.microUsd).slice(0, MAX_LINES);
+  const lines = sorted(data, sorting, ORDERS);
+  return by === "day" ? lines : lines.slice(0, MAX_LINES);
 }
+
+/** What the table can be sorted by. */
+export type UsageOrder =
+  | "group"
+  | "charges"
+  | "input"
+  | "cache_read"
+  | "cache_write"
+  | "output"
+  | "estimated"
+  | "cost";
+
+const ORDERS: Readonly<
+  Record<UsageOrder, (line: UsageLine) => string | number | undefined>
+> = {
+  group: (line) =>
+    line.day ?? line.accountId ?? line.keyId ?? line.model ?? line.user,
+  charges: ({ requests }) => requests,
+  input: ({ inputTokens }) => inputTokens,
+  cache_read: ({ cacheReadTokens }) => cacheReadTokens,
+  cache_write: ({ cacheWriteTokens }) => cacheWriteTokens,
+  output: ({ outputTokens }) => outputTokens,
+  estimated: ({ estimatedRequests }) => estimatedRequests,
+  cost: ({ microUsd }) => microUsd,
+};
+/** For checking the name of an order. */
+export const USAGE_ORDERS = Object.keys(ORDERS) as readonly UsageOrder[];
 
 /** Whether a cost contains an estimate; a report by end user has the number of its calls only. */
 export function hasEstimate(
@@ -83,11 +111,12 @@ function cacheColumns(
 
 /** Lines with their sum. */
 export function UsageTable(
-  { report, rows, by, names, base, filters, hasLedger, caches }: {
+  { report, rows, by, sorting, names, base, filters, hasLedger, caches }: {
     readonly report: UsageReport;
     /** See {@linkcode shownLines}. */
     readonly rows: readonly UsageLine[];
     readonly by: UsageBy;
+    readonly sorting: Sorting<UsageOrder>;
     readonly names: ReadonlyMap<string, string>;
     readonly base: string;
     readonly filters: FigureFilters;
@@ -157,9 +186,12 @@ export function UsageTable(
       <DataTable
         name={`Usage by ${by}`}
         rows={rows}
+        stacks
         columns={[
           {
             name: heading[by],
+            isFirst: true,
+            sort: sorting.link("group", by === "day" ? "first" : undefined),
             wraps: by !== "day",
             cell: (line) =>
               linked(line, (of) => usageLink(base, of, next), textOf(line)),
@@ -167,6 +199,7 @@ export function UsageTable(
           },
           {
             name: "Charges",
+            sort: sorting.link("charges", "first"),
             number: true,
             cell: (line) => inLedger(line, countText(line.requests)),
             sum: hasLedger
@@ -179,24 +212,28 @@ export function UsageTable(
           },
           {
             name: "Input",
+            sort: sorting.link("input", "first"),
             number: true,
             cell: (line) => countText(line.inputTokens),
             sum: countText(totals.inputTokens),
           },
           {
             name: "Cache read",
+            sort: sorting.link("cache_read", "first"),
             number: true,
             cell: (line) => countText(line.cacheReadTokens),
             sum: countText(totals.cacheReadTokens),
           },
           {
             name: "Cache write",
+            sort: sorting.link("cache_write", "first"),
             number: true,
             cell: (line) => countText(line.cacheWriteTokens),
             sum: countText(totals.cacheWriteTokens),
           },
           {
             name: "Output",
+            sort: sorting.link("output", "first"),
             number: true,
             cell: (line) => countText(line.outputTokens),
             sum: countText(totals.outputTokens),
@@ -208,12 +245,14 @@ export function UsageTable(
           )),
           {
             name: "Estimated calls",
+            sort: sorting.link("estimated", "first"),
             number: true,
             cell: (line) => countText(line.estimatedRequests),
             sum: countText(totals.estimatedRequests),
           },
           {
             name: "Cost",
+            sort: sorting.link("cost", "first"),
             number: true,
             cell: (line) =>
               inLedger(
@@ -240,11 +279,10 @@ export function UsageTable(
         ? null
         : (
           <p class="soft">
-            The dearest {countText(rows.length)}
-            {report.next === undefined
-              ? ""
-              : ` of the first ${countText(data.length)}`}{" "}
-            lines; the sum is that of all of them. The CSV has every line.
+            The first {countText(rows.length)} of {countText(data.length)}
+            {report.next === undefined ? "" : " and more"}{" "}
+            lines in this order; the sum is that of all of them. The CSV has
+            every line.
           </p>
         )}
     </>

@@ -1,0 +1,194 @@
+/** Lists in the order of a column: by links, over all pages, with their filters, and from as many rows as a page may read. */
+import assert from "node:assert/strict";
+import { RANKED } from "../../gateway/accounts/repositories/ranked.ts";
+import { openStore } from "../../gateway/accounts/store/open_store.ts";
+import { storeCharges } from "../../gateway/accounts/testing/stored_charges.ts";
+import {
+  ADMIN_TOKEN,
+  startConsole,
+  visit,
+  type Visitor,
+} from "../support/console_visitor.ts";
+
+const OPERATOR = "/console/operator";
+const OLD_DOLLARS = 900;
+
+async function textOf({ get }: Visitor, path: string): Promise<string> {
+  const reply = await get(path);
+  const text = await reply.text();
+  assert.equal(reply.status, 200, `${path}: ${text.slice(0, 300)}`);
+  return text.replaceAll("&amp;", "&");
+}
+
+/** The exact amounts of the column with this heading. */
+function amounts(html: string, heading: string): readonly number[] {
+  const [head = "", body = ""] = html.split("<tbody>");
+  const at = [...head.matchAll(/<th [^]*?<\/th>/g)].findIndex(([one]) =>
+    one.includes(`>${heading}<`)
+  );
+  return [...(body.split("</tbody>")[0] ?? "").matchAll(/<tr>([^]*?)<\/tr>/g)]
+    .map(([, row = ""]) => {
+      const cell = [...row.matchAll(/<td[^]*?<\/td>/g)][at]?.[0] ?? "";
+      return Number(
+        /<data value="(-?\d+)"/.exec(cell)?.[1] ??
+          cell.replaceAll(/<[^>]*>|,/g, ""),
+      );
+    });
+}
+
+/** The link of a column's head. */
+function headLink(html: string, heading: string): string {
+  return new RegExp(`<th[^>]*><a href="([^"]*)">${heading}</a>`).exec(html)
+    ?.[1] ?? "";
+}
+
+/** The page of an address, and those that follow by its links. */
+async function pagesFrom(
+  visitor: Visitor,
+  path: string,
+  more: RegExp,
+): Promise<readonly string[]> {
+  const pages: string[] = [];
+  for (let next: string | undefined = path; next !== undefined;) {
+    const html: string = await textOf(visitor, next);
+    pages.push(html);
+    next = more.exec(html)?.[1];
+  }
+  return pages;
+}
+
+Deno.test("lists are sorted by a column over all pages, and keep their filters", async (t) => {
+  const folder = await Deno.makeTempDir();
+  const url = `sqlite:${folder}/books.sqlite3`;
+  const gateway = await startConsole({ env: { DATABASE_URL: url } });
+  try {
+    const { admin } = gateway.accounts;
+    for (let at = 0; at < 230; at++) {
+      await admin.accounts.topUp("default", { microUsd: 1000 + at * 37 % 230 });
+    }
+    for (const words of [5, 500, 50]) {
+      const reply = await gateway.post("/v1/messages", {
+        model: "vendorb-5.5",
+        max_tokens: 10,
+        messages: [{ role: "user", content: "word ".repeat(words) }],
+      });
+      await reply.text();
+    }
+    await gateway.accounts.flush();
+    await gateway.accounts.calls?.flush();
+    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+
+    await t.step("the ledger by amount, in both directions", async () => {
+      const path = `${OPERATOR}/ledger?kind=top_up&account=default`;
+      const first = headLink(await textOf(operator, path), "Amount");
+      assert.match(first, /kind=top_up&account=default&sort=amount/);
+      const pages = await pagesFrom(
+        operator,
+        first,
+        /<a href="([^"]*)">More lines/,
+      );
+      assert.match(pages[0] ?? "", /aria-sort="ascending"[^>]*><a/);
+      const found = pages.flatMap((html) => amounts(html, "Amount"));
+      assert.equal(pages.length, 3);
+      assert.deepEqual(
+        found,
+        Array.from({ length: 230 }, (_, at) => 1000 + at),
+      );
+      const back = headLink(pages[0] ?? "", "Amount");
+      assert.equal(
+        amounts(await textOf(operator, back), "Amount")[0],
+        1229,
+      );
+    });
+
+    await t.step("the ledger from the oldest line on", async () => {
+      const pages = await pagesFrom(
+        operator,
+        headLink(
+          await textOf(operator, `${OPERATOR}/ledger`),
+          "Time \\(UTC\\)",
+        ),
+        /<a href="([^"]*)">Newer lines/,
+      );
+      const lines = pages.flatMap((html) =>
+        [...html.matchAll(/<td[^>]*>#(\d+)/g)].map(([, seq]) => Number(seq))
+      );
+      assert.equal(new Set(lines).size, 233);
+      assert.deepEqual(lines, lines.toSorted((a, b) => a - b));
+    });
+
+    await t.step("calls by cost", async () => {
+      const list = await textOf(
+        operator,
+        `${OPERATOR}/calls?model=vendorb-5.5`,
+      );
+      assert.match(list, /aria-sort="descending"[^>]*><a[^>]*>Time/);
+      const path = headLink(list, "Cost");
+      assert.match(path, /model=vendorb-5\.5&sort=-cost/);
+      const costs = amounts(await textOf(operator, path), "Cost");
+      assert.equal(costs.length, 3);
+      assert.deepEqual(costs, costs.toSorted((a, b) => b - a));
+      assert.ok(new Set(costs).size > 1);
+      await textOf(operator, headLink(list, "Whole"));
+    });
+
+    await t.step("usage by every column", async () => {
+      const html = await textOf(operator, `${OPERATOR}/usage?by=model`);
+      for (
+        const column of ["Charges", "Input", "Cache read", "Output", "Cost"]
+      ) {
+        const path = headLink(html, column);
+        assert.match(path, /by=model&sort=/, column);
+        const found = amounts(await textOf(operator, path), column);
+        assert.deepEqual(found, found.toSorted((a, b) => b - a), column);
+      }
+    });
+
+    await t.step("an order that a list does not have", async () => {
+      for (
+        const path of [
+          "calls?sort=x",
+          "calls?sort=time",
+          "ledger?sort=x",
+          "usage?sort=x",
+          "upstreams?sort=x",
+          "webhooks?sort=x",
+        ]
+      ) {
+        const reply = await operator.get(`${OPERATOR}/${path}`);
+        assert.equal(reply.status, 400, path);
+        assert.match(await reply.text(), /role="alert">Sort: /, path);
+      }
+    });
+
+    await t.step("the newest lines of very many", async () => {
+      const store = await openStore(url);
+      const charge = (at: number, dollars: number) => ({
+        requestId: `req_${String(at).padStart(12, "0")}`,
+        keyId: "key_1",
+        model: "model_1",
+        tokens: { input: 1_000_000, cacheRead: 0, cacheWrite: 0, output: 0 },
+        price: {
+          input: dollars * 1_000_000,
+          cacheRead: 0,
+          cacheWrite: 0,
+          output: 0,
+        },
+        atMs: Date.now(),
+      });
+      await storeCharges(store, [
+        charge(0, OLD_DOLLARS),
+        ...Array.from({ length: RANKED }, (_, at) => charge(at + 1, at % 7)),
+      ]);
+      await store.close();
+      const path = `${OPERATOR}/ledger?kind=charge&sort=amount`;
+      const html = await textOf(operator, path);
+      assert.equal(amounts(html, "Amount")[0], -6_000_000);
+      assert.match(html, /In order are the newest 10,000 lines/);
+      assert.match(html, /More lines/);
+    });
+  } finally {
+    await gateway.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});

@@ -15,9 +15,9 @@ const OF_OTHERS =
   /^\/(?:$|api\/hello|v1\/(?:models|responses)|v1beta|healthz|readyz|metrics|openapi)/;
 
 const SPOILT: readonly (readonly [query: string, told: RegExp])[] = [
-  ["foo=bar", /foo/],
+  ["foo=bar", /foo/i],
   ["fro%22m=2026-11-01", /fro/],
-  ["limit=1&limit=2", /limit/],
+  ["limit=1&limit=2", /limit/i],
   ["q=a%00b", /\bq\b/i],
 ];
 

@@ -86,7 +86,7 @@ td .acts { flex-wrap: nowrap; gap: .9rem }
 .head h2, .cards>.card, .cols>.card, .door .card { margin: 0 }
 .card>form+form, .card>.scroll+form { margin-top: 1rem }
 .note { border-left: 3px solid var(--accent); background: var(--tint); padding: .7rem 1rem; border-radius: 0 8px 8px 0; margin: 0 0 1.1rem }
-.tag { display: inline-block; padding: .1rem .55rem; border-radius: .7rem; font-size: .79rem; background: var(--line) }
+.tag { padding: .1rem .55rem; border-radius: .7rem; font-size: .79rem; background: var(--line) }
 .ok { color: var(--accent); background: var(--tint) }
 .bad { color: var(--bad); background: var(--badbg); border-color: var(--bad) }
 .problem { color: var(--bad) }

@@ -227,20 +227,14 @@ export function createGateway(parts: GatewayParts): Gateway {
     metrics,
     log(given, facts) {
       const entry = cleanEntry(given, clean);
-      if (facts?.model !== undefined) facts.model = clean(facts.model);
+      // The names of configured models contain no credential.
+      if (facts?.model !== undefined && facts.model !== entry.model) {
+        facts.model = clean(facts.model);
+      }
       metrics.record(entry);
       rates.record(entry);
-      const { model } = entry;
-      if (model !== undefined) {
-        for (
-          const [isMarked, calls] of [
-            [entry.unpriced, unpriced],
-            [entry.bounded, bounded],
-          ] as const
-        ) {
-          if (isMarked === true) calls.set(model, (calls.get(model) ?? 0) + 1);
-        }
-      }
+      if (entry.unpriced === true) countOf(unpriced, entry);
+      if (entry.bounded === true) countOf(bounded, entry);
       if (facts !== undefined) recorder.record(entry, facts);
       parts.log(entry);
     },
@@ -270,6 +264,10 @@ export function createGateway(parts: GatewayParts): Gateway {
     parts.calls?.add(record);
   });
   return gateway;
+}
+
+function countOf(calls: Map<string, number>, { model }: LogEntry): void {
+  if (model !== undefined) calls.set(model, (calls.get(model) ?? 0) + 1);
 }
 
 /** The entry without credentials in what the client chose. */

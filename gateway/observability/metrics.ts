@@ -150,6 +150,12 @@ interface Series {
   readonly cost: CounterSeries;
 }
 
+/** The series that an attempt is counted in, cached by upstream and result. */
+interface AttemptSeries {
+  readonly calls: CounterSeries;
+  readonly firstByte: HistogramSeries;
+}
+
 /** Creates the metrics, with all values at zero. */
 export function createMetrics(state: GatewayState): Metrics {
   const requests = counter(
@@ -378,6 +384,21 @@ export function createMetrics(state: GatewayState): Metrics {
     };
   };
   const known = new Map<string, Series>();
+  const knownAttempts = new Map<string, AttemptSeries>();
+  const attemptSeriesOf = (attempt: UpstreamCall): AttemptSeries => {
+    const result = resultOf(attempt);
+    const id = `${attempt.upstream} ${result}`;
+    let series = knownAttempts.get(id);
+    if (series === undefined) {
+      const vendor = vendorOf(attempt.upstream);
+      series = {
+        calls: upstreamCalls.of({ vendor, result }),
+        firstByte: upstreamFirstByte.of({ vendor }),
+      };
+      knownAttempts.set(id, series);
+    }
+    return series;
+  };
   return {
     contentType: EXPOSITION_TYPE,
     text: () => all.map((metric) => metric.text()).join(""),
@@ -407,14 +428,12 @@ export function createMetrics(state: GatewayState): Metrics {
       if (entry.stored !== undefined) {
         storedReplies.of({ stored: String(entry.stored) }).add(1);
       }
-      const { tried = [], upstream_calls: attempts = [] } = entry;
+      const { tried = NONE_TRIED, upstream_calls: attempts = [] } = entry;
       for (const attempt of attempts) {
-        const vendor = vendorOf(attempt.upstream);
-        upstreamCalls.of({ vendor, result: resultOf(attempt) }).add(1);
+        const { calls, firstByte } = attemptSeriesOf(attempt);
+        calls.add(1);
         if (attempt.first_byte_ms !== undefined) {
-          upstreamFirstByte.of({ vendor }).observe(
-            attempt.first_byte_ms / 1000,
-          );
+          firstByte.observe(attempt.first_byte_ms / 1000);
         }
       }
       const [first] = attempts;
@@ -444,6 +463,8 @@ export function createMetrics(state: GatewayState): Metrics {
     },
   };
 }
+
+const NONE_TRIED: NonNullable<LogEntry["tried"]> = [];
 
 /** The model of a reserved call; undefined for a request that was refused before. */
 function reservedModel({ upstream, model }: LogEntry): string | undefined {

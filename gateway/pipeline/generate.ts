@@ -45,7 +45,7 @@ export async function generate(
   try {
     return await run(
       gateway,
-      { ...call, ...conversation?.request },
+      conversation === undefined ? call : { ...call, ...conversation.request },
       conversation,
     );
   } catch (error) {

@@ -60,13 +60,14 @@ export function exactJson(text: string): unknown {
 export function withDoubles(object: JsonObject): JsonObject {
   const isRaw: unknown = Reflect.get(JSON, "isRawJSON");
   if (typeof isRaw !== "function") return object;
-  const raw = Object.entries(object).filter(([, value]) => isRaw(value));
-  return raw.length === 0 ? object : {
-    ...object,
-    ...Object.fromEntries(
-      raw.map(([key, value]) => [key, Number(JSON.stringify(value))]),
-    ),
-  };
+  let read: Record<string, unknown> | undefined;
+  for (const key in object) {
+    const value = object[key];
+    if (!isRaw(value)) continue;
+    read ??= { ...object };
+    read[key] = Number(JSON.stringify(value));
+  }
+  return read ?? object;
 }
 
 /**

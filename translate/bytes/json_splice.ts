@@ -181,7 +181,9 @@ export function topLevelOf(
   let key: string | undefined;
   let keyStart = 0;
   let valueStart = 0;
+  /** Of the last string beside the keys of the top level: its first character and its closing quote. */
   let stringStart = 0;
+  let stringClose = 0;
   let otherSpelling = false;
   const { maxFields = Infinity, maxParts = Infinity } = look ?? {};
   let parts = 0;
@@ -221,19 +223,17 @@ export function topLevelOf(
           if (i < 0) i = chars.length;
           valueStart = i + 1;
         } else {
-          stringStart = i;
-          i = end - 1;
+          stringStart = i + 1;
+          stringClose = end - 1;
+          i = stringClose;
         }
         break;
       }
       case COLON:
         innerKeys++;
         if (look === undefined || otherSpelling) break;
-        {
-          const end = chars.lastIndexOf('"', i);
-          otherSpelling = hasUnusual(chars, stringStart + 1, end) &&
-            look.isOther(keyAt(stringStart + 1, end));
-        }
+        otherSpelling = hasUnusual(chars, stringStart, stringClose) &&
+          look.isOther(keyAt(stringStart, stringClose));
         break;
       case OPEN_BRACE:
       case OPEN_BRACKET:

@@ -50,6 +50,7 @@ export function markPaths(
   unmapped: ReadonlySet<string>,
   paths: MarkPaths,
 ): { readonly cacheMarks?: MarkPaths } {
+  if (unmapped.size === 0) return {};
   const found = Object.entries(paths).filter(([, path]) => unmapped.has(path));
   return found.length === 0 ? {} : { cacheMarks: Object.fromEntries(found) };
 }

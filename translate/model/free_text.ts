@@ -56,12 +56,14 @@ export function freeTextTool(
   };
 }
 
+const NO_NAMES: ReadonlySet<string> = new Set();
+
 /** The names of a request's free-text tools. */
 export function freeTextNames(
   { tools }: Pick<GenerationRequest, "tools">,
 ): ReadonlySet<string> {
-  return new Set(
-    (tools ?? []).flatMap((tool) =>
+  return tools === undefined ? NO_NAMES : new Set(
+    tools.flatMap((tool) =>
       tool.type === "function" && tool.freeText !== undefined ? [tool.name] : []
     ),
   );

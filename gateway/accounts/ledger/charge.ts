@@ -39,13 +39,9 @@ export type Billable = Pick<
 /** The charge for a call that ended with `outcome`. */
 export function chargeFor(call: Billable, outcome: CallOutcome): Charge {
   const { usage, ended } = outcome;
-  const isReported = [
-    usage.input,
-    usage.cacheRead,
-    usage.cacheWrite,
-    usage.output,
-  ]
-    .some((value) => tokenCount(value) > 0) ||
+  const isReported = tokenCount(usage.input) > 0 ||
+    tokenCount(usage.cacheRead) > 0 || tokenCount(usage.cacheWrite) > 0 ||
+    tokenCount(usage.output) > 0 ||
     usage.uses !== undefined ||
     usage.units !== undefined;
   const isComplete = ended === "complete";

@@ -42,17 +42,21 @@ export function worstCostMicroUsd(
   let sum = 0n;
   const promptTokens = inputTokens + TOKENS_PER_USE *
       Object.values(asked.uses ?? {}).reduce((all, one) => all + one, 0);
-  for (const one of [card, ...asked.otherCards?.values() ?? []]) {
+  const addTokens = (one: RateCard): void => {
     const rates = dearestRates(one, asked, promptTokens);
     sum += BigInt(promptTokens) * rates.in +
       BigInt(maxOutputTokens) * rates.out;
+  };
+  addTokens(card);
+  asked.otherCards?.forEach(addTokens);
+  if (asked.units !== undefined) {
+    const units = unitLines(card, asked.units).reduce(
+      (all, line) => all + picoUsdOf(line),
+      0n,
+    );
+    // A call is billed by its tokens or by what else is counted.
+    if (units > sum) sum = units;
   }
-  const units = unitLines(card, asked).reduce(
-    (all, line) => all + picoUsdOf(line),
-    0n,
-  );
-  // A call is billed by its tokens or by what else is counted.
-  if (units > sum) sum = units;
   for (const line of perUse(card, asked)) sum += picoUsdOf(line);
   return microUsdOf(sum);
 }
@@ -81,7 +85,7 @@ export function askedPrice(
 
 function unitLines(
   card: RateCard,
-  { units = {} }: Asked,
+  units: NonNullable<Asked["units"]>,
 ): readonly ChargeLine[] {
   return UNIT_METERS.map((meter) => ({
     meter,
@@ -90,9 +94,12 @@ function unitLines(
   }));
 }
 
-function perUse(card: RateCard, asked: Asked): readonly ChargeLine[] {
+const NO_LINES: readonly ChargeLine[] = [];
+
+function perUse(card: RateCard, { uses }: Asked): readonly ChargeLine[] {
+  if (uses === undefined && card.call === undefined) return NO_LINES;
   return [
-    ...Object.entries(asked.uses ?? {}).map(([name, quantity]) => ({
+    ...Object.entries(uses ?? {}).map(([name, quantity]) => ({
       meter: `uses.${name}`,
       quantity,
       rate: card.uses?.[name] ?? 0,

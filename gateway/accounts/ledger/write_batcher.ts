@@ -235,6 +235,10 @@ export function writeBatcher(options: WriteBatcherOptions): WriteBatcher {
 
   /** Takes the first events whose lanes may be written. */
   const take = (nowMs: number): readonly QueuedEvent[] => {
+    // Nothing is held back: nearly every write.
+    if (busy.size + pauses.size + leftOut.size === 0) {
+      return queue.splice(0, batchSize);
+    }
     const batch: QueuedEvent[] = [];
     const rest: QueuedEvent[] = [];
     let alone: string | undefined;
@@ -353,8 +357,13 @@ export function writeBatcher(options: WriteBatcherOptions): WriteBatcher {
 
   const push = (entry: QueuedEvent): void => {
     queue.push(entry);
-    // The end of the write schedules what waits for it.
-    if (!busy.has(entry.lane)) schedule();
+    // The end of the write schedules what waits for it, and one more event does not advance a write that comes in time for it.
+    if (
+      busy.has(entry.lane) ||
+      (scheduled !== undefined && queue.length < MAX_EVENTS &&
+        scheduled.atMs - now() <= MAX_WAIT_MS)
+    ) return;
+    schedule();
   };
 
   /** Ends when a write has ended: one that is under way, or one of what is queued. */

@@ -51,24 +51,29 @@ export async function insertCalls(
 ): Promise<void> {
   if (records.length === 0 && further.size === 0) return;
   await sql.lockNamed?.("calls");
-  const ids = JSON.stringify(records.map(({ requestId }) => requestId));
-  const [replaced, kept] = await Promise.all([
-    sql.all(
-      `DELETE FROM calls WHERE request_id IN ${
-        dialect.texts(1)
-      } AND status IS NULL RETURNING request_id, ended`,
-      [ids],
-    ),
-    sql.all(
-      `SELECT request_id FROM calls WHERE request_id IN ${dialect.texts(1)}`,
-      [ids],
+  const found = await sql.all(
+    `SELECT request_id, ended, status FROM calls WHERE request_id IN ${
+      dialect.texts(1)
+    }`,
+    [JSON.stringify(records.map(({ requestId }) => requestId))],
+  );
+  const replaced = found.filter(({ status }) => status === null);
+  const written = new Set(
+    found.filter(({ status }) => status !== null)
+      .map((row) => textOf(row, "request_id")),
+  );
+  await Promise.all([
+    replaced.length === 0 ? undefined : sql.all(
+      `DELETE FROM calls WHERE request_id IN ${dialect.texts(1)}`,
+      [JSON.stringify(replaced.map((row) => textOf(row, "request_id")))],
     ),
     insertRows(sql, dialect, INTO, records.map(rowOf)),
     insertFailedAttempts(sql, dialect, records),
   ]);
-  const written = new Set(kept.map((row) => textOf(row, "request_id")));
   await countCalls(sql, dialect, [
-    ...records.filter(({ requestId }) => !written.has(requestId))
+    ...(written.size === 0
+      ? records
+      : records.filter(({ requestId }) => !written.has(requestId)))
       .map((record) => [record, 1] as const),
     ...replaced.map((row) =>
       [

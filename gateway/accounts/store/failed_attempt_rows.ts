@@ -71,9 +71,13 @@ export async function insertFailedAttempts(
   );
 }
 
+const NONE: readonly FailedAttempt[] = [];
+
 /** The attempts of a call that failed at their upstreams. */
 function failedAttempts(record: CallRecord): readonly FailedAttempt[] {
-  const { requestId, attempts = [] } = record;
+  const { requestId, attempts } = record;
+  // As of nearly every call.
+  if (!attempts?.some((one) => attemptError(one) !== undefined)) return NONE;
   const atMs = callTimeMs(requestId);
   return attempts.flatMap((one, at) => {
     const error = attemptError(one);

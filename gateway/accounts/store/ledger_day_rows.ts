@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { entryIdOf, type NewEntry } from "./ledger_rows.ts";
-import { DAY_MS } from "../ledger/calendar_window.ts";
+import { accountIdOf, entryIdOf, type NewEntry } from "./ledger_rows.ts";
+import { DAY_MS, dayOf } from "../ledger/calendar_window.ts";
 import type { Sql, SqlDialect } from "./store.ts";
 
 function widen(table: string, keys: string): string {
@@ -30,7 +30,7 @@ export async function addLedgerDays(
        WHERE request_id IN ${dialect.texts(1)} GROUP BY 1, 2 ${
         widen("account_days", "account_id, day")
       }`,
-      [JSON.stringify(entries.map(entryIdOf))],
+      [JSON.stringify(endsOfDays(entries))],
     ),
     topUps.length === 0 ? undefined : sql.all(
       `INSERT INTO ledger_top_ups (seq, account_id)
@@ -40,6 +40,22 @@ export async function addLedgerDays(
       [JSON.stringify(topUps.map(entryIdOf))],
     ),
   ]);
+}
+
+/**
+ * The ids of the first and the last entry of each account and day: entries are inserted in order, so that their numbers are the
+ * lowest and the highest.
+ */
+function endsOfDays(entries: readonly NewEntry[]): readonly string[] {
+  const first = new Map<string, string>();
+  const last = new Map<string, string>();
+  for (const entry of entries) {
+    const place = `${dayOf(entry.atMs)} ${accountIdOf(entry)}`;
+    const id = entryIdOf(entry);
+    if (!first.has(place)) first.set(place, id);
+    last.set(place, id);
+  }
+  return [...new Set([...first.values(), ...last.values()])];
 }
 
 /** Adds the stored entries with `firstSeq < seq <= lastSeq`. */

@@ -144,10 +144,8 @@ export function openSqliteStore(
   let schemaVersion: number | undefined;
   /** As of the last look: only other processes upgrade the store. */
   let lookedAt: unknown;
-  const assertMayWrite = (): void => {
-    if (schemaVersion === undefined) return;
-    const version = dataVersion();
-    if (version === lookedAt) return;
+  const assertMayWrite = (version: unknown): void => {
+    if (schemaVersion === undefined || version === lookedAt) return;
     const [row] = run("SELECT least_version FROM writers");
     if (row !== undefined && intOf(row, "least_version") > schemaVersion) {
       throw new SupersededError();
@@ -155,15 +153,16 @@ export function openSqliteStore(
     lookedAt = version;
   };
   const transaction = <T>(
-    work: () => Promise<T>,
+    work: (version: unknown) => Promise<T>,
     onCommitted: () => void = () => {},
   ): Promise<T> =>
     retryWhileLocked(() =>
       serialized(async () => {
         begin(database);
         try {
-          assertMayWrite();
-          const result = await work();
+          const version = dataVersion();
+          assertMayWrite(version);
+          const result = await work(version);
           database.exec("COMMIT");
           onCommitted();
           return result;
@@ -176,10 +175,10 @@ export function openSqliteStore(
     );
   const commit: Store["commit"] = async (work, cacheOwner) => {
     let version: unknown;
-    const value = await transaction(async () => {
+    const value = await transaction(async (present) => {
       const before = lastWrite;
       lastWrite = undefined;
-      version = dataVersion();
+      version = present;
       const cacheIsValid = before?.cacheOwner === cacheOwner &&
         before.version === version;
       return await work({ all, each }, cacheIsValid);

@@ -16,6 +16,7 @@ export type KeySource = string | KeyFile;
 export function keyCredential(sources: readonly KeySource[]): Credential {
   const refusedKeys = new Set<string>();
   const files = sources.filter((source) => source instanceof KeyFile);
+  const constantKeys = sources.filter((source) => typeof source === "string");
   let cached = new WeakMap<HostAuth, AuthHeaders>();
   let cachedKey = "";
   const keys = (): readonly string[] => sources.map(keyOf);
@@ -56,7 +57,9 @@ export function keyCredential(sources: readonly KeySource[]): Credential {
       refusedKeys.add(before);
       return false;
     },
-    secrets: () => sources.flatMap(secretsOf),
+    secrets: files.length === 0
+      ? () => constantKeys
+      : () => sources.flatMap(secretsOf),
     state: () =>
       files.map((file) => file.state()).find(({ failure }) =>
         failure !== undefined

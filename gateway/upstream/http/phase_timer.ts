@@ -26,6 +26,12 @@ export const TIMEOUT_TEXTS: Readonly<Record<Phase, string>> = {
   idle: "the upstream fell silent during its reply",
 };
 
+const LIMIT_OF = {
+  connect: "connectTimeoutMs",
+  firstByte: "firstByteTimeoutMs",
+  idle: "idleTimeoutMs",
+} as const satisfies Record<Phase, keyof CallLimits>;
+
 /** One timer per call: phases and bytes only record the time, and the timer checks it. */
 export class PhaseTimer {
   readonly #limits: CallLimits;
@@ -34,7 +40,7 @@ export class PhaseTimer {
   readonly #onTimeout: (error: ApiError) => void;
   #phase: Phase = "connect";
   /** Start of the phase or time of the last bytes, on the monotonic clock. */
-  #lastActivityMs = performance.now();
+  #lastActivityMs = 0;
   #timer: TimerId | undefined;
   /** When the timer fires. */
   #timerAtMs = Infinity;
@@ -59,9 +65,9 @@ export class PhaseTimer {
     if (this.#isStopped) return;
     this.#phase = phase;
     this.#lastActivityMs = performance.now();
-    const limitMs = this.#limits[`${phase}TimeoutMs`];
+    const limitMs = this.#limits[LIMIT_OF[phase]];
     if (this.#lastActivityMs + limitMs < this.#timerAtMs) {
-      this.#set(limitMs);
+      this.#set(this.#lastActivityMs, limitMs);
     }
   }
 
@@ -76,17 +82,18 @@ export class PhaseTimer {
     if (this.#timer !== undefined) this.#timers.clear(this.#timer);
   }
 
-  #set(ms: number): void {
+  #set(nowMs: number, ms: number): void {
     if (this.#timer !== undefined) this.#timers.clear(this.#timer);
-    this.#timerAtMs = performance.now() + ms;
+    this.#timerAtMs = nowMs + ms;
     this.#timer = this.#timers.set(() => this.#check(), ms);
   }
 
   #check(): void {
     if (this.#isPaused()) this.noteActivity();
-    const remainingMs = this.#limits[`${this.#phase}TimeoutMs`] -
-      (performance.now() - this.#lastActivityMs);
-    if (remainingMs > 0) return this.#set(Math.ceil(remainingMs));
+    const nowMs = performance.now();
+    const remainingMs = this.#limits[LIMIT_OF[this.#phase]] -
+      (nowMs - this.#lastActivityMs);
+    if (remainingMs > 0) return this.#set(nowMs, Math.ceil(remainingMs));
     this.#onTimeout(new ApiError("timeout", TIMEOUT_TEXTS[this.#phase]));
   }
 }

@@ -25,6 +25,8 @@ const VENDOR_TOOLS: readonly (readonly [begins: string, tool: string])[] = [
   ["code_execution_", "code_execution"],
 ];
 
+const NONE: readonly BilledField[] = [];
+
 /** The billed fields, in the order of the request's. */
 export function billedFields(body: JsonObject): readonly BilledField[] {
   return [
@@ -39,6 +41,7 @@ export function billedFields(body: JsonObject): readonly BilledField[] {
 }
 
 function toolFields(tools: unknown): readonly BilledField[] {
+  if (tools === undefined) return NONE;
   const found: BilledField[] = [];
   for (const [at, entry] of arrayOr(tools).entries()) {
     const tool = objectOr(entry);
@@ -70,6 +73,7 @@ function toolFields(tools: unknown): readonly BilledField[] {
 }
 
 function fallbackFields(fallbacks: unknown): readonly BilledField[] {
+  if (fallbacks === undefined) return NONE;
   if (typeof fallbacks === "string") {
     return [{
       path: "fallbacks",
@@ -92,15 +96,16 @@ function fallbackFields(fallbacks: unknown): readonly BilledField[] {
 
 /** The first mark with a life of an hour, and the first with an unknown one. */
 function longMarks(body: JsonObject): readonly BilledField[] {
-  const found = new Map<string, string>();
+  let found: Map<string, string> | undefined;
   const look = (owner: unknown, path: string, at?: number): void => {
     const { cache_control } = objectOr(owner);
     if (cache_control === undefined) return;
     const ttl = objectOr(cache_control)["ttl"];
     if (ttl === undefined || ttl === null || ttl === "5m") return;
     const figure = ttl === "1h" ? "cacheWrite1h" : "cacheWrite12h";
-    if (found.has(figure)) return;
+    if (found?.has(figure) === true) return;
     const place = at === undefined ? path : `${path}[${at}].`;
+    found ??= new Map();
     found.set(figure, `${place}cache_control.ttl`);
   };
   const blocks = (list: unknown, path: string): void => {
@@ -125,7 +130,7 @@ function longMarks(body: JsonObject): readonly BilledField[] {
   for (const [at, tool] of arrayOr(body["tools"]).entries()) {
     look(tool, "tools", at);
   }
-  return [...found].map(([figure, path]) => ({
+  return found === undefined ? NONE : [...found].map(([figure, path]) => ({
     path,
     ask: {
       type: "tokens",

@@ -193,7 +193,8 @@ function noteEssential(
 ): void {
   const fields = asJson(wire);
   for (const field of ESSENTIAL_FIELDS) {
-    const value = fields[field] ?? [];
+    const value = fields[field];
+    if (value === undefined || value === null) continue;
     if (!Array.isArray(value) || value.length > 0) essential.add(field);
   }
 }

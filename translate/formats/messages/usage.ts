@@ -140,21 +140,30 @@ function modeOf(usage: JsonObject): Usage {
   const tier = told(usage["service_tier"], "standard");
   const speed = told(usage["speed"], "standard");
   const region = told(usage["inference_geo"], "global", "not_available");
-  const uses: Record<string, number> = {};
-  for (
-    const [name, value] of Object.entries(objectOr(usage["server_tool_use"]))
-  ) {
-    const count = countIn(value) ?? 0;
-    if (count > 0 && name.endsWith(REQUESTS)) {
-      uses[name.slice(0, -REQUESTS.length)] = count;
-    }
-  }
-  return {
+  const uses = usesOf(objectOr(usage["server_tool_use"]));
+  const isUsual = tier === undefined && speed === undefined &&
+    region === undefined && uses === undefined;
+  return isUsual ? USUAL : {
     ...(tier === undefined ? {} : { tier }),
     ...(speed === undefined ? {} : { speed }),
     ...(region === undefined ? {} : { region }),
-    ...(Object.keys(uses).length === 0 ? {} : { uses }),
+    ...(uses === undefined ? {} : { uses }),
   };
+}
+
+const USUAL: Usage = {};
+
+/** Uses of the vendor's tools by their names; undefined: none. */
+function usesOf(counts: JsonObject): Usage["uses"] {
+  let uses: Record<string, number> | undefined;
+  for (const name in counts) {
+    const count = countIn(counts[name]) ?? 0;
+    if (count > 0 && name.endsWith(REQUESTS)) {
+      uses ??= {};
+      uses[name.slice(0, -REQUESTS.length)] = count;
+    }
+  }
+  return uses;
 }
 
 const REQUESTS = "_requests";

@@ -7,6 +7,7 @@
 import { ApiError, GatewayFault } from "../../translate/model/error.ts";
 import type { Relay } from "../../translate/stream/relay_interface.ts";
 import { joinPieces } from "../../translate/bytes/buffers.ts";
+import { monotonicMs } from "../monotonic_ms.ts";
 import type { TimerId, Timers } from "../timers.ts";
 import type { ByteSink, ByteSource } from "../upstream/http/byte_source.ts";
 
@@ -171,7 +172,7 @@ class PumpedStream implements ByteSink {
     return {
       quietMs: this.#lastReplyMs === 0
         ? undefined
-        : performance.now() - this.#lastReplyMs,
+        : monotonicMs() - this.#lastReplyMs,
       paused: this.#paused,
     };
   }
@@ -241,7 +242,7 @@ class PumpedStream implements ByteSink {
   #start(): void {
     const { first, relay, source, pingMs } = this.#options;
     this.#started = true;
-    this.#lastSentMs = performance.now();
+    this.#lastSentMs = monotonicMs();
     this.#setTimer(pingMs);
     this.#send(first);
     if (first.length > 0) this.#lastReplyMs = this.#lastSentMs;
@@ -256,7 +257,7 @@ class PumpedStream implements ByteSink {
       return;
     }
     controller.enqueue(bytes);
-    this.#lastSentMs = performance.now();
+    this.#lastSentMs = monotonicMs();
     if ((controller.desiredSize ?? 0) < -MAX_WAITING_BYTES && !this.#paused) {
       this.#paused = true;
       this.#options.source.pause();
@@ -313,7 +314,7 @@ class PumpedStream implements ByteSink {
   /** Sends a ping or drops a slow reader if due; returns the milliseconds until the next check. */
   #onTimer(): number {
     const { relay, pingMs, slowReaderMs } = this.#options;
-    const nowMs = performance.now();
+    const nowMs = monotonicMs();
     const desiredSize = this.#controller?.desiredSize ?? 0;
     if (desiredSize < 0) {
       if (

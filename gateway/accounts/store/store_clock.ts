@@ -9,6 +9,8 @@
  * @module
  */
 
+import { monotonicMs } from "../../monotonic_ms.ts";
+
 /** Clocks of the process; absent: the platform's. */
 export interface ProcessClocks {
   /** Unix time in milliseconds. */
@@ -22,23 +24,6 @@ export const MAX_CLOCK_DIFFERENCE_MS = 5000;
 
 /** A reading that took longer is too inexact. */
 const MAX_READING_MS = 1000;
-
-let monotonic = 0;
-/** The platform's time when `monotonic` was read. */
-let monotonicAtMs = -1;
-
-/**
- * The monotonic clock, exact to the platform clock's millisecond: it costs several times as much as that
- * one, and a call asks for the time more than twenty times.
- */
-function monotonicMs(): number {
-  const nowMs = Date.now();
-  if (nowMs !== monotonicAtMs) {
-    monotonicAtMs = nowMs;
-    monotonic = performance.now();
-  }
-  return monotonic;
-}
 
 /** The store's time, as a process knows it. */
 export class StoreClock {

@@ -302,16 +302,19 @@ Deno.test({
   },
 });
 
-/** A clock for `performance.now()` and the timers of one client, both advanced by the test. */
+/** A clock for `Date.now()`, `performance.now()` and the timers of one client, all advanced by the test. */
 function silenceClock(): {
   readonly timers: Timers;
   readonly advance: (ms: number) => void;
   readonly restore: () => void;
 } {
   const original = performance.now;
+  const originalDate = Date.now;
+  const aheadMs = Date.now() - performance.now();
   let nowMs = original.call(performance);
   const due = new Map<TimerId, { readonly atMs: number; run(): void }>();
   performance.now = () => nowMs;
+  Date.now = () => Math.floor(nowMs + aheadMs);
   return {
     timers: {
       set(run, ms) {
@@ -330,6 +333,7 @@ function silenceClock(): {
     },
     restore: () => {
       performance.now = original;
+      Date.now = originalDate;
     },
   };
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { ApiError } from "../../../translate/model/error.ts";
+import { monotonicMs } from "../../monotonic_ms.ts";
 import type { TimerId, Timers } from "../../timers.ts";
 
 /** Time limits of a call, in milliseconds. */
@@ -64,7 +65,7 @@ export class PhaseTimer {
   enter(phase: Phase): void {
     if (this.#isStopped) return;
     this.#phase = phase;
-    this.#lastActivityMs = performance.now();
+    this.#lastActivityMs = monotonicMs();
     const limitMs = this.#limits[LIMIT_OF[phase]];
     if (this.#lastActivityMs + limitMs < this.#timerAtMs) {
       this.#set(this.#lastActivityMs, limitMs);
@@ -73,7 +74,7 @@ export class PhaseTimer {
 
   /** Bytes or a frame have arrived, or the reader was what kept them away. */
   noteActivity(): void {
-    this.#lastActivityMs = performance.now();
+    this.#lastActivityMs = monotonicMs();
   }
 
   /** The call has ended. */
@@ -90,7 +91,7 @@ export class PhaseTimer {
 
   #check(): void {
     if (this.#isPaused()) this.noteActivity();
-    const nowMs = performance.now();
+    const nowMs = monotonicMs();
     const remainingMs = this.#limits[LIMIT_OF[this.#phase]] -
       (nowMs - this.#lastActivityMs);
     if (remainingMs > 0) return this.#set(nowMs, Math.ceil(remainingMs));

@@ -181,7 +181,7 @@ export function topLevelOf(
   let key: string | undefined;
   let keyStart = 0;
   let valueStart = 0;
-  /** Of the last string beside the keys of the top level: its first character and its closing quote. */
+  /** The first character of the last string, and its closing quote; keys of the top level do not count. */
   let stringStart = 0;
   let stringClose = 0;
   let otherSpelling = false;

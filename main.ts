@@ -265,7 +265,7 @@ address.promise.then(({ hostname, port }) => {
   const notes = [
     ...denoDefects(Deno.version.deno),
     ...(CAN_UPGRADE || config.maxSockets === 0 ? [] : [
-      `Deno ${Deno.version.deno} does not give away the connections of requests: there are no web sockets, and clients of the Responses format use HTTP.`,
+      `Deno ${Deno.version.deno} does not hand over the connections of requests as web sockets need it: there are no web sockets, and clients of the Responses format use HTTP.`,
     ]),
   ];
   output([text, ...notes, ""].join("\n")).catch(() => {

@@ -26,8 +26,11 @@ function takeOf(deno: {
   if (typeof deno.internal !== "symbol") return undefined;
   const internals = deno[deno.internal];
   if (typeof internals !== "object" || internals === null) return undefined;
+  // That of Deno 2.5, with two parameters, does not report a client that leaves: its reply would go
+  // on and be charged.
   return "upgradeHttpRaw" in internals &&
-      typeof internals.upgradeHttpRaw === "function"
+      typeof internals.upgradeHttpRaw === "function" &&
+      internals.upgradeHttpRaw.length === 1
     ? internals.upgradeHttpRaw as Take
     : undefined;
 }

@@ -81,6 +81,20 @@ Deno.test("closing cancels the reply under way, and those that wait never begin"
     assert.equal(gateway.gateway.recentReplies.bytes, 0);
   }));
 
+Deno.test("a client that is gone without a close cancels the reply under way", () =>
+  withGateway(async (gateway) => {
+    using socket = await RawWebSocket.open(gateway.url);
+    await socket.sendText(JSON.stringify(creation("[[fx:hold-mid#gone]]")));
+    assert.equal((await socket.nextEvent())["type"], "response.created");
+    socket.socket.reset();
+    const entry = await withTimeout(
+      gateway.replay.requestLog.waitForNonce("gone"),
+      "the call",
+    );
+    assert.equal(await withTimeout(entry.ended, "its end"), "caller-hung-up");
+    await withTimeout(gateway.gateway.sockets.closed(), "the last one");
+  }));
+
 Deno.test("turns of a lane run in order, those of different lanes beside each other", () =>
   withGateway(async (gateway) => {
     const client = await openSocket(gateway.url);

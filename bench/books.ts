@@ -2,8 +2,9 @@
  * The books at ten million ledger entries: how long each report takes, and for how long it blocks
  * the event loop. `deno task bench books ROWS` makes another number of entries, and `--store=FILE`
  * keeps them in a file, which later runs of the same day use again; `--store=postgres://…` in an
- * empty database. `--exports` measures only the exports, `--exports=cold` with a file that the
- * system has not read yet. `--beside` measures only what reports cost the calls beside them.
+ * empty database. `--pages` measures only the pages of the console, `--exports` only the exports,
+ * `--exports=cold` with a file that the system has not read yet. `--beside` measures only what reports
+ * cost the calls beside them.
  *
  * @module
  */
@@ -19,6 +20,8 @@ import {
   type TestDatabase,
 } from "../gateway/accounts/testing/stores.ts";
 import { compact } from "../replay/compact.ts";
+import { firstCallId } from "../gateway/accounts/calls/call_record.ts";
+import { CALL_HOURS_DAYS } from "../gateway/accounts/store/call_count_rows.ts";
 import type { Bench } from "./bench.ts";
 import { measureBeside } from "./books_beside.ts";
 import { measurePages } from "./books_pages.ts";
@@ -41,6 +44,40 @@ const TIME_TEXT = Array.from(
       36 ** (8 - digit)
     } % 36 + 1 AS INTEGER), 1)`,
 ).join(" || ");
+
+/** One call of a hundred is refused by a limit, one fails at its upstream, one is cut: columns of `calls`, in SQL. */
+const OUTCOMES = byRemainder({
+  outcome: ["limited", "upstream_failed", "cut", "complete"],
+  ended: ["refused", "refused", "failed", "complete"],
+  status: [429, 502, 200, 200],
+  code: ["requests_per_minute", "upstream", "upstream", null],
+});
+
+function byRemainder<T extends string>(
+  values: Readonly<Record<T, readonly (string | number | null)[]>>,
+): Readonly<Record<T, string>> {
+  const literal = (one: string | number | null = null): string =>
+    typeof one === "string" ? `'${one}'` : String(one ?? "NULL");
+  const texts = Object.entries<readonly (string | number | null)[]>(values)
+    .map(([name, of]) => [
+      name,
+      `CASE seq % 100 WHEN 0 THEN ${literal(of[0])} WHEN 1 THEN ${
+        literal(of[1])
+      } WHEN 2 THEN ${literal(of[2])} ELSE ${literal(of[3])} END`,
+    ]);
+  // The object has the given names.
+  return Object.fromEntries(texts) as Record<T, string>;
+}
+
+/** Counts of calls, as `call_count_rows.ts` keeps them: a table, its step, and whose calls. */
+const COUNTS = [
+  ["call_minutes", 60_000, []],
+  ...(["call_hours", "call_days"] as const).flatMap((table) =>
+    [["''", "''"], ["account_id", "''"], ["account_id", "key_id"]].map((of) =>
+      [table, table === "call_days" ? DAY_MS : 3_600_000, of] as const
+    )
+  ),
+] as const;
 
 /** `deno task bench books`. */
 export const books: Bench = {
@@ -65,7 +102,8 @@ export const books: Bench = {
         return;
       }
       const exportsOnly = flags.some((flag) => flag.startsWith(EXPORTS_FLAG));
-      for (const [name, report] of exportsOnly ? [] : REPORTS) {
+      const pagesOnly = flags.includes(PAGES_FLAG);
+      for (const [name, report] of exportsOnly || pagesOnly ? [] : REPORTS) {
         // Twice: the first run reads the file.
         await measured(() => report(admin));
         const { tookMs, blockedMs } = await measured(() => report(admin));
@@ -91,7 +129,7 @@ export const books: Bench = {
         first: day(DAYS),
         from: day(60),
         to: day(30),
-        exportsOnly,
+        only: exportsOnly ? "exports" : pagesOnly ? "pages" : undefined,
         ...flags.includes(`${EXPORTS_FLAG}=cold`) &&
             database.url.startsWith("sqlite:")
           ? { coldFile: database.url.slice("sqlite:".length) }
@@ -113,6 +151,8 @@ export const books: Bench = {
 const STORE_FLAG = "--store=";
 /** Only the calls beside reports. */
 const BESIDE_FLAG = "--beside";
+/** Only the pages. */
+const PAGES_FLAG = "--pages";
 /** Only the exports; with `=cold` from the disk instead of the system's cache. */
 const EXPORTS_FLAG = "--exports";
 
@@ -155,6 +195,44 @@ export async function fillBooks(
   }
   await fill(store, rows, print);
   await rollUp(store, print);
+}
+
+/** Makes the counts of calls and the failed attempts that the call book would have made. */
+async function fillCounts(store: Store): Promise<void> {
+  for (let number = 0; number < CALL_DAYS; number++) {
+    const fromMs = LAST_MS - (number + 1) * DAY_MS;
+    const first = firstCallId(fromMs);
+    const end = firstCallId(fromMs + DAY_MS);
+    const calls =
+      `FROM ledger WHERE kind = 'charge' AND request_id >= '${first}' AND request_id < '${end}'`;
+    for (const [table, stepMs, of] of COUNTS) {
+      if (table === "call_hours" && number >= CALL_HOURS_DAYS) continue;
+      const subject = of.length === 0 ? "" : `${of.join(", ")}, `;
+      const model = of.length === 0 ? "" : "model, ";
+      await store.write((sql) =>
+        sql.all(
+          `INSERT INTO ${table} (${
+            of.length === 0 ? "" : "account_id, key_id, model, "
+          }${stepOf(table)}, outcome, first_token, calls)
+           SELECT ${subject}${model}at_ms / ${stepMs} AS step, ${OUTCOMES.outcome} AS ending, 27 + seq % 10 AS class, COUNT(*)
+           ${calls} GROUP BY ${
+            subject.replaceAll("'', ", "")
+          }${model}step, ending, class`,
+        )
+      );
+    }
+    await store.write((sql) =>
+      sql.all(
+        `INSERT INTO failed_attempts (id, request_id, account_id, model, upstream, error, outcome, duration_ms, words)
+         SELECT 'att_' || substr(request_id, 5), request_id, account_id, model, 'upstream_' || (seq / 100 % 5), '503', 'upstream_failed', 300, NULL
+         ${calls} AND seq % 100 = 1`,
+      )
+    );
+  }
+}
+
+function stepOf(table: string): string {
+  return table.slice("call_".length, -1);
 }
 
 async function isFilled(store: Store): Promise<boolean> {
@@ -256,9 +334,9 @@ async function fill(
     );
     await store.write((sql) =>
       sql.all(
-        `INSERT INTO calls (request_id, account_id, key_id, model, user_id, status, ended, code, duration_ms, micro_usd, more, detail)
-         SELECT request_id, account_id, key_id, model, user_id, 200, 'complete', NULL, 1200, 0 - micro_usd, 0,
-           '{"endpoint":"/v1/messages","estimated":false}'
+        `INSERT INTO calls (request_id, account_id, key_id, model, user_id, status, ended, code, duration_ms, micro_usd, more, outcome, detail)
+         SELECT request_id, account_id, key_id, model, user_id, ${OUTCOMES.status}, ${OUTCOMES.ended}, ${OUTCOMES.code}, 1200, 0 - micro_usd, 0,
+           ${OUTCOMES.outcome}, '{"endpoint":"/v1/messages","estimated":false}'
          FROM ledger WHERE seq > ${from} AND seq <= ${to} AND kind = 'charge' AND at_ms >= ${
           LAST_MS - CALL_DAYS * DAY_MS
         }`,
@@ -274,6 +352,7 @@ async function fill(
       )
     );
   }
+  await fillCounts(store);
   await store.write((sql) =>
     sql.all(
       "UPDATE roll_up_backfill SET next_seq = (SELECT MAX(seq) FROM ledger)",

@@ -31,23 +31,29 @@ export interface BooksPagesOptions {
   /** First and last day of a month in the middle. */
   readonly from: string;
   readonly to: string;
-  /** Whether the pages are left out. */
-  readonly exportsOnly?: boolean;
+  /** What alone is measured; undefined: pages and exports. */
+  readonly only: "pages" | "exports" | undefined;
   /** See `BooksExportsOptions.coldFile`. */
   readonly coldFile?: string;
 }
 
 const ADMIN_TOKEN = "an-admin-token-of-a-benchmark";
+const DAY_MS = 86_400_000;
 const ROUNDS = 3;
 /** Goals of a page. */
 const MAX_MS = 200;
 const MAX_BLOCK_MS = 20;
+
+function day(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
 
 function pagesOf(
   { accountId, keyId, callId, first, from, to }: BooksPagesOptions,
   isOperator: boolean,
 ): readonly string[] {
   const month = `from=${from}&to=${to}`;
+  const lastMs = Date.now() - DAY_MS;
   const both = [
     "",
     "usage",
@@ -59,7 +65,17 @@ function pagesOf(
     `usage?by=day&account=${accountId}&user=user_7`,
     `usage?by=model&model=model_3&${month}`,
     `usage?by=day&account=${accountId}&at=vendorb-5`,
+    "usage?show=errors",
+    "usage?show=calls&by=model",
+    "usage?show=first_token&by=key",
+    `usage?show=errors&key=${keyId}`,
+    `usage?show=errors&by=day&account=${accountId}&model=model_3`,
+    `usage?show=calls&from=${day(lastMs - 2 * DAY_MS)}&to=${day(lastMs)}`,
     "calls",
+    "calls?outcome=failed",
+    "calls?outcome=limited&model=model_3",
+    "calls?code=none",
+    "calls?status=502",
     "calls?ended=refused",
     "calls?user=nobody",
     `calls?model=model_3&${month}`,
@@ -72,15 +88,30 @@ function pagesOf(
     `ledger?key=${keyId}`,
     `ledger?request_id=${callId}`,
     "keys",
+    `keys/${keyId}`,
+    "changes",
+    "find?q=user_77",
+    "find?q=key_7",
+    `statement?account=${accountId}&month=${from.slice(0, "2026-11".length)}`,
   ];
   return isOperator
     ? [
       ...both,
+      "?show=calls",
+      "usage?by=account&show=errors",
       "accounts",
+      "accounts?sort=-spent",
       `accounts/${accountId}`,
+      "keys?sort=-used",
       "plans",
+      "models",
+      "attempts",
+      "attempts?upstream=upstream_3&error=503",
+      "attempts?model=none",
+      "webhooks",
+      "live",
+      "settings",
       "upstreams",
-      "changes",
       "reconcile",
     ]
     : [...both, "models", "connect", "try", "access"];
@@ -141,7 +172,7 @@ export async function measurePages(
     ) {
       const cookie = await signIn(url, area, credential);
       cookies.push(cookie);
-      if (options.exportsOnly === true) continue;
+      if (options.only === "exports") continue;
       let slowestMs = 0;
       let longestMs = 0;
       let busiestMs = 0;
@@ -167,6 +198,7 @@ export async function measurePages(
         } ms`,
       );
     }
+    if (options.only === "pages") return;
     const [accountCookie = "", operatorCookie = ""] = cookies;
     const { accountId, first, coldFile } = options;
     await measureExports({

@@ -271,6 +271,7 @@ export const readinessReply: z.ZodType = z.strictObject({
     state: z.enum(["closed", "half_open", "open"]),
     since: z.iso.datetime().nullable(),
     resting_until: z.iso.datetime().nullable(),
+    probe_at: z.iso.datetime().optional(),
     credential: z.strictObject({
       usable: z.boolean(),
       failing_since: z.iso.datetime(),

@@ -9,6 +9,8 @@ import { compact } from "../../translate/bytes/compact.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { checked } from "../../translate/model/schema.ts";
 import {
+  OUTCOME_FILTERS,
+  OUTCOME_GROUPS,
   OUTCOME_NAMES,
   outcomeOf,
   OUTCOMES,
@@ -45,7 +47,11 @@ const FILTERS = {
     "refused",
     "lost",
   ]).optional(),
-  outcome: z.enum(OUTCOME_NAMES).optional(),
+  outcome: z.enum(OUTCOME_FILTERS).optional().describe(
+    Object.entries(OUTCOME_GROUPS).map(([name, of]) =>
+      `${name}: ${of.join(", ")}`
+    ).join("; "),
+  ),
   code: z.string().max(64).optional().describe(
     "reason of a refusal or failure, such as requests_per_minute",
   ),

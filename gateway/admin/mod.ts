@@ -9,6 +9,7 @@ import { AUDIT_OPERATIONS } from "./audits.ts";
 import { ATTEMPT_OPERATIONS } from "./attempts.ts";
 import { CALL_OPERATIONS } from "./calls.ts";
 import { CHANGE_OPERATIONS } from "./changes.ts";
+import { IMPORT_OPERATIONS } from "./account_import.ts";
 import { KEY_OPERATIONS } from "./keys.ts";
 import { LEDGER_OPERATIONS } from "./ledger.ts";
 import type { AdminOperation } from "./operation.ts";
@@ -23,6 +24,7 @@ export const ADMIN_OPERATIONS: readonly AdminOperation[] = [
   ...TOP_UP_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   ...ACCOUNT_OPERATIONS,
+  ...IMPORT_OPERATIONS,
   ...PLAN_OPERATIONS,
   ...KEY_OPERATIONS.toSorted((a, b) => b.path.length - a.path.length),
   ...TOKEN_OPERATIONS,

@@ -21,6 +21,7 @@ import {
   type ConfigCheck,
 } from "./config_check.ts";
 import { backUpStore } from "./back_up_store.ts";
+import { importFile, importText } from "./import_file.ts";
 import { discover, type Discovered, withRows } from "./discover.ts";
 import { type Command, COMMANDS } from "./commands.ts";
 import { fieldsOf, FlagError } from "./flag_values.ts";
@@ -176,6 +177,17 @@ async function execute(
       if (text !== "") print(text.replace(/\n$/, ""));
     }
     return 0;
+  }
+  if (command.operationId === "importAccounts") {
+    if (context.invoices === undefined) throw new FlagError("no configuration");
+    const result = await importFile(
+      id ?? "",
+      fields,
+      admin,
+      context.invoices.read,
+    );
+    print(isJson ? JSON.stringify(result) : importText(result));
+    return result.failed === 0 ? 0 : 1;
   }
   const operation = ADMIN_OPERATIONS.find((one) =>
     one.operationId === command.operationId

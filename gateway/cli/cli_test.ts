@@ -6,6 +6,13 @@ import { ADMIN_OPERATIONS } from "../admin/mod.ts";
 import { runCli } from "./cli.ts";
 import { COMMANDS } from "./commands.ts";
 
+/** Texts of files by name. */
+const FILES: Readonly<Record<string, string>> = {
+  "accounts.csv":
+    "account;plan;top_up_usd;key\nsearch;starter;20;ci\npay;starter;;",
+  "wrong.csv": "account,plan\nsearch,none",
+};
+
 interface Bench {
   /** Runs a command. Returns its exit code and output. */
   run(...words: string[]): Promise<{ code: number; out: string; err: string }>;
@@ -23,6 +30,10 @@ function test(name: string, body: (bench: Bench) => Promise<void>): void {
         admin: () => openAdmin(store, (model) => model === "small", now),
         now,
         baseUrl: "http://127.0.0.1:8787",
+        invoices: {
+          models: [],
+          read: (path) => ReadableStream.from([FILES[path] ?? ""]),
+        },
         print: (text) => out.push(text),
         printError: (text) => err.push(text),
       });
@@ -165,4 +176,31 @@ Deno.test("every operation has a command", () => {
   for (const { operationId: operation } of ADMIN_OPERATIONS) {
     assert.ok(commands.has(operation), operation);
   }
+});
+
+test("accounts import shows a file, applies it once a day, and names wrong lines", async ({ run, json }) => {
+  await json("plans", "create", "--id", "starter");
+  const shown = await run("accounts", "import", "accounts.csv");
+  assert.equal(shown.code, 0, shown.err);
+  assert.match(shown.out, /create it on the plan starter; top up \$20\.00/);
+  assert.match(shown.out, /4 changes would be made: --apply makes them/);
+  assert.equal((await run("accounts", "show", "search")).code, 1);
+  const apply = ["accounts", "import", "accounts.csv", "--apply"];
+  const done = await run(...apply);
+  assert.equal(done.code, 0, done.err);
+  assert.match(done.out, /sk-\w+/);
+  const again = await run(...apply);
+  assert.equal(again.code, 0, again.err);
+  assert.doesNotMatch(again.out, /sk-\w+/);
+  const balance = async (): Promise<unknown> =>
+    (await json("accounts", "show", "search"))["balance_micro_usd"];
+  assert.equal(await balance(), 20_000_000);
+  await run(...apply, "--idempotency-key=second");
+  assert.equal(await balance(), 40_000_000);
+  const wrong = await run("accounts", "import", "wrong.csv");
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.out, /plan: there is no plan none/);
+  const refused = await run("accounts", "import", "wrong.csv", "--apply");
+  assert.equal(refused.code, 1);
+  assert.match(refused.err, /line 2: plan: there is no plan none/);
 });

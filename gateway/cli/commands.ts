@@ -223,6 +223,23 @@ export const COMMANDS: readonly Command[] = [
     id: "account",
     flags: {},
   },
+  {
+    noun: "accounts",
+    verb: "import",
+    operationId: "importAccounts",
+    id: "file",
+    flags: {
+      apply: {
+        field: "apply",
+        kind: "switch",
+        help: "do it; absent: only show what would change",
+      },
+      "idempotency-key": text(
+        "idempotency_key",
+        "what is done with it once is not done again within a day; absent: the file is, so that it is applied once a day",
+      ),
+    },
+  },
   { noun: "plans", verb: "list", operationId: "listPlans", flags: LIST },
   {
     noun: "plans",

@@ -11,7 +11,7 @@ export interface MergedCandidate {
   readonly model: string;
   readonly upstream: string;
   /** The state in the process whose breaker is the furthest from closed. */
-  readonly worst: Pick<CandidateState, "state" | "since">;
+  readonly worst: Pick<CandidateState, "state" | "since" | "probe_at">;
   /** Whether its breaker is not closed, it rests, or its credential fails, in any process. */
   readonly hasProblem: boolean;
   /** Number of processes whose breaker is not closed. */

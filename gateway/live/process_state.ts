@@ -22,6 +22,9 @@ const CANDIDATE = z.object({
   resting_until: TIME.nullable().describe(
     "a pause that the upstream asked for",
   ),
+  probe_at: TIME.exactOptional().describe(
+    "when an open breaker lets a call through as a probe; absent: it is not open",
+  ),
   credential: z.object({
     usable: z.boolean(),
     failing_since: TIME,

@@ -510,3 +510,131 @@ Deno.test("every admin operation has a description", () => {
     assert.ok(ADMIN_DESCRIPTIONS[route.operation ?? ""] !== undefined);
   }
 });
+
+const ACCOUNTS_FILE = [
+  "account,name,plan,billing,top_up_usd,note,key",
+  "search,Search team,team,,20.50,first,ci",
+  "pay,,team,postpaid,,,",
+  "search,,,,,,laptop",
+].join("\n");
+
+test("a file of accounts is shown, applied whole or not at all, and once", async ({ call }) => {
+  await ok(call("POST", "/admin/v1/plans", { id: "team" }));
+  const path = "/admin/v1/account-imports";
+  const list = async () =>
+    (await ok(call("GET", "/admin/v1/accounts"))).data as { id: string }[];
+  const shown = await ok(call("POST", path, { file: ACCOUNTS_FILE }));
+  assert.deepEqual([shown["applied"], shown["changes"], shown["failed"]], [
+    false,
+    5,
+    0,
+  ]);
+  assert.deepEqual(
+    (shown["data"] as { line: number; changes: string[] }[]).map((
+      { line, changes },
+    ) => [line, changes]),
+    [
+      [2, [
+        "create it on the plan team",
+        "top up $20.50",
+        "issue the key ci",
+      ]],
+      [3, ["create it on the plan team"]],
+      [4, ["issue the key laptop"]],
+    ],
+  );
+  assert.ok(!(await list()).some(({ id }) => id === "search"));
+  assert.deepEqual(
+    await refused(call("POST", path, { file: ACCOUNTS_FILE, apply: true })),
+    [400, "idempotency-key"],
+  );
+
+  // Errors name line and column; nothing is done while there is one.
+  const wrong = [
+    "account,plan,top_up_usd,note,key",
+    "good,team,1,,",
+    "x y,team,,,",
+    "a,none,,,",
+    "b,team,lots,,",
+    "c,team,100000000,,",
+    `d,team,,,${"k".repeat(300)}`,
+    "e,,,,",
+    "f,team,,why,",
+  ].join("\n");
+  const errors = await ok(call("POST", path, { file: wrong }));
+  assert.equal(errors["failed"], 7);
+  assert.deepEqual(
+    (errors["data"] as {
+      line: number;
+      error: { column: string; message: string } | null;
+    }[]).map(({ line, error }) => [line, error?.column]),
+    [
+      [2, undefined],
+      [3, "account"],
+      [4, "plan"],
+      [5, "top_up_usd"],
+      [6, "top_up_usd"],
+      [7, "key"],
+      [8, "plan"],
+      [9, "note"],
+    ],
+  );
+  assert.deepEqual(
+    await refused(call("POST", path, { file: wrong, apply: true }, {
+      "idempotency-key": "w",
+    })),
+    [400, "file"],
+  );
+  assert.ok(!(await list()).some(({ id }) => id === "good"));
+  for (
+    const file of [
+      "",
+      "plan\nteam",
+      "account,account\na,b",
+      "account,colour\na,red",
+      "account\n" + "a\n".repeat(501),
+      'account\n"a',
+    ]
+  ) {
+    assert.deepEqual(await refused(call("POST", path, { file })), [
+      400,
+      "file",
+    ], file.slice(0, 40));
+  }
+
+  const once = { "idempotency-key": "november" };
+  const keysOf = (reply: JsonObject): readonly (string | null)[] =>
+    (reply["data"] as { key: string | null }[]).map(({ key }) => key);
+  const done = await ok(
+    call("POST", path, { file: ACCOUNTS_FILE, apply: true }, once),
+  );
+  assert.deepEqual([done["applied"], done["failed"]], [true, 0]);
+  assert.match(keysOf(done)[0] ?? "", /^sk-/);
+  assert.equal(keysOf(done)[1], null);
+  assert.match(keysOf(done)[2] ?? "", /^sk-/);
+  const again = await ok(
+    call("POST", path, { file: ACCOUNTS_FILE, apply: true }, once),
+  );
+  assert.deepEqual(keysOf(again), [null, null, null]);
+  const balance = async (): Promise<unknown> =>
+    (await ok(call("GET", "/admin/v1/accounts/search")))["balance_micro_usd"];
+  assert.equal(await balance(), 20_500_000);
+  const keys = await ok(call("GET", "/admin/v1/keys?account=search"));
+  assert.equal((keys["data"] as unknown[]).length, 2);
+  // Another file with the same key: what differs is refused, line by line.
+  const other = await ok(
+    call("POST", path, {
+      file: ACCOUNTS_FILE.replace("20.50", "30"),
+      apply: true,
+    }, once),
+  );
+  assert.equal(other["failed"], 1);
+  assert.equal(await balance(), 20_500_000);
+  const repeated = await ok(
+    call("POST", path, { file: ACCOUNTS_FILE, apply: true }, {
+      "idempotency-key": "december",
+    }),
+  );
+  assert.equal(repeated["failed"], 0);
+  assert.equal(await balance(), 41_000_000);
+});

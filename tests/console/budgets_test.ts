@@ -65,8 +65,6 @@ function leaves(
     ? Object.entries(value).flatMap(([name, one]) =>
       leaves(one, `${path}.${name}`)
     )
-    : value === undefined || value === null
-    ? []
     : [[path, value]];
 }
 
@@ -90,6 +88,9 @@ Deno.test("whatever GET /v1/account knows, the Overview shows", async () => {
         continue;
       }
       if (path === ".object" || path === ".first_limit") continue;
+      if (path === ".first_limit_at" && value === null) continue;
+      // The account has a value for every field: without one nothing would compare it.
+      assert.ok(typeof value === "number" || typeof value === "string", path);
       const isShown = typeof value === "number"
         ? html.includes(`<data value="${value}">`)
         : html.includes(`datetime="${value}"`) ||

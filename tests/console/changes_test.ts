@@ -78,6 +78,8 @@ Deno.test("every route that changes something is recorded with who, when, before
             headers: {
               authorization: `Bearer ${credential.text}`,
               "content-type": "application/json",
+              // Some changes need one.
+              "idempotency-key": crypto.randomUUID(),
             },
             body: JSON.stringify(body),
           });
@@ -128,6 +130,7 @@ const LINES: Readonly<Record<string, readonly [line: string, Action]>> = {
   "plans update": ["p --rpm 5", "plan.update"],
   "accounts create": ["--id a --plan p", "account.create"],
   "accounts update": ["a --name b", "account.update"],
+  "accounts import": ["accounts.csv --apply", "account.update"],
   "accounts top-up": ["a --usd 1.50", "account.top_up"],
   "webhooks set": [`a --url ${WEBHOOK.url}`, "webhook.set"],
   "webhooks test": ["a", "webhook.test"],
@@ -168,6 +171,10 @@ Deno.test("every command that changes something is recorded with its user", asyn
         admin: () => Promise.resolve(admin),
         now: Date.now,
         baseUrl: "http://127.0.0.1:8787",
+        invoices: {
+          models: [],
+          read: () => ReadableStream.from(["account,name\na,imported"]),
+        },
         print: (text) => out = text,
         printError: (text) => problem = text,
       });

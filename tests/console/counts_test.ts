@@ -56,17 +56,21 @@ async function makeCalls(
 
 const LISTS = /\/(calls|ledger|attempts)\?/;
 
-/** Follows every number of a page that leads to a list. Returns how many there are. */
+/** Follows every number of a page that leads to a list, those of bars too. Returns how many there are. */
 async function followCounts(visitor: Visitor, path: string): Promise<number> {
   const html = await bodyOf(visitor, path);
   let followed = 0;
   for (
-    const [, given = "", inner = ""] of html.matchAll(
+    const [link, given = "", inner = ""] of html.matchAll(
       /<a [^>]*?href="([^"]+)"[^>]*>(.*?)<\/a>/gs,
     )
   ) {
     const href = given.replaceAll("&amp;", "&");
-    const text = inner.replaceAll(/<[^>]*>/g, "").trim();
+    // The label of a bar begins with its time: `2026-11-26 07:00: 2 of 40 calls; cut 2`.
+    const bar =
+      /aria-label="[\d-]{10}(?: \d\d:\d\d)?: ([\d,]+(?: of [\d,]+ calls)?)(?:;[^"]*)?"/
+        .exec(link)?.[1];
+    const text = bar ?? inner.replaceAll(/<[^>]*>/g, "").trim();
     const count = /^([\d,]+)(?: (?:of|charges?|calls?|attempts?)\b.*)?$/s
       .exec(text)?.[1]?.replaceAll(",", "");
     if (count === undefined || !LISTS.test(href)) continue;
@@ -92,6 +96,13 @@ Deno.test("every count that is a link opens as many lines as it counts", () =>
       const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
       const ofKey = await visit(gateway.url, "key", key);
       const found: Record<string, number> = {};
+      const { data: [limited] } = await gateway.accounts.admin.keys.list({});
+      const keyId = limited?.id ?? "";
+      const hour = (hours: number): string =>
+        `${
+          new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 13)
+        }:00`;
+      const today = hour(0).slice(0, 10);
       for (
         const [visitor, path] of [
           [owner, "/console/"],
@@ -99,10 +110,31 @@ Deno.test("every count that is a link opens as many lines as it counts", () =>
           [owner, "/console/usage?by=model"],
           [owner, "/console/usage?by=key"],
           [owner, "/console/usage?by=user"],
+          [owner, "/console/usage?by=day&show=calls"],
+          [
+            owner,
+            `/console/usage?by=model&show=errors&from=${today}&to=${today}`,
+          ],
+          [
+            owner,
+            `/console/usage?by=day&show=calls&from=${hour(-23)}&to=${hour(1)}`,
+          ],
+          [owner, "/console/usage?by=model&show=calls&model=vendorb-5"],
+          [ofKey, "/console/usage?by=model&show=errors"],
           [operator, "/console/operator/"],
           [operator, "/console/operator/usage?by=day"],
           [operator, "/console/operator/usage?by=account"],
           [operator, "/console/operator/usage?by=key"],
+          [
+            operator,
+            "/console/operator/usage?by=key&show=errors&account=default",
+          ],
+          [
+            operator,
+            `/console/operator/usage?by=model&show=calls&key=${keyId}`,
+          ],
+          [operator, "/console/operator/accounts/default"],
+          [operator, "/console/operator/?show=calls"],
           [operator, "/console/operator/upstreams"],
         ] as const
       ) found[path] = await followCounts(visitor, path);

@@ -260,6 +260,15 @@ Deno.test("a file of accounts is shown first, then done once, and a wrong one do
       "Payments; cards",
       12_500_000,
     ]);
+    // A confirmed file with a wrong line does nothing at all.
+    const forced = await send(
+      "account,plan,top_up_usd\nsearch,team,3\nnobody,none,4",
+      { confirmed: "yes", ...once() },
+    );
+    assert.match(
+      forced,
+      /nothing was changed, since 1 of 2 lines have an error: line 3: plan: there is no plan none/i,
+    );
     assert.match(
       await send(
         good.split("\n").filter((line) => !/;20;|Kim|12/.test(line)).join("\n"),

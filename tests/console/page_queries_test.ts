@@ -11,7 +11,8 @@ import {
 } from "../support/console_visitor.ts";
 
 /** Tables that grow with every call. */
-const SCAN = /\bSCAN (?:ledger|usage_daily|calls|failed_attempts)\b/;
+const SCAN =
+  /\bSCAN (?:ledger|usage_daily|calls|call_hours|call_days|failed_attempts)\b/;
 
 /** Upper and lower bounds of the columns that pages are read along. */
 const BOUNDS: readonly RegExp[] = [
@@ -28,11 +29,16 @@ const FILTERS: Readonly<Record<string, readonly string[]>> = {
     "by=user&account=acme",
     "by=day&user=u&account=acme",
     "by=model&at=vendorb-5&from=2026-01-01&to=2026-02-01",
+    "by=key&show=errors",
+    "by=account&show=calls",
+    "by=model&show=first_token&account=acme&key=k",
+    "by=day&show=errors&key=k&from=2026-01-01T10:00&to=2026-01-02T10:00",
   ],
   calls: [
     "",
     "ended=refused&status=429",
     "outcome=rescued",
+    "outcome=failed&account=acme&from=2026-01-01",
     "model=m&user=u&from=2026-01-01&to=2026-02-01",
     "key=k",
     "code=requests_per_minute",

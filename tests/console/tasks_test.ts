@@ -332,7 +332,8 @@ async function findFailedCalls(person: Person): Promise<void> {
   await world.gateway.accounts.calls?.flush();
   await hands.open("Upstreams", "h");
   await arrive(person, "Upstreams", "7-upstreams");
-  await page.getByRole("link", { name: /^\d+ of \d+ failed$/ }).first().click();
+  const failed = page.getByRole("link", { name: /^\d+ of \d+ failed$/ });
+  await hands.press("link", await failed.first().innerText());
   await arrive(person, "Failed attempts", "7-failed-attempts");
   const text = await textOf(person);
   for (const id of ids) assert.ok(text.includes(id), id);
@@ -436,33 +437,51 @@ async function uploadInvoice(person: Person): Promise<void> {
   }
 }
 
+/** Fills a field in, which is known by its label to the keyboard. */
+async function fill(
+  { hands, page, run }: Person,
+  name: string,
+  label: string,
+  text: string,
+): Promise<void> {
+  const field = page.locator(`main form [name=${name}]`).first();
+  if (run.endsWith("keyboard")) await hands.enter(label, text);
+  else if (name === "plan") await field.selectOption(text);
+  else await field.fill(text);
+}
+
 /** 8: let a new team in, with a link that works once; and 9: top up. */
 async function letIn(person: Person, guest: Person): Promise<void> {
-  const { hands, page, world: { gateway } } = person;
+  const { hands, page, run, world: { gateway } } = person;
+  const newcomers = `newcomers-${run}`;
   await hands.open("Accounts", "a");
   await arrive(person, "Accounts", "8-accounts");
   await hands.press("link", "New account");
   await arrive(person, "New account", "8-new-account");
-  await page.locator("main form.card input[name=id]").fill("newcomers");
-  await page.locator("select[name=plan]").selectOption("unlimited");
+  await fill(person, "id", "Id", newcomers);
+  await fill(person, "plan", "Plan", "unlimited");
   await hands.press("button", "Create");
-  await arrive(person, "Account newcomers", "8-account");
-  await page.locator("input[name=usd]").fill("12.50");
+  await arrive(person, `Account ${newcomers}`, "8-account");
+  await fill(person, "usd", "Dollars", "12.50");
   await hands.press("button", "Top up");
   await page.getByRole("button", { name: "Confirm" }).waitFor();
-  await arrive(person, "Top up newcomers", "9-top-up");
+  await arrive(person, `Top up ${newcomers}`, "9-top-up");
   await hands.press("button", "Confirm");
   await page.getByText("$12.500000").waitFor();
-  const account = await gateway.accounts.admin.accounts.get("newcomers");
+  const account = await gateway.accounts.admin.accounts.get(newcomers);
   assert.equal(account.balanceMicroUsd, 12_500_000);
-  await page.locator("form[action*=link] input[name=name]").fill("Robin");
+  if (run.endsWith("keyboard")) {
+    await hands.enter("Name of the person", "Robin");
+  } else {
+    await page.locator("form[action*=link] input[name=name]").fill("Robin");
+  }
   await hands.press("button", "Sign-in link");
   await arrive(person, "New sign-in link", "8-link");
   const link = await page.getByLabel("The new sign-in link").inputValue();
   await guest.page.goto(link);
   await guest.hands.press("button", "Open");
   await arrive(guest, "Overview", "8-guest");
-  await guest.page.getByText("newcomers").first().waitFor();
+  await guest.page.getByText(newcomers).first().waitFor();
 }
 
 Deno.test({
@@ -518,24 +537,40 @@ Deno.test({
             await context.close();
           });
         }
-        await t.step("operator", async () => {
-          const world = await worldOf(gateway, "operated");
-          const tab = await openTab(browser, { colorScheme: "dark" });
-          const guestTab = await openTab(browser);
-          const person = personOf("operator", world, tab);
-          const guest = personOf("operator", world, guestTab);
-          await tab.page.goto(`${gateway.url}/console/operator/sign-in`);
-          await person.hands.enter("Admin token", ADMIN_TOKEN);
-          await person.hands.press("button", "Sign in");
-          await arrive(person, "Overview", "7-overview");
-          await findFailedCalls(person);
-          await letIn(person, guest);
-          await reconcile(person);
-          await uploadInvoice(person);
-          assert.deepEqual([...tab.complaints, ...guestTab.complaints], []);
-          await guestTab.context.close();
-          await tab.context.close();
-        });
+        const operators = [
+          { run: "operator", width: 1280 },
+          { run: "operator-keyboard", width: 1280 },
+          { run: "operator-no-script", width: 375 },
+        ] as const;
+        for (const { run, width } of operators) {
+          await t.step(run, async () => {
+            const world = await worldOf(gateway, `for-${run}`);
+            const tab = await openTab(browser, {
+              colorScheme: "dark",
+              viewport: { width, height: 900 },
+              javaScriptEnabled: run !== "operator-no-script",
+            });
+            const guestTab = await openTab(browser);
+            const person = personOf(
+              run,
+              world,
+              tab,
+              run === "operator-keyboard" ? keyboard(tab) : pointer(tab),
+            );
+            const guest = personOf(run, world, guestTab);
+            await tab.page.goto(`${gateway.url}/console/operator/sign-in`);
+            await person.hands.enter("Admin token", ADMIN_TOKEN);
+            await person.hands.press("button", "Sign in");
+            await arrive(person, "Overview", "7-overview");
+            await findFailedCalls(person);
+            await letIn(person, guest);
+            await reconcile(person);
+            await uploadInvoice(person);
+            assert.deepEqual([...tab.complaints, ...guestTab.complaints], []);
+            await guestTab.context.close();
+            await tab.context.close();
+          });
+        }
       });
     } finally {
       await gateway.close();

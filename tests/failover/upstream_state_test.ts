@@ -114,7 +114,13 @@ Deno.test("breaker states and resting times are reported while they last, withou
       assert.deepEqual(await verbose(), {
         status: "ready",
         upstreams: [
-          { ...rows.a, ...fresh, state: "open", since: at(clock.now()) },
+          {
+            ...rows.a,
+            ...fresh,
+            state: "open",
+            since: at(clock.now()),
+            probe_at: at(clock.now() + FIRST_PAUSE_MS),
+          },
           { ...rows.b, ...fresh, resting_until: at(clock.now() + 30_000) },
         ],
       });

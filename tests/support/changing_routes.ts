@@ -87,6 +87,14 @@ export const STEPS: Readonly<Record<string, Changing | Unchanging>> = {
   "POST /v1/responses/:id/cancel": CALL,
   "DELETE /v1/responses/:id": "a stored reply belongs to the key's holder",
   "POST /console/theme": "a cookie of the browser",
+  "POST /admin/v1/account-imports": {
+    actions: ["account.update"],
+    body: ({ account }) => ({
+      file: `account,name\n${account},renamed`,
+      apply: true,
+    }),
+    has: BOTH,
+  },
   "POST /admin/v1/reconciliations": COMPARISON,
   "POST /console/operator/reconcile": COMPARISON,
   "POST /v1/account/keys/self/revoke": {

@@ -32,6 +32,9 @@ export interface Locator {
   focus(): Promise<void>;
   waitFor(options?: { readonly state?: "visible" | "hidden" }): Promise<void>;
   first(): Locator;
+  nth(at: number): Locator;
+  hover(): Promise<void>;
+  tap(): Promise<void>;
   filter(options: { readonly hasText: string }): Locator;
   getByRole(
     role: string,
@@ -104,6 +107,7 @@ export interface Browser {
     readonly colorScheme?: "light" | "dark";
     readonly forcedColors?: "active" | "none";
     readonly javaScriptEnabled?: boolean;
+    readonly hasTouch?: boolean;
     readonly timezoneId?: string;
   }): Promise<BrowserContext>;
   close(): Promise<void>;

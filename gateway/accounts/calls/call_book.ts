@@ -6,6 +6,8 @@
  */
 import type { CallRecord } from "./call_record.ts";
 import { nextTurn } from "../next_turn.ts";
+import { DAY_MS } from "../ledger/calendar_window.ts";
+import { CALL_HOURS_DAYS } from "../store/call_count_rows.ts";
 import { insertCalls, removeOldCalls } from "../store/call_rows.ts";
 import type { Sql, SqlDialect } from "../store/store.ts";
 import type { Timer } from "../timer.ts";
@@ -118,7 +120,12 @@ export function openCallBook(options: CallBookOptions): CallBook {
     if (isClosed) return;
     cancelPurge = timer(ms, () => {
       purging = write((sql) =>
-        removeOldCalls(sql, now() - options.maxAgeMs, options.maxRows)
+        removeOldCalls(
+          sql,
+          now() - options.maxAgeMs,
+          options.maxRows,
+          now() - CALL_HOURS_DAYS * DAY_MS,
+        )
       ).catch(() => 0).then((removed) =>
         schedulePurge(removed > 0 ? PURGE_PAUSE_MS : PURGE_MS)
       );

@@ -25,6 +25,33 @@ export type Outcome = keyof typeof OUTCOMES;
 // The object has exactly these keys.
 export const OUTCOME_NAMES = Object.keys(OUTCOMES) as readonly Outcome[];
 
+/** Outcomes that are counted together, by the name of the filter that finds them. */
+export const OUTCOME_GROUPS = {
+  // The caller has to change something, or to wait.
+  refused: ["limited", "invalid"],
+  // The caller deserved a reply and received none, or not all of it.
+  failed: ["upstream_failed", "gateway_failed", "cut", "lost"],
+} as const satisfies Readonly<Record<string, readonly Outcome[]>>;
+
+/** Name of {@linkcode OUTCOME_GROUPS}. */
+export type OutcomeGroup = keyof typeof OUTCOME_GROUPS;
+
+/** What calls can be filtered by: an outcome or a group of them. */
+export const OUTCOME_FILTERS = [
+  ...OUTCOME_NAMES,
+  // The object has exactly these keys.
+  ...Object.keys(OUTCOME_GROUPS) as readonly OutcomeGroup[],
+] as const;
+
+/** The outcomes that a filter matches. */
+export function outcomesOf(
+  filter: Outcome | OutcomeGroup,
+): readonly Outcome[] {
+  return filter === "refused" || filter === "failed"
+    ? OUTCOME_GROUPS[filter]
+    : [filter];
+}
+
 /** Refusals of the request itself: no sign of an upstream's health. */
 const OF_THE_REQUEST: ReadonlySet<unknown> = new Set([
   "invalid_request",

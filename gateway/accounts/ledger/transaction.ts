@@ -146,7 +146,9 @@ async function writeBatch(
     updateLastUse(sql, dialect, events, cache.usedAtMs),
     insertMessages(sql, batch.messages),
     ...(corrections.length === 0 ? [] : [sql.lockNamed?.("calls")]),
-    ...corrections.map(({ call, charge }) => correctCall(sql, call, charge)),
+    ...corrections.map(({ call, charge }) =>
+      correctCall(sql, dialect, call, charge)
+    ),
   ]);
 }
 

@@ -14,7 +14,13 @@ import {
   type ListedAccount,
 } from "./account_list.ts";
 import type { Actor } from "../changes/change.ts";
-import { type CallHealth, callHealth, callHealths } from "./call_health.ts";
+import {
+  type CallHealth,
+  callHealth,
+  type CallHealthQuery,
+  callHealths,
+  callsCountedFrom,
+} from "./call_health.ts";
 import { type CallReport, callReport } from "./call_report.ts";
 import {
   type ChangeRepository,
@@ -126,12 +132,12 @@ export interface Admin {
   readonly calls: CallReport;
   /** How the calls of a span of time went, in Unix milliseconds of whole minutes. */
   callHealth(fromMs: number, toMs: number): Promise<CallHealth>;
-  /** The same of each span of `stepMs`, by its first moment; without those that had no calls. */
+  /** The same of an account, key or model, and of each step, model, key or account. */
   callHealths(
-    fromMs: number,
-    toMs: number,
-    stepMs: number,
-  ): Promise<ReadonlyMap<number, CallHealth>>;
+    query: CallHealthQuery,
+  ): Promise<ReadonlyMap<string, CallHealth>>;
+  /** From which hour or day on {@linkcode Admin.callHealths} has the calls. */
+  callsCountedFrom(step: "hour" | "day"): Promise<number | undefined>;
   /** The attempts that failed at their upstreams. */
   readonly failedAttempts: FailedAttempts;
   /** The results of audits. */
@@ -159,8 +165,8 @@ export function createAdmin(
     listKeys: (query) => listKeys(context, query),
     find: (text, scope) => findByPart(context, text, scope),
     callHealth: (fromMs, toMs) => callHealth(context, fromMs, toMs),
-    callHealths: (fromMs, toMs, stepMs) =>
-      callHealths(context, fromMs, toMs, stepMs),
+    callHealths: (query) => callHealths(context, query),
+    callsCountedFrom: (step) => callsCountedFrom(context, step),
     failedAttempts: failedAttempts(context),
     plans: planRepository(context),
     accounts: accountRepository(context),

@@ -1,11 +1,13 @@
 /**
- * How the calls of a span of time went.
+ * How the calls of a span of time went: of all accounts, or of one account, key or model.
  *
  * @module
  */
 import { type Outcome, OUTCOME_NAMES } from "../calls/outcome.ts";
-import { msOfClass } from "../store/call_minute_rows.ts";
-import { intOf, type SqlRow, textOf } from "../store/store.ts";
+import { DAY_MS } from "../ledger/calendar_window.ts";
+import { msOfClass } from "../store/call_count_rows.ts";
+import { intOf, type SqlRow, type SqlValue, textOf } from "../store/store.ts";
+import { HOUR_MS } from "../store/usage_rows.ts";
 import { orUnavailable, type RepositoryContext } from "./repository.ts";
 
 /** Counts of calls, and how fast their first tokens came. */
@@ -16,6 +18,9 @@ export interface CallHealth {
   readonly firstTokenMs?: { readonly p50: number; readonly p95: number };
 }
 
+/** Where none is counted. */
+export const NO_CALLS: CallHealth = { calls: 0, outcomes: {} };
+
 const MINUTE_MS = 60_000;
 
 /**
@@ -25,44 +30,145 @@ const MINUTE_MS = 60_000;
  * @throws {ApiError} `unavailable`
  */
 export async function callHealth(
-  context: RepositoryContext,
+  { store }: RepositoryContext,
   fromMs: number,
   toMs: number,
 ): Promise<CallHealth> {
-  const spans = await callHealths(context, fromMs, toMs, toMs - fromMs);
-  return spans.get(fromMs) ?? { calls: 0, outcomes: {} };
+  const rows = await orUnavailable(() =>
+    store.report(
+      `SELECT '' AS name, ${COUNTED} FROM call_minutes
+       WHERE minute >= $1 AND minute < $2 GROUP BY outcome, first_token`,
+      [Math.floor(fromMs / MINUTE_MS), Math.floor(toMs / MINUTE_MS)],
+    )
+  );
+  return healthsOf(rows).get("") ?? NO_CALLS;
+}
+
+const COUNTED = "outcome, first_token, CAST(SUM(calls) AS BIGINT) AS calls";
+
+/** A selection of calls, by whole hours or days. */
+export interface CallHealthQuery {
+  /** What a time is rounded to; also what `by: "step"` groups by. */
+  readonly step: "hour" | "day";
+  /** First moment, Unix milliseconds, the start of a step. */
+  readonly fromMs: number;
+  /** End, exclusive. */
+  readonly toMs: number;
+  /** Absent: all accounts. */
+  readonly accountId?: string;
+  readonly keyId?: string;
+  readonly model?: string;
+  /** Absent: everything is one group, which has an empty name. */
+  readonly by?: "step" | "day" | "model" | "key" | "account";
+  /** The keys or accounts, where `by` is one of them. */
+  readonly ids?: readonly string[];
 }
 
 /**
- * The same of each span of `stepMs`, by its first moment; spans without calls are absent.
+ * Reads the counts of each group: by the number of its step or day from 1970, its model or its id. Groups without
+ * calls are absent.
  *
  * @throws {ApiError} `unavailable`
  */
 export async function callHealths(
-  { store }: RepositoryContext,
-  fromMs: number,
-  toMs: number,
-  stepMs: number,
-): Promise<ReadonlyMap<number, CallHealth>> {
-  const first = Math.floor(fromMs / MINUTE_MS);
+  context: RepositoryContext,
+  { step, fromMs, toMs, accountId, keyId, model, by, ids = [] }:
+    CallHealthQuery,
+): Promise<ReadonlyMap<string, CallHealth>> {
+  const { store } = context;
+  const values: SqlValue[] = [];
+  const put = (value: SqlValue): string => `$${values.push(value)}`;
+  const stepMs = step === "hour" ? HOUR_MS : DAY_MS;
+  // One value is compared: of a list, Postgres does not know how long it is, and reads the whole table.
+  const among = (column: string, [first, ...others]: readonly string[]) =>
+    others.length === 0
+      ? `${column} = ${put(first ?? "")}`
+      : `${column} IN ${
+        store.dialect.texts(values.push(JSON.stringify([first, ...others])))
+      }`;
+  const keyIds = keyId !== undefined ? [keyId] : by === "key" ? ids : undefined;
+  const accountIds = accountId !== undefined
+    ? [accountId]
+    : keyIds !== undefined
+    ? await accountsOf(context, keyIds)
+    : by === "account"
+    ? ids
+    : [""];
+  if (accountIds.length === 0 || keyIds?.length === 0) return new Map();
+  const conditions = [
+    `${step} >= ${put(fromMs / stepMs)}`,
+    `${step} < ${put(toMs / stepMs)}`,
+    among("account_id", accountIds),
+    among("key_id", keyIds ?? [""]),
+    ...(model === undefined ? [] : [`model = ${put(model)}`]),
+  ];
+  const name = by === undefined ? "''" : {
+    step: `CAST(${step} AS TEXT)`,
+    day: `CAST(${step === "day" ? step : "hour / 24"} AS TEXT)`,
+    model: "model",
+    key: "key_id",
+    account: "account_id",
+  }[by];
   const rows = await orUnavailable(() =>
     store.report(
-      `SELECT (minute - CAST($1 AS BIGINT)) / CAST($3 AS BIGINT) AS span, outcome, first_token, CAST(SUM(calls) AS BIGINT) AS calls FROM call_minutes
-       WHERE minute >= $1 AND minute < $2 GROUP BY 1, 2, 3`,
-      [first, Math.floor(toMs / MINUTE_MS), Math.round(stepMs / MINUTE_MS)],
+      `SELECT ${name} AS name, ${COUNTED} FROM call_${step}s WHERE ${
+        conditions.join(" AND ")
+      } GROUP BY ${by === undefined ? "" : "1, "}2, 3`,
+      values,
     )
   );
-  const spans = new Map<number, SqlRow[]>();
+  return healthsOf(rows);
+}
+
+/** The accounts of keys. The configured key has no record, but usage. */
+async function accountsOf(
+  { store }: RepositoryContext,
+  keyIds: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await orUnavailable(() =>
+    store.report(
+      `SELECT account_id FROM keys WHERE id IN ${store.dialect.texts(1)}
+       UNION SELECT account_id FROM usage_days WHERE key_id IN ${
+        store.dialect.texts(2)
+      }`,
+      [JSON.stringify(keyIds), JSON.stringify(keyIds)],
+    )
+  );
+  return rows.map((row) => textOf(row, "account_id"));
+}
+
+/**
+ * The first hour or day from which calls are counted, Unix milliseconds; undefined: none was. Records from
+ * before an upgrade are not counted.
+ *
+ * @throws {ApiError} `unavailable`
+ */
+export async function callsCountedFrom(
+  { store }: RepositoryContext,
+  step: "hour" | "day",
+): Promise<number | undefined> {
+  const [row] = await orUnavailable(() =>
+    store.report(
+      `SELECT ${step} FROM call_${step}s WHERE account_id = '' AND key_id = '' ORDER BY ${step} LIMIT 1`,
+    )
+  );
+  return row === undefined
+    ? undefined
+    : intOf(row, step) * (step === "hour" ? HOUR_MS : DAY_MS);
+}
+
+function healthsOf(
+  rows: readonly SqlRow[],
+): ReadonlyMap<string, CallHealth> {
+  const groups = new Map<string, SqlRow[]>();
   for (const row of rows) {
-    const span = intOf(row, "span");
-    const group = spans.get(span);
-    if (group === undefined) spans.set(span, [row]);
+    const name = textOf(row, "name");
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [row]);
     else group.push(row);
   }
   return new Map(
-    [...spans].map(([span, group]) =>
-      [fromMs + span * stepMs, healthOf(group)] as const
-    ),
+    [...groups].map(([name, group]) => [name, healthOf(group)] as const),
   );
 }
 

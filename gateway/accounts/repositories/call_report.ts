@@ -10,7 +10,11 @@ import {
   callTimeMs,
   firstCallId,
 } from "../calls/call_record.ts";
-import type { Outcome } from "../calls/outcome.ts";
+import {
+  type Outcome,
+  type OutcomeGroup,
+  outcomesOf,
+} from "../calls/outcome.ts";
 import { correctionId, withCorrections } from "../ledger/correction.ts";
 import { LEDGER_ENTRY, type LedgerEntry } from "../records.ts";
 import {
@@ -40,7 +44,7 @@ export interface CallQuery extends SearchRequest {
   readonly model?: string;
   readonly status?: number;
   readonly ended?: string;
-  readonly outcome?: Outcome;
+  readonly outcome?: Outcome | OutcomeGroup;
   readonly code?: string;
   readonly user?: string;
   /** Calls that arrived at or after this time, Unix milliseconds. */
@@ -220,7 +224,6 @@ function conditionsOf(
     ["model =", query.model],
     ["status =", query.status],
     ["ended =", query.ended],
-    ["outcome =", query.outcome],
     ["code =", query.code],
     ["user_id =", query.user],
     ["micro_usd >=", query.minMicroUsd],
@@ -248,12 +251,19 @@ interface CallWalk {
   readonly bounds: readonly Condition[];
   /** Conditions that each walked call is checked for. */
   readonly filters: readonly Condition[];
+  /** A further condition of that kind, in the text. */
+  readonly outcomes: string;
 }
 
 function callWalk(query: CallQuery): CallWalk {
   const { fromMs, toMs, ended = "complete", outcome = "complete" } = query;
   return {
     ...conditionsOf(query),
+    outcomes: query.outcome === undefined
+      ? ""
+      : `outcome IN (${
+        outcomesOf(query.outcome).map((one) => `'${one}'`).join(", ")
+      }) AND `,
     among: ended === "complete" && outcome === "complete" ? "" : UNSMOOTH,
     first: fromMs === undefined ? "" : firstCallId(fromMs),
     above: earlier(
@@ -289,11 +299,13 @@ async function walkCalls(
 /** The last call that a walk past at most `scanLimit` calls reads; undefined: no limit ends it. */
 async function walkEnd(
   { store }: RepositoryContext,
-  { among, first, above, bounds, filters }: CallWalk,
+  { among, first, above, bounds, filters, outcomes }: CallWalk,
   scanLimit: number | undefined,
 ): Promise<string | undefined> {
   // Without filters the limit of the rows bounds the walk.
-  if (filters.length === 0 || scanLimit === undefined) return undefined;
+  if (
+    scanLimit === undefined || filters.length === 0 && outcomes === ""
+  ) return undefined;
   const { where, values } = statement(among, [
     ...bounds,
     ["request_id >=", first],
@@ -315,10 +327,10 @@ async function walkEnd(
  * for the index and checks the other for each call.
  */
 function walked(
-  { among, first, above, bounds, filters }: CallWalk,
+  { among, first, above, bounds, filters, outcomes }: CallWalk,
   endId: string | undefined,
 ): ReturnType<typeof statement> {
-  return statement(among, [
+  return statement(among + outcomes, [
     ...bounds,
     ["request_id >=", endId ?? first],
     ["request_id <", above],

@@ -19,6 +19,26 @@ export function dayNumber(field: string, text: string): number {
   return ms / DAY_MS;
 }
 
+/** Whether a text is an hour of a range, such as `2026-11-21T13:00`. */
+export function isRangeHour(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(text);
+}
+
+/** The first moment of a range and its end, Unix milliseconds: of days, the last one is part of it. */
+export function rangeMs(
+  from: string,
+  to: string,
+): { readonly fromMs: number; readonly untilMs: number } {
+  const ms = (field: string, text: string): number =>
+    isRangeHour(text)
+      ? hourNumber(field, `${text}:00Z`) * HOUR_MS
+      : dayNumber(field, text) * DAY_MS;
+  return {
+    fromMs: ms("from", from),
+    untilMs: ms("to", to) + (isRangeHour(to) ? 0 : DAY_MS),
+  };
+}
+
 /** The reverse of {@linkcode dayNumber}. */
 export function dayText(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10);

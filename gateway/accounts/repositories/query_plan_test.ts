@@ -9,7 +9,15 @@ import { openStore } from "../store/open_store.ts";
 import { textOf } from "../store/store.ts";
 
 /** Tables that grow with every call. */
-const LARGE = ["ledger", "usage_daily", "calls", "changes", "failed_attempts"];
+const LARGE = [
+  "ledger",
+  "usage_daily",
+  "calls",
+  "call_hours",
+  "call_days",
+  "changes",
+  "failed_attempts",
+];
 const SCAN = new RegExp(`\\bSCAN (?:${LARGE.join("|")})\\b`);
 
 /** Records the statements of the reports. */
@@ -131,6 +139,32 @@ async function collect(store: Store): Promise<Map<string, SqlValue[]>> {
           ...bounds,
           ...filters,
         });
+      }
+    }
+  }
+  for (const step of ["hour", "day"] as const) {
+    await admin.callsCountedFrom(step);
+    for (const accountId of [{}, { accountId: "a" }]) {
+      for (const keyId of [{}, { keyId: "k" }]) {
+        for (
+          const by of [
+            undefined,
+            "step",
+            "day",
+            "model",
+            "key",
+            "account",
+          ] as const
+        ) {
+          await admin.callHealths({
+            step,
+            fromMs: 0,
+            toMs: 86_400_000,
+            ...accountId,
+            ...keyId,
+            ...(by === undefined ? {} : { by, ids: ["k"] }),
+          });
+        }
       }
     }
   }

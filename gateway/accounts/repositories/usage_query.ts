@@ -18,9 +18,9 @@ export interface UsageQuery extends PageRequest {
   readonly model?: string;
   /** Usage of this end user, by the client's own id. */
   readonly user?: string;
-  /** First day in UTC, inclusive, such as `2026-11-21`. */
+  /** First day in UTC, such as `2026-11-21`; or first hour, such as `2026-11-21T13:00`. */
   readonly fromDay?: string;
-  /** Last day in UTC, inclusive. */
+  /** Last day in UTC; or the hour at which it ends. */
   readonly toDay?: string;
   /** Fields to group by; absent: by day. */
   readonly by?: readonly UsageGroup[];

@@ -3,10 +3,15 @@
  *
  * @module
  */
-import { dayNumber } from "./days.ts";
+import { invalidField } from "../../../translate/model/error.ts";
+import { DAY_MS } from "../ledger/calendar_window.ts";
+import { HOUR_MS } from "../store/usage_rows.ts";
+import { isRangeHour, rangeMs } from "./days.ts";
 import { orUnavailable, type RepositoryContext } from "./repository.ts";
 import type { SqlRow, SqlValue } from "../store/store.ts";
 import type { UsageGroup, UsageQuery } from "./usage_query.ts";
+
+const FIRST_DAY = "1970-01-01";
 
 /** The columns that hold the groups. */
 export const USAGE_COLUMNS: Readonly<Record<UsageGroup, string>> = {
@@ -49,17 +54,24 @@ export function selectUsage(
   const put = (value: SqlValue): string => `$${values.push(value)}`;
   const conditions: string[] = [];
   const isOfUsers = isByUser(query, by);
-  const time = by.includes("hour") ? "hour" : "day";
-  const perDay = time === "hour" ? 24 : 1;
-  if (fromDay !== undefined) {
-    conditions.push(
-      `${time} >= ${put(dayNumber("from", fromDay) * perDay)}`,
+  const hasHours = [fromDay, toDay].some((one = "") => isRangeHour(one));
+  if (isOfUsers && hasHours) {
+    throw invalidField(
+      "from",
+      "usage of end users is kept by day: expected a day such as 2026-11-21",
     );
   }
+  const time = by.includes("hour") || hasHours ? "hour" : "day";
+  const stepMs = time === "hour" ? HOUR_MS : DAY_MS;
+  const { fromMs, untilMs } = rangeMs(
+    fromDay ?? FIRST_DAY,
+    toDay ?? FIRST_DAY,
+  );
+  if (fromDay !== undefined) {
+    conditions.push(`${time} >= ${put(fromMs / stepMs)}`);
+  }
   if (toDay !== undefined) {
-    conditions.push(
-      `${time} < ${put((dayNumber("to", toDay) + 1) * perDay)}`,
-    );
+    conditions.push(`${time} < ${put(untilMs / stepMs)}`);
   }
   for (
     const [column, value] of [

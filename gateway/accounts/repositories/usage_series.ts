@@ -80,7 +80,9 @@ export async function usageSeries(
     context,
     selection,
     [
-      step,
+      step === "day" && selection.table === "usage_hours"
+        ? "hour / 24 AS day"
+        : step,
       `CASE WHEN ${column} IN ${
         context.store.dialect.texts(Number(names))
       } THEN ${column} END AS name`,

@@ -11,7 +11,7 @@ import {
   firstCallId,
 } from "../calls/call_record.ts";
 import { outcomeOf } from "../calls/outcome.ts";
-import { countCalls, removeOldCounts } from "./call_minute_rows.ts";
+import { countCalls, removeOldCounts } from "./call_count_rows.ts";
 import {
   insertFailedAttempts,
   removeOldAttempts,
@@ -62,9 +62,9 @@ export async function insertCalls(
     found.filter(({ status }) => status !== null)
       .map((row) => textOf(row, "request_id")),
   );
-  await Promise.all([
-    replaced.length === 0 ? undefined : sql.all(
-      `DELETE FROM calls WHERE request_id IN ${dialect.texts(1)}`,
+  const [removed] = await Promise.all([
+    replaced.length === 0 ? [] : sql.all(
+      `DELETE FROM calls WHERE request_id IN ${dialect.texts(1)} RETURNING *`,
       [JSON.stringify(replaced.map((row) => textOf(row, "request_id")))],
     ),
     insertRows(sql, dialect, INTO, records.map(rowOf)),
@@ -75,12 +75,7 @@ export async function insertCalls(
       ? records
       : records.filter(({ requestId }) => !written.has(requestId)))
       .map((record) => [record, 1] as const),
-    ...replaced.map((row) =>
-      [
-        { requestId: textOf(row, "request_id"), ended: textOf(row, "ended") },
-        -1,
-      ] as const
-    ),
+    ...removed.map((row) => [callFrom(row), -1] as const),
   ]);
   for (const [id, count] of further) {
     await sql.all("UPDATE calls SET more = more + $1 WHERE request_id = $2", [
@@ -176,17 +171,15 @@ export function lostCall(
 /** Corrects the record of a call whose process is not dead, until that process writes its own. */
 export async function correctCall(
   sql: Sql,
+  dialect: SqlDialect,
   call: ReservedCall,
   charge: Charge,
 ): Promise<void> {
-  const record = {
-    ...lostCall(call, charge),
-    ended: charge.ended,
-    estimated: charge.estimated,
-  };
-  await sql.all(
+  const lost = lostCall(call, charge);
+  const record = { ...lost, ended: charge.ended, estimated: charge.estimated };
+  const corrected = await sql.all(
     `UPDATE calls SET ended = $2, micro_usd = $3, detail = $4, outcome = $5
-     WHERE request_id = $1 AND ended = 'lost'`,
+     WHERE request_id = $1 AND ended = 'lost' RETURNING request_id`,
     [
       record.requestId,
       record.ended,
@@ -195,18 +188,22 @@ export async function correctCall(
       outcomeOf(record),
     ],
   );
+  if (corrected.length === 0) return;
+  await countCalls(sql, dialect, [[lost, -1], [record, 1]]);
 }
 
 const REMOVED_CALLS = 200;
 
 /**
- * Removes some of the oldest records: those beyond `maxRows`, and those before `oldestMs`. Returns
+ * Removes some of the oldest records: those beyond `maxRows`, and those before `oldestMs`; counts by hour
+ * before `oldestHoursMs`. Returns
  * their number; 0: none is left to remove.
  */
 export async function removeOldCalls(
   sql: Sql,
   oldestMs: number,
   maxRows: number,
+  oldestHoursMs: number = oldestMs,
 ): Promise<number> {
   const [count] = await sql.all("SELECT rows_kept FROM call_count");
   const excess = count === undefined ? 0 : intOf(count, "rows_kept") - maxRows;
@@ -219,12 +216,12 @@ export async function removeOldCalls(
       ? ["req_~", Math.min(excess, REMOVED_CALLS)]
       : [firstCallId(oldestMs), REMOVED_CALLS],
   );
-  await removeOldCounts(sql, oldestMs);
+  const counts = await removeOldCounts(sql, oldestMs, oldestHoursMs);
   const attempts = await removeOldAttempts(sql, oldestMs, REMOVED_CALLS);
   if (removed.length > 0) {
     await sql.all("UPDATE call_count SET rows_kept = rows_kept - $1", [
       removed.length,
     ]);
   }
-  return removed.length + attempts;
+  return removed.length + counts + attempts;
 }

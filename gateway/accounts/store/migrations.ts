@@ -556,6 +556,23 @@ export const MIGRATIONS: readonly Migration[] = [
     ) {strict}`,
     `INSERT INTO writers (id, least_version) VALUES (1, 0)`,
   ],
+  [
+    // Calls by day and hour of their arrival, as call_minutes, of each key and model; with an empty
+    // key_id of each account, and with an empty account_id too of all of them.
+    ...["day", "hour"].flatMap((step) => [
+      `CREATE TABLE call_${step}s (
+        account_id TEXT NOT NULL,
+        key_id TEXT NOT NULL,
+        ${step} INTEGER NOT NULL,
+        model TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        first_token INTEGER NOT NULL,
+        calls INTEGER NOT NULL,
+        PRIMARY KEY (account_id, key_id, ${step}, model, outcome, first_token)
+      ) {strict}{rowless}`,
+      `CREATE INDEX call_${step}s_${step} ON call_${step}s (${step})`,
+    ]),
+  ],
 ];
 
 /** The schema version from which on `writers` exists. */

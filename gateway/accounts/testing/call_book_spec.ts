@@ -10,8 +10,13 @@ import { type CallBook, openCallBook } from "../calls/call_book.ts";
 import { CALL, type CallRecord, firstCallId } from "../calls/call_record.ts";
 import { outcomeOf } from "../calls/outcome.ts";
 import { type Admin, createAdmin } from "../repositories/admin.ts";
+import type { CallHealthQuery } from "../repositories/call_health.ts";
 import type { CallQuery } from "../repositories/call_report.ts";
-import { insertCalls } from "../store/call_rows.ts";
+import {
+  correctCall,
+  insertCalls,
+  removeOldCalls,
+} from "../store/call_rows.ts";
 import { migrate } from "../store/migrate.ts";
 import { MIGRATIONS } from "../store/migrations.ts";
 import { insertRow, rowOf } from "../store/record_rows.ts";
@@ -21,6 +26,7 @@ import { type TestClock, testClock } from "./open_test_accounts.ts";
 import type { TestStore } from "./stores.ts";
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 interface Bench {
@@ -337,6 +343,129 @@ export function callBookSpec(kind: TestStore): void {
     assert.equal(outcomes.lost, 0);
     assert.ok(Math.abs((firstTokenMs?.p95 ?? 0) - 100) <= 10);
     await book.close();
+  });
+
+  test("calls are counted by hour and day, of all accounts, of each, and of its keys and models", async ({ store, clock }) => {
+    const admin = createAdmin({
+      store,
+      now: clock.now,
+      onChange: () => {},
+      knowsModel: () => true,
+    });
+    const hour = Math.floor(clock.ms / HOUR_MS) * HOUR_MS;
+    const made: readonly CallRecord[] = [
+      record(hour, { accountId: "a", keyId: "k", firstTokenMs: 100 }),
+      record(hour + HOUR_MS, { accountId: "a", keyId: "l", model: "n" }),
+      record(hour, { accountId: "b", keyId: "m", ended: "failed" }),
+      record(hour, {
+        accountId: "b",
+        keyId: "m",
+        model: "invented",
+        ended: "refused",
+        code: "model_not_found",
+        status: 404,
+      }),
+    ];
+    await store.write((sql) => insertCalls(sql, store.dialect, made));
+    const counts = async (
+      query: Partial<CallHealthQuery> & Pick<CallHealthQuery, "by">,
+    ): Promise<Record<string, unknown>> =>
+      Object.fromEntries(
+        [
+          ...await admin.callHealths({
+            step: "hour",
+            fromMs: hour,
+            toMs: hour + 2 * HOUR_MS,
+            ...query,
+          }),
+        ].map(([name, { calls, outcomes }]) => [
+          name,
+          { calls, failed: outcomes.cut ?? 0 },
+        ]),
+      );
+    const first = String(hour / HOUR_MS);
+    assert.deepEqual(await counts({ by: "step" }), {
+      [first]: { calls: 3, failed: 1 },
+      [hour / HOUR_MS + 1]: { calls: 1, failed: 0 },
+    });
+    assert.deepEqual(await counts({ by: "account", ids: ["a", "b"] }), {
+      a: { calls: 2, failed: 0 },
+      b: { calls: 2, failed: 1 },
+    });
+    assert.deepEqual(await counts({ by: "key", ids: ["k"], accountId: "a" }), {
+      k: { calls: 1, failed: 0 },
+    });
+    assert.deepEqual(await counts({ by: "model", accountId: "a" }), {
+      [made[0]?.model ?? ""]: { calls: 1, failed: 0 },
+      n: { calls: 1, failed: 0 },
+    });
+    // Names that no model has are counted without a name.
+    assert.ok(!("invented" in await counts({ by: "model" })));
+    const day = Math.floor(hour / DAY_MS) * DAY_MS;
+    const ofDays = await admin.callHealths({
+      step: "day",
+      fromMs: day,
+      toMs: day + 2 * DAY_MS,
+      accountId: "a",
+    });
+    assert.equal(ofDays.get("")?.calls, 2);
+    assert.ok(Math.abs((ofDays.get("")?.firstTokenMs?.p50 ?? 0) - 100) <= 10);
+    assert.equal(await admin.callsCountedFrom("hour"), hour);
+    // A correction moves a lost call to its outcome.
+    const lost = record(hour, { accountId: "c", keyId: "o", ended: "lost" });
+    const { status: _, ...without } = lost;
+    await store.write((sql) => insertCalls(sql, store.dialect, [without]));
+    await store.write((sql) =>
+      correctCall(
+        sql,
+        store.dialect,
+        {
+          requestId: lost.requestId,
+          accountId: "c",
+          keyId: "o",
+          model: lost.model ?? "",
+          inputTokens: 1,
+          maxOutputTokens: 1,
+          price: { input: 1, cacheRead: 1, cacheWrite: 1, output: 1 },
+          reservedMicroUsd: 1,
+          reservedTokens: 2,
+          atMs: hour,
+        },
+        {
+          tokens: { input: 1, cacheRead: 0, cacheWrite: 0, output: 1 },
+          reasoningTokens: 0,
+          estimated: false,
+          ended: "complete",
+          costMicroUsd: 1,
+        },
+      )
+    );
+    const health = await admin.callHealths({
+      step: "hour",
+      fromMs: hour,
+      toMs: hour + HOUR_MS,
+      accountId: "c",
+      by: "step",
+    });
+    assert.deepEqual(health.get(first)?.outcomes, { lost: 0, complete: 1 });
+    // Hours go first.
+    for (;;) {
+      const removed = await store.write((sql) =>
+        removeOldCalls(sql, hour - DAY_MS, 100, hour + HOUR_MS)
+      );
+      if (removed === 0) break;
+    }
+    assert.equal(await admin.callsCountedFrom("hour"), hour + HOUR_MS);
+    assert.equal(await admin.callsCountedFrom("day"), day);
+    // Old counts go with the records.
+    for (;;) {
+      const removed = await store.write((sql) =>
+        removeOldCalls(sql, hour + 2 * DAY_MS, 100)
+      );
+      if (removed === 0) break;
+    }
+    assert.equal(await admin.callsCountedFrom("hour"), undefined);
+    assert.equal(await admin.callsCountedFrom("day"), undefined);
   });
 
   Deno.test(`${kind.name}: records of before the outcomes are found by theirs`, async () => {

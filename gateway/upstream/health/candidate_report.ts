@@ -19,6 +19,8 @@ export interface CandidateReport {
   readonly since: string | null;
   /** End of the cooldown that the upstream asked for, in ISO 8601; null if there is none. */
   readonly resting_until: string | null;
+  /** When an open breaker lets a call through as a probe; absent: it is not open. */
+  readonly probe_at?: string;
   /** The vendor's credential fails; absent while its source works. */
   readonly credential?: {
     /** False: no call can be made; true: an earlier key or token is still valid. */
@@ -38,15 +40,19 @@ export function candidateReports(
   return candidates.map(({ model, name, health, credential }) => {
     const { usable, failure } = credential.state();
     const sinceMs = health.sinceMs(nowMs);
+    const state = health.state(nowMs);
     const coolingDownUntilMs = health.coolingDownUntilMs(nowMs);
     return {
       model: model.id,
       upstream: name,
-      state: health.state(nowMs),
+      state,
       since: sinceMs === 0 ? null : new Date(sinceMs).toISOString(),
       resting_until: coolingDownUntilMs === undefined
         ? null
         : new Date(coolingDownUntilMs).toISOString(),
+      ...(state === "open"
+        ? { probe_at: new Date(health.availableAtMs()).toISOString() }
+        : {}),
       ...(failure === undefined ? {} : {
         credential: {
           usable,

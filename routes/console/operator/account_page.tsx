@@ -19,6 +19,7 @@ import { TextField } from "../parts/field.tsx";
 import { chargesText, ledgerLink, usageLink } from "../parts/figure_links.ts";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { LimitCards } from "../parts/limit_cards.tsx";
+import { recentHealth } from "../parts/recent_health.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { Distance, Moment } from "../parts/moment.tsx";
 import { AccountState } from "./account_state.tsx";
@@ -185,6 +186,12 @@ export async function accountPage(
           </form>
         </section>
       </div>
+      {await recentHealth(admin, {
+        scope: { accountId: account.id },
+        base: BASE,
+        nowMs: atMs,
+        account: account.id,
+      })}
       {await keysCard(admin, account.id, atMs)}
       {await peopleCards(admin, account.id, visit, atMs)}
     </>,

@@ -9,7 +9,14 @@ import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
-import { ApiError } from "../../../translate/model/error.ts";
+import { checked } from "../../../translate/model/schema.ts";
+import {
+  IMPORT_COLUMNS,
+  type ImportReply,
+  importReply,
+  MAX_IMPORT_CHARS,
+  MAX_IMPORT_LINES,
+} from "../../../gateway/admin/account_import.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { runAdminOperation } from "../http/operations.ts";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
@@ -18,19 +25,11 @@ import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
 import { problemOf, problemSentence } from "../parts/problem_words.ts";
 import { AccountLink } from "./account_link.tsx";
-import {
-  BULK_COLUMNS,
-  type BulkLine,
-  MAX_BULK_LINES,
-  planBulk,
-} from "./bulk_plan.ts";
 
 const NAV = "/console/operator/accounts";
 const PATH = `${NAV}/many`;
 const EXAMPLE =
   "account,name,plan,top_up_usd,key\nsearch,Search team,team,20,laptop of Robin";
-/** Largest file, in bytes. */
-const MAX_FILE_BYTES = 512 * 1024;
 
 /** The form, what its file would do, and what it did. */
 export const BULK_PAGES: readonly OperatorPageRoute[] = [
@@ -46,7 +45,7 @@ export const BULK_PAGES: readonly OperatorPageRoute[] = [
     area: "operator",
     method: "POST",
     path: PATH,
-    maxFileBytes: MAX_FILE_BYTES,
+    maxFileBytes: MAX_IMPORT_CHARS,
     again: formPage,
     handle: (context, visit) =>
       visit.form.get("confirmed") === "yes"
@@ -87,8 +86,8 @@ function formPage(context: RouteContext, visit: Visit): HttpReply {
         Or paste it
         <small>
           Columns:{" "}
-          {BULK_COLUMNS.join(", ")}; only account is needed, a new account needs
-          a plan. At most {countText(MAX_BULK_LINES)} lines.
+          {IMPORT_COLUMNS.join(", ")}; only account is needed, a new account
+          needs a plan. At most {countText(MAX_IMPORT_LINES)} lines.
         </small>
         <textarea
           name="text"
@@ -102,7 +101,7 @@ function formPage(context: RouteContext, visit: Visit): HttpReply {
         >
           {entered(visit, "text") || textOf(visit)}
         </textarea>
-        <FieldProblem visit={visit} name="text" />
+        <FieldProblem visit={visit} name="file" />
       </label>
       <div class="acts">
         <button class="main" type="submit">Show what it would do</button>
@@ -117,14 +116,39 @@ function textOf({ form }: Visit): string {
   return file.trim() === "" ? form.get("text") ?? "" : file;
 }
 
+type Line = ImportReply["data"][number];
+
+/** Runs the operation of the API. */
+async function imported(
+  context: RouteContext,
+  visit: Visit,
+  once?: string,
+): Promise<ImportReply> {
+  return checked(
+    importReply,
+    await runAdminOperation(context, visit, "importAccounts", {
+      body: { file: textOf(visit), apply: once !== undefined },
+      ...compact({
+        idempotencyKey: once === undefined
+          ? undefined
+          : `${visit.session.id}:${once}`,
+      }),
+    }),
+  );
+}
+
+function errorText({ error }: Line): string {
+  return error === null ? "" : problemSentence(problemOf({
+    message: error.message,
+    details: error.column === null ? {} : { param: error.column },
+  }));
+}
+
 async function showPlan(
   context: RouteContext,
   visit: Visit,
 ): Promise<HttpReply> {
-  const text = textOf(visit);
-  const lines = await planBulk(context.gateway.admin, text);
-  const wrong = lines.filter(({ problem }) => problem !== undefined).length;
-  const steps = lines.reduce((sum, one) => sum + one.steps.length, 0);
+  const { data, changes, failed } = await imported(context, visit);
   return bulkPage(
     context,
     visit,
@@ -133,29 +157,29 @@ async function showPlan(
         <FormToken visit={visit} />
         <OnceField />
         <input type="hidden" name="confirmed" value="yes" />
-        <textarea name="text" hidden readOnly>{text}</textarea>
+        <textarea name="text" hidden readOnly>{textOf(visit)}</textarea>
         <p role="status">
-          {wrong > 0
-            ? `${countText(wrong)} of ${
-              countText(lines.length)
+          {failed > 0
+            ? `${countText(failed)} of ${
+              countText(data.length)
             } lines are wrong: correct them first.`
-            : steps === 0
+            : changes === 0
             ? "Everything is so already: nothing would be changed."
-            : `${countText(steps)} changes in ${
-              countText(lines.length)
+            : `${countText(changes)} changes in ${
+              countText(data.length)
             } lines.`}
         </p>
         <div class="acts">
-          {wrong > 0 || steps === 0
+          {failed > 0 || changes === 0
             ? null
             : <button class="main" type="submit">Do it</button>}
           <a class="button" href={PATH}>Another file</a>
         </div>
       </form>
       <section class="card">
-        <DataTable<BulkLine>
+        <DataTable<Line>
           name="What it would do"
-          rows={lines}
+          rows={data}
           columns={[
             { name: "Line", number: true, cell: ({ line }) => countText(line) },
             {
@@ -166,16 +190,16 @@ async function showPlan(
             {
               name: "What",
               wraps: true,
-              cell: ({ problem, steps: own }) =>
-                problem !== undefined
+              cell: (line) =>
+                line.error !== null
                   ? (
                     <>
-                      <span class="tag bad">wrong</span> {problem}
+                      <span class="tag bad">wrong</span> {errorText(line)}
                     </>
                   )
-                  : own.length === 0
+                  : line.changes.length === 0
                   ? <span class="soft">nothing, it is so already</span>
-                  : own.map(({ text }) => <div key={text}>{text}</div>),
+                  : line.changes.map((text) => <div key={text}>{text}</div>),
             },
           ]}
         />
@@ -184,29 +208,15 @@ async function showPlan(
   );
 }
 
-/** A line after it was done. */
-interface DoneLine {
-  readonly line: BulkLine;
-  readonly problem?: string;
-  /** The text of its new key; null: it was shown before. */
-  readonly key?: string | null;
-}
-
 async function run(context: RouteContext, visit: Visit): Promise<HttpReply> {
-  const lines = await planBulk(context.gateway.admin, textOf(visit));
-  const once = visit.form.get("idempotency_key") ?? crypto.randomUUID();
-  const done: DoneLine[] = [];
-  for (const line of lines) {
-    done.push(
-      line.problem === undefined
-        ? await runLine(context, visit, line, once)
-        : { line, problem: line.problem },
-    );
-  }
-  const keys = done.flatMap(({ line, key }) =>
-    typeof key === "string" ? [`${line.account},${key}`] : []
+  const { data, failed } = await imported(
+    context,
+    visit,
+    visit.form.get("idempotency_key") || crypto.randomUUID(),
   );
-  const failed = done.filter(({ problem }) => problem !== undefined).length;
+  const keys = data.flatMap(({ account, key }) =>
+    key === null ? [] : [`${account},${key}`]
+  );
   return bulkPage(
     context,
     visit,
@@ -232,30 +242,35 @@ async function run(context: RouteContext, visit: Visit): Promise<HttpReply> {
         </section>
       )}
       <section class="card">
-        <DataTable<DoneLine>
+        <DataTable<Line>
           name="What was done"
-          rows={done}
+          rows={data}
           columns={[
+            { name: "Line", number: true, cell: ({ line }) => countText(line) },
             {
               name: "Account",
               wraps: true,
-              cell: ({ line }) => <AccountLink accountId={line.account} />,
+              cell: ({ account }) => <AccountLink accountId={account} />,
             },
             {
               name: "Outcome",
               wraps: true,
-              cell: ({ problem, line, key }) =>
-                problem !== undefined
+              cell: (line) =>
+                line.error !== null
                   ? (
                     <>
-                      <span class="tag bad">failed</span> {problem}
+                      <span class="tag bad">failed</span> {errorText(line)}
                     </>
                   )
                   : (
                     <>
-                      <span class="tag ok">done</span>{" "}
-                      {line.steps.map(({ text }) => text).join("; ")}
-                      {key === null ? " (its key was shown before)" : ""}
+                      <span class="tag ok">done</span> {line.changes.join("; ")}
+                      {line.key === null &&
+                          line.changes.some((text) =>
+                            text.startsWith("issue the key")
+                          )
+                        ? " (its key was shown before)"
+                        : ""}
                     </>
                   ),
             },
@@ -267,30 +282,4 @@ async function run(context: RouteContext, visit: Visit): Promise<HttpReply> {
       </section>
     </>,
   );
-}
-
-async function runLine(
-  context: RouteContext,
-  visit: Visit,
-  line: BulkLine,
-  once: string,
-): Promise<DoneLine> {
-  let key: string | null | undefined;
-  try {
-    for (const { operationId, id, body } of line.steps) {
-      const reply = await runAdminOperation(context, visit, operationId, {
-        body,
-        ...compact({ id }),
-        idempotencyKey:
-          `${visit.session.id}:${once}:${line.line}:${operationId}`,
-      });
-      if (operationId === "issueKey") {
-        key = typeof reply["key"] === "string" ? reply["key"] : null;
-      }
-    }
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    return { line, problem: problemSentence(problemOf(error)) };
-  }
-  return { line, ...compact({ key }) };
 }

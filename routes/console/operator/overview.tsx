@@ -18,12 +18,12 @@ import { countText, decimalsOf, Money } from "../parts/money.tsx";
 import { seeOther } from "../http/see_other.ts";
 import { usagePlot } from "../parts/usage_plot.tsx";
 import { invalidField } from "../../../translate/model/error.ts";
-import { healthTable } from "./health.tsx";
+import { HealthTable } from "../parts/health_table.tsx";
 import {
-  HEALTH_MEASURES,
-  type HealthMeasure,
-  healthPlot,
-} from "./health_plot.tsx";
+  CALL_MEASURES,
+  type CallMeasure,
+  callPlot,
+} from "../parts/call_plot.tsx";
 import { NoticeLines, noticesOf } from "./notices.tsx";
 import { FullestLimits } from "./fullest_limits.tsx";
 import { AccountLink } from "./account_link.tsx";
@@ -48,9 +48,10 @@ export const OPERATOR_OVERVIEW_ROUTES: readonly OperatorPageRoute[] = [
 ];
 
 const BASE = "/console/operator";
-const HOUR_MS = 60 * 60 * 1000;
+const MINUTE_MS = 60 * 1000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-const HEALTH_NAMES: readonly HealthMeasure[] = ["errors", "first_token"];
+const MEASURES: readonly CallMeasure[] = ["errors", "calls", "first_token"];
 
 async function overviewPage(
   context: RouteContext,
@@ -60,9 +61,9 @@ async function overviewPage(
   const { admin } = gateway;
   const nowMs = gateway.now();
   const shown = query.get("show") || "errors";
-  const measure = HEALTH_NAMES.find((one) => one === shown);
+  const measure = MEASURES.find((one) => one === shown);
   if (measure === undefined) {
-    throw invalidField("show", `must be ${HEALTH_NAMES.join(" or ")}`);
+    throw invalidField("show", `must be ${MEASURES.join(", ")}`);
   }
   const day = (atMs: number): string =>
     new Date(atMs).toISOString().slice(0, 10);
@@ -81,33 +82,57 @@ async function overviewPage(
   const underWay = sumOf(processes, ({ calls }) => calls.under_way);
   const { data: [audit] } = await admin.audits.list({ limit: 1 });
   const held = await admin.fullestLimits(10);
+  const hourMs = (Math.floor(nowMs / HOUR_MS) + 1) * HOUR_MS;
+  const minutesOf = async (name: string, minutes: number) => {
+    const toMs = (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS;
+    const fromMs = toMs - minutes * MINUTE_MS;
+    const minute = (ms: number): string =>
+      new Date(ms).toISOString().slice(0, 16);
+    return {
+      name,
+      filters: { from: minute(fromMs), to: minute(toMs) },
+      health: await admin.callHealth(fromMs, toMs),
+    };
+  };
   return page(
     context,
     visit,
     { title: "Overview", nav: "/console/operator/" },
     <>
       <NoticeLines notices={await noticesOf(gateway)} />
-      {await healthTable(admin, nowMs)}
+      <section class="card">
+        <h2>Health</h2>
+        <HealthTable
+          base={BASE}
+          rows={[
+            await minutesOf("Last hour", 60),
+            await minutesOf("Last day", 24 * 60),
+          ]}
+        />
+      </section>
       <section class="card">
         <div class="head">
-          <h2>{HEALTH_MEASURES[measure]}, last day by hour</h2>
+          <h2>{CALL_MEASURES[measure]}, last day by hour</h2>
           <p class="acts">
-            {HEALTH_NAMES.map((one) => (
+            {MEASURES.map((one) => (
               <a
                 key={one}
                 href={`/console/operator/?show=${one}`}
                 aria-current={one === measure ? "true" : undefined}
               >
-                {HEALTH_MEASURES[one]}
+                {CALL_MEASURES[one]}
               </a>
             ))}
           </p>
         </div>
-        {await healthPlot(
+        {await callPlot(
           admin,
-          measure,
-          (Math.floor(nowMs / HOUR_MS) + 1) * HOUR_MS,
-          24,
+          {
+            step: "hour",
+            fromMs: hourMs - 24 * HOUR_MS,
+            toMs: hourMs,
+          },
+          { measure, base: BASE },
         )}
       </section>
       <div class="cards">

@@ -141,7 +141,9 @@ function Candidates(
           name: "Breaker",
           sort: sorting.link("breaker", "only"),
           isFirst: true,
-          cell: (one) => <Breaker candidate={one} processes={processes} />,
+          cell: (one) => (
+            <Breaker candidate={one} processes={processes} nowMs={nowMs} />
+          ),
         },
         {
           name: "Since",
@@ -193,22 +195,34 @@ function Candidates(
 }
 
 function Breaker(
-  { candidate: { worst, problemsIn }, processes }: {
+  { candidate: { worst, problemsIn }, processes, nowMs }: {
     readonly candidate: MergedCandidate;
     readonly processes: number;
+    readonly nowMs: number;
   },
 ): JSX.Element {
   const [kind, name] = worst.state === "closed"
     ? ["ok", "closed"]
     : worst.state === "open"
     ? ["bad", "open"]
-    : ["warn", "probing"];
+    : ["warn", "half open"];
   return (
-    <span class={`tag ${kind}`}>
-      {worst.state === "closed" || processes === 1
-        ? name
-        : `${name} in ${problemsIn} of ${processes}`}
-    </span>
+    <>
+      <span class={`tag ${kind}`}>
+        {worst.state === "closed" || processes === 1
+          ? name
+          : `${name} in ${problemsIn} of ${processes}`}
+      </span>
+      {worst.state === "half_open"
+        ? ", the next call probes it"
+        : worst.probe_at === undefined
+        ? ""
+        : (
+          <>
+            , probe <Distance atMs={Date.parse(worst.probe_at)} nowMs={nowMs} />
+          </>
+        )}
+    </>
   );
 }
 

@@ -8,7 +8,7 @@
 import type { JSX } from "../jsx.d.ts";
 import { callTimeMs } from "../../../gateway/accounts/calls/call_record.ts";
 import {
-  OUTCOME_NAMES,
+  OUTCOME_FILTERS,
   outcomeOf,
 } from "../../../gateway/accounts/calls/outcome.ts";
 import type {
@@ -122,7 +122,7 @@ const CHOSEN: readonly Filter[] = [
     of: "choice",
     name: "outcome",
     title: "Ended",
-    choices: OUTCOME_NAMES.map((one) => [one, outcomeText(one)]),
+    choices: OUTCOME_FILTERS.map((one) => [one, outcomeText(one)]),
   },
   { of: "text", name: "status", title: "Status" },
   { of: "text", name: "code", title: "Reason" },

@@ -33,6 +33,7 @@ import { cutText, DataTable, Foreign } from "../parts/data_table.tsx";
 import { chargesText, ledgerLink, usageLink } from "../parts/figure_links.ts";
 import { Forecast, forecastOf } from "../parts/forecast.tsx";
 import { page } from "../parts/layout.tsx";
+import { recentHealth } from "../parts/recent_health.tsx";
 import { LimitCards, Opens } from "../parts/limit_cards.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { durationText, Moment } from "../parts/moment.tsx";
@@ -157,6 +158,9 @@ async function overviewPage(
             })}
           </section>
         )}
+      {calls.length === 0
+        ? null
+        : await recentHealth(admin, { scope, base: "/console", nowMs })}
       <LastCalls calls={calls} />
     </>,
   );

@@ -13,14 +13,17 @@ import type {
   LedgerEntry,
 } from "../../../gateway/accounts/records.ts";
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
-import type { UsageLine } from "../../../gateway/accounts/repositories/usage_report.ts";
+import type {
+  UsageLine,
+  UsageTotals,
+} from "../../../gateway/accounts/repositories/usage_report.ts";
 import type { AccountVisit, Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { invalidField } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { csvOf, csvReply } from "../csv/csv.ts";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
-import { ledgerLink } from "../parts/figure_links.ts";
+import { chargesText, ledgerLink } from "../parts/figure_links.ts";
 import { Forecast, forecastOf, monthOf } from "../parts/forecast.tsx";
 import { keyNames } from "../parts/key_names.ts";
 import { type Filter, filteredPage } from "../parts/filters.tsx";
@@ -86,7 +89,7 @@ interface Statement {
   readonly topUps: readonly LedgerEntry[];
   readonly byModel: readonly UsageLine[];
   readonly byKey: readonly UsageLine[];
-  readonly charged: { readonly microUsd: number; readonly requests: number };
+  readonly charged: UsageTotals;
   /** Balances of the account and of single models together. */
   readonly openingMicroUsd: number;
   readonly closingMicroUsd: number;
@@ -237,7 +240,7 @@ export async function statementPage(
                 topUps.reduce((sum, { microUsd }) => sum + microUsd, 0),
               ],
               [
-                `Charged for ${countText(charged.requests)} calls`,
+                chargesText(charged.requests),
                 0 - charged.microUsd,
               ],
               [
@@ -292,19 +295,21 @@ export async function statementPage(
           </section>
         )}
         <Lines
-          title="By model"
+          heading="Model"
           lines={byModel}
           charged={charged}
           nameOf={({ model }) => <Foreign text={model ?? ""} />}
         />
         <Lines
-          title="By key"
+          heading="Key"
           lines={byKey}
           charged={charged}
           nameOf={({ keyId = "" }) => (
             <>
               <Foreign text={names.get(keyId) ?? keyId} />
-              <code class="id">{keyId}</code>
+              {(names.get(keyId) ?? keyId) === keyId
+                ? null
+                : <code class="id">{keyId}</code>}
             </>
           )}
         />
@@ -316,20 +321,23 @@ export async function statementPage(
 const SHOWN = 200;
 
 function Lines(
-  { title, lines, charged, nameOf }: {
-    readonly title: string;
+  { heading, lines, charged, nameOf }: {
+    /** Heading of the column that names the lines. */
+    readonly heading: string;
     readonly lines: readonly UsageLine[];
     readonly charged: Statement["charged"];
     nameOf(line: UsageLine): JSX.Element;
   },
 ): JSX.Element | null {
-  const tokens = (
+  const title = `By ${heading.toLowerCase()}`;
+  const count = (
     name: string,
-    of: (line: UsageLine) => number,
+    of: (line: Statement["charged"]) => number,
   ): Column<UsageLine> => ({
     name,
     number: true,
     cell: (line) => countText(of(line)),
+    sum: countText(of(charged)),
   });
   return lines.length === 0 ? null : (
     <section class="card">
@@ -338,17 +346,13 @@ function Lines(
         name={title}
         rows={lines.slice(0, SHOWN)}
         columns={[
-          { name: title.slice(3), wraps: true, cell: nameOf, sum: "Sum" },
-          {
-            ...tokens("Calls", ({ requests }) => requests),
-            sum: countText(charged.requests),
-          },
-          tokens(
+          { name: heading, wraps: true, cell: nameOf, sum: "Sum" },
+          count("Charges", ({ requests }) => requests),
+          count(
             "Tokens in",
-            (line) =>
-              line.inputTokens + line.cacheReadTokens + line.cacheWriteTokens,
+            (of) => of.inputTokens + of.cacheReadTokens + of.cacheWriteTokens,
           ),
-          tokens("Tokens out", ({ outputTokens }) => outputTokens),
+          count("Tokens out", ({ outputTokens }) => outputTokens),
           {
             name: "Cost",
             number: true,

@@ -9,7 +9,9 @@
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";
 import { ROLL_UP_SUMS } from "../../../gateway/accounts/records.ts";
-import type { Measure } from "../../../gateway/accounts/repositories/usage_series.ts";
+import { rangeMs } from "../../../gateway/accounts/repositories/days.ts";
+import type { UsageLine } from "../../../gateway/accounts/repositories/usage_report.ts";
+import { CALL_HOURS_DAYS } from "../../../gateway/accounts/store/call_count_rows.ts";
 import type { UsageQuery } from "../../../gateway/accounts/repositories/usage_query.ts";
 import {
   type AccountScope,
@@ -25,7 +27,21 @@ import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { cacheUses } from "../parts/cache_savings.ts";
 import { csvOf, csvReply } from "../csv/csv.ts";
 import { named } from "../csv/named.ts";
-import { MEASURES, usagePlot } from "../parts/usage_plot.tsx";
+import {
+  CALL_MEASURES,
+  type CallMeasure,
+  callPlot,
+} from "../parts/call_plot.tsx";
+import { countOf, HealthTable } from "../parts/health_table.tsx";
+import { Moment } from "../parts/moment.tsx";
+import {
+  countsGroups,
+  healthQuery,
+  stepFor,
+  usageHealth,
+  withHealth,
+} from "../parts/usage_health.ts";
+import { MEASURES, stepOf, usagePlot } from "../parts/usage_plot.tsx";
 import {
   callsLink,
   type FigureFilters,
@@ -89,7 +105,8 @@ function ownPage(
   return usagePage(context, visit, scopeOf(visit.holder), "/console");
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
 /** Groups of one report, the most that there can be: each report walks over all rows. */
 const GROUPS = 1000;
 
@@ -132,7 +149,8 @@ function chosenOf(
   const last = daysOf(gateway.now());
   const from = query.get("from") || last.from;
   const to = query.get("to") || last.to;
-  if (Date.parse(from) > Date.parse(to)) {
+  const { fromMs, untilMs } = rangeMs(from, to);
+  if (fromMs >= untilMs) {
     throw invalidField("to", "must not be before from");
   }
   return {
@@ -161,19 +179,30 @@ function usageQueryOf(
   };
 }
 
-const MEASURE_NAMES: readonly Measure[] = ["cost", "tokens", "charges"];
+/** What the plot can show: sums of charges, and counts of calls. */
+const SHOWN = { ...MEASURES, ...CALL_MEASURES } as const;
+type Shown = keyof typeof SHOWN;
+// The object has exactly these keys.
+const SHOWN_NAMES = Object.keys(SHOWN) as readonly Shown[];
 
-/** The ranges that one press chooses: name, first day, last day. */
+function isOfCalls(shown: Shown): shown is CallMeasure {
+  return shown in CALL_MEASURES;
+}
+
+/** The ranges that one press chooses: name, first day or hour, and the last day or the end. */
 function rangesOf(
   nowMs: number,
 ): readonly (readonly [name: string, from: string, to: string])[] {
   const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+  const hour = (ms: number): string =>
+    `${new Date(ms).toISOString().slice(0, "2026-11-21T13".length)}:00`;
   const now = new Date(nowMs);
   const month = (months: number, date: number): string =>
     day(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, date));
   return [
+    ["24 h", hour(nowMs - 23 * HOUR_MS), hour(nowMs + HOUR_MS)],
     ["Today", day(nowMs), day(nowMs)],
-    ["2 d", day(nowMs - DAY_MS), day(nowMs)],
+    ["3 d", day(nowMs - 2 * DAY_MS), day(nowMs)],
     ["7 d", day(nowMs - 6 * DAY_MS), day(nowMs)],
     ["30 d", day(nowMs - 29 * DAY_MS), day(nowMs)],
     ["This month", month(0, 1), day(nowMs)],
@@ -232,9 +261,9 @@ export async function usagePage(
         throw invalidField("at", "is no model of this gateway");
       }
       const shown = query.get("show") || "cost";
-      const measure = MEASURE_NAMES.find((one) => one === shown);
+      const measure = SHOWN_NAMES.find((one) => one === shown);
       if (measure === undefined) {
-        throw invalidField("show", `must be ${MEASURE_NAMES.join(", ")}`);
+        throw invalidField("show", `must be ${SHOWN_NAMES.join(", ")}`);
       }
       const usage = usageQueryOf(filters, scope);
       requireOneAccount(by, usage);
@@ -244,7 +273,23 @@ export async function usagePage(
         USAGE_ORDERS,
         by === "day" ? "-group" : "-cost",
       );
-      const rows = shownLines(report, by, sorting);
+      const nowMs = context.gateway.now();
+      const charged = shownLines(report, by, sorting);
+      const health = by === "user" || usage.user !== undefined
+        ? undefined
+        : await usageHealth(admin, usage, {
+          by,
+          lines: report.data,
+          shown: charged,
+          nowMs,
+        });
+      const rows = health === undefined || health.others.length === 0
+        ? charged
+        : shownLines(
+          { data: [...report.data, ...health.others] },
+          by,
+          sorting,
+        );
       const names = by === "key"
         ? await keyNames(admin, scope, rows.map(({ keyId = "" }) => keyId))
         : new Map<string, string>();
@@ -253,7 +298,7 @@ export async function usagePage(
       return (
         <>
           <p class="acts">
-            {rangesOf(context.gateway.now()).map(([name, from, to]) => (
+            {rangesOf(nowMs).map(([name, from, to]) => (
               <a
                 href={`${
                   usageLink(base, { ...filters, from, to }, by)
@@ -319,7 +364,32 @@ export async function usagePage(
             </Sum>
             <Sum name="Tokens out">{countText(totals.outputTokens)}</Sum>
           </div>
-          {totals.requests === 0
+          {health === undefined
+            ? (
+              <p class="note">
+                Calls, errors and first token are not counted by end user:
+                without one they are here.
+              </p>
+            )
+            : health.all.calls === 0
+            ? null
+            : (
+              <section class="card">
+                <h2>Health</h2>
+                <HealthTable
+                  base={base}
+                  rows={[{ name: "These days", filters, health: health.all }]}
+                />
+              </section>
+            )}
+          {health?.lacksBeforeMs === undefined ? null : (
+            <p class="note warn">
+              Calls, errors and first token are counted from{" "}
+              <Moment atMs={health.lacksBeforeMs} />{" "}
+              on: those of earlier calls are not known, or no longer kept.
+            </p>
+          )}
+          {totals.requests === 0 && (health?.all.calls ?? 0) === 0
             ? (
               <section class="card">
                 <p>
@@ -338,33 +408,49 @@ export async function usagePage(
               <>
                 <section class="card">
                   <div class="head">
-                    <h2>{MEASURES[measure]}</h2>
+                    <h2>{SHOWN[measure]}</h2>
                     <p class="acts">
-                      {MEASURE_NAMES.map((one) => (
+                      {SHOWN_NAMES.filter((one) =>
+                        health !== undefined || !isOfCalls(one)
+                      ).map((one) => (
                         <a
                           href={`${usageLink(base, filters, by)}&show=${one}`}
                           aria-current={one === measure ? "true" : undefined}
                         >
-                          {MEASURES[one]}
+                          {SHOWN[one]}
                         </a>
                       ))}
                     </p>
                   </div>
-                  {await usagePlot(admin, usage, {
-                    measure,
-                    nowMs: context.gateway.now(),
-                    by,
-                    scope,
-                    base,
-                    ...(report.next === undefined
-                      ? { lines: report.data }
-                      : {}),
-                  })}
+                  {isOfCalls(measure)
+                    ? await callPlot(
+                      admin,
+                      healthQuery(
+                        usage,
+                        stepFor(usage) === "hour" ? "hour" : stepOf(
+                          rangeMs(filters.from, filters.to),
+                          nowMs,
+                          CALL_HOURS_DAYS - 1,
+                        ),
+                      ),
+                      { measure, base, filters, nowMs },
+                    )
+                    : await usagePlot(admin, usage, {
+                      measure,
+                      nowMs,
+                      by,
+                      scope,
+                      base,
+                      ...(report.next === undefined
+                        ? { lines: report.data }
+                        : {}),
+                    })}
                 </section>
                 <section class="card">
                   <UsageTable
                     report={report}
                     rows={rows}
+                    health={health}
                     by={by}
                     sorting={sorting}
                     names={names}
@@ -436,25 +522,58 @@ export function usageCsv(
   const query = usageQueryOf(filters, scope);
   requireOneAccount(by, query);
   const { admin } = context.gateway;
+  const lines = allPages(
+    (page) => admin.usage({ ...query, by: [by], ...page }),
+    { limit: GROUPS },
+  );
+  const name = `usage-${filters.from}-${filters.to}-by-${by}`
+    .replaceAll(":", "");
+  const idsOf = ({ keyId, accountId }: UsageLine) => ({
+    key: by === "key" ? keyId : undefined,
+    account: by === "account" ? accountId : undefined,
+  });
+  const columns = [
+    by,
+    ...(by === "key" || by === "account" ? [`${by}_name`] : []),
+    ...USAGE_COLUMNS,
+  ];
+  if (!countsGroups(by, query)) {
+    return csvReply(
+      name,
+      csvOf(
+        columns,
+        named(admin, lines, idsOf),
+        ({ item, names }) => ({ ...usageJson(item), ...names }),
+      ),
+    );
+  }
   return csvReply(
-    `usage-${filters.from}-${filters.to}-by-${by}`,
+    name,
     csvOf(
-      [
-        by,
-        ...(by === "key" || by === "account" ? [`${by}_name`] : []),
-        ...USAGE_COLUMNS,
-      ],
+      [...columns, ...HEALTH_COLUMNS],
       named(
         admin,
-        allPages((page) => admin.usage({ ...query, by: [by], ...page }), {
-          limit: GROUPS,
-        }),
-        ({ keyId, accountId }) => ({
-          key: by === "key" ? keyId : undefined,
-          account: by === "account" ? accountId : undefined,
-        }),
+        withHealth(admin, query, by, lines),
+        ({ line }) => idsOf(line),
       ),
-      ({ item, names }) => ({ ...usageJson(item), ...names }),
+      ({ item: { line, health }, names }) => ({
+        ...usageJson(line),
+        ...names,
+        calls: health.calls,
+        refused_calls: countOf(health, "refused"),
+        failed_calls: countOf(health, "failed"),
+        first_token_p50_ms: health.firstTokenMs?.p50 ?? null,
+        first_token_p95_ms: health.firstTokenMs?.p95 ?? null,
+      }),
     ),
   );
 }
+
+/** Counts of calls beside the sums of charges, where they are known. */
+const HEALTH_COLUMNS: readonly string[] = [
+  "calls",
+  "refused_calls",
+  "failed_calls",
+  "first_token_p50_ms",
+  "first_token_p95_ms",
+];

@@ -14,6 +14,8 @@ const WORDS: Readonly<Record<string, string>> = {
   upstream_failed: "vendor failed",
   gateway_failed: "gateway failed",
   caller_left: "client left",
+  refused: "any refusal",
+  failed: "any error",
 };
 
 /** An outcome for people: `refused by limit`. */

@@ -19,6 +19,7 @@ const LABELS: Readonly<Record<string, string>> = {
   last_four: "Last four characters",
   days: "Ends",
   text: "File",
+  top_up_usd: "Top-up",
 };
 
 /** `spend_per_day_micro_usd`: Spend per day. */
@@ -30,7 +31,12 @@ export function labelOf(field: string): string {
 }
 
 /** The problem of an error, at the field of the form that it is about. */
-export function problemOf({ message, details }: ApiError): Problem {
+export function problemOf(
+  { message, details }: {
+    readonly message: string;
+    readonly details: Pick<ApiError["details"], "param">;
+  },
+): Problem {
   const param = details.param ?? /^(\w+): /.exec(message)?.[1];
   if (param === undefined) return { text: wordsOf(message, false) };
   const base = param.replace(/[.[].*$/s, "");

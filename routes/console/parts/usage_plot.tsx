@@ -17,6 +17,7 @@ import type {
   UsageQuery,
 } from "../../../gateway/accounts/repositories/usage_query.ts";
 import type { UsageLine } from "../../../gateway/accounts/repositories/usage_report.ts";
+import { rangeMs } from "../../../gateway/accounts/repositories/days.ts";
 import type { AccountScope } from "../../../gateway/admin/account_scope.ts";
 import { callsLink, ledgerLink } from "./figure_links.ts";
 import { cutText } from "./data_table.tsx";
@@ -38,6 +39,18 @@ export const MEASURES: Readonly<Record<Measure, string>> = {
   charges: "Charges",
 };
 
+/** What a bar covers: an hour of a short range whose hours are kept, else a day. */
+export function stepOf(
+  { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
+  nowMs: number,
+  keptDays: number = HOURS_KEPT_DAYS,
+): Step {
+  return untilMs - fromMs <= HOURLY_DAYS * DAY_MS &&
+      fromMs > nowMs - keptDays * DAY_MS
+    ? "hour"
+    : "day";
+}
+
 /** Bars of days, or of hours where the range is short, stacked by model, key or account. */
 export async function usagePlot(
   admin: Admin,
@@ -55,11 +68,9 @@ export async function usagePlot(
   },
 ): Promise<JSX.Element> {
   const group = by === "key" || by === "account" ? by : "model";
-  const fromMs = Date.parse(query.fromDay);
-  const toMs = Date.parse(query.toDay);
-  const step = toMs - fromMs < HOURLY_DAYS * DAY_MS &&
-      fromMs > nowMs - HOURS_KEPT_DAYS * DAY_MS && query.user === undefined
-    ? "hour"
+  const { fromMs, untilMs } = rangeMs(query.fromDay, query.toDay);
+  const step = query.user === undefined
+    ? stepOf({ fromMs, untilMs }, nowMs)
     : "day";
   const { series: shown, hasOthers, sums } = await admin.usageSeries({
     ...query,
@@ -89,7 +100,7 @@ export async function usagePlot(
       name={`${MEASURES[measure]} by ${step}${isMoney ? " in dollars" : ""}`}
       series={series}
       valueText={isMoney ? scaleText : countText}
-      bars={[...timesOf(fromMs, Math.min(toMs + DAY_MS, nowMs), step)].map(
+      bars={[...timesOf(fromMs, Math.min(untilMs, nowMs), step)].map(
         (time) => {
           const values = sums.get(time) ?? none;
           const hour = (ms: number): string =>

@@ -12,9 +12,18 @@ import type {
   UsageReport,
   UsageTotals,
 } from "../../../gateway/accounts/repositories/usage_report.ts";
+import type { OutcomeGroup } from "../../../gateway/accounts/calls/outcome.ts";
+import type { CallHealth } from "../../../gateway/accounts/repositories/call_health.ts";
+import type { UsageHealth } from "./usage_health.ts";
 import type { CacheUse } from "./cache_savings.ts";
 import { type Column, DataTable, Foreign } from "./data_table.tsx";
-import { type FigureFilters, ledgerLink, usageLink } from "./figure_links.ts";
+import {
+  callsLink,
+  type FigureFilters,
+  ledgerLink,
+  usageLink,
+} from "./figure_links.ts";
+import { countOf, FirstToken } from "./health_table.tsx";
 import { countText, decimalsOf, Money } from "./money.tsx";
 import { sorted, type Sorting } from "./sorting.ts";
 
@@ -28,7 +37,7 @@ const MAX_LINES = 100;
  * render than other requests should wait.
  */
 export function shownLines(
-  { data }: UsageReport,
+  { data }: Pick<UsageReport, "data">,
   by: UsageBy,
   sorting: Pick<Sorting<UsageOrder>, "by" | "isDescending">,
 ): readonly UsageLine[] {
@@ -109,12 +118,71 @@ function cacheColumns(
   ];
 }
 
+function healthColumns(
+  { all, of }: Required<Pick<UsageHealth, "all" | "of">>,
+  base: string,
+  filters: FigureFilters,
+  filtersOf: (line: UsageLine) => FigureFilters,
+): readonly Column<UsageLine>[] {
+  const count = (
+    health: CallHealth,
+    group: OutcomeGroup | undefined,
+    own: FigureFilters,
+  ): Children => (
+    <a
+      href={callsLink(
+        base,
+        group === undefined ? own : { ...own, outcome: group },
+      )}
+    >
+      {countText(group === undefined ? health.calls : countOf(health, group))}
+    </a>
+  );
+  const column = (
+    name: string,
+    group?: OutcomeGroup,
+  ): Column<UsageLine> => ({
+    name,
+    number: true,
+    cell: (line) => count(of(line), group, filtersOf(line)),
+    sum: count(all, group, filters),
+  });
+  return [
+    column("Calls"),
+    column("Refused", "refused"),
+    column("Errors", "failed"),
+    {
+      name: "First token p50, p95",
+      cell: (line) => (
+        <FirstToken
+          health={of(line)}
+          href={callsLink(base, filtersOf(line))}
+        />
+      ),
+      sum: <FirstToken health={all} href={callsLink(base, filters)} />,
+    },
+  ];
+}
+
 /** Lines with their sum. */
 export function UsageTable(
-  { report, rows, by, sorting, names, base, filters, hasLedger, caches }: {
+  {
+    report,
+    rows,
+    health,
+    by,
+    sorting,
+    names,
+    base,
+    filters,
+    hasLedger,
+    caches,
+  }: {
     readonly report: UsageReport;
     /** See {@linkcode shownLines}. */
     readonly rows: readonly UsageLine[];
+    /** How their calls went; absent: that is not counted. */
+    readonly health?: UsageHealth | undefined;
     readonly by: UsageBy;
     readonly sorting: Sorting<UsageOrder>;
     readonly names: ReadonlyMap<string, string>;
@@ -145,8 +213,13 @@ export function UsageTable(
   const filtersOf = (line: UsageLine): FigureFilters => ({
     ...filters,
     ...compact({
-      from: line.day,
-      to: line.day,
+      // Of the first and the last day a range of hours has a part.
+      from: line.day !== undefined && filters.from.startsWith(line.day)
+        ? filters.from
+        : line.day,
+      to: line.day !== undefined && filters.to.startsWith(line.day)
+        ? filters.to
+        : line.day,
       account: line.accountId,
       key: line.keyId,
       model: line.model,
@@ -210,6 +283,12 @@ export function UsageTable(
               )
               : countText(totals.requests),
           },
+          ...(health?.of === undefined ? [] : healthColumns(
+            { all: health.all, of: health.of },
+            base,
+            filters,
+            filtersOf,
+          )),
           {
             name: "Input",
             sort: sorting.link("input", "first"),
@@ -269,13 +348,18 @@ export function UsageTable(
           },
         ]}
       />
+      {health === undefined || health.of !== undefined ? null : (
+        <p class="soft">
+          Calls, errors and first token of each key: choose an account.
+        </p>
+      )}
       {caches === undefined ? null : (
         <p class="soft">
           Saved: tokens read from caches at today's price of the prompt less
           their own, less what writes cost more than it.
         </p>
       )}
-      {report.next === undefined && rows.length === data.length
+      {report.next === undefined && rows.length >= data.length
         ? null
         : (
           <p class="soft">

@@ -79,7 +79,7 @@ export async function measureBeside(
       makeKey(url, accountId),
       makeKey(url),
     ]);
-    const told = { url, key: caller, everyMs: EVERY_MS };
+    const told = { url, key: caller, everyMs: EVERY_MS, stream: false };
     // The first calls compile code.
     await callAll(calls, { ...told, seconds: 3 });
     let alone = NaN;

@@ -130,6 +130,7 @@ export async function runHostile(
     key: keys[0],
     seconds,
     everyMs: RIGHT_EVERY_MS,
+    stream: true,
   };
   const fromMs = Date.now();
   await rightCalls.send(told);

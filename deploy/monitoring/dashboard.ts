@@ -263,6 +263,14 @@ const ROWS: readonly (readonly [string, readonly Panel[]])[] = [
       queries: [query(`gateway_store_up{${M}}`, "{{instance}}")],
     },
     {
+      title: "Read replica, seconds behind",
+      description: "Only where DATABASE_READ_URL is set.",
+      unit: "s",
+      queries: [
+        query(`gateway_read_replica_lag_seconds{${M}}`, "{{instance}}"),
+      ],
+    },
+    {
       title: "Processor",
       unit: "percentunit",
       queries: [

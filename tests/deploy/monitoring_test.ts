@@ -108,8 +108,11 @@ const OF_REPLICA = [
   "gateway_read_replica_lag_seconds",
 ];
 
-/** What the panels show of failures, which a gateway without them has no series of. */
-const EMPTY_PANELS = ["Breakers that are not closed"];
+/** What the panels show of failures and of a replica, which a gateway without them has no series of. */
+const EMPTY_PANELS = [
+  "Breakers that are not closed",
+  "Read replica, seconds behind",
+];
 
 Deno.test({
   name:

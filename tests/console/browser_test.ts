@@ -418,6 +418,8 @@ browserTest(
   "usage shows the same sums far east and far west",
   async (browser, gateway) => {
     await fill(gateway);
+    // Otherwise they are written a second later, between the two pages.
+    await gateway.accounts.calls?.flush();
     const manage = await visit(
       gateway.url,
       "manage",

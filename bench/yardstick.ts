@@ -19,7 +19,7 @@ import {
   measureJob,
   type Sample,
 } from "./measure.ts";
-import { measureMemory, type MemoryRow } from "./memory.ts";
+import { LATER_SECONDS, measureMemory, type MemoryRow } from "./memory.ts";
 import { OptionsError, parseOptions, type PipelineOptions } from "./options.ts";
 import { pin } from "./pinning.ts";
 import { DEFAULT_PLAN } from "./reply_plan.ts";
@@ -237,7 +237,7 @@ class Course {
     }
     print("memory");
     const memories = await Promise.all(
-      installed.slice(1).map((one) => measureMemory(one)),
+      installed.slice(1).map((one) => measureMemory(one, LATER_SECONDS, true)),
     );
     return rows.map((row, at) => {
       const memory = memories[at];

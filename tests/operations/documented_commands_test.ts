@@ -30,8 +30,13 @@ Deno.test("the commands of docs/billing.md work in their order, and so does the 
   );
   assert.ok(lines.length >= 6);
   assert.equal(backups.length, 1);
+  const [file = ""] = await commands(
+    "docs/billing.md",
+    /^```csv\n(account,[^`]+)```$/gm,
+  );
   const flags = await taskFlags("admin");
   const folder = await Deno.makeTempDir();
+  await Deno.writeTextFile(`${folder}/accounts.csv`, file);
   let keyId = "";
   try {
     for (const line of [...lines, ...backups]) {

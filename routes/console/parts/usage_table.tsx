@@ -128,16 +128,12 @@ function healthColumns(
     health: CallHealth,
     group: OutcomeGroup | undefined,
     own: FigureFilters,
-  ): Children => (
-    <a
-      href={callsLink(
-        base,
-        group === undefined ? own : { ...own, outcome: group },
-      )}
-    >
-      {countText(group === undefined ? health.calls : countOf(health, group))}
-    </a>
-  );
+  ): Children => {
+    const calls = group === undefined ? health.calls : countOf(health, group);
+    if (calls === 0) return countText(calls);
+    const filters = group === undefined ? own : { ...own, outcome: group };
+    return <a href={callsLink(base, filters)}>{countText(calls)}</a>;
+  };
   const column = (
     name: string,
     group?: OutcomeGroup,

@@ -114,7 +114,17 @@ function pagesOf(
       "upstreams",
       "reconcile",
     ]
-    : [...both, "models", "connect", "try", "access"];
+    : [
+      // An account's own pages have no such parameter.
+      ...both.map((page) =>
+        page.replace(`account=${accountId}&`, "")
+          .replace(`&account=${accountId}`, "")
+      ),
+      "models",
+      "connect",
+      "try",
+      "access",
+    ];
 }
 
 /** Asks every page and export of a gateway that runs on the store, and prints what it took. */

@@ -336,7 +336,7 @@ export async function* textPieces(
 
 /** Smaller pieces are joined: the platform reads each into a buffer of 64 KiB, however little arrives. */
 const LEAST_PIECE_BYTES = 16 * 1024;
-const NO_ROOM = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
 
 /**
  * The pieces of a body as they arrive, decompressed, small ones joined.
@@ -360,31 +360,38 @@ export async function* bodyPieces(
   }, limits.timeoutMs);
   let size = 0;
   let isRead = false;
-  let room = NO_ROOM;
-  let used = 0;
+  /** A small piece as it arrived, or several in `room`. */
+  let waiting: Uint8Array = NO_BYTES;
+  let room: Uint8Array | undefined;
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (timedOut) throw tooSlow();
       if (done) {
         isRead = true;
-        if (used > 0) yield room.subarray(0, used);
+        if (waiting.length > 0) yield waiting;
         return;
       }
       size += value.length;
       if (size > limits.maxBytes) throw tooLarge(limits.maxBytes);
-      if (used > 0 && used + value.length > LEAST_PIECE_BYTES) {
-        yield room.subarray(0, used);
-        used = 0;
-        room = NO_ROOM;
+      if (
+        waiting.length > 0 && waiting.length + value.length > LEAST_PIECE_BYTES
+      ) {
+        yield room === undefined ? waiting.slice() : waiting;
+        waiting = NO_BYTES;
+        room = undefined;
       }
-      if (value.length >= LEAST_PIECE_BYTES) {
-        yield value;
-        continue;
+      if (value.length >= LEAST_PIECE_BYTES) yield value;
+      // Most bodies are one small piece, which is not copied.
+      else if (waiting.length === 0) waiting = value;
+      else {
+        if (room === undefined) {
+          room = new Uint8Array(LEAST_PIECE_BYTES);
+          room.set(waiting);
+        }
+        room.set(value, waiting.length);
+        waiting = room.subarray(0, waiting.length + value.length);
       }
-      if (room === NO_ROOM) room = new Uint8Array(LEAST_PIECE_BYTES);
-      room.set(value, used);
-      used += value.length;
     }
   } catch (error) {
     if (error instanceof ApiError) throw error;

@@ -92,8 +92,7 @@ interface Arrangement {
 /**
  * Runs the benchmark; `--processes=1,2,4` sets the numbers of processes, and `--load=shared` or
  * `--load=each` chooses one load of the two. `--accounts=1,1000` and `--delay=0,5` set the numbers of accounts and the
- * distances of a Postgres server. Returns the exit code: 1 when a reply is wrong, 2 for
- * an invalid flag.
+ * distances of a Postgres server. Returns the exit code: 1 when a reply is wrong.
  */
 export async function runCores(
   flags: readonly string[],
@@ -165,13 +164,9 @@ export async function runCores(
     );
     return 0;
   } catch (error) {
-    if (error instanceof WrongReply) {
-      print(error.message);
-      return 1;
-    }
-    if (!(error instanceof OptionsError)) throw error;
+    if (!(error instanceof WrongReply)) throw error;
     print(error.message);
-    return 2;
+    return 1;
   }
 }
 

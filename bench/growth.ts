@@ -10,7 +10,7 @@ import type { BenchContext } from "./bench.ts";
 import { startChild } from "./child.ts";
 import { openCpuClock } from "./cpu_time.ts";
 import { type Instruments, measure } from "./measure.ts";
-import { OptionsError, parseOptions } from "./options.ts";
+import { parseOptions } from "./options.ts";
 import type { Figures } from "./part_result.ts";
 import { DEFAULT_PLAN } from "./reply_plan.ts";
 import { DIRECTIONS, type ExchangeKind, scenarioOf } from "./scenarios.ts";
@@ -83,48 +83,42 @@ function doubled(least: number, times: number): readonly number[] {
   return Array.from({ length: times }, (_, power) => least * 2 ** power);
 }
 
-/** Runs the benchmark. Returns the exit code: 1 when a reply is wrong, 2 for an invalid flag. */
+/** Runs the benchmark. Returns the exit code: 1 when a reply is wrong. */
 export async function runGrowth(
   flags: readonly string[],
   { print, record }: BenchContext,
 ): Promise<number> {
-  try {
-    const { gatewayFolders: [folder = ""], rounds, ms, gatewayFlags } =
-      parseOptions(flags);
-    await using stack = new AsyncDisposableStack();
-    const clock = stack.use(openCpuClock());
-    const mock = stack.use(startChild("mock_upstream.ts"));
-    // The message's shape is defined in mock_upstream.ts.
-    const upstream = await mock.receive() as Upstream;
-    const load = stack.use(startChild("load.ts"));
-    const started = async (kind: TargetKind): Promise<Target> =>
-      stack.use(await stack.use(await kind.prepare(upstream)).start());
-    const instruments = { clock, load };
-    const pipe = await started(rawPipe);
-    const gateway = await started(
-      ownGateway({ folder, denoFlags: gatewayFlags }),
+  const { gatewayFolders: [folder = ""], rounds, ms, gatewayFlags } =
+    parseOptions(flags);
+  await using stack = new AsyncDisposableStack();
+  const clock = stack.use(openCpuClock());
+  const mock = stack.use(startChild("mock_upstream.ts"));
+  // The message's shape is defined in mock_upstream.ts.
+  const upstream = await mock.receive() as Upstream;
+  const load = stack.use(startChild("load.ts"));
+  const started = async (kind: TargetKind): Promise<Target> =>
+    stack.use(await stack.use(await kind.prepare(upstream)).start());
+  const instruments = { clock, load };
+  const pipe = await started(rawPipe);
+  const gateway = await started(
+    ownGateway({ folder, denoFlags: gatewayFlags }),
+  );
+  let wrong = 0;
+  for (const growth of GROWTHS) {
+    const { lines, figures, faults } = await measureGrowth(
+      instruments,
+      growth,
+      { pipe, gateway },
+      { rounds, ms },
     );
-    let wrong = 0;
-    for (const growth of GROWTHS) {
-      const { lines, figures, faults } = await measureGrowth(
-        instruments,
-        growth,
-        { pipe, gateway },
-        { rounds, ms },
-      );
-      for (const line of lines) print(line);
-      for (const row of figures) record?.(row);
-      wrong += faults;
-    }
-    print(
-      wrong === 0 ? "every reply was correct" : `${wrong} replies were WRONG`,
-    );
-    return wrong === 0 ? 0 : 1;
-  } catch (error) {
-    if (!(error instanceof OptionsError)) throw error;
-    print(error.message);
-    return 2;
+    for (const line of lines) print(line);
+    for (const row of figures) record?.(row);
+    wrong += faults;
   }
+  print(
+    wrong === 0 ? "every reply was correct" : `${wrong} replies were WRONG`,
+  );
+  return wrong === 0 ? 0 : 1;
 }
 
 /** The measurements of one direction on one target. */

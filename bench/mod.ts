@@ -12,6 +12,7 @@ import { runCores } from "./cores.ts";
 import { runGrowth } from "./growth.ts";
 import { ledger } from "./ledger.ts";
 import { live } from "./live.ts";
+import { OptionsError } from "./options.ts";
 import { runPipeline } from "./pipeline.ts";
 import { partResult } from "./part_result.ts";
 import { reportLines } from "./report.ts";
@@ -90,7 +91,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["soak", soak],
 ]);
 
-/** Runs the benchmark that the arguments name. Returns its exit code; 2 for an unknown name. */
+/** Runs the benchmark that the arguments name. Returns its exit code; 2 for an unknown name or an invalid flag. */
 export async function runBench(
   args: readonly string[],
   context: BenchContext,
@@ -108,11 +109,17 @@ export async function runBench(
     }
     return 2;
   }
-  if (file === undefined) return await bench.run(context, flags) ?? 0;
-  const { record, text } = partResult(name);
-  const code = await bench.run({ ...context, record }, flags) ?? 0;
-  await Deno.writeTextFile(file, text());
-  return code;
+  try {
+    if (file === undefined) return await bench.run(context, flags) ?? 0;
+    const { record, text } = partResult(name);
+    const code = await bench.run({ ...context, record }, flags) ?? 0;
+    await Deno.writeTextFile(file, text());
+    return code;
+  } catch (error) {
+    if (!(error instanceof OptionsError)) throw error;
+    context.print(error.message);
+    return 2;
+  }
 }
 
 const JSON_FLAG = "--json=";

@@ -62,10 +62,19 @@ Deno.test("cores measures two processes on one store", async () => {
   }
 });
 
-Deno.test("cores refuses a number of processes that is none", async () => {
-  const { code, lines } = await run("cores", "--processes=1,x");
-  assert.equal(code, 2);
-  assert.match(lines[0] ?? "", /--processes/);
+Deno.test("a benchmark refuses an invalid flag by its name", async () => {
+  for (
+    const [name = "", flag = "", named = ""] of [
+      ["cores", "--processes=1,x", "--processes"],
+      ["yardstick", "--rounds=x", "--rounds"],
+      ["techniques", "--seconds=x", "--seconds"],
+      ["growth", "--nonsense", "nonsense"],
+    ]
+  ) {
+    const { code, lines } = await run(name, flag);
+    assert.equal(code, 2);
+    assert.ok(lines[0]?.includes(named), lines[0]);
+  }
 });
 
 Deno.test("ledger prints a line for each store and concurrency, and reports that Postgres is skipped", async () => {

@@ -8,7 +8,7 @@ import type { BenchContext } from "./bench.ts";
 import { startChild } from "./child.ts";
 import { openCpuClock } from "./cpu_time.ts";
 import { measureMemory } from "./memory.ts";
-import { OptionsError, parseOptions, type PipelineOptions } from "./options.ts";
+import { parseOptions } from "./options.ts";
 import { cellLines, memoryLines } from "./report.ts";
 import {
   type InstalledTarget,
@@ -62,19 +62,12 @@ function technique({ name, about }: typeof TECHNIQUES[number]): TargetKind {
   };
 }
 
-/** Runs the benchmark. Returns the exit code: 1 when a reply is wrong, 2 for an invalid flag. */
+/** Runs the benchmark. Returns the exit code: 1 when a reply is wrong. */
 export async function runTechniques(
   flags: readonly string[],
   { print, record }: BenchContext,
 ): Promise<number> {
-  let options: PipelineOptions;
-  try {
-    options = parseOptions(flags);
-  } catch (error) {
-    if (!(error instanceof OptionsError)) throw error;
-    print(error.message);
-    return 2;
-  }
+  const options = parseOptions(flags);
   await using stack = new AsyncDisposableStack();
   const clock = stack.use(openCpuClock());
   const mock = stack.use(startChild("mock_upstream.ts"));

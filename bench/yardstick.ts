@@ -20,7 +20,7 @@ import {
   type Sample,
 } from "./measure.ts";
 import { LATER_SECONDS, measureMemory, type MemoryRow } from "./memory.ts";
-import { OptionsError, parseOptions, type PipelineOptions } from "./options.ts";
+import { parseOptions, type PipelineOptions } from "./options.ts";
 import { pin } from "./pinning.ts";
 import { DEFAULT_PLAN } from "./reply_plan.ts";
 import type { InstalledTarget, RunningTarget } from "./rounds.ts";
@@ -99,20 +99,13 @@ type Part = (result: LoadResult) => Quantiles | undefined;
 
 /**
  * Runs the benchmark, with the flags `--rounds`, `--seconds`, `--quick` and `--peers` of the main
- * one. Returns the exit code: 1 when a reply is wrong, 2 for an invalid flag.
+ * one. Returns the exit code: 1 when a reply is wrong.
  */
 export async function runYardstick(
   flags: readonly string[],
   { print, record, postgresUrl }: BenchContext,
 ): Promise<number> {
-  let options: PipelineOptions;
-  try {
-    options = parseOptions(flags);
-  } catch (error) {
-    if (!(error instanceof OptionsError)) throw error;
-    print(error.message);
-    return 2;
-  }
+  const options = parseOptions(flags);
   await using stack = new AsyncDisposableStack();
   const clock = stack.use(openCpuClock());
   const mock = stack.use(startChild("mock_upstream.ts"));

@@ -21,7 +21,7 @@ import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { LimitCards } from "../parts/limit_cards.tsx";
 import { recentHealth } from "../parts/recent_health.tsx";
 import { countText, Money } from "../parts/money.tsx";
-import { Distance, Moment } from "../parts/moment.tsx";
+import { Distance, LastUsed, Moment } from "../parts/moment.tsx";
 import { AccountState } from "./account_state.tsx";
 import { LimitList } from "./plans.tsx";
 import { ScopeField } from "./scope_field.tsx";
@@ -317,10 +317,9 @@ async function keysCard(
             { name: "Key", cell: ({ hint }) => <code>{hint}</code> },
             {
               name: "Last used",
-              cell: ({ lastUsedAtMs }) =>
-                lastUsedAtMs === undefined
-                  ? <span class="soft">never</span>
-                  : <Distance atMs={lastUsedAtMs} nowMs={nowMs} />,
+              cell: ({ lastUsedAtMs }) => (
+                <LastUsed atMs={lastUsedAtMs} nowMs={nowMs} />
+              ),
             },
             {
               name: "Limits of its own",

@@ -19,7 +19,7 @@ import { fileQuery, filteredPage } from "../parts/filters.tsx";
 import { usageLink } from "../parts/figure_links.ts";
 import { byOffset, listCsv } from "../csv/list_csv.ts";
 import { countText, decimalsOf, Money } from "../parts/money.tsx";
-import { Distance } from "../parts/moment.tsx";
+import { LastUsed } from "../parts/moment.tsx";
 import { offsetOf, sortingOf } from "../parts/sorting.ts";
 import { recordBody, RecordInputs } from "../parts/record_form.tsx";
 import { newRecordPages } from "./new_record.tsx";
@@ -224,10 +224,9 @@ async function listPage(
                 {
                   name: "Last used",
                   sort: sorting.link("used", "first"),
-                  cell: ({ lastUsedAtMs }) =>
-                    lastUsedAtMs === undefined
-                      ? <span class="soft">never</span>
-                      : <Distance atMs={lastUsedAtMs} nowMs={nowMs} />,
+                  cell: ({ lastUsedAtMs }) => (
+                    <LastUsed atMs={lastUsedAtMs} nowMs={nowMs} />
+                  ),
                 },
                 {
                   name: "Under way",

@@ -15,7 +15,7 @@ import { keyForms } from "../pages/key_changes.tsx";
 import { keyPage } from "../pages/key_page.tsx";
 import { KEY_PART, KeyMeters, KeyState } from "../pages/keys.tsx";
 import { byOffset, listCsv } from "../csv/list_csv.ts";
-import { Distance, Moment } from "../parts/moment.tsx";
+import { LastUsed, Moment } from "../parts/moment.tsx";
 import { runAdminOperation } from "../http/operations.ts";
 import { offsetOf, sortingOf } from "../parts/sorting.ts";
 import { fileQuery, type Filter, filteredPage } from "../parts/filters.tsx";
@@ -174,10 +174,9 @@ async function listPage(
                 {
                   name: "Last used",
                   sort: sorting.link("used", "first"),
-                  cell: ({ lastUsedAtMs }) =>
-                    lastUsedAtMs === undefined
-                      ? <span class="soft">never</span>
-                      : <Distance atMs={lastUsedAtMs} nowMs={nowMs} />,
+                  cell: ({ lastUsedAtMs }) => (
+                    <LastUsed atMs={lastUsedAtMs} nowMs={nowMs} />
+                  ),
                 },
                 {
                   name: "Limits of its own",

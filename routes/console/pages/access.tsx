@@ -22,7 +22,7 @@ import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { listCsv } from "../csv/list_csv.ts";
 import { seeOther } from "../http/see_other.ts";
 import { countText } from "../parts/money.tsx";
-import { Distance, Moment } from "../parts/moment.tsx";
+import { Distance, LastUsed, Moment } from "../parts/moment.tsx";
 import { NewSecret } from "../parts/new_secret.tsx";
 import { operationInput } from "../http/operation_input.ts";
 import { administrationOf, runAccountOperation } from "../http/operations.ts";
@@ -118,10 +118,9 @@ async function accessPage(
               { name: "Scope", cell: (one) => one.scope },
               {
                 name: "Last used",
-                cell: (one) =>
-                  one.lastUsedAtMs === undefined
-                    ? <span class="soft">never</span>
-                    : <Distance atMs={one.lastUsedAtMs} nowMs={nowMs} />,
+                cell: (one) => (
+                  <LastUsed atMs={one.lastUsedAtMs} nowMs={nowMs} />
+                ),
               },
               {
                 name: "State",

@@ -33,7 +33,7 @@ import { ledgerLink } from "../parts/figure_links.ts";
 import { LimitMeter } from "../parts/limit_cards.tsx";
 import { listCsv } from "../csv/list_csv.ts";
 import { countText, decimalsOf, Money } from "../parts/money.tsx";
-import { Distance, Moment } from "../parts/moment.tsx";
+import { Distance, LastUsed, Moment } from "../parts/moment.tsx";
 import { NewSecret } from "../parts/new_secret.tsx";
 import { operationInput } from "../http/operation_input.ts";
 import { runAccountOperation } from "../http/operations.ts";
@@ -224,10 +224,7 @@ function keyColumns(
     {
       name: "Last used",
       sort: sorting.link("used", "first"),
-      cell: (key) =>
-        key.lastUsedAtMs === undefined
-          ? <span class="soft">never</span>
-          : <Distance atMs={key.lastUsedAtMs} nowMs={nowMs} />,
+      cell: (key) => <LastUsed atMs={key.lastUsedAtMs} nowMs={nowMs} />,
     },
     {
       name: "30 days",

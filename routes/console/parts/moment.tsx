@@ -70,3 +70,15 @@ export function Distance(
     </time>
   );
 }
+
+/** When something was last used; absent: never. */
+export function LastUsed(
+  { atMs, nowMs }: {
+    readonly atMs: number | undefined;
+    readonly nowMs: number;
+  },
+): JSX.Element {
+  return atMs === undefined
+    ? <span class="soft">never</span>
+    : <Distance atMs={atMs} nowMs={nowMs} />;
+}

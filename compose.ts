@@ -64,7 +64,7 @@ export interface ComposeOptions {
 }
 
 /** An assembled gateway. The caller closes `gateway.accounts`, `gateway.models`, `gateway.client` and `gateway.otlpMetrics`. */
-export interface Composed {
+interface Composed {
   /** Handles requests through `dispatch` of `routes/mod.ts`. */
   readonly gateway: Gateway;
   /** The opened accounts. */

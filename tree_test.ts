@@ -368,6 +368,24 @@ Deno.test("every file that a page names exists", async () => {
   assert.ok(named > 40, "hardly any path was found");
 });
 
+Deno.test("an export is named in another file too", async () => {
+  const files = new Map<string, number>();
+  const exports: string[] = [];
+  for (const url of await modules(ROOT)) {
+    if (url.pathname.endsWith(".d.ts")) continue;
+    const text = await Deno.readTextFile(url);
+    for (const word of new Set(text.match(/\w+/g))) {
+      files.set(word, (files.get(word) ?? 0) + 1);
+    }
+    const declared = text.matchAll(
+      /^export (?:async )?(?:const|function\*?|class|interface|type) (\w+)/gm,
+    );
+    for (const [, name = ""] of declared) exports.push(name);
+  }
+  assert.ok(exports.length > 2000, "hardly any export was found");
+  assert.deepEqual(exports.filter((name) => files.get(name) === 1), []);
+});
+
 Deno.test("no imports go in a circle, those of types included", async () => {
   const imports = new Map<string, readonly string[]>();
   for (const url of await modules(ROOT)) {

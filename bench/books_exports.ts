@@ -10,7 +10,7 @@ import { readLoopBlocks } from "./loop_probe.ts";
 import { readStoreTimes } from "./store_probe.ts";
 
 /** A running gateway, how it is observed, and what exports are read with. */
-export interface BooksExportsOptions {
+interface BooksExportsOptions {
   /** The gateway's address. */
   readonly url: string;
   readonly pid: number;

@@ -19,7 +19,7 @@ import {
 } from "./targets/programs.ts";
 
 /** The store, and the account, key, call and days whose pages and exports are measured. */
-export interface BooksPagesOptions {
+interface BooksPagesOptions {
   /** Address of the store. */
   readonly databaseUrl: string;
   /** An account with much usage, one of its keys, and one of its calls. */

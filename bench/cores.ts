@@ -28,7 +28,7 @@ import { type OwnGatewayOptions, prepare } from "./targets/own_gateway.ts";
 import type { Address, Target, Upstream } from "./targets/target.ts";
 
 /** Several processes on one store. */
-export interface CoresRow {
+interface CoresRow {
   /** Name of the store. */
   readonly store: string;
   /** Name of the kind of exchange. */
@@ -400,7 +400,7 @@ async function compare(
 }
 
 /** The measurements of one number of processes; one value, or list of shares, per round. */
-export interface CoresRounds {
+interface CoresRounds {
   readonly processes: number;
   readonly apart: boolean;
   readonly connections: number;

@@ -6,7 +6,7 @@
  */
 
 /** The relay. Disposing of it closes all connections. */
-export interface DelayRelay extends AsyncDisposable {
+interface DelayRelay extends AsyncDisposable {
   /** Address of the server through the relay. */
   readonly url: string;
 }

@@ -10,7 +10,7 @@ const CR = 13;
 const LF = 10;
 
 /** A source of bytes, such as a connection. */
-export interface ByteInput {
+interface ByteInput {
   /** Reads available bytes into the buffer and returns their number; null at the end. */
   read(buffer: Uint8Array): Promise<number | null>;
 }

@@ -7,7 +7,7 @@
 import { exitWithStdin, sendMessage } from "./child.ts";
 
 /** The blocks since the last request to the probe. */
-export interface LoopBlocks {
+interface LoopBlocks {
   /** The longest, in milliseconds. */
   readonly longestMs: number;
   /** Number of blocks of more than {@linkcode LONG_MS}. */
@@ -42,7 +42,7 @@ export async function readLoopBlocks(url: string): Promise<LoopBlocks> {
 }
 
 /** A running probe. Disposing of it stops it. */
-export interface LoopProbe extends AsyncDisposable {
+interface LoopProbe extends AsyncDisposable {
   /** Port on 127.0.0.1. */
   readonly port: number;
 }

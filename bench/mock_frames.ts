@@ -26,7 +26,7 @@ export function textPieces(plan: ReplyPlan): string[] {
 }
 
 /** Frames without HTTP around them, in three parts. */
-export interface StreamFrames {
+interface StreamFrames {
   /** Before the first text. */
   readonly opening: readonly string[];
   /** One per event. */

@@ -24,7 +24,7 @@ export interface PacedReply {
 }
 
 /** A frame with room for a stamp. */
-export interface PacedFrame {
+interface PacedFrame {
   /** Shared by all streams: copy it before stamping. */
   readonly bytes: Uint8Array;
   /** Offset of the stamp. */

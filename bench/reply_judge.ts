@@ -65,7 +65,7 @@ export interface Expected {
 }
 
 /** A problem of a reply. */
-export interface ReplyFault {
+interface ReplyFault {
   /** Description of the problem. */
   readonly text: string;
   /** True when the text is complete and only the end or the usage is missing. */
@@ -73,7 +73,7 @@ export interface ReplyFault {
 }
 
 /** Checks the body of a reply. Returns the first problem; undefined when it is correct. */
-export type ReplyJudge = (
+type ReplyJudge = (
   body: Uint8Array,
   /** Called for every stamped event with its stamp and the offset of its end in the body. */
   onStamp?: (stamp: number, endsAt: number) => void,

@@ -122,7 +122,7 @@ export function memoryLines(memory: readonly MemoryRow[]): readonly string[] {
 }
 
 /** The table of a steady rate of calls; empty without rows. */
-export function steadyLines(rows: readonly SteadyRow[]): readonly string[] {
+function steadyLines(rows: readonly SteadyRow[]): readonly string[] {
   if (rows.length === 0) return [];
   const mib = (bytes: number | undefined): string =>
     bytes === undefined ? "" : (bytes / 2 ** 20).toFixed(0);

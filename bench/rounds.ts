@@ -55,7 +55,7 @@ export interface TargetSet {
 }
 
 /** Number and length of the rounds. */
-export interface RoundsOptions {
+interface RoundsOptions {
   /** Number of rounds, not counting the warm-up before them. */
   readonly rounds: number;
   /** Number of rounds that include paced streams, which take long. */

@@ -13,7 +13,7 @@ import {
 } from "./soak_upstream.ts";
 
 /** Share of calls with a fault of the client or the upstream. */
-export const FAULT_SHARE = 1 / 3;
+const FAULT_SHARE = 1 / 3;
 
 const CLIENT_BEHAVIOURS = [
   "leaves-before",
@@ -48,7 +48,7 @@ export interface SoakTarget {
 }
 
 /** The behaviour of one call of the mixture. */
-export function mixedBehaviour(): string {
+function mixedBehaviour(): string {
   return Math.random() < FAULT_SHARE
     ? FAULTS[Math.floor(Math.random() * FAULTS.length)] ?? "good"
     : "good";

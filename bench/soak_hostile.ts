@@ -29,7 +29,7 @@ const SLOWER = 2;
 const SLACK_MS = 50;
 
 /** What is attacked. */
-export interface HostileSoak {
+interface HostileSoak {
   readonly gateway: SoakGateway;
   /** A process of `right_calls.ts`. */
   readonly rightCalls: Child;
@@ -41,7 +41,7 @@ export interface HostileSoak {
 }
 
 /** What came of it. */
-export interface HostileResult {
+interface HostileResult {
   /** Calls that have a line in the log. */
   readonly calls: number;
   readonly lines: readonly string[];

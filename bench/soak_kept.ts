@@ -30,7 +30,7 @@ const LANES = 48;
 export const KEPT_KINDS: readonly string[] = ["good", ...FAULTS];
 
 /** What is needed to measure. */
-export interface KeptSoak {
+interface KeptSoak {
   /** Whom to call. */
   readonly address: SoakTarget;
   /** Which of {@linkcode KEPT_KINDS}. */

@@ -8,7 +8,7 @@
 import { StatementSync } from "node:sqlite";
 
 /** The statements since the last request to the probe. */
-export interface StoreTimes {
+interface StoreTimes {
   readonly statements: number;
   /** Time of all statements together, in milliseconds. */
   readonly totalMs: number;

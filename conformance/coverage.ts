@@ -7,7 +7,7 @@ import { ALSO_COVERED, EXCLUDED } from "./covered_by.ts";
 import type { Check } from "./suite/check.ts";
 
 /** A sentence, or a row of a table. */
-export interface Sentence {
+interface Sentence {
   /** The heading above it. */
   readonly section: string;
   /** Its words; whitespace is collapsed, list markers are removed. */
@@ -23,7 +23,7 @@ export interface Coverage extends Sentence {
 }
 
 /** The text with collapsed whitespace: the layout of tables does not matter. */
-export function plain(text: string): string {
+function plain(text: string): string {
   return text.replaceAll(/\s+/g, " ").trim();
 }
 

@@ -11,7 +11,7 @@ import { missingNotes, vendorNotes } from "./configuration_notes.ts";
 import { VERSION } from "./version.ts";
 
 /** Values shown in the banner. */
-export interface BannerOptions {
+interface BannerOptions {
   /** Its vendors or the replay are shown, and whether `GATEWAY_KEY` is set. */
   readonly config: Config;
   /** The gateway's address, without a slash at the end. */

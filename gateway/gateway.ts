@@ -44,7 +44,7 @@ import { UnreadBodies } from "./http/unread_body.ts";
 import type { UpstreamClient } from "./upstream/http/http_client.ts";
 
 /** The parts of a gateway. Clock, timers and client are passed in. */
-export interface GatewayParts {
+interface GatewayParts {
   /** Frozen; replaced as a whole when the configuration file changes. */
   readonly config: Config;
   /** Authenticates, reserves and charges. Closed by the code that opened it, like the client. */

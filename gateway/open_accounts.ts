@@ -41,7 +41,7 @@ export type ConfiguredAccounts = OpenedAccounts & {
 };
 
 /** The models by what their calls cost. */
-export interface Prices {
+interface Prices {
   /** The card that counts at a time; undefined for a model without one. */
   readonly price: (model: string, nowMs: number) => RateCard | undefined;
   /** Whether there is such a model, with a price or without. */

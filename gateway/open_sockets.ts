@@ -18,7 +18,7 @@ export interface OpenSocket {
 }
 
 /** The most that may be open. */
-export interface SocketBounds {
+interface SocketBounds {
   readonly all: number;
   readonly perKey: number;
 }

@@ -42,7 +42,7 @@ export type ConfigurationEvent =
   };
 
 /** What a reload needs. */
-export interface ReloadOptions {
+interface ReloadOptions {
   /**
    * Reads the settings and the file again.
    *

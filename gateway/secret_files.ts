@@ -18,7 +18,7 @@ export interface SecretFile {
 }
 
 /** The settings that are in files, and the environment with their values in place of their files. */
-export interface WithSecretFiles {
+interface WithSecretFiles {
   readonly env: Readonly<Record<string, string>>;
   /** Those that could be read. */
   readonly secretFiles: readonly SecretFile[];

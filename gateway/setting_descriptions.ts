@@ -8,7 +8,7 @@ import type { SettingName } from "./setting_forms.ts";
 import { byVendorSetting } from "./upstream/catalogue/vendors.ts";
 
 /** Meaning and default, as Markdown of one line. */
-export interface SettingDescription {
+interface SettingDescription {
   /** What it does. */
   readonly meaning: string;
   /** The default in words, or its value between backquotes. */

@@ -6,7 +6,7 @@
  */
 
 /** The fields of T, each absent rather than undefined. */
-export type Compact<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+type Compact<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** A copy without the fields whose value is undefined. */
 export function compact<const T extends object>(fields: T): Compact<T> {

@@ -10,31 +10,6 @@ import { applyWireVariants, cutCharacters, cutEvery } from "./wire_variants.ts";
 import { bytes, type End, type Script, type ScriptStep } from "./script.ts";
 import { toArrayFrames } from "./encode_generate_content.ts";
 
-/**
- * Parameters that every fixture with a reply accepts, with their meaning. `answer.ts` handles two
- * more: a request for the model in `no-model` or `nor-model` is answered with 404.
- */
-export const DELIVERY_PARAMS: Readonly<Record<string, string>> = {
-  frames:
-    "stop after this many frames, at the latest before the last one; of a whole reply half the body is sent under the full content-length",
-  end: "how to stop: keep-alive (default), fin, rst, no-final-chunk, hold",
-  gate: "wait at this gate, by default before the second frame",
-  at:
-    "the frame that `gate` precedes, counted from 0, or `head`: before the status line",
-  gates: "wait at gate PREFIX:k before each frame k",
-  ms: "milliseconds to wait before each frame",
-  split: "bytes per segment, segments 1-2 ms apart",
-  burst: "send all frames as one segment",
-  crlf: "CR LF line ends",
-  cr: "CR line ends",
-  bom: "byte order mark first",
-  nospace: "no space after the field names",
-  multiline: "each JSON split over two data lines",
-  comments: "a comment before each frame",
-  ids: "an id line in each frame",
-  gzip: "gzip-encoded body",
-};
-
 /** Script for a reply that still has placeholders. */
 export function deliverWritten(
   call: ParsedRequest,

@@ -27,7 +27,7 @@ export type { NeutralBlock, NeutralReply } from "./neutral_reply.ts";
 export { ReplayLog };
 
 /** Options of {@linkcode startReplay}. */
-export interface ReplayOptions {
+interface ReplayOptions {
   /**
    * Name or address to listen on, by default 127.0.0.1; 0.0.0.0 accepts connections from other
    * hosts.

@@ -22,7 +22,7 @@ export type DialectName =
   | "responses";
 
 /** What an endpoint does; `unknown` for a path that no vendor serves. */
-export type VendorOperation =
+type VendorOperation =
   | "generate"
   | "count_tokens"
   | "embed"

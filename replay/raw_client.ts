@@ -4,7 +4,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** How the server closed the connection. */
-export type Closing = "fin" | "reset";
+type Closing = "fin" | "reset";
 
 /** One connection to a server. */
 export class RawClient {

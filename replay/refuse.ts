@@ -4,7 +4,7 @@ import { VENDOR_ERRORS } from "./vendor_errors.ts";
 import { jsonScript, type Script, wholeScript } from "./script.ts";
 
 /** Value of `retry-after` in errors of status 429, 503 and 529. */
-export const RETRY_AFTER_SECONDS = 7;
+const RETRY_AFTER_SECONDS = 7;
 
 const REQUEST_ID = "req_011CReplayUpstream000001";
 

@@ -14,7 +14,7 @@ import {
 } from "./json.ts";
 
 /** A tool that the request offers. */
-export interface OfferedTool {
+interface OfferedTool {
   /** Name of the tool, as calls of it repeat it. */
   readonly name: string;
   /** The description; "" when there is none. */
@@ -28,7 +28,7 @@ export interface OfferedTool {
 }
 
 /** Constraints on a reply, in no dialect. */
-export interface ReplyConstraints {
+interface ReplyConstraints {
   /** Infinity when there is no limit. */
   readonly maxTokens: number;
   /** Stop strings; none when empty. */

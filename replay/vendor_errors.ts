@@ -4,7 +4,7 @@
  */
 
 /** One status, as each vendor reports it. */
-export interface VendorError {
+interface VendorError {
   /** In the messages dialect. */
   readonly messages: { readonly type: string; readonly message: string };
   /** In the chat dialect. */

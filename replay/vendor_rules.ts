@@ -8,7 +8,7 @@ import { type ParsedRequest, TURNS, turnsOf } from "./parse_request.ts";
 import { isObject, type Json, type JsonObject, objectOf } from "./json.ts";
 
 /** A field that the vendor refuses. */
-export interface RequestFault {
+interface RequestFault {
   /** Path of the field, such as `messages.0.role`. */
   readonly param: string;
   /** Text of the error, without the path. */

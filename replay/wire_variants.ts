@@ -4,7 +4,7 @@
  */
 import type { ScriptStep } from "./script.ts";
 
-/** Rewrites frames as the delivery parameters request; see `DELIVERY_PARAMS`. */
+/** Rewrites frames as the delivery parameters request. */
 export function applyWireVariants(
   frames: readonly string[],
   params: Readonly<Record<string, string>>,

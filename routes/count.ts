@@ -18,7 +18,7 @@ import { readBody } from "./generation.ts";
 import { jsonReply, type RouteContext } from "./route.ts";
 
 /** How a dialect asks for a count. */
-export interface CountEndpoint {
+interface CountEndpoint {
   /** Absent: the body is a whole request for a reply. */
   decode?(body: unknown): GenerationRequest;
   /** See {@linkcode Dialect.checkPassable}; given together with `decode`. */

@@ -8,7 +8,7 @@ import { z } from "zod";
 const tokens = z.int().nonnegative();
 
 /** The fields of an error reply that tests read. */
-export interface ErrorReply {
+interface ErrorReply {
   /** Distinguishes an error from the message format's replies. */
   readonly type: "error";
   /** `type` and `code` are values of the endpoint's format; null if there is no value. */
@@ -23,13 +23,13 @@ export interface ErrorReply {
 }
 
 /** The field of a model that tests read. */
-export interface ModelReply {
+interface ModelReply {
   /** The value that clients send as `model`. */
   readonly id: string;
 }
 
 /** A page of the model list. */
-export interface ModelListReply {
+interface ModelListReply {
   /** In the catalogue's order. */
   readonly data: readonly ModelReply[];
   /** True if further models follow on the next page. */
@@ -57,7 +57,7 @@ export const errorReply: z.ZodType<ErrorReply> = z.looseObject({
 });
 
 /** The fields of an error reply in the generate-content format that tests read. */
-export interface ContentErrorReply {
+interface ContentErrorReply {
   /** In the vendor's own form. */
   readonly error: {
     readonly code: number;

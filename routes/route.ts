@@ -49,7 +49,7 @@ export type Arrival = Pick<
 >;
 
 /** A request inside a web socket. */
-export interface SocketTurn {
+interface SocketTurn {
   /** See {@linkcode RouteContext.request}, which has no body. */
   readonly readBody: () => Promise<JsonBody>;
   /** For the pipeline; absent: the request does not reach it. */
@@ -151,7 +151,7 @@ export interface PublicPageRoute extends AnyPageRoute {
 }
 
 /** The operators' sign-in page. */
-export interface OperatorDoorRoute extends AnyPageRoute {
+interface OperatorDoorRoute extends AnyPageRoute {
   /** Without a session, where there is an operator's area. */
   readonly area: "operator_door";
   /** See {@linkcode PublicPageRoute.handle}. */

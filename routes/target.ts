@@ -11,7 +11,7 @@ import { ApiError, invalidField } from "../translate/model/error.ts";
 const HOST = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
 /** A request's path and query. */
-export interface RequestTarget {
+interface RequestTarget {
   /** As in the URL, not decoded. */
   readonly path: string;
   /** Empty if the URL has no query. */

@@ -48,7 +48,7 @@ export interface BodyEdits {
 }
 
 /** What the edits of one request depend on, beside the body. */
-export interface EditContext {
+interface EditContext {
   /** The client's headers for its vendor: version, betas, user profile and others; empty for a translated request. */
   readonly headers: Readonly<Record<string, string>>;
   /** Betas that the request's encoder needs. */
@@ -214,7 +214,7 @@ function texts(value: unknown): readonly string[] {
 }
 
 /** A client's own body for a host. */
-export interface EditedBody {
+interface EditedBody {
   /** The client's bytes, or what is to be written anew in their place. */
   readonly body: Uint8Array | { readonly json: JsonObject };
   /** Paths of what was taken out because the host refuses it. */

@@ -110,7 +110,7 @@ export function translateRequest(
 }
 
 /** What the translation of a reply needs. */
-export interface ReplyOptions {
+interface ReplyOptions {
   /** The upstream's format. */
   readonly from: DialectName;
   /** The client's format. */

@@ -36,7 +36,7 @@ export const nginx: TargetKind = {
 };
 
 /** A running nginx. Disposing of it stops it. */
-export interface Nginx extends AsyncDisposable {
+interface Nginx extends AsyncDisposable {
   /** Id of its only process. */
   readonly pid: number;
   /** Port on 127.0.0.1. */
@@ -51,7 +51,7 @@ export interface Nginx extends AsyncDisposable {
  *
  * @throws {Skipped} when nginx is not installed
  */
-export async function startNginx(
+async function startNginx(
   upstreams: readonly number[],
   authority?: string,
 ): Promise<Nginx> {

@@ -64,7 +64,7 @@ export function ownGateway(options: OwnGatewayOptions): TargetKind {
  * A store with an account and a key, on which gateway processes can be started. Disposing of it
  * deletes the store.
  */
-export interface GatewaySite extends Site {
+interface GatewaySite extends Site {
   /** Starts a process on a free port. */
   start(options?: StartOptions): Promise<Target>;
 }

@@ -4,7 +4,7 @@ import { IdleTimeout } from "./idle_timeout.ts";
 import { readBody } from "./read_body.ts";
 import { type Received, Transfer } from "./transfer.ts";
 
-export interface FetchRequest {
+interface FetchRequest {
   /** The complete URL. */
   readonly url: string;
   /** HTTP method. */

@@ -8,7 +8,7 @@ import {
 import { close, connect, latin1, writeAll } from "./raw_client.ts";
 
 /** How an answer fails to come: the connection has ended, or nothing arrived in time. */
-export type NoFrame = "ended" | "silent";
+type NoFrame = "ended" | "silent";
 
 /** The fields of a frame that differ from those of a whole text message of a client. */
 export type FrameFields = Partial<Omit<WebSocketFrame, "payload">>;

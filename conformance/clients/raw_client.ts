@@ -9,7 +9,7 @@ import { readBody, readHead } from "./raw_response.ts";
 import { type Received, Transfer } from "./transfer.ts";
 
 /** A request as bytes. */
-export interface RawRequest {
+interface RawRequest {
   /** Scheme, host and port of the target. */
   readonly origin: URL;
   /**

@@ -5,7 +5,7 @@
 import type { Header } from "../evidence/exchange.ts";
 
 /** A response head, and the bytes of the body that came with it. */
-export interface ReadHead {
+interface ReadHead {
   /** HTTP status. */
   readonly status: number;
   /** All headers in order, names in lower case. */
@@ -61,7 +61,7 @@ export async function readHead(
 }
 
 /** The input of `readBody()`. */
-export interface BodySource extends ReadHead {
+interface BodySource extends ReadHead {
   /** The request's method: a reply to HEAD has no body. */
   readonly method: string;
   /** The pieces that follow. */

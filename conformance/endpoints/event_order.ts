@@ -12,7 +12,7 @@ import {
 } from "@model-gateway/replay/json";
 
 /** A rule that an event can break. */
-export type OrderRule =
+type OrderRule =
   /** `message_start` is the first event and is sent once. */
   | "start"
   /** Indexes count from 0 in the order of the blocks. */
@@ -35,14 +35,14 @@ interface OrderFault {
   readonly expected: string;
 }
 
-export interface StreamedBlock {
+interface StreamedBlock {
   /** The event that opened it. */
   readonly start: Frame;
   /** Its deltas in order. */
   readonly deltas: readonly Frame[];
 }
 
-export interface StreamParts {
+interface StreamParts {
   /** Every `message_start`. */
   readonly starts: readonly Frame[];
   /** The blocks in order. */

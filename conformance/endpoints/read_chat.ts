@@ -129,7 +129,7 @@ export function usageFacts(
 }
 
 /** One finding for all frames: the first wrong one, or a pass. */
-export function everyFrame(
+function everyFrame(
   x: Exchange,
   frames: readonly Frame[],
   what: string,

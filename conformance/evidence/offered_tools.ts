@@ -12,7 +12,7 @@ export interface OfferedTool {
 }
 
 /** A tool choice: `auto`, `any`, `none`, `tool:NAME`, or `unset`. */
-export interface ToolChoice {
+interface ToolChoice {
   /** Which tool must be called. */
   readonly choice: string;
   /** Whether parallel calls are allowed; undefined when the request has no such member. */

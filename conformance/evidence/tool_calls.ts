@@ -4,7 +4,7 @@ import type { Exchange } from "./exchange.ts";
 import { at, listAt, numberAt, textAt } from "./json_path.ts";
 
 /** A tool call in a reply; absent parts are undefined or "". */
-export interface ReplyToolCall {
+interface ReplyToolCall {
   readonly id: string;
   /** The tool. */
   readonly name: string;

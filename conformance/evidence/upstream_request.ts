@@ -12,7 +12,7 @@ import type { UpstreamCall } from "./exchange.ts";
 import { at, listAt, numberAt, textAt } from "./json_path.ts";
 
 /** A piece of a turn. */
-export type UpstreamPart =
+type UpstreamPart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "image"; readonly source: string }
   | { readonly kind: "call"; readonly name: string; readonly args: Json }
@@ -20,7 +20,7 @@ export type UpstreamPart =
   | { readonly kind: "other"; readonly body: Json };
 
 /** A turn of the conversation; neighbouring turns of one role are one turn. */
-export interface UpstreamTurn {
+interface UpstreamTurn {
   /** The role; the result of a tool belongs to the user. */
   readonly role: string;
   /** Its content. */

@@ -5,7 +5,7 @@ import { at, textAt } from "../evidence/json_path.ts";
 import type { Json, JsonObject } from "@model-gateway/replay/json";
 
 /** Selects the chunks to change. */
-export type Which = (data: JsonObject, x: Context) => boolean;
+type Which = (data: JsonObject, x: Context) => boolean;
 
 /** True for all chunks. */
 export function everyChunk(): boolean {

@@ -14,7 +14,7 @@ import { problemOf } from "./problems.ts";
 type Change = (object: JsonObject, x: Context) => JsonObject;
 
 /** Where a fault is: in whole replies, in streams of both forms, or everywhere. */
-export type Where = "whole" | "streams" | "everywhere";
+type Where = "whole" | "streams" | "everywhere";
 
 /** Changes whole replies, and every object of a stream. */
 export function inObjects(change: Change, where: Where = "everywhere"): Hooks {

@@ -14,7 +14,7 @@ import type { Misses } from "../suite/check.ts";
 import type { Hooks } from "./hooks.ts";
 
 /** A wrong value of a field, or how it follows from the reply; undefined removes the field. */
-export type Wrong =
+type Wrong =
   | Json
   | undefined
   | ((body: JsonObject) => Json | undefined);

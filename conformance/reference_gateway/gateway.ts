@@ -39,7 +39,7 @@ import { ResponsesStream } from "./write_responses.ts";
 import { requestIds, wireOf, writeJson, writeProblem } from "./write_reply.ts";
 
 /** A running reference gateway. */
-export interface ReferenceGateway {
+interface ReferenceGateway {
   /** Base address. */
   readonly url: string;
   /** Stops it. */
@@ -47,7 +47,7 @@ export interface ReferenceGateway {
 }
 
 /** How to start one. */
-export interface ReferenceGatewayOptions {
+interface ReferenceGatewayOptions {
   /** The valid key. */
   readonly key: string;
   /** A second valid key; absent: there is only one. */

@@ -12,7 +12,7 @@ import {
 import type { FrameHooks, RightFrame, WrongFrame } from "./hooks.ts";
 
 /** What the other end does. */
-export interface SocketEvents {
+interface SocketEvents {
   /** A whole text message arrived. */
   readonly text: (message: string) => void;
   /** The other end closed the connection. */

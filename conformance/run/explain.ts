@@ -14,7 +14,7 @@ const AROUND = 2;
 const MAX_FINDINGS = 4;
 
 /** The context of an explanation. */
-export interface ExplainContext {
+interface ExplainContext {
   /** The command line that repeats a check, without the filter. */
   readonly command: string;
   /** Base address of the target. */

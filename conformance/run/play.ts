@@ -12,7 +12,7 @@ export interface PlayOptions extends Stage {
 }
 
 /** The result of playing scenarios. */
-export interface Played {
+interface Played {
   /** The records by scenario. */
   readonly records: ReadonlyMap<string, ScenarioRecord>;
   /** Scenarios that a cap or the target's rate limit stopped, with the reason. */

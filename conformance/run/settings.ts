@@ -59,7 +59,7 @@ export interface Settings {
   readonly seed: number;
 }
 
-export type ReportKind = "json" | "junit" | "html";
+type ReportKind = "json" | "junit" | "html";
 
 /** The help text of each flag. */
 const FLAGS: Readonly<Record<string, string>> = {

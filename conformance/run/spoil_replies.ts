@@ -183,7 +183,7 @@ function kindOf(x: Exchange): string | undefined {
 const MAX_BYTES = 20_000;
 
 /** A generic fault of one kind of replies. */
-export interface Spoiling {
+interface Spoiling {
   /** The kind and the fault, such as `chat stream: last-lost`. */
   readonly name: string;
   readonly kind: string;
@@ -191,7 +191,7 @@ export interface Spoiling {
 }
 
 /** The generic faults of the replies in these records. */
-export function spoilings(
+function spoilings(
   records: ReadonlyMap<string, ScenarioRecord>,
 ): readonly Spoiling[] {
   const kinds = new Map<string, Set<string>>();

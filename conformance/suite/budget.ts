@@ -14,7 +14,7 @@ export interface Cost {
 }
 
 /** The caps; an absent one means no limit. */
-export interface Caps {
+interface Caps {
   readonly requests?: number;
   readonly outputTokens?: number;
   /** Dollars, at the prices below. */

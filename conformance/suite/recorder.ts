@@ -21,7 +21,7 @@ import { parseJson } from "@model-gateway/replay/json";
 import type { ReplayServer } from "@model-gateway/replay";
 
 /** The input of a record. */
-export interface RecordParts {
+interface RecordParts {
   /** Name inside the scenario. */
   readonly label: string;
   readonly scenario: string;

@@ -70,7 +70,7 @@ interface SessionOptions extends Stage {
 }
 
 /** A request in progress that a scenario controls. */
-export interface OngoingRequest {
+interface OngoingRequest {
   /** Resolves to true when the status line arrives, to false when it does not arrive in time. */
   headArrives(withinMs: number): Promise<boolean>;
   /**

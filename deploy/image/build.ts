@@ -24,7 +24,7 @@ import { type Contents, licenceList, sbom } from "./sbom.ts";
 const ROOT = resolve(import.meta.dirname ?? ".", "../..");
 
 /** Builds the tree of the image in an empty folder. */
-export async function buildTree(
+async function buildTree(
   tree: string,
   epoch: number,
 ): Promise<Contents> {

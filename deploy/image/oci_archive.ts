@@ -20,7 +20,7 @@ interface Blob {
 }
 
 /** Describes the archive that was written. */
-export interface OciArchive {
+interface OciArchive {
   /** Digest of the manifest, which identifies the image. */
   readonly digest: string;
   /** Bytes of the layer before compression. */

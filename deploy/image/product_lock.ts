@@ -11,7 +11,7 @@ interface LockedPackage {
 }
 
 /** The members of a lock file. */
-export interface Lock {
+interface Lock {
   readonly version: string;
   readonly specifiers: Readonly<Record<string, string>>;
   readonly npm: Readonly<Record<string, LockedPackage>>;

@@ -33,7 +33,7 @@ import { recordFrom } from "./store/record_rows.ts";
 import { intOf, type SqlRow, type Store } from "./store/store.ts";
 
 /** The account, plan and key behind a caller. */
-export interface Identity {
+interface Identity {
   /** Absent for the configured key. */
   readonly key?: KeyRecord;
   /** As of the last read; its balances may be outdated. */
@@ -48,7 +48,7 @@ export interface Identity {
 }
 
 /** Options of {@linkcode createAuthenticator}. */
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
   /** The store with keys, accounts and plans. */
   readonly store: Store;
   /** Current Unix time in milliseconds. */
@@ -60,7 +60,7 @@ export interface AuthenticatorOptions {
 }
 
 /** Authenticates callers. */
-export interface Authenticator {
+interface Authenticator {
   /** See {@linkcode Accounts.authenticate}. */
   authenticate(presented: readonly string[]): Promise<Caller>;
   /** Account, plan and key of a caller that {@linkcode authenticate} returned. */

@@ -10,7 +10,7 @@ import { ApiError } from "../../translate/model/error.ts";
 export type CredentialKind = "key" | "read" | "manage" | "operator";
 
 /** Which kinds may do what. */
-export const PERMITTED = {
+const PERMITTED = {
   /** See its own usage, calls, limits and models; a token sees those of its whole account. */
   look: ["key", "read", "manage"],
   /** See the account's keys, ledger, tokens and sessions. */

@@ -45,7 +45,7 @@ export interface Kind<T> {
 }
 
 /** What a field has besides its kind. */
-export interface FieldOptions {
+interface FieldOptions {
   /** Name of the column; absent: the field's in snake case. */
   readonly column?: string;
   /** Name in JSON; absent: the column's without `_id` and `_ms`. */
@@ -63,7 +63,7 @@ export interface FieldOptions {
 }
 
 /** A field before it is named. */
-export interface Field<T> extends Kind<T>, FieldOptions {}
+interface Field<T> extends Kind<T>, FieldOptions {}
 
 /** A field that requests set to an `S`. */
 export interface Setting<T, S> extends Field<T> {

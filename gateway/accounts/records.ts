@@ -158,7 +158,7 @@ export const MODEL_BALANCE = fields({
  * A balance reserved for one model. If it exists, calls of the model are paid from it alone.
  * The balance includes its reserved part.
  */
-export interface ModelBalance extends RecordOf<typeof MODEL_BALANCE> {}
+interface ModelBalance extends RecordOf<typeof MODEL_BALANCE> {}
 
 /** The fields of {@linkcode Account}. */
 export const ACCOUNT = fields({

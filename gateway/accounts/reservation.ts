@@ -11,7 +11,7 @@ import type { WriteBatcher } from "./ledger/write_batcher.ts";
 import type { Charge, ReservedCall } from "./records.ts";
 
 /** Options of {@linkcode openReservation}. */
-export interface ReservationOptions {
+interface ReservationOptions {
   readonly batcher: Pick<WriteBatcher, "reserve" | "enqueue">;
   readonly foresight: Pick<Foresight, "grants" | "begin" | "end">;
   /** Current Unix time in milliseconds. */

@@ -20,7 +20,7 @@ import { type AdminOperation, mutation, query } from "./operation.ts";
 const { id: _, ...CHANGEABLE } = ACCOUNT;
 
 /** JSON form of an account. */
-export const accountReply: z.ZodType = z.object({
+const accountReply: z.ZodType = z.object({
   object: z.literal("account"),
   ...replyShape(ACCOUNT),
 });

@@ -22,7 +22,7 @@ import { type AdminOperation, query } from "./operation.ts";
 import { listJson, listOf, PAGE_FIELDS, pageOf } from "./pages.ts";
 
 /** JSON form of a change. */
-export const changeReply: z.ZodType = z.object({
+const changeReply: z.ZodType = z.object({
   object: z.literal("change"),
   ...replyShape(CHANGE),
 });

@@ -111,7 +111,7 @@ export const LEDGER_OPERATIONS: readonly AdminOperation[] = [
   }),
 ];
 
-export interface LedgerExport {
+interface LedgerExport {
   /** Value of the `content-type` header. */
   readonly contentType: string;
   /** The text in pieces, read from the store on demand. */

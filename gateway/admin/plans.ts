@@ -13,7 +13,7 @@ import { type AdminOperation, mutation, query } from "./operation.ts";
 const { id: _, ...CHANGEABLE } = PLAN;
 
 /** JSON form of a plan. */
-export const planReply: z.ZodType = z.object({
+const planReply: z.ZodType = z.object({
   object: z.literal("plan"),
   ...replyShape(PLAN),
 });

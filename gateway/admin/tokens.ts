@@ -121,6 +121,6 @@ export const TOKEN_OPERATIONS: readonly AdminOperation[] = [
 ];
 
 /** The path of a sign-in link. Its fragment is not part of any request. */
-export function signInPath(code: string): string {
+function signInPath(code: string): string {
   return `/console/sign-in#${code}`;
 }

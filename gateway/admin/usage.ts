@@ -40,7 +40,7 @@ const SUMS_SHAPE = {
 };
 
 /** JSON form of a line of a report. */
-export const usageLineReply: z.ZodType = z.object({
+const usageLineReply: z.ZodType = z.object({
   day: z.string().optional(),
   hour: z.string().optional().describe("start of the hour, in UTC"),
   account: z.string().optional(),

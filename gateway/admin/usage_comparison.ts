@@ -28,7 +28,7 @@ export interface ComparedModel {
 }
 
 /** Usage of a model, and what it would have cost. */
-export interface ComparedLine {
+interface ComparedLine {
   /** The model that was called. */
   readonly model: string;
   readonly requests: number;

@@ -45,7 +45,7 @@ import { type Config, ConfigError, readConfig } from "../config.ts";
 import { storeOptions } from "../store_options.ts";
 
 /** Dependencies of a command. */
-export interface CliContext {
+interface CliContext {
   /** Opens the administration; called once the command is parsed. */
   readonly admin: () => Promise<Admin>;
   /** Checks the settings with a configuration file, for `config check`. */

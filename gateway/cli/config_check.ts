@@ -25,7 +25,7 @@ import { unpricedModels } from "../upstream/catalogue/not_offered.ts";
 import { FlagError } from "./flag_values.ts";
 
 /** What a check reads. */
-export interface CheckSources extends ConfigSources {
+interface CheckSources extends ConfigSources {
   /** Asks the running gateway. */
   readonly fetch: typeof fetch;
 }
@@ -41,7 +41,7 @@ export interface ConfigCheck {
 }
 
 /** What would change, or why that is not known. */
-export type Running =
+type Running =
   & { readonly url: string }
   & (
     | { readonly differences: readonly Difference[] }

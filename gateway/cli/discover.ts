@@ -16,7 +16,7 @@ import {
 } from "../upstream/catalogue/host_list.ts";
 
 /** A row of the configuration file. */
-export interface DiscoveredRow {
+interface DiscoveredRow {
   /** The host, as the file calls it. */
   readonly vendor: string;
   /** The host's own id. */

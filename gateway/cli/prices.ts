@@ -40,7 +40,7 @@ export interface PriceFiles {
 }
 
 /** The result of reading a table, and what became of it. */
-export interface PriceOutcome extends PriceImport {
+interface PriceOutcome extends PriceImport {
   readonly origin: CardOrigin;
   /** The file with the new cards; absent: nothing was written. */
   readonly written?: string;

@@ -26,7 +26,7 @@ export interface Wanted {
 }
 
 /** The way to the issuer. */
-export interface Departure {
+interface Departure {
   /** The issuer's page. */
   readonly url: string;
   /** What the browser keeps in a cookie and brings back. */

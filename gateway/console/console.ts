@@ -31,7 +31,7 @@ import { grantsOf, ruleText } from "./sign_in_settings.ts";
 import { type WrongAttempts, wrongAttempts } from "./wrong_attempts.ts";
 
 /** A new session. */
-export interface SignedIn {
+interface SignedIn {
   /** The cookie's value. */
   readonly secret: string;
   /** Its metadata; the store has it. */
@@ -103,12 +103,12 @@ export interface Company {
 }
 
 /** What became of a person's sign-in: a session, or several accounts to choose from. */
-export type Entered =
+type Entered =
   | { readonly door: Door; readonly secret: string }
   | { readonly accounts: readonly string[] };
 
 /** What the console works with. */
-export interface ConsoleParts {
+interface ConsoleParts {
   /** The settings in force. */
   readonly config: () => Pick<
     Config,

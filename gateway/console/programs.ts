@@ -36,7 +36,7 @@ export function isInPicker(id: string): boolean {
 }
 
 /** How one program is connected. */
-export interface Program {
+interface Program {
   /** Part of the page's address. */
   readonly id: string;
   /** Its own name. */

@@ -46,10 +46,10 @@ export const signInSettings = z.strictObject({
 export type SignInSettings = z.output<typeof signInSettings>;
 
 /** A row of the table: who has the claim may enter. */
-export type SignInRule = SignInSettings["rules"][number];
+type SignInRule = SignInSettings["rules"][number];
 
 /** What a person may open. */
-export type Grant =
+type Grant =
   | { readonly kind: "operator"; readonly rule: SignInRule }
   | {
     readonly kind: "read" | "manage";

@@ -9,7 +9,7 @@ import type { HeaderFields } from "./http_reply.ts";
 import { rateLimitHeaders } from "./rate_limit_headers.ts";
 
 /** Values that the headers depend on. */
-export interface ReplyHeaderOptions {
+interface ReplyHeaderOptions {
   /** Whether the reply is a stream. */
   readonly stream: boolean;
   /** The client's; decides the names of the rate limit headers, and the form of a stream. */

@@ -6,13 +6,13 @@
  */
 
 /** A running server. */
-export interface SteadyServer {
+interface SteadyServer {
   /** Accepts no connection from now on; resolves when all requests have ended. */
   shutdown(): Promise<void>;
 }
 
 /** How to serve. */
-export interface SteadyOptions {
+interface SteadyOptions {
   /** As of `Deno.serve`; absent: its default. */
   readonly listen:
     | { readonly hostname: string; readonly port: number }

@@ -12,7 +12,7 @@ const COUNT = z.int().exactOptional();
  * `waiting`: no byte of a reply yet; `streaming`: the reply is being sent; `client`: the client
  * leaves the reply unread, and the upstream waits.
  */
-export type Phase = "waiting" | "streaming" | "client";
+type Phase = "waiting" | "streaming" | "client";
 
 /** A call under way. Times are Unix milliseconds, by the clock of its process. */
 export interface UnderWay {

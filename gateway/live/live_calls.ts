@@ -30,7 +30,7 @@ import { underWaySample, type UnderWaySource } from "./under_way_sample.ts";
 import { type ViewerOptions, Viewers } from "./viewers.ts";
 
 /** What the live list works with. */
-export interface LiveCallsOptions {
+interface LiveCallsOptions {
   /** The reports of the processes on the store; absent: this process alone. */
   readonly reports?: ProcessReports;
   /** The calls under way, in the order of their beginning. */

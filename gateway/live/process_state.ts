@@ -103,7 +103,7 @@ export const processesReply: z.ZodType = z.object({
 });
 
 /** What {@linkcode processState} reads. */
-export interface StateSource {
+interface StateSource {
   /** Unix time in milliseconds. */
   readonly startedAtMs: number;
   /** Unix time in milliseconds of the configuration in force. */

@@ -14,7 +14,7 @@ export interface UnderWaySource {
 }
 
 /** Most calls in the sample of a process. */
-export const MAX_UNDER_WAY = 100;
+const MAX_UNDER_WAY = 100;
 /** Accounts whose left-out calls are counted one by one. */
 const MAX_COUNTED = 200;
 

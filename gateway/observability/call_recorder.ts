@@ -10,7 +10,7 @@ import type { CallFacts } from "./call_facts.ts";
 import type { LogEntry, UpstreamCall } from "./log.ts";
 
 /** Records calls. */
-export interface CallRecorder {
+interface CallRecorder {
   /**
    * Records the call if it was one of generation with a known key; other requests have no record.
    */
@@ -43,7 +43,7 @@ export function callRecorder(
 }
 
 /** The record; undefined if the request has none. */
-export function callRecord(
+function callRecord(
   entry: LogEntry,
   { holder, model, stream, user, charge, words }: CallFacts,
 ): CallRecord | undefined {

@@ -40,7 +40,7 @@ export interface CallSpan {
 }
 
 /** Values known at the start of a span. */
-export interface SpanStart {
+interface SpanStart {
   /** The operation, by the conventions. */
   readonly name: string;
   /** The id that clients use. */
@@ -58,7 +58,7 @@ export interface SpanStart {
 }
 
 /** Values known at the end of a span. */
-export interface SpanEnd {
+interface SpanEnd {
   readonly entry: LogEntry;
   /** The candidate that replied, or whose error the client received. */
   readonly candidate: Candidate;

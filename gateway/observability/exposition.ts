@@ -11,7 +11,7 @@ export const EXPOSITION_TYPE: string =
   "text/plain; version=0.0.4; charset=utf-8";
 
 /** Labels by name; the same names in the same order for every series of a metric. */
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
 /** A metric that can be exported. */
 export interface Metric {
@@ -20,7 +20,7 @@ export interface Metric {
 }
 
 /** A value that never decreases. */
-export interface Counter extends Metric {
+interface Counter extends Metric {
   /** The series for these labels; exported after its first increment. */
   of(labels: Labels): CounterSeries;
 }
@@ -31,7 +31,7 @@ export interface CounterSeries {
 }
 
 /** Counts of values in buckets with upper bounds. */
-export interface Histogram extends Metric {
+interface Histogram extends Metric {
   /** The series for these labels; exported after its first value. */
   of(labels: Labels): HistogramSeries;
 }

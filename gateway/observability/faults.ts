@@ -7,7 +7,7 @@
  */
 
 /** Dependencies of {@linkcode watchFaults}. */
-export interface FaultOptions {
+interface FaultOptions {
   /** Receives the platform's error events; absent: the global scope. */
   readonly target?: EventTarget;
   /** Writes one line of JSON per exception. */

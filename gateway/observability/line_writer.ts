@@ -17,7 +17,7 @@ export interface LineWriter {
 }
 
 /** What {@linkcode lineWriter} writes with. */
-export interface LineWriterOptions {
+interface LineWriterOptions {
   /** Writes whole lines, each with its line end. Called again only after it has settled. */
   readonly write: (lines: string) => Promise<void>;
   /** The line that stands in the place of dropped ones. */

@@ -181,7 +181,7 @@ export function errorText(error: unknown): string {
 }
 
 /** What befalls the process itself. */
-export type ProcessEvent = {
+type ProcessEvent = {
   /** Lines without a reader are missing at this place of the log. */
   readonly type: "log_lines_dropped";
   /** Their number. */

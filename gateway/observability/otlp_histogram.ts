@@ -25,7 +25,7 @@ export interface HistogramForm {
 }
 
 /** The most series of a histogram; values of further ones are added to one without attributes. */
-export const MAX_SERIES = 2_000;
+const MAX_SERIES = 2_000;
 const OVERFLOW: Attributes = { "otel.metric.overflow": true };
 
 /** Values since its beginning, or since it was last taken. */

@@ -44,7 +44,7 @@ export interface OtlpMetrics {
 }
 
 /** The most time that the last export takes from the end of the process. */
-export const LAST_EXPORT_MS = 2_000;
+const LAST_EXPORT_MS = 2_000;
 
 /** The boundaries that the conventions recommend. */
 const SECONDS = Array.from({ length: 14 }, (_, at) => 0.01 * 2 ** at);

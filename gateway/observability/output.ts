@@ -6,7 +6,7 @@
  */
 
 /** Writes text; resolves once all of it is written. */
-export type Output = (text: string) => Promise<void>;
+type Output = (text: string) => Promise<void>;
 
 /** Standard output. Texts are written one after another. */
 export function standardOutput(): Output {

@@ -10,7 +10,7 @@ import type { Trace } from "../http/trace.ts";
 import type { CallFacts } from "./call_facts.ts";
 import { errorText, type LogEntry, type RefusalReason } from "./log.ts";
 
-export interface RefusedRequest {
+interface RefusedRequest {
   readonly gateway: Pick<Gateway, "models">;
   /** Anything thrown. */
   readonly error: unknown;

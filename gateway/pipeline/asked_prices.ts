@@ -35,7 +35,7 @@ import type { Model } from "../upstream/catalogue/catalogue.ts";
 const USES_WITHOUT_BOUND = 10;
 
 /** The parts of a call that its prices depend on. */
-export interface PricedCall {
+interface PricedCall {
   readonly caller: Caller;
   readonly dialect: Dialect;
   readonly body: JsonObject;

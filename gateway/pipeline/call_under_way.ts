@@ -8,7 +8,7 @@ import type { UnderWay } from "../live/live_call.ts";
 import type { PumpState } from "./stream_pump.ts";
 
 /** What is known of the call. */
-export interface CallSoFar {
+interface CallSoFar {
   readonly call: {
     readonly requestId: string;
     readonly endpoint: string;

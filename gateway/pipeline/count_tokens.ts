@@ -17,7 +17,7 @@ import { inputTokens } from "./estimate.ts";
 import { accessibleModel, assertActive } from "./model_access.ts";
 
 /** A request whose tokens are counted. */
-export interface CountTokensCall {
+interface CountTokensCall {
   /** The request whose prompt is counted. */
   readonly client: ClientRequest;
   /** Its plan decides which models are accessible. */

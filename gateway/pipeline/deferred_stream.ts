@@ -12,7 +12,7 @@ import type { ByteSource } from "../upstream/http/byte_source.ts";
 import type { Reply, StreamedReply } from "../upstream/operation.ts";
 
 /** A reply that is still pending. */
-export interface DeferredStreamOptions {
+interface DeferredStreamOptions {
   /** Rejects if no attempt succeeds; the error is then sent in the stream. */
   readonly attempts: Promise<Reply>;
   /** Writes the pings, and the error if there is no reply. */

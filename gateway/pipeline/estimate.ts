@@ -17,7 +17,7 @@ const DOCUMENT_CHARS_PER_TOKEN = 13;
 const MESSAGE_TOKENS = 4;
 
 /** Estimated tokens of a text; 0 only for an empty text. */
-export function textTokens(text: string): number {
+function textTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 

@@ -32,7 +32,7 @@ const NO_KEY = (): boolean => false;
 const NO_FAILURES: readonly FailedAttempt[] = [];
 
 /** The parts of the gateway that choosing and calling need. */
-export type FailoverParts = Pick<
+type FailoverParts = Pick<
   Gateway,
   "models" | "config" | "client" | "timers" | "now" | "random"
 >;

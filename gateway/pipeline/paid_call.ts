@@ -41,7 +41,7 @@ import { pump, type PumpState } from "./stream_pump.ts";
 import type { Tap } from "./tap.ts";
 
 /** What is paid for. */
-export interface PaidOperation {
+interface PaidOperation {
   /** Its name in spans and metrics, by OpenTelemetry's conventions. */
   readonly name: string;
   readonly model: Model;

@@ -15,7 +15,7 @@ import type {
 } from "../upstream/catalogue/route_settings.ts";
 
 /** Amounts by their meters. */
-export type Amounts = Readonly<Partial<Record<UnitMeter, number>>>;
+type Amounts = Readonly<Partial<Record<UnitMeter, number>>>;
 
 /** The amounts that a request states or can cause. */
 export interface RequestAmounts {

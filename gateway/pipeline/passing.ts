@@ -42,7 +42,7 @@ const NOTHING = new Uint8Array(0);
 const DECODER = new TextDecoder();
 
 /** What is passed, and how its charge is found. */
-export interface PassedCall {
+interface PassedCall {
   readonly route: PassedRoute;
   readonly body: PassedBody;
   /** Whether the body asks for an event stream. */

@@ -12,7 +12,7 @@ import type { TimerId, Timers } from "../timers.ts";
 import type { ByteSink, ByteSource } from "../upstream/http/byte_source.ts";
 
 /** The stream and its limits. */
-export interface PumpOptions {
+interface PumpOptions {
   /** The upstream's body; cancelled when the client disconnects or the reply has failed. */
   readonly source: ByteSource;
   /** Translates the upstream's bytes for the client. */

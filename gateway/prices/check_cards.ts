@@ -10,7 +10,7 @@ import type { HostKind } from "../upstream/hosts/host.ts";
 import { type PresentCard, presentCard } from "./present_card.ts";
 
 /** Something to be done about one model. */
-export interface CardFinding {
+interface CardFinding {
   readonly id: string;
   readonly finding: "no card" | "old card" | "no rate";
   readonly detail: string;

@@ -14,7 +14,7 @@ const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 const MOST_DIGITS = 15;
 
 /** A whole amount, or why there is none. */
-export type ExactRate =
+type ExactRate =
   | { readonly microUsd: number }
   | { readonly problem: string };
 

@@ -43,7 +43,7 @@ export interface ListedCard {
 }
 
 /** A name of a model in a table: who serves it, and under which id. */
-export interface ListedName {
+interface ListedName {
   /** As the table calls the provider. */
   readonly provider: string;
   /** The provider's own id. */

@@ -29,7 +29,7 @@ const METERS: Readonly<Record<string, string>> = {
 };
 
 /** The provider of rows that are called through OpenRouter itself. */
-export const OPEN_ROUTER = "openrouter";
+const OPEN_ROUTER = "openrouter";
 
 /** Whether a parsed table is OpenRouter's. */
 export function isOpenRouterTable(table: JsonObject): boolean {

@@ -22,7 +22,7 @@ export interface PricedModel extends MergedCard {
 }
 
 /** A model without one clear price in the table. */
-export interface UnclearModel {
+interface UnclearModel {
   readonly id: string;
   readonly reason: string;
   /** Rows that may be meant. */

@@ -51,7 +51,7 @@ export interface OwnSums {
 }
 
 /** A repeated line that the file has too often. */
-export interface DoubledLine {
+interface DoubledLine {
   readonly line: InvoiceLine;
   readonly times: number;
   readonly picoUsd: bigint;
@@ -61,7 +61,7 @@ export interface DoubledLine {
 export const PICO_PER_MICRO = 1_000_000n;
 
 /** A split difference. */
-export interface Split {
+interface Split {
   readonly causes: Causes;
   readonly doubled: readonly DoubledLine[];
 }

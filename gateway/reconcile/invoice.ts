@@ -45,7 +45,7 @@ export interface InvoiceLine {
 }
 
 /** What the file bills for a model on a day. */
-export interface InvoiceGroup {
+interface InvoiceGroup {
   /** UTC, such as `2026-11-21`. */
   readonly day: string;
   /** As the file names it. */
@@ -63,7 +63,7 @@ export interface Invoice {
 }
 
 /** Most lines of a file. */
-export const MAX_LINES = 100_000;
+const MAX_LINES = 100_000;
 /** Lines between two turns of the event loop. */
 const TURN_LINES = 100;
 

@@ -7,7 +7,7 @@
 import { invalidField } from "../../translate/model/error.ts";
 
 /** What a column holds. */
-export type ColumnUse =
+type ColumnUse =
   | "day"
   | "model"
   | "input"

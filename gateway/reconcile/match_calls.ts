@@ -26,7 +26,7 @@ export interface Finding {
 }
 
 /** A difference that is split by calls. */
-export interface CallSplit {
+interface CallSplit {
   readonly causes: Causes;
   readonly findings: readonly Finding[];
 }

@@ -105,7 +105,7 @@ export interface Reconciliation {
 /** Most days of a comparison. */
 const MAX_DAYS = 366;
 /** Most findings that are kept. */
-export const MAX_FINDINGS = 200;
+const MAX_FINDINGS = 200;
 /** Most charges that are paired with lines. */
 const MAX_CHARGES = 200_000;
 

@@ -16,7 +16,7 @@ export interface PricedModel {
 }
 
 /** Models that a vendor serves as one; compared together. */
-export interface ModelGroup {
+interface ModelGroup {
   /** Ids of the gateway; none if the gateway does not know the model. */
   readonly ids: readonly string[];
   /** The ids, or the vendor's name of an unknown model. */

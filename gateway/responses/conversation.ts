@@ -29,7 +29,7 @@ import {
 type Body = Pick<JsonCall, "body" | "bytes" | "top">;
 
 /** What of a call its conversation depends on. */
-export type ConversationCall =
+type ConversationCall =
   & Pick<GenerationCall, "dialect" | "caller" | "connection">
   & Body;
 

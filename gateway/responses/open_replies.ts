@@ -10,7 +10,7 @@ import { startPurge } from "./purge.ts";
 import { type StoredReplies, storedReplies } from "./stored_replies.ts";
 
 /** Stored replies that are in use. */
-export interface OpenedReplies {
+interface OpenedReplies {
   /** Absent where the settings switch storing off; what was stored before still expires. */
   readonly replies?: StoredReplies;
   /** Waits for the writes under way. Called before the store is closed. */

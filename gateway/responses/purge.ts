@@ -9,7 +9,7 @@ import type { Timer } from "../accounts/timer.ts";
 import { removeEnded, SLICE } from "./reply_rows.ts";
 
 /** Options of {@linkcode startPurge}. */
-export interface PurgeOptions {
+interface PurgeOptions {
   /** The store with the replies. */
   readonly store: Store;
   /** How long a reply is kept, in milliseconds. */
@@ -21,7 +21,7 @@ export interface PurgeOptions {
 }
 
 /** A running purge. */
-export interface Purge {
+interface Purge {
   /** Stops it, after the write under way. */
   stop(): Promise<void>;
 }

@@ -7,7 +7,7 @@
  */
 
 /** A reply with the conversation before it. */
-export interface RecentReply {
+interface RecentReply {
   /** Id of the reply. */
   readonly id: string;
   /** The items of the conversation: the input of each request, and the output of each reply. */

@@ -153,7 +153,7 @@ export async function removeReply(
 }
 
 /** Limits of {@linkcode readChain}. */
-export interface ChainLimits {
+interface ChainLimits {
   /** Older replies have expired. */
   readonly oldestMs: number;
   /** Most replies of a conversation. */
@@ -188,7 +188,7 @@ export async function readChain(
 }
 
 /** A sealed reply without its input. */
-export type SealedOutput = Pick<ReplyRow, "address" | "reply">;
+type SealedOutput = Pick<ReplyRow, "address" | "reply">;
 
 /**
  * The replies that have the items at these addresses, each once, oldest first: where two have one

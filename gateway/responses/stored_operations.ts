@@ -23,7 +23,7 @@ export interface StoredReplyRequest {
 }
 
 /** A page of input items. */
-export interface ItemPage {
+interface ItemPage {
   readonly object: "list";
   readonly data: readonly JsonObject[];
   readonly first_id: string | null;

@@ -33,7 +33,7 @@ import {
 import type { Seal } from "../accounts/seal.ts";
 
 /** Options of {@linkcode storedReplies}. */
-export interface StoredRepliesOptions {
+interface StoredRepliesOptions {
   /** Where the replies are. The caller closes it. */
   readonly store: Store;
   /** How long a reply is kept, in milliseconds. */

@@ -25,13 +25,13 @@ import type { UpstreamClient, UpstreamResponse } from "./http/http_client.ts";
 import type { PreparedCall } from "./operation.ts";
 
 /** What an attempt returned if it did not fail. */
-export interface AttemptResult<Result> {
+interface AttemptResult<Result> {
   readonly type: "replied";
   readonly result: Result;
 }
 
 /** Input of an attempt. */
-export interface AttemptOptions<Result> {
+interface AttemptOptions<Result> {
   /** Makes the HTTP call and enforces its time limits. */
   readonly client: UpstreamClient;
   /** The call as written for the candidate. */

@@ -20,7 +20,7 @@ export interface SentRequest
 }
 
 /** What a call needs. */
-export interface AuthenticatedCall {
+interface AuthenticatedCall {
   /** Makes the HTTP call and enforces its time limits. */
   readonly client: UpstreamClient;
   /** The candidate to call. */

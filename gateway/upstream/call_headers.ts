@@ -10,7 +10,7 @@ import { VERSION } from "../version.ts";
 import type { Candidate } from "./catalogue/model_registry.ts";
 
 /** Values that the headers depend on. */
-export interface CallHeaders {
+interface CallHeaders {
   /** Where the call goes. */
   readonly candidate: Candidate;
   /** The request as written for the candidate. */

@@ -96,7 +96,7 @@ export function written(
 }
 
 /** The parts of a candidate that a request is written by. */
-export type WrittenFor = Pick<
+type WrittenFor = Pick<
   Candidate,
   "dialect" | "upstreamModel" | "capabilities" | "host"
 >;

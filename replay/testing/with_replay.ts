@@ -22,7 +22,7 @@ export function chat(marker: string, stream = true): Record<string, unknown> {
   return bodyFor("/v1/chat/completions", `[[fx:${marker}]]`, stream);
 }
 
-export async function withReplay(
+async function withReplay(
   run: (server: ReplayServer) => Promise<void>,
 ): Promise<void> {
   const server = await startReplay();

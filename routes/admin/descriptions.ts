@@ -16,7 +16,7 @@ import { liveQuery, liveReply } from "../../gateway/live/live_json.ts";
 import { processesReply } from "../../gateway/live/process_state.ts";
 
 /** Description of an admin operation. */
-export interface AdminDescription {
+interface AdminDescription {
   /** One sentence for readers. */
   readonly summary: string;
   /** Schema of the body; absent if there is none. */

@@ -16,7 +16,7 @@ import { jsonReply, type OpenRoute } from "../route.ts";
 import { queryOf, requireOperator } from "./auth.ts";
 
 /** Largest file, in bytes. */
-export const MAX_INVOICE_BYTES: number = 32 * 1024 * 1024;
+const MAX_INVOICE_BYTES: number = 32 * 1024 * 1024;
 
 const TYPES: readonly string[] = [
   "text/csv",

@@ -20,7 +20,7 @@ const LINGER_MS = 500;
 type Done = (error?: Error | null) => void;
 
 /** Receives what happens on a connection. */
-export interface ConnectionWatcher {
+interface ConnectionWatcher {
   /** Bytes have arrived and are about to be handled. */
   arrived(bytes: number): void;
   /** They are handled. */

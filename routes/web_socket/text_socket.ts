@@ -30,7 +30,7 @@ const CLOSE_MS = 10_000;
 const MAX_REASON_BYTES = 123;
 
 /** Bounds on what a client may do. */
-export interface TextSocketBounds {
+interface TextSocketBounds {
   /** Largest message. */
   readonly maxBytes: number;
   /** Time for a message to arrive. */
@@ -42,7 +42,7 @@ export interface TextSocketBounds {
 }
 
 /** What happens on a web socket. */
-export interface TextSocketHandlers {
+interface TextSocketHandlers {
   /** A whole message, not known to be JSON. */
   readonly text: (message: Uint8Array<ArrayBuffer>) => void;
   /** The client broke a rule: the connection must be closed with this code. */

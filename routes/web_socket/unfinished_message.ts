@@ -14,7 +14,7 @@ const MAX_CONTROL_BYTES = CONTROL_HEAD + 125;
 const OVERHEAD_BYTES = 1024 * 1024;
 
 /** Bounds on a message that arrives, and what happens beyond them. */
-export interface MessageBounds {
+interface MessageBounds {
   /** Bytes of its text. */
   readonly maxBytes: number;
   /** From its first byte to its last. */

@@ -11,7 +11,7 @@ import { OPENAI_FOLDER } from "../packages/openai.ts";
 import { type Accepted, ANTHROPIC, GENAI, OPENAI } from "./accepted_names.ts";
 
 /** A client library, and what is accepted of it. */
-export interface Library {
+interface Library {
   readonly name: string;
   /** The files whose declarations are on the wire. */
   readonly files: RegExp;

@@ -7,7 +7,7 @@ import type { Accepted } from "./accepted_names.ts";
 import type { DeclaredName } from "./declared_names.ts";
 
 /** The result for one library. */
-export interface UnusedNames {
+interface UnusedNames {
   /** How many names are declared, and how many of them the code does not use. */
   readonly declared: number;
   readonly unused: number;

@@ -52,7 +52,7 @@ export function agentOptions(
 }
 
 /** How a program is run. */
-export interface AgentRun {
+interface AgentRun {
   readonly args: readonly string[];
   /** Variables in addition to `PATH` and `HOME`. */
   readonly env: Readonly<Record<string, string>>;

@@ -31,7 +31,7 @@ export interface SignedRequest {
 }
 
 /** Settings of the emulator; a test may change them while it runs. */
-export interface AwsEmulatorOptions {
+interface AwsEmulatorOptions {
   /** Whose signatures are valid. */
   identity: AwsIdentity;
   /** The service and region that the signature must be for. */
@@ -47,7 +47,7 @@ export interface AwsEmulatorOptions {
 }
 
 /** A running emulator. */
-export interface AwsEmulator extends AsyncDisposable {
+interface AwsEmulator extends AsyncDisposable {
   /** Its address, without a slash at the end. */
   readonly url: string;
   /** Valid requests, in order. */

@@ -18,7 +18,7 @@ export const CADDY: string | undefined = await (async () => {
 })();
 
 /** A running Caddy. */
-export interface Caddy {
+interface Caddy {
   /** Port on loopback, without TLS. */
   readonly port: number;
   stop(): Promise<void>;

@@ -22,7 +22,7 @@ export interface World {
 }
 
 /** A route that changes something. */
-export interface Changing {
+interface Changing {
   /** What is recorded, oldest first. */
   readonly actions: readonly Action[];
   /** Whose credential the step uses. */
@@ -38,7 +38,7 @@ export interface Changing {
 }
 
 /** Why a route leaves no record. */
-export type Unchanging = string;
+type Unchanging = string;
 
 const AFTER = ["after"] as const;
 /** Both sides of a change. */

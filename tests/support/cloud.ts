@@ -38,7 +38,7 @@ export interface Cloud extends AsyncDisposable {
 }
 
 /** A request whose credential is valid. */
-export type CloudRequest = Pick<HostRequest, "path" | "headers" | "text">;
+type CloudRequest = Pick<HostRequest, "path" | "headers" | "text">;
 
 /** Starts one. `service` is the name in AWS's signatures. */
 export function startCloud(name: CloudName, service: string): Cloud {

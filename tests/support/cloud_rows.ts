@@ -10,7 +10,7 @@ import type { CloudName } from "./cloud.ts";
 import { COMPLETION, MESSAGE } from "./host_upstream.ts";
 
 /** Replies of one wire format. */
-export interface Format {
+interface Format {
   /** A whole reply with the text Hello. */
   readonly whole: () => Response;
   /** The same as a stream. */

@@ -202,7 +202,7 @@ export class UnpackedImage {
 }
 
 /** A started container; disposing of it kills its process. */
-export class Container implements AsyncDisposable {
+class Container implements AsyncDisposable {
   readonly #pidFile: string;
   readonly #program: CollectedProgram;
 

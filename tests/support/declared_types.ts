@@ -7,7 +7,7 @@
 import ts from "typescript";
 
 /** One difference between a value and its declared type. */
-export interface Difference {
+interface Difference {
   /** The field, with `[]` for the elements of an array: `content[].citations`. */
   readonly path: string;
   /** `lacks`, `is "x"`, `is a number`, `is not declared`. */

@@ -26,7 +26,7 @@ export async function eachFamily(
 }
 
 /** Starts a call with a client library. A streamed reply has a `controller`. */
-export type StartCall = (
+type StartCall = (
   url: string,
   model: string,
   text: string,

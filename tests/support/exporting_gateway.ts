@@ -21,7 +21,7 @@ export interface Export {
 }
 
 /** A collector on loopback. */
-export interface Collector extends AsyncDisposable {
+interface Collector extends AsyncDisposable {
   readonly url: string;
   readonly exports: readonly Export[];
   /** Resolves once an export is what is wanted; earlier ones count. */
@@ -68,7 +68,7 @@ export function startCollector(
 }
 
 /** A gateway in a process of its own. */
-export interface GatewayProcess {
+interface GatewayProcess {
   readonly url: string;
   readonly program: CollectedProgram;
 }

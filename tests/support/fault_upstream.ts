@@ -8,7 +8,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { withTimeout } from "./with_timeout.ts";
 
 /** The ways in which it treats a call. */
-export const BEHAVIOURS = [
+const BEHAVIOURS = [
   "whole",
   "stream",
   "error",
@@ -24,7 +24,7 @@ export const BEHAVIOURS = [
 export type Behaviour = typeof BEHAVIOURS[number];
 
 /** Ports of one kind of connection. */
-export interface FaultPorts {
+interface FaultPorts {
   /** Port where replies end in any way except by a reset. */
   readonly port: number;
   /** Port where connections can be reset. */

@@ -33,7 +33,7 @@ import {
 } from "./upstream_bytes.ts";
 
 /** A gateway and its hostile upstream. */
-export interface HostileSetup {
+interface HostileSetup {
   /** Makes a single attempt per call. */
   readonly gateway: TestGateway;
   /** Serves as every vendor. */
@@ -47,7 +47,7 @@ export type Play = (
 ) => Promise<void> | void;
 
 /** The response that a behaviour must lead to. */
-export interface ExpectedReply {
+interface ExpectedReply {
   /** The accepted kinds. */
   readonly kind: CheckedReply["kind"] | readonly CheckedReply["kind"][];
   /** Status of a refusal; absent: 502. */

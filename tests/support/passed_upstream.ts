@@ -7,13 +7,13 @@
 import { startTestGateway, type TestGateway } from "./test_gateway.ts";
 
 /** What an upstream does with a request. */
-export type Handler = (request: Request) => Response | Promise<Response>;
+type Handler = (request: Request) => Response | Promise<Response>;
 
 /** Long enough to be removed from replies. */
 export const UPSTREAM_KEY = "sk-upstream-0123456789";
 
 /** Differences from a route without counts and a model at a price per call. */
-export interface PassedOptions {
+interface PassedOptions {
   readonly route?: object;
   readonly model?: object;
   readonly env?: Readonly<Record<string, string>>;

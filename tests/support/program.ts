@@ -23,7 +23,7 @@ export interface Program extends AsyncDisposable {
 }
 
 /** How to start the process. */
-export interface ProgramOptions {
+interface ProgramOptions {
   /** Environment variables, in addition to `PATH`, `HOME` and a `PORT` of 0. */
   readonly env: Readonly<Record<string, string>>;
   /** Working directory; the gateway's store is in `data/` below it. */

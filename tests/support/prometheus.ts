@@ -18,13 +18,13 @@ export const hasPrometheus: boolean = await Promise.all(
 ).then(() => true, () => false);
 
 /** A sample of a query's result. */
-export interface Sample {
+interface Sample {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: readonly [number, string];
 }
 
 /** A running server; disposing of it ends it. */
-export interface Prometheus extends AsyncDisposable {
+interface Prometheus extends AsyncDisposable {
   /** The samples of a query now; rejects where the query is not valid. */
   query(expr: string): Promise<Sample[]>;
   /** Resolves once a query has samples. */

@@ -26,7 +26,7 @@ export interface RawRequest {
  * Answers a request. The connection stays open unless this closes it. What it throws is thrown
  * again by `close()`.
  */
-export type RawHandler = (exchange: RawRequest) => Promise<void> | void;
+type RawHandler = (exchange: RawRequest) => Promise<void> | void;
 
 /** A running upstream. */
 export interface RawUpstream {

@@ -65,7 +65,7 @@ export function clientFrame(
 }
 
 /** What the gateway has sent; fragments are not expected. */
-export interface ServerFrame {
+interface ServerFrame {
   readonly opcode: number;
   readonly payload: Uint8Array;
 }

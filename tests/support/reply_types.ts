@@ -169,7 +169,7 @@ const KEPT: readonly Kept[] = [
 const differencesFrom = declaredTypes(DECLARED);
 
 /** Collects the differences of replies. */
-export interface ReplyJudge {
+interface ReplyJudge {
   /** Compares one value with its types. `from` names its source. */
   judge(types: readonly ReplyType[], value: unknown, from: string): void;
   /** The differences since the last call that nothing allows: where each was seen first, and how often. */

@@ -28,7 +28,7 @@ export interface SentRow extends Omit<RequestRow, "arrivesWithHeaders"> {
 }
 
 /** Both sides of one request. */
-export interface SendResult {
+interface SendResult {
   /** The gateway's response; its body has been read. */
   readonly response: Response;
   /** Body of the gateway's response: parsed if it is JSON, else text. */

@@ -12,7 +12,7 @@ import {
 import { namedFrame } from "../../translate/stream/sse.ts";
 
 /** How the upstream replies to a call. */
-export type ResponsesAction =
+type ResponsesAction =
   /** A complete reply of these items. */
   | { readonly items: readonly JsonObject[]; readonly after?: Promise<void> }
   /** A stream that breaks after `cutAfter` frames; a whole reply breaks in its middle. */
@@ -27,7 +27,7 @@ export type ResponsesAction =
   | { readonly status: number; readonly error: JsonObject };
 
 /** A recorded call. */
-export interface ResponsesCall {
+interface ResponsesCall {
   /** Path of the URL. */
   readonly path: string;
   /** Headers of the request. */
@@ -53,7 +53,7 @@ export interface ResponsesUpstream {
 }
 
 /** The usage in every reply. */
-export const RESPONSES_USAGE: JsonObject = {
+const RESPONSES_USAGE: JsonObject = {
   input_tokens: 11,
   input_tokens_details: { cached_tokens: 4 },
   output_tokens: 7,

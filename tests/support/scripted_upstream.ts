@@ -36,7 +36,7 @@ export type Action =
   };
 
 /** A call that arrived. */
-export interface ArrivedCall {
+interface ArrivedCall {
   /** Path without the host. */
   readonly path: string;
   /** Headers by lower-case name. */

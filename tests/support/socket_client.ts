@@ -9,7 +9,7 @@ import { TEST_KEY } from "./test_key.ts";
 import { withTimeout } from "./with_timeout.ts";
 
 /** How a connection ended. */
-export type Close = Pick<CloseEvent, "code" | "reason">;
+type Close = Pick<CloseEvent, "code" | "reason">;
 
 /** An open connection. */
 export interface SocketClient {

@@ -40,7 +40,7 @@ import { type ReplySeeds, replySeeds } from "./spoil_seeds.ts";
 import type { Defect } from "./spoiled_requests.ts";
 
 /** Results of a run. */
-export interface ReplyTally {
+interface ReplyTally {
   /** Replies tried. */
   tried: number;
   /** Replies that the client received as complete. */

@@ -40,7 +40,7 @@ import { type Dice, diceOf, pick, spoiled } from "./spoil.ts";
 import { requestSeeds } from "./spoil_seeds.ts";
 
 /** Results of a run. */
-export interface Tally {
+interface Tally {
   /** Bodies tried. */
   tried: number;
   /** Bodies that at least one candidate accepted. */

@@ -143,7 +143,7 @@ async function underLoad(
 }
 
 /** Options of {@linkcode ledgerStaysExact}. */
-export interface OutageOptions {
+interface OutageOptions {
   /** `DATABASE_URL` of the gateway processes. */
   readonly databaseUrl: string;
   /** `DATABASE_URL` for the test itself at the end; absent: the same. */

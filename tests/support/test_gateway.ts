@@ -51,7 +51,7 @@ export interface TestGateway {
 }
 
 /** What operators see of the store and of credentials. */
-export type GatewayEvent = Parameters<
+type GatewayEvent = Parameters<
   NonNullable<ComposeOptions["onEvent"]>
 >[0];
 

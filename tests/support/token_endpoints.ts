@@ -17,7 +17,7 @@ export interface TokenRequest {
 }
 
 /** Running endpoints. */
-export interface TokenEndpoints extends AsyncDisposable {
+interface TokenEndpoints extends AsyncDisposable {
   /** The address on loopback, without a slash at the end. */
   readonly url: string;
   /** Requests in order. */

@@ -5,7 +5,7 @@
  */
 
 /** The content of a `data:` URL: media type in lower case without parameters, bytes as base64. */
-export interface DataUrl {
+interface DataUrl {
   /** `text/plain` where the URL has none. */
   readonly mediaType: string;
   /** Base64; not validated where the URL contained base64. */

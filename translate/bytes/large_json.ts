@@ -20,7 +20,7 @@ const MAX_SEGMENT_BYTES = 4 * STEP_BYTES;
 export class LargeJsonError extends Error {}
 
 /** What is found at once by one pass over the bytes. */
-export interface LargeObject {
+interface LargeObject {
   readonly top: TopLevel;
   /** Parses the object in steps; only if the {@linkcode Look} is not exceeded, and once. */
   parse(): Generator<void, JsonObject, void>;

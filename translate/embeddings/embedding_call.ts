@@ -31,7 +31,7 @@ export interface EmbeddingClient {
 }
 
 /** A request as it is sent to an upstream. */
-export interface EmbeddingUpstreamRequest {
+interface EmbeddingUpstreamRequest {
   readonly bytes: Uint8Array;
   /** Paths of dropped fields. */
   readonly dropped: readonly string[];
@@ -48,7 +48,7 @@ export interface EmbeddingReading {
 }
 
 /** A reply for the client. */
-export interface EmbeddingReply {
+interface EmbeddingReply {
   /** JSON. */
   readonly body: Uint8Array;
   /** Prompt tokens; absent: not reported. */
@@ -79,7 +79,7 @@ export function embeddingRequest(
 }
 
 /** An upstream's reply, with its bytes. */
-export interface ReadEmbeddings {
+interface ReadEmbeddings {
   readonly bytes: Uint8Array;
   readonly json: JsonObject;
   readonly top: TopLevel;

@@ -23,7 +23,7 @@ export interface Embeddings {
 }
 
 /** A form that is not the client's. */
-export interface TranslatedForm {
+interface TranslatedForm {
   /**
    * The body for an upstream that calls the model `model`.
    *

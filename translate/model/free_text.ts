@@ -15,7 +15,7 @@ import {
 import type { FunctionTool, GenerationRequest, Grammar } from "./request.ts";
 
 /** The one field of the function that represents a free-text tool. */
-export const FREE_TEXT_FIELD = "input";
+const FREE_TEXT_FIELD = "input";
 
 const FREE_TEXT_PARAMETERS: JsonObject = {
   type: "object",

@@ -6,7 +6,7 @@
 import type { Usage } from "./reply.ts";
 
 /** Counts as an upstream reports them; absent: not reported. */
-export interface PromptCounts {
+interface PromptCounts {
   readonly prompt: number | undefined;
   readonly cacheRead: number | undefined;
   readonly cacheWrite: number | undefined;
@@ -19,7 +19,7 @@ export interface PromptCounts {
 }
 
 /** The parts, and the prompt that they add up to. */
-export interface PromptParts {
+interface PromptParts {
   readonly parts: Pick<Usage, "input" | "cacheRead" | "cacheWrite">;
   readonly prompt: number;
 }

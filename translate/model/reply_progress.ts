@@ -32,7 +32,7 @@ export interface ReplyProgress {
 }
 
 /** Gathers a {@linkcode ReplyProgress}. */
-export interface ProgressTracker {
+interface ProgressTracker {
   /** Adds the next event. */
   observe(event: ReplyEvent): void;
   /** A snapshot; later events do not change it. */

@@ -240,7 +240,7 @@ export interface FunctionTool {
   readonly cacheMark?: CacheMark;
 }
 /** What a client states about a tool with free text as input. */
-export interface FreeTextInput {
+interface FreeTextInput {
   /** For the model, without the grammar; absent where the client gave none. */
   readonly description?: string;
   /** The grammar that the input must match; absent: any text. */

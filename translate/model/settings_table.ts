@@ -21,7 +21,7 @@ import {
 import type { UnmappedFields } from "./unmapped_fields.ts";
 
 /** What the decoder of one value sees beside it. */
-export interface SettingSource {
+interface SettingSource {
   /** The object that holds the field: the checked request, or one in it. */
   readonly owner: JsonObject;
   /** Takes what the neutral value cannot hold. */
@@ -29,7 +29,7 @@ export interface SettingSource {
 }
 
 /** What the encoder of one value sees beside it. */
-export interface SettingUse<F> {
+interface SettingUse<F> {
   /** What the model supports. */
   readonly can: Capabilities;
   /** What the format's settings depend on in the rest of the request. */
@@ -39,8 +39,7 @@ export interface SettingUse<F> {
 }
 
 /** How a format expresses a setting. `V`: its neutral value, `W`: its value on the wire. */
-export interface SettingOptions<V, W, F>
-  extends Omit<SettingRule<V>, "encode"> {
+interface SettingOptions<V, W, F> extends Omit<SettingRule<V>, "encode"> {
   /** What clients may send. Absent: the table does not read it. */
   readonly schema?: z.ZodType<W>;
   /** A newer name at the top level, which wins, and what clients may send there. */

@@ -41,23 +41,11 @@ export function mergeTurns(turns: readonly Turn[]): readonly Turn[] {
   );
 }
 
-/** Removes empty texts, and turns that have nothing else: some dialects answer both with a 400. */
-export function withoutEmptyTexts(turns: readonly Turn[]): readonly Turn[] {
-  return turns
-    .map((turn) => ({
-      ...turn,
-      parts: turn.parts.filter((part) =>
-        part.type !== "text" || part.text !== ""
-      ),
-    }))
-    .filter((turn) => turn.parts.length > 0);
-}
-
 /**
  * Tool results before everything else, each group in its order: nothing may separate a call from
  * its results.
  */
-export function resultsFirst(parts: readonly Part[]): readonly Part[] {
+function resultsFirst(parts: readonly Part[]): readonly Part[] {
   return [
     ...parts.filter((part) => part.type === "tool_result"),
     ...parts.filter((part) => part.type !== "tool_result"),

@@ -16,7 +16,7 @@ import { joinPieces } from "../bytes/buffers.ts";
 import { type Frame, sseParser } from "./sse.ts";
 
 /** Receives the frames of one stream, in order. */
-export interface FrameHandler {
+interface FrameHandler {
   /**
    * Receives a frame's bytes and the parsed frames in them: none for a comment. Returns the result
    * of {@linkcode loneDelta}, so that similar frames can be matched.
@@ -37,7 +37,7 @@ export interface FrameHandler {
 }
 
 /** Reads one stream. */
-export interface FrameReader {
+interface FrameReader {
   /**
    * Passes on the frames that this chunk completes.
    *

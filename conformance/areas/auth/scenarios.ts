@@ -16,7 +16,7 @@ import {
 export const KEYS_SCENARIO = "keys";
 
 /** The operations of the specification; the generation endpoints whole and streamed. */
-export const OPERATIONS = [
+const OPERATIONS = [
   "messages",
   "messages-stream",
   "chat",

@@ -88,10 +88,10 @@ export function objectOfFrame({ data }: OutFrame): JsonObject {
   return typeof data === "string" ? {} : objectOf(data);
 }
 
-export const CONTENT = "choices.0.delta.content";
+const CONTENT = "choices.0.delta.content";
 
 /** Changes the chunks that have text. */
-export function texts(
+function texts(
   change: (
     text: string,
     data: JsonObject,
@@ -107,22 +107,6 @@ export function texts(
 /** Changes the text of chunks. */
 export function words(change: (text: string, x: Context) => string): Hooks {
   return texts((text, data, x) => withAt(data, CONTENT, change(text, x)));
-}
-
-/** Number of the chunks with text before this one. */
-export function before({ state }: Context): number {
-  const count = Number(state.get("texts") ?? 0);
-  state.set("texts", count + 1);
-  return count;
-}
-
-/** Changes the reason of the finishing chunk. */
-export function reason(from: string, to: string): Hooks {
-  return chatFrames((data) =>
-    textAt(data, "choices.0.finish_reason") === from
-      ? withAt(data, "choices.0.finish_reason", to)
-      : data
-  );
 }
 
 /** A rule about a field that has one value in all chunks; `other` makes right values that differ. */

@@ -28,7 +28,7 @@ export function inReply(
 }
 
 /** What a fault may look at. */
-export interface Vectors {
+interface Vectors {
   /** The body of the request. */
   readonly asked: Json | undefined;
 }

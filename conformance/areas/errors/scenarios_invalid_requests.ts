@@ -10,7 +10,7 @@ import { UNLIMITED_OUTPUT_TOKENS } from "../../suite/test_request.ts";
 import { calls, type Scenario, together } from "../../suite/scenario.ts";
 
 /** Bodies that are not a request of the format at all. */
-export const NO_REQUESTS: Readonly<Record<string, string>> = {
+const NO_REQUESTS: Readonly<Record<string, string>> = {
   "body-empty": "",
   "body-blank": " \n",
   "body-array": "[]",

@@ -44,7 +44,7 @@ export const INCOMPLETE = ["context-window", "unknown-stop", "continuation"];
 export const WITHOUT_CONTENT = ["blocked", "refusal", "empty"];
 
 /** The bodies that request these fixtures. */
-export function fixtureBodies(
+function fixtureBodies(
   session: Session,
   names: readonly string[],
 ): Record<string, () => JsonObject> {

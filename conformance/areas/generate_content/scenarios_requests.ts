@@ -34,7 +34,7 @@ export const SETTINGS = {
 export const TOP_P = 0.9;
 
 /** A function whose schema is in the format's own kind, and one with a JSON schema. */
-export const WEATHER: JsonObject = {
+const WEATHER: JsonObject = {
   name: "get_weather",
   description: "The weather of a city.",
   parameters: {
@@ -43,7 +43,7 @@ export const WEATHER: JsonObject = {
     required: ["city"],
   },
 };
-export const TIME: JsonObject = {
+const TIME: JsonObject = {
   name: "get_time",
   description: "The time in a city.",
   parametersJsonSchema: {
@@ -72,7 +72,7 @@ function calling(mode: string, names?: readonly string[]): JsonObject {
 const BOTH = declared(TIME, WEATHER);
 
 /** Requests whose mode decides the reply, by name. */
-export const MODES: Readonly<Record<string, JsonObject>> = {
+const MODES: Readonly<Record<string, JsonObject>> = {
   auto: { ...BOTH, ...calling("AUTO") },
   any: { ...declared(WEATHER), ...calling("ANY") },
   named: { ...BOTH, ...calling("ANY", ["get_weather"]) },
@@ -94,7 +94,7 @@ const OWN_SCHEMA: JsonObject = {
 const JSON_TYPE = { responseMimeType: "application/json" };
 
 /** Forms of a request for JSON, by name. */
-export const JSON_FORMS: Readonly<Record<string, JsonObject>> = {
+const JSON_FORMS: Readonly<Record<string, JsonObject>> = {
   "json-schema": { ...JSON_TYPE, responseJsonSchema: SCHEMA },
   "own-schema": { ...JSON_TYPE, responseSchema: OWN_SCHEMA },
 };

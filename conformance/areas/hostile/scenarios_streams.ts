@@ -18,7 +18,7 @@ import { perRoute, type Scenario } from "../../suite/scenario.ts";
 import { WRITTEN } from "@model-gateway/replay/fixtures";
 
 /** Number of the frame that ends the reply: a stream cut before it is incomplete. */
-export function endFrame(
+function endFrame(
   fixture: string,
   via: DialectName | undefined,
 ): number {

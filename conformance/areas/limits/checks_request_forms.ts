@@ -31,7 +31,7 @@ import type { Generation } from "../../suite/requests.ts";
  * its own: the form fails when each of several models refuses it, and stays unclear where only one
  * could be tried.
  */
-export function taken(
+function taken(
   e: { readonly mode: "live" | "replay" },
   found: readonly Exchange[],
 ): Finding[] {

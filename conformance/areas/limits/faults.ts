@@ -95,7 +95,7 @@ export function refusing(
 }
 
 /** A refusal that names a field. */
-export function invalid(param: string, message: string): Problem {
+function invalid(param: string, message: string): Problem {
   return { ...problemOf(400, message), param };
 }
 

@@ -25,7 +25,7 @@ export const BOUNDED_SCENARIO = "bounded";
 export const LIMITS_REFUSED = "limits";
 
 /** A change to a request, and whether it must be accepted or refused. */
-export interface Limit {
+interface Limit {
   /** The changed field. */
   readonly field: string;
   /** Members to put into the body; null removes the field. */

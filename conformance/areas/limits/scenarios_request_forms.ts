@@ -102,7 +102,7 @@ const TURNS = [1, 2, 3, 4, 5, 6].map((place) =>
 const LONG_REPLY = 1030;
 
 /** The request forms, by endpoint; labels are `ENDPOINT/ROUTE/FORM`. */
-export const REQUEST_FORMS: Readonly<
+const REQUEST_FORMS: Readonly<
   Record<Generation, Readonly<Record<string, Form>>>
 > = {
   messages: {

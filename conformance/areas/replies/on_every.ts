@@ -19,7 +19,7 @@ type Judge = (
 ) => Finding | readonly Finding[];
 
 /** A rule for several forms of replies. */
-export interface EveryRule {
+interface EveryRule {
   /**
    * The words of the rule by the id of the check: a string is a quote from the form's section. The
    * end of an id may name unusual replies (`ReplyForm.unusual`).

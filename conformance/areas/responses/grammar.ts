@@ -11,7 +11,7 @@ import { isObject, type Json } from "@model-gateway/replay/json";
 import { typeOf } from "../../endpoints/read_responses.ts";
 
 /** A broken rule. */
-export interface GrammarFault {
+interface GrammarFault {
   readonly rule: GrammarRule;
   readonly frame: Frame | undefined;
   readonly expected: string;
@@ -73,7 +73,7 @@ const KIND_OF_PART: Readonly<Record<string, string>> = {
 };
 
 /** The last frames of a stream. */
-export const TERMINALS: readonly string[] = [
+const TERMINALS: readonly string[] = [
   "response.completed",
   "response.incomplete",
   "response.failed",

@@ -134,12 +134,12 @@ export const MORE_SETTINGS: JsonObject = {
 };
 
 /** A tool with free text, and two groups with a tool of one name. */
-export const CUSTOM: JsonObject = {
+const CUSTOM: JsonObject = {
   type: "custom",
   name: "apply_patch",
   description: "Applies a patch.",
 };
-export const GROUPS: readonly JsonObject[] = ["north", "south"].map((name) => ({
+const GROUPS: readonly JsonObject[] = ["north", "south"].map((name) => ({
   type: "namespace",
   name,
   description: `Tools of the ${name}.`,

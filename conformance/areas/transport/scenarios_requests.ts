@@ -35,7 +35,7 @@ export const WRONG_METHODS = {
 } as const;
 
 /** Paths that no operation has. */
-export const NO_PATHS = [
+const NO_PATHS = [
   "/v1/",
   "/v1/nothing",
   "/v1/messages/nothing/here",

@@ -21,15 +21,14 @@ export const SENT_TALK = "sent-talk";
  * Text that is easily damaged: whitespace, line ends, scripts, escapes, sequences that look like
  * markup or a template.
  */
-export const DIFFICULT =
+const DIFFICULT =
   '  two  blanks\n\n\ttab, "quotes" \\n \\u0041 {{x}} <b>&amp;</b> %20 naïve é 你好 👩‍👩‍👧‍👦 🇩🇪 𝒳 e\u0301 ﬁ \u200b\u2028 end ';
 
 /** Instructions with a line end and a multi-byte character. */
-export const SYSTEM =
-  "Answer briefly – in one line.\nNever use the word “foo”.";
+const SYSTEM = "Answer briefly – in one line.\nNever use the word “foo”.";
 
 /** Turns before the last one, which is a user turn with the marker. */
-export const HISTORY: readonly (readonly [string, string])[] = [
+const HISTORY: readonly (readonly [string, string])[] = [
   ["user", "First question: 1 + 1?"],
   ["assistant", "First answer: 2."],
   ["user", DIFFICULT],
@@ -47,7 +46,7 @@ export const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 /** The address of a picture. */
-export const PICTURE_URL = "https://pictures.example/cat.png?size=2&x=%20y";
+const PICTURE_URL = "https://pictures.example/cat.png?size=2&x=%20y";
 
 /** Values of the members, unlike any default. */
 export const VALUES = {
@@ -88,7 +87,7 @@ export const KEPT: readonly JsonObject[] = [
 export const CACHED: JsonObject = { type: "ephemeral" };
 
 /** The tools on offer. */
-export const TOOLS = [
+const TOOLS = [
   {
     name: "get_weather",
     description: "Tells the weather of a city.",
@@ -293,7 +292,7 @@ export const STREAMED = [
 ] as const;
 
 /** The user's text in requests whose form does not define its own. */
-export const WORDS = `Say hello.${DIFFICULT}`;
+const WORDS = `Say hello.${DIFFICULT}`;
 
 /** The forms that each scenario sends. */
 const GROUPS = {

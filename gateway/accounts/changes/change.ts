@@ -62,7 +62,7 @@ export const ACTOR_KINDS = [
 export type ActorKind = typeof ACTOR_KINDS[number];
 
 /** The way of a change. */
-export type Via = "page" | "api" | "command_line" | "gateway";
+type Via = "page" | "api" | "command_line" | "gateway";
 
 /** Who makes a change. */
 export interface Actor {

@@ -18,7 +18,7 @@ export interface AuditedAccount {
 }
 
 /** What an audit needs. */
-export interface AccountAuditOptions {
+interface AccountAuditOptions {
   readonly store: Store;
   /** Called after each read; rejects to end the audit. */
   readonly onRead: () => Promise<void>;

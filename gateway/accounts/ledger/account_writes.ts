@@ -9,7 +9,7 @@ import { WriteCache } from "./write_cache.ts";
 import type { ParallelWrites, SqlDialect } from "../store/store.ts";
 
 /** What a write has done. */
-export interface WrittenEvents {
+interface WrittenEvents {
   /** One result per event, in order; undefined: its account is locked by another write. */
   readonly results: readonly (EventResult | undefined)[];
   /** The state that it left. */

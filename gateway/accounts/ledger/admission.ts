@@ -52,7 +52,7 @@ export interface Refusal {
 }
 
 /** The decision, and the state after it. */
-export type Admission =
+type Admission =
   | {
     readonly granted: true;
     readonly state: AccountState;

@@ -15,7 +15,7 @@ import type { Timer } from "../timer.ts";
 export const HOURS_DAYS = 35;
 
 /** Options of {@linkcode startBackfill}. */
-export interface BackfillOptions {
+interface BackfillOptions {
   /** The store with the ledger. */
   readonly store: Store;
   /** Current Unix time in milliseconds. */
@@ -25,7 +25,7 @@ export interface BackfillOptions {
 }
 
 /** The running backfill. */
-export interface Backfill {
+interface Backfill {
   /** Stops it, after the write under way. */
   stop(): Promise<void>;
 }

@@ -31,7 +31,7 @@ import type { Charge, ReservedCall } from "../records.ts";
 const CHARS_PER_TOKEN = 4;
 
 /** The fields of a reserved call that the charge depends on. */
-export type Billable = Pick<
+type Billable = Pick<
   ReservedCall,
   "inputTokens" | "price" | "card" | "asked"
 >;

@@ -22,7 +22,7 @@ import { columnsOf, recordFrom, rowOf } from "../store/record_rows.ts";
 import type { Timer } from "../timer.ts";
 
 /** Options of {@linkcode startDailyAudit}. */
-export interface DailyAuditOptions {
+interface DailyAuditOptions {
   readonly store: Store;
   /** Current Unix time in milliseconds. */
   readonly now: () => number;
@@ -36,7 +36,7 @@ export interface DailyAuditOptions {
 }
 
 /** The running schedule. */
-export interface DailyAudit {
+interface DailyAudit {
   /** Makes the audit that is due, if no process has made or claimed it. */
   run(): Promise<void>;
   /** The newest daily audit of any process that this one has seen; undefined before the first. */

@@ -9,7 +9,7 @@ import type { Store } from "../store/store.ts";
 import type { Timer } from "../timer.ts";
 
 /** Options of {@linkcode startHeartbeat}. */
-export interface LeaseOptions {
+interface LeaseOptions {
   /** The store with the leases. */
   readonly store: Store;
   /** Lease id of this process. */
@@ -32,7 +32,7 @@ export interface LeaseOptions {
 const RETRY_MS = 1000;
 
 /** A running heartbeat. */
-export interface Lease {
+interface Lease {
   /**
    * Stops the heartbeat. Removes the lease, unless this process has open reservations for
    * others to settle.

@@ -25,7 +25,7 @@ export interface Warning {
 }
 
 /** The use with the new warnings marked as sent, and the warnings. */
-export interface Warned {
+interface Warned {
   readonly use: LimitUse;
   /** Without the account, which the caller adds. */
   readonly warnings: readonly Warning[];

@@ -7,13 +7,13 @@
 import type { Usage } from "../../../translate/model/reply.ts";
 
 /** Whether tokens are of the prompt or of the reply. */
-export type Direction = "in" | "out";
+type Direction = "in" | "out";
 
 /** The totals that every card has a rate for; the other meters count parts of them. */
 export type BaseMeter = "input" | "cache_read" | "cache_write" | "output";
 
 /** What a meter counts. Its rate is in micro-dollars per million tokens. */
-export interface MeterDefinition {
+interface MeterDefinition {
   readonly direction: Direction;
   /** The name on pages and in exports. */
   readonly words: string;
@@ -128,7 +128,7 @@ export const PART_METERS: readonly PartMeter[] = Object.keys(METERS).filter((
 ): name is PartMeter => METERS[name as MeterName].partOf !== undefined);
 
 /** What is counted of a call whose reply reports no tokens. */
-export interface UnitDefinition {
+interface UnitDefinition {
   /** The name on pages and in exports. */
   readonly words: string;
   /** What a rate is for: a million of them, as of tokens, or one. */
@@ -176,7 +176,7 @@ export function isPerUse(meter: string): boolean {
 }
 
 /** What a condition of a card is about. */
-export interface DimensionDefinition {
+interface DimensionDefinition {
   readonly words: string;
   /** What a reply reports of it. */
   readonly said: (usage: Usage) => string | undefined;
@@ -190,7 +190,7 @@ export interface DimensionDefinition {
 export type Dimension = "tier" | "speed" | "region";
 
 /** The dimensions, in the order of an explanation. */
-export const DIMENSIONS: Readonly<Record<Dimension, DimensionDefinition>> = {
+const DIMENSIONS: Readonly<Record<Dimension, DimensionDefinition>> = {
   tier: {
     words: "Service tier",
     said: ({ tier }) => tier,

@@ -5,7 +5,6 @@
  * @module
  */
 import {
-  type BaseMeter,
   type Dimension,
   DIMENSION_NAMES,
   type MeterName,
@@ -14,7 +13,7 @@ import {
   type UnitMeter,
   valueOf,
 } from "./meters.ts";
-import type { ModelPrice, StoredPrice } from "./money.ts";
+import type { StoredPrice } from "./money.ts";
 import type { Usage } from "../../../translate/model/reply.ts";
 
 /** Rates that replace others, or a factor on them, for calls with all of these values. */
@@ -310,11 +309,6 @@ function ownRate(card: RateCard, meter: MeterName): number {
       return own ?? ownRate(card, METERS[meter].partOf ?? "input");
     }
   }
-}
-
-/** The base rate of a total. */
-export function baseRate(card: ModelPrice, meter: BaseMeter): number {
-  return ownRate(card, meter);
 }
 
 function textOf(condition: Condition): string {

@@ -36,7 +36,7 @@ import type { EventResult, LedgerEvent } from "./events.ts";
 import { startTimer, type Timer } from "../timer.ts";
 
 /** Options of {@linkcode writeBatcher}. */
-export interface WriteBatcherOptions {
+interface WriteBatcherOptions {
   /**
    * Applies events as one write: all or none, except for those of lanes that cannot be written now. A write of
    * one lane has all.
@@ -77,7 +77,7 @@ export interface ReserveResult {
 }
 
 /** A reservation in the queue. */
-export interface QueuedReservation {
+interface QueuedReservation {
   /**
    * Its result, once it is written.
    *

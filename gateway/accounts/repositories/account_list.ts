@@ -29,7 +29,7 @@ const ORDERS = {
 } as const;
 
 /** What a list of accounts can be sorted by. */
-export type AccountOrder = keyof typeof ORDERS;
+type AccountOrder = keyof typeof ORDERS;
 /** For checking the name of an order. */
 export const ACCOUNT_ORDERS = Object.keys(ORDERS) as readonly AccountOrder[];
 

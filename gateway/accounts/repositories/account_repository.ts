@@ -38,13 +38,13 @@ import {
 import { type Sql, textOf } from "../store/store.ts";
 
 /** Settings of a new account. */
-export type NewAccount = SettingsOf<typeof ACCOUNT>;
+type NewAccount = SettingsOf<typeof ACCOUNT>;
 
 /** Changes of an account. An absent setting stays unchanged. */
-export type AccountSettings = Omit<NewAccount, "id">;
+type AccountSettings = Omit<NewAccount, "id">;
 
 /** A top-up; a negative amount is taken out. */
-export interface TopUpRequest {
+interface TopUpRequest {
   /** Whole micro-dollars, not 0. */
   readonly microUsd: number;
   /**

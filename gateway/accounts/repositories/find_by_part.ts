@@ -27,7 +27,7 @@ export interface Found {
 }
 
 /** A key that was found. */
-export interface FoundKey {
+interface FoundKey {
   readonly id: string;
   readonly name: string;
   readonly hint: string;
@@ -69,7 +69,7 @@ export async function findByPart(
 }
 
 /** Accounts by a part of their id or name. */
-export async function findAccounts(
+async function findAccounts(
   context: RepositoryContext,
   part: string,
 ): Promise<Found["accounts"]> {
@@ -88,7 +88,7 @@ export async function findAccounts(
 }
 
 /** Keys by a part of their id, name or hint, newest first. */
-export async function findKeys(
+async function findKeys(
   context: RepositoryContext,
   part: string,
   accountId?: string,

@@ -41,7 +41,7 @@ import {
 import { type Sql, textOf } from "../store/store.ts";
 
 /** Settings of a new key. */
-export type KeyRequest = SettingsOf<typeof KEY>;
+type KeyRequest = SettingsOf<typeof KEY>;
 
 /** Changes of a key. Null means no limit; absent means unchanged. */
 export type KeySettings = SettingsOf<typeof KEY_CHANGES>;

@@ -59,7 +59,7 @@ interface SeqRange {
 const ALL_ENTRIES: SeqRange = { first: 0, last: Number.MAX_SAFE_INTEGER };
 
 /** Which entries to read, and along which index. */
-export interface LedgerWalk {
+interface LedgerWalk {
   /** The table that is walked by `seq`. */
   readonly table: "ledger" | "ledger_top_ups";
   readonly isNewestFirst: boolean;
@@ -160,7 +160,7 @@ async function rangeOfDays(
 }
 
 /** What a walk found. */
-export interface WalkedEntries {
+interface WalkedEntries {
   readonly rows: readonly SqlRow[];
   /** The last entry that was walked past, where the walk ended for a limit. */
   readonly stoppedAt?: number;

@@ -30,7 +30,7 @@ import {
 import type { Sql } from "../store/store.ts";
 
 /** Settings of a new plan. Null or absent means no limit. */
-export type NewPlan = SettingsOf<typeof PLAN>;
+type NewPlan = SettingsOf<typeof PLAN>;
 
 /** Changes of a plan. Null means no limit; absent means unchanged. */
 export type PlanSettings = Omit<NewPlan, "id">;

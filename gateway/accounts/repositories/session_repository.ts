@@ -29,7 +29,7 @@ import {
 } from "./repository.ts";
 
 /** The fields of {@linkcode SessionRecord}. */
-export const SESSION = fields({
+const SESSION = fields({
   id: field(TEXT),
   kind: field(oneOf<CredentialKind>("key", "read", "manage", "operator")),
   // Id of the key, token, sign-in link, or person of the company's issuer.
@@ -57,7 +57,7 @@ export interface ConfiguredCredentials {
 }
 
 /** A key, token, sign-in link, person or operator who opens a session. */
-export interface SessionHolder {
+interface SessionHolder {
   readonly kind: CredentialKind;
   readonly id: string;
   readonly accountId?: string;
@@ -66,7 +66,7 @@ export interface SessionHolder {
 }
 
 /** How a session is opened. */
-export interface SessionOptions {
+interface SessionOptions {
   /** The text of a credential that is a setting, or of what a company's sign-in rests on. */
   readonly credential?: string;
   /** The cookie so far. */
@@ -111,7 +111,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /** Longest silence and longest life, in milliseconds. */
-export const SESSION_LIMITS: Readonly<
+const SESSION_LIMITS: Readonly<
   Record<
     "operator" | "account",
     { readonly idleMs: number; readonly maxMs: number }

@@ -16,7 +16,7 @@ import {
 import { requireAccount } from "./token_repository.ts";
 
 /** A new code. */
-export interface SignInCode {
+interface SignInCode {
   /** Id of the code. */
   readonly id: string;
   /** The code itself. It is not stored. */

@@ -71,7 +71,7 @@ export const TOKEN = fields({
 export interface TokenRecord extends RecordOf<typeof TOKEN> {}
 
 /** Settings of a new token. */
-export type TokenRequest = SettingsOf<typeof TOKEN>;
+type TokenRequest = SettingsOf<typeof TOKEN>;
 
 /** A new token. */
 export interface IssuedToken {

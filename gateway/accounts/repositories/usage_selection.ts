@@ -32,7 +32,7 @@ export function isByUser(
 }
 
 /** A table, conditions on its rows, and the values of their parameters. */
-export interface UsageSelection {
+interface UsageSelection {
   readonly table: "usage_days" | "usage_hours" | "usage_daily";
   readonly conditions: string[];
   /** Adds a parameter and returns its place, such as `$1`. */

@@ -75,7 +75,7 @@ const TABLES: readonly Counts[] = [
 ];
 
 /** What is counted of a call. */
-export type CountedCall = Pick<
+type CountedCall = Pick<
   CallRecord,
   | "requestId"
   | "accountId"

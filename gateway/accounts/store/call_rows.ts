@@ -37,7 +37,7 @@ const INTO = insertStatement(
 );
 
 /** Refusals without a record of their own, by the id of the record that counts them. */
-export type FurtherRefusals = ReadonlyMap<string, number>;
+type FurtherRefusals = ReadonlyMap<string, number>;
 
 /**
  * Inserts records, and adds to the counts of refusals. A record without a status is that of a call

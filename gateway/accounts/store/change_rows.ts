@@ -24,7 +24,7 @@ import { type Sql, textOf, textOrUndefined } from "./store.ts";
  */
 export const KEPT_SIGN_INS = 1000;
 /** Refused sign-ins that are kept, of all callers. */
-export const KEPT_REFUSALS = 10_000;
+const KEPT_REFUSALS = 10_000;
 
 const SIGN_INS: ReadonlySet<Action> = new Set<Action>([
   "session.start",

@@ -80,7 +80,7 @@ const SERVER_MS =
 const MAX_CONNECTIONS = 4;
 
 /** Options of {@linkcode openPostgresStore}. */
-export interface PostgresOptions extends ProcessClocks {
+interface PostgresOptions extends ProcessClocks {
   /** A process that has not renewed its lease for this long counts as dead, in milliseconds. */
   readonly leaseMs?: number;
   /** Time limit of a statement, in milliseconds. */

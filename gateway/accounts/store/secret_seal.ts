@@ -36,7 +36,7 @@ export function isSealed(text: string): boolean {
 }
 
 /** A seal with AES-256-GCM. `key` has 32 bytes. */
-export function secretSeal(key: Uint8Array): SecretSeal {
+function secretSeal(key: Uint8Array): SecretSeal {
   return {
     close(record, text) {
       const nonce = randomBytes(NONCE_BYTES);

@@ -61,7 +61,7 @@ interface Prepared {
 }
 
 /** Options of {@linkcode openSqliteStore}. */
-export interface SqliteOptions extends ProcessClocks {
+interface SqliteOptions extends ProcessClocks {
   /** Replaces the time limit of a report's statement, in milliseconds. */
   readonly reportMs?: number;
 }

@@ -110,7 +110,7 @@ export interface Leases {
 }
 
 /** A committed write. */
-export interface Committed<T> {
+interface Committed<T> {
   /** Result of the work. */
   readonly value: T;
   /** Resolves once the write survives a crash of the machine; rejects if that failed. */

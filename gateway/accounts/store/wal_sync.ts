@@ -6,7 +6,7 @@
 import { closeSync, fdatasync, openSync } from "node:fs";
 
 /** An open file to sync. */
-export interface WalSync {
+interface WalSync {
   /**
    * Resolves when all data written before the call is on disk. Calls made during a running
    * fsync share the next one.

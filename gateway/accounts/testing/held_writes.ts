@@ -99,7 +99,7 @@ export async function apply(
 }
 
 /** A write that has done all but its commit. */
-export interface Held {
+interface Held {
   /** Commits it. */
   end(): Promise<readonly (string | undefined)[]>;
 }

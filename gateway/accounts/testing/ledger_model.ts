@@ -56,7 +56,7 @@ export type LedgerAction =
   | { readonly do: "wait"; readonly ms: number };
 
 /** A call to make. */
-export interface CallRequest {
+interface CallRequest {
   /** Index of the process, 0 or 1. */
   readonly process: number;
   /** Index of the account, 0 or 1. */
@@ -102,7 +102,7 @@ interface GrantedCall {
 }
 
 /** The simulation: processes, and the expected state of the ledger. */
-export interface LedgerModel {
+interface LedgerModel {
   /** Starts the processes and creates the accounts. */
   start(): Promise<void>;
   /** Performs an action. Fails if its result is not the expected one. */

@@ -132,7 +132,7 @@ export function testCall(fields: Partial<IntendedCall> = {}): IntendedCall {
 }
 
 /** A granted call, and the limits after it. */
-export interface GrantedCall extends Reservation {
+interface GrantedCall extends Reservation {
   readonly limits: Limits;
 }
 

@@ -33,7 +33,7 @@ export interface PostgresServer extends AsyncDisposable {
 }
 
 /** A connection pooler in transaction mode. Disposing of it stops it. */
-export interface Pooler extends AsyncDisposable {
+interface Pooler extends AsyncDisposable {
   /** Address of the server's database through the pooler. */
   readonly url: string;
 }

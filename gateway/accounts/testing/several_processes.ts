@@ -22,7 +22,7 @@ import { type GatewayProcess, startProcess } from "./processes.ts";
 import { postgresAt } from "./stores.ts";
 
 /** How much is done. */
-export interface SeveralProcesses {
+interface SeveralProcesses {
   readonly processes: number;
   readonly accounts: number;
   /** Mishaps, one after another. */

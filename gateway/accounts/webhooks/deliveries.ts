@@ -19,7 +19,7 @@ import type { Timer } from "../timer.ts";
 import type { PostWebhook } from "./post_webhook.ts";
 
 /** Options of {@linkcode startDeliveries}. */
-export interface DeliveryOptions {
+interface DeliveryOptions {
   /** The store with the messages. */
   readonly store: Store;
   /** Current Unix time in milliseconds. */

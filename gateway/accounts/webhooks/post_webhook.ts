@@ -10,7 +10,7 @@ import { VERSION } from "../../version.ts";
 import { signedHeaders, type UnsignedWebhook } from "./signature.ts";
 
 /** Where a webhook goes. */
-export interface WebhookTarget {
+interface WebhookTarget {
   /** `https://…`, or `http://` on this machine. */
   readonly url: string;
   /** Signs the message; from {@linkcode newWebhookSecret}. */

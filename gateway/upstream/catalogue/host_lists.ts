@@ -39,7 +39,7 @@ export interface ListSource {
 }
 
 /** What the lists need. */
-export interface HostListsOptions {
+interface HostListsOptions {
   /** For repeated requests. */
   readonly timers: Timers;
   /** Called when the ids of any list have changed. */

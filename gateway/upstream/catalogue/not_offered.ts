@@ -11,7 +11,7 @@ import { VENDORS } from "./vendors.ts";
 type KeySettings = Pick<Config, "catalogue" | "vendorsWithoutKey">;
 
 /** Models that lack the same keys. */
-export interface NotOffered {
+interface NotOffered {
   /** Their ids, in the catalogue's order. */
   readonly models: readonly string[];
   /** The settings; one of them is enough. */

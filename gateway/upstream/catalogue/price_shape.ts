@@ -168,7 +168,7 @@ export const priceShape: z.ZodType<PriceSetting | "free"> = z.unknown()
   });
 
 /** Cards as the configuration file has them. */
-export type PriceSetting = readonly z.infer<typeof card>[];
+type PriceSetting = readonly z.infer<typeof card>[];
 
 /** The cards of a price. Without prices of its own, what a cache has to do with costs what its input costs. */
 export function cardsOf(setting: PriceSetting): readonly RateCard[] {

@@ -69,7 +69,7 @@ export const vendorSettings = z.strictObject({
 }).partial();
 
 /** A row. */
-export type VendorSettings = z.infer<typeof vendorSettings>;
+type VendorSettings = z.infer<typeof vendorSettings>;
 
 const SETTINGS = Object.keys(HOST_SETTINGS) as readonly HostSetting[];
 

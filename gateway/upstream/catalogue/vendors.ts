@@ -27,7 +27,7 @@ export interface Vendor {
 }
 
 /** A vendor whose key and address have their own settings. */
-export interface BuiltInVendor extends Vendor {
+interface BuiltInVendor extends Vendor {
   /** Equals its kind. */
   readonly name: VendorName;
   /** The setting that holds its key. If no vendor has a key, the replay offers its models. */

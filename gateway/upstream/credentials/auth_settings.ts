@@ -80,7 +80,7 @@ const googleAuth = z.discriminatedUnion("google", [
 });
 
 /** A vendor's `auth`: `"none"`, or an object with one of `aws`, `entra` and `google`. */
-export type AuthSetting =
+type AuthSetting =
   | "none"
   | z.output<typeof awsAuth>
   | z.output<typeof entraAuth>

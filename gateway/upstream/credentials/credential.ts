@@ -46,7 +46,7 @@ export interface CredentialCall {
 }
 
 /** The part of an upstream's refusal that a credential reads: a header by its lower-case name. */
-export interface Refusal {
+interface Refusal {
   /** Undefined if absent. */
   header(name: string): string | undefined;
 }

@@ -62,13 +62,13 @@ export type CredentialPlan =
   };
 
 /** A plan; or the variable without which the vendor is left out; or an invalid setting. */
-export type PlanResult =
+type PlanResult =
   | { readonly type: "plan"; readonly plan: CredentialPlan }
   | { readonly type: "missing"; readonly setting: string }
   | { readonly type: "problem"; readonly problem: string };
 
 /** Environment and file system. */
-export interface PlanSources {
+interface PlanSources {
   /** Without empty values. */
   readonly env: Readonly<Record<string, string>>;
   /** A file's text; throws the system's or the runtime's error. */

@@ -32,7 +32,7 @@ export type EntraPlan = Extract<
 >;
 
 /** What the tokens are obtained with. */
-export interface EntraSources {
+interface EntraSources {
   /** Calls the endpoints. */
   readonly fetch: typeof fetch;
   /** Reads the federated token. */

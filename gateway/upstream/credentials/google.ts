@@ -20,13 +20,13 @@ const TOKEN_TIMEOUT_MS = 10_000;
 const METADATA_TIMEOUT_MS = 1_000;
 
 /** The plans of this file. */
-export type GooglePlan = Extract<
+type GooglePlan = Extract<
   CredentialPlan,
   { readonly type: `google_${string}` }
 >;
 
 /** What the tokens are obtained with. */
-export interface GoogleSources {
+interface GoogleSources {
   /** Calls the endpoints. */
   readonly fetch: typeof fetch;
   /** Reads the credential's JSON. */

@@ -7,7 +7,7 @@ import type { AuthHeaders, Credential, HostAuth } from "./credential.ts";
 import { KeyFile } from "./key_file.ts";
 
 /** Where a key comes from: a variable's value, which is constant, or a file. */
-export type KeySource = string | KeyFile;
+type KeySource = string | KeyFile;
 
 /**
  * A credential of one or more keys. A refused key is not used again before it has changed, unless all are refused: then they take

@@ -9,7 +9,7 @@ import type { AwsKeys } from "./credential_plan.ts";
 import type { AuthHeaders } from "./credential.ts";
 
 /** A POST, as it is sent except for the headers of the signature. */
-export interface CallToSign {
+interface CallToSign {
   /** As it is sent: the path is percent-encoded once, the signature encodes it again. */
   readonly url: string;
   /** As it is sent. */

@@ -8,7 +8,7 @@ import { attemptError } from "../../accounts/calls/outcome.ts";
 import type { LogEntry } from "../../observability/log.ts";
 
 /** The figures of a candidate, of the last 15 minutes. */
-export interface CandidateRate {
+interface CandidateRate {
   /** Attempts that ended. */
   readonly calls: number;
   /** Attempts that failed, at the upstream or on the connection to it. */

@@ -16,7 +16,7 @@ export interface FailedAttempt extends AttemptFailure {
 }
 
 /** Input of the choice of a next attempt. */
-export interface RetryState {
+interface RetryState {
   /** All candidates of the model, for the client's dialect. */
   readonly candidates: readonly Candidate[];
   /** Candidates whose format cannot express the request, or to which it cannot be sent again. */
@@ -48,10 +48,10 @@ const MAX_ATTEMPTS_PER_CANDIDATE = 2;
  * Largest backoff before the second attempt at a candidate; doubled with every failed attempt of
  * the call.
  */
-export const BACKOFF_MS = 250;
+const BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 4_000;
 /** A longer cooldown is not waited for: the client receives the error. */
-export const MAX_WAIT_MS = 3_000;
+const MAX_WAIT_MS = 3_000;
 
 /** The next attempt; undefined if there is none. */
 export function nextAttempt(at: RetryState): NextAttempt | undefined {

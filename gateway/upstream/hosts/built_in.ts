@@ -10,7 +10,7 @@ import { GPT } from "./model_rules.ts";
 const BEARER: HostAuth = { schemes: ["bearer"] };
 
 /** A built-in vendor: its settings, their texts and its address in the replay follow from it. */
-export interface BuiltInHost extends Host {
+interface BuiltInHost extends Host {
   readonly kind: VendorName;
   readonly base: string;
   /** The end of the text of its address setting, as Markdown; may be empty. */

@@ -45,7 +45,7 @@ export type HostSetting =
   | "api_version";
 
 /** Paths of a call, relative to the base address: templates with `{model}` and {@linkcode HostSetting}s. */
-export interface HostPaths {
+interface HostPaths {
   /** Path for a whole reply. */
   readonly whole: string;
   /** Path for a stream; absent: the same. */
@@ -66,7 +66,7 @@ export interface HostCount {
 }
 
 /** How a host makes embeddings. */
-export interface HostEmbeddings {
+interface HostEmbeddings {
   /** A template, relative to the base address. */
   readonly path: string;
   /** The form of requests and replies; `bedrock`: that of the model's maker. */

@@ -13,7 +13,7 @@ import { fill, settingsIn, type TemplateValues } from "./address.ts";
 import type { HostSetting } from "./host.ts";
 
 /** Every row; kinds are unique. */
-export const HOSTS: readonly Host[] = [
+const HOSTS: readonly Host[] = [
   ...BUILT_IN_HOSTS,
   ...AZURE_HOSTS,
   ...AWS_HOSTS,

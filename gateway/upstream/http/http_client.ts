@@ -21,7 +21,7 @@ import { type ReleasableBody, releasableBody } from "./releasable_body.ts";
 import type { IterableBody } from "./resent_body.ts";
 import { ResponseHead } from "./response_head.ts";
 
-export interface UpstreamCall {
+interface UpstreamCall {
   /** With its query; the method is always POST. */
   readonly url: string;
   /** All headers to send, including the vendor's key. */

@@ -18,7 +18,7 @@ export interface CallLimits {
 }
 
 /** The limit that currently applies. */
-export type Phase = "connect" | "firstByte" | "idle";
+type Phase = "connect" | "firstByte" | "idle";
 
 /** The error texts of the limits. */
 export const TIMEOUT_TEXTS: Readonly<Record<Phase, string>> = {

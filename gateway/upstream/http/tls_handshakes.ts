@@ -8,7 +8,7 @@
  */
 
 /** The upstream of a handshake. */
-export interface HandshakeTarget {
+interface HandshakeTarget {
   /** The name that the certificate is checked against. */
   readonly hostname: string;
   /** TCP port. */

@@ -7,13 +7,13 @@ import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";
 
 /** The ids of a line whose names the file has, too. */
-export interface Ids {
+interface Ids {
   readonly key?: string | undefined;
   readonly account?: string | undefined;
 }
 
 /** An item with the columns `key_name` and `account_name`. */
-export interface Named<T> {
+interface Named<T> {
   readonly item: T;
   readonly names: JsonObject;
 }

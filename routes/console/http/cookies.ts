@@ -10,7 +10,7 @@ import { isLoopback } from "../../../gateway/config.ts";
 import type { RouteContext } from "../../route.ts";
 
 /** How a browser reaches the gateway; undefined: over plain http, not on loopback. */
-export type Transport = "https" | "loopback";
+type Transport = "https" | "loopback";
 
 /** The host of a request without its port. */
 function hostOf({ headers }: Request): string {

@@ -16,7 +16,7 @@ import { runAdminOperation } from "../http/operations.ts";
 import { seeOther } from "../http/see_other.ts";
 
 /** A kind of record that operators create. */
-export interface NewRecord {
+interface NewRecord {
   /** Address of the list; the form is at `/new` below it. */
   readonly list: string;
   /** Title of the form. */

@@ -33,7 +33,7 @@ const NEAR = 0.8;
 const FINDINGS = 10;
 
 /** Things of one kind. */
-export interface Notice {
+interface Notice {
   /** `bad`: calls fail, or the books are wrong. */
   readonly kind: "bad" | "warn";
   /** What they have in common, with their number. */

@@ -37,7 +37,7 @@ const OVERLAPS: readonly Choice[] = [
 ];
 
 /** Where keys are changed: in the area of their account, or of operators. */
-export interface KeyPlace<V extends Visit> {
+interface KeyPlace<V extends Visit> {
   /** Address of the list. */
   readonly list: string;
   /** The key of the path. */
@@ -54,7 +54,7 @@ export interface KeyPlace<V extends Visit> {
 }
 
 /** A form that changes a key, and its submission. */
-export interface KeyForm<V extends Visit> {
+interface KeyForm<V extends Visit> {
   /** The last part of its path. */
   readonly name: "limits" | "rotate" | "revoke";
   readonly show: (context: RouteContext, visit: V) => Promise<HttpReply>;
@@ -250,7 +250,7 @@ export const KEY_CHANGE_ROUTES: readonly AccountPageRoute[] = [
 ];
 
 /** Asks for the last four characters: a page, no dialogue. */
-export function RevokeForm(
+function RevokeForm(
   { item, visit, action, back }: {
     readonly item: KeyRecord;
     readonly visit: Visit;

@@ -57,7 +57,7 @@ export function suggestedFilters(
 }
 
 /** A page with a list and its filters. */
-export interface FilteredPage extends Page {
+interface FilteredPage extends Page {
   readonly filters: readonly Filter[];
   /** Whose list it is; absent: that of all accounts. */
   readonly scope?: Partial<AccountScope>;

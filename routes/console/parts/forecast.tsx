@@ -34,7 +34,7 @@ export function monthOf(
 }
 
 /** A month that is not over. */
-export interface MonthForecast {
+interface MonthForecast {
   /** `2026-11`. */
   readonly month: string;
   readonly lastDay: string;

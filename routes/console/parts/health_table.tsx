@@ -19,7 +19,7 @@ import { callsLink, type FigureFilters } from "./figure_links.ts";
 import { countText } from "./money.tsx";
 
 /** A span of time, whose calls are counted. */
-export interface HealthRow {
+interface HealthRow {
   readonly name: string;
   readonly filters: FigureFilters;
   readonly health: CallHealth;

@@ -33,7 +33,7 @@ import { PAGE_HEADERS } from "../http/page_headers.ts";
 import { requireOwnPage } from "../http/same_origin.ts";
 
 /** What a live list on a page shows. */
-export interface LiveSectionProps {
+interface LiveSectionProps {
   readonly look: LiveLook;
   readonly picture: LivePicture;
   /** The ended calls of the page; absent: those of the picture. */

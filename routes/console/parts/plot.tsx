@@ -9,7 +9,7 @@
 import type { JSX } from "../jsx.d.ts";
 
 /** A bar of stacked parts. */
-export interface Bar {
+interface Bar {
   /** Below the axis, if there is room. */
   readonly label: string;
   /** Where the bar leads. */

@@ -77,7 +77,7 @@ export function sorted<T, O extends string>(
 }
 
 /** A page of a sorted list. */
-export interface OffsetPage {
+interface OffsetPage {
   readonly range: { readonly offset: number; readonly limit: number };
   /** Address of the next page. */
   readonly next: string;

@@ -28,7 +28,7 @@ interface Suggestion {
 const MOST = 100;
 
 /** The filters of a page that are not ids yet. */
-export interface MeantFilters {
+interface MeantFilters {
   /** The page with the ids that were meant; absent: nothing has to be replaced. */
   readonly redirect?: HttpReply;
   /** What a filter may mean, where it is several things or none. */

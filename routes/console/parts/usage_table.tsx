@@ -46,7 +46,7 @@ export function shownLines(
 }
 
 /** What the table can be sorted by. */
-export type UsageOrder =
+type UsageOrder =
   | "group"
   | "charges"
   | "input"

@@ -37,7 +37,7 @@ export const DEFAULT_SCHEMA_NAME = "response";
 export const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
 
 /** A request's tools and their names. */
-export interface OfferedTools {
+interface OfferedTools {
   /** Those that the format can express. */
   readonly kept: readonly Tool[];
   /** The functions' names. */

@@ -20,7 +20,7 @@ export const PICTURES: readonly string[] = [
 ];
 
 /** The reasons to refuse media. */
-export const REFUSALS = {
+const REFUSALS = {
   sound: "",
   address: " by its address; send its bytes",
   picture: ` unless it is ${PICTURES.join(", ")}`,

@@ -29,7 +29,7 @@ const JSON_HINT =
   "Reply with one JSON object only: no other text, no code fence.";
 
 /** How the conversation begins. */
-export interface Opening {
+interface Opening {
   /** At least one. */
   readonly turns: readonly Turn[];
   /** Without blank parts. */

@@ -15,12 +15,12 @@ import type { Signature } from "../../model/request.ts";
 import { type JsonScan, jsonScan } from "./json_scan.ts";
 
 /** The kinds of block that hold plain text, as opposed to a call. */
-export type TextKind = "text" | "reasoning" | "refusal";
+type TextKind = "text" | "reasoning" | "refusal";
 
 /**
  * A piece of a tool call. An absent field was not in the chunk; `id` and `name` are never empty.
  */
-export interface CallPiece {
+interface CallPiece {
   /** The upstream's `index` of the call. */
   readonly index?: number;
   /** The id of the call. */
@@ -41,7 +41,7 @@ export interface CallPiece {
 }
 
 /** Accepts pieces in the order of arrival and returns events in the order of blocks. */
-export interface BlockWriter {
+interface BlockWriter {
   /** Appends text to a block of this kind. An empty text opens no block. */
   addText(kind: TextKind, text: string): void;
   /**

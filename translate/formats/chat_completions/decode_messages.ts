@@ -29,7 +29,7 @@ import {
 import { type ChatMessage, type ChatToolCall, isKnownCall } from "./wire.ts";
 
 /** The decoded messages. */
-export interface Conversation {
+interface Conversation {
   /** Texts of the leading system and developer messages. */
   readonly system: readonly TextPart[];
   /** One turn for each message after the leading system and developer messages. */

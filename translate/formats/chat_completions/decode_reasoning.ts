@@ -14,7 +14,7 @@ import type { UnmappedFields } from "../../model/unmapped_fields.ts";
 import type { ChatMessage } from "./wire.ts";
 
 /** A block of reasoning and its position in the message. */
-export interface PlacedReasoning {
+interface PlacedReasoning {
   /** The decoded block. */
   readonly part: ReasoningPart;
   /**

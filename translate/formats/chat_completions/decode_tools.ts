@@ -19,7 +19,7 @@ import {
 import { type ChatRequest, isKnownChoice, isKnownTool } from "./wire.ts";
 
 /** The decoded tools and tool choice. */
-export interface ToolSet {
+interface ToolSet {
   /** Absent if the client sent no list of tools. */
   readonly tools?: readonly Tool[];
   /** Absent if the client sent no tool choice. */

@@ -25,7 +25,7 @@ import { decodeFinishReason } from "./stop_reason.ts";
 import { decodeUsage, tierOf } from "./usage.ts";
 
 /** Converts chunks to events. After a failure it returns no more events. */
-export interface ReplyReader {
+interface ReplyReader {
   /** The events of one chunk. */
   read(chunk: JsonObject): readonly ReplyEvent[];
   /**

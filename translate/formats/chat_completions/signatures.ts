@@ -18,7 +18,7 @@ import type { Signature } from "../../model/request.ts";
 import { isTagged, taggedValue, untagged } from "../../model/signature_tags.ts";
 
 /** The `format` of entries with a signature of the messages format. */
-export const MESSAGES_FORMAT = "anthropic-claude-v1";
+const MESSAGES_FORMAT = "anthropic-claude-v1";
 
 /**
  * The `format` of entries with a signature of the Responses format. Its data is tagged, because
@@ -27,7 +27,7 @@ export const MESSAGES_FORMAT = "anthropic-claude-v1";
 const RESPONSES_FORMAT = "openai-responses-v1";
 
 /** One entry of `reasoning_details`, decoded. */
-export interface ReasoningDetail {
+interface ReasoningDetail {
   /** A fragment of the reasoning, possibly empty. */
   readonly text: string;
   /** The signature that the entry carries. */

@@ -52,7 +52,7 @@ export type ChatPart =
 export type ChatContent = string | readonly (ChatPart | UnknownObject)[];
 
 /** A function call: the function and its arguments. */
-export interface ChatFunctionCall {
+interface ChatFunctionCall {
   /** Name of the function. */
   readonly name: string;
   /** JSON text as the model wrote it, possibly empty or malformed. */
@@ -103,7 +103,7 @@ export type ChatMessage =
   };
 
 /** A tool. Without a type it is a function. */
-export type ChatTool =
+type ChatTool =
   | {
     readonly type?: "function" | undefined;
     readonly function: FunctionFields;
@@ -114,7 +114,7 @@ export type ChatTool =
   };
 
 /** A tool choice that names a tool. Without a type the tool is a function. */
-export type ChatNamedChoice =
+type ChatNamedChoice =
   | {
     readonly type?: "function" | undefined;
     readonly function: { readonly name: string };
@@ -129,7 +129,7 @@ export type ChatNamedChoice =
   };
 
 /** The format required of the reply's text. */
-export type ChatResponseFormat =
+type ChatResponseFormat =
   | { readonly type: "text" }
   | { readonly type: "json_object" }
   | { readonly type: "json_schema"; readonly json_schema: SchemaFields };

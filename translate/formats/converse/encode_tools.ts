@@ -18,7 +18,7 @@ import { calledNames } from "../../model/turns.ts";
 import { cachePoint } from "./cache_marks.ts";
 
 /** The tool fields of a request. */
-export interface EncodedTools {
+interface EncodedTools {
   /** The `toolConfig` field. */
   readonly toolConfig?: JsonObject;
   /** Name of the tool that replaces structured output. */

@@ -18,7 +18,7 @@ import { readStopReason } from "./stop_reason.ts";
 import { readMetadata } from "./usage.ts";
 
 /** Decodes the events of one reply. Returns nothing after an `end` or `error` event. */
-export interface ReplyReader {
+interface ReplyReader {
   /** The neutral events of one wire event. */
   read(name: string, data: JsonObject): readonly ReplyEvent[];
   /** The events at the end of the body. */

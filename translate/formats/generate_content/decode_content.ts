@@ -17,7 +17,7 @@ import { standardBase64 } from "./signatures.ts";
 import type { WireBlob, WireFile } from "./wire.ts";
 
 /** A neutral part that bytes or a file can become. */
-export type MediaOrOpaque = ImagePart | DocumentPart | AudioPart | OpaquePart;
+type MediaOrOpaque = ImagePart | DocumentPart | AudioPart | OpaquePart;
 
 /** Files that the vendor stores, and videos: only upstreams of this format can read them. */
 const VENDOR_FILE =

@@ -53,7 +53,7 @@ export function documentLead(part: DocumentPart): string {
 }
 
 /** A part with base64 bytes. */
-export function inlineData(mimeType: string, data: string): JsonObject {
+function inlineData(mimeType: string, data: string): JsonObject {
   return { inlineData: { mimeType, data } };
 }
 

@@ -17,7 +17,7 @@ import {
 } from "./wire.ts";
 
 /** The config, and whether part of the request was dropped. */
-export interface EncodedThinking {
+interface EncodedThinking {
   /** Absent where nothing is sent. */
   readonly config?: JsonObject;
   /** True where the client gets other settings than it asked for. */

@@ -26,7 +26,7 @@ import { RESPONSE_MEDIA_TYPES } from "./wire.ts";
 const MAX_DEPTH = 64;
 
 /** An encoded result, and the parts that did not fit into it. */
-export interface EncodedResult {
+interface EncodedResult {
   /** The `functionResponse` part. */
   readonly response: JsonObject;
   /** Media that must follow in a user turn. */

@@ -18,7 +18,7 @@ import { functionName } from "./function_names.ts";
 import { openapiSchema } from "./openapi_schema.ts";
 
 /** The tool fields of a request. */
-export interface EncodedTools {
+interface EncodedTools {
   /** Absent where no tool is left. */
   readonly tools?: readonly JsonObject[];
   /** Absent where the choice is the wire's default. */

@@ -29,7 +29,7 @@ import {
 } from "./wire.ts";
 
 /** Decodes the response objects of one reply. */
-export interface ReplyReader {
+interface ReplyReader {
   /**
    * The events of one response object, or of each element of an array of them. None after `end` or
    * `error`.

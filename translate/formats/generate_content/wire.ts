@@ -226,7 +226,7 @@ export type WireFile = {
   readonly fileUri: string;
 };
 /** A call that the model made. */
-export type WireCall = {
+type WireCall = {
   readonly id?: Maybe<string>;
   readonly name: string;
   readonly args?: Maybe<JsonObject>;

@@ -15,7 +15,7 @@ import type { Effort, Reasoning } from "../../model/request.ts";
 import { MIN_BUDGET_TOKENS } from "./wire.ts";
 
 /** The reasoning fields of a request. */
-export interface EncodedReasoning {
+interface EncodedReasoning {
   /** The `thinking` field. */
   readonly thinking?: JsonObject;
   /** `output_config.effort`. */
@@ -29,7 +29,7 @@ export interface EncodedReasoning {
 }
 
 /** Bounds of a budget. */
-export interface TokenCap {
+interface TokenCap {
   /** The cap before any budget is added. */
   readonly maxTokens: number;
   /** False where the client gave no cap and `maxTokens` is the model's default. */

@@ -24,7 +24,7 @@ import { markField } from "./cache_marks.ts";
 import { strictSchema } from "./strict_schema.ts";
 
 /** The tool fields of a request. */
-export interface EncodedTools {
+interface EncodedTools {
   /** The `tools` field. */
   readonly tools?: readonly JsonObject[];
   /** The `tool_choice` field. */

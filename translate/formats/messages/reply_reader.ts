@@ -23,7 +23,7 @@ import { readStopReason } from "./stop_reason.ts";
 import { readUsage } from "./usage.ts";
 
 /** Decodes the events of one reply. Returns nothing after an `end` or `error` event. */
-export interface ReplyReader {
+interface ReplyReader {
   /** The neutral events of one wire event; `name` is its type where the data has none. */
   read(data: JsonObject, name?: string): readonly ReplyEvent[];
   /** The events at the end of the body. */

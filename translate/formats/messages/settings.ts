@@ -20,7 +20,7 @@ import {
 import { cacheControl } from "./cache_marks.ts";
 
 /** What the settings depend on. */
-export interface SettingFacts {
+interface SettingFacts {
   /** Whether the model will reason. */
   readonly thinks: boolean;
   /** How long the whole prompt is cached; undefined: it is not. */

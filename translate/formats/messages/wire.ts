@@ -12,7 +12,7 @@ import { settingsShape } from "../../model/settings_table.ts";
 import { SETTINGS } from "./settings.ts";
 
 /** A text block. */
-export type WireText = {
+type WireText = {
   readonly type: "text";
   readonly text: string;
 };
@@ -23,12 +23,12 @@ export type WireBase64 = {
   readonly data: string;
 };
 /** The URL of media. */
-export type WireUrl = {
+type WireUrl = {
   readonly type: "url";
   readonly url: string;
 };
 /** A file uploaded to the vendor. */
-export type WireFile = {
+type WireFile = {
   readonly type: "file";
   readonly file_id: string;
 };
@@ -61,13 +61,13 @@ export type WireSearchResult = {
  * The model's reasoning. An empty or missing signature marks reasoning that another dialect's model
  * made.
  */
-export type WireThinking = {
+type WireThinking = {
   readonly type: "thinking";
   readonly thinking: string;
   readonly signature?: string | null | undefined;
 };
 /** The model's reasoning, encrypted. */
-export type WireRedactedThinking = {
+type WireRedactedThinking = {
   readonly type: "redacted_thinking";
   readonly data: string;
 };
@@ -80,7 +80,7 @@ export type WireToolUse = {
   readonly extra_content?: unknown;
 };
 /** A reference to a tool's definition. */
-export type WireToolReference = {
+type WireToolReference = {
   readonly type: "tool_reference";
   readonly tool_name: string;
 };
@@ -167,9 +167,9 @@ export type WireThinkingConfig =
   | { readonly type: "adaptive"; readonly display?: string | null | undefined }
   | { readonly type: "disabled" | "between_tools" };
 /** A reasoning effort, in this dialect's names. */
-export type WireEffort = "low" | "medium" | "high" | "xhigh" | "max";
+type WireEffort = "low" | "medium" | "high" | "xhigh" | "max";
 /** The required form of the reply's text. */
-export type WireFormat = {
+type WireFormat = {
   readonly type: "json_schema";
   readonly schema: JsonObject;
 };
@@ -188,7 +188,7 @@ export type CountTokensRequest = {
   readonly output_format?: WireFormat | null | undefined;
 };
 /** The body of `POST /v1/messages`. */
-export type MessagesRequest = CountTokensRequest & {
+type MessagesRequest = CountTokensRequest & {
   readonly stream?: boolean | undefined;
   readonly metadata?:
     | { readonly user_id?: string | null | undefined }

@@ -17,7 +17,7 @@ const CLIENT_CALLS: ReadonlySet<string> = new Set([
 ]);
 
 /** Finds out whether a reply waits for an answer. */
-export interface ClientCalls {
+interface ClientCalls {
   /** Reads an item; the same item may be read again. */
   note(item: JsonObject): void;
   /** Whether a call that was read has no answer. */

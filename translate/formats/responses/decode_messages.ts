@@ -39,7 +39,7 @@ import {
 } from "./wire.ts";
 
 /** The decoded input. */
-export interface Conversation {
+interface Conversation {
   /** Texts of the leading system and developer messages. */
   readonly system: readonly TextPart[];
   /** The turns after those messages. */

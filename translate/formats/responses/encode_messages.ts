@@ -31,7 +31,7 @@ import { type CallIds, callIds } from "../../model/call_ids.ts";
 import { type DroppedFields, keepsOpaque } from "../../model/dropped_fields.ts";
 
 /** The encoded conversation. */
-export interface EncodedMessages {
+interface EncodedMessages {
   /** Absent without a system prompt. */
   readonly instructions?: string;
   /** At least one item. */

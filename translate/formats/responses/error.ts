@@ -144,7 +144,7 @@ function ownFields({ details: { misalignment } }: ApiError): JsonObject {
  * An error inside a stream: the fields of the `error` event, flat and nested, and the `error` of
  * the failed reply.
  */
-export interface StreamError {
+interface StreamError {
   /** Fields of the `error` event beside its type and sequence number. */
   readonly event: JsonObject;
   /** The `error` of the failed reply. */

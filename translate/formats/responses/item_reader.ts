@@ -39,7 +39,7 @@ import { pairItems } from "./pair_items.ts";
 import { plainName } from "./tool_names.ts";
 
 /** Receives the decoded events. */
-export interface EventSink {
+interface EventSink {
   /** Called before the first event of an item. */
   begin(): void;
   /** Receives the next event. */
@@ -49,7 +49,7 @@ export interface EventSink {
 }
 
 /** Decodes the items of one reply. */
-export interface ItemReader {
+interface ItemReader {
   /**
    * Reads an event about a part of an item. `type` is the event's type without `response.`.
    * Returns false if the event is not about a part.

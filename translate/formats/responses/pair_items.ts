@@ -14,7 +14,7 @@ import {
 import { isCall, type ItemState, kindOf } from "./item_state.ts";
 
 /** An item of the whole reply, and the state of the same item in earlier frames. */
-export type PairedItem = readonly [whole: JsonObject, read?: ItemState];
+type PairedItem = readonly [whole: JsonObject, read?: ItemState];
 
 /**
  * The items of the whole reply, in its order; without the state where no frame contained the item.

@@ -22,7 +22,7 @@ import { decodeIncomplete } from "./stop_reason.ts";
 import { usageOf } from "./usage.ts";
 
 /** Converts data to events. After `end` or `error` it returns no more events. */
-export interface ReplyReader {
+interface ReplyReader {
   /** The events of one frame's data. `event` is the name in its event line. */
   read(data: JsonObject, event: string | undefined): readonly ReplyEvent[];
   /** The events of a delta like the one before, with another text. */

@@ -38,7 +38,7 @@ import {
 const MAX_CALL_ID = 64;
 
 /** Encodes one reply. */
-export interface ReplyWriter {
+interface ReplyWriter {
   /** The frames of an event, possibly none. */
   push(event: ReplyEvent): string;
   /** The frames of content that was held back for a signature. */

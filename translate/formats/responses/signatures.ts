@@ -14,7 +14,7 @@ import { isTagged, taggedValue, untagged } from "../../model/signature_tags.ts";
 const OF_CALL_BEFORE = "gw1:before:";
 
 /** A decoded `encrypted_content`. */
-export interface ReadSignature {
+interface ReadSignature {
   /** Absent if the value is tagged with an unknown format. */
   readonly signature?: Signature;
   /** True if the signature belongs to the call before the item. */

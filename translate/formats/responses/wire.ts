@@ -98,7 +98,7 @@ export type KnownItem =
   | ConfigurationUpdate;
 
 /** New settings for the replies that follow; each is in force until the next update of it. */
-export interface ConfigurationUpdate {
+interface ConfigurationUpdate {
   /** Discriminator of {@linkcode KnownItem}. */
   readonly type: "configuration_update";
   /** The effort; null and absent leave it as it is. */
@@ -110,7 +110,7 @@ export interface ConfigurationUpdate {
 }
 
 /** A reasoning effort, in this dialect's names. */
-export type WireEffort = (typeof EFFORTS)[number];
+type WireEffort = (typeof EFFORTS)[number];
 
 /** An input item. */
 export type Item = MessageItem | KnownItem | UnknownObject;
@@ -136,7 +136,7 @@ export type WireTool =
   };
 
 /** A tool choice that is an object. */
-export type ChoiceObject =
+type ChoiceObject =
   | {
     readonly type: "function" | "custom";
     readonly name: string;
@@ -149,7 +149,7 @@ export type ChoiceObject =
   };
 
 /** The format required of the reply's text. */
-export type TextFormat =
+type TextFormat =
   | { readonly type: "text" | "json_object" }
   | (SchemaFields & { readonly type: "json_schema"; readonly name: string });
 

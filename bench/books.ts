@@ -9,10 +9,8 @@
  * @module
  */
 import { backfillSlice } from "../gateway/accounts/ledger/backfill.ts";
-import {
-  type Admin,
-  createAdmin,
-} from "../gateway/accounts/repositories/admin.ts";
+import type { Admin } from "../gateway/accounts/repositories/admin.ts";
+import { readingAdmin } from "../gateway/accounts/testing/reading_admin.ts";
 import { intOf, type Store, textOf } from "../gateway/accounts/store/store.ts";
 import { openStore } from "../gateway/accounts/store/open_store.ts";
 import {
@@ -91,12 +89,7 @@ export const books: Bench = {
     const store = await database.open();
     try {
       await fillBooks(store, rows, print);
-      const admin = createAdmin({
-        store,
-        now: () => LAST_MS,
-        onChange: () => {},
-        knowsModel: () => true,
-      });
+      const admin = readingAdmin(store, () => LAST_MS);
       if (flags.includes(BESIDE_FLAG)) {
         await measureBeside(database.url, "account_7", context);
         return;

@@ -1,8 +1,9 @@
 /** The books in FOCUS columns. */
 import assert from "node:assert/strict";
 import type { RateCard } from "../accounts/ledger/rate_card.ts";
-import { createAdmin } from "../accounts/repositories/admin.ts";
+import { readingAdmin } from "../accounts/testing/reading_admin.ts";
 import { openStore } from "../accounts/store/open_store.ts";
+import type { Store } from "../accounts/store/store.ts";
 import { storeCharges } from "../accounts/testing/stored_charges.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
 import { reconciliationJson } from "../reconcile/reconciliation_json.ts";
@@ -18,6 +19,11 @@ const CARD: RateCard = {
   uses: { web_search: 10_000 },
   when: [{ tier: "priority", factor: 1.5 }],
 };
+
+async function focusOf(store: Store): Promise<string> {
+  const file = exportLedger(readingAdmin(store), { format: "focus" });
+  return (await Array.fromAsync(file.text)).join("");
+}
 
 Deno.test("an export in FOCUS columns adds up to the charges, quotes formulas, and agrees with the books", async () => {
   const store = await openStore("sqlite::memory:");
@@ -44,21 +50,13 @@ Deno.test("an export in FOCUS columns adds up to the charges, quotes formulas, a
         atMs: Date.UTC(2026, 9, 31, 20 + Math.floor(at / 3)),
       })),
     );
-    const admin = createAdmin({
-      store,
-      now: Date.now,
-      onChange: () => {},
-      knowsModel: () => true,
-    });
-    let text = "";
-    for await (const piece of exportLedger(admin, { format: "focus" }).text) {
-      text += piece;
-    }
+    const text = await focusOf(store);
     const rows = csvRows(text);
     const pico = rows.reduce((sum, row) => {
       const [whole = "", part = ""] = (row["BilledCost"] ?? "").split(".");
       return sum + BigInt(whole + part.padEnd(12, "0"));
     }, 0n);
+    const admin = readingAdmin(store);
     const { totals } = await admin.usage({ by: [] });
     assert.equal(pico, BigInt(totals.microUsd) * 1_000_000n);
     assert.ok(rows.every((row) => row["x_User"] === "'@SUM(1)"));
@@ -123,18 +121,8 @@ Deno.test("seconds, characters and images have units of their own", async () => 
       charge("req_2", { character: 7 }),
       charge("req_3", { image: 2 }),
     ]);
-    const admin = createAdmin({
-      store,
-      now: Date.now,
-      onChange: () => {},
-      knowsModel: () => true,
-    });
-    let text = "";
-    for await (const piece of exportLedger(admin, { format: "focus" }).text) {
-      text += piece;
-    }
     assert.deepEqual(
-      csvRows(text).map((row) => [
+      csvRows(await focusOf(store)).map((row) => [
         row["SkuMeter"],
         row["ConsumedQuantity"],
         row["ConsumedUnit"],

@@ -1,6 +1,6 @@
 /** What past usage would have cost. */
 import assert from "node:assert/strict";
-import { createAdmin } from "../accounts/repositories/admin.ts";
+import { readingAdmin } from "../accounts/testing/reading_admin.ts";
 import { openStore } from "../accounts/store/open_store.ts";
 import { storeCharges } from "../accounts/testing/stored_charges.ts";
 import { compareUsage } from "./usage_comparison.ts";
@@ -25,12 +25,7 @@ Deno.test("usage is counted at another model's prices, cached tokens without a p
         atMs: Date.UTC(2026, 9, 1),
       })),
     );
-    const admin = createAdmin({
-      store,
-      now: Date.now,
-      onChange: () => {},
-      knowsModel: () => true,
-    });
+    const admin = readingAdmin(store);
     const compare = (cacheRead: number, cacheWrite: number) =>
       compareUsage(admin, { accountId: "default" }, {
         id: "other",

@@ -35,7 +35,11 @@ import {
   ownChanges,
   ownChangesQuery,
 } from "../admin/changes.ts";
-import { idempotencyKeyOf, type OperationInput } from "../admin/operation.ts";
+import {
+  type AdminOperation,
+  idempotencyKeyOf,
+  type OperationInput,
+} from "../admin/operation.ts";
 import { listJson, listOf, noBody, pageOf, pageQuery } from "../admin/pages.ts";
 import {
   issuedTokenJson,
@@ -45,23 +49,9 @@ import {
 } from "../admin/tokens.ts";
 
 /** An operation. It validates its own input. */
-export interface AccountOperation {
-  /** Operation id in the API description. */
-  readonly operationId: string;
-  /** Summary in the API description. */
-  readonly summary: string;
+export interface AccountOperation extends Omit<AdminOperation, "run"> {
   /** What the credential must permit. */
   readonly permission: Permission;
-  /** GET reads, POST changes. */
-  readonly method: "GET" | "POST";
-  /** Path with at most one variable part, `:id`. */
-  readonly path: string;
-  /** Schema of the body; absent: no body. */
-  readonly request?: z.ZodType;
-  /** Schema of the query; absent: no query. */
-  readonly query?: z.ZodType;
-  /** Schema of the reply. */
-  readonly reply: z.ZodType;
   /**
    * Runs the operation.
    *

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Store } from "../accounts/store/store.ts";
+import { type Rounds, startRounds } from "../accounts/rounds.ts";
 import type { Timer } from "../accounts/timer.ts";
 import { removeEnded, SLICE } from "./reply_rows.ts";
 
@@ -20,12 +21,6 @@ interface PurgeOptions {
   readonly timer: Timer;
 }
 
-/** A running purge. */
-interface Purge {
-  /** Stops it, after the write under way. */
-  stop(): Promise<void>;
-}
-
 /** Pause after a round. An expired reply is never found, even before it is removed. */
 const PAUSE_MS = 60_000;
 const FIRST_MS = 1_000;
@@ -33,11 +28,8 @@ const FIRST_MS = 1_000;
 const SLICE_PAUSE_MS = 10;
 
 /** Starts the first round a second later. A failed write is repeated in the next round. */
-export function startPurge(options: PurgeOptions): Purge {
+export function startPurge(options: PurgeOptions): Rounds {
   const { store, maxAgeMs, now, timer } = options;
-  let running: Promise<void> = Promise.resolve();
-  let cancel = (): void => {};
-  let isStopped = false;
   const slice = async (): Promise<number> => {
     const nowMs = now();
     try {
@@ -49,20 +41,9 @@ export function startPurge(options: PurgeOptions): Purge {
       return 0;
     }
   };
-  const schedule = (ms: number): void => {
-    if (isStopped) return;
-    cancel = timer(ms, () => {
-      running = slice().then((removed) =>
-        schedule(removed < SLICE ? PAUSE_MS : SLICE_PAUSE_MS)
-      );
-    });
-  };
-  schedule(FIRST_MS);
-  return {
-    async stop() {
-      isStopped = true;
-      cancel();
-      await running;
-    },
-  };
+  return startRounds(
+    timer,
+    FIRST_MS,
+    async () => await slice() < SLICE ? PAUSE_MS : SLICE_PAUSE_MS,
+  );
 }

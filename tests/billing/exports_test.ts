@@ -1,7 +1,7 @@
 /** The files of the console and of the API: cells, failures, and clients that read slowly. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { createAdmin } from "../../gateway/accounts/repositories/admin.ts";
+import { readingAdmin } from "../../gateway/accounts/testing/reading_admin.ts";
 import { storeCharges } from "../../gateway/accounts/testing/stored_charges.ts";
 import { postgresAt, SQLITE } from "../../gateway/accounts/testing/stores.ts";
 import { exportLedger } from "../../gateway/admin/ledger.ts";
@@ -202,23 +202,18 @@ for (
       );
       let reads = 0;
       const running = new Set<Promise<unknown>>();
-      const admin = createAdmin({
-        store: {
-          ...store,
-          async report(text, values) {
-            reads++;
-            const read = store.report(text, values);
-            running.add(read);
-            try {
-              return await read;
-            } finally {
-              running.delete(read);
-            }
-          },
+      const admin = readingAdmin({
+        ...store,
+        async report(text, values) {
+          reads++;
+          const read = store.report(text, values);
+          running.add(read);
+          try {
+            return await read;
+          } finally {
+            running.delete(read);
+          }
         },
-        now: Date.now,
-        onChange: () => {},
-        knowsModel: () => true,
       });
       const readers: ReadableStreamDefaultReader<Uint8Array>[] = [];
       for (let at = 0; at < READERS; at++) {

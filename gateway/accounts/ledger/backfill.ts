@@ -9,6 +9,7 @@ import { DAY_MS } from "./calendar_window.ts";
 import { addStoredDays } from "../store/ledger_day_rows.ts";
 import { addStoredUsage, HOUR_MS } from "../store/usage_rows.ts";
 import { intOf, type Sql, type Store, textOf } from "../store/store.ts";
+import { type Rounds, startRounds } from "../rounds.ts";
 import type { Timer } from "../timer.ts";
 
 /** How long hours are kept, in days; days are kept for ever. */
@@ -24,12 +25,6 @@ interface BackfillOptions {
   readonly timer: Timer;
 }
 
-/** The running backfill. */
-interface Backfill {
-  /** Stops it, after the write under way. */
-  stop(): Promise<void>;
-}
-
 const FIRST_MS = 200;
 /** Pause once nothing is left to do, and after a failed write. */
 const IDLE_MS = 600_000;
@@ -43,11 +38,8 @@ const MAX_ENTRIES = 20_000;
 const TARGET_MS = 6;
 
 /** Starts it. */
-export function startBackfill(options: BackfillOptions): Backfill {
+export function startBackfill(options: BackfillOptions): Rounds {
   const { store, now, timer } = options;
-  let cancel = (): void => {};
-  let running: Promise<void> = Promise.resolve();
-  let isStopped = false;
   let isFilled = false;
   let entries = FIRST_ENTRIES;
   /** Returns the pause until the next step, in milliseconds. */
@@ -69,21 +61,8 @@ export function startBackfill(options: BackfillOptions): Backfill {
     isFilled = true;
     return MIN_PAUSE_MS;
   };
-  const schedule = (ms: number): void => {
-    if (isStopped) return;
-    cancel = timer(ms, () => {
-      // Not reported here: the ledger's writer already reports outages.
-      running = step().catch(() => RETRY_MS).then(schedule);
-    });
-  };
-  schedule(FIRST_MS);
-  return {
-    async stop() {
-      isStopped = true;
-      cancel();
-      await running;
-    },
-  };
+  // Not reported here: the ledger's writer already reports outages.
+  return startRounds(timer, FIRST_MS, () => step().catch(() => RETRY_MS));
 }
 
 async function isMissing(store: Store): Promise<boolean> {

@@ -19,6 +19,7 @@ import {
   type Store,
 } from "../store/store.ts";
 import { columnsOf, recordFrom, rowOf } from "../store/record_rows.ts";
+import { startRounds } from "../rounds.ts";
 import type { Timer } from "../timer.ts";
 
 /** Options of {@linkcode startDailyAudit}. */
@@ -66,7 +67,6 @@ class Stopped extends Error {}
 /** Starts the schedule. The first look is a minute after the start. */
 export function startDailyAudit(options: DailyAuditOptions): DailyAudit {
   const { store, now, timer } = options;
-  let cancel = (): void => {};
   let running: Promise<void> = Promise.resolve();
   let isStopped = false;
   let last: AuditRecord | undefined;
@@ -87,17 +87,16 @@ export function startDailyAudit(options: DailyAuditOptions): DailyAudit {
     running = running.then(look).catch((error) => {
       if (!(error instanceof Stopped)) options.onFailed(error);
     });
-  const schedule = (): void => {
-    if (isStopped) return;
-    cancel = timer(LOOK_MS, () => void run().then(schedule));
-  };
-  schedule();
+  const rounds = startRounds(timer, LOOK_MS, async () => {
+    await run();
+    return LOOK_MS;
+  });
   return {
     run,
     last: () => last,
     async stop() {
       isStopped = true;
-      cancel();
+      await rounds.stop();
       await running;
     },
   };

@@ -1,6 +1,6 @@
 /** Exports of the ledger and of calls: every line once, in order, in short pages. */
 import assert from "node:assert/strict";
-import { createAdmin } from "./admin.ts";
+import { readingAdmin } from "../testing/reading_admin.ts";
 import { EXPORT_PAGE } from "./repository.ts";
 import type { CallRecord } from "../calls/call_record.ts";
 import { firstCallId } from "../calls/call_record.ts";
@@ -65,19 +65,14 @@ for (
       await storeCharges(store, CHARGES);
       await store.write((sql) => insertCalls(sql, store.dialect, RECORDS));
       let rows: number[] = [];
-      const admin = createAdmin({
-        store: {
-          ...store,
-          async report(text, values) {
-            const found = await store.report(text, values);
-            rows.push(found.length);
-            return found;
-          },
+      const admin = readingAdmin({
+        ...store,
+        async report(text, values) {
+          const found = await store.report(text, values);
+          rows.push(found.length);
+          return found;
         },
-        now: () => FIRST_MS,
-        onChange: () => {},
-        knowsModel: () => true,
-      });
+      }, () => FIRST_MS);
       const checkStatements = (what: string): void => {
         assert.ok(rows.length > 0);
         assert.ok(Math.max(...rows) <= EXPORT_PAGE.rows, `${what}: ${rows}`);

@@ -1,7 +1,7 @@
 /** Queries of reports are bounded by an index: one that scans the ledger takes seconds. */
 import assert from "node:assert/strict";
 import { compact } from "../../../translate/bytes/compact.ts";
-import { createAdmin } from "./admin.ts";
+import { readingAdmin } from "../testing/reading_admin.ts";
 import type { UsageGroup } from "./usage_query.ts";
 import type { SqlValue, Store } from "../store/store.ts";
 import { auditAccounts } from "../ledger/account_audit.ts";
@@ -34,12 +34,7 @@ function recorded(
 
 async function collect(store: Store): Promise<Map<string, SqlValue[]>> {
   const { store: observed, statements } = recorded(store);
-  const admin = createAdmin({
-    store: observed,
-    now: Date.now,
-    onChange: () => {},
-    knowsModel: () => true,
-  });
+  const admin = readingAdmin(observed);
   const groups: readonly (readonly UsageGroup[])[] = [
     [],
     ["day"],
@@ -236,12 +231,7 @@ Deno.test("failed and refused calls are read along an index that has no others",
   const store = await openStore("sqlite::memory:");
   try {
     const { store: observed, statements } = recorded(store);
-    const { calls } = createAdmin({
-      store: observed,
-      now: Date.now,
-      onChange: () => {},
-      knowsModel: () => true,
-    });
+    const { calls } = readingAdmin(observed);
     for (const by of [{ ended: "failed" }, { outcome: "rescued" }] as const) {
       for (const [accountId, index] of INCOMPLETE) {
         statements.clear();
@@ -267,13 +257,7 @@ Deno.test("a request's entries are found by its id, whoever asks", async () => {
   const store = await openStore("sqlite::memory:");
   try {
     const { store: observed, statements } = recorded(store);
-    const context = {
-      store: observed,
-      now: Date.now,
-      onChange: () => {},
-      knowsModel: () => true,
-    };
-    await createAdmin(context).ledger({ requestId: "r", accountId: "a" });
+    await readingAdmin(observed).ledger({ requestId: "r", accountId: "a" });
     const found = [...statements].filter(([text]) =>
       text.includes("FROM ledger")
     );

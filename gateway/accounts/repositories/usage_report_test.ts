@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { compact } from "../../../translate/bytes/compact.ts";
-import { type Admin, createAdmin } from "./admin.ts";
+import { readingAdmin } from "../testing/reading_admin.ts";
+import type { Admin } from "./admin.ts";
 import type { UsageLine } from "./usage_report.ts";
 import { postgresAt, SQLITE } from "../testing/stores.ts";
 import { type PastCharge, storeCharges } from "../testing/stored_charges.ts";
@@ -37,12 +38,7 @@ for (
     try {
       const charges = Array.from({ length: 3000 }, (_, at) => chargeAt(at));
       await storeCharges(opened, charges);
-      const admin = createAdmin({
-        store: opened,
-        now: () => DAY_MS * 20_020,
-        onChange: () => {},
-        knowsModel: () => true,
-      });
+      const admin = readingAdmin(opened, () => DAY_MS * 20_020);
       await checkDailyCost(admin);
       await checkSearch(admin);
       for (

@@ -7,10 +7,10 @@ import assert from "node:assert/strict";
 import { audit } from "../ledger/audit.ts";
 import { withCorrections } from "../ledger/correction.ts";
 import type { LedgerEntry } from "../records.ts";
-import type { Store } from "../store/store.ts";
 import { startTimer } from "../timer.ts";
 import { checkKeyUse } from "./check_key_use.ts";
 import { type CutProxy, startCutProxy } from "./cut_proxy.ts";
+import { nothingOpen } from "./nothing_open.ts";
 import { createTestCaller, openTestAccounts } from "./open_test_accounts.ts";
 import { type GatewayProcess, startProcess } from "./processes.ts";
 import type { TestStore } from "./stores.ts";
@@ -112,7 +112,7 @@ export async function cutProcesses(
       if (line === undefined) break;
       perhaps.add(readReply(line)[0]);
     }
-    await nothingOpen(store);
+    await nothingOpen(store, HEARTBEAT_MS);
   }
   const charges: LedgerEntry[] = [];
   for await (const page of opened.admin.allLedger({ kind: "charge" })) {
@@ -137,17 +137,6 @@ export async function cutProcesses(
   await checkKeyUse(store);
   const isCorrected = charges.some(({ corrects }) => corrects !== undefined);
   assert.equal(isCorrected, kind.name === "postgres");
-}
-
-/** Resolves when the calls of the process that was killed are settled. */
-async function nothingOpen(store: Store): Promise<void> {
-  for (;;) {
-    const rows = await store.read(
-      "SELECT request_id FROM open_calls LIMIT 1",
-    );
-    if (rows.length === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, HEARTBEAT_MS));
-  }
 }
 
 function readReply(line: unknown): readonly [id: string, output: number] {

@@ -32,16 +32,7 @@ export function processesSpec(kind: TestStore): void {
     const { key, accountId } = await createTestCaller(opened, {
       balanceMicroUsd: 10_000,
     });
-    await using one = await startProcess(database.url);
-    await using two = await startProcess(database.url);
-    const processes = [one, two];
-    let spent = 0;
-    for (const process of processes) await process.send({ do: "spend", key });
-    for (const process of processes) spent += Number(await process.next());
-    for (const process of processes) {
-      await process.send({ do: "end" });
-      assert.equal(await process.next(), "ended");
-    }
+    const spent = await spendInTwo(database.url, key);
     const account = await opened.admin.accounts.get(accountId);
     assert.equal(account.balanceMicroUsd, 10_000 - spent);
     // Another call would have reserved 50.
@@ -60,16 +51,7 @@ export function processesSpec(kind: TestStore): void {
     const { key, accountId } = await createTestCaller(opened, {
       keyLimits: { spendPerMonthMicroUsd: 10_000 },
     });
-    await using one = await startProcess(database.url);
-    await using two = await startProcess(database.url);
-    const processes = [one, two];
-    let spent = 0;
-    for (const process of processes) await process.send({ do: "spend", key });
-    for (const process of processes) spent += Number(await process.next());
-    for (const process of processes) {
-      await process.send({ do: "end" });
-      assert.equal(await process.next(), "ended");
-    }
+    const spent = await spendInTwo(database.url, key);
     const account = await opened.admin.accounts.get(accountId);
     assert.equal(account.balanceMicroUsd, 1_000_000 - spent);
     // Another call would have reserved 50.
@@ -181,4 +163,19 @@ function note(delivered: Map<string, Delivered>, line: unknown): void {
   const { requestId, output } = line;
   assert.ok(!delivered.has(requestId));
   delivered.set(requestId, { requestId, output });
+}
+
+/** Spends with a key in two processes at once, until it is refused; gives what both have spent. */
+async function spendInTwo(url: string, key: string): Promise<number> {
+  await using one = await startProcess(url);
+  await using two = await startProcess(url);
+  const processes = [one, two];
+  let spent = 0;
+  for (const process of processes) await process.send({ do: "spend", key });
+  for (const process of processes) spent += Number(await process.next());
+  for (const process of processes) {
+    await process.send({ do: "end" });
+    assert.equal(await process.next(), "ended");
+  }
+  return spent;
 }

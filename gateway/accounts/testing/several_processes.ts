@@ -17,6 +17,7 @@ import {
   openTestAccounts,
   type TestCaller,
 } from "./open_test_accounts.ts";
+import { nothingOpen } from "./nothing_open.ts";
 import type { PostgresServer } from "./postgres_server.ts";
 import { type GatewayProcess, startProcess } from "./processes.ts";
 import { postgresAt } from "./stores.ts";
@@ -217,7 +218,7 @@ export async function severalProcesses(
       await one.reading;
     }
     for (const stop of background) assert.ok(await stop() > 0);
-    await nothingOpen(store);
+    await nothingOpen(store, HEARTBEAT_MS);
     await exportOn();
     while (exported.length > 0) {
       const before = exported.length;
@@ -266,15 +267,4 @@ function checkReplies(
     }
   }
   assert.ok(exact > 0);
-}
-
-/** Resolves when the calls of the processes that were killed are settled. */
-async function nothingOpen(store: Store): Promise<void> {
-  for (;;) {
-    const rows = await store.read(
-      "SELECT request_id FROM open_calls LIMIT 1",
-    );
-    if (rows.length === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, HEARTBEAT_MS));
-  }
 }

@@ -15,6 +15,7 @@ import {
   failMessage,
 } from "../store/webhook_rows.ts";
 import type { Store } from "../store/store.ts";
+import { startRounds } from "../rounds.ts";
 import type { Timer } from "../timer.ts";
 import type { PostWebhook } from "./post_webhook.ts";
 
@@ -56,9 +57,6 @@ export const RETRY_PAUSES_MS: readonly number[] = [
 export function startDeliveries(options: DeliveryOptions): Deliveries {
   const { store, now, timer, post } = options;
   const stopping = new AbortController();
-  let cancel = (): void => {};
-  let running: Promise<void> = Promise.resolve();
-
   const send = async (message: DueMessage): Promise<void> => {
     const { id, body, secret, url } = message;
     const reason = secret === undefined
@@ -81,20 +79,16 @@ export function startDeliveries(options: DeliveryOptions): Deliveries {
     const messages = await claimMessages(store, now(), RETRY_PAUSES_MS);
     await Promise.all(messages.map(send));
   };
-  const schedule = (): void => {
-    if (stopping.signal.aborted) return;
-    cancel = timer(INTERVAL_MS, () => {
-      // While the store does not answer, nothing is lost: the messages are in it.
-      running = deliver().catch(() => {}).then(schedule);
-    });
-  };
-  schedule();
+  const rounds = startRounds(timer, INTERVAL_MS, async () => {
+    // While the store does not answer, nothing is lost: the messages are in it.
+    await deliver().catch(() => {});
+    return INTERVAL_MS;
+  });
   return {
     deliver,
     async stop() {
       stopping.abort();
-      cancel();
-      await running;
+      await rounds.stop();
     },
   };
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { silentServer } from "../../../tests/support/silent_server.ts";
 import { chainKeys } from "./aws_chain.ts";
 import { CredentialError } from "./credential.ts";
 import { SYSTEM_FILES } from "./open_credential.ts";
@@ -249,29 +250,18 @@ Deno.test("chainKeys() does not use version 1 of the instance's metadata", async
 });
 
 Deno.test("chainKeys() waits for a silent metadata server for about a second", async () => {
-  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
-  const open: Deno.Conn[] = [];
-  const accepting = (async () => {
-    for await (const conn of listener) open.push(conn);
-  })();
-  try {
-    await assert.rejects(
-      chainKeys(
-        {
-          AWS_EC2_METADATA_SERVICE_ENDPOINT:
-            `http://127.0.0.1:${listener.addr.port}`,
-        },
-        SYSTEM_FILES,
-        fetch,
-      ),
-      /^CredentialError: AWS instance metadata: /,
-    );
-    assert.equal(open.length, 1, "asked once");
-  } finally {
-    listener.close();
-    for (const conn of open) conn.close();
-    await accepting;
-  }
+  await using server = silentServer();
+  await assert.rejects(
+    chainKeys(
+      {
+        AWS_EC2_METADATA_SERVICE_ENDPOINT: `http://${server.host}`,
+      },
+      SYSTEM_FILES,
+      fetch,
+    ),
+    /^CredentialError: AWS instance metadata: /,
+  );
+  assert.equal(server.connections(), 1, "asked once");
 });
 
 Deno.test("chainKeys() without a source, and with the metadata switched off, fails at once", async () => {

@@ -4,6 +4,7 @@ import {
   tokenEndpoints,
   type TokenRequest,
 } from "../../../tests/support/token_endpoints.ts";
+import { silentServer } from "../../../tests/support/silent_server.ts";
 import { CredentialError } from "./credential.ts";
 import { googleToken } from "./google.ts";
 import { SYSTEM_FILES } from "./open_credential.ts";
@@ -260,25 +261,15 @@ for (const [name, reply, message] of REFUSALS) {
 }
 
 Deno.test("googleToken() gives up on a silent metadata server", async () => {
-  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
-  const open: Deno.Conn[] = [];
-  const accepting = (async () => {
-    for await (const conn of listener) open.push(conn);
-  })();
-  try {
-    await assert.rejects(
-      googleToken({
-        type: "google_metadata",
-        env: { GCE_METADATA_HOST: `127.0.0.1:${listener.addr.port}` },
-      }, sourcesOf(fetch)),
-      /^CredentialError: Google metadata server: no answer within a second$/,
-    );
-    assert.equal(open.length, 1, "asked once");
-  } finally {
-    listener.close();
-    for (const conn of open) conn.close();
-    await accepting;
-  }
+  await using server = silentServer();
+  await assert.rejects(
+    googleToken({
+      type: "google_metadata",
+      env: { GCE_METADATA_HOST: server.host },
+    }, sourcesOf(fetch)),
+    /^CredentialError: Google metadata server: no answer within a second$/,
+  );
+  assert.equal(server.connections(), 1, "asked once");
 });
 
 Deno.test("googleToken() reports a refused account without the key or the assertion", async () => {

@@ -11,6 +11,7 @@
 import type { BodyEdits } from "../../../translate/body_edits.ts";
 import type { HostAuth } from "../credentials/credential.ts";
 import type { Host } from "./host.ts";
+import { MESSAGES_HEADERS } from "./messages_headers.ts";
 import {
   BEDROCK_CLAUDE,
   CONVERSE_MODELS,
@@ -185,14 +186,7 @@ export const AWS_HOSTS: readonly Host[] = [
         service: "aws-external-anthropic",
       },
       headers: { "anthropic-workspace-id": "{workspace}" },
-      edits: {
-        version: {
-          in: "header",
-          own: "2023-06-01",
-          knows: ["2023-06-01", "2026-10-21"],
-        },
-        profile: "header",
-      },
+      edits: MESSAGES_HEADERS,
       errors: "aws",
     }],
   },

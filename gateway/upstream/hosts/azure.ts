@@ -10,6 +10,7 @@
 import type { Capabilities } from "../../../translate/model/capabilities.ts";
 import type { HostAuth } from "../credentials/credential.ts";
 import type { Host } from "./host.ts";
+import { MESSAGES_HEADERS } from "./messages_headers.ts";
 
 const KEY_OR_ENTRA: HostAuth = {
   schemes: ["header", "entra"],
@@ -87,14 +88,7 @@ export const AZURE_HOSTS: readonly Host[] = [
         header: "x-api-key",
         scope: AI_SCOPE,
       },
-      edits: {
-        version: {
-          in: "header",
-          own: "2023-06-01",
-          knows: ["2023-06-01", "2026-10-21"],
-        },
-        profile: "header",
-      },
+      edits: MESSAGES_HEADERS,
       errors: "azure",
     }],
   },

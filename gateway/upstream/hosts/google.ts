@@ -9,6 +9,7 @@
  */
 import type { HostAuth } from "../credentials/credential.ts";
 import type { Host } from "./host.ts";
+import { MESSAGES_HEADERS } from "./messages_headers.ts";
 import { GROK } from "./model_rules.ts";
 
 const GOOGLE: HostAuth = { schemes: ["google"] };
@@ -94,14 +95,7 @@ export const GOOGLE_HOSTS: readonly Host[] = [
       dialect: "messages",
       whole: "/v1/messages",
       auth: GOOGLE,
-      edits: {
-        version: {
-          in: "header",
-          own: "2023-06-01",
-          knows: ["2023-06-01", "2026-10-21"],
-        },
-        profile: "header",
-      },
+      edits: MESSAGES_HEADERS,
       errors: "google",
     }],
   },

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
-import {
-  AUTHORITY_FILE,
-  certificate,
-} from "../../../tests/support/fault_upstream.ts";
+import { certificate } from "../../../tests/support/fault_upstream.ts";
+import { TRUSTING_ENV } from "../../../tests/support/program_env.ts";
 
 /** Calls a TLS upstream from a process of its own, which alone can be given authorities; gives the error of the call. */
 async function refusal(
@@ -37,11 +35,7 @@ async function refusal(
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["eval", script],
     clearEnv: true,
-    env: {
-      PATH: "/usr/bin:/bin",
-      HOME: Deno.env.get("HOME") ?? "/",
-      DENO_CERT: AUTHORITY_FILE,
-    },
+    env: TRUSTING_ENV,
     stderr: "inherit",
   }).output();
   await served;

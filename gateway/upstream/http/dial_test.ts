@@ -5,6 +5,7 @@ import {
   AUTHORITY_FILE,
   certificate,
 } from "../../../tests/support/fault_upstream.ts";
+import { PROGRAM_ENV } from "../../../tests/support/program_env.ts";
 import { withTimeout } from "../../../tests/support/with_timeout.ts";
 import { type Conn, dialer, type DialTarget, type Resolve } from "./dial.ts";
 
@@ -216,12 +217,7 @@ async function dialInChild(
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["eval", script],
     clearEnv: true,
-    env: {
-      PATH: "/usr/bin:/bin",
-      HOME: Deno.env.get("HOME") ?? "/",
-      NO_COLOR: "1",
-      ...env,
-    },
+    env: { ...PROGRAM_ENV, ...env },
     stderr: "inherit",
   }).output();
   await served;

@@ -6,10 +6,10 @@
 import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
 import {
-  AUTHORITY_FILE,
   CAN_RESET,
   certificate,
 } from "../../../tests/support/fault_upstream.ts";
+import { TRUSTING_ENV } from "../../../tests/support/program_env.ts";
 import { withTimeout } from "../../../tests/support/with_timeout.ts";
 
 const LOCAL = { hostname: "127.0.0.1", port: 0 } as const;
@@ -184,12 +184,7 @@ async function outcomesAfterClose(
       String(CALLS),
     ],
     clearEnv: true,
-    env: {
-      PATH: "/usr/bin:/bin",
-      HOME: Deno.env.get("HOME") ?? "/",
-      NO_COLOR: "1",
-      DENO_CERT: AUTHORITY_FILE,
-    },
+    env: TRUSTING_ENV,
     stdin: "piped",
     stdout: "piped",
     stderr: "inherit",

@@ -1,9 +1,7 @@
 /** Handshakes that are abandoned: how many stay open, and which attempts continue them. */
 import assert from "node:assert/strict";
-import {
-  AUTHORITY_FILE,
-  certificate,
-} from "../../../tests/support/fault_upstream.ts";
+import { certificate } from "../../../tests/support/fault_upstream.ts";
+import { TRUSTING_ENV } from "../../../tests/support/program_env.ts";
 import { withTimeout } from "../../../tests/support/with_timeout.ts";
 import { dialer } from "./dial.ts";
 import { MAX_ABANDONED } from "./tls_handshakes.ts";
@@ -112,12 +110,7 @@ Deno.test("an attempt succeeds with the handshake that an aborted attempt began"
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["eval", PROGRAM],
     clearEnv: true,
-    env: {
-      PATH: "/usr/bin:/bin",
-      HOME: Deno.env.get("HOME") ?? "/",
-      NO_COLOR: "1",
-      DENO_CERT: AUTHORITY_FILE,
-    },
+    env: TRUSTING_ENV,
     stderr: "inherit",
   }).output();
   assert.equal(

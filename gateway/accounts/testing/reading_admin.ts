@@ -1,0 +1,15 @@
+import { type Admin, createAdmin } from "../repositories/admin.ts";
+import type { Store } from "../store/store.ts";
+
+/** The administration of a store that no process serves: for tests that read its books. */
+export function readingAdmin(
+  store: Store,
+  now: () => number = Date.now,
+): Admin {
+  return createAdmin({
+    store,
+    now,
+    onChange: () => {},
+    knowsModel: () => true,
+  });
+}

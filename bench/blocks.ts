@@ -6,7 +6,7 @@
  * @module
  */
 import type { Bench, BenchContext } from "./bench.ts";
-import { startChild } from "./child.ts";
+import { startMock } from "./start_mock.ts";
 import { readLoopBlocks } from "./loop_probe.ts";
 import { prepare } from "./targets/own_gateway.ts";
 
@@ -140,11 +140,9 @@ export const blocks: Bench = {
 
 async function runBlocks({ print, record }: BenchContext): Promise<number> {
   await using stack = new AsyncDisposableStack();
-  const mock = stack.use(startChild("mock_upstream.ts", ["0"]));
-  // The message's shape is defined in mock_upstream.ts.
-  const { port } = await mock.receive() as { readonly port: number };
+  const upstream = await startMock(stack);
   const site = stack.use(
-    await prepare({ port, pid: mock.pid }, {
+    await prepare(upstream, {
       folder: new URL("../", import.meta.url).pathname,
       // The probe reads the processor time of its thread.
       denoFlags: ["--allow-all"],

@@ -4,21 +4,15 @@
  *
  * @module
  */
+import { adminPost } from "./admin_post.ts";
 import type { BenchContext } from "./bench.ts";
+import { startBooksGateway } from "./books_gateway.ts";
 import { type Child, startChild } from "./child.ts";
-import { probeFlag, readLoopBlocks } from "./loop_probe.ts";
+import { readLoopBlocks } from "./loop_probe.ts";
 import type { ReportCalls, ReportReplies } from "./report_callers.ts";
 import type { RightCall, RightCalls } from "./right_calls.ts";
 import { quantile } from "./statistics.ts";
-import {
-  freePort,
-  readToEnd,
-  startProgram,
-  stop,
-  waitUntilReady,
-} from "./targets/programs.ts";
 
-const ADMIN_TOKEN = "an-admin-token-of-a-benchmark";
 const SECONDS = 15;
 const EVERY_MS = 20;
 /** Goal of the p99, in milliseconds. */
@@ -46,82 +40,52 @@ export async function measureBeside(
   await using reports = startChild("report_callers.ts");
   // The message's shape is defined in right_calls.ts.
   const upstream = await calls.receive() as { readonly port: number };
-  const port = freePort();
-  const loopPort = freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const process = startProgram(Deno.execPath(), {
-    args: [
-      "run",
-      "--allow-all",
-      probeFlag(loopPort, true),
-      new URL("../main.ts", import.meta.url).href,
-    ],
-    env: {
-      HOST: "127.0.0.1",
-      PORT: String(port),
-      DATABASE_URL: databaseUrl,
-      GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
-      VENDORD_API_KEY: "d",
-      VENDORD_BASE_URL: `http://127.0.0.1:${upstream.port}`,
-      NO_COLOR: "1",
-    },
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
+  await using gateway = await startBooksGateway(databaseUrl, {
+    VENDORD_API_KEY: "d",
+    VENDORD_BASE_URL: `http://127.0.0.1:${upstream.port}`,
   });
-  const output = Promise.all([
-    readToEnd(process.stdout),
-    readToEnd(process.stderr),
+  const { url, loopUrl } = gateway;
+  const [reader, caller] = await Promise.all([
+    makeKey(url, accountId),
+    makeKey(url),
   ]);
-  try {
-    await waitUntilReady(`${url}/healthz`, process);
-    const [reader, caller] = await Promise.all([
-      makeKey(url, accountId),
-      makeKey(url),
-    ]);
-    const told = { url, key: caller, everyMs: EVERY_MS, stream: false };
-    // The first calls compile code.
-    await callAll(calls, { ...told, seconds: 3 });
-    let alone = NaN;
-    for (const [path, callers] of CALLERS) {
-      await readLoopBlocks(`http://127.0.0.1:${loopPort}`);
-      if (path !== undefined) {
-        const asked: ReportCalls = {
-          url: url + path,
-          key: reader,
-          callers,
-          seconds: SECONDS,
-        };
-        await reports.send(asked);
-      }
-      const took = await callAll(calls, { ...told, seconds: SECONDS });
-      // The shape is that of report_callers.ts.
-      const replies = path === undefined
-        ? {}
-        : await reports.receive() as ReportReplies;
-      const { busiestMs = NaN } = await readLoopBlocks(
-        `http://127.0.0.1:${loopPort}`,
-      );
-      const [p50 = NaN, p99 = NaN] = [0.5, 0.99].map((share) =>
-        quantile(took, share)
-      );
-      if (path === undefined && !(alone >= 0)) alone = p99;
-      record?.({ beside: path ?? "nothing", callers, p50, p99, busiestMs });
-      print(
-        `${(path ?? "no report").padEnd(28)} ${
-          String(callers).padStart(3)
-        } callers: ${took.length} calls, p50 ${p50.toFixed(1)} ms, p99 ${
-          p99.toFixed(1)
-        } ms (${
-          (p99 - alone).toFixed(1)
-        } more, goal ${GOAL_MS}), longest turn ${
-          busiestMs.toFixed(1)
-        } ms of processor time; replies ${JSON.stringify(replies)}`,
-      );
+  const told = { url, key: caller, everyMs: EVERY_MS, stream: false };
+  // The first calls compile code.
+  await callAll(calls, { ...told, seconds: 3 });
+  let alone = NaN;
+  for (const [path, callers] of CALLERS) {
+    await readLoopBlocks(loopUrl);
+    if (path !== undefined) {
+      const asked: ReportCalls = {
+        url: url + path,
+        key: reader,
+        callers,
+        seconds: SECONDS,
+      };
+      await reports.send(asked);
     }
-  } finally {
-    await stop(process, "SIGTERM");
-    await output;
+    const took = await callAll(calls, { ...told, seconds: SECONDS });
+    // The shape is that of report_callers.ts.
+    const replies = path === undefined
+      ? {}
+      : await reports.receive() as ReportReplies;
+    const { busiestMs = NaN } = await readLoopBlocks(
+      loopUrl,
+    );
+    const [p50 = NaN, p99 = NaN] = [0.5, 0.99].map((share) =>
+      quantile(took, share)
+    );
+    if (path === undefined && !(alone >= 0)) alone = p99;
+    record?.({ beside: path ?? "nothing", callers, p50, p99, busiestMs });
+    print(
+      `${(path ?? "no report").padEnd(28)} ${
+        String(callers).padStart(3)
+      } callers: ${took.length} calls, p50 ${p50.toFixed(1)} ms, p99 ${
+        p99.toFixed(1)
+      } ms (${(p99 - alone).toFixed(1)} more, goal ${GOAL_MS}), longest turn ${
+        busiestMs.toFixed(1)
+      } ms of processor time; replies ${JSON.stringify(replies)}`,
+    );
   }
 }
 
@@ -139,22 +103,7 @@ async function callAll(
 
 /** A key of the account, or of a new one. */
 async function makeKey(url: string, accountId?: string): Promise<string> {
-  const post = async (path: string, body: unknown): Promise<unknown> => {
-    const response = await fetch(`${url}/admin/v1/${path}`, {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${ADMIN_TOKEN}`,
-        "content-type": "application/json",
-      },
-      body: JSON.stringify(body),
-    });
-    if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
-    return await response.json();
-  };
-  // The shapes are those of the admin API.
   const account = accountId ??
-    (await post("accounts", { plan: "p", billing: "postpaid" }) as {
-      readonly id: string;
-    }).id;
-  return (await post("keys", { account }) as { readonly key: string }).key;
+    (await adminPost(url, "accounts", { plan: "p", billing: "postpaid" })).id;
+  return (await adminPost(url, "keys", { account })).key;
 }

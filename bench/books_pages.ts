@@ -4,19 +4,14 @@
  *
  * @module
  */
+import { ADMIN_TOKEN } from "./admin_post.ts";
 import type { Admin } from "../gateway/accounts/repositories/admin.ts";
 import { openCpuClock } from "./cpu_time.ts";
 import type { BenchContext } from "./bench.ts";
+import { startBooksGateway } from "./books_gateway.ts";
 import { measureExports } from "./books_exports.ts";
-import { probeFlag, readLoopBlocks } from "./loop_probe.ts";
-import { readStoreTimes, storeProbeFlag } from "./store_probe.ts";
-import {
-  freePort,
-  readToEnd,
-  startProgram,
-  stop,
-  waitUntilReady,
-} from "./targets/programs.ts";
+import { readLoopBlocks } from "./loop_probe.ts";
+import { readStoreTimes } from "./store_probe.ts";
 
 /** The store, and the account, key, call and days whose pages and exports are measured. */
 interface BooksPagesOptions {
@@ -37,7 +32,6 @@ interface BooksPagesOptions {
   readonly coldFile?: string;
 }
 
-const ADMIN_TOKEN = "an-admin-token-of-a-benchmark";
 const DAY_MS = 86_400_000;
 const ROUNDS = 3;
 /** Goals of a page. */
@@ -138,97 +132,67 @@ export async function measurePages(
     scope: "manage",
   });
   using clock = openCpuClock();
-  const port = freePort();
-  const loopPort = freePort();
-  const storePort = freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const process = startProgram(Deno.execPath(), {
-    args: [
-      "run",
-      "--allow-all",
-      probeFlag(loopPort, true),
-      storeProbeFlag(storePort),
-      new URL("../main.ts", import.meta.url).href,
-    ],
-    env: {
-      HOST: "127.0.0.1",
-      PORT: String(port),
-      DATABASE_URL: options.databaseUrl,
-      GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
-      GATEWAY_CONSOLE: "all",
-      NO_COLOR: "1",
-    },
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
+  await using gateway = await startBooksGateway(options.databaseUrl, {
+    GATEWAY_CONSOLE: "all",
   });
-  const output = Promise.all([
-    readToEnd(process.stdout),
-    readToEnd(process.stderr),
-  ]);
-  try {
-    await waitUntilReady(`${url}/healthz`, process);
-    const probes: Probes = {
-      cpuMicros: () => clock.microsOf(process.pid),
-      loopUrl: `http://127.0.0.1:${loopPort}`,
-      storeUrl: `http://127.0.0.1:${storePort}`,
-    };
-    const cookies: string[] = [];
-    for (
-      const [area, credential] of [
-        ["/console/", token],
-        ["/console/operator/", ADMIN_TOKEN],
-      ] as const
-    ) {
-      const cookie = await signIn(url, area, credential);
-      cookies.push(cookie);
-      if (options.only === "exports") continue;
-      let slowestMs = 0;
-      let longestMs = 0;
-      let busiestMs = 0;
-      for (const page of pagesOf(options, credential === ADMIN_TOKEN)) {
-        const measured = await measurePage(
-          `${url}${area}${page}`,
-          cookie,
-          probes,
-        );
-        slowestMs = Math.max(slowestMs, measured.tookMs);
-        longestMs = Math.max(longestMs, measured.blockedMs);
-        busiestMs = Math.max(busiestMs, measured.busiestMs);
-        record?.({ page: `${area}${page}`, ...measured });
-        print(lineOf(`${area}${page}`, measured));
-      }
-      print(
-        `${area}: slowest ${
-          slowestMs.toFixed(0)
-        } ms (goal ${MAX_MS}), longest block ${
-          longestMs.toFixed(0)
-        } ms (goal ${MAX_BLOCK_MS}), of processor time ${
-          busiestMs.toFixed(0)
-        } ms`,
+  const { url, pid, loopUrl, storeUrl } = gateway;
+  const probes: Probes = {
+    cpuMicros: () => clock.microsOf(pid),
+    loopUrl,
+    storeUrl,
+  };
+  const cookies: string[] = [];
+  for (
+    const [area, credential] of [
+      ["/console/", token],
+      ["/console/operator/", ADMIN_TOKEN],
+    ] as const
+  ) {
+    const cookie = await signIn(url, area, credential);
+    cookies.push(cookie);
+    if (options.only === "exports") continue;
+    let slowestMs = 0;
+    let longestMs = 0;
+    let busiestMs = 0;
+    for (const page of pagesOf(options, credential === ADMIN_TOKEN)) {
+      const measured = await measurePage(
+        `${url}${area}${page}`,
+        cookie,
+        probes,
       );
+      slowestMs = Math.max(slowestMs, measured.tookMs);
+      longestMs = Math.max(longestMs, measured.blockedMs);
+      busiestMs = Math.max(busiestMs, measured.busiestMs);
+      record?.({ page: `${area}${page}`, ...measured });
+      print(lineOf(`${area}${page}`, measured));
     }
-    if (options.only === "pages") return;
-    const [accountCookie = "", operatorCookie = ""] = cookies;
-    const { accountId, first, coldFile } = options;
-    await measureExports({
-      url,
-      pid: process.pid,
-      cpuMicros: probes.cpuMicros,
-      loopUrl: probes.loopUrl,
-      storeUrl: probes.storeUrl,
-      accountCookie,
-      operatorCookie,
-      accountToken: token,
-      adminToken: ADMIN_TOKEN,
-      accountId,
-      first,
-      ...coldFile === undefined ? {} : { coldFile },
-    }, { print, ...record === undefined ? {} : { record } });
-  } finally {
-    await stop(process, "SIGTERM");
-    await output;
+    print(
+      `${area}: slowest ${
+        slowestMs.toFixed(0)
+      } ms (goal ${MAX_MS}), longest block ${
+        longestMs.toFixed(0)
+      } ms (goal ${MAX_BLOCK_MS}), of processor time ${
+        busiestMs.toFixed(0)
+      } ms`,
+    );
   }
+  if (options.only === "pages") return;
+  const [accountCookie = "", operatorCookie = ""] = cookies;
+  const { accountId, first, coldFile } = options;
+  await measureExports({
+    url,
+    pid,
+    cpuMicros: probes.cpuMicros,
+    loopUrl: probes.loopUrl,
+    storeUrl: probes.storeUrl,
+    accountCookie,
+    operatorCookie,
+    accountToken: token,
+    adminToken: ADMIN_TOKEN,
+    accountId,
+    first,
+    ...coldFile === undefined ? {} : { coldFile },
+  }, { print, ...record === undefined ? {} : { record } });
 }
 
 async function signIn(

@@ -14,6 +14,7 @@ import { postgresAt } from "../gateway/accounts/testing/stores.ts";
 import { compact } from "../replay/compact.ts";
 import type { BenchContext } from "./bench.ts";
 import { startChild } from "./child.ts";
+import { startMock } from "./start_mock.ts";
 import { openCpuClock } from "./cpu_time.ts";
 import { startDelayRelay } from "./delay_relay.ts";
 import { MAX_CORES_RATIO } from "./goals.ts";
@@ -64,7 +65,6 @@ const CONNECTIONS = 64;
 /** Whether several processes share that number, or have it each. */
 const LOADS = ["shared", "each"] as const;
 type Load = typeof LOADS[number];
-const STANDARD_PROCESSES: readonly number[] = [1, 2, 4];
 
 /** The store of an arrangement: a file of its own, or an empty Postgres schema. */
 interface StoreKind {
@@ -100,7 +100,11 @@ export async function runCores(
 ): Promise<number> {
   const { print, record } = context;
   try {
-    const { counts, rest: others } = processesOf(flags);
+    const { values: counts, rest: others } = numbersOf(flags, "processes", 1, [
+      1,
+      2,
+      4,
+    ]);
     const { loads, rest: further } = loadsOf(others);
     const { values: accounts, rest: more } = numbersOf(further, "accounts", 1);
     const { values: delays, rest } = numbersOf(more, "delay", 0);
@@ -108,9 +112,7 @@ export async function runCores(
       parseOptions(rest);
     await using stack = new AsyncDisposableStack();
     const clock = stack.use(openCpuClock());
-    const mock = stack.use(startChild("mock_upstream.ts"));
-    // The message's shape is defined in mock_upstream.ts.
-    const upstream = await mock.receive() as Upstream;
+    const upstream = await startMock(stack);
     const load = stack.use(startChild("load.ts"));
     const options = { folder, denoFlags: gatewayFlags };
     const stores = storesOf(context, accounts, delays);
@@ -192,20 +194,6 @@ export function leastCoresMs(
   return kinds * turns * (rounds + 1) * ms;
 }
 
-function processesOf(
-  flags: readonly string[],
-): { readonly counts: readonly number[]; readonly rest: readonly string[] } {
-  const prefix = "--processes=";
-  const own = flags.findLast((flag) => flag.startsWith(prefix));
-  const counts = own === undefined
-    ? STANDARD_PROCESSES
-    : own.slice(prefix.length).split(",").map(Number);
-  if (counts.some((count) => !Number.isInteger(count) || count < 1)) {
-    throw new OptionsError("--processes must be numbers such as 1,2,4");
-  }
-  return { counts, rest: flags.filter((flag) => !flag.startsWith(prefix)) };
-}
-
 function loadsOf(
   flags: readonly string[],
 ): { readonly loads: readonly Load[]; readonly rest: readonly string[] } {
@@ -223,14 +211,15 @@ function numbersOf(
   flags: readonly string[],
   name: string,
   least: number,
+  standard: readonly number[] = [least],
 ): { readonly values: readonly number[]; readonly rest: readonly string[] } {
   const prefix = `--${name}=`;
   const own = flags.findLast((flag) => flag.startsWith(prefix));
   const values = own === undefined
-    ? [least]
+    ? standard
     : own.slice(prefix.length).split(",").map(Number);
   if (values.some((value) => !Number.isInteger(value) || value < least)) {
-    throw new OptionsError(`--${name} must be numbers such as 5,20`);
+    throw new OptionsError(`--${name} must be numbers such as 1,20`);
   }
   return { values, rest: flags.filter((flag) => !flag.startsWith(prefix)) };
 }

@@ -8,6 +8,7 @@
  */
 import type { BenchContext } from "./bench.ts";
 import { startChild } from "./child.ts";
+import { startMock } from "./start_mock.ts";
 import { openCpuClock } from "./cpu_time.ts";
 import { type Instruments, measure } from "./measure.ts";
 import { parseOptions } from "./options.ts";
@@ -18,7 +19,7 @@ import { exponent, median } from "./statistics.ts";
 import { figure, tableLines } from "./table.ts";
 import { ownGateway } from "./targets/own_gateway.ts";
 import { rawPipe } from "./targets/raw_pipe.ts";
-import type { Target, TargetKind, Upstream } from "./targets/target.ts";
+import type { Target, TargetKind } from "./targets/target.ts";
 
 /** A quantity that grows. */
 interface Growth {
@@ -92,9 +93,7 @@ export async function runGrowth(
     parseOptions(flags);
   await using stack = new AsyncDisposableStack();
   const clock = stack.use(openCpuClock());
-  const mock = stack.use(startChild("mock_upstream.ts"));
-  // The message's shape is defined in mock_upstream.ts.
-  const upstream = await mock.receive() as Upstream;
+  const upstream = await startMock(stack);
   const load = stack.use(startChild("load.ts"));
   const started = async (kind: TargetKind): Promise<Target> =>
     stack.use(await stack.use(await kind.prepare(upstream)).start());

@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { createParser } from "eventsource-parser";
 import type { Bench, BenchContext } from "./bench.ts";
 import { startChild } from "./child.ts";
+import { startMock } from "./start_mock.ts";
 import { openCpuClock, residentBytes } from "./cpu_time.ts";
 import { readLoopBlocks } from "./loop_probe.ts";
 import { jobFor, measureJob, type Sample } from "./measure.ts";
@@ -58,11 +59,9 @@ async function runLive(
     measures: "wait",
   }, DIRECTION);
   await using stack = new AsyncDisposableStack();
-  const mock = stack.use(startChild("mock_upstream.ts", ["0"]));
-  // The message's shape is defined in mock_upstream.ts.
-  const { port } = await mock.receive() as { readonly port: number };
+  const upstream = await startMock(stack);
   const site = stack.use(
-    await prepare({ port, pid: mock.pid }, {
+    await prepare(upstream, {
       folder: new URL("../", import.meta.url).pathname,
       env: { GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN, GATEWAY_CONSOLE: "all" },
     }),

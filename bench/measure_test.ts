@@ -3,6 +3,7 @@
  */
 import assert from "node:assert/strict";
 import { type Child, startChild } from "./child.ts";
+import { startMock } from "./start_mock.ts";
 import { openCpuClock } from "./cpu_time.ts";
 import { jobFor, measure, runJob, type Sample } from "./measure.ts";
 import { isCorrect } from "./pipeline.ts";
@@ -30,9 +31,8 @@ async function through(
   kind: ExchangeKind,
   lenient = false,
 ): Promise<Sample> {
-  await using mock = startChild("mock_upstream.ts");
-  // The message's shape is defined in mock_upstream.ts.
-  const { port } = await mock.receive() as { readonly port: number };
+  await using stack = new AsyncDisposableStack();
+  const { port } = await startMock(stack);
   await using load = startChild("load.ts");
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
@@ -155,9 +155,8 @@ Deno.test("measure() reports the delay of a paced stream's events", async () => 
 });
 
 Deno.test("a job with a rate starts every request of its time, however slow the replies are", async () => {
-  await using mock = startChild("mock_upstream.ts");
-  // The message's shape is defined in mock_upstream.ts.
-  const { port } = await mock.receive() as { readonly port: number };
+  await using stack = new AsyncDisposableStack();
+  const { port } = await startMock(stack);
   await using load = startChild("load.ts");
   const kind: ExchangeKind = {
     ...STREAM,

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { joinBytes } from "../replay/join_bytes.ts";
 import { type UpstreamDialect, wholeBody } from "./mock_bodies.ts";
 import { streamFrames, textPieces } from "./mock_frames.ts";
 import { type ReplyPlan, UNSTAMPED } from "./reply_plan.ts";
@@ -43,7 +44,7 @@ export function wholeReply(
     JSON.stringify(wholeBody(dialect, text, plan.events)),
   );
   return {
-    writes: [joined([
+    writes: [joinBytes([
       encoder.encode(
         `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
       ),
@@ -62,14 +63,18 @@ export function fastStream(
   const perWrite = plan.perWrite === 0 ? chunks.length : plan.perWrite;
   const writes: Uint8Array[] = [];
   for (let at = 0; at < chunks.length; at += perWrite) {
-    writes.push(joined(chunks.slice(at, at + perWrite)));
+    writes.push(joinBytes(chunks.slice(at, at + perWrite)));
   }
   const [first = new Uint8Array(), ...rest] = writes;
   const last = rest.pop();
   return {
     writes: last === undefined
-      ? [joined([STREAM_HEAD, first, LAST_CHUNK])]
-      : [joined([STREAM_HEAD, first]), ...rest, joined([last, LAST_CHUNK])],
+      ? [joinBytes([STREAM_HEAD, first, LAST_CHUNK])]
+      : [
+        joinBytes([STREAM_HEAD, first]),
+        ...rest,
+        joinBytes([last, LAST_CHUNK]),
+      ],
   };
 }
 
@@ -80,13 +85,13 @@ export function pacedStream(
 ): PacedReply {
   const { opening, texts, closing } = streamFrames(dialect, plan);
   return {
-    opening: joined([STREAM_HEAD, ...opening.map(chunk)]),
+    opening: joinBytes([STREAM_HEAD, ...opening.map(chunk)]),
     frames: texts.map((text) => {
       const bytes = chunk(text);
       const head = bytes.length - encoder.encode(text).length - 2;
       return { bytes, stampAt: head + text.indexOf(UNSTAMPED) + 1 };
     }),
-    closing: joined([...closing.map(chunk), LAST_CHUNK]),
+    closing: joinBytes([...closing.map(chunk), LAST_CHUNK]),
   };
 }
 
@@ -98,21 +103,9 @@ const LAST_CHUNK = encoder.encode("0\r\n\r\n");
 
 function chunk(text: string): Uint8Array {
   const bytes = encoder.encode(text);
-  return joined([
+  return joinBytes([
     encoder.encode(`${bytes.length.toString(16)}\r\n`),
     bytes,
     encoder.encode("\r\n"),
   ]);
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(
-    parts.reduce((sum, part) => sum + part.length, 0),
-  );
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }

@@ -5,6 +5,7 @@
  * @module
  */
 import { startChild } from "./child.ts";
+import { startMock } from "./start_mock.ts";
 import { openCpuClock } from "./cpu_time.ts";
 import { measureMemory, measureStart } from "./memory.ts";
 import {
@@ -173,17 +174,12 @@ async function startUpstream(
   tls: boolean,
   stack: AsyncDisposableStack,
 ): Promise<Upstream> {
-  const mock = stack.use(
-    startChild("mock_upstream.ts", [
-      String(tls === options.tls ? options.upstreamPort : 0),
-      ...tls ? [`${CERTIFICATES}right`] : [],
-    ]),
-  );
-  // The message's shape is defined in mock_upstream.ts.
-  const { port } = await mock.receive() as { readonly port: number };
+  const upstream = await startMock(stack, [
+    String(tls === options.tls ? options.upstreamPort : 0),
+    ...tls ? [`${CERTIFICATES}right`] : [],
+  ]);
   return {
-    port,
-    pid: mock.pid,
+    ...upstream,
     ...tls ? { authority: `${CERTIFICATES}authority.pem` } : {},
   };
 }

@@ -11,6 +11,7 @@ import type { Store } from "../gateway/accounts/store/store.ts";
 import type { Bench } from "./bench.ts";
 import { fillBooks } from "./books.ts";
 import { startChild } from "./child.ts";
+import { startMock } from "./start_mock.ts";
 import { openCpuClock, residentBytes } from "./cpu_time.ts";
 import { measure } from "./measure.ts";
 import { measureStart } from "./memory.ts";
@@ -18,7 +19,7 @@ import { EXCHANGE_KINDS, scenarioOf } from "./scenarios.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
 import { figure, tableLines } from "./table.ts";
 import { prepare } from "./targets/own_gateway.ts";
-import type { Site, Target, Upstream } from "./targets/target.ts";
+import type { Site, Target } from "./targets/target.ts";
 
 const ENTRIES = 10_000_000;
 const ACCOUNTS = 10_000;
@@ -67,10 +68,7 @@ export const size: Bench = {
     }
     const config = `${folder}/config.json`;
     await Deno.writeTextFile(config, JSON.stringify(configuration()));
-    const mock = stack.use(startChild("mock_upstream.ts"));
-    // The message's shape is defined in mock_upstream.ts.
-    const { port } = await mock.receive() as { readonly port: number };
-    const upstream: Upstream = { port, pid: mock.pid };
+    const upstream = await startMock(stack);
     const all: Measured[] = [];
     for (
       const [name, env, processEnv] of [

@@ -4,11 +4,11 @@
  * @module
  */
 import { homedir } from "node:os";
+import { ADMIN_TOKEN, adminPost } from "./admin_post.ts";
 import type { KeptBytes } from "./soak_program.ts";
 import { startProgram } from "./targets/programs.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
-const ADMIN_TOKEN = "soak-admin-token-0123456789";
 
 /** The running gateway. */
 export interface SoakGateway {
@@ -117,21 +117,7 @@ export async function startGateway(
 
 /** Opens the accounts of the callers: three with everything, one with little money, one with tight limits. */
 export async function openAccounts(url: string): Promise<readonly string[]> {
-  const post = async (
-    path: string,
-    body: unknown,
-  ): Promise<{ id: string; key: string }> => {
-    const response = await fetch(`${url}/admin/v1/${path}`, {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${ADMIN_TOKEN}`,
-        "content-type": "application/json",
-      },
-      body: JSON.stringify(body),
-    });
-    if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
-    return await response.json();
-  };
+  const post = (path: string, body: unknown) => adminPost(url, path, body);
   const plan = await post("plans", {
     requests_per_minute: 1_000_000,
     tokens_per_minute: 1_000_000_000,

@@ -6,6 +6,7 @@
  */
 import type { BenchContext } from "./bench.ts";
 import { startChild } from "./child.ts";
+import { startMock } from "./start_mock.ts";
 import { openCpuClock } from "./cpu_time.ts";
 import { measureMemory } from "./memory.ts";
 import { parseOptions } from "./options.ts";
@@ -70,14 +71,12 @@ export async function runTechniques(
   const options = parseOptions(flags);
   await using stack = new AsyncDisposableStack();
   const clock = stack.use(openCpuClock());
-  const mock = stack.use(startChild("mock_upstream.ts"));
-  // The message's shape is defined in mock_upstream.ts.
-  const { port } = await mock.receive() as { readonly port: number };
+  const upstream = await startMock(stack);
   const load = stack.use(startChild("load.ts"));
   const started = async (
     kind: TargetKind,
   ): Promise<InstalledTarget & RunningTarget> => {
-    const site = stack.use(await kind.prepare({ port, pid: mock.pid }));
+    const site = stack.use(await kind.prepare(upstream));
     return {
       name: kind.name,
       site,

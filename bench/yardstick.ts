@@ -10,6 +10,7 @@
 import { postgresAt } from "../gateway/accounts/testing/stores.ts";
 import type { BenchContext } from "./bench.ts";
 import { startChild } from "./child.ts";
+import { startMock } from "./start_mock.ts";
 import { CAN_READ_PROCESSES, openCpuClock, residentBytes } from "./cpu_time.ts";
 import { findFrontiers, type Frontier } from "./frontier.ts";
 import type { LoadResult, Quantiles } from "./load_job.ts";
@@ -108,17 +109,15 @@ export async function runYardstick(
   const options = parseOptions(flags);
   await using stack = new AsyncDisposableStack();
   const clock = stack.use(openCpuClock());
-  const mock = stack.use(startChild("mock_upstream.ts"));
-  // The message's shape is defined in mock_upstream.ts.
-  const { port } = await mock.receive() as { readonly port: number };
+  const upstream = await startMock(stack);
   const load = stack.use(startChild("load.ts"));
   const isPinned = (await Promise.all(
-    [mock.pid, load.pid].map((pid) => pin(pid, LOAD_CORE)),
+    [upstream.pid, load.pid].map((pid) => pin(pid, LOAD_CORE)),
   )).every(Boolean);
   const installed: InstalledTarget[] = [];
   for (const kind of await targetKinds(options, postgresUrl, stack)) {
     try {
-      const site = await kind.prepare({ port, pid: mock.pid });
+      const site = await kind.prepare(upstream);
       installed.push({ name: kind.name, site: stack.use(site) });
     } catch (error) {
       if (!(error instanceof Skipped)) throw error;

@@ -2,6 +2,7 @@
  * One connection of the replay server: reads requests, plays their scripts, and detects when the
  * client disconnects. It uses `node:net` because only Node's sockets can send a TCP reset.
  */
+import { joinBytes } from "./join_bytes.ts";
 import type { Socket } from "node:net";
 import type { Gates } from "./gates.ts";
 import type { Ending, OpenLogEntry } from "./replay_log.ts";
@@ -10,12 +11,7 @@ import {
   type ReceivedRequest,
   RequestReader,
 } from "./request_reader.ts";
-import {
-  encodeChunk,
-  encodeHead,
-  FINAL_CHUNK,
-  join,
-} from "./response_writer.ts";
+import { encodeChunk, encodeHead, FINAL_CHUNK } from "./response_writer.ts";
 import {
   type End,
   type ReplayRequest,
@@ -113,7 +109,7 @@ export class Connection {
     const bodies = script.steps.flatMap((step) =>
       step.step === "bytes" ? [step.bytes] : []
     );
-    this.#socket.write(join([head, ...bodies]));
+    this.#socket.write(joinBytes([head, ...bodies]));
     await this.#finish();
   }
 
@@ -149,7 +145,7 @@ export class Connection {
       head = undefined;
       if (first === undefined && payload === undefined) return;
       const pieces = [first, payload].filter((piece) => piece !== undefined);
-      await this.#write(join(pieces));
+      await this.#write(joinBytes(pieces));
       open.noteHead();
     };
     for (const step of script.steps) {

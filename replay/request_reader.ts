@@ -2,7 +2,7 @@
  * Reads HTTP/1.1 requests from bytes that arrive in any pieces. Pure; the socket is in
  * `connection.ts`.
  */
-import { join } from "./response_writer.ts";
+import { joinBytes } from "./join_bytes.ts";
 import type { ReplayRequest } from "./script.ts";
 
 const MAX_HEAD_BYTES = 64 * 1024;
@@ -134,7 +134,7 @@ export class RequestReader {
           : trailerEnd + 4;
         if (trailerEnd === -1 || seen.length < whole) return undefined;
         this.#take(whole);
-        return join(this.#chunks);
+        return joinBytes(this.#chunks);
       }
       if (this.#chunkBytes + size > this.#maxBodyBytes) {
         throw new BadRequest(413, "Body is too large");
@@ -149,7 +149,7 @@ export class RequestReader {
   #joined(): Uint8Array {
     const [only] = this.#pending;
     if (this.#pending.length === 1 && only !== undefined) return only;
-    const joined = join(this.#pending);
+    const joined = joinBytes(this.#pending);
     this.#pending = [joined];
     return joined;
   }

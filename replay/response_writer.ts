@@ -1,4 +1,5 @@
 /** Encodes HTTP/1.1 response heads and chunks as bytes. */
+import { joinBytes } from "./join_bytes.ts";
 import type { Script } from "./script.ts";
 
 const encoder = new TextEncoder();
@@ -67,20 +68,5 @@ export const FINAL_CHUNK: Uint8Array = encoder.encode("0\r\n\r\n");
 /** One chunk of a chunked body. */
 export function encodeChunk(payload: Uint8Array): Uint8Array {
   const size = encoder.encode(payload.length.toString(16) + "\r\n");
-  return join([size, payload, CRLF]);
-}
-
-/** Concatenates pieces. */
-export function join(
-  pieces: readonly Uint8Array[],
-): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(
-    pieces.reduce((sum, piece) => sum + piece.length, 0),
-  );
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
+  return joinBytes([size, payload, CRLF]);
 }

@@ -9,13 +9,7 @@ import { newKey } from "../../gateway/accounts/key.ts";
 import { probeFlag } from "../loop_probe.ts";
 import type { UpstreamDialect } from "../mock_bodies.ts";
 import { denoProgram } from "./deno_program.ts";
-import {
-  freePort,
-  readToEnd,
-  startProgram,
-  stop,
-  waitUntilReady,
-} from "./programs.ts";
+import { freePort, startServer } from "./programs.ts";
 import {
   CALLER_PATHS,
   type Site,
@@ -139,35 +133,17 @@ async function startProcess(
   port: number,
   probed: boolean | "cpu",
 ): Promise<Target> {
-  const startedMs = performance.now();
   const probePort = freePort();
-  const process = startProgram(run.program, {
+  const server = await startServer(run.program, {
     args: await denoArgs(run, [["start", "main.ts"]], [
       ...run.denoFlags ?? [],
       ...probed ? [probeFlag(probePort, probed === "cpu")] : [],
     ]),
     cwd: run.cwd,
     env: { ...run.env, ...run.processEnv, PORT: String(port) },
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  });
-  const output = Promise.all([
-    readToEnd(process.stdout),
-    readToEnd(process.stderr),
-  ]);
-  try {
-    await waitUntilReady(`http://127.0.0.1:${port}/readyz`, process);
-  } catch (error) {
-    await stop(process, "SIGKILL");
-    throw new Error(
-      `could not start the gateway:\n${(await output).join("")}`,
-      { cause: error },
-    );
-  }
+  }, `http://127.0.0.1:${port}/readyz`);
   return {
-    pid: process.pid,
-    readyMs: performance.now() - startedMs,
+    ...server,
     ...probed ? { probeUrl: `http://127.0.0.1:${probePort}/` } : {},
     address: ({ caller, upstream }) => ({
       host: "127.0.0.1",
@@ -176,10 +152,6 @@ async function startProcess(
       headers: { "x-api-key": key },
       model: MODELS[upstream],
     }),
-    async [Symbol.asyncDispose]() {
-      await stop(process, "SIGTERM");
-      await output;
-    },
   };
 }
 

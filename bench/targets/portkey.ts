@@ -4,13 +4,7 @@
  * @module
  */
 import type { UpstreamDialect } from "../mock_bodies.ts";
-import {
-  freePort,
-  readToEnd,
-  startProgram,
-  stop,
-  waitUntilReady,
-} from "./programs.ts";
+import { freePort, startServer } from "./programs.ts";
 import {
   CALLER_PATHS,
   type Direction,
@@ -96,30 +90,25 @@ export function portkeySupports(direction: Direction): boolean {
 
 async function startIn(folder: string, upstream: Upstream): Promise<Target> {
   const port = freePort();
-  const startedMs = performance.now();
-  const process = startProgram("node", {
-    args: [
-      `${folder}/node_modules/@portkey-ai/gateway/build/start-server.js`,
-      `--port=${port}`,
-      "--headless",
-    ],
-    cwd: folder,
-    env: upstream.authority === undefined
-      ? {}
-      : { NODE_EXTRA_CA_CERTS: upstream.authority },
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  });
-  const output = Promise.all([
-    readToEnd(process.stdout),
-    readToEnd(process.stderr),
-  ]);
-  await waitUntilReady(`http://127.0.0.1:${port}/`, process);
+  const server = await startServer(
+    "node",
+    {
+      args: [
+        `${folder}/node_modules/@portkey-ai/gateway/build/start-server.js`,
+        `--port=${port}`,
+        "--headless",
+      ],
+      cwd: folder,
+      env: upstream.authority === undefined
+        ? {}
+        : { NODE_EXTRA_CA_CERTS: upstream.authority },
+    },
+    `http://127.0.0.1:${port}/`,
+    "SIGKILL",
+  );
   return {
-    pid: process.pid,
+    ...server,
     lenient: true,
-    readyMs: performance.now() - startedMs,
     address: (direction) =>
       portkeySupports(direction)
         ? {
@@ -134,10 +123,6 @@ async function startIn(folder: string, upstream: Upstream): Promise<Target> {
           model: "mock-model",
         }
         : undefined,
-    async [Symbol.asyncDispose]() {
-      await stop(process, "SIGKILL");
-      await output;
-    },
   };
 }
 

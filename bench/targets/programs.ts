@@ -20,6 +20,55 @@ export function startProgram(
   return process;
 }
 
+/** A program that answers. Disposing of it ends it. */
+interface Server extends AsyncDisposable {
+  /** Process id. */
+  readonly pid: number;
+  /** From the start to the first success of its readiness probe, in milliseconds. */
+  readonly readyMs: number;
+}
+
+/**
+ * Starts a program and waits until `readyUrl` answers with a success status.
+ *
+ * @throws {Error} with the program's output, if it does not
+ */
+export async function startServer(
+  program: string,
+  options: Deno.CommandOptions,
+  readyUrl: string,
+  endSignal: "SIGTERM" | "SIGKILL" = "SIGTERM",
+): Promise<Server> {
+  const startedMs = performance.now();
+  const process = startProgram(program, {
+    ...options,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  });
+  const output = Promise.all([
+    readToEnd(process.stdout),
+    readToEnd(process.stderr),
+  ]);
+  try {
+    await waitUntilReady(readyUrl, process);
+  } catch (error) {
+    await stop(process, "SIGKILL");
+    throw new Error(
+      `could not start ${program}:\n${(await output).join("")}`,
+      { cause: error },
+    );
+  }
+  return {
+    pid: process.pid,
+    readyMs: performance.now() - startedMs,
+    async [Symbol.asyncDispose]() {
+      await stop(process, endSignal);
+      await output;
+    },
+  };
+}
+
 /** Kills all running programs. */
 export function killAll(): void {
   for (const process of running) process.kill("SIGKILL");

@@ -5,6 +5,7 @@
  * @module
  */
 import { Agent, type Dispatcher } from "undici";
+import { joinBytes } from "../../replay/join_bytes.ts";
 import { exitWithStdin, sendMessage } from "../child.ts";
 
 type Handler = (request: Request) => Response | Promise<Response>;
@@ -134,7 +135,7 @@ class ResponseRelay implements Dispatcher.DispatchHandler {
 
   #flush(): void {
     if (this.#pieces.length === 0) return;
-    const bytes = joined(this.#pieces);
+    const bytes = joinBytes(this.#pieces);
     this.#pieces = [];
     this.#stream?.enqueue(bytes);
   }
@@ -145,7 +146,7 @@ class ResponseRelay implements Dispatcher.DispatchHandler {
       return this.#stream.close();
     }
     this.#resolve(
-      new Response(joined(this.#pieces), {
+      new Response(joinBytes(this.#pieces), {
         headers: { "content-type": this.#type },
       }),
     );
@@ -158,18 +159,6 @@ class ResponseRelay implements Dispatcher.DispatchHandler {
     this.#stream?.error(error);
     this.#reject(error);
   }
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(
-    parts.reduce((sum, part) => sum + part.length, 0),
-  );
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }
 
 const HANDLERS: Readonly<Record<string, Handler>> = {

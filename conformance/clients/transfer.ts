@@ -1,6 +1,7 @@
 /**
  * A transfer in progress: reports for scenarios while a reply arrives, and its record in the end.
  */
+import { joinBytes } from "@model-gateway/replay/join_bytes";
 import { compact } from "@model-gateway/replay/compact";
 import type {
   Arrival,
@@ -57,12 +58,7 @@ export class Transfer {
   finish(ending: Ending, problem?: string): Received {
     this.#done = true;
     this.#notify();
-    const body = new Uint8Array(this.#size);
-    let at = 0;
-    for (const piece of this.#pieces) {
-      body.set(piece, at);
-      at += piece.length;
-    }
+    const body = joinBytes(this.#pieces);
     return {
       ...compact({ head: this.#head }),
       body,

@@ -2,6 +2,7 @@
  * What a mutant would have sent that changes only replies: the reference gateway's record, with the
  * replies rewritten by the mutant's hooks. It spares the self-test most of its requests.
  */
+import { joinBytes } from "@model-gateway/replay/join_bytes";
 import { compact } from "@model-gateway/replay/compact";
 import { isObject, type Json, objectOf } from "@model-gateway/replay/json";
 import { contextOf } from "../reference_gateway/gateway.ts";
@@ -158,12 +159,7 @@ function streamOf(
     }
   }
   if (isArray) write(arrayEnd(elements), 0);
-  const body = new Uint8Array(upTo);
-  let at = 0;
-  for (const piece of pieces) {
-    body.set(piece, at);
-    at += piece.length;
-  }
+  const body = joinBytes(pieces);
   return {
     head: { ...head, headers: given(head.headers, { headers: after }, upTo) },
     body,

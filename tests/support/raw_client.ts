@@ -5,6 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { joinBytes } from "../../replay/join_bytes.ts";
 import { bytesOf, type Closing, RawSocket } from "./raw_socket.ts";
 import { withTimeout } from "./with_timeout.ts";
 import { TEST_KEY, type TestGateway } from "./test_gateway.ts";
@@ -140,7 +141,7 @@ export class RawClient {
       await this.#fill(size + 2);
       pieces.push(this.#take(size));
       this.#take(2);
-      if (size === 0) return joined(pieces);
+      if (size === 0) return joinBytes(pieces);
     }
   }
 
@@ -166,19 +167,7 @@ export class RawClient {
       "the gateway's answer",
     );
     if (typeof piece === "string") return piece;
-    this.#bytes = joined([this.#bytes, piece]);
+    this.#bytes = joinBytes([this.#bytes, piece]);
     return undefined;
   }
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(
-    pieces.reduce((sum, piece) => sum + piece.length, 0),
-  );
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
 }

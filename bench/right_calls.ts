@@ -53,7 +53,12 @@ async function call({ url, key, stream }: RightCalls): Promise<RightCall> {
     const text = await response.text();
     if (response.status !== 200) return done(String(response.status));
     // A stream that began with a ping before its reservation was durable.
-    if (text.includes("event: error")) return done("200, error");
+    if (text.includes("event: error")) {
+      const message = /"message":"([^"]*)"/.exec(
+        text.slice(text.indexOf("event: error")),
+      )?.[1];
+      return done(`200, error: ${message}`);
+    }
     return done(
       /message_stop|"stop_reason":"/.test(text) ? "200" : "200, no end",
     );

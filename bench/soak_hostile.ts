@@ -1,6 +1,6 @@
 /**
  * What one party can do to all others, beside right calls: bodies that cost much to read, reports, a
- * log that is left unread, a store that is locked. The calls stay right meanwhile.
+ * log that is left unread, a store that is locked, a process that is stopped for a while. The calls stay right meanwhile.
  *
  * @module
  */
@@ -14,8 +14,13 @@ import { quantile } from "./statistics.ts";
 /** Longer than the gateway waits for the store. */
 const LOCKED_MS = 5_000;
 const LOCK_EVERY_MS = 15_000;
+/** Longer than an upstream may take to begin. */
+const FROZEN_MS = 2_600;
+const FREEZE_EVERY_MS = 25_000;
 const STALL_MS = 3_000;
 const STALL_EVERY_MS = 10_000;
+/** After an outage or a freeze, what waited for it comes first. */
+const SETTLED_MS = 1_000;
 const RIGHT_EVERY_MS = 100;
 const LIES_EVERY_MS = 500;
 const REPORTERS = 8;
@@ -38,6 +43,12 @@ interface HostileSoak {
   /** The SQLite file. */
   readonly file: string;
   readonly seconds: number;
+}
+
+/** From when until when, in milliseconds since 1970. */
+interface Span {
+  readonly fromMs: number;
+  readonly untilMs: number;
 }
 
 /** What came of it. */
@@ -91,7 +102,12 @@ export async function runHostile(
   const counts = new Map<string, number>();
   const findings: string[] = [];
   let calls = 0;
-  const outages: { readonly fromMs: number; untilMs: number }[] = [];
+  const outages: Span[] = [];
+  const freezes: Span[] = [];
+  const isIn = (spans: readonly Span[], { atMs, tookMs }: RightCall): boolean =>
+    spans.some(({ fromMs, untilMs }) =>
+      atMs < untilMs && atMs + tookMs > fromMs
+    );
 
   const ask = async (
     kind: keyof typeof EXPECTED,
@@ -153,6 +169,14 @@ export async function runHostile(
       }
     }),
     every(STALL_EVERY_MS, () => gateway.stallLog(STALL_MS)),
+    every(FREEZE_EVERY_MS, async () => {
+      const freeze = { fromMs: Date.now(), untilMs: Infinity };
+      freezes.push(freeze);
+      gateway.process.kill("SIGSTOP");
+      await pause(FROZEN_MS);
+      gateway.process.kill("SIGCONT");
+      freeze.untilMs = Date.now() + SETTLED_MS;
+    }),
     every(LOCK_EVERY_MS, async () => {
       const other = new DatabaseSync(file);
       try {
@@ -161,8 +185,7 @@ export async function runHostile(
         outages.push(outage);
         await pause(LOCKED_MS);
         other.exec("ROLLBACK");
-        // What waited for it comes first.
-        outage.untilMs = Date.now() + 1_000;
+        outage.untilMs = Date.now() + SETTLED_MS;
       } finally {
         other.close();
       }
@@ -171,17 +194,21 @@ export async function runHostile(
   // The shape is that of right_calls.ts.
   const right = await rightCalls.receive() as readonly RightCall[];
   const took: number[][] = Array.from({ length: PARTS }, () => []);
-  for (const { atMs, tookMs, outcome } of right) {
+  for (const call of right) {
+    const { atMs, tookMs, outcome } = call;
     const name = `right ${outcome}`;
     counts.set(name, (counts.get(name) ?? 0) + 1);
-    const isOutage = outages.some((outage) =>
-      atMs < outage.untilMs && atMs + tookMs > outage.fromMs
-    );
-    if (outcome !== "200" && !(isOutage && OUTAGE.includes(outcome))) {
-      findings.push(`a right call: ${outcome}, ${atMs - fromMs} ms in`);
+    const isOutage = isIn(outages, call);
+    if (
+      outcome !== "200" &&
+      !(isOutage && OUTAGE.some((one) => outcome.startsWith(one)))
+    ) {
+      findings.push(
+        `a right call: ${outcome}, ${atMs - fromMs} ms in, ${tookMs} ms`,
+      );
     }
     const part = Math.floor((atMs - fromMs) / (seconds * 1000) * PARTS);
-    if (!isOutage) took[part]?.push(tookMs);
+    if (!isOutage && !isIn(freezes, call)) took[part]?.push(tookMs);
   }
   const p99 = took.map((part) => quantile(part, 0.99));
   const least = Math.min(...p99.slice(-2));

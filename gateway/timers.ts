@@ -9,7 +9,10 @@ export type TimerId = ReturnType<typeof setTimeout> | LongTimer;
 
 /** Sets and clears timers. */
 export interface Timers {
-  /** Calls back once after `ms` milliseconds; a timer of a second or more may be a tick late. */
+  /**
+   * Calls back once after `ms` milliseconds; a timer of a second or more may be a tick late. Time in which the process
+   * was stopped does not count for such a timer: what has arrived meanwhile is read first, and may clear it.
+   */
   set(callback: () => void, ms: number): TimerId;
   /** Cancels a timer; does nothing if it has fired. */
   clear(id: TimerId): void;
@@ -17,6 +20,8 @@ export interface Timers {
 
 /** How late a long timer may be, in milliseconds. */
 const TICK_MS = 100;
+/** A tick that is so many ticks late follows time in which nothing ran: the process was stopped, or its machine. */
+const LATE_TICKS = 3;
 /** Shorter timers are the platform's own, and exact. */
 const LONG_MS = 1_000;
 
@@ -43,10 +48,20 @@ export function gatewayTimers(): Timers {
   let count = 0;
   let platform: ReturnType<typeof setTimeout> | undefined;
   let nextTick = 0;
-  const nowTick = (): number => Math.floor(performance.now() / TICK_MS);
+  let isPutOff = false;
+  let skippedTicks = 0;
+  const nowTick = (): number =>
+    Math.floor(performance.now() / TICK_MS) - skippedTicks;
   const tick = (): void => {
     platform = undefined;
     const now = nowTick();
+    const late = now - nextTick;
+    // Not twice in a row, so that time goes on where every turn of the event loop is long.
+    isPutOff = !isPutOff && late > LATE_TICKS;
+    if (isPutOff) {
+      skippedTicks += late;
+      return arm();
+    }
     const due: LongTimer[] = [];
     // Visits every tick in order, however late the platform fires.
     for (; nextTick <= now; nextTick++) {
@@ -66,7 +81,7 @@ export function gatewayTimers(): Timers {
     set(callback, ms) {
       if (ms < LONG_MS) return setTimeout(callback, ms);
       if (count === 0) nextTick = nowTick();
-      const due = Math.ceil((performance.now() + ms) / TICK_MS);
+      const due = Math.ceil((performance.now() + ms) / TICK_MS) - skippedTicks;
       const timer = new LongTimer(callback, due);
       const timers = byTick.get(due);
       if (timers === undefined) byTick.set(due, new Set([timer]));

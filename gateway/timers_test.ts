@@ -36,3 +36,33 @@ Deno.test("a timer's callback may set and clear others", async () => {
   }, 1_000);
   await last.promise;
 });
+
+Deno.test("after the process was stopped, what has arrived meanwhile comes before a long timer", async () => {
+  const timers = gatewayTimers();
+  const marker = await Deno.makeTempFile();
+  const child = new Deno.Command("sh", {
+    args: ["-c", `echo arrived; echo x >> ${marker}; cat`],
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const order: string[] = [];
+  const fired = Promise.withResolvers<void>();
+  timers.set(() => {
+    order.push("timer");
+    fired.resolve();
+  }, 1_000);
+  const dueMs = performance.now() + 1_500;
+  const reader = child.stdout.getReader();
+  const read = reader.read().then(() => order.push("bytes"));
+  // Nothing runs here meanwhile, as in a process that is stopped.
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  while (
+    performance.now() < dueMs || Deno.readTextFileSync(marker) === ""
+  ) Atomics.wait(pause, 0, 0, 10);
+  await Promise.all([fired.promise, read]);
+  assert.deepEqual(order, ["bytes", "timer"]);
+  await child.stdin.close();
+  await reader.cancel();
+  await child.status;
+  await Deno.remove(marker);
+});

@@ -143,7 +143,7 @@ class Figures {
 
   /** The base of an estimate: a token has at least a byte, and no more of them are reserved. */
   get generatedChars(): number {
-    return this.#tokens === undefined
+    return this.#tokens?.output === undefined
       ? Math.min(this.#bytes, this.#estimatedTokens * CHARS_PER_TOKEN)
       : 0;
   }

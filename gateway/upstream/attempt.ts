@@ -6,7 +6,7 @@
  */
 import type { UpstreamDialect } from "../../translate/dialect.ts";
 import { ApiError } from "../../translate/model/error.ts";
-import { joinPieces } from "../../translate/bytes/buffers.ts";
+import { joinPieces, withoutMark } from "../../translate/bytes/buffers.ts";
 import type { Trace } from "../http/trace.ts";
 import {
   authenticatedCall,
@@ -153,7 +153,7 @@ async function failedStatus(
 }
 
 /**
- * Reads a body up to a limit. Beyond the limit, `"cut"` returns the bytes so far and `"fail"`
+ * Reads a body of text up to a limit, without a byte order mark. Beyond the limit, `"cut"` returns the bytes so far and `"fail"`
  * throws.
  *
  * @throws {ApiError} `upstream` for a body beyond the limit
@@ -167,7 +167,7 @@ export async function readUpTo(
   let size = 0;
   for (;;) {
     const piece = await source.read();
-    if (piece === undefined) return joinPieces(pieces);
+    if (piece === undefined) return withoutMark(joinPieces(pieces));
     pieces.push(piece);
     size += piece.length;
     if (size > maxBytes) {

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { chargeFor, isBounded } from "../../gateway/accounts/ledger/charge.ts";
-import type { Usage } from "../../translate/model/reply.ts";
+import { mergeUsage, type Usage } from "../../translate/model/reply.ts";
 import { decodeUsage as chat } from "../../translate/formats/chat_completions/usage.ts";
 import { readUsage as converse } from "../../translate/formats/converse/usage.ts";
 import { decodeUsage as generateContent } from "../../translate/formats/generate_content/usage.ts";
@@ -172,6 +172,72 @@ Deno.test("cached tokens beyond the prompt are cut to it, unless the total has b
   ) {
     for (const usage of read(total)) {
       assert.deepEqual(usage, { input, cacheRead, output: 5 });
+    }
+  }
+});
+
+const NO_COUNTS: readonly unknown[] = [
+  "7",
+  "",
+  -1,
+  true,
+  {},
+  [],
+  Infinity,
+  NaN,
+];
+
+/** A `usage` of each format with something in the place of its counts, and what is decoded from it. */
+const WITH: Readonly<
+  Record<string, (prompt: unknown, output: unknown) => Usage>
+> = {
+  chat: (prompt, output) =>
+    chat({
+      prompt_tokens: prompt,
+      completion_tokens: output,
+      prompt_tokens_details: { cached_tokens: 3 },
+    }) ?? {},
+  responses: (prompt, output) =>
+    responses({
+      input_tokens: prompt,
+      output_tokens: output,
+      input_tokens_details: { cached_tokens: 3 },
+    }) ?? {},
+  generateContent: (prompt, output) =>
+    generateContent({
+      promptTokenCount: prompt,
+      candidatesTokenCount: output,
+      cachedContentTokenCount: 3,
+      thoughtsTokenCount: 1,
+    }) ?? {},
+  messages: (prompt, output) =>
+    messages({
+      input_tokens: 3,
+      cache_read_input_tokens: prompt,
+      output_tokens: output,
+    }, {}),
+  converse: (prompt, output) =>
+    converse({
+      inputTokens: 3,
+      cacheWriteInputTokens: prompt,
+      outputTokens: output,
+    }),
+};
+
+Deno.test("what is no count is none in every format: the charge is an estimate, also where a stream began with a count", () => {
+  for (const [format, read] of Object.entries(WITH)) {
+    for (const value of NO_COUNTS) {
+      const where = `${format}: ${String(value)}`;
+      const output = charged(mergeUsage({ output: 1 }, read(50, value)));
+      assert.equal(output.estimated, true, where);
+      assert.equal(output.tokens.output, CHARS / 4, where);
+      const prompt = charged(read(value, 50));
+      assert.equal(prompt.estimated, true, where);
+      assert.deepEqual(
+        [prompt.tokens.input, prompt.tokens.cacheRead],
+        [9, 0],
+        where,
+      );
     }
   }
 });

@@ -180,6 +180,56 @@ Deno.test("tokens of a streamed reply are charged from its events", async () => 
   );
 });
 
+Deno.test("what is no count in a reply's usage is estimated, like usage that is missing", async () => {
+  const inputTokens = Math.ceil(JSON.stringify(BODY).length / 4);
+  for (
+    const [usage, input] of [
+      [{ prompt_tokens: 10, completion_tokens: "7" }, 10],
+      [{ input_tokens: 10, output_tokens: -7, total_tokens: 12 }, 10],
+      [{ prompt_tokens: "10", completion_tokens: {} }, inputTokens],
+    ] as const
+  ) {
+    const text = `\ufeff${JSON.stringify({ usage, text: "x".repeat(400) })}`;
+    await withPassed(
+      () =>
+        new Response(text, { headers: { "content-type": "application/json" } }),
+      { model: { price: { input: 2_000_000, output: 5_000_000 } } },
+      async (server) => {
+        const reply = await (await ask(server)).bytes();
+        assert.equal(reply[0], "{".charCodeAt(0), "no byte order mark");
+        const [charge] = await chargesIn(server);
+        assert.equal(
+          charge?.microUsd,
+          -(input * 2 + Math.ceil(reply.length / 4) * 5),
+        );
+        assert.equal(charge?.estimated, true);
+      },
+    );
+  }
+});
+
+Deno.test("a reply in an encoding that cannot be read is an error, and costs nothing", async () => {
+  for (const encoding of ["zstd", "gzip, br", "aes128gcm"]) {
+    await withPassed(
+      () =>
+        new Response(new Uint8Array(100), {
+          headers: {
+            "content-type": "audio/mpeg",
+            "content-encoding": encoding,
+          },
+        }),
+      {},
+      async (server) => {
+        const reply = await ask(server);
+        assert.equal(reply.status, 502);
+        assert.match((await reply.json()).error.message, /content-encoding/);
+        const [charge] = await chargesIn(server);
+        assert.equal(charge?.microUsd, 0);
+      },
+    );
+  }
+});
+
 Deno.test("a reply without the tokens that are its only price is charged by an estimate", async () => {
   await withPassed(
     () =>

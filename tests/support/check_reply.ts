@@ -50,12 +50,16 @@ export interface CallVariant {
   readonly stream: boolean;
 }
 
+/** Keeps a byte order mark, as clients do that decode no stream. */
+const VERBATIM = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /** Reads a response to its end and checks it. */
 export async function checkReply(
   response: Response,
   asked: CallVariant,
 ): Promise<CheckedReply> {
-  const body = await response.text();
+  const body = VERBATIM.decode(await response.bytes());
+  assert.ok(!body.startsWith("\ufeff"), "JSON and frames have no mark");
   const { status } = response;
   const type = response.headers.get("content-type") ?? "";
   const id = response.headers.get("request-id");

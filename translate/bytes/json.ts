@@ -46,6 +46,19 @@ export function countIn(value: unknown): number | undefined {
     : undefined;
 }
 
+/** Whether there is something in the place of a count that is none: a text, a negative number. */
+export function isNoCount(value: unknown): boolean {
+  return value !== undefined && value !== null && countIn(value) === undefined;
+}
+
+/**
+ * A count of generated tokens. What is no count reads as 0, in the place of an earlier count, too: beside a text that was
+ * received, 0 is no count.
+ */
+export function outputCountIn(value: unknown): number | undefined {
+  return isNoCount(value) ? 0 : countIn(value);
+}
+
 /**
  * `JSON.parse` that returns undefined for text that is not JSON. JSON has no undefined, so the
  * result is unambiguous.

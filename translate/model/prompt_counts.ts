@@ -24,6 +24,9 @@ interface PromptParts {
   readonly prompt: number;
 }
 
+/** Parts of a prompt that has something else than a count: it is estimated. */
+export const NO_PROMPT: PromptParts = { parts: {}, prompt: 0 };
+
 /**
  * The disjoint parts of a prompt. Where more tokens are cached than the prompt has, the total shows whether they were
  * counted beside it; otherwise they are cut to the prompt, or, without a total, are the prompt.

@@ -20,7 +20,7 @@ import { withModel } from "../bytes/model_splice.ts";
 import type { Relay } from "./relay_interface.ts";
 import type { ReplyEvent } from "../model/reply.ts";
 import { progressTracker } from "../model/reply_progress.ts";
-import { joinPieces } from "../bytes/buffers.ts";
+import { joinPieces, withoutMark } from "../bytes/buffers.ts";
 
 const ENCODER = new TextEncoder();
 const NOTHING = new Uint8Array(0);
@@ -50,6 +50,7 @@ export function passThroughRelay(
   const quotedKey = JSON.stringify(model.key);
   const out = byteRuns();
   let done = false;
+  let isFirst = true;
   let start: ReplyEvent | undefined;
   let encoder: StreamEncoder | undefined;
   /**
@@ -87,7 +88,9 @@ export function passThroughRelay(
   };
   const walk = frameReader(
     {
-      onFrame(bytes, frames) {
+      onFrame(received, frames) {
+        const bytes = isFirst ? withoutMark(received) : received;
+        isFirst = false;
         const events: ReplyEvent[] = [];
         for (const frame of frames) {
           for (const event of decoder.push(frame)) events.push(event);

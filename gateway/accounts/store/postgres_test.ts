@@ -70,7 +70,13 @@ if (serverUrl === undefined) {
     const used = async (store: Store): Promise<string | undefined> => {
       const admin = await openAdmin(store, () => true);
       await admin.webhooks.test("a");
-      const [message] = await claimMessages(store, Date.now() + 1_000, [0]);
+      const [message] = await claimMessages(
+        store,
+        Date.now() + 1_000,
+        [0],
+        [],
+        1,
+      );
       return message?.secret;
     };
     const secret = await within(undefined, async (store) => {

@@ -33,7 +33,7 @@ Deno.test("secrets of webhooks are sealed in the file, those of older versions a
     const store = await openStore(`sqlite:${path}`);
     const admin = await openAdmin(store, () => true);
     await admin.webhooks.test("a");
-    const [message] = await claimMessages(store, Date.now() + 1000, [0]);
+    const [message] = await claimMessages(store, Date.now() + 1000, [0], [], 1);
     await store.close();
     return message?.secret;
   };

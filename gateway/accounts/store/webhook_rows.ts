@@ -32,8 +32,6 @@ export interface DueMessage {
   readonly secret: string | undefined;
 }
 
-const MAX_CLAIMED = 20;
-
 /** A webhook's secret as it is stored. */
 export function sealedSecret(
   { secrets }: Pick<Store, "secrets">,
@@ -101,13 +99,15 @@ export async function insertMessages(
 }
 
 /**
- * Takes due messages: they are due again after the pause of their attempt, unless they are
- * deleted before.
+ * Takes due messages, one of each account that is not `busy`: they are due again after the pause of their attempt, unless
+ * they are deleted before.
  */
 export async function claimMessages(
   store: Store,
   nowMs: number,
   pausesMs: readonly number[],
+  busy: readonly string[],
+  most: number,
 ): Promise<readonly DueMessage[]> {
   const due = await store.read(
     "SELECT id FROM webhook_messages WHERE next_at_ms <= $1 LIMIT 1",
@@ -116,9 +116,12 @@ export async function claimMessages(
   if (due.length === 0) return [];
   return await store.write(async (sql) => {
     const rows = await sql.all(
-      "SELECT m.*, w.url, w.secret FROM webhook_messages m JOIN webhooks w ON w.account_id = m.account_id " +
-        `WHERE m.next_at_ms <= $1 ORDER BY m.next_at_ms, m.id LIMIT ${MAX_CLAIMED}`,
-      [nowMs],
+      "SELECT m.*, w.url, w.secret FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY account_id ORDER BY next_at_ms, id) AS place " +
+        "FROM webhook_messages WHERE next_at_ms <= $1) m JOIN webhooks w ON w.account_id = m.account_id " +
+        `WHERE m.place = 1 AND m.account_id NOT IN ${
+          store.dialect.texts(2)
+        } ORDER BY m.next_at_ms, m.id LIMIT $3`,
+      [nowMs, JSON.stringify(busy), most],
     );
     const messages = rows.map((row) => ({
       id: textOf(row, "id"),

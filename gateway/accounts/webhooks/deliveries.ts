@@ -2,6 +2,9 @@
  * Delivers webhooks in the background: looks for due messages in the store, sends them, and
  * retries with growing pauses. Calls never wait for it.
  *
+ * Of each account one message at a time is sent: a receiver that does not answer keeps its own account's messages waiting,
+ * and none of others while fewer than `MAX_SENDING` receivers are as slow.
+ *
  * Before a process sends a message it moves the message's due time to that of the next
  * attempt, in one write. So no other process sends it at the same time, and if this one dies
  * the message is sent again later, with the same id.
@@ -42,6 +45,8 @@ export interface Deliveries {
 }
 
 const INTERVAL_MS = 5000;
+/** Messages that a process sends at a time. */
+const MAX_SENDING = 50;
 
 /** Pauses between the attempts; a message is given up after the attempt that follows the last one. */
 export const RETRY_PAUSES_MS: readonly number[] = [
@@ -57,6 +62,10 @@ export const RETRY_PAUSES_MS: readonly number[] = [
 export function startDeliveries(options: DeliveryOptions): Deliveries {
   const { store, now, timer, post } = options;
   const stopping = new AbortController();
+  /** What is being sent, by account. */
+  const sending = new Map<string, Promise<void>>();
+  let looking: Promise<void> = Promise.resolve();
+
   const send = async (message: DueMessage): Promise<void> => {
     const { id, body, secret, url } = message;
     const reason = secret === undefined
@@ -75,13 +84,39 @@ export function startDeliveries(options: DeliveryOptions): Deliveries {
     await endMessage(store, message, now(), reason);
     if (reason !== undefined) options.onGivenUp(message, reason);
   };
+  /**
+   * Begins to send what is due, in turn with other looks, so that none sees an account as free whose message it takes. While
+   * the store does not answer, nothing is lost: the messages are in it.
+   */
+  const look = (): Promise<void> => {
+    const mine = looking.then(async () => {
+      const free = MAX_SENDING - sending.size;
+      if (free === 0 || stopping.signal.aborted) return;
+      const messages = await claimMessages(
+        store,
+        now(),
+        RETRY_PAUSES_MS,
+        [...sending.keys()],
+        free,
+      );
+      for (const message of messages) {
+        const { accountId } = message;
+        const sent = send(message)
+          .finally(() => sending.delete(accountId))
+          .then(look)
+          .catch(() => {});
+        sending.set(accountId, sent);
+      }
+    });
+    looking = mine.catch(() => {});
+    return mine;
+  };
   const deliver = async (): Promise<void> => {
-    const messages = await claimMessages(store, now(), RETRY_PAUSES_MS);
-    await Promise.all(messages.map(send));
+    await look();
+    while (sending.size > 0) await Promise.all(sending.values());
   };
   const rounds = startRounds(timer, INTERVAL_MS, async () => {
-    // While the store does not answer, nothing is lost: the messages are in it.
-    await deliver().catch(() => {});
+    await look().catch(() => {});
     return INTERVAL_MS;
   });
   return {
@@ -89,6 +124,8 @@ export function startDeliveries(options: DeliveryOptions): Deliveries {
     async stop() {
       stopping.abort();
       await rounds.stop();
+      await looking;
+      await Promise.all(sending.values());
     },
   };
 }

@@ -17,7 +17,12 @@ async function withMessage(
   run: (
     start: (
       post: typeof postWebhook,
-    ) => { readonly deliveries: Deliveries; readonly givenUp: string[] },
+    ) => {
+      readonly deliveries: Deliveries;
+      readonly givenUp: string[];
+      /** Begins the next look at the store. */
+      look(): void;
+    },
     clock: { ms: number },
     store: Store,
   ) => Promise<void>,
@@ -40,15 +45,19 @@ async function withMessage(
     await run(
       (post) => {
         const givenUp: string[] = [];
+        let look = (): void => {};
         const deliveries = startDeliveries({
           store,
           now: () => clock.ms,
-          timer: () => () => {},
+          timer: (_ms, run) => {
+            look = run;
+            return () => {};
+          },
           post,
           onGivenUp: ({ id, attempts }, reason) =>
             givenUp.push(`${id} ${attempts} ${reason}`),
         });
-        return { deliveries, givenUp };
+        return { deliveries, givenUp, look: () => look() };
       },
       clock,
       store,
@@ -138,6 +147,62 @@ Deno.test("what became of a message is kept: why an attempt failed, and how it e
       attempts: 2,
     });
     assert.deepEqual((await webhooks.list())[0]?.deliveries, [one]);
+    await deliveries.stop();
+  });
+});
+
+Deno.test("a receiver that does not answer delays its own account's messages alone", async () => {
+  await withMessage(async (start, _clock, store) => {
+    const released = Promise.withResolvers<void>();
+    const first = Promise.withResolvers<void>();
+    const other = Promise.withResolvers<void>();
+    let slow = 0;
+    await using server = Deno.serve(
+      { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+      async (request) => {
+        if (request.url.endsWith("/other")) other.resolve();
+        else {
+          slow++;
+          first.resolve();
+          await released.promise;
+        }
+        return new Response();
+      },
+    );
+    const to = (path: string): string =>
+      `http://127.0.0.1:${server.addr.port}${path}`;
+    await store.write(async (sql) => {
+      await sql.all("UPDATE webhooks SET url = $1", [to("/slow")]);
+      await insertMessages(
+        sql,
+        Array.from({ length: 200 }, (_, n) => ({
+          id: `more_${n}`,
+          accountId: "a",
+          body: "{}",
+          atMs: 999,
+        })),
+      );
+    });
+    const { deliveries, look } = start(postWebhook);
+    look();
+    await first.promise;
+    await store.write(async (sql) => {
+      await sql.all(
+        "INSERT INTO accounts (id, name, status, billing, plan_id, created_at_ms) VALUES ('b', 'b', 'active', 'prepaid', 'p', 0)",
+      );
+      await sql.all(
+        "INSERT INTO webhooks (account_id, url, secret, created_at_ms) VALUES ('b', $1, $2, 0)",
+        [to("/other"), newWebhookSecret()],
+      );
+      const message = { id: "msg_2", accountId: "b", body: "{}", atMs: 1000 };
+      await insertMessages(sql, [message]);
+    });
+    look();
+    await other.promise;
+    assert.equal(slow, 1);
+    released.resolve();
+    await deliveries.deliver();
+    assert.equal(slow, 201);
     await deliveries.stop();
   });
 });

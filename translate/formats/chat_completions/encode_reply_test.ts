@@ -630,7 +630,7 @@ Deno.test("decodeReply() decodes the usage fields of every vendor", async (t) =>
       prompt_tokens: "9",
       completion_tokens: -1,
       prompt_tokens_details: null,
-    }, {}],
+    }, { output: 0 }],
   ];
   for (const [name, usage, expected] of rows) {
     await t.step(name, () => {

@@ -7,12 +7,14 @@
 import { compact } from "../../bytes/compact.ts";
 import {
   countIn,
+  isNoCount,
   isObject,
   type JsonObject,
   objectOr,
+  outputCountIn,
   textIn,
 } from "../../bytes/json.ts";
-import { promptParts } from "../../model/prompt_counts.ts";
+import { NO_PROMPT, promptParts } from "../../model/prompt_counts.ts";
 import type { Usage } from "../../model/reply.ts";
 
 /**
@@ -38,14 +40,16 @@ export function decodeUsage(
     countIn(value["cache_creation_tokens"]) ?? before.cacheWrite;
   const completionDetails = objectOr(value["completion_tokens_details"]);
   const reasoning = countIn(completionDetails["reasoning_tokens"]);
-  const { parts: prompts, prompt: whole } = promptParts({
-    prompt,
-    cacheRead,
-    cacheWrite,
-    output: countIn(value["completion_tokens"]),
-    total: countIn(value["total_tokens"]),
-    cachedBesidePrompt,
-  });
+  const { parts: prompts, prompt: whole } = isNoCount(value["prompt_tokens"])
+    ? NO_PROMPT
+    : promptParts({
+      prompt,
+      cacheRead,
+      cacheWrite,
+      output: countIn(value["completion_tokens"]),
+      total: countIn(value["total_tokens"]),
+      cachedBesidePrompt,
+    });
   const output = outputOf(value, whole, reasoning ?? 0);
   return {
     ...prompts,
@@ -142,7 +146,7 @@ function outputOf(
   prompt: number,
   reasoning: number,
 ): number | undefined {
-  const completion = countIn(usage["completion_tokens"]);
+  const completion = outputCountIn(usage["completion_tokens"]);
   if (completion === undefined) return undefined;
   const beyond = (countIn(usage["total_tokens"]) ?? 0) - prompt - completion;
   return beyond > 0 && beyond >= reasoning

@@ -3,14 +3,31 @@
  *
  * @module
  */
-import { arrayOr, countIn, objectOr, textIn } from "../../bytes/json.ts";
+import {
+  arrayOr,
+  countIn,
+  isNoCount,
+  objectOr,
+  outputCountIn,
+  textIn,
+} from "../../bytes/json.ts";
 import type { Usage } from "../../model/reply.ts";
+
+/** Where one of them is no count, the prompt is estimated. */
+const PROMPT_FIELDS = [
+  "inputTokens",
+  "cacheReadInputTokens",
+  "cacheWriteInputTokens",
+] as const;
 
 /** Decodes a `usage` object. Its `inputTokens` leave out tokens of the cache, as the neutral figure does. */
 export function readUsage(wire: unknown): Usage {
   const usage = objectOr(wire);
+  const output = outputCountIn(usage["outputTokens"]);
+  if (PROMPT_FIELDS.some((field) => isNoCount(usage[field]))) {
+    return output === undefined ? {} : { output };
+  }
   const input = countIn(usage["inputTokens"]);
-  const output = countIn(usage["outputTokens"]);
   const cacheRead = countIn(usage["cacheReadInputTokens"]);
   const cacheWrite = countIn(usage["cacheWriteInputTokens"]);
   return {

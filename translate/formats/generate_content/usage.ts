@@ -6,12 +6,13 @@
 import {
   arrayOr,
   countIn,
+  isNoCount,
   isObject,
   type JsonObject,
   objectOr,
   textIn,
 } from "../../bytes/json.ts";
-import { promptParts } from "../../model/prompt_counts.ts";
+import { NO_PROMPT, promptParts } from "../../model/prompt_counts.ts";
 import type { Usage } from "../../model/reply.ts";
 
 /**
@@ -33,15 +34,21 @@ export function decodeUsage(metadata: unknown): Usage | undefined {
     ? candidates + (thoughts ?? 0)
     : total !== undefined && prompt !== undefined
     ? Math.max(thoughts ?? 0, total - prompt - toolPrompt)
+    // Beside a text that was received, 0 is no count.
+    : isNoCount(metadata["candidatesTokenCount"])
+    ? 0
     : thoughts;
-  const usage: Usage = {
-    ...promptParts({
+  const prompts = isNoCount(metadata["promptTokenCount"])
+    ? NO_PROMPT
+    : promptParts({
       prompt: prompt === undefined ? undefined : prompt + toolPrompt,
       cacheRead: cached,
       cacheWrite: undefined,
       output,
       total,
-    }).parts,
+    });
+  const usage: Usage = {
+    ...prompts.parts,
     ...(output === undefined ? {} : { output }),
     ...(thoughts === undefined ? {} : { reasoning: thoughts }),
     ...partsOf(metadata),

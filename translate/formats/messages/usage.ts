@@ -7,8 +7,10 @@ import type { EncodeContext } from "../../dialect.ts";
 import {
   arrayOr,
   countIn,
+  isNoCount,
   type JsonObject,
   objectOr,
+  outputCountIn,
   textIn,
 } from "../../bytes/json.ts";
 import type { ServedUsage, Usage } from "../../model/reply.ts";
@@ -85,11 +87,16 @@ const COUNTS = [
 
 const TOTALS: ReadonlySet<Count> = new Set([...PROMPT_FIELDS, "output"]);
 
-/** Names of counts in a `usage` object. Other counts of tokens beside them are of unknown kinds. */
-const KNOWN_COUNTS: ReadonlySet<string> = new Set([
+/** Where one of them is no count, the prompt is estimated. */
+const WIRE_PROMPT = [
   "input_tokens",
   "cache_read_input_tokens",
   "cache_creation_input_tokens",
+] as const;
+
+/** Names of counts in a `usage` object. Other counts of tokens beside them are of unknown kinds. */
+const KNOWN_COUNTS: ReadonlySet<string> = new Set([
+  ...WIRE_PROMPT,
   "output_tokens",
 ]);
 
@@ -101,21 +108,25 @@ function figures(usage: JsonObject): Usage {
   const long = countIn(byLife["ephemeral_1h_input_tokens"]);
   const unknown = unknownCounts(usage);
   const input = countIn(usage["input_tokens"]);
-  const output = countIn(usage["output_tokens"]);
+  const output = outputCountIn(usage["output_tokens"]);
+  const prompt: Partial<Record<Count, number | undefined>> =
+    WIRE_PROMPT.some((field) => isNoCount(usage[field])) ? {} : {
+      input: unknown.input === 0 ? input : (input ?? 0) + unknown.input,
+      cacheRead: countIn(usage["cache_read_input_tokens"]),
+      cacheWrite: countIn(usage["cache_creation_input_tokens"]) ??
+        (short === undefined && long === undefined
+          ? undefined
+          : (short ?? 0) + (long ?? 0)),
+      cacheWrite5m: short || undefined,
+      cacheWrite1h: long || undefined,
+      unknownInput: unknown.input || undefined,
+    };
   return present({
-    input: unknown.input === 0 ? input : (input ?? 0) + unknown.input,
-    cacheRead: countIn(usage["cache_read_input_tokens"]),
-    cacheWrite: countIn(usage["cache_creation_input_tokens"]) ??
-      (short === undefined && long === undefined
-        ? undefined
-        : (short ?? 0) + (long ?? 0)),
+    ...prompt,
     output: unknown.output === 0 ? output : (output ?? 0) + unknown.output,
     reasoning: countIn(
       objectOr(usage["output_tokens_details"])["thinking_tokens"],
     ),
-    cacheWrite5m: short || undefined,
-    cacheWrite1h: long || undefined,
-    unknownInput: unknown.input || undefined,
     unknownOutput: unknown.output || undefined,
   });
 }

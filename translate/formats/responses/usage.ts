@@ -7,12 +7,14 @@
 import {
   arrayOr,
   countIn,
+  isNoCount,
   isObject,
   type JsonObject,
   objectOr,
+  outputCountIn,
   textIn,
 } from "../../bytes/json.ts";
-import { promptParts } from "../../model/prompt_counts.ts";
+import { NO_PROMPT, promptParts } from "../../model/prompt_counts.ts";
 import type { Usage } from "../../model/reply.ts";
 
 /**
@@ -102,21 +104,26 @@ export function decodeUsage(value: unknown): Usage | undefined {
   const cacheRead = countIn(details["cached_tokens"]);
   const cacheWrite = countIn(details["cache_write_tokens"]) ??
     countIn(details["cache_creation_tokens"]);
-  const output = countIn(value["output_tokens"]) ??
-    countIn(value["completion_tokens"]);
+  const output = outputCountIn(
+    value["output_tokens"] ?? value["completion_tokens"],
+  );
   const outputDetails = objectOr(
     value["output_tokens_details"] ?? value["completion_tokens_details"],
   );
   const reasoning = countIn(outputDetails["reasoning_tokens"]);
   const lives = objectOr(details["cache_write_tokens_details"]);
+  const prompts =
+    isNoCount(value["input_tokens"]) || isNoCount(value["prompt_tokens"])
+      ? NO_PROMPT
+      : promptParts({
+        prompt,
+        cacheRead,
+        cacheWrite,
+        output,
+        total: countIn(value["total_tokens"]),
+      });
   return {
-    ...promptParts({
-      prompt,
-      cacheRead,
-      cacheWrite,
-      output,
-      total: countIn(value["total_tokens"]),
-    }).parts,
+    ...prompts.parts,
     ...(output === undefined ? {} : { output }),
     ...(reasoning === undefined ? {} : { reasoning }),
     ...parts({

@@ -153,6 +153,7 @@ function blocks(block: JsonObject, word: string, ends: Ends): Case {
 
 const GEMINI_CALL = { functionCall: { name: "f", args: {} } };
 const GEMINI_TEXT = { text: TEXT.content };
+const GEMINI_PICTURE = { inlineData: { mimeType: "image/png", data: "AA" } };
 
 function candidate(part: JsonObject, finishReason: string, ends: Ends): Case {
   const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 4 };
@@ -241,6 +242,7 @@ const CASES: Readonly<Record<string, Case>> = {
     CUT,
   ),
   "messages, call, refusal": blocks(CALL_BLOCK, "refusal", FILTERED),
+  "candidate, picture, STOP": candidate(GEMINI_PICTURE, "STOP", CUT),
   "candidate, call, UNEXPECTED_TOOL_CALL": candidate(
     GEMINI_CALL,
     "UNEXPECTED_TOOL_CALL",

@@ -1,5 +1,5 @@
 /**
- * Unique ids of calls for upstream formats that refuse repeated ones.
+ * Unique ids of calls: of a conversation, for upstream formats that refuse repeated ones, and of a reply, for its client.
  *
  * @module
  */
@@ -49,5 +49,32 @@ export function callIds(max: number): CallIds {
       // A second result for one call keeps the call's id: the upstream decides.
       return same[Math.min(n, same.length - 1)] ?? wireCallId(id, max);
     },
+  };
+}
+
+/**
+ * The ids of the calls of one reply, in order: the upstream's id, or one that is unique through the
+ * reply's seed where the upstream sent none or repeats one. Two calls with one id could not be told
+ * apart by their results.
+ *
+ * @param max most characters of an id, which is then as {@linkcode wireCallId} makes it; absent: the
+ * format takes any id
+ */
+export function replyCallIds(
+  prefix: "call_" | "toolu_",
+  idSeed: string,
+  max?: number,
+): (upstreamId: string | undefined) => string {
+  const used = new Set<string>();
+  return (upstreamId = "") => {
+    const n = used.size;
+    const own = max === undefined || upstreamId === ""
+      ? upstreamId
+      : wireCallId(upstreamId, max);
+    const id = own === "" || used.has(own)
+      ? `${prefix}${idSeed.slice(0, 24)}${n === 0 ? "" : n.toString(36)}`
+      : own;
+    used.add(id);
+    return id;
   };
 }

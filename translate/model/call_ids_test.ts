@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { callIds } from "./call_ids.ts";
+import { callIds, replyCallIds } from "./call_ids.ts";
 
 Deno.test("callIds() gives repeated calls different ids, and each result the id of its call", () => {
   const ids = callIds(64);
@@ -37,4 +37,23 @@ Deno.test("callIds() numbers many equal ids", () => {
   const many = Array.from({ length: 20_000 }, () => ids.ofCall("call_0"));
   assert.equal(new Set(many).size, many.length);
   assert.equal(many.at(-1), "call_0_19999");
+});
+
+Deno.test("replyCallIds() gives every call of a reply an id of its own that its client can send back", () => {
+  const seed = "0123456789abcdefghijABCDE";
+  const made = (n: string): string => `call_${seed.slice(0, 24)}${n}`;
+  const hash = "call_d6bdd4de328a22edd610f9548b4f419f";
+  const given = [undefined, "a", "a", "", "functions.f:0"];
+  for (
+    const [max, last] of [[undefined, "functions.f:0"], [64, hash]] as const
+  ) {
+    const id = replyCallIds("call_", seed, max);
+    assert.deepEqual(given.map(id), [
+      made(""),
+      "a",
+      made("2"),
+      made("3"),
+      last,
+    ]);
+  }
 });

@@ -52,15 +52,3 @@ export function wireCallId(
   if (id.length <= max && /^[0-9A-Za-z_-]+$/.test(id)) return id;
   return `call_${sha256(id).slice(0, 32)}`;
 }
-
-/**
- * The id of the n-th call (from 0) of a reply whose upstream sent none; unique through the reply's
- * seed.
- */
-export function generatedCallId(
-  prefix: "call_" | "toolu_",
-  idSeed: string,
-  n: number,
-): string {
-  return `${prefix}${idSeed.slice(0, 24)}${n === 0 ? "" : n.toString(36)}`;
-}

@@ -278,7 +278,10 @@ const TO_CHAT: readonly RequestRow[] = [
       responseMimeType: "application/json",
       responseJsonSchema: JSON_SCHEMA,
     }),
-    arrives: { "response_format.json_schema.schema": JSON_SCHEMA },
+    arrives: {
+      "response_format.json_schema.schema": JSON_SCHEMA,
+      "response_format.json_schema.strict": false,
+    },
   },
   {
     name: "AUTO",
@@ -512,6 +515,11 @@ const TO_MESSAGES: readonly RequestRow[] = [
       thinkingConfig: { thinkingLevel: "low" },
     }),
     arrives: { "thinking.display": "omitted", "thinking.budget_tokens": 2048 },
+  },
+  {
+    name: "who only hides thoughts asks for none",
+    body: config({ thinkingConfig: { includeThoughts: false } }),
+    arrives: { thinking: undefined, max_tokens: 8192 },
   },
   {
     name: "no reasoning",

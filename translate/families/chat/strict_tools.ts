@@ -11,6 +11,7 @@ import {
   objectOr,
 } from "../../bytes/json.ts";
 import type { DroppedFields } from "../../model/dropped_fields.ts";
+import { objectSchema } from "../../model/object_schema.ts";
 import type { GenerationRequest, Tool } from "../../model/request.ts";
 
 const CLOSED: JsonObject = { additionalProperties: false };
@@ -23,9 +24,7 @@ export function strictTools<T extends Tool>(
 ): readonly T[] {
   return tools.map((tool) => {
     if (tool.type !== "function" || tool.strict !== true) return tool;
-    const parameters = tool.parameters === undefined
-      ? { type: "object", properties: {}, ...CLOSED }
-      : closedSchema(tool.parameters);
+    const parameters = closedSchema(objectSchema(tool.parameters));
     if (parameters !== undefined) return { ...tool, parameters };
     dropped.path(`${fieldNames.tools}[].strict`);
     const { strict: _, ...open } = tool;

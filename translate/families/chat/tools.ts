@@ -33,9 +33,6 @@ export interface EncodedTools {
 /** Name of a schema that the client did not name, since the formats require one. */
 export const DEFAULT_SCHEMA_NAME = "response";
 
-/** The schema of a function without arguments. */
-export const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
-
 /** A request's tools and their names. */
 interface OfferedTools {
   /** Those that the format can express. */

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { JsonObject } from "../../bytes/json.ts";
 import { invalidField } from "../../model/error.ts";
 import type {
   DialectName,
@@ -13,9 +12,6 @@ import type {
   Tool,
 } from "../../model/request.ts";
 import type { Drop } from "./turns.ts";
-
-/** The schema of a function without arguments. */
-export const EMPTY_SCHEMA: JsonObject = { type: "object", properties: {} };
 
 const FORMAT_TOOL = "structured_output";
 
@@ -57,14 +53,6 @@ export function offeredTools(
     name !== undefined && choice.names.includes(name)
   );
   return allowed.length === 0 ? offered : allowed;
-}
-
-/** A schema with an object at the top, which the formats require. A client's own that has one is used by reference. */
-export function objectSchema(schema: JsonObject = EMPTY_SCHEMA): JsonObject {
-  if (schema["type"] === "object") return schema;
-  return Object.keys(schema).length === 0
-    ? EMPTY_SCHEMA
-    : { ...schema, type: "object" };
 }
 
 /**

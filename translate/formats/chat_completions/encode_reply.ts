@@ -13,7 +13,7 @@ import {
 } from "../../bytes/json.ts";
 import { type Citation, urlCitation } from "../../model/citation.ts";
 import { freeTextInput } from "../../model/free_text.ts";
-import { generatedCallId } from "../../model/names.ts";
+import { replyCallIds } from "../../model/call_ids.ts";
 import {
   type Block,
   foldReply,
@@ -98,6 +98,7 @@ function encodeMessage(reply: Reply, context: EncodeContext): JsonObject {
   const annotations = annotationsOf(reply.blocks);
   const calls = reply.blocks.filter((block) => block.kind === "tool");
   const first = calls[0];
+  const callId = replyCallIds("call_", context.idSeed);
   return compact({
     role: "assistant",
     content: text === "" && (first !== undefined || refusal !== "")
@@ -112,9 +113,9 @@ function encodeMessage(reply: Reply, context: EncodeContext): JsonObject {
         function_call: { name: first.name, arguments: argumentsOf(first.text) },
       }
       : {
-        tool_calls: calls.map((call, n) =>
+        tool_calls: calls.map((call) =>
           compact({
-            id: call.id ?? generatedCallId("call_", context.idSeed, n),
+            id: callId(call.id),
             ...(context.freeTextTools?.has(call.name) === true
               ? {
                 type: "custom",

@@ -592,21 +592,28 @@ Deno.test("encodeRequest() encodes tools in order and schemas by reference", () 
     tools: [
       { type: "function", name: "z", parameters, description: "d" },
       { type: "function", name: "a", strict: true },
+      { type: "function", name: "b", parameters: {}, strict: true },
+      { type: "function", name: "c", parameters: {} },
     ],
   });
+  const closed = {
+    type: "object",
+    properties: {},
+    additionalProperties: false,
+  };
   assert.deepEqual(body["tools"], [
     { type: "function", function: { name: "z", description: "d", parameters } },
     {
       type: "function",
-      function: {
-        name: "a",
-        parameters: {
-          type: "object",
-          properties: {},
-          additionalProperties: false,
-        },
-        strict: true,
-      },
+      function: { name: "a", parameters: closed, strict: true },
+    },
+    {
+      type: "function",
+      function: { name: "b", parameters: closed, strict: true },
+    },
+    {
+      type: "function",
+      function: { name: "c", parameters: { type: "object", properties: {} } },
     },
   ]);
   const tool = objectOr(arrayOr(body["tools"])[0]);
@@ -783,7 +790,17 @@ Deno.test("encodeRequest() constrains the reply to a schema", () => {
     encode({ format: { type: "schema", schema } }).body["response_format"],
     {
       type: "json_schema",
-      json_schema: { name: "response", schema, strict: true },
+      json_schema: { name: "response", schema, strict: false },
+    },
+    "an open schema cannot be strict",
+  );
+  const closed = { ...schema, additionalProperties: false };
+  assert.deepEqual(
+    encode({ format: { type: "schema", schema: closed } })
+      .body["response_format"],
+    {
+      type: "json_schema",
+      json_schema: { name: "response", schema: closed, strict: true },
     },
   );
   assert.deepEqual(

@@ -8,7 +8,7 @@ import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
 import { compact } from "../../bytes/compact.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import { type FreeTextReader, freeTextReader } from "../../model/free_text.ts";
-import { generatedCallId } from "../../model/names.ts";
+import { replyCallIds } from "../../model/call_ids.ts";
 import {
   type BlockKind,
   mergeUsage,
@@ -67,6 +67,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   let head = "";
   let open: OpenBlock | undefined;
   let tools = 0;
+  const callId = replyCallIds("call_", context.idSeed);
   const kinds = new Set<BlockKind>();
   const details = detailWriter();
   /** The length of the text so far, and of that before the open block. */
@@ -194,7 +195,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
         return {
           kind: "tool",
           index,
-          id: event.id ?? generatedCallId("call_", context.idSeed, index),
+          id: callId(event.id),
           name: event.name,
           started: false,
           fed: false,

@@ -9,6 +9,7 @@ import type { Capabilities } from "../../model/capabilities.ts";
 import { compact } from "../../bytes/compact.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import { wireToolName } from "../../model/names.ts";
+import { objectSchema } from "../../model/object_schema.ts";
 import type {
   FunctionTool,
   GenerationRequest,
@@ -19,10 +20,10 @@ import type {
 import {
   DEFAULT_SCHEMA_NAME,
   type EncodedTools,
-  NO_PARAMETERS,
   offeredTools,
   toolFields,
 } from "../../families/chat/tools.ts";
+import { isStrict } from "../../families/chat/strict_tools.ts";
 import type { DroppedFields } from "../../model/dropped_fields.ts";
 
 /** For a host that takes no `json_object`. */
@@ -50,7 +51,7 @@ export function encodeTools(
     can,
     dropped,
   );
-  if (!can.strictTools && kept.some(isStrict)) {
+  if (!can.strictTools && kept.some(wantsStrict)) {
     dropped.path(`${request.fieldNames.tools}[].strict`);
   }
   const encoded = (list: readonly Tool[]): JsonObject[] =>
@@ -127,13 +128,13 @@ function encodeTool(tool: FunctionTool, can: Capabilities): JsonObject {
     function: compact({
       name,
       description: tool.description,
-      parameters: tool.parameters ?? NO_PARAMETERS,
+      parameters: objectSchema(tool.parameters),
       strict: can.strictTools ? tool.strict : undefined,
     }),
   };
 }
 
-function isStrict(tool: Tool): boolean {
+function wantsStrict(tool: Tool): boolean {
   return tool.type === "function" && tool.strict === true;
 }
 
@@ -200,7 +201,7 @@ function encodeFormat(
           name: schemaName(format),
           description: format.description,
           schema: format.schema,
-          strict: format.strict ?? true,
+          strict: format.strict ?? isStrict(format.schema),
         }),
       };
   }

@@ -6,13 +6,10 @@
  */
 import type { JsonObject } from "../../bytes/json.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
-import {
-  formatTool,
-  objectSchema,
-  offeredTools,
-} from "../../families/messages/tools.ts";
+import { formatTool, offeredTools } from "../../families/messages/tools.ts";
 import type { Drop } from "../../families/messages/turns.ts";
 import { changedToolNames, wireToolName } from "../../model/names.ts";
+import { objectSchema } from "../../model/object_schema.ts";
 import type { FunctionTool, GenerationRequest } from "../../model/request.ts";
 import { calledNames } from "../../model/turns.ts";
 import { cachePoint } from "./cache_marks.ts";

@@ -180,7 +180,10 @@ Deno.test("decodeReply() ignores parts without a neutral counterpart", () => {
         {},
         { toolCall: { toolType: "X" }, thoughtSignature: "S" },
         { toolResponse: { toolType: "X" }, thoughtSignature: "S" },
-        { inlineData: { mimeType: "image/png", data: "AA" } },
+        {
+          inlineData: { mimeType: "image/png", data: "AA" },
+          thought: true,
+        },
         { functionCall: {} },
         { futurePart: true },
         { text: "a" },

@@ -243,6 +243,8 @@ function reasoningOf(
     }
     return { mode: "on", effort: level, ...visible };
   }
+  // A client that only asks to see no thoughts does not ask for any.
+  if (typeof budget !== "number" && !visible.visible) return undefined;
   return typeof budget === "number" && budget !== DYNAMIC_THINKING_BUDGET
     ? { mode: "on", budgetTokens: budget, ...visible }
     : { mode: "auto", ...visible };

@@ -5,7 +5,7 @@
  */
 import type { EncodeContext } from "../../dialect.ts";
 import { arrayOr, type JsonObject, objectOr } from "../../bytes/json.ts";
-import { generatedCallId } from "../../model/names.ts";
+import { replyCallIds } from "../../model/call_ids.ts";
 import {
   type Block,
   foldReply,
@@ -32,13 +32,13 @@ export function encodeReply(
 ): JsonObject {
   const { id, blocks, usage, stop } = foldReply(events);
   const reason = settleStop(stop?.reason ?? "end", kindsOf(blocks));
-  let calls = 0;
+  const callId = replyCallIds("call_", context.idSeed);
   let grounding: JsonObject = {};
   const parts: JsonObject[] = [];
   for (const block of blocks) {
     if (block.kind === "tool") {
       parts.push(callPart(
-        block.id ?? generatedCallId("call_", context.idSeed, calls++),
+        callId(block.id),
         block.name,
         block.text,
         block.signature,

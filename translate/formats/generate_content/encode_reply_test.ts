@@ -97,7 +97,7 @@ Deno.test("encodeReply() writes every kind of block", () => {
             },
             {
               functionCall: {
-                id: "call_0123456789abcdefghijABCD",
+                id: "call_0123456789abcdefghijABCD1",
                 name: "g",
                 args: {},
               },
@@ -128,7 +128,7 @@ Deno.test("streamEncoder() writes the same parts, and finish reason and usage in
     },
     {
       functionCall: {
-        id: "call_0123456789abcdefghijABCD",
+        id: "call_0123456789abcdefghijABCD1",
         name: "g",
         args: {},
       },

@@ -8,7 +8,7 @@
 import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import type { Citation } from "../../model/citation.ts";
-import { generatedCallId } from "../../model/names.ts";
+import { replyCallIds } from "../../model/call_ids.ts";
 import {
   type BlockKind,
   mergeUsage,
@@ -42,7 +42,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   let id: string | undefined;
   let tail = "";
   let open: OpenBlock | undefined;
-  let calls = 0;
+  const callId = replyCallIds("call_", context.idSeed);
   let parts = 0;
   const kinds = new Set<BlockKind>();
   let usage: Usage = {};
@@ -106,7 +106,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
       ...(event.kind === "tool"
         ? {
           call: {
-            id: event.id ?? generatedCallId("call_", context.idSeed, calls++),
+            id: callId(event.id),
             name: event.name,
           },
         }

@@ -29,14 +29,23 @@ const OMITTED: ReadonlySet<string> = new Set([
   "property_ordering",
   "example",
 ]);
-/** Bounds that the format writes as text, because they are 64 bits long. */
-const COUNTS: ReadonlySet<string> = new Set([
+/** Bounds, which the format may write as text. */
+const BOUNDS: ReadonlySet<string> = new Set([
+  "minimum",
+  "maximum",
   "minItems",
   "maxItems",
   "minLength",
   "maxLength",
   "minProperties",
   "maxProperties",
+]);
+/** Types whose listed values the format writes as text. */
+const NUMBERS: ReadonlySet<unknown> = new Set([
+  "INTEGER",
+  "NUMBER",
+  "integer",
+  "number",
 ]);
 /** Formats that repeat what the type states. */
 const PLAIN_FORMATS: ReadonlySet<unknown> = new Set(["enum", "string"]);
@@ -64,8 +73,12 @@ export function jsonSchema(schema: JsonObject, depth = 0): JsonObject {
       out[key] = arrayOr(value).map(below);
     } else if (key === "items" || key === "additionalProperties") {
       out[key] = below(value);
-    } else if (COUNTS.has(key) && typeof value === "string") {
+    } else if (BOUNDS.has(key) && typeof value === "string") {
       out[key] = Number(value);
+    } else if (key === "enum" && NUMBERS.has(schema["type"])) {
+      out[key] = arrayOr(value).map((one) =>
+        typeof one === "string" ? Number(one) : one
+      );
     } else if (key !== "format" || !PLAIN_FORMATS.has(value)) out[key] = value;
   }
   return schema["nullable"] === true ? orNull(out) : out;

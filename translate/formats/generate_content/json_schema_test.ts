@@ -11,6 +11,7 @@ Deno.test("jsonSchema() converts the subset's types, bounds and names", () => {
       properties: {
         type: { type: "STRING", format: "enum", enum: ["a"], nullable: true },
         nullable: { type: "ARRAY", items: { type: "INTEGER" }, minItems: "2" },
+        grade: { type: "INTEGER", enum: ["1", "2"], maximum: "2" },
         date: { type: "STRING", format: "date-time", example: "x" },
         either: {
           any_of: [{ type: "NUMBER" }, { type: "BOOLEAN" }],
@@ -26,6 +27,7 @@ Deno.test("jsonSchema() converts the subset's types, bounds and names", () => {
       properties: {
         type: { type: ["string", "null"], enum: ["a", null] },
         nullable: { type: "array", items: { type: "integer" }, minItems: 2 },
+        grade: { type: "integer", enum: [1, 2], maximum: 2 },
         date: { type: "string", format: "date-time" },
         either: {
           anyOf: [{ type: "number" }, { type: "boolean" }, { type: "null" }],

@@ -65,6 +65,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let sawTool = false;
   let sawText = false;
   let sawAnswer = false;
+  let sawMedia = false;
   let finishReason: string | undefined;
   /** Whether the last candidate is finished for an unspecified reason. */
   let unspecified = false;
@@ -191,7 +192,10 @@ export function replyReader(context: DecodeContext): ReplyReader {
       readCall(part["functionCall"], signature);
       return;
     }
-    // Other parts (the vendor's server tools, images) have no neutral counterpart and are ignored.
+    // Other parts (the vendor's server tools) have no neutral counterpart and are ignored; without a
+    // picture or sound the answer is not complete.
+    sawMedia ||= part["thought"] !== true &&
+      (isObject(part["inlineData"]) || isObject(part["fileData"]));
     const text = textIn(part["text"]) ?? codeText(part);
     if (part["thought"] === true) {
       if (text !== undefined) pushText("reasoning", text);
@@ -311,7 +315,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       const hasCall = sawTool && (meaning === "end" || meaning === "lost_call");
       const reason: StopReason = hasCall
         ? "tool_use"
-        : isLost
+        : isLost || (sawMedia && meaning === "end")
         ? "other"
         : meaning;
       over = true;

@@ -6,7 +6,7 @@
 import type { EncodeContext } from "../../dialect.ts";
 import { callInput } from "../../families/messages/turns.ts";
 import type { JsonObject } from "../../bytes/json.ts";
-import { generatedCallId } from "../../model/names.ts";
+import { replyCallIds } from "../../model/call_ids.ts";
 import {
   type Block,
   foldReply,
@@ -32,11 +32,11 @@ export function encodeReply(
   context: EncodeContext,
 ): JsonObject {
   const reply = foldReply(events);
-  let madeIds = 0;
+  const callId = replyCallIds("toolu_", context.idSeed, Infinity);
   const content = reply.blocks.flatMap((block) =>
     block.kind === "tool"
       ? [callBlock(
-        block.id ?? generatedCallId("toolu_", context.idSeed, madeIds++),
+        callId(block.id),
         block.name,
         callInput(block.text).input,
         block.signature,

@@ -447,7 +447,7 @@ Deno.test("encodeReply() writes every kind of block", async (t) => {
         },
         {
           type: "tool_use",
-          id: "toolu_0123456789abcdefghijABCD1",
+          id: "toolu_0123456789abcdefghijABCD2",
           name: "f",
           input: {},
           caller: DIRECT,

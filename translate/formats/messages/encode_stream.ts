@@ -6,7 +6,7 @@
  */
 import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
 import type { JsonObject } from "../../bytes/json.ts";
-import { generatedCallId } from "../../model/names.ts";
+import { replyCallIds } from "../../model/call_ids.ts";
 import {
   type BlockKind,
   mergeUsage,
@@ -55,7 +55,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   let started = false;
   let done = false;
   let index = -1;
-  let madeIds = 0;
+  const callId = replyCallIds("toolu_", context.idSeed, Infinity);
   const kinds = new Set<BlockKind>();
   let open: OpenBlock | undefined;
   let usage: Usage = {};
@@ -133,8 +133,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     kinds.add(event.kind);
     switch (event.kind) {
       case "tool": {
-        const id = event.id ??
-          generatedCallId("toolu_", context.idSeed, madeIds++);
+        const id = callId(event.id);
         // Held back until its second delta: a signature may follow, and only the first frame has a
         // field for it.
         open = {

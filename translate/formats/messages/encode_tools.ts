@@ -5,15 +5,11 @@
  * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
-import {
-  EMPTY_SCHEMA,
-  formatTool,
-  objectSchema,
-  offeredTools,
-} from "../../families/messages/tools.ts";
+import { formatTool, offeredTools } from "../../families/messages/tools.ts";
 import type { Drop } from "../../families/messages/turns.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import { changedToolNames, wireToolName } from "../../model/names.ts";
+import { EMPTY_SCHEMA, objectSchema } from "../../model/object_schema.ts";
 import type {
   GenerationRequest,
   Tool,

@@ -288,26 +288,6 @@ Deno.test("streamDecoder() separates items by output_index, whatever their ids",
   );
 });
 
-Deno.test("streamDecoder() gives the id of a call to no second one", () => {
-  const calls = [
-    functionCall('{"a":1}'),
-    functionCall('{"b":2}'),
-    functionCall('{"c":3}', { call_id: "call_2" }),
-  ];
-  const expected = ["call_1", undefined, "call_2"];
-  const ids = (frames: readonly JsonObject[]): readonly unknown[] =>
-    arrayOr(blocks(frames)).map((block) => objectOr(block)["id"]);
-  assert.deepEqual(
-    ids([
-      CREATED,
-      ...calls.map((item, n) => done(n, item)),
-      ended("completed"),
-    ]),
-    expected,
-  );
-  assert.deepEqual(ids([CREATED, ended("completed", calls)]), expected);
-});
-
 Deno.test("streamDecoder() separates an item without output_index from all others", () => {
   assert.deepEqual(
     blocks([

@@ -73,15 +73,18 @@ export function encodeMessages(
       ? encodeAssistant(turn, writing)
       : encodeOther(turn, writing)
   );
-  if (input.length === 0) {
-    throw dropped.refusal("messages", "holds nothing to answer");
-  }
   const system = request.system.map((part) => ({
     ...part,
     text: withoutBillingLine(part.text),
   })).filter(({ text }) => text !== "");
-  // `instructions` have no parts that could be marked.
-  if (system.some((part) => Object.keys(markField(part, can)).length > 0)) {
+  if (input.length === 0 && system.length === 0) {
+    throw dropped.refusal("messages", "holds nothing to answer");
+  }
+  // `instructions` have no parts that could be marked, and are no input.
+  if (
+    input.length === 0 ||
+    system.some((part) => Object.keys(markField(part, can)).length > 0)
+  ) {
     const content = system.flatMap((part) => inputPart(part, writing));
     return {
       input: [{ type: "message", role: "developer", content }, ...input],

@@ -42,6 +42,13 @@ Deno.test("encodeRequest() asks the upstream to store nothing and to sign reason
     include: ["reasoning.encrypted_content"],
   });
   assert.equal(encoded({ stream: true }).body["stream"], true);
+  const alone = encoded({ system: [{ type: "text", text: "go" }], turns: [] });
+  assert.deepEqual(alone.body["input"], [{
+    type: "message",
+    role: "developer",
+    content: [{ type: "input_text", text: "go" }],
+  }], "instructions alone are no input");
+  assert.equal(alone.body["instructions"], undefined);
   assert.equal(
     encoded({}, { encryptedReasoning: false }).body["include"],
     undefined,
@@ -190,7 +197,7 @@ Deno.test("encodeRequest() encodes tools as not strict unless requested, and the
   const long = "n".repeat(80);
   const { body, context } = encoded({
     tools: [
-      { type: "function", name: "f", description: "d" },
+      { type: "function", name: "f", description: "d", parameters: {} },
       {
         type: "function",
         name: long,

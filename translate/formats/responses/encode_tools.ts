@@ -7,6 +7,7 @@ import type { Capabilities } from "../../model/capabilities.ts";
 import { compact } from "../../bytes/compact.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import { wireToolName } from "../../model/names.ts";
+import { objectSchema } from "../../model/object_schema.ts";
 import type {
   FunctionTool,
   GenerationRequest,
@@ -16,7 +17,6 @@ import type {
 import {
   DEFAULT_SCHEMA_NAME,
   type EncodedTools,
-  NO_PARAMETERS,
   offeredTools,
   toolFields,
 } from "../../families/chat/tools.ts";
@@ -79,7 +79,7 @@ function encodeTool(tool: FunctionTool, can: Capabilities): JsonObject {
     type: "function",
     name,
     description: tool.description,
-    parameters: tool.parameters ?? NO_PARAMETERS,
+    parameters: objectSchema(tool.parameters),
     // An absent `strict` means true in this format and false in the format of the client's
     // request.
     strict: tool.strict ?? false,

@@ -86,7 +86,6 @@ export function itemReader(
    * events; the others collect theirs.
    */
   const queue: ItemState[] = [];
-  const callIds = new Set<string>();
   let last: ItemState | undefined;
   /** Generated index for items without one. Negative, so that it never equals a real index. */
   let unplaced = 0;
@@ -144,7 +143,7 @@ export function itemReader(
         emit(item, {
           type: "open",
           kind: "tool",
-          ...idOf(item.callId),
+          ...(item.callId === undefined ? {} : { id: item.callId }),
           name: nameOf(item.name, item.namespace),
         });
         break;
@@ -154,12 +153,6 @@ export function itemReader(
     item.open = true;
     item.part = key;
     return true;
-  };
-  /** No id for a second call with the same one: clients then get an id of its own. */
-  const idOf = (callId: string | undefined): { readonly id?: string } => {
-    if (callId === undefined || callIds.has(callId)) return {};
-    callIds.add(callId);
-    return { id: callId };
   };
   const nameOf = (name: string, namespace: string | undefined): string => {
     const plain = plainName(name, namespace);

@@ -9,7 +9,7 @@ import type { EncodeContext } from "../../dialect.ts";
 import type { ApiError } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import { type Citation, urlCitation } from "../../model/citation.ts";
-import { generatedCallId, wireCallId } from "../../model/names.ts";
+import { replyCallIds } from "../../model/call_ids.ts";
 import {
   type BlockKind,
   mergeUsage,
@@ -54,11 +54,10 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
   const names = toolNames(context.echo ?? {});
   const config = replyConfig(context);
   const output: JsonObject[] = [];
-  const callIds = new Set<string>();
+  const callId = replyCallIds("call_", context.idSeed, MAX_CALL_ID);
   let sequence = 0;
   let started = false;
   let done = false;
-  let calls = 0;
   let items = 0;
   const kinds = new Set<BlockKind>();
   let usage: Usage | undefined;
@@ -271,24 +270,12 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
           ...common,
           type: tool.freeText ? "custom_tool_call" : "function_call",
           id: itemId(tool.freeText ? "ctc" : "fc", n),
-          callId: callIdOf(event.id),
+          callId: callId(event.id),
           tool,
           ...(tool.freeText ? { freeText: freeTextReader() } : {}),
         };
       }
     }
-  };
-  /** An id that clients can send back and that no other call of the reply has. */
-  const callIdOf = (upstreamId: string | undefined): string => {
-    const n = calls++;
-    const wanted = upstreamId === undefined || upstreamId === ""
-      ? undefined
-      : wireCallId(upstreamId, MAX_CALL_ID);
-    const id = wanted === undefined || callIds.has(wanted)
-      ? generatedCallId("call_", context.idSeed, n)
-      : wanted;
-    callIds.add(id);
-    return id;
   };
   /** The status of the item that was open when the model stopped. */
   const lastStatus = (): ItemStatus =>

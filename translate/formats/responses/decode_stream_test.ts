@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type DecodeContext, PLAIN_CONTEXT } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";
-import { arrayOr, type JsonObject } from "../../bytes/json.ts";
+import type { JsonObject } from "../../bytes/json.ts";
 import { foldReply, type ReplyEvent } from "../../model/reply.ts";
 import { namedFrame, sseParser } from "../../stream/sse.ts";
 import { decodeReply } from "./decode_reply.ts";

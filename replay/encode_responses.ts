@@ -188,6 +188,8 @@ const SETTINGS = {
   truncation: "disabled",
   user: null,
   metadata: {},
+  presence_penalty: 0,
+  frequency_penalty: 0,
 };
 
 /** The last item of a reply that was cut is incomplete. */
@@ -227,8 +229,6 @@ function configOf(
     model,
     output: [],
     previous_response_id: null,
-    presence_penalty: 0,
-    frequency_penalty: 0,
     service_tier: "default",
     store: false,
     usage: null,

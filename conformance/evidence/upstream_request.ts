@@ -27,6 +27,15 @@ interface UpstreamTurn {
   readonly parts: readonly UpstreamPart[];
 }
 
+/** A setting that some vendors have. */
+export type Tuning =
+  | "effort"
+  | "verbosity"
+  | "topK"
+  | "seed"
+  | "presencePenalty"
+  | "frequencyPenalty";
+
 /** A request as the upstream receives it. */
 export interface UpstreamRequest {
   readonly model: string;
@@ -42,6 +51,8 @@ export interface UpstreamRequest {
   readonly temperature: number | undefined;
   /** Nucleus sampling. */
   readonly topP: number | undefined;
+  /** Settings that some vendors have; words are in lower case. */
+  readonly tuning: Readonly<Partial<Record<Tuning, number | string>>>;
   /** Stop strings. */
   readonly stops: readonly string[];
   /** Tools on offer. */
@@ -89,6 +100,7 @@ function messagesSent(json: Json | undefined): UpstreamRequest {
     maxTokens: numberAt(json, "max_tokens"),
     temperature: numberAt(json, "temperature"),
     topP: numberAt(json, "top_p"),
+    tuning: tuningIn(json, { effort: "output_config.effort", topK: "top_k" }),
     stops: strings(at(json, "stop_sequences")),
     tools: listAt(json, "tools").map((tool) =>
       toolOf(tool, at(tool, "input_schema"))
@@ -135,6 +147,14 @@ function chatSent(json: Json | undefined): UpstreamRequest {
       numberAt(json, "max_tokens"),
     temperature: numberAt(json, "temperature"),
     topP: numberAt(json, "top_p"),
+    tuning: tuningIn(json, {
+      effort: "reasoning_effort",
+      verbosity: "verbosity",
+      topK: "top_k",
+      seed: "seed",
+      presencePenalty: "presence_penalty",
+      frequencyPenalty: "frequency_penalty",
+    }),
     stops: typeof stop === "string" ? [stop] : strings(stop),
     tools: listAt(json, "tools").map((tool) =>
       toolOf(at(tool, "function"), at(tool, "function.parameters"))
@@ -188,6 +208,12 @@ function responsesSent(json: Json | undefined): UpstreamRequest {
     maxTokens: numberAt(json, "max_output_tokens"),
     temperature: numberAt(json, "temperature"),
     topP: numberAt(json, "top_p"),
+    tuning: tuningIn(json, {
+      effort: "reasoning.effort",
+      verbosity: "text.verbosity",
+      presencePenalty: "presence_penalty",
+      frequencyPenalty: "frequency_penalty",
+    }),
     stops: [],
     tools: listAt(json, "tools").map((tool) =>
       toolOf(tool, at(tool, "parameters"))
@@ -250,6 +276,13 @@ function geminiSent({ json, path }: UpstreamCall): UpstreamRequest {
       numberAt(config, "max_output_tokens"),
     temperature: numberAt(config, "temperature"),
     topP: numberAt(config, "topP"),
+    tuning: tuningIn(config, {
+      effort: "thinkingConfig.thinkingLevel",
+      topK: "topK",
+      seed: "seed",
+      presencePenalty: "presencePenalty",
+      frequencyPenalty: "frequencyPenalty",
+    }),
     stops: strings(at(config, "stopSequences")),
     tools: listAt(json, "tools").flatMap((tool) =>
       listAt(tool, "functionDeclarations")
@@ -292,6 +325,18 @@ function lowered(schema: Json | undefined): Json {
         ? value.toLowerCase()
         : lowered(value),
     ]),
+  );
+}
+
+function tuningIn(
+  json: Json | undefined,
+  paths: Readonly<Partial<Record<Tuning, string>>>,
+): UpstreamRequest["tuning"] {
+  return Object.fromEntries(
+    Object.entries(paths).flatMap(([name, path]) => {
+      const value = numberAt(json, path) ?? textAt(json, path).toLowerCase();
+      return value === "" ? [] : [[name, value]];
+    }),
   );
 }
 

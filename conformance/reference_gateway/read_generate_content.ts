@@ -1,4 +1,5 @@
 /** Reads a request of the generate-content format; its model and its form are in the path. */
+import { compact } from "@model-gateway/replay/compact";
 import { at, listAt, textAt } from "../evidence/json_path.ts";
 import {
   isObject,
@@ -246,6 +247,8 @@ function formats(config: JsonObject): ModelRequest["own"] {
   const own = members(config, [
     "topK",
     "seed",
+    "presencePenalty",
+    "frequencyPenalty",
     "thinkingConfig",
     "responseMimeType",
     "responseSchema",
@@ -254,13 +257,25 @@ function formats(config: JsonObject): ModelRequest["own"] {
   const schema = config["responseJsonSchema"] ??
     lowered(config["responseSchema"]);
   const isJson = config["responseMimeType"] === "application/json";
-  if (schema === undefined && !isJson) return { generate_content: own };
+  const effort = textAt(config, "thinkingConfig.thinkingLevel").toLowerCase();
+  const messages = compact({ top_k: config["topK"] });
+  const chat = compact({
+    reasoning_effort: effort || undefined,
+    seed: config["seed"],
+    presence_penalty: config["presencePenalty"],
+    frequency_penalty: config["frequencyPenalty"],
+  });
+  if (schema === undefined && !isJson) {
+    return { generate_content: own, messages, chat_completions: chat };
+  }
   return {
     generate_content: own,
-    messages: schema === undefined
-      ? {}
-      : { output_config: { format: { type: "json_schema", schema } } },
+    messages: schema === undefined ? messages : {
+      ...messages,
+      output_config: { format: { type: "json_schema", schema } },
+    },
     chat_completions: {
+      ...chat,
       response_format: schema === undefined ? { type: "json_object" } : {
         type: "json_schema",
         json_schema: { name: "reply", schema },

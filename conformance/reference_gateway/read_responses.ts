@@ -1,6 +1,6 @@
 /** Reads a request of the Responses format, and the names of its tools. */
 import { compact } from "@model-gateway/replay/compact";
-import { listAt, textAt } from "../evidence/json_path.ts";
+import { at, listAt, textAt } from "../evidence/json_path.ts";
 import {
   isObject,
   type Json,
@@ -129,7 +129,39 @@ export function readResponses(body: JsonObject): ModelRequest {
     usageAsked: false,
     user: textAt(body, "safety_identifier") || undefined,
     asked: body,
-    own: formatMembers(format),
+    own: ownMembers(body, format),
+  };
+}
+
+/** The settings that each upstream has a word of its own for. */
+function ownMembers(
+  body: JsonObject,
+  format: JsonObject,
+): ModelRequest["own"] {
+  const formats = formatMembers(format);
+  const effort = at(body, "reasoning.effort");
+  const { presence_penalty, frequency_penalty } = body;
+  return {
+    messages: formats.messages ?? {},
+    chat_completions: {
+      ...formats.chat_completions,
+      ...compact({
+        reasoning_effort: effort,
+        verbosity: at(body, "text.verbosity"),
+        presence_penalty,
+        frequency_penalty,
+      }),
+    },
+    generate_content: {
+      ...formats.generate_content,
+      ...compact({
+        presencePenalty: presence_penalty,
+        frequencyPenalty: frequency_penalty,
+        thinkingConfig: effort === undefined
+          ? undefined
+          : { thinkingLevel: effort },
+      }),
+    },
   };
 }
 

@@ -54,8 +54,8 @@ export function callIds(max: number): CallIds {
 
 /**
  * The ids of the calls of one reply, in order: the upstream's id, or one that is unique through the
- * reply's seed where the upstream sent none or repeats one. Two calls with one id could not be told
- * apart by their results.
+ * reply's seed where the upstream sent none or repeats one. Two calls with one id cannot be distinguished
+ * by their results.
  *
  * @param max most characters of an id, which is then as {@linkcode wireCallId} makes it; absent: the
  * format takes any id

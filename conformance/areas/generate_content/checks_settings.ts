@@ -4,12 +4,13 @@ import {
   everyContentReply,
 } from "../../endpoints/read_generate_content.ts";
 import { isObject, parseJson } from "@model-gateway/replay/json";
+import { withAt } from "../../reference_gateway/change_reply.ts";
 import { asked } from "../../reference_gateway/change_generate_content.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { demanded } from "../../suite/finding.ts";
-import { sentWhereTaken } from "../replies/sent_settings.ts";
-import { SETTINGS, TOP_P } from "./scenarios_requests.ts";
+import { sentWhereTaken, tuningChecks } from "../replies/sent_settings.ts";
+import { EFFORT, SETTINGS, TOP_P, TUNING } from "./scenarios_requests.ts";
 import { ofContents, upstream } from "./passed_request.ts";
 
 /** Judges that the text of a reply is JSON in the schema of its request. */
@@ -40,6 +41,39 @@ function forgetsFormat(name: string): Hooks {
     return { ...body, generationConfig: others };
   });
 }
+
+const TUNED = {
+  section: "Generate content requests",
+  needs: "generate-content",
+  reads: "generate-content-requests",
+  put: (path: string, value?: number | string): Hooks =>
+    asked((body) => withAt(body, path, value)),
+} as const;
+
+const TUNING_CHECKS: readonly Check[] = [
+  ...tuningChecks({ ...TUNED, label: "generate_content/*/whole/effort" }, [{
+    id: "generate_content.effort",
+    name: "thinkingLevel",
+    path: "generationConfig.thinkingConfig.thinkingLevel",
+    setting: "effort",
+    value: EFFORT.toLowerCase(),
+  }]),
+  ...tuningChecks(
+    { ...TUNED, label: "generate_content/*/whole/tuning" },
+    ([
+      ["top-k", "topK"],
+      ["seed", "seed"],
+      ["presence-penalty", "presencePenalty"],
+      ["frequency-penalty", "frequencyPenalty"],
+    ] as const).map(([id, name]) => ({
+      id: `generate_content.${id}`,
+      name,
+      path: `generationConfig.${name}`,
+      setting: name,
+      value: TUNING[name],
+    })),
+  ),
+];
 
 /** Part of `GENERATE_CONTENT_CHECKS`. */
 export const GENERATE_CONTENT_SETTINGS_CHECKS: readonly Check[] = checksWith({
@@ -119,4 +153,5 @@ export const GENERATE_CONTENT_SETTINGS_CHECKS: readonly Check[] = checksWith({
     misses: { ignored: forgetsFormat("responseSchema") },
     isSkillLive: true,
   },
+  ...TUNING_CHECKS,
 ]);

@@ -33,6 +33,17 @@ export const SETTINGS = {
 /** The share of the likeliest tokens that a request allows. */
 export const TOP_P = 0.9;
 
+/** Settings that only some models take. */
+export const TUNING = {
+  topK: 7,
+  seed: 4711,
+  presencePenalty: 0.25,
+  frequencyPenalty: -0.25,
+} as const;
+
+/** How much a model thinks. */
+export const EFFORT = "LOW";
+
 /** A function whose schema is in the format's own kind, and one with a JSON schema. */
 const WEATHER: JsonObject = {
   name: "get_weather",
@@ -134,6 +145,18 @@ function requestForms(session: Session): Record<string, () => JsonObject> {
         contents: [turn("user", words())],
         generationConfig: { maxOutputTokens: 32, topP: TOP_P },
       }),
+      tuning: () => ({
+        contents: [turn("user", words())],
+        generationConfig: { maxOutputTokens: 32, ...TUNING },
+      }),
+      // Some vendors take no sampling settings beside it.
+      effort: () => ({
+        contents: [turn("user", words())],
+        generationConfig: {
+          maxOutputTokens: 32,
+          thinkingConfig: { thinkingLevel: EFFORT },
+        },
+      }),
     }),
     "other-spelling": () => ({
       generationConfig: undefined,
@@ -230,7 +253,7 @@ export const GENERATE_CONTENT_REQUEST_SCENARIOS: readonly Scenario[] = [
     name: "generate-content-requests",
     about: "Every form of a request of the generate-content format",
     mode: "both",
-    cost: contentCost(6),
+    cost: contentCost(8),
     play: (session) => sendContents(session, requestForms(session), ["whole"]),
   },
   {

@@ -1,9 +1,12 @@
 /** The rule that a setting reaches the model, for every endpoint. */
 import {
   readUpstreamRequest,
+  type Tuning,
   type UpstreamRequest,
 } from "../../evidence/upstream_request.ts";
-import type { Check } from "../../suite/check.ts";
+import type { Hooks } from "../../reference_gateway/hooks.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import type { Feature } from "../../suite/route.ts";
 import { observed } from "../../suite/finding.ts";
 import { sentFor } from "../responses/sent_request.ts";
 
@@ -29,4 +32,42 @@ export function sentWhereTaken(
       ),
     ];
   };
+}
+
+/** A setting that some vendors have, and its value in the request. */
+interface Tuned {
+  readonly id: string;
+  /** Its name in the rule. */
+  readonly name: string;
+  /** Its path in the body. */
+  readonly path: string;
+  readonly setting: Tuning;
+  readonly value: number | string;
+}
+
+/** A rule for each setting that some vendors have. */
+export function tuningChecks(
+  { section, needs, reads, label, put }: {
+    readonly section: string;
+    readonly needs: Feature;
+    readonly reads: string;
+    /** The requests that have the settings. */
+    readonly label: string;
+    /** Requests with another value at the path; without one: with none. */
+    readonly put: (path: string, value?: number | string) => Hooks;
+  },
+  settings: readonly Tuned[],
+): readonly Check[] {
+  return checksWith(
+    { section, mode: "replay", needs, reads: [reads] },
+    settings.map(({ id, name, path, setting, value }) => ({
+      id,
+      rule: `\`${name}\` reaches the model, where it takes it.`,
+      judge: sentWhereTaken(label, ({ tuning }) => tuning[setting], value),
+      misses: {
+        lost: put(path),
+        changed: put(path, typeof value === "number" ? value + 1 : "medium"),
+      },
+    })),
+  );
 }

@@ -23,10 +23,11 @@ import { headerOf, type UpstreamCall } from "../../evidence/exchange.ts";
 import { readUpstreamRequest } from "../../evidence/upstream_request.ts";
 import { textOf, whereAccepted } from "../../endpoints/read_responses.ts";
 import { asking } from "../../reference_gateway/change_request.ts";
+import { withAt } from "../../reference_gateway/change_reply.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import type { ModelRequest } from "../../reference_gateway/part.ts";
-import { sentWhereTaken } from "../replies/sent_settings.ts";
-import { MORE_SETTINGS, PLACED, SETTINGS } from "./scenarios.ts";
+import { sentWhereTaken, tuningChecks } from "../replies/sent_settings.ts";
+import { MORE_SETTINGS, PLACED, SETTINGS, TUNING } from "./scenarios.ts";
 import {
   DOCUMENT,
   FILE_TEXT,
@@ -51,6 +52,43 @@ const system = (call: UpstreamCall): string =>
 function understood(settings: Partial<ModelRequest>): Hooks {
   return asking((_, { endpoint }) => endpoint === "responses" ? settings : {});
 }
+
+const TUNING_CHECKS: readonly Check[] = tuningChecks({
+  section: "Responses requests",
+  needs: "responses",
+  reads: "responses-more-settings",
+  label: "responses/*/*/more-settings",
+  put: (path, value) => asked((body) => withAt(body, path, value)),
+}, [
+  {
+    id: "responses.effort",
+    name: "reasoning.effort",
+    path: "reasoning.effort",
+    setting: "effort",
+    value: TUNING.effort,
+  },
+  {
+    id: "responses.verbosity",
+    name: "text.verbosity",
+    path: "text.verbosity",
+    setting: "verbosity",
+    value: TUNING.verbosity,
+  },
+  {
+    id: "responses.presence-penalty",
+    name: "presence_penalty",
+    path: "presence_penalty",
+    setting: "presencePenalty",
+    value: TUNING.presencePenalty,
+  },
+  {
+    id: "responses.frequency-penalty",
+    name: "frequency_penalty",
+    path: "frequency_penalty",
+    setting: "frequencyPenalty",
+    value: TUNING.frequencyPenalty,
+  },
+]);
 
 /** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
@@ -281,4 +319,5 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
       "responses-dropped-always": droppedHeader("store"),
     },
   },
+  ...TUNING_CHECKS,
 ]);

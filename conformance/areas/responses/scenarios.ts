@@ -122,12 +122,22 @@ export const SETTINGS: JsonObject = {
   text: { format: { type: "text" } },
 };
 
+/** Settings that only some models take. */
+export const TUNING = {
+  effort: "low",
+  verbosity: "low",
+  presencePenalty: 0.25,
+  frequencyPenalty: -0.25,
+} as const;
+
 /** Further settings, none with its default. */
 export const MORE_SETTINGS: JsonObject = {
   top_p: 0.9,
   truncation: "auto",
-  text: { format: { type: "text" }, verbosity: "low" },
-  reasoning: { effort: "low" },
+  text: { format: { type: "text" }, verbosity: TUNING.verbosity },
+  reasoning: { effort: TUNING.effort },
+  presence_penalty: TUNING.presencePenalty,
+  frequency_penalty: TUNING.frequencyPenalty,
   max_tool_calls: 5,
   top_logprobs: 2,
   store: false,

@@ -573,6 +573,11 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE INDEX call_${step}s_${step} ON call_${step}s (${step})`,
     ]),
   ],
+  [
+    // The next message of an account, however many wait.
+    `DROP INDEX webhook_messages_account`,
+    `CREATE INDEX webhook_messages_next ON webhook_messages (account_id, next_at_ms, id)`,
+  ],
 ];
 
 /** The schema version from which on `writers` exists. */

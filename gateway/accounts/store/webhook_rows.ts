@@ -116,9 +116,10 @@ export async function claimMessages(
   if (due.length === 0) return [];
   return await store.write(async (sql) => {
     const rows = await sql.all(
-      "SELECT m.*, w.url, w.secret FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY account_id ORDER BY next_at_ms, id) AS place " +
-        "FROM webhook_messages WHERE next_at_ms <= $1) m JOIN webhooks w ON w.account_id = m.account_id " +
-        `WHERE m.place = 1 AND m.account_id NOT IN ${
+      // One step of the index for each webhook, however many messages wait for it.
+      "SELECT m.*, w.url, w.secret FROM webhooks w JOIN webhook_messages m ON m.id = (SELECT id FROM webhook_messages " +
+        "WHERE account_id = w.account_id AND next_at_ms <= $1 ORDER BY next_at_ms, id LIMIT 1) " +
+        `WHERE w.account_id NOT IN ${
           store.dialect.texts(2)
         } ORDER BY m.next_at_ms, m.id LIMIT $3`,
       [nowMs, JSON.stringify(busy), most],

@@ -1,0 +1,160 @@
+/** Checks of the area `web_socket`: the handshake, and the events of a reply. */
+import { headerOf } from "../../evidence/exchange.ts";
+import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
+import { contentIn } from "../../endpoints/read_responses.ts";
+import { comparable, fixtureContent } from "../../evidence/content.ts";
+import { isObject } from "@model-gateway/replay/json";
+import { withAt } from "../../reference_gateway/change_reply.ts";
+import { problemOf } from "../../reference_gateway/problems.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import { fact, observed, statusIs } from "../../suite/finding.ts";
+import { HANDSHAKE_ACCEPT } from "../../suite/web_socket_handshake.ts";
+import { events, ofType } from "./faults.ts";
+import { isLast, replies, turns, types } from "./read_turns.ts";
+
+/** Part of `WEB_SOCKET_CHECKS`. */
+export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
+  section: "Web socket (beyond the base specification)",
+  mode: "both",
+  needs: "web-socket",
+  reads: ["web-socket-turns"],
+}, [
+  {
+    id: "web_socket.handshake",
+    rule:
+      "The handshake is answered with 101, `upgrade` and the `sec-websocket-accept` of its key.",
+    reads: ["web-socket-handshake"],
+    judge: (e) => {
+      const x = e.exchange("socket/any/with-key");
+      const accept = headerOf(x, "sec-websocket-accept");
+      return [
+        statusIs(x, 101),
+        observed("sec-websocket-accept", accept, x).mustBe(
+          HANDSHAKE_ACCEPT,
+          accept === HANDSHAKE_ACCEPT,
+        ),
+      ];
+    },
+    misses: {
+      "accept-wrong": { handshake: (key) => `${key}=` },
+      "as-426": { upgrade: () => problemOf(426, "Not here") },
+    },
+  },
+  {
+    id: "web_socket.key-needed",
+    rule: "A handshake without a key is refused with 401.",
+    reads: ["web-socket-handshake"],
+    judge: (e) => [statusIs(e.exchange("socket/any/without-key"), 401)],
+    misses: {
+      open: {
+        admit: (problem, { endpoint }) =>
+          endpoint === "responses" ? undefined : problem,
+      },
+    },
+  },
+  {
+    id: "web_socket.messages",
+    rule: "Each event is one text message, a JSON object with its `type`.",
+    judge: (e) =>
+      turns(e, "*").map((x) => {
+        const odd = x.frames.find(({ json }) =>
+          !isObject(json) || textAt(json, "type") === ""
+        );
+        return observed("message", odd?.data ?? x.frames.length, x, odd).mustBe(
+          "an object with a type",
+          odd === undefined,
+        );
+      }),
+    misses: {
+      untyped: ofType(/created$/, ({ type: _, ...event }) => event),
+      framed: ofType(
+        /created$/,
+        (event) => [`event: x\ndata: ${JSON.stringify(event)}`],
+      ),
+      lists: ofType(/created$/, (event) => [JSON.stringify([event])]),
+    },
+  },
+  {
+    id: "web_socket.events",
+    rule:
+      "A reply has the events of an event stream: `response.created` first, and one that ends it.",
+    judge: (e) =>
+      replies(e, "*").map((x) => {
+        const all = types(x);
+        return observed("events", all, x).mustBe(
+          "created, in_progress, …, one end",
+          all[0] === "response.created" && all.filter(isLast).length === 1 &&
+            isLast(all.at(-1) ?? ""),
+        );
+      }),
+    misses: {
+      "created-lost": ofType(/created$/, () => undefined),
+      "end-lost": ofType(/completed$/, () => undefined),
+      "end-only": ofType(/^response\.(?!completed)/, () => undefined),
+    },
+  },
+  {
+    id: "web_socket.numbers",
+    rule: "`sequence_number` counts the events of each reply from 0.",
+    judge: (e) =>
+      replies(e, "*").map((x) => {
+        const found = x.frames.map(({ json }) => at(json, "sequence_number"));
+        return observed("sequence numbers", found, x).mustBe(
+          `0 to ${found.length - 1}`,
+          found.join() === found.map((_, index) => index).join(),
+        );
+      }),
+    misses: {
+      "from-one": events((event) =>
+        withAt(
+          event,
+          "sequence_number",
+          (numberAt(event, "sequence_number") ?? 0) + 1,
+        )
+      ),
+      absent: events(({ sequence_number: _, ...event }) => event),
+      "one-lost": ofType(/in_progress$/, () => undefined),
+    },
+  },
+  {
+    id: "web_socket.contents",
+    rule:
+      "Texts, calls, reasons and token counts are those of the same reply over HTTP.",
+    mode: "replay",
+    reads: ["web-socket-contents"],
+    judge: (e) =>
+      replies(e, "thinking-tool", "max-tokens", "text-unicode").map((x) => {
+        const name = x.label.split("/").at(-1) ?? "";
+        const [expected, found] = [
+          comparable(fixtureContent(name, x.via)),
+          contentIn(x),
+        ].map(({ text, tools, usage }) =>
+          JSON.stringify([
+            text,
+            tools,
+            usage.input + usage.cacheRead + usage.cacheWrite,
+            usage.output,
+          ])
+        );
+        return fact(expected === found, "reply", expected ?? "", found, x);
+      }),
+    misses: {
+      "ascii": ofType(
+        /completed$|incomplete$/,
+        (event) => JSON.parse(JSON.stringify(event).replaceAll(/[^ -~]/g, "?")),
+      ),
+      "usage-lost": ofType(
+        /completed$|incomplete$/,
+        (event) => withAt(event, "response.usage.output_tokens", 0),
+      ),
+      "calls-lost": ofType(/completed$|incomplete$/, (event) =>
+        withAt(
+          event,
+          "response.output",
+          listAt(event, "response.output").filter((item) =>
+            textAt(item, "type") !== "function_call"
+          ),
+        )),
+    },
+  },
+]);

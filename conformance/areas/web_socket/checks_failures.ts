@@ -1,0 +1,139 @@
+/** Checks of the area `web_socket`: errors, and what comes after them. */
+import { at, textAt } from "../../evidence/json_path.ts";
+import { withAt } from "../../reference_gateway/change_reply.ts";
+import type { Hooks } from "../../reference_gateway/hooks.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import { observed } from "../../suite/finding.ts";
+import { inErrors, ofType } from "./faults.ts";
+import { goesOn, refused, turns, types } from "./read_turns.ts";
+
+const FAILURES = "web-socket-failures";
+
+/** The connection ends with an error. */
+const ENDS_WITH_ERROR: Hooks = {
+  endsAfter: (event) => event["type"] === "error",
+};
+
+/** Part of `WEB_SOCKET_CHECKS`. */
+export const WEB_SOCKET_FAILURE_CHECKS: readonly Check[] = checksWith({
+  section: "Web socket (beyond the base specification)",
+  mode: "both",
+  needs: "web-socket",
+  reads: ["web-socket-events"],
+}, [
+  {
+    id: "web_socket.unknown-type",
+    rule: "A message of an unknown type is answered with an `error` event.",
+    judge: (e) =>
+      turns(e, "unknown-type").map((x) =>
+        refused(x, () => true, "an error event with `error`")
+      ),
+    misses: {
+      silent: ofType(
+        /^error$/,
+        (event) => textAt(event, "error.param") === "type" ? undefined : event,
+      ),
+      "message-only": inErrors(({ error: _, ...event }) => ({
+        ...event,
+        message: "wrong",
+      })),
+    },
+  },
+  {
+    id: "web_socket.wrong",
+    rule:
+      "An error in place of an HTTP status is an `error` event with `status` and the `error` that HTTP would have.",
+    judge: (e) =>
+      turns(e, "wrong").map((x) =>
+        refused(
+          x,
+          (event) =>
+            event["status"] === 400 &&
+            textAt(event, "error.param") === "temperature" &&
+            textAt(event, "error.message") !== "",
+          "an error with the status 400 and the param temperature",
+        )
+      ),
+    misses: {
+      "as-500": inErrors((event) => ({ ...event, status: 500 })),
+      "param-lost": inErrors((event) => withAt(event, "error.param", null)),
+      "status-text": inErrors((event) => ({ ...event, status: "400" })),
+    },
+  },
+  {
+    id: "web_socket.unknown-model",
+    rule: "An unknown model is such an error, too.",
+    judge: (e) =>
+      turns(e, "unknown-model").map((x) =>
+        refused(
+          x,
+          ({ status }) => status === 404 || status === 400,
+          "an error with the status 404 or 400",
+        )
+      ),
+    misses: {
+      "as-500": inErrors((event) => ({ ...event, status: 500 })),
+    },
+  },
+  {
+    id: "web_socket.goes-on",
+    rule: "After an error the connection answers the next turn.",
+    judge: goesOn("after-refusals"),
+    misses: { ends: ENDS_WITH_ERROR },
+  },
+  {
+    id: "web_socket.limited",
+    rule:
+      "An upstream's limit is an error with the status 429 and `retry-after` among its `headers`.",
+    mode: "replay",
+    reads: [FAILURES],
+    judge: (e) =>
+      turns(e, "limited").map((x) =>
+        refused(
+          x,
+          (event) =>
+            event["status"] === 429 &&
+            String(at(event, "headers.retry-after")) === "7",
+          "an error with the status 429 and retry-after",
+        )
+      ),
+    misses: {
+      "headers-lost": inErrors(({ headers: _, ...event }) => event),
+      "as-500": inErrors((event) => ({ ...event, status: 500 })),
+    },
+  },
+  {
+    id: "web_socket.broken",
+    rule:
+      "After an upstream's failure inside a reply it ends with `error` and `response.failed`.",
+    mode: "replay",
+    reads: [FAILURES],
+    judge: (e) =>
+      turns(e, "broken").map((x) =>
+        observed("the end", types(x).slice(-2), x).mustBe(
+          "error, response.failed",
+          types(x).slice(-2).join() === "error,response.failed",
+        )
+      ),
+    misses: {
+      "as-end": {
+        part: (part) =>
+          part.type === "failed" ? [{ type: "stop", cause: "end" }] : [part],
+      },
+      "error-lost": ofType(
+        /^error$/,
+        (event) => event["status"] === undefined ? undefined : event,
+      ),
+    },
+  },
+  {
+    id: "web_socket.goes-on-after-failures",
+    rule: "After a failed reply the connection answers the next turn.",
+    mode: "replay",
+    reads: [FAILURES],
+    judge: goesOn("after-failures"),
+    misses: {
+      ends: { endsAfter: (event) => event["type"] === "response.failed" },
+    },
+  },
+]);

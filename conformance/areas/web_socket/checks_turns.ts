@@ -1,0 +1,203 @@
+/** Checks of the area `web_socket`: turns that follow and continue each other. */
+import { listAt, numberAt, textAt } from "../../evidence/json_path.ts";
+import { responseOf } from "../../endpoints/read_responses.ts";
+import { withAt } from "../../reference_gateway/change_reply.ts";
+import { type Check, checksWith } from "../../suite/check.ts";
+import { observed } from "../../suite/finding.ts";
+import { events, inErrors, ofType } from "./faults.ts";
+import {
+  goesOn,
+  isLast,
+  reaches,
+  refused,
+  replies,
+  turns,
+  types,
+} from "./read_turns.ts";
+import { SAID } from "./scenarios.ts";
+
+const EVENTS = "web-socket-events";
+
+/** Part of `WEB_SOCKET_CHECKS`. */
+export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
+  section: "Web socket (beyond the base specification)",
+  mode: "both",
+  needs: "web-socket",
+  reads: ["web-socket-turns"],
+}, [
+  {
+    id: "web_socket.several-turns",
+    rule: "One connection answers one turn after another.",
+    judge: (e) =>
+      ["stored", "continued", "unstored", "continued-unstored"].flatMap(
+        (name) => goesOn(name)(e),
+      ),
+    misses: {
+      "one-only": { endsAfter: (event) => isLast(textAt(event, "type")) },
+      "second-silent": events((event, x) => {
+        const ended = x.state.get("ended") === true;
+        if (isLast(textAt(event, "type"))) x.state.set("ended", true);
+        return ended ? undefined : event;
+      }),
+    },
+  },
+  {
+    id: "web_socket.continued",
+    rule:
+      "With `previous_response_id` the model receives the whole conversation, and the turn only its new items.",
+    mode: "replay",
+    judge: reaches("continued", SAID.first, "Go on."),
+    misses: {
+      "new-only": {
+        request: (request, { endpoint }) =>
+          endpoint === "responses"
+            ? {
+              ...request,
+              body: request.body.replace(/,"previous_response_id":"[^"]*"/, ""),
+            }
+            : request,
+      },
+    },
+  },
+  {
+    id: "web_socket.unstored",
+    rule:
+      "A reply with `store` `false` can be continued on its own connection.",
+    judge: goesOn("continued-unstored"),
+    misses: { forgotten: { remembers: () => false } },
+  },
+  {
+    id: "web_socket.unstored-elsewhere",
+    rule:
+      "On every other connection it is unknown: an error with `previous_response_not_found`.",
+    reads: [EVENTS],
+    judge: (e) =>
+      turns(e, "elsewhere").map((x) =>
+        refused(
+          x,
+          (event) =>
+            event["status"] === 400 &&
+            textAt(event, "error.code") === "previous_response_not_found",
+          "an error with the status 400 and previous_response_not_found",
+        )
+      ),
+    misses: {
+      found: {
+        request: (request, { endpoint }) =>
+          endpoint === "responses"
+            ? {
+              ...request,
+              body: request.body.replace('"store":false', '"store":true'),
+            }
+            : request,
+      },
+      uncoded: inErrors((event) => withAt(event, "error.code", null)),
+    },
+  },
+  {
+    id: "web_socket.prepared",
+    rule:
+      "With `generate` `false` the reply is complete and empty, and no model is called.",
+    reads: [EVENTS],
+    judge: (e) =>
+      replies(e, "prepared").map((x) =>
+        observed("reply", JSON.stringify(responseOf(x)).slice(0, 300), x)
+          .mustBe(
+            "completed, without output and tokens",
+            types(x).at(-1) === "response.completed" &&
+              listAt(responseOf(x), "output").length === 0 &&
+              (numberAt(responseOf(x), "usage.total_tokens") ?? 0) === 0,
+          )
+      ),
+    misses: {
+      generated: {
+        request: (request) => ({
+          ...request,
+          body: request.body.replace(
+            '"generate":false',
+            '"metadata":{}',
+          ),
+        }),
+      },
+      incomplete: ofType(
+        /completed$/,
+        (event) =>
+          listAt(event, "response.output").length === 0
+            ? { ...event, type: "response.incomplete" }
+            : event,
+      ),
+    },
+  },
+  {
+    id: "web_socket.preparation-continued",
+    rule:
+      "What was prepared reaches the model with the turn that continues it.",
+    mode: "replay",
+    reads: [EVENTS],
+    judge: reaches("after-preparation", SAID.prepared, "Now."),
+    misses: {
+      lost: {
+        request: (request) => ({
+          ...request,
+          body: request.body.replace(SAID.prepared, "Nothing."),
+        }),
+      },
+    },
+  },
+  {
+    id: "web_socket.steer",
+    rule:
+      "`response.steer` is carried out, or answered with `response.steer.failed` and a code.",
+    reads: [EVENTS],
+    judge: (e) =>
+      turns(e, "steer").map((x) =>
+        observed("the answer", x.text.slice(0, 300), x).mustBe(
+          "response.steer.failed with a code, or a reply",
+          types(x)[0] !== "response.steer.failed"
+            ? isLast(types(x).at(-1) ?? "")
+            : textAt(x.frames[0]?.json, "error.code") !== "",
+        )
+      ),
+    misses: {
+      uncoded: ofType(/steer/, ({ error: _, ...event }) => event),
+      "as-error": ofType(/steer/, () => ({
+        type: "error",
+        status: 500,
+        error: { type: "api_error", message: "x", code: null, param: null },
+      })),
+    },
+  },
+  {
+    id: "web_socket.order",
+    rule:
+      "Turns that are sent at once are answered one after the other, in order.",
+    mode: "replay",
+    reads: ["web-socket-order"],
+    judge: (e) =>
+      turns(e, "at-once").map((x) => {
+        const ids = x.frames.map(({ json }) => textAt(json, "response.id"))
+          .filter((id) => id !== "");
+        const ends = types(x).filter(isLast);
+        return observed("events", types(x), x).mustBe(
+          "a whole reply, then an incomplete one",
+          ends.join() === "response.completed,response.incomplete" &&
+            ids.join() ===
+              ids.toSorted((a, b) => ids.indexOf(a) - ids.indexOf(b)).join(),
+        );
+      }),
+    misses: { "at-once": { inOrder: () => false } },
+  },
+  {
+    id: "web_socket.closed",
+    rule: "A client that closes the connection ends the call upstream.",
+    mode: "replay",
+    reads: ["web-socket-closed"],
+    judge: (e) => [
+      observed("the call upstream", e.note("upstream")).mustBe(
+        "ended by the target",
+        !["still open", "complete"].includes(String(e.note("upstream"))),
+      ),
+    ],
+    misses: { "goes-on": { hangUpCancels: () => false } },
+  },
+]);

@@ -3,8 +3,8 @@
  * the event loop. `deno task bench books ROWS` makes another number of entries, and `--store=FILE`
  * keeps them in a file, which later runs of the same day use again; `--store=postgres://…` in an
  * empty database. `--pages` measures only the pages of the console, `--exports` only the exports,
- * `--exports=cold` with a file that the system has not read yet. `--beside` measures only what reports
- * cost the calls beside them.
+ * `--exports=cold` with a file that the system has not read yet. `--beside` measures only what
+ * reports cost the calls beside them.
  *
  * @module
  */
@@ -32,7 +32,7 @@ const DAY_MS = 86_400_000;
 /** The gateway that is measured has the system's clock. */
 const LAST_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 
-/** Records of calls are kept for so long. */
+/** How long records of calls are kept. */
 const CALL_DAYS = 30;
 /** The time that a request id begins with, in SQL: nine digits to base 36. */
 const TIME_TEXT = Array.from(
@@ -43,7 +43,10 @@ const TIME_TEXT = Array.from(
     } % 36 + 1 AS INTEGER), 1)`,
 ).join(" || ");
 
-/** One call of a hundred is refused by a limit, one fails at its upstream, one is cut: columns of `calls`, in SQL. */
+/**
+ * One call of a hundred is refused by a limit, one fails at its upstream, one is cut: columns of
+ * `calls`, in SQL.
+ */
 const OUTCOMES = byRemainder({
   outcome: ["limited", "upstream_failed", "cut", "complete"],
   ended: ["refused", "refused", "failed", "complete"],
@@ -63,7 +66,7 @@ function byRemainder<T extends string>(
         literal(of[1])
       } WHEN 2 THEN ${literal(of[2])} ELSE ${literal(of[3])} END`,
     ]);
-  // The object has the given names.
+  // Every name of `texts` is a key of the object.
   return Object.fromEntries(texts) as Record<T, string>;
 }
 

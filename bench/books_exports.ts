@@ -34,7 +34,7 @@ interface BooksExportsOptions {
 
 /** The goal. */
 const MAX_BLOCK_MS = 20;
-/** An export is read up to this time. */
+/** Longest time that one export is read, in milliseconds. */
 const EXPORT_MS = 2000;
 const LEDGER: readonly string[] = [
   "ledger.csv",
@@ -158,7 +158,7 @@ async function readSome(
     for await (const chunk of reply.body) {
       bytes += chunk.length;
       for (let at = -1; (at = chunk.indexOf(10, at + 1)) !== -1;) lines++;
-      // A body whose chunks are there already lets no timer run.
+      // While chunks have already arrived no timer runs, so the time is checked here.
       if (performance.now() - startedMs > EXPORT_MS) break;
     }
   } catch (error) {
@@ -182,7 +182,9 @@ async function readSome(
   };
 }
 
-/** Has the system drop its cache of a file, so that the next reads come from the disk. Linux only. */
+/**
+ * Has the system drop its cache of a file, so that the next reads come from the disk. Linux only.
+ */
 async function forgetPages(file: string): Promise<void> {
   const { code } = await new Deno.Command("dd", {
     args: [`if=${file}`, "iflag=nocache", "count=0"],

@@ -2,9 +2,10 @@
  * `deno task bench cores`: processor time and throughput of several gateway processes on one store,
  * compared with one process, and with as many that have a store each. The load generator spreads
  * its connections over the processes: as many in all as one process has, or as many each. A process
- * with fewer calls at once has smaller batches and sleeps more often, whatever its store: that part
- * shows in the rows of stores apart, and is absent where each has as many. On Postgres the calls can be of
- * many accounts, and the database can be some milliseconds away.
+ * with fewer calls at once has smaller batches and sleeps more often, whatever its store. The rows
+ * of stores apart show how much that costs; it costs nothing where each process has as many
+ * connections as one alone. On Postgres the calls can be of many accounts, and the database can be
+ * some milliseconds away.
  *
  * @module
  */
@@ -44,7 +45,10 @@ interface CoresRow {
   readonly accounts: number;
   /** Milliseconds of the network between a process and the database, each way. */
   readonly delayMs: number;
-  /** Median and 99th percentile of the time to the end of a reply in milliseconds, medians over the rounds. */
+  /**
+   * Median and 99th percentile of the time to the end of a reply in milliseconds, medians over the
+   * rounds.
+   */
   readonly waits: Quantiles;
   /** Requests per second of real time, median over the rounds. */
   readonly perSecond: number;
@@ -71,7 +75,10 @@ interface StoreKind {
   readonly name: string;
   readonly accounts: number;
   readonly delayMs: number;
-  /** Its settings, and those of the processes, which may be further away. */
+  /**
+   * The settings of the store for this program (`here`) and for the gateway processes (`there`),
+   * whose network may be slower.
+   */
   open(
     stack: AsyncDisposableStack,
   ): Promise<{ readonly here: Settings; readonly there: Settings }>;
@@ -91,8 +98,9 @@ interface Arrangement {
 
 /**
  * Runs the benchmark; `--processes=1,2,4` sets the numbers of processes, and `--load=shared` or
- * `--load=each` chooses one load of the two. `--accounts=1,1000` and `--delay=0,5` set the numbers of accounts and the
- * distances of a Postgres server. Returns the exit code: 1 when a reply is wrong.
+ * `--load=each` chooses one load of the two. `--accounts=1,1000` and `--delay=0,5` set the numbers
+ * of accounts and the distances of a Postgres server. Returns the exit code: 1 when a reply is
+ * wrong.
  */
 export async function runCores(
   flags: readonly string[],
@@ -246,7 +254,7 @@ function storesOf(
       },
     }))
   );
-  // Accounts and distances are questions about Postgres.
+  // Numbers of accounts and delays matter on Postgres only.
   return accounts.length * delays.length > 1 ? postgres : [SQLITE, ...postgres];
 }
 

@@ -137,7 +137,7 @@ Deno.test("a short run compares the gateway with the raw pipe and writes the res
       const gateway = rows.find(({ target }) => target === "gateway");
       const ratio = (gateway?.cpuMicros?.median ?? NaN) /
         (pipe?.cpuMicros?.median ?? NaN);
-      // The file has four digits.
+      // The file rounds to four digits.
       const rest = (gateway?.cpuRatio?.median ?? NaN) / ratio - 1;
       assert.ok(Math.abs(rest) < 0.005, `${scenario}: ${rest}`);
     }

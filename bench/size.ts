@@ -1,8 +1,8 @@
 /**
- * `deno task bench size`: the cost of a call, a start and the memory of a gateway with a large store
- * and configuration, beside one with an empty store and none. `deno task bench size ENTRIES` makes
- * another number of ledger entries than ten million, and `--store=FILE` keeps them in a SQLite file,
- * which `bench books` uses too.
+ * `deno task bench size`: the cost of a call, a start and the memory of a gateway with a large
+ * store and configuration, beside one with an empty store and none. `deno task bench size ENTRIES`
+ * makes another number of ledger entries than ten million, and `--store=FILE` keeps them in a
+ * SQLite file, which `bench books` uses too.
  *
  * @module
  */
@@ -146,7 +146,7 @@ function sizeLines(all: readonly Measured[]): readonly string[] {
   ]);
 }
 
-/** Accounts and keys beside those of the entries, unless they are there. */
+/** Adds accounts and keys to those of the entries, unless they exist. */
 async function addAccounts(store: Store): Promise<void> {
   await store.write(async (sql) => {
     await sql.all(

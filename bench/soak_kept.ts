@@ -39,7 +39,7 @@ interface KeptSoak {
   readonly seconds: number;
   /** Waits until nothing is under way, and measures. */
   measure(): Promise<KeptBytes>;
-  /** Takes the calls in; the outcomes are counted apart. */
+  /** Counts the calls by their outcomes. */
   readonly tally: SoakTally;
 }
 

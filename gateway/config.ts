@@ -105,7 +105,9 @@ export interface Config {
   readonly console: "all" | "account" | "off";
   /** The gateway's address as clients reach it, without a slash at the end; absent: not known. */
   readonly publicUrl?: string;
-  /** Seals secrets in a store that has no file for its key; absent: there they are in clear text. */
+  /**
+   * Seals secrets in a store that has no file for its key; absent: there they are in clear text.
+   */
   readonly storeKey?: string;
   /** Kind and location of the store. */
   readonly databaseUrl: string;
@@ -272,7 +274,7 @@ export function readConfig(sources: ConfigSources): Config {
     env["DENO_DEPLOYMENT_ID"] !== undefined;
   const unconfigured = Object.keys(vendors).length === 0;
   const isReplayRequested = values.GATEWAY_UPSTREAM === "replay";
-  // Without a vendor because of another problem is no problem of its own.
+  // A vendor that is missing because of another problem is not reported again.
   const lacksVendor = unconfigured && !isReplayRequested &&
     !problems.some(isOfVendor);
   if (lacksVendor) {
@@ -392,7 +394,9 @@ function signInProblems(
   ];
 }
 
-/** The values; those of wrong settings are as if they were not set, so that other problems are found too. */
+/**
+ * The values of the settings; wrong ones count as not set, so that other problems are found too.
+ */
 function valuesOf(
   env: Readonly<Record<string, string>>,
   onProblem: (name: string, message: string) => void,

@@ -46,7 +46,7 @@ export class OpenSockets {
     return this.#opened;
   }
 
-  /** Number of open ones. */
+  /** Number of open sockets. */
   get count(): number {
     return this.#sockets.size;
   }

@@ -22,12 +22,8 @@ async function withGateway(
   run: (gateway: TestGateway) => Promise<void>,
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const gateway = await startTestGateway({ env });
-  try {
-    await run(gateway);
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startTestGateway({ env });
+  await run(gateway);
 }
 
 /** What arrived upstream. */

@@ -18,12 +18,8 @@ async function withGateway(
   run: (gateway: TestGateway) => Promise<void>,
   env: Record<string, string> = {},
 ): Promise<void> {
-  const gateway = await startTestGateway({ env });
-  try {
-    await run(gateway);
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startTestGateway({ env });
+  await run(gateway);
 }
 
 Deno.test("no configured route can have a path of the gateway's own", () => {

@@ -128,51 +128,43 @@ const ROWS: readonly Row[] = [
 ];
 
 Deno.test("the error for a wrong address names the right one, in the client's format", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (const [request, format, message] of ROWS) {
-      await t.step(request, async () => {
-        const [method = "", target = ""] = request.split(" ");
-        const response = await fetch(gateway.url + target, {
-          method,
-          headers: {
-            authorization: `Bearer ${TEST_KEY}`,
-            "content-type": "application/json",
-          },
-          ...(method === "POST" ? { body: "{}" } : {}),
-        });
-        assert.equal(response.status, 404);
-        assert.equal(response.headers.get("x-should-retry"), "false");
-        const body = await response.json();
-        if (format === "content") {
-          const { error } = contentErrorReply.parse(body);
-          assert.equal(error.status, "NOT_FOUND");
-          assert.match(error.message, message);
-          return;
-        }
-        const { error } = errorReply.parse(body);
-        assert.match(error.message, /^no such path: /);
-        assert.match(error.message, message);
-        assert.equal(
-          error.type,
-          format === "chat" ? "invalid_request_error" : "not_found_error",
-        );
+  await using gateway = await startTestGateway();
+  for (const [request, format, message] of ROWS) {
+    await t.step(request, async () => {
+      const [method = "", target = ""] = request.split(" ");
+      const response = await fetch(gateway.url + target, {
+        method,
+        headers: {
+          authorization: `Bearer ${TEST_KEY}`,
+          "content-type": "application/json",
+        },
+        ...(method === "POST" ? { body: "{}" } : {}),
       });
-    }
-  } finally {
-    await gateway.close();
+      assert.equal(response.status, 404);
+      assert.equal(response.headers.get("x-should-retry"), "false");
+      const body = await response.json();
+      if (format === "content") {
+        const { error } = contentErrorReply.parse(body);
+        assert.equal(error.status, "NOT_FOUND");
+        assert.match(error.message, message);
+        return;
+      }
+      const { error } = errorReply.parse(body);
+      assert.match(error.message, /^no such path: /);
+      assert.match(error.message, message);
+      assert.equal(
+        error.type,
+        format === "chat" ? "invalid_request_error" : "not_found_error",
+      );
+    });
   }
 });
 
 Deno.test("a long path of slashes is refused quickly", async () => {
-  const gateway = await startTestGateway();
-  try {
-    for (const path of ["/".repeat(8_000) + "x", "/models/".repeat(1_000)]) {
-      const response = await fetch(gateway.url + path);
-      assert.equal(response.status, 404);
-      await response.body?.cancel();
-    }
-  } finally {
-    await gateway.close();
+  await using gateway = await startTestGateway();
+  for (const path of ["/".repeat(8_000) + "x", "/models/".repeat(1_000)]) {
+    const response = await fetch(gateway.url + path);
+    assert.equal(response.status, 404);
+    await response.body?.cancel();
   }
 });

@@ -19,7 +19,7 @@ export interface BodyEdits {
   readonly version?: {
     /** Whether the version is a header or the body's field `anthropic_version`. */
     readonly in: "header" | "body";
-    /** Sent if the client's version is not known there, or the request is translated. */
+    /** Sent if the host does not know the client's version, or the request is translated. */
     readonly own: string;
     /** Versions that are sent as the client gave them; absent: any. */
     readonly knows?: readonly string[];
@@ -49,7 +49,10 @@ export interface BodyEdits {
 
 /** What the edits of one request depend on, beside the body. */
 interface EditContext {
-  /** The client's headers for its vendor: version, betas, user profile and others; empty for a translated request. */
+  /**
+   * The client's headers for its vendor: version, betas, user profile and others; empty for a
+   * translated request.
+   */
   readonly headers: Readonly<Record<string, string>>;
   /** Betas that the request's encoder needs. */
   readonly needed?: string;
@@ -185,7 +188,10 @@ export function unsentBetas(
     .map((beta) => `${BETA_HEADER}.${beta}`);
 }
 
-/** The client's header as it is, where all of its betas are sent under their names, followed by the others. */
+/**
+ * The client's header as it is, where all of its betas are sent under their names, followed by the
+ * others.
+ */
 function betaHeader(
   given: string | undefined,
   kept: readonly string[],

@@ -15,7 +15,9 @@ import {
   textOf,
 } from "./store/store.ts";
 
-/** How a command-line flag is parsed. For lists, numbers and amounts the value `none` means null. */
+/**
+ * How a command-line flag is parsed. For lists, numbers and amounts the value `none` means null.
+ */
 export type FlagKind =
   | "text"
   | "number"
@@ -54,7 +56,10 @@ interface FieldOptions {
   readonly describe?: string;
   /** Schema of the value in a request; absent: the field cannot be set. */
   readonly set?: z.ZodType;
-  /** The flag that sets it. Its name is the JSON name, its kind that of the field, if absent. */
+  /**
+   * The flag that sets it. Where they are absent, its name is the JSON name and its kind the
+   * field's.
+   */
   readonly flag?: {
     readonly name?: string;
     readonly kind?: FlagKind;

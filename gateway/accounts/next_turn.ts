@@ -6,8 +6,8 @@
 import { startTimer } from "./timer.ts";
 
 /**
- * Resolves after the events that are already queued. A query of SQLite runs on the event
- * loop, and awaiting it alone lets no timer or socket in between.
+ * Resolves after the events that are already queued. SQLite's queries run on the event loop, so
+ * awaiting one lets no timer or socket run.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

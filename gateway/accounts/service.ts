@@ -45,7 +45,9 @@ import { type PostWebhook, postWebhook } from "./webhooks/post_webhook.ts";
 export interface AccountsOptions {
   /** From {@linkcode openStore}. Closed together with the accounts. */
   readonly store: Store;
-  /** The card of a model that counts at a time, Unix milliseconds; undefined for an unknown model. */
+  /**
+   * The card of a model that counts at a time, Unix milliseconds; undefined for an unknown model.
+   */
   readonly price: (model: string, nowMs: number) => RateCard | undefined;
   /** Whether there is such a model, with a price or without; absent: those with a price. */
   readonly knowsModel?: (model: string) => boolean;
@@ -73,8 +75,9 @@ export interface AccountsOptions {
 /**
  * An event for operators: the store went down or came back; calls of a dead process were
  * settled, or could not be; calls of this process had been settled by another one, and their
- * charges are corrected; the clock of this process is wrong, or right again; other users can reach the store's files; a webhook was not accepted at any attempt; an audit found differences,
- * or could not be made.
+ * charges are corrected; the clock of this process is wrong, or right again; other users can reach
+ * the store's files; a webhook was not accepted at any attempt; an audit found differences, or
+ * could not be made.
  */
 export type AccountsEvent =
   | { readonly type: "store_down"; readonly error: unknown }
@@ -96,7 +99,7 @@ export type AccountsEvent =
     /** The books do not balance. */
     readonly type: "audit_differences";
     readonly count: number;
-    /** The first of them. */
+    /** The first of the findings. */
     readonly findings: readonly string[];
   }
   | { readonly type: "audit_failed"; readonly error: unknown }
@@ -108,7 +111,10 @@ export type AccountsEvent =
     readonly type: "store_lacks_log";
   }
   | {
-    /** Webhooks whose secret was sealed with another key: warnings to them fail until they are set again. */
+    /**
+     * Webhooks whose secret was sealed with another key: warnings to them fail until they are set
+     * again.
+     */
     readonly type: "webhooks_need_setting";
     readonly accounts: readonly string[];
   }
@@ -162,10 +168,9 @@ const MAX_FINDINGS = 10;
  *
  * const { accounts, freshKey } = await openAccountService({
  *   store: await openStore("sqlite::memory:"),
- *   price: () => ({ input: 3_000_000, cacheRead: 300_000, cacheWrite: 3_750_000, output: 15_000_000 }),
- * });
- * const caller = await accounts.authenticate([freshKey ?? ""]);
- * const reservation = await accounts.reserve(caller, {
+ *   price: () => ({ input: 3_000_000, cacheRead: 300_000, cacheWrite: 3_750_000, output: 15_000_000
+ * }), }); const caller = await accounts.authenticate([freshKey ?? ""]); const reservation = await
+ * accounts.reserve(caller, {
  *   requestId: "req_1",
  *   model: "vendora-sonnet-4-6",
  *   inputTokens: 10,
@@ -391,7 +396,10 @@ export async function openAccountService(
   };
 }
 
-/** Reports when the clock of this process begins to differ from the store's, and when it agrees again. */
+/**
+ * Reports when the clock of this process begins to differ from the store's, and when it agrees
+ * again.
+ */
 function watchClock(
   { clock }: Store,
   onEvent: AccountsOptions["onEvent"],
@@ -409,7 +417,10 @@ function watchClock(
   };
 }
 
-/** Measures how far the replica is behind, and reports when it cannot be reached and when it can again. */
+/**
+ * Measures how far the replica is behind, and reports when it cannot be reached and when it can
+ * again.
+ */
 function watchReplica(
   replica: Replica,
   onEvent: AccountsOptions["onEvent"],

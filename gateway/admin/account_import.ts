@@ -1,6 +1,6 @@
 /**
- * Many accounts at once, from a CSV file: which are created or changed, topped up, and given keys. What a
- * file would do is known before it is done.
+ * Many accounts at once, from a CSV file: which are created or changed, topped up, and given keys.
+ * What a file would do is known before it is done.
  *
  * @module
  */
@@ -145,7 +145,10 @@ function replyOf(lines: readonly ImportLine[], applied: boolean): ImportReply {
   };
 }
 
-/** Does what a line needs. Its keys of idempotency follow from the file's, so that each step is done once. */
+/**
+ * Does what a line needs. Its keys of idempotency follow from the file's, so that each step is done
+ * once.
+ */
 async function applyLine(
   admin: Admin,
   line: ImportLine,
@@ -179,7 +182,7 @@ async function planImport(
   const lines: ImportLine[] = [];
   const { data: plans } = await admin.plans.list({ limit: 1000 });
   const planIds = new Set(plans.map(({ id }) => id));
-  /** As the lines before leave them. */
+  /** The accounts as the earlier lines leave them. */
   const accounts = new Map<string, Known>();
   for await (
     const { record, info } of csvRecords(ReadableStream.from([text]))
@@ -297,7 +300,10 @@ function checkedAs(
   }
 }
 
-/** A step whose body is valid. `columns`: which one has a field of the body, where their names differ. */
+/**
+ * A step whose body is valid. `columns` gives the column of a field of the body, where their names
+ * differ.
+ */
 function step(
   operation: AdminOperation,
   given: Omit<Step, "operation">,

@@ -34,7 +34,7 @@ const attemptsQuery = z.strictObject({
   to: timestampOrDay.optional().describe("failed before this time"),
 });
 
-/** The filters of the list, without those of its pages. */
+/** The filters of the list, without the parameters of its pages. */
 export const ATTEMPT_FILTERS: readonly string[] = Object.keys(
   attemptsQuery.shape,
 ).filter((name) => !(name in PAGE_FIELDS));

@@ -295,7 +295,7 @@ function chargeJson(entry: LedgerEntry | undefined): JsonObject | null {
   };
 }
 
-/** The filters of a list of all accounts, without those of its pages. */
+/** The filters of a list of all accounts, without the parameters of its pages. */
 export const CALL_FILTERS: readonly string[] = Object.keys(callsQuery.shape)
   .filter((name) => !(name in PAGE_FIELDS));
 

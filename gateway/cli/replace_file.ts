@@ -5,8 +5,8 @@
  */
 
 /**
- * Writes a file beside the one it replaces, and renames it. A symbolic link stays, and what it names
- * is replaced; so do the permissions of a file that exists.
+ * Writes a file beside the one it replaces, and renames it. A symbolic link is kept and its target
+ * replaced; an existing file keeps its permissions.
  *
  * @throws the runtime's error, with nothing changed
  */

@@ -95,7 +95,7 @@ function operation<B>(definition: Definition<B>): AccountOperation {
       const idempotencyKey = idempotencyKeyOf(definition.operationId, input);
       return await run(admin, holder, body, {
         id: input.id ?? "",
-        // Another account may use the same key: the replies are apart.
+        // Two accounts may use the same idempotency key: their replies are kept apart.
         ...(idempotencyKey === undefined ? {} : {
           idempotencyKey: {
             ...idempotencyKey,

@@ -134,7 +134,7 @@ function allowanceOf(
     };
   }
   if (window === "minute") {
-    // It has room again within a minute: no pace of a day applies.
+    // It has room again within a minute, so the pace of a day does not apply.
     return {
       ...allowance,
       today: 0,

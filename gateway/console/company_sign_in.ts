@@ -35,11 +35,15 @@ interface Departure {
 
 /** A person whom the issuer knows. */
 export interface Person {
-  /** Begins with `person_`; the same at every sign-in; nothing of the person can be read from it. */
+  /**
+   * Begins with `person_`; the same at every sign-in; nothing of the person can be read from it.
+   */
   readonly id: string;
   /** As the issuer reports it. */
   readonly name: string;
-  /** Claims of the ID token and, where that lacks one that a rule needs, of the issuer's user info. */
+  /**
+   * Claims of the ID token and, where that lacks one that a rule needs, of the issuer's user info.
+   */
   readonly claims: JsonObject;
   readonly wanted: Wanted;
 }
@@ -62,7 +66,9 @@ export interface CompanySignIn {
     ticket: string | undefined,
     callback: string,
   ): Promise<Person>;
-  /** Where the browser ends its session at the issuer; undefined where the issuer has no such page. */
+  /**
+   * Where the browser ends its session at the issuer; undefined where the issuer has no such page.
+   */
   logout(returnTo: string): Promise<string | undefined>;
 }
 
@@ -76,7 +82,10 @@ interface Ticket extends Wanted {
 const TIMEOUT_SECONDS = 10;
 /** Seconds by which the clocks of gateway and issuer may differ. */
 const CLOCK_TOLERANCE_SECONDS = 60;
-/** Conversations with the issuer at once: while it is slow, strangers must leave room for other pages. */
+/**
+ * Conversations with the issuer at once: while it is slow, strangers must leave room for other
+ * pages.
+ */
 const MAX_CONVERSATIONS = 4;
 /** How long what the issuer states of itself is used for the way there. */
 const METADATA_MS = 5 * 60_000;
@@ -98,7 +107,7 @@ export function companySignIn(
     | undefined;
 
   let conversations = 0;
-  /** @throws {ApiError} `overloaded` beside too many others */
+  /** @throws {ApiError} `overloaded` while too many others run */
   const conversation = async <T>(run: () => Promise<T>): Promise<T> => {
     if (conversations >= MAX_CONVERSATIONS) {
       throw new ApiError(
@@ -247,7 +256,10 @@ export function companySignIn(
   };
 }
 
-/** Runs a conversation with the issuer; its failures are errors for the person, without the issuer's text. */
+/**
+ * Runs a conversation with the issuer; its failures are errors for the person, without the issuer's
+ * text.
+ */
 async function reached<T>(issuer: string, run: () => Promise<T>): Promise<T> {
   const client = await library();
   try {
@@ -276,7 +288,10 @@ async function reached<T>(issuer: string, run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether the library's error is that of the connection, or of a page that is no reply of the protocol. */
+/**
+ * Whether the library's error is that of the connection, or of a page that is no reply of the
+ * protocol.
+ */
 function isOutage({ code }: { readonly code?: string }): boolean {
   return code === undefined || code === "OAUTH_TIMEOUT" ||
     code === "OAUTH_ABORT" ||

@@ -59,7 +59,7 @@ type Grant =
 
 /**
  * What the claims of a person permit: at most one grant for the operators' area and one for each
- * account, the wider of two. An address of mail that the issuer has not verified permits nothing.
+ * account, the wider of two. An e-mail address that the issuer has not verified permits nothing.
  */
 export function grantsOf(
   { rules }: Pick<SignInSettings, "rules">,
@@ -97,7 +97,9 @@ export function claimOf(claims: JsonObject, name: string): unknown {
   return value;
 }
 
-/** What a session proves that it rests on: it ends when the table has the row no more. */
+/**
+ * Identifies the row of the table that a session depends on: the session ends when the row is gone.
+ */
 export function ruleText(
   { issuer, client_id: clientId }: SignInSettings,
   rule: SignInRule,

@@ -23,7 +23,7 @@ export interface Visit {
   readonly formToken: string;
   /** The fields of the form; empty for GET. Its token was checked. */
   readonly form: URLSearchParams;
-  /** How much there is that an operator should look at; absent: not known now, or no operator's page. */
+  /** Number of notices for the operator; absent: not known now, or no operator's page. */
   readonly notices?: number;
   /** Why the form is shown again, with what `form` has. */
   readonly problem?: Problem;

@@ -57,7 +57,7 @@ const STREAMED_FROM = 1024 * 1024;
  * Reads a body until its model is known; all of it, unless it is long and `maySend` permits to send
  * it meanwhile.
  *
- * @param maySend whether what is unknown of a call of this model is not needed before
+ * @param maySend whether a call of this model can be sent before its whole body is known
  * @throws {ApiError} `unsupported_media`, `too_large`, `request_timeout`, or `invalid_request`
  */
 export async function readPassedBody(
@@ -111,7 +111,7 @@ const KEPT: Pick<PassedBody, "canRepeat" | "release" | "close"> = {
   close: () => Promise.resolve(),
 };
 
-/** What an endpoint takes for an amount may be in any object. */
+/** A field that an endpoint reads as an amount may be in any object. */
 const NO_KEYS: ReadonlySet<string> = new Set();
 
 /** The value at a path of a request, if no key beside it is another spelling. */

@@ -34,7 +34,7 @@ const PAUSE_MS = 100;
 export function serveSteadily(
   { listen, onListen, handle, onExhausted }: SteadyOptions,
 ): SteadyServer {
-  /** That still have requests. */
+  /** The servers that still have requests. */
   const ending = new Set<Promise<void>>();
   let isOver = false;
   const start = (

@@ -87,7 +87,10 @@ export function livePicture(
   };
 }
 
-/** How many calls are left out: for operators of all, for an account of its own; a single key has no count. */
+/**
+ * How many calls are left out: of all accounts for operators, of its own for an account; a single
+ * key gets no count.
+ */
 function leftOf(
   { total, left, data }: {
     readonly total: number;

@@ -134,7 +134,10 @@ export interface LogEntry {
   readonly cost_micro_usd?: number;
   /** True where the model's price has no rate for a part of the charge. */
   readonly unpriced?: true;
-  /** True where the upstream reported more than the call can have used; `usage` is then what was charged. */
+  /**
+   * True where the upstream reported more than the call can have used; `usage` is then what was
+   * charged.
+   */
   readonly bounded?: true;
   /**
    * Paths, in the client's format, of request fields that the upstream does not support: at most
@@ -147,7 +150,9 @@ export interface LogEntry {
   readonly code?: string;
   /** See {@linkcode RefusalReason}; absent if no limit was involved. */
   readonly why?: RefusalReason;
-  /** The cause of a refusal or failure that the operator can resolve, such as a refused certificate. */
+  /**
+   * The cause of a refusal or failure that the operator can resolve, such as a refused certificate.
+   */
   readonly note?: string;
   /** The side that caused the failure of a reserved call; absent if it did not fail. */
   readonly error_of?: "upstream" | "gateway";
@@ -180,7 +185,7 @@ export function errorText(error: unknown): string {
   return [error.name, ...calls.slice(0, 5)].join(" | ");
 }
 
-/** What befalls the process itself. */
+/** Events of the process itself. */
 type ProcessEvent = {
   /** Lines without a reader are missing at this place of the log. */
   readonly type: "log_lines_dropped";
@@ -192,7 +197,10 @@ type ProcessEvent = {
   readonly error: unknown;
 };
 
-/** The log line of an event of the store, of a credential, of a host's list, of the configuration, of exports or of the process. */
+/**
+ * The log line of an event of the store, of a credential, of a host's list, of the configuration,
+ * of exports or of the process.
+ */
 export function eventLine(
   event:
     | AccountsEvent

@@ -56,7 +56,7 @@ interface SettledCall {
   readonly error: unknown;
   /** Whether the gateway caused the error, although an upstream was being called. */
   readonly causedByGateway: boolean;
-  /** What saw the reply. */
+  /** The taps that saw the reply. */
   readonly taps: readonly { logged(): Pick<LogEntry, "stored"> }[];
   /** Unix time in milliseconds; undefined where no reply began. */
   readonly firstByteMs: number | undefined;

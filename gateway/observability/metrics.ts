@@ -1,7 +1,8 @@
 /**
  * Prometheus metrics of the gateway. All values come from the request log's entries and from the
- * current state, so log and metrics agree. Labels are routes, models, vendors and a few words of theirs, never client
- * input, and labels of their own are for so many models: that bounds the number of series and excludes secrets.
+ * current state, so log and metrics agree. Labels are routes, models, vendors and a few of their
+ * words, never client input, which excludes secrets. Only so many models have labels of their own,
+ * which bounds the number of series.
  *
  * @module
  */

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** By what series of a metric differ. */
+/** The attributes by which series of a metric differ. */
 export type Attributes = Readonly<Record<string, string | number | true>>;
 
 interface Series {

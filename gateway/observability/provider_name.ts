@@ -41,7 +41,7 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   xai: "x_ai",
 };
 
-/** @param vendor undefined: it is configured no more */
+/** @param vendor undefined: no longer configured */
 export function providerName(
   vendor: Pick<Vendor, "name" | "kind"> | undefined,
 ): string {

@@ -1,6 +1,6 @@
 /**
- * What a request asks for beside tokens at the base rates, and whether the model's card has a price for it.
- * Nothing without a price is sent to an upstream.
+ * What a request asks for beside tokens at the base rates, and whether the model's card has a price
+ * for it. Nothing without a price is sent to an upstream.
  *
  * @module
  */
@@ -31,7 +31,10 @@ import type { Gateway } from "../gateway.ts";
 import type { Candidate } from "../upstream/catalogue/model_registry.ts";
 import type { Model } from "../upstream/catalogue/catalogue.ts";
 
-/** Uses of a tool that are reserved where the request does not bound them: a vendor's own loop pauses after about as many steps. */
+/**
+ * Uses of a tool that are reserved where the request does not bound them: a vendor's own loop
+ * pauses after about as many steps.
+ */
 const USES_WITHOUT_BOUND = 10;
 
 /** The parts of a call that its prices depend on. */
@@ -126,7 +129,7 @@ const LONG_LIFE: Readonly<Record<DialectName, string>> = {
   converse: "cacheWrite1h",
   chat_completions: "cacheWrite12h",
   responses: "cacheWrite12h",
-  // It has no marks.
+  // This format has no marks.
   generate_content: "",
 };
 
@@ -140,7 +143,8 @@ function metersOf(
   const figures = new Set<string>();
   for (const { dialect: { name }, capabilities } of reached) {
     const isSame = name === dialect.name;
-    // Only the messages format leaves out marks that the model does not take when bytes pass through.
+    // Only the messages format leaves out marks that the model does not take when bytes pass
+    // through.
     const takesMarks = capabilities.cacheMarks !== "none" ||
       (isSame && name !== "messages");
     if (!isLife || (isSame && takesMarks)) figures.add(figure);

@@ -78,7 +78,7 @@ export async function countTokens(
   } finally {
     dispose();
   }
-  // Another candidate may serve the calls although those that count fail.
+  // A candidate that cannot count may still serve calls.
   if (failure === undefined || counting.length < candidates.length) {
     return inputTokens(request);
   }
@@ -95,7 +95,9 @@ function countOperation(client: ClientRequest): Operation<number> {
   };
 }
 
-/** Whether an error means that this prompt cannot be counted there, rather than that it is wrong. */
+/**
+ * Whether an error means that this prompt cannot be counted there, rather than that it is wrong.
+ */
 function isUncounted(
   { dialect, hostDialect }: Candidate,
   { details: { upstreamStatus } }: ApiError,

@@ -44,7 +44,7 @@ export class Failover {
   /** Candidates of the model, by ascending priority. */
   readonly candidates: readonly Candidate[];
   readonly #gateway: FailoverParts;
-  /** Those of the call's beginning: a changed configuration is for later calls. */
+  /** The models at the call's beginning: a changed configuration applies to later calls. */
   readonly #models: ModelRegistry;
   readonly #isStream: boolean;
   /** Candidates whose format cannot express the request. */
@@ -122,7 +122,9 @@ export class Failover {
     return this.#current.candidate;
   }
 
-  /** The call as written for {@linkcode Failover.candidate}; without its bytes once it has replied. */
+  /**
+   * The call as written for {@linkcode Failover.candidate}; without its bytes once it has replied.
+   */
   get call(): PreparedCall<Reply> {
     return this.#current;
   }
@@ -360,7 +362,7 @@ export class Failover {
  * The first candidate from `next` whose format can express the request. Adds the others to
  * `incompatible`.
  *
- * @param fits whether a call can still be made; absent: each can
+ * @param fits whether a call can still be made at a candidate; absent: at each
  * @throws {ApiError} the first candidate's refusal, if none is compatible
  */
 async function firstCompatible(

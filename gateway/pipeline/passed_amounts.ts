@@ -21,9 +21,9 @@ type Amounts = Readonly<Partial<Record<UnitMeter, number>>>;
 export interface RequestAmounts {
   /** The most that it can cause. */
   readonly most: Amounts;
-  /** No reply has more of it. */
+  /** The most that any reply has. */
   readonly bound: Amounts;
-  /** Where the reply reports nothing. */
+  /** Charged where the reply reports nothing. */
   readonly otherwise: Amounts;
   /** The meters of `otherwise` that are estimates. */
   readonly estimated: ReadonlySet<UnitMeter>;

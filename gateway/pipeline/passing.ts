@@ -50,7 +50,10 @@ interface PassedCall {
   /** As the client sent it. */
   readonly accept: string;
   readonly amounts: RequestAmounts;
-  /** Tokens of the reply that are charged at most where it reports none; 0: nothing but tokens reported is charged. */
+  /**
+   * Tokens of the reply that are charged at most where it reports none; 0: nothing but tokens
+   * reported is charged.
+   */
   readonly estimatedTokens: number;
 }
 
@@ -141,7 +144,9 @@ class Figures {
     };
   }
 
-  /** The base of an estimate: a token has at least a byte, and no more of them are reserved. */
+  /**
+   * The base of an estimate: a token has at least a byte, and the reservation is the upper limit.
+   */
   get generatedChars(): number {
     return this.#tokens?.output === undefined
       ? Math.min(this.#bytes, this.#estimatedTokens * CHARS_PER_TOKEN)
@@ -272,7 +277,7 @@ function headersOf(response: UpstreamResponse): HeaderFields {
   const disposition = response.header("content-disposition");
   return {
     "content-type": type,
-    // No browser takes it for a page.
+    // So that no browser takes the reply for a page.
     "x-content-type-options": "nosniff",
     ...(disposition === undefined
       ? {}

@@ -1,6 +1,6 @@
 /**
- * The most tokens that a call can have used, from what was sent. High enough that no honest reply reaches it:
- * `deno test -A gateway/pipeline/usage_bound_test.ts` compares it with every recording.
+ * The most tokens that a call can have used, from what was sent. High enough that no honest reply
+ * reaches it: `deno test -A gateway/pipeline/usage_bound_test.ts` compares it with every recording.
  *
  * @module
  */
@@ -9,8 +9,8 @@ import type { UsageBound } from "../accounts/ledger/usage_bound.ts";
 import type { Candidate } from "../upstream/catalogue/model_registry.ts";
 
 /**
- * Tokens that vendors add unseen, such as instructions for tools and formats; as many are allowed beyond a limit of the
- * reply, which some models overrun.
+ * Tokens that vendors add unseen, such as instructions for tools and formats; as many are allowed
+ * beyond a limit of the reply, which some models overrun.
  */
 const UNSEEN = 32_768;
 /** The longest context that vendors sell for their models; a beta may extend the catalogue's. */
@@ -36,17 +36,20 @@ const WITHOUT_TOKENS: ReadonlySet<string> = new Set([
 
 /** What a request allows its upstream to use. */
 interface Allowance {
-  /** `media`: content that is longer in tokens than in bytes; `steps`: tools that the vendor runs, and fields that are not known. */
+  /**
+   * `media`: content that is longer in tokens than in bytes; `steps`: tools that the vendor runs,
+   * and fields that are not known.
+   */
   readonly kind: "text" | "media" | "steps";
   /** The client's limit of the reply; absent: none. */
   readonly maxTokens?: number;
-  /** Answers asked for. */
+  /** Number of replies that the client asked for. */
   readonly replyCount: number;
 }
 
 /**
- * The bound of a call as a function of the candidate that replied and of the length of the body that it received: a token
- * has at least one byte. It keeps nothing of the request.
+ * The bound of a call as a function of the candidate that replied and of the length of the body
+ * that it received: a token has at least one byte. It keeps nothing of the request.
  */
 export function usageBoundOf(
   request: GenerationRequest,
@@ -60,7 +63,7 @@ export function usageBoundOf(
   return (candidate, sentBytes) => boundOf(allowance, candidate, sentBytes);
 }
 
-/** What of a candidate the bound depends on. */
+/** The parts of a candidate that the bound depends on. */
 export type BoundingCandidate =
   & Pick<Candidate, "capabilities" | "servesOneVendor">
   & { readonly model: Pick<Candidate["model"], "contextTokens"> };

@@ -85,7 +85,7 @@ function readPricing(
       draft.rate(meter, draft.amount(name, value, PER_TOKEN), condition);
       continue;
     }
-    // Every row has these, mostly with nothing in them.
+    // Every row has these fields, mostly empty or 0.
     if (value === null || Number(value) === 0) continue;
     const isBase = Object.keys(condition).length === 0;
     if (field === "request" && isBase) {

@@ -19,7 +19,9 @@ export interface Causes {
   readonly oursMissing: bigint;
   /** Lines that the file has more than once. */
   readonly doubled: bigint;
-  /** The same tokens, billed for another cache life, tier, speed or region, or with other searches. */
+  /**
+   * The same tokens, billed for another cache life, tier, speed or region, or with other searches.
+   */
   readonly billedOtherwise: bigint;
   /** The same tokens at another price. */
   readonly priceChanged: bigint;
@@ -70,7 +72,8 @@ interface Split {
  * Splits the difference of a day and model by their sums.
  *
  * @param price in micro-dollars per million tokens
- * @param otherwise what it makes, at our prices, that the file bills other lives, tiers and the like
+ * @param otherwise the part of the difference, at our prices, of other lives, tiers and the like in
+ * the file
  */
 export function splitDifference(
   ours: OwnSums,
@@ -151,8 +154,8 @@ export function splitDifference(
 }
 
 /**
- * Lines that occur more than once, as often as they fit into what the file has more than the books:
- * calls of the same size are the same lines, and no doubled ones.
+ * Lines that occur more than once, counted only as far as the file exceeds the books: calls of
+ * equal size have equal lines without being doubled.
  */
 function doubledLines(
   ours: OwnSums,

@@ -12,8 +12,8 @@ import { ApiError, invalidField } from "../../translate/model/error.ts";
 const MAX_RECORD_CHARS = 64 * 1024;
 
 /**
- * The records of a file, the first one included. The delimiter is the one of comma, semicolon and tab
- * that the first line has most of.
+ * The records of a file, the first one included. The delimiter is the one of comma, semicolon and
+ * tab that the first line has most of.
  *
  * @throws {ApiError} `invalid_request` naming the line of a malformed record; what `pieces` throws
  */
@@ -77,7 +77,10 @@ function* short(
   }
 }
 
-/** Bounds the lines: the parser's own bound does not count delimiters, so that a line of them would have cells without end. */
+/**
+ * Bounds the lines: the parser's own bound does not count delimiters, so a line of delimiters could
+ * have any number of cells.
+ */
 class LineLengths {
   #line = 1;
   #chars = 0;

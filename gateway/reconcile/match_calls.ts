@@ -1,6 +1,6 @@
 /**
- * Compares a vendor's export that has a line per call with the charges of the ledger: which call has
- * no line, which line has no call, which is there twice, which has another price.
+ * Compares a vendor's export that has a line per call with the charges of the ledger: which call
+ * has no line, which line has no call, which is there twice, which has another price.
  *
  * @module
  */
@@ -19,7 +19,10 @@ export interface Finding {
   /** The call in the ledger; absent: the ledger has none. */
   readonly requestId?: string;
   readonly tokens?: Tokens;
-  /** The properties that the line is billed by and the call is not, see `billed_as.ts`; empty for other causes. */
+  /**
+   * The properties that the line is billed by and the call is not, see `billed_as.ts`; empty for
+   * other causes.
+   */
   readonly otherwise?: readonly string[];
   /** What it adds to the difference. */
   readonly picoUsd: bigint;
@@ -40,7 +43,9 @@ interface Copy {
   readonly picoUsd: bigint;
 }
 
-/** What tokens cost when they are billed so, in 10⁻¹² dollars; what is absent is at the base rate. */
+/**
+ * What tokens cost when they are billed so, in 10⁻¹² dollars; what is absent is at the base rate.
+ */
 export type WorthOf = (tokens: Tokens, billed: BilledAs) => bigint;
 
 /**
@@ -145,7 +150,9 @@ export function matchCalls(
 /** Charges of one size among which the one that is billed like the line is looked for. */
 const MAX_LOOKED_AT = 100;
 
-/** Takes a charge of the line's size: the first that is billed as the line is, or else the first. */
+/**
+ * Takes a charge of the line's size: the first that is billed as the line is, or else the first.
+ */
 function takeFrom(
   charges: LedgerEntry[],
   billed: BilledAs,
@@ -182,7 +189,10 @@ function allowedOf({ amount }: InvoiceLine): bigint {
   return PICO_PER_MICRO + (amount?.roundedBy ?? 0n);
 }
 
-/** First copies of all lines, then second ones: a repetition is doubled only if no charge is left. */
+/**
+ * Yields the first copies of all lines, then the second ones: a repeated line counts as doubled
+ * only if no charge is left for it.
+ */
 function* copies(
   lines: readonly InvoiceLine[],
   worthOf: WorthOf,

@@ -1,5 +1,5 @@
 /**
- * In what the lines of a day and model are billed otherwise than its charges, by their sums: for files
+ * How the lines of a day and model are billed otherwise than its charges, by their sums; for files
  * without a line per call.
  *
  * @module
@@ -11,7 +11,7 @@ import type { InvoiceLine } from "./invoice.ts";
 import { NO_TOKENS } from "./invoice_values.ts";
 import type { WorthOf } from "./match_calls.ts";
 
-/** What differs, and what it makes. */
+/** What differs, and the amount that it makes. */
 export interface SumsOtherwise {
   /** At our prices, theirs minus ours, in 10⁻¹² dollars. */
   readonly picoUsd: bigint;

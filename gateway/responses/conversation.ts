@@ -28,7 +28,7 @@ import {
 /** The body of a request, parsed and as bytes. */
 type Body = Pick<JsonCall, "body" | "bytes" | "top">;
 
-/** What of a call its conversation depends on. */
+/** The parts of a call that its conversation depends on. */
 type ConversationCall =
   & Pick<GenerationCall, "dialect" | "caller" | "connection">
   & Body;
@@ -220,7 +220,7 @@ function storing(
   const { accountId, keyId, seal } = call.caller;
   const { previousId } = request;
   const own = state.inputItems(call.body);
-  // What is stored must be continuable without what the connection remembers.
+  // A stored reply must be continuable without the connection's memory.
   const input = isRemembered ? [...history, ...own] : own;
   return {
     stores: true,

@@ -25,7 +25,7 @@ export interface ReplyRow {
   readonly previous?: string;
   /** The account whose share of bytes the row counts towards. */
   readonly accountId: string;
-  /** The key whose end is the row's end. */
+  /** The row is removed when this key ends. */
   readonly keyId: string;
   /** Unix time in milliseconds. */
   readonly atMs: number;

@@ -238,7 +238,10 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
   };
 }
 
-/** Those of the account whose reply waits first: writes of other accounts need not wait for this one. */
+/**
+ * The waiting replies of the account whose reply waits first: writes of other accounts need not
+ * wait for this one.
+ */
 function ofFirstAccount(waiting: readonly Waiting[]): readonly Waiting[] {
   const accountId = waiting[0]?.row.accountId;
   return waiting.filter(({ row }) => row.accountId === accountId);

@@ -105,7 +105,7 @@ export async function countRequest(
         counted,
       );
     case "gemini": {
-      // Without the model inside, the vendor refuses everything but the contents.
+      // If the inner request names no model, the vendor accepts nothing but the contents.
       const inner = await whole(candidate.upstreamModel, {
         ...edits,
         remove: [...edits.remove ?? [], "model"],

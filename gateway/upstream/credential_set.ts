@@ -35,7 +35,7 @@ export class CredentialSet {
   readonly #sources: CredentialSources;
   readonly #onEvent: (event: CredentialEvent) => void;
   readonly #open = new Map<string, OpenCredential>();
-  /** Replaced ones that calls under way may still use. */
+  /** Replaced credentials that calls under way may still use. */
   readonly #replaced: Credential[] = [];
 
   /** Opens none yet. */

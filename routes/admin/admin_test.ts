@@ -463,46 +463,42 @@ test("without a configured token there is no admin API", async ({ call }) => {
 }, "");
 
 test("the holder of a key sees its own usage", async ({ admin }) => {
-  const server = await startTestGateway();
+  await using server = await startTestGateway();
   const gateway = { ...server.gateway, admin };
-  try {
-    const [route] = USAGE_ROUTES;
-    assert.ok(route !== undefined);
-    const url = new URL("http://gateway/v1/usage?by=model");
-    const response = toResponse(
-      await route.handle({
-        gateway,
-        request: new Request(url),
-        path: url.pathname,
-        endpoint: route.path,
-        query: url.searchParams,
-        requestId: "req_test",
-        respond: () => Promise.reject(new Error("no inner request")),
-        arrivedMs: 0,
-        facts: noFacts(),
-        parameters: {},
-      }, { kind: "key", accountId: "default", id: "key_1" }),
-    );
-    assert.deepEqual(await response.json(), {
-      object: "list",
-      data: [],
-      next: null,
-      totals: {
-        requests: 0,
-        estimated_requests: 0,
-        input_tokens: 0,
-        cache_read_tokens: 0,
-        cache_write_tokens: 0,
-        output_tokens: 0,
-        reasoning_tokens: 0,
-        micro_usd: 0,
-        estimated_micro_usd: 0,
-      },
-      figures_from: null,
-    });
-  } finally {
-    await server.close();
-  }
+  const [route] = USAGE_ROUTES;
+  assert.ok(route !== undefined);
+  const url = new URL("http://gateway/v1/usage?by=model");
+  const response = toResponse(
+    await route.handle({
+      gateway,
+      request: new Request(url),
+      path: url.pathname,
+      endpoint: route.path,
+      query: url.searchParams,
+      requestId: "req_test",
+      respond: () => Promise.reject(new Error("no inner request")),
+      arrivedMs: 0,
+      facts: noFacts(),
+      parameters: {},
+    }, { kind: "key", accountId: "default", id: "key_1" }),
+  );
+  assert.deepEqual(await response.json(), {
+    object: "list",
+    data: [],
+    next: null,
+    totals: {
+      requests: 0,
+      estimated_requests: 0,
+      input_tokens: 0,
+      cache_read_tokens: 0,
+      cache_write_tokens: 0,
+      output_tokens: 0,
+      reasoning_tokens: 0,
+      micro_usd: 0,
+      estimated_micro_usd: 0,
+    },
+    figures_from: null,
+  });
 });
 
 Deno.test("every admin operation has a description", () => {

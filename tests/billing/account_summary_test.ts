@@ -22,12 +22,8 @@ interface World {
 
 function test(name: string, run: (world: World) => Promise<void>): void {
   Deno.test(name, async () => {
-    const gateway = await startTestGateway();
-    try {
-      await run({ gateway });
-    } finally {
-      await gateway.close();
-    }
+    await using gateway = await startTestGateway();
+    await run({ gateway });
   });
 }
 

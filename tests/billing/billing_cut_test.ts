@@ -257,48 +257,40 @@ Deno.test("a call that fails before any output is in the ledger once and costs n
   }));
 
 Deno.test("an upstream that refuses the connection costs nothing", async () => {
-  const gateway = await startTestGateway();
-  try {
-    await gateway.replay.close();
-    for (const path of ["/v1/messages", "/v1/chat/completions"] as const) {
-      for (const stream of [false, true]) {
-        const pair = { path, model: "vendorb-5" };
-        const response = await gateway.post(
-          path,
-          requestBody(pair, "Hi", stream),
-        );
-        assert.equal(response.status, 502);
-        await response.text();
-        const entry = await ledgerEntryOf(gateway, requestIdOf(response));
-        assert.equal(entry.microUsd, 0);
-        assert.equal(entry.ended, "refused");
-      }
+  await using gateway = await startTestGateway();
+  await gateway.replay.close();
+  for (const path of ["/v1/messages", "/v1/chat/completions"] as const) {
+    for (const stream of [false, true]) {
+      const pair = { path, model: "vendorb-5" };
+      const response = await gateway.post(
+        path,
+        requestBody(pair, "Hi", stream),
+      );
+      assert.equal(response.status, 502);
+      await response.text();
+      const entry = await ledgerEntryOf(gateway, requestIdOf(response));
+      assert.equal(entry.microUsd, 0);
+      assert.equal(entry.ended, "refused");
     }
-    assert.deepEqual(await gateway.accounts.admin.audit(), []);
-  } finally {
-    await gateway.close();
   }
+  assert.deepEqual(await gateway.accounts.admin.audit(), []);
 });
 
 Deno.test("a request refused before its reservation is not in the ledger", async () => {
-  const gateway = await startTestGateway();
-  try {
-    for (
-      const body of [
-        "{",
-        { model: "vendorb-5" },
-        { model: "nothing", max_tokens: 1, messages: [] },
-      ]
-    ) {
-      for (const path of ["/v1/messages", "/v1/chat/completions"]) {
-        const response = await gateway.post(path, body);
-        assert.ok(response.status >= 400);
-        await response.text();
-      }
+  await using gateway = await startTestGateway();
+  for (
+    const body of [
+      "{",
+      { model: "vendorb-5" },
+      { model: "nothing", max_tokens: 1, messages: [] },
+    ]
+  ) {
+    for (const path of ["/v1/messages", "/v1/chat/completions"]) {
+      const response = await gateway.post(path, body);
+      assert.ok(response.status >= 400);
+      await response.text();
     }
-    assert.deepEqual(await chargesIn(gateway), []);
-    assert.deepEqual(gateway.replay.requestLog.entries, []);
-  } finally {
-    await gateway.close();
   }
+  assert.deepEqual(await chargesIn(gateway), []);
+  assert.deepEqual(gateway.replay.requestLog.entries, []);
 });

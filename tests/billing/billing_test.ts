@@ -72,69 +72,61 @@ Deno.test("the ledger records the usage that the reply reported, streamed and wh
   }));
 
 Deno.test("a stream without requested usage costs the same and reports none", async () => {
-  const gateway = await startTestGateway();
-  try {
-    for (const { model } of FORMAT_PAIRS.slice(3)) {
-      const response = await gateway.post("/v1/chat/completions", {
-        model,
-        stream: true,
-        messages: [{ role: "user", content: "[[fx:cache-usage]]" }],
-      });
-      assert.doesNotMatch(await response.text(), /prompt_tokens/);
-      const entry = await ledgerEntryOf(gateway, requestIdOf(response));
-      assert.equal(entry.cacheReadTokens, 2048);
-      assert.equal(entry.outputTokens, 3);
-      assert.equal(entry.estimated, false);
-    }
-  } finally {
-    await gateway.close();
+  await using gateway = await startTestGateway();
+  for (const { model } of FORMAT_PAIRS.slice(3)) {
+    const response = await gateway.post("/v1/chat/completions", {
+      model,
+      stream: true,
+      messages: [{ role: "user", content: "[[fx:cache-usage]]" }],
+    });
+    assert.doesNotMatch(await response.text(), /prompt_tokens/);
+    const entry = await ledgerEntryOf(gateway, requestIdOf(response));
+    assert.equal(entry.cacheReadTokens, 2048);
+    assert.equal(entry.outputTokens, 3);
+    assert.equal(entry.estimated, false);
   }
 });
 
 Deno.test("every model costs its own price, the same on both endpoints, streamed or not", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (const { id, price } of gateway.gateway.models.models) {
-      await t.step(id, async () => {
-        for (const fixture of ["text", "cache-usage"]) {
-          const costs = new Set<number>();
-          for (
-            const path of ["/v1/messages", "/v1/chat/completions"] as const
-          ) {
-            for (const stream of [false, true]) {
-              const response = await gateway.post(
-                path,
-                requestBody({ path, model: id }, `[[fx:${fixture}]]`, stream),
-              );
-              await response.text();
-              const entry = await ledgerEntryOf(gateway, requestIdOf(response));
-              const { input, cacheRead, cacheWrite, output } = billedUsage(
-                entry,
-              );
-              const cost = Math.ceil(
-                (input * price.input + cacheRead * price.cacheRead +
-                  cacheWrite * price.cacheWrite + output * price.output) / 1e6,
-              );
-              assert.ok(cost > 0);
-              assert.equal(entry.microUsd, -cost);
-              assert.equal(
-                entry.price,
-                `${price.input}/${price.cacheRead}/${price.cacheWrite}/${price.output}`,
-              );
-              costs.add(cost);
-            }
+  await using gateway = await startTestGateway();
+  for (const { id, price } of gateway.gateway.models.models) {
+    await t.step(id, async () => {
+      for (const fixture of ["text", "cache-usage"]) {
+        const costs = new Set<number>();
+        for (
+          const path of ["/v1/messages", "/v1/chat/completions"] as const
+        ) {
+          for (const stream of [false, true]) {
+            const response = await gateway.post(
+              path,
+              requestBody({ path, model: id }, `[[fx:${fixture}]]`, stream),
+            );
+            await response.text();
+            const entry = await ledgerEntryOf(gateway, requestIdOf(response));
+            const { input, cacheRead, cacheWrite, output } = billedUsage(
+              entry,
+            );
+            const cost = Math.ceil(
+              (input * price.input + cacheRead * price.cacheRead +
+                cacheWrite * price.cacheWrite + output * price.output) / 1e6,
+            );
+            assert.ok(cost > 0);
+            assert.equal(entry.microUsd, -cost);
+            assert.equal(
+              entry.price,
+              `${price.input}/${price.cacheRead}/${price.cacheWrite}/${price.output}`,
+            );
+            costs.add(cost);
           }
-          assert.equal(costs.size, 1, fixture);
         }
-      });
-    }
-  } finally {
-    await gateway.close();
+        assert.equal(costs.size, 1, fixture);
+      }
+    });
   }
 });
 
 Deno.test("a price from the configuration file is billed, with fractions rounded up once", async () => {
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     env: { GATEWAY_CONFIG: "prices.json" },
     configFile: JSON.stringify({
       models: {
@@ -144,19 +136,15 @@ Deno.test("a price from the configuration file is billed, with fractions rounded
       },
     }),
   });
-  try {
-    const pair = { path: "/v1/messages", model: "vendorb-5.5" } as const;
-    const response = await gateway.post(
-      pair.path,
-      requestBody(pair, "[[fx:text]]", false),
-    );
-    await response.text();
-    const entry = await ledgerEntryOf(gateway, requestIdOf(response));
-    assert.equal(entry.price, "1/0/0/1");
-    assert.equal(entry.microUsd, -1);
-  } finally {
-    await gateway.close();
-  }
+  const pair = { path: "/v1/messages", model: "vendorb-5.5" } as const;
+  const response = await gateway.post(
+    pair.path,
+    requestBody(pair, "[[fx:text]]", false),
+  );
+  await response.text();
+  const entry = await ledgerEntryOf(gateway, requestIdOf(response));
+  assert.equal(entry.price, "1/0/0/1");
+  assert.equal(entry.microUsd, -1);
 });
 
 Deno.test("a whole reply without usage is charged by estimate and marked as estimated", (t) =>
@@ -193,34 +181,30 @@ const WITHOUT_USAGE: Readonly<Record<FormatPair["upstream"], string>> = {
 };
 
 Deno.test("concurrent calls are each in the ledger once, and the balance changes by their sum", async () => {
-  const gateway = await startTestGateway();
-  try {
-    const ids = await Promise.all(
-      Array.from({ length: 60 }, async (_, index) => {
-        const pair = FORMAT_PAIRS[index % FORMAT_PAIRS.length] ??
-          FORMAT_PAIRS[0];
-        assert.ok(pair !== undefined);
-        const response = await gateway.post(
-          pair.path,
-          requestBody(pair, "[[fx:text]]", index % 2 === 0),
-        );
-        await response.text();
-        return requestIdOf(response);
-      }),
-    );
-    const charges = await chargesIn(gateway);
-    assert.deepEqual(
-      charges.map(({ requestId }) => requestId).toSorted(),
-      ids.toSorted(),
-    );
-    const account = await gateway.accounts.admin.accounts.get("default");
-    assert.equal(
-      account.balanceMicroUsd,
-      charges.reduce((sum, { microUsd }) => sum + microUsd, 0),
-    );
-    assert.equal(account.openRequests, 0);
-    assert.deepEqual(await gateway.accounts.admin.audit(), []);
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startTestGateway();
+  const ids = await Promise.all(
+    Array.from({ length: 60 }, async (_, index) => {
+      const pair = FORMAT_PAIRS[index % FORMAT_PAIRS.length] ??
+        FORMAT_PAIRS[0];
+      assert.ok(pair !== undefined);
+      const response = await gateway.post(
+        pair.path,
+        requestBody(pair, "[[fx:text]]", index % 2 === 0),
+      );
+      await response.text();
+      return requestIdOf(response);
+    }),
+  );
+  const charges = await chargesIn(gateway);
+  assert.deepEqual(
+    charges.map(({ requestId }) => requestId).toSorted(),
+    ids.toSorted(),
+  );
+  const account = await gateway.accounts.admin.accounts.get("default");
+  assert.equal(
+    account.balanceMicroUsd,
+    charges.reduce((sum, { microUsd }) => sum + microUsd, 0),
+  );
+  assert.equal(account.openRequests, 0);
+  assert.deepEqual(await gateway.accounts.admin.audit(), []);
 });

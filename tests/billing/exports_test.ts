@@ -32,91 +32,87 @@ const FORMULAS: Readonly<Record<string, string>> = {
 };
 
 Deno.test("no cell of a file runs as a formula, and numbers stay numbers", async () => {
-  const gateway = await startConsole();
-  try {
-    const { admin } = gateway.accounts;
-    await admin.accounts.create({
-      id: "acme",
-      name: "@acme",
-      billing: "postpaid",
-    });
-    const { text: key = "" } = await admin.keys.issue({
-      accountId: "acme",
-      name: "=1+1",
-    });
-    for (const user of Object.keys(FORMULAS)) {
-      const reply = await gateway.post("/v1/chat/completions", {
-        model: "vendora-opus-4-8",
-        user,
-        messages: [{ role: "user", content: "Hello" }],
-      }, { "x-api-key": key });
-      assert.equal(reply.status, 200, await reply.text());
-      const id = reply.headers.get("request-id");
-      await gateway.logEntry(({ request_id }) => request_id === id);
-    }
-    await gateway.accounts.flush();
-    // A call that is not found has the records in memory written first.
-    await assert.rejects(admin.calls.get("req_none", {}));
-    const token = await credentialOf(gateway, "manage", "acme");
-    const holder = await visit(gateway.url, "manage", token.text);
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    const read = async (reply: Promise<Response>): Promise<string> => {
-      const answer = await reply;
-      const text = await answer.text();
-      assert.equal(answer.status, 200, text);
-      return text;
-    };
-    const api = (path: string, credential: string): Promise<string> =>
-      read(
-        fetch(gateway.url + path, {
-          headers: { authorization: `Bearer ${credential}` },
-        }),
-      );
-    const users = Object.values(FORMULAS).toSorted();
-    for (
-      const [text, column] of [
-        [await read(holder.get("/console/calls.csv")), "user"],
-        [await read(holder.get("/console/ledger.csv?kind=charge")), "user"],
-        [await read(holder.get("/console/ledger.csv?format=focus")), "x_User"],
-        [await read(holder.get("/console/usage.csv?by=user")), "user"],
-        [await read(operator.get("/console/operator/calls.csv")), "user"],
-        [
-          await api("/admin/v1/ledger/export?format=csv", ADMIN_TOKEN),
-          "user",
-        ],
-        [
-          await api("/v1/account/ledger/export?format=focus", token.text),
-          "x_User",
-        ],
-      ] as const
-    ) {
-      const rows = csvRows(text);
-      assert.deepEqual(
-        [...new Set(rows.map((row) => row[column]))].toSorted(),
-        users,
-        text,
-      );
-      for (const row of rows) {
-        for (const [name, cell] of Object.entries(row)) {
-          assert.match(
-            cell,
-            /^(?![=+\-@\t\r])|^-?\d+(?:\.\d+)?$/,
-            `${name}: ${cell}`,
-          );
-        }
-        const { micro_usd: cost = row["BilledCost"] } = row;
-        assert.match(cost ?? "", /^-?\d+(?:\.\d+)?$/);
-      }
-    }
-    const keys = csvRows(await read(holder.get("/console/keys.csv")));
-    assert.deepEqual(keys.map(({ name }) => name), ["'=1+1"]);
-    const accounts = csvRows(
-      await read(operator.get("/console/operator/accounts.csv")),
-    );
-    assert.ok(accounts.some(({ name }) => name === "'@acme"));
-  } finally {
-    await gateway.close();
+  await using gateway = await startConsole();
+  const { admin } = gateway.accounts;
+  await admin.accounts.create({
+    id: "acme",
+    name: "@acme",
+    billing: "postpaid",
+  });
+  const { text: key = "" } = await admin.keys.issue({
+    accountId: "acme",
+    name: "=1+1",
+  });
+  for (const user of Object.keys(FORMULAS)) {
+    const reply = await gateway.post("/v1/chat/completions", {
+      model: "vendora-opus-4-8",
+      user,
+      messages: [{ role: "user", content: "Hello" }],
+    }, { "x-api-key": key });
+    assert.equal(reply.status, 200, await reply.text());
+    const id = reply.headers.get("request-id");
+    await gateway.logEntry(({ request_id }) => request_id === id);
   }
+  await gateway.accounts.flush();
+  // A call that is not found has the records in memory written first.
+  await assert.rejects(admin.calls.get("req_none", {}));
+  const token = await credentialOf(gateway, "manage", "acme");
+  const holder = await visit(gateway.url, "manage", token.text);
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const read = async (reply: Promise<Response>): Promise<string> => {
+    const answer = await reply;
+    const text = await answer.text();
+    assert.equal(answer.status, 200, text);
+    return text;
+  };
+  const api = (path: string, credential: string): Promise<string> =>
+    read(
+      fetch(gateway.url + path, {
+        headers: { authorization: `Bearer ${credential}` },
+      }),
+    );
+  const users = Object.values(FORMULAS).toSorted();
+  for (
+    const [text, column] of [
+      [await read(holder.get("/console/calls.csv")), "user"],
+      [await read(holder.get("/console/ledger.csv?kind=charge")), "user"],
+      [await read(holder.get("/console/ledger.csv?format=focus")), "x_User"],
+      [await read(holder.get("/console/usage.csv?by=user")), "user"],
+      [await read(operator.get("/console/operator/calls.csv")), "user"],
+      [
+        await api("/admin/v1/ledger/export?format=csv", ADMIN_TOKEN),
+        "user",
+      ],
+      [
+        await api("/v1/account/ledger/export?format=focus", token.text),
+        "x_User",
+      ],
+    ] as const
+  ) {
+    const rows = csvRows(text);
+    assert.deepEqual(
+      [...new Set(rows.map((row) => row[column]))].toSorted(),
+      users,
+      text,
+    );
+    for (const row of rows) {
+      for (const [name, cell] of Object.entries(row)) {
+        assert.match(
+          cell,
+          /^(?![=+\-@\t\r])|^-?\d+(?:\.\d+)?$/,
+          `${name}: ${cell}`,
+        );
+      }
+      const { micro_usd: cost = row["BilledCost"] } = row;
+      assert.match(cost ?? "", /^-?\d+(?:\.\d+)?$/);
+    }
+  }
+  const keys = csvRows(await read(holder.get("/console/keys.csv")));
+  assert.deepEqual(keys.map(({ name }) => name), ["'=1+1"]);
+  const accounts = csvRows(
+    await read(operator.get("/console/operator/accounts.csv")),
+  );
+  assert.ok(accounts.some(({ name }) => name === "'@acme"));
 });
 
 Deno.test("a file whose first read fails is an error with a status", async () => {

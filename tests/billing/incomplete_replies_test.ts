@@ -58,58 +58,50 @@ const CALLS = Object.entries(CLIENTS).flatMap(([path, says]) =>
 );
 
 Deno.test("an incomplete reply says so in every format, and is charged", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (const word of ["CONTINUATION", "MALFORMED_RESPONSE", "UNKNOWN_WORD"]) {
-      for (const [n, { path, stream, incomplete }] of CALLS.entries()) {
-        await t.step(`${word}: ${path}, stream ${stream}`, async () => {
-          const marker = `${word}-${n}`;
-          gateway.replay.script(marker, script(word, "As far as", stream));
-          const response = await gateway.post(
-            path,
-            request(path, marker, stream),
-          );
-          assert.equal(response.status, 200);
-          const body = await response.text();
-          assert.match(body, /As far as/);
-          assert.match(body, incomplete);
-          const logged = gateway.logged.at(-1);
-          assert.deepEqual(logged?.["usage"], CHARGED);
-          assert.equal(logged?.["cost_micro_usd"], 106);
-        });
-      }
+  await using gateway = await startTestGateway();
+  for (const word of ["CONTINUATION", "MALFORMED_RESPONSE", "UNKNOWN_WORD"]) {
+    for (const [n, { path, stream, incomplete }] of CALLS.entries()) {
+      await t.step(`${word}: ${path}, stream ${stream}`, async () => {
+        const marker = `${word}-${n}`;
+        gateway.replay.script(marker, script(word, "As far as", stream));
+        const response = await gateway.post(
+          path,
+          request(path, marker, stream),
+        );
+        assert.equal(response.status, 200);
+        const body = await response.text();
+        assert.match(body, /As far as/);
+        assert.match(body, incomplete);
+        const logged = gateway.logged.at(-1);
+        assert.deepEqual(logged?.["usage"], CHARGED);
+        assert.equal(logged?.["cost_micro_usd"], 106);
+      });
     }
-  } finally {
-    await gateway.close();
   }
 });
 
 Deno.test("a reply whose content was lost fails, and is charged where a stream had begun", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (const word of ["MALFORMED_RESPONSE", "NO_IMAGE", "IMAGE_OTHER"]) {
-      for (const [n, { path, stream, complete }] of CALLS.entries()) {
-        await t.step(`${word}: ${path}, stream ${stream}`, async () => {
-          const marker = `${word}-${n}`;
-          gateway.replay.script(marker, script(word, "", stream));
-          const response = await gateway.post(
-            path,
-            request(path, marker, stream),
-          );
-          const body = await response.text();
-          assert.match(
-            body,
-            new RegExp(`the model's answer was lost: ${word}`),
-          );
-          assert.doesNotMatch(body, complete);
-          assert.equal(response.status, stream ? 200 : 502);
-          const logged = gateway.logged.at(-1);
-          assert.deepEqual(logged?.["usage"], stream ? CHARGED : undefined);
-          assert.equal(logged?.["cost_micro_usd"], stream ? 106 : 0);
-        });
-      }
+  await using gateway = await startTestGateway();
+  for (const word of ["MALFORMED_RESPONSE", "NO_IMAGE", "IMAGE_OTHER"]) {
+    for (const [n, { path, stream, complete }] of CALLS.entries()) {
+      await t.step(`${word}: ${path}, stream ${stream}`, async () => {
+        const marker = `${word}-${n}`;
+        gateway.replay.script(marker, script(word, "", stream));
+        const response = await gateway.post(
+          path,
+          request(path, marker, stream),
+        );
+        const body = await response.text();
+        assert.match(
+          body,
+          new RegExp(`the model's answer was lost: ${word}`),
+        );
+        assert.doesNotMatch(body, complete);
+        assert.equal(response.status, stream ? 200 : 502);
+        const logged = gateway.logged.at(-1);
+        assert.deepEqual(logged?.["usage"], stream ? CHARGED : undefined);
+        assert.equal(logged?.["cost_micro_usd"], stream ? 106 : 0);
+      });
     }
-  } finally {
-    await gateway.close();
   }
 });

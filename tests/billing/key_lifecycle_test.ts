@@ -19,15 +19,11 @@ function test(
   run: (gateway: TestGateway) => Promise<void>,
 ): void {
   Deno.test(name, async () => {
-    const gateway = await startTestGateway({
+    await using gateway = await startTestGateway({
       env: { GATEWAY_ADMIN_TOKEN: TOKEN },
     });
-    try {
-      await run(gateway);
-      assert.deepEqual(await gateway.accounts.admin.audit(), []);
-    } finally {
-      await gateway.close();
-    }
+    await run(gateway);
+    assert.deepEqual(await gateway.accounts.admin.audit(), []);
   });
 }
 

@@ -3,48 +3,44 @@ import assert from "node:assert/strict";
 import { startTestGateway } from "../support/test_gateway.ts";
 
 Deno.test("the export has every line of the token's account, and no other's", async () => {
-  const gateway = await startTestGateway();
-  try {
-    const { admin } = gateway.accounts;
-    const lines = new Map<string, readonly string[]>();
-    for (const name of ["mine", "other"]) {
-      const { id } = await admin.accounts.create({ id: name });
-      const first = await admin.accounts.topUp(id, { microUsd: 5 });
-      const second = await admin.accounts.topUp(id, { microUsd: 7 });
-      lines.set(name, [first.requestId, second.requestId]);
-    }
-    const { text: token = "" } = await admin.tokens.issue({
-      accountId: "mine",
-      scope: "read",
-    });
-    const get = (query: string): Promise<Response> =>
-      fetch(`${gateway.url}/v1/account/ledger/export${query}`, {
-        headers: { authorization: `Bearer ${token}` },
-      });
-    const whole = await get("");
-    assert.equal(
-      whole.headers.get("content-type"),
-      "application/jsonl; charset=utf-8",
-    );
-    const ids = (await whole.text()).trimEnd().split("\n").map((line) => {
-      const entry: unknown = JSON.parse(line);
-      return typeof entry === "object" && entry !== null &&
-        "request_id" in entry && entry.request_id;
-    });
-    assert.deepEqual(ids, lines.get("mine"));
-    const [, second = ""] = lines.get("mine") ?? [];
-    const csv = await get(`?format=csv&request_id=${second}`);
-    assert.equal(csv.headers.get("content-type"), "text/csv; charset=utf-8");
-    const [head = "", line = "", ...rest] = (await csv.text()).trimEnd().split(
-      /\r?\n/,
-    );
-    assert.match(head, /request_id/);
-    assert.ok(line.includes(second));
-    assert.deepEqual(rest, []);
-    const refused = await get("?account=other");
-    assert.equal(refused.status, 400);
-    assert.match(await refused.text(), /account/);
-  } finally {
-    await gateway.close();
+  await using gateway = await startTestGateway();
+  const { admin } = gateway.accounts;
+  const lines = new Map<string, readonly string[]>();
+  for (const name of ["mine", "other"]) {
+    const { id } = await admin.accounts.create({ id: name });
+    const first = await admin.accounts.topUp(id, { microUsd: 5 });
+    const second = await admin.accounts.topUp(id, { microUsd: 7 });
+    lines.set(name, [first.requestId, second.requestId]);
   }
+  const { text: token = "" } = await admin.tokens.issue({
+    accountId: "mine",
+    scope: "read",
+  });
+  const get = (query: string): Promise<Response> =>
+    fetch(`${gateway.url}/v1/account/ledger/export${query}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+  const whole = await get("");
+  assert.equal(
+    whole.headers.get("content-type"),
+    "application/jsonl; charset=utf-8",
+  );
+  const ids = (await whole.text()).trimEnd().split("\n").map((line) => {
+    const entry: unknown = JSON.parse(line);
+    return typeof entry === "object" && entry !== null &&
+      "request_id" in entry && entry.request_id;
+  });
+  assert.deepEqual(ids, lines.get("mine"));
+  const [, second = ""] = lines.get("mine") ?? [];
+  const csv = await get(`?format=csv&request_id=${second}`);
+  assert.equal(csv.headers.get("content-type"), "text/csv; charset=utf-8");
+  const [head = "", line = "", ...rest] = (await csv.text()).trimEnd().split(
+    /\r?\n/,
+  );
+  assert.match(head, /request_id/);
+  assert.ok(line.includes(second));
+  assert.deepEqual(rest, []);
+  const refused = await get("?account=other");
+  assert.equal(refused.status, 400);
+  assert.match(await refused.text(), /account/);
 });

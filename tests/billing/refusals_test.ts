@@ -21,13 +21,9 @@ function test(
   run: (gateway: TestGateway) => Promise<void>,
 ): void {
   Deno.test(name, async () => {
-    const gateway = await startTestGateway();
-    try {
-      await run(gateway);
-      assert.deepEqual(await gateway.accounts.admin.audit(), []);
-    } finally {
-      await gateway.close();
-    }
+    await using gateway = await startTestGateway();
+    await run(gateway);
+    assert.deepEqual(await gateway.accounts.admin.audit(), []);
   });
 }
 

@@ -99,22 +99,18 @@ Deno.test("calls of tools, and a turn after them", (t) =>
   }));
 
 Deno.test("previousResponseId continues a reply", async () => {
-  const gateway = await startTestGateway();
-  try {
-    const { openai } = sdk(gateway.url);
-    const model = openai(FAMILIES[0] ?? "");
-    const first = await generateText({ model, prompt: "my name is Ada" });
-    const previousResponseId = String(
-      first.providerMetadata?.["openai"]?.["responseId"],
-    );
-    await generateText({
-      model,
-      prompt: "[[fx:text#continued]]",
-      providerOptions: { openai: { previousResponseId } },
-    });
-    const { json } = await gateway.replay.requestLog.waitForNonce("continued");
-    assert.match(JSON.stringify(json), /my name is Ada/);
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startTestGateway();
+  const { openai } = sdk(gateway.url);
+  const model = openai(FAMILIES[0] ?? "");
+  const first = await generateText({ model, prompt: "my name is Ada" });
+  const previousResponseId = String(
+    first.providerMetadata?.["openai"]?.["responseId"],
+  );
+  await generateText({
+    model,
+    prompt: "[[fx:text#continued]]",
+    providerOptions: { openai: { previousResponseId } },
+  });
+  const { json } = await gateway.replay.requestLog.waitForNonce("continued");
+  assert.match(JSON.stringify(json), /my name is Ada/);
 });

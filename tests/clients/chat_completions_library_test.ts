@@ -272,19 +272,15 @@ Deno.test("aborting closes the upstream's connection in every phase", (t) =>
     )));
 
 Deno.test("the model list", async () => {
-  const gateway = await startTestGateway();
-  try {
-    const ids: string[] = [];
-    for await (const model of client(gateway.url).models.list()) {
-      ids.push(model.id);
-    }
-    assert.equal(ids.length, 10);
-    const id = "vendora-sonnet-4-6 (context-1m beta)";
-    assert.equal(
-      (await client(gateway.url).models.retrieve(id)).owned_by,
-      "vendora",
-    );
-  } finally {
-    await gateway.close();
+  await using gateway = await startTestGateway();
+  const ids: string[] = [];
+  for await (const model of client(gateway.url).models.list()) {
+    ids.push(model.id);
   }
+  assert.equal(ids.length, 10);
+  const id = "vendora-sonnet-4-6 (context-1m beta)";
+  assert.equal(
+    (await client(gateway.url).models.retrieve(id)).owned_by,
+    "vendora",
+  );
 });

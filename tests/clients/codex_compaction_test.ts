@@ -134,12 +134,8 @@ for (const [name, run] of Object.entries(TESTS)) {
       : name,
     ignore: CODEX === undefined,
     async fn() {
-      const gateway = await startTestGateway();
-      try {
-        await run(CODEX ?? "", gateway);
-      } finally {
-        await gateway.close();
-      }
+      await using gateway = await startTestGateway();
+      await run(CODEX ?? "", gateway);
     },
   });
 }

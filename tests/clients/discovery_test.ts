@@ -27,45 +27,41 @@ Deno.test("the documented aliases are what a coding agent's discovery keeps, and
   const configFile = await documentedAliases();
   const aliases = Object.keys(objectOr(JSON.parse(configFile).models));
   assert.equal(aliases.length, 2);
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     env: { GATEWAY_CONFIG: "gateway.json" },
     configFile,
   });
-  try {
-    for (const headers of CREDENTIALS) {
-      const reply = await fetch(`${gateway.url}/v1/models?limit=1000`, {
-        headers: {
-          ...headers,
-          "anthropic-version": "2023-06-01",
-          "user-agent": "claude-code/2.1.330",
-        },
-        redirect: "error",
-      });
-      assert.equal(reply.status, 200);
-      const { data, has_more } = objectOr(await reply.json());
-      assert.equal(has_more, false);
-      const kept = arrayOr(data).map(objectOr).filter(({ id }) =>
-        /^(?:claude|anthropic)/.test(String(id))
-      );
-      assert.deepEqual(kept.map(({ id }) => id).toSorted(), aliases.toSorted());
-      for (const { display_name } of kept) {
-        assert.equal(typeof display_name, "string");
-      }
+  for (const headers of CREDENTIALS) {
+    const reply = await fetch(`${gateway.url}/v1/models?limit=1000`, {
+      headers: {
+        ...headers,
+        "anthropic-version": "2023-06-01",
+        "user-agent": "claude-code/2.1.330",
+      },
+      redirect: "error",
+    });
+    assert.equal(reply.status, 200);
+    const { data, has_more } = objectOr(await reply.json());
+    assert.equal(has_more, false);
+    const kept = arrayOr(data).map(objectOr).filter(({ id }) =>
+      /^(?:claude|anthropic)/.test(String(id))
+    );
+    assert.deepEqual(kept.map(({ id }) => id).toSorted(), aliases.toSorted());
+    for (const { display_name } of kept) {
+      assert.equal(typeof display_name, "string");
     }
-    for (const model of aliases) {
-      const reply = await gateway.post("/v1/messages?beta=true", {
-        model,
-        max_tokens: 100,
-        messages: [{ role: "user", content: "Hi" }],
-      }, {
-        "x-claude-code-session-id": "s-1",
-        "x-claude-code-agent-id": "a-1",
-        "x-claude-code-parent-agent-id": "a-0",
-      });
-      assert.equal(reply.status, 200);
-      assert.equal(objectOr(await reply.json())["model"], model);
-    }
-  } finally {
-    await gateway.close();
+  }
+  for (const model of aliases) {
+    const reply = await gateway.post("/v1/messages?beta=true", {
+      model,
+      max_tokens: 100,
+      messages: [{ role: "user", content: "Hi" }],
+    }, {
+      "x-claude-code-session-id": "s-1",
+      "x-claude-code-agent-id": "a-1",
+      "x-claude-code-parent-agent-id": "a-0",
+    });
+    assert.equal(reply.status, 200);
+    assert.equal(objectOr(await reply.json())["model"], model);
   }
 });

@@ -54,20 +54,16 @@ const CONFIG = JSON.stringify({
 async function withGateway(
   run: (client: OpenAI, server: TestGateway) => Promise<void>,
 ): Promise<void> {
-  const server = await startTestGateway({
+  await using server = await startTestGateway({
     env: { GATEWAY_CONFIG: "models.json" },
     configFile: CONFIG,
   });
-  try {
-    const client = new OpenAI({
-      apiKey: TEST_KEY,
-      baseURL: `${server.url}/v1`,
-      maxRetries: 0,
-    });
-    await run(client, server);
-  } finally {
-    await server.close();
-  }
+  const client = new OpenAI({
+    apiKey: TEST_KEY,
+    baseURL: `${server.url}/v1`,
+    maxRetries: 0,
+  });
+  await run(client, server);
 }
 
 for (const model of ["embed-chat", "embed-generate"]) {

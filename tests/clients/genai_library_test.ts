@@ -33,44 +33,40 @@ async function results(url: string, model: string) {
 const TEXT = "Hello! The quick brown fox jumps over the lazy dog.";
 
 Deno.test("@google/genai works with models of every family", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (const model of FAMILIES) {
-      await t.step(model, async () => {
-        const got = await results(gateway.url, model);
-        assert.equal(got.text, TEXT);
-        assert.equal(got.finish, "STOP");
-        assert.equal(got.version, model);
-        assert.ok(got.usage.promptTokenCount > 0);
-        assert.equal(
-          got.usage.totalTokenCount,
-          got.usage.promptTokenCount + got.usage.candidatesTokenCount,
-        );
-        assert.equal(got.streamed, TEXT);
-        const [call, ...others] = got.calls;
-        assert.deepEqual(others, []);
-        assert.equal(call.name, "get_weather");
-        assert.deepEqual(call.args, { city: "Paris", days: 3 });
-        assert.equal(got.answer, TEXT);
-        assert.ok(got.turns.includes("model"));
-        assert.deepEqual(got.forced, [{
-          name: "get_weather",
-          keys: ["city", "days"],
-        }]);
-        assert.equal(typeof got.structured.city, "string");
-        assert.equal(typeof got.structured.days, "number");
-        assert.equal(got.seen, TEXT);
-        assert.equal(got.thoughts, "The user asks for 6 × 7.");
-        assert.equal(got.afterThoughts, "6 × 7 is 42.");
-        assert.ok(got.count > 0);
-        assert.ok(got.models.length > 4);
-        assert.ok(got.models.includes(`models/${model}`));
-        assert.equal(got.model, `models/${model}`);
-        assert.deepEqual(got.unknown, ["ApiError", 404, "NOT_FOUND"]);
-        assert.deepEqual(got.invalid, ["ApiError", 400, "INVALID_ARGUMENT"]);
-      });
-    }
-  } finally {
-    await gateway.close();
+  await using gateway = await startTestGateway();
+  for (const model of FAMILIES) {
+    await t.step(model, async () => {
+      const got = await results(gateway.url, model);
+      assert.equal(got.text, TEXT);
+      assert.equal(got.finish, "STOP");
+      assert.equal(got.version, model);
+      assert.ok(got.usage.promptTokenCount > 0);
+      assert.equal(
+        got.usage.totalTokenCount,
+        got.usage.promptTokenCount + got.usage.candidatesTokenCount,
+      );
+      assert.equal(got.streamed, TEXT);
+      const [call, ...others] = got.calls;
+      assert.deepEqual(others, []);
+      assert.equal(call.name, "get_weather");
+      assert.deepEqual(call.args, { city: "Paris", days: 3 });
+      assert.equal(got.answer, TEXT);
+      assert.ok(got.turns.includes("model"));
+      assert.deepEqual(got.forced, [{
+        name: "get_weather",
+        keys: ["city", "days"],
+      }]);
+      assert.equal(typeof got.structured.city, "string");
+      assert.equal(typeof got.structured.days, "number");
+      assert.equal(got.seen, TEXT);
+      assert.equal(got.thoughts, "The user asks for 6 × 7.");
+      assert.equal(got.afterThoughts, "6 × 7 is 42.");
+      assert.ok(got.count > 0);
+      assert.ok(got.models.length > 4);
+      assert.ok(got.models.includes(`models/${model}`));
+      assert.equal(got.model, `models/${model}`);
+      assert.deepEqual(got.unknown, ["ApiError", 404, "NOT_FOUND"]);
+      assert.deepEqual(got.invalid, ["ApiError", 400, "INVALID_ARGUMENT"]);
+    });
   }
 });

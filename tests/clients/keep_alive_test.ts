@@ -89,29 +89,25 @@ function counting(enough: () => void): Fetch {
 
 for (const [library, streamed] of Object.entries(LIBRARIES)) {
   Deno.test(`${library} survives keep-alive frames in a stream`, async (t) => {
-    const gateway = await startTestGateway({
+    await using gateway = await startTestGateway({
       env: { GATEWAY_PING_SECONDS: "0.01" },
     });
-    try {
-      for (const model of FAMILIES) {
-        await t.step(model, async () => {
-          const gate = crypto.randomUUID();
-          let isEnough = false;
-          const connection = {
-            baseURL: `${gateway.url}/v1`,
-            apiKey: TEST_KEY,
-            fetch: counting(() => {
-              isEnough = true;
-              gateway.replay.openGate(gate);
-            }),
-          };
-          const input = `[[fx:text?gate=${gate}&at=1]]`;
-          assert.equal(await streamed(connection, model, input), TEXT);
-          assert.ok(isEnough);
-        });
-      }
-    } finally {
-      await gateway.close();
+    for (const model of FAMILIES) {
+      await t.step(model, async () => {
+        const gate = crypto.randomUUID();
+        let isEnough = false;
+        const connection = {
+          baseURL: `${gateway.url}/v1`,
+          apiKey: TEST_KEY,
+          fetch: counting(() => {
+            isEnough = true;
+            gateway.replay.openGate(gate);
+          }),
+        };
+        const input = `[[fx:text?gate=${gate}&at=1]]`;
+        assert.equal(await streamed(connection, model, input), TEXT);
+        assert.ok(isEnough);
+      });
     }
   });
 }

@@ -224,26 +224,22 @@ Deno.test("aborting closes the upstream's connection in every phase", (t) =>
     )));
 
 Deno.test("models and token counts", async () => {
-  const gateway = await startTestGateway();
-  try {
-    const library = client(gateway.url);
-    const ids: string[] = [];
-    for await (const model of library.models.list({ limit: 3 })) {
-      ids.push(model.id);
-    }
-    assert.equal(ids.length, 10);
-    assert.equal(
-      (await library.models.retrieve("vendorb-5")).display_name,
-      "Vendor B 5",
-    );
-    for (const model of FAMILIES) {
-      const counted = await library.messages.countTokens({
-        model,
-        messages: [{ role: "user", content: "Hello there" }],
-      });
-      assert.ok(counted.input_tokens > 0, model);
-    }
-  } finally {
-    await gateway.close();
+  await using gateway = await startTestGateway();
+  const library = client(gateway.url);
+  const ids: string[] = [];
+  for await (const model of library.models.list({ limit: 3 })) {
+    ids.push(model.id);
+  }
+  assert.equal(ids.length, 10);
+  assert.equal(
+    (await library.models.retrieve("vendorb-5")).display_name,
+    "Vendor B 5",
+  );
+  for (const model of FAMILIES) {
+    const counted = await library.messages.countTokens({
+      model,
+      messages: [{ role: "user", content: "Hello there" }],
+    });
+    assert.ok(counted.input_tokens > 0, model);
   }
 });

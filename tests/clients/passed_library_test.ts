@@ -24,20 +24,16 @@ async function isEstimated(server: TestGateway): Promise<boolean | undefined> {
 async function withGateway(
   run: (client: OpenAI, server: TestGateway) => Promise<void>,
 ): Promise<void> {
-  const server = await startTestGateway({
+  await using server = await startTestGateway({
     env: { GATEWAY_CONFIG: "models.json" },
     configFile: EXAMPLE,
   });
-  try {
-    const client = new OpenAI({
-      apiKey: TEST_KEY,
-      baseURL: `${server.url}/v1`,
-      maxRetries: 0,
-    });
-    await run(client, server);
-  } finally {
-    await server.close();
-  }
+  const client = new OpenAI({
+    apiKey: TEST_KEY,
+    baseURL: `${server.url}/v1`,
+    maxRetries: 0,
+  });
+  await run(client, server);
 }
 
 const SOUND = new File([new Uint8Array(40_000).fill(7)], "a.wav", {

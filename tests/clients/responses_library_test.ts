@@ -240,7 +240,7 @@ Deno.test("aborting closes the upstream's connection in every phase", (t) =>
     )));
 
 Deno.test("a dropped field is named, and refused if the client requests that", async (t) => {
-  const gateway = await startTestGateway();
+  await using gateway = await startTestGateway();
   const ask = (model: string, headers: Record<string, string>) =>
     gateway.post("/v1/responses", {
       model,
@@ -250,45 +250,37 @@ Deno.test("a dropped field is named, and refused if the client requests that", a
       include: ["reasoning.encrypted_content"],
       prompt_cache_key: "k",
     }, headers);
-  try {
-    for (const model of FAMILIES) {
-      await t.step(model, async () => {
-        const dropped = await ask(model, {});
-        await dropped.body?.cancel();
-        assert.equal(dropped.headers.get("x-gateway-dropped"), "tools[1]");
-        const strict = await ask(model, { "x-gateway-strict": "true" });
-        assert.equal(strict.status, 400);
-        assert.equal((await strict.json()).error.param, "tools[1]");
-      });
-    }
-  } finally {
-    await gateway.close();
+  for (const model of FAMILIES) {
+    await t.step(model, async () => {
+      const dropped = await ask(model, {});
+      await dropped.body?.cancel();
+      assert.equal(dropped.headers.get("x-gateway-dropped"), "tools[1]");
+      const strict = await ask(model, { "x-gateway-strict": "true" });
+      assert.equal(strict.status, 400);
+      assert.equal((await strict.json()).error.param, "tools[1]");
+    });
   }
 });
 
 Deno.test("the endpoint refuses unsupported features in its own format", async () => {
-  const gateway = await startTestGateway();
+  await using gateway = await startTestGateway();
   const [model] = FAMILIES;
-  try {
-    const rows: readonly (readonly [object, number, string | null])[] = [
-      [{ previous_response_id: "resp_1" }, 400, "previous_response_id"],
-      [{ background: true }, 400, "background"],
-      [{ conversation: "c" }, 400, "conversation"],
-      [{ prompt: { id: "p" } }, 400, "prompt"],
-      [{ input: [{ type: "item_reference", id: "x" }] }, 400, "input[0]"],
-      [{ tools: [{ type: "web_search" }] }, 400, "tools[0]"],
-      [{ model: "unknown-1" }, 404, "model"],
-    ];
-    for (const [over, status, param] of rows) {
-      const response = await gateway.post("/v1/responses", {
-        model,
-        input: "Hi",
-        ...over,
-      });
-      assert.equal(response.status, status);
-      assert.equal((await response.json()).error.param, param);
-    }
-  } finally {
-    await gateway.close();
+  const rows: readonly (readonly [object, number, string | null])[] = [
+    [{ previous_response_id: "resp_1" }, 400, "previous_response_id"],
+    [{ background: true }, 400, "background"],
+    [{ conversation: "c" }, 400, "conversation"],
+    [{ prompt: { id: "p" } }, 400, "prompt"],
+    [{ input: [{ type: "item_reference", id: "x" }] }, 400, "input[0]"],
+    [{ tools: [{ type: "web_search" }] }, 400, "tools[0]"],
+    [{ model: "unknown-1" }, 404, "model"],
+  ];
+  for (const [over, status, param] of rows) {
+    const response = await gateway.post("/v1/responses", {
+      model,
+      input: "Hi",
+      ...over,
+    });
+    assert.equal(response.status, status);
+    assert.equal((await response.json()).error.param, param);
   }
 });

@@ -48,12 +48,8 @@ function isElsewhere(name: string): boolean {
 async function withGateway(
   run: (gateway: TestGateway) => Promise<void>,
 ): Promise<void> {
-  const gateway = await startTestGateway();
-  try {
-    await run(gateway);
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startTestGateway();
+  await run(gateway);
 }
 
 let scripts = 0;

@@ -71,12 +71,8 @@ const browserTest = (
     name,
     ignore: CHROMIUM === undefined,
     async fn() {
-      const gateway = await startConsole();
-      try {
-        await withBrowser((browser) => run(browser, gateway));
-      } finally {
-        await gateway.close();
-      }
+      await using gateway = await startConsole();
+      await withBrowser((browser) => run(browser, gateway));
     },
   });
 

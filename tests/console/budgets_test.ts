@@ -69,134 +69,122 @@ function leaves(
 }
 
 Deno.test("whatever GET /v1/account knows, the Overview shows", async () => {
-  const gateway = await startConsole();
-  try {
-    const { key } = await customer(gateway, PLAN, KEY);
-    await call(gateway, key);
-    const visitor = await visit(gateway.url, "key", key);
-    const json = async (): Promise<JsonObject> =>
-      await (await fetch(`${gateway.url}/v1/account`, {
-        headers: { "x-api-key": key },
-      })).json();
-    const before = await json();
-    const html = await bodyOf(visitor, "/console/");
-    const after = leaves(await json());
-    let compared = 0;
-    for (const [path, value] of leaves(before)) {
-      // What leaked from a minute, and what moves with the pace, between the two readings.
-      if (after.every(([name, other]) => name !== path || other !== value)) {
-        continue;
-      }
-      if (path === ".object" || path === ".first_limit") continue;
-      if (path === ".first_limit_at" && value === null) continue;
-      // The account has a value for every field: without one nothing would compare it.
-      assert.ok(typeof value === "number" || typeof value === "string", path);
-      const isShown = typeof value === "number"
-        ? html.includes(`<data value="${value}">`)
-        : html.includes(`datetime="${value}"`) ||
-          html.includes(String(value));
-      assert.ok(isShown, `${path} ${value} is not on the page`);
-      compared++;
+  await using gateway = await startConsole();
+  const { key } = await customer(gateway, PLAN, KEY);
+  await call(gateway, key);
+  const visitor = await visit(gateway.url, "key", key);
+  const json = async (): Promise<JsonObject> =>
+    await (await fetch(`${gateway.url}/v1/account`, {
+      headers: { "x-api-key": key },
+    })).json();
+  const before = await json();
+  const html = await bodyOf(visitor, "/console/");
+  const after = leaves(await json());
+  let compared = 0;
+  for (const [path, value] of leaves(before)) {
+    // What leaked from a minute, and what moves with the pace, between the two readings.
+    if (after.every(([name, other]) => name !== path || other !== value)) {
+      continue;
     }
-    assert.ok(compared > 40, `only ${compared} values`);
-  } finally {
-    await gateway.close();
+    if (path === ".object" || path === ".first_limit") continue;
+    if (path === ".first_limit_at" && value === null) continue;
+    // The account has a value for every field: without one nothing would compare it.
+    assert.ok(typeof value === "number" || typeof value === "string", path);
+    const isShown = typeof value === "number"
+      ? html.includes(`<data value="${value}">`)
+      : html.includes(`datetime="${value}"`) ||
+        html.includes(String(value));
+    assert.ok(isShown, `${path} ${value} is not on the page`);
+    compared++;
   }
+  assert.ok(compared > 40, `only ${compared} values`);
 });
 
 Deno.test("a limit of every kind has its meter on every page of its owner", async () => {
-  const gateway = await startConsole();
-  try {
-    const { key, keyId } = await customer(gateway, PLAN, KEY);
-    await call(gateway, key);
-    const { text: token } = await credentialOf(gateway, "read", "acme");
-    const ofKey = await visit(gateway.url, "key", key);
-    const ofAccount = await visit(gateway.url, "read", token);
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    const codes = [
-      "concurrent_requests",
-      "requests_per_minute",
-      "tokens_per_minute",
-      ...["spending", "tokens"].flatMap((unit) =>
-        ["day", "week", "month"].map((window) => `${unit}_per_${window}`)
-      ),
-    ] as const;
-    assert.equal(codes.length, LIMIT_NAMES.length);
-    for (
-      const [visitor, path, holders] of [
-        [ofKey, "/console/", ["", "key_"]],
-        [ofAccount, "/console/", [""]],
-        [ofAccount, "/console/keys", ["key_"]],
-        [ofAccount, `/console/keys/${keyId}`, ["key_"]],
-        [operator, "/console/operator/keys", ["key_"]],
-        [operator, `/console/operator/keys/${keyId}`, ["key_"]],
-        [operator, "/console/operator/accounts/acme", [""]],
-      ] as const
-    ) {
-      const html = (await bodyOf(visitor, path)).replaceAll("&#39;", "'");
-      for (const holder of holders) {
-        for (const code of codes) {
-          const name = limitWords(
-            `${holder}${code}` as Parameters<typeof limitWords>[0],
-          );
-          assert.ok(
-            html.includes(`aria-label="Of ${name}: `),
-            `${path}: no meter of ${name}`,
-          );
-        }
+  await using gateway = await startConsole();
+  const { key, keyId } = await customer(gateway, PLAN, KEY);
+  await call(gateway, key);
+  const { text: token } = await credentialOf(gateway, "read", "acme");
+  const ofKey = await visit(gateway.url, "key", key);
+  const ofAccount = await visit(gateway.url, "read", token);
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const codes = [
+    "concurrent_requests",
+    "requests_per_minute",
+    "tokens_per_minute",
+    ...["spending", "tokens"].flatMap((unit) =>
+      ["day", "week", "month"].map((window) => `${unit}_per_${window}`)
+    ),
+  ] as const;
+  assert.equal(codes.length, LIMIT_NAMES.length);
+  for (
+    const [visitor, path, holders] of [
+      [ofKey, "/console/", ["", "key_"]],
+      [ofAccount, "/console/", [""]],
+      [ofAccount, "/console/keys", ["key_"]],
+      [ofAccount, `/console/keys/${keyId}`, ["key_"]],
+      [operator, "/console/operator/keys", ["key_"]],
+      [operator, `/console/operator/keys/${keyId}`, ["key_"]],
+      [operator, "/console/operator/accounts/acme", [""]],
+    ] as const
+  ) {
+    const html = (await bodyOf(visitor, path)).replaceAll("&#39;", "'");
+    for (const holder of holders) {
+      for (const code of codes) {
+        const name = limitWords(
+          `${holder}${code}` as Parameters<typeof limitWords>[0],
+        );
+        assert.ok(
+          html.includes(`aria-label="Of ${name}: `),
+          `${path}: no meter of ${name}`,
+        );
       }
     }
-  } finally {
-    await gateway.close();
   }
 });
 
 Deno.test("a limit that stops calls is red, with the time at which it opens, also for operators", async () => {
-  const gateway = await startConsole();
-  try {
-    // The cost of the call is above both: the key's month opens after the account's day.
-    const { key, keyId } = await customer(
-      gateway,
-      { spendPerDayMicroUsd: 1_000_000 },
-      {},
-    );
-    await call(gateway, key);
-    const { admin } = gateway.accounts;
-    await admin.plans.update("team", { spendPerDayMicroUsd: 1 });
-    await admin.keys.update(keyId, { spendPerMonthMicroUsd: 2 });
-    const refused = await call(gateway, key);
-    assert.equal(refused.status, 429);
-    const now = new Date();
-    const opens = new Date(
-      Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1),
-    ).toISOString();
-    const ofKey = await visit(gateway.url, "key", key);
-    const { text: token } = await credentialOf(gateway, "read", "acme");
-    const ofAccount = await visit(gateway.url, "read", token);
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    const overview = await bodyOf(ofKey, "/console/");
+  await using gateway = await startConsole();
+  // The cost of the call is above both: the key's month opens after the account's day.
+  const { key, keyId } = await customer(
+    gateway,
+    { spendPerDayMicroUsd: 1_000_000 },
+    {},
+  );
+  await call(gateway, key);
+  const { admin } = gateway.accounts;
+  await admin.plans.update("team", { spendPerDayMicroUsd: 1 });
+  await admin.keys.update(keyId, { spendPerMonthMicroUsd: 2 });
+  const refused = await call(gateway, key);
+  assert.equal(refused.status, 429);
+  const now = new Date();
+  const opens = new Date(
+    Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1),
+  ).toISOString();
+  const ofKey = await visit(gateway.url, "key", key);
+  const { text: token } = await credentialOf(gateway, "read", "acme");
+  const ofAccount = await visit(gateway.url, "read", token);
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const overview = await bodyOf(ofKey, "/console/");
+  assert.match(
+    overview,
+    new RegExp(
+      `Stops you now: this key(?:'|&#39;)s monthly budget; it opens at <time datetime="${opens}"`,
+    ),
+  );
+  for (
+    const [visitor, path] of [
+      [ofKey, "/console/"],
+      [ofAccount, "/console/keys"],
+      [operator, "/console/operator/"],
+    ] as const
+  ) {
+    const html = await bodyOf(visitor, path);
+    assert.match(html, /<rect class="full"/, path);
     assert.match(
-      overview,
-      new RegExp(
-        `Stops you now: this key(?:'|&#39;)s monthly budget; it opens at <time datetime="${opens}"`,
-      ),
+      html,
+      new RegExp(`stops calls</span> it opens at <time datetime="${opens}"`),
+      path,
     );
-    for (
-      const [visitor, path] of [
-        [ofKey, "/console/"],
-        [ofAccount, "/console/keys"],
-        [operator, "/console/operator/"],
-      ] as const
-    ) {
-      const html = await bodyOf(visitor, path);
-      assert.match(html, /<rect class="full"/, path);
-      assert.match(
-        html,
-        new RegExp(`stops calls</span> it opens at <time datetime="${opens}"`),
-        path,
-      );
-    }
-  } finally {
-    await gateway.close();
   }
 });

@@ -33,94 +33,90 @@ const SECRET =
   /(?:sk|at|code)-[0-9A-Za-z]{20}|whsec_[\w+/=]{8}|secret-path|console=/;
 
 Deno.test("every route that changes something is recorded with who, when, before and after", async (t) => {
-  const gateway = await startConsole();
-  try {
-    const { admin } = gateway.accounts;
-    const routes = ALL_ROUTES.filter(({ method }) => method !== "GET");
-    for (const [at, { method, path, access }] of routes.entries()) {
-      const name = `${method} ${path}`;
-      const step = STEPS[name];
-      assert.ok(step !== undefined, `${name} is not in the table`);
-      if (typeof step === "string") continue;
-      await t.step(name, async () => {
-        const account = `account-${at}`;
-        const plan = `plan-${at}`;
-        await admin.plans.create({ id: plan });
-        await admin.accounts.create({ id: account });
-        const world: World = {
-          gateway,
-          account,
-          plan,
-          key: await credentialOf(gateway, "key", account),
-          token: await credentialOf(gateway, "read", account),
-        };
-        const { by = "operator", has, actions } = step;
-        const credential = by === "key"
-          ? world.key
-          : await credentialOf(gateway, by, account);
-        const isDoor = path.endsWith("/sign-in");
-        const visitor = access === "page" && !isDoor
-          ? await visit(gateway.url, by, credential.text)
-          : undefined;
-        const id = await (step.id ?? (() => account))(world);
-        const body = await (step.body ?? (() => ({})))(world);
-        const address = path.replace(":id", id);
-        const [last] = await newest(gateway);
-        const fields = Object.fromEntries(
-          Object.entries(body).map(([field, value]) => [field, String(value)]),
-        );
-        const reply = isDoor
-          ? await signIn(gateway.url, by, fields["credential"] ?? "")
-          : visitor !== undefined
-          ? await visitor.post(address, fields)
-          : await fetch(`${gateway.url}${address}`, {
-            method,
-            headers: {
-              authorization: `Bearer ${credential.text}`,
-              "content-type": "application/json",
-              // Some changes need one.
-              "idempotency-key": crypto.randomUUID(),
-            },
-            body: JSON.stringify(body),
-          });
-        const text = await reply.text();
-        assert.ok(reply.status < 400, `${reply.status}: ${text}`);
-        const made = (await newest(gateway))
-          .filter((change) => change.id > (last?.id ?? "")).toReversed();
-        assert.deepEqual(made.map(({ action }) => action), actions);
-        for (const change of made) {
-          assert.equal(change.actorKind, by);
-          assert.equal(
-            change.actorId,
-            by === "operator" ? undefined : credential.id,
-          );
-          assert.equal(change.via, access === "page" ? "page" : "api");
-          assert.equal(change.requestId, reply.headers.get("request-id"));
-          assert.equal(
-            change.session !== undefined,
-            access === "page",
-            "session",
-          );
-          assert.ok(Math.abs(change.atMs - Date.now()) < 60_000);
-          assert.notEqual(change.target, "");
-          if (by !== "operator") assert.equal(change.accountId, account);
-          assert.doesNotMatch(JSON.stringify(change), SECRET);
-        }
-        const [first] = made;
-        assert.deepEqual(
-          BOTH.filter((side) => Object.keys(first?.[side] ?? {}).length > 0),
-          has,
-        );
-      });
-    }
-    for (const name of Object.keys(STEPS)) {
-      assert.ok(
-        routes.some(({ method, path }) => `${method} ${path}` === name),
-        `there is no route ${name}`,
+  await using gateway = await startConsole();
+  const { admin } = gateway.accounts;
+  const routes = ALL_ROUTES.filter(({ method }) => method !== "GET");
+  for (const [at, { method, path, access }] of routes.entries()) {
+    const name = `${method} ${path}`;
+    const step = STEPS[name];
+    assert.ok(step !== undefined, `${name} is not in the table`);
+    if (typeof step === "string") continue;
+    await t.step(name, async () => {
+      const account = `account-${at}`;
+      const plan = `plan-${at}`;
+      await admin.plans.create({ id: plan });
+      await admin.accounts.create({ id: account });
+      const world: World = {
+        gateway,
+        account,
+        plan,
+        key: await credentialOf(gateway, "key", account),
+        token: await credentialOf(gateway, "read", account),
+      };
+      const { by = "operator", has, actions } = step;
+      const credential = by === "key"
+        ? world.key
+        : await credentialOf(gateway, by, account);
+      const isDoor = path.endsWith("/sign-in");
+      const visitor = access === "page" && !isDoor
+        ? await visit(gateway.url, by, credential.text)
+        : undefined;
+      const id = await (step.id ?? (() => account))(world);
+      const body = await (step.body ?? (() => ({})))(world);
+      const address = path.replace(":id", id);
+      const [last] = await newest(gateway);
+      const fields = Object.fromEntries(
+        Object.entries(body).map(([field, value]) => [field, String(value)]),
       );
-    }
-  } finally {
-    await gateway.close();
+      const reply = isDoor
+        ? await signIn(gateway.url, by, fields["credential"] ?? "")
+        : visitor !== undefined
+        ? await visitor.post(address, fields)
+        : await fetch(`${gateway.url}${address}`, {
+          method,
+          headers: {
+            authorization: `Bearer ${credential.text}`,
+            "content-type": "application/json",
+            // Some changes need one.
+            "idempotency-key": crypto.randomUUID(),
+          },
+          body: JSON.stringify(body),
+        });
+      const text = await reply.text();
+      assert.ok(reply.status < 400, `${reply.status}: ${text}`);
+      const made = (await newest(gateway))
+        .filter((change) => change.id > (last?.id ?? "")).toReversed();
+      assert.deepEqual(made.map(({ action }) => action), actions);
+      for (const change of made) {
+        assert.equal(change.actorKind, by);
+        assert.equal(
+          change.actorId,
+          by === "operator" ? undefined : credential.id,
+        );
+        assert.equal(change.via, access === "page" ? "page" : "api");
+        assert.equal(change.requestId, reply.headers.get("request-id"));
+        assert.equal(
+          change.session !== undefined,
+          access === "page",
+          "session",
+        );
+        assert.ok(Math.abs(change.atMs - Date.now()) < 60_000);
+        assert.notEqual(change.target, "");
+        if (by !== "operator") assert.equal(change.accountId, account);
+        assert.doesNotMatch(JSON.stringify(change), SECRET);
+      }
+      const [first] = made;
+      assert.deepEqual(
+        BOTH.filter((side) => Object.keys(first?.[side] ?? {}).length > 0),
+        has,
+      );
+    });
+  }
+  for (const name of Object.keys(STEPS)) {
+    assert.ok(
+      routes.some(({ method, path }) => `${method} ${path}` === name),
+      `there is no route ${name}`,
+    );
   }
 });
 
@@ -197,118 +193,110 @@ Deno.test("every command that changes something is recorded with its user", asyn
 });
 
 Deno.test("a refused sign-in is recorded without the credential, and a known key by its id", async () => {
-  const gateway = await startConsole();
-  try {
-    const { admin } = gateway.accounts;
-    const key = await credentialOf(gateway, "key");
-    await admin.keys.revoke(key.id);
-    const refused = async (
-      kind: CredentialKind,
-      credential: string,
-    ): Promise<ChangeRecord | undefined> => {
-      const reply = await signIn(gateway.url, kind, credential);
-      await reply.body?.cancel();
-      assert.equal(reply.status, 401);
-      const [change] = await newest(gateway);
-      assert.equal(change?.action, "session.refuse");
-      assert.equal(change.actorKind, "unknown");
-      assert.ok(!JSON.stringify(change).includes(credential));
-      return change;
-    };
-    const known = await refused("key", key.text);
-    assert.equal(known?.target, key.id);
-    assert.equal(known.accountId, "default");
-    assert.equal(
-      known.after?.["hint"],
-      `${key.text.slice(0, 7)}…${key.text.slice(-4)}`,
-    );
-    assert.deepEqual((await refused("key", "my mother's maiden name"))?.after, {
-      door: "account",
-      credential: "no credential of this gateway",
-    });
-    assert.deepEqual(
-      (await refused("operator", "a wrong admin token"))?.after,
-      {
-        door: "operator",
-        credential: "admin token",
-      },
-    );
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startConsole();
+  const { admin } = gateway.accounts;
+  const key = await credentialOf(gateway, "key");
+  await admin.keys.revoke(key.id);
+  const refused = async (
+    kind: CredentialKind,
+    credential: string,
+  ): Promise<ChangeRecord | undefined> => {
+    const reply = await signIn(gateway.url, kind, credential);
+    await reply.body?.cancel();
+    assert.equal(reply.status, 401);
+    const [change] = await newest(gateway);
+    assert.equal(change?.action, "session.refuse");
+    assert.equal(change.actorKind, "unknown");
+    assert.ok(!JSON.stringify(change).includes(credential));
+    return change;
+  };
+  const known = await refused("key", key.text);
+  assert.equal(known?.target, key.id);
+  assert.equal(known.accountId, "default");
+  assert.equal(
+    known.after?.["hint"],
+    `${key.text.slice(0, 7)}…${key.text.slice(-4)}`,
+  );
+  assert.deepEqual((await refused("key", "my mother's maiden name"))?.after, {
+    door: "account",
+    credential: "no credential of this gateway",
+  });
+  assert.deepEqual(
+    (await refused("operator", "a wrong admin token"))?.after,
+    {
+      door: "operator",
+      credential: "admin token",
+    },
+  );
 });
 
 Deno.test("the page, its file and the API list the same changes under the same filters", async () => {
-  const gateway = await startConsole();
-  try {
-    const { admin } = gateway.accounts;
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    const empty = await (await operator.get(
-      "/console/operator/changes?account=acme",
-    )).text();
-    assert.match(empty, /No changes match these filters/);
-    await admin.plans.create({ id: "team", spendPerDayMicroUsd: 2_500_000 });
-    await admin.accounts.create({ id: "acme", planId: "team" });
-    await admin.plans.update("team", { spendPerDayMicroUsd: 3_000_000 });
-    const { record } = await admin.keys.issue({
-      accountId: "acme",
-      name: "<b>=1+1</b>",
-    });
-    await admin.keys.revoke(record.id);
-    const day = new Date().toISOString().slice(0, 10);
-    for (
-      const [filter, expected] of [
-        ["account=acme", ["key.revoke", "key.issue", "account.create"]],
-        ["account=acme&action=key.issue", ["key.issue"]],
-        [`target=${record.id}`, ["key.revoke", "key.issue"]],
-        ["target=team", ["plan.update", "plan.create"]],
-        ["actor=operator&action=session.start", ["session.start"]],
-        ["actor=command_line", []],
-        ["account=acme&to=2026-01-01", []],
-        [`account=acme&action=key.revoke&from=2026-01-01`, ["key.revoke"]],
-      ] as const
-    ) {
-      const json = await (await fetch(
-        `${gateway.url}/admin/v1/changes?${filter}`,
-        { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } },
-      )).json();
-      assert.deepEqual(
-        json.data.map(({ action }: { action: string }) => action),
-        expected,
-        filter,
-      );
-      const file = await (await operator.get(
-        `/console/operator/changes.csv?${filter}`,
-      )).text();
-      const lines = file.split("\r\n").slice(1, -1);
-      assert.deepEqual(
-        lines.map((line) => line.split(",")[2]),
-        expected,
-        filter,
-      );
-      const html = await (await operator.get(
-        `/console/operator/changes?${filter}`,
-      )).text();
-      assert.equal(html.match(/<tr>/g)?.length ?? 1, expected.length + 1);
-    }
-    const html = await (await operator.get(
-      `/console/operator/changes?target=team&from=${day}`,
-    )).text();
-    assert.match(
-      html,
-      /<del><data value="2500000">\$2\.500000<\/data><\/del> → <data value="3000000">\$3\.000000/,
+  await using gateway = await startConsole();
+  const { admin } = gateway.accounts;
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const empty = await (await operator.get(
+    "/console/operator/changes?account=acme",
+  )).text();
+  assert.match(empty, /No changes match these filters/);
+  await admin.plans.create({ id: "team", spendPerDayMicroUsd: 2_500_000 });
+  await admin.accounts.create({ id: "acme", planId: "team" });
+  await admin.plans.update("team", { spendPerDayMicroUsd: 3_000_000 });
+  const { record } = await admin.keys.issue({
+    accountId: "acme",
+    name: "<b>=1+1</b>",
+  });
+  await admin.keys.revoke(record.id);
+  const day = new Date().toISOString().slice(0, 10);
+  for (
+    const [filter, expected] of [
+      ["account=acme", ["key.revoke", "key.issue", "account.create"]],
+      ["account=acme&action=key.issue", ["key.issue"]],
+      [`target=${record.id}`, ["key.revoke", "key.issue"]],
+      ["target=team", ["plan.update", "plan.create"]],
+      ["actor=operator&action=session.start", ["session.start"]],
+      ["actor=command_line", []],
+      ["account=acme&to=2026-01-01", []],
+      [`account=acme&action=key.revoke&from=2026-01-01`, ["key.revoke"]],
+    ] as const
+  ) {
+    const json = await (await fetch(
+      `${gateway.url}/admin/v1/changes?${filter}`,
+      { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } },
+    )).json();
+    assert.deepEqual(
+      json.data.map(({ action }: { action: string }) => action),
+      expected,
+      filter,
     );
-    const { data, next } = await admin.changes.list({ limit: 2 });
-    const rest = await admin.changes.list({
-      ...compact({ after: next }),
-    });
-    assert.ok((data.at(-1)?.id ?? "") > (rest.data[0]?.id ?? ""));
-    const wrong = await fetch(`${gateway.url}/admin/v1/changes?after=x`, {
-      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-    });
-    assert.equal(wrong.status, 400);
-    await wrong.body?.cancel();
-  } finally {
-    await gateway.close();
+    const file = await (await operator.get(
+      `/console/operator/changes.csv?${filter}`,
+    )).text();
+    const lines = file.split("\r\n").slice(1, -1);
+    assert.deepEqual(
+      lines.map((line) => line.split(",")[2]),
+      expected,
+      filter,
+    );
+    const html = await (await operator.get(
+      `/console/operator/changes?${filter}`,
+    )).text();
+    assert.equal(html.match(/<tr>/g)?.length ?? 1, expected.length + 1);
   }
+  const html = await (await operator.get(
+    `/console/operator/changes?target=team&from=${day}`,
+  )).text();
+  assert.match(
+    html,
+    /<del><data value="2500000">\$2\.500000<\/data><\/del> → <data value="3000000">\$3\.000000/,
+  );
+  const { data, next } = await admin.changes.list({ limit: 2 });
+  const rest = await admin.changes.list({
+    ...compact({ after: next }),
+  });
+  assert.ok((data.at(-1)?.id ?? "") > (rest.data[0]?.id ?? ""));
+  const wrong = await fetch(`${gateway.url}/admin/v1/changes?after=x`, {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  });
+  assert.equal(wrong.status, 400);
+  await wrong.body?.cancel();
 });

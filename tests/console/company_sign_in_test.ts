@@ -40,22 +40,18 @@ async function withCompany(
   run: (company: Company) => Promise<void>,
 ): Promise<void> {
   await using issuer = await startIssuer();
-  const gateway = await startConsole({
+  await using gateway = await startConsole({
     configFile: configFile(issuer),
     env: {
       GATEWAY_CONFIG: "gateway.json",
       GATEWAY_SIGN_IN_SECRET: "a-secret-of-the-client",
     },
   });
-  try {
-    for (const id of ["team-a", "team-b"]) {
-      await gateway.accounts.admin.accounts.create({ id });
-    }
-    await issuer.set("console", gateway.url);
-    await run({ issuer, gateway });
-  } finally {
-    await gateway.close();
+  for (const id of ["team-a", "team-b"]) {
+    await gateway.accounts.admin.accounts.create({ id });
   }
+  await issuer.set("console", gateway.url);
+  await run({ issuer, gateway });
 }
 
 /** The claims of a person of these groups. */
@@ -296,29 +292,25 @@ Deno.test("new keys of the issuer and a clock that differs a little do not matte
 Deno.test("without the issuer nobody signs in there, and other credentials do", async () => {
   const issuer = await startIssuer();
   await issuer[Symbol.asyncDispose]();
-  const gateway = await startConsole({
+  await using gateway = await startConsole({
     configFile: configFile(issuer),
     env: { GATEWAY_CONFIG: "gateway.json" },
   });
-  try {
-    const reply = await fetch(`${gateway.url}/console/company-sign-in`, {
-      redirect: "manual",
-    });
-    assert.equal(reply.status, 503);
-    const page = await reply.text();
-    assert.match(page, />The issuer 127\.0\.0\.1:\d+ cannot be reached/);
-    assert.doesNotMatch(page, /store/);
-    const other = await fetch(`${gateway.url}/console/operator/sign-in`, {
-      method: "POST",
-      redirect: "manual",
-      headers: { "sec-fetch-site": "same-origin" },
-      body: new URLSearchParams({ credential: ADMIN_TOKEN }),
-    });
-    assert.equal(other.status, 303);
-    await other.body?.cancel();
-  } finally {
-    await gateway.close();
-  }
+  const reply = await fetch(`${gateway.url}/console/company-sign-in`, {
+    redirect: "manual",
+  });
+  assert.equal(reply.status, 503);
+  const page = await reply.text();
+  assert.match(page, />The issuer 127\.0\.0\.1:\d+ cannot be reached/);
+  assert.doesNotMatch(page, /store/);
+  const other = await fetch(`${gateway.url}/console/operator/sign-in`, {
+    method: "POST",
+    redirect: "manual",
+    headers: { "sec-fetch-site": "same-origin" },
+    body: new URLSearchParams({ credential: ADMIN_TOKEN }),
+  });
+  assert.equal(other.status, 303);
+  await other.body?.cancel();
 });
 
 Deno.test("strangers and an issuer that never answers leave room for other pages", async () => {
@@ -363,20 +355,16 @@ Deno.test("strangers and an issuer that never answers leave room for other pages
 });
 
 Deno.test("without the setting there is no such sign-in", async () => {
-  const gateway = await startConsole();
-  try {
-    for (const path of ["", "/callback?code=x&state=y"]) {
-      const reply = await fetch(
-        `${gateway.url}/console/company-sign-in${path}`,
-      );
-      assert.equal(reply.status, 404);
-      await reply.body?.cancel();
-    }
-    const page = await (await fetch(`${gateway.url}/console/sign-in`)).text();
-    assert.doesNotMatch(page, /company-sign-in/);
-  } finally {
-    await gateway.close();
+  await using gateway = await startConsole();
+  for (const path of ["", "/callback?code=x&state=y"]) {
+    const reply = await fetch(
+      `${gateway.url}/console/company-sign-in${path}`,
+    );
+    assert.equal(reply.status, 404);
+    await reply.body?.cancel();
   }
+  const page = await (await fetch(`${gateway.url}/console/sign-in`)).text();
+  assert.doesNotMatch(page, /company-sign-in/);
 });
 
 Deno.test({

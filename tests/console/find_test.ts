@@ -22,48 +22,44 @@ interface World {
 }
 
 async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
-  const gateway = await startConsole();
-  try {
-    const { admin } = gateway.accounts;
-    await admin.plans.create({ id: "team" });
-    for (
-      const [id, name] of [
-        ["acme", "Search team"],
-        ["beta", "Research 100%"],
-        ["gamma", "Payments"],
-      ] as const
-    ) await admin.accounts.create({ id, name, planId: "team" });
-    await admin.accounts.topUp("beta", { microUsd: 5_000_000 });
-    await admin.accounts.topUp("acme", { microUsd: 9_000_000 });
-    const { record, text: keyText = "" } = await admin.keys.issue({
-      accountId: "acme",
-      name: "Robin's laptop",
-    });
-    await admin.keys.issue({ accountId: "beta", name: "other laptop" });
-    const reply = await gateway.post("/v1/messages", {
-      model: "vendorb-5.5",
-      max_tokens: 10,
-      metadata: { user_id: "Customer-77" },
-      messages: [{ role: "user", content: "Hello" }],
-    }, { "x-api-key": keyText });
-    await reply.text();
-    await gateway.accounts.flush();
-    await gateway.accounts.calls?.flush();
-    await run({
-      gateway,
-      operator: await visit(gateway.url, "operator", ADMIN_TOKEN),
-      owner: await visit(
-        gateway.url,
-        "manage",
-        (await credentialOf(gateway, "manage", "acme")).text,
-      ),
-      keyId: record.id,
-      keyText,
-      callId: reply.headers.get("request-id") ?? "",
-    });
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startConsole();
+  const { admin } = gateway.accounts;
+  await admin.plans.create({ id: "team" });
+  for (
+    const [id, name] of [
+      ["acme", "Search team"],
+      ["beta", "Research 100%"],
+      ["gamma", "Payments"],
+    ] as const
+  ) await admin.accounts.create({ id, name, planId: "team" });
+  await admin.accounts.topUp("beta", { microUsd: 5_000_000 });
+  await admin.accounts.topUp("acme", { microUsd: 9_000_000 });
+  const { record, text: keyText = "" } = await admin.keys.issue({
+    accountId: "acme",
+    name: "Robin's laptop",
+  });
+  await admin.keys.issue({ accountId: "beta", name: "other laptop" });
+  const reply = await gateway.post("/v1/messages", {
+    model: "vendorb-5.5",
+    max_tokens: 10,
+    metadata: { user_id: "Customer-77" },
+    messages: [{ role: "user", content: "Hello" }],
+  }, { "x-api-key": keyText });
+  await reply.text();
+  await gateway.accounts.flush();
+  await gateway.accounts.calls?.flush();
+  await run({
+    gateway,
+    operator: await visit(gateway.url, "operator", ADMIN_TOKEN),
+    owner: await visit(
+      gateway.url,
+      "manage",
+      (await credentialOf(gateway, "manage", "acme")).text,
+    ),
+    keyId: record.id,
+    keyText,
+    callId: reply.headers.get("request-id") ?? "",
+  });
 }
 
 async function located(visitor: Visitor, path: string): Promise<string> {

@@ -34,74 +34,66 @@ async function statusOf(reply: Promise<Response>): Promise<number> {
 }
 
 Deno.test("a form of another origin is refused on every page, also at the doors", async (t) => {
-  const gateway = await startConsole();
-  try {
-    const visitors: Readonly<Record<string, Visitor>> = {
-      account: await visit(
-        gateway.url,
-        "manage",
-        (await credentialOf(gateway, "manage")).text,
-      ),
-      operator: await visit(
-        gateway.url,
-        "operator",
-        (await credentialOf(gateway, "operator")).text,
-      ),
-    };
-    for (const [name, headers] of Object.entries(FORGED)) {
-      await t.step(name, async () => {
-        for (const route of ALL_ROUTES) {
-          if (route.access !== "page" || route.method !== "POST") continue;
-          const visitor = visitors[
-            route.area === "operator" || route.area === "operator_door"
-              ? "operator"
-              : "account"
-          ];
-          assert.ok(visitor !== undefined);
-          assert.equal(
-            await statusOf(
-              visitor.post(route.path.replace(/:\w+/, "x"), {}, headers),
-            ),
-            403,
-            route.path,
-          );
-        }
-      });
-    }
-    assert.equal(
-      (await gateway.accounts.admin.keys.list({ accountId: "default" })).data
-        .length,
-      0,
-    );
-  } finally {
-    await gateway.close();
+  await using gateway = await startConsole();
+  const visitors: Readonly<Record<string, Visitor>> = {
+    account: await visit(
+      gateway.url,
+      "manage",
+      (await credentialOf(gateway, "manage")).text,
+    ),
+    operator: await visit(
+      gateway.url,
+      "operator",
+      (await credentialOf(gateway, "operator")).text,
+    ),
+  };
+  for (const [name, headers] of Object.entries(FORGED)) {
+    await t.step(name, async () => {
+      for (const route of ALL_ROUTES) {
+        if (route.access !== "page" || route.method !== "POST") continue;
+        const visitor = visitors[
+          route.area === "operator" || route.area === "operator_door"
+            ? "operator"
+            : "account"
+        ];
+        assert.ok(visitor !== undefined);
+        assert.equal(
+          await statusOf(
+            visitor.post(route.path.replace(/:\w+/, "x"), {}, headers),
+          ),
+          403,
+          route.path,
+        );
+      }
+    });
   }
+  assert.equal(
+    (await gateway.accounts.admin.keys.list({ accountId: "default" })).data
+      .length,
+    0,
+  );
 });
 
 Deno.test("a form with the token of another session, or without one, is refused", async () => {
-  const gateway = await startConsole();
-  try {
-    const { text } = await credentialOf(gateway, "manage");
-    const visitor = await visit(gateway.url, "manage", text);
-    for (const form_token of ["", "x", "0".repeat(32), "é".repeat(32)]) {
-      assert.equal(
-        await statusOf(
-          visitor.post("/console/keys/new", { form_token, name: "x" }),
-        ),
-        403,
-      );
-    }
-    const origin = gateway.url;
+  await using gateway = await startConsole();
+  const { text } = await credentialOf(gateway, "manage");
+  const visitor = await visit(gateway.url, "manage", text);
+  for (const form_token of ["", "x", "0".repeat(32), "é".repeat(32)]) {
     assert.equal(
       await statusOf(
-        visitor.post("/console/keys/new", { name: "x" }, {
-          "sec-fetch-site": "",
-          origin,
-        }),
+        visitor.post("/console/keys/new", { form_token, name: "x" }),
       ),
-      200,
+      403,
     );
-  } finally {
-    await gateway.close();
   }
+  const origin = gateway.url;
+  assert.equal(
+    await statusOf(
+      visitor.post("/console/keys/new", { name: "x" }, {
+        "sec-fetch-site": "",
+        origin,
+      }),
+    ),
+    200,
+  );
 });

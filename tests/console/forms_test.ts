@@ -220,90 +220,78 @@ async function checkRefused(
 }
 
 Deno.test("a refused form is shown again, with its problem at the field and what was entered", async (t) => {
-  const gateway = await startConsole();
-  try {
-    const keyId = await worldOf(gateway);
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    const owner = await visit(
-      gateway.url,
-      "manage",
-      (await credentialOf(gateway, "manage")).text,
-    );
-    const changes = async (): Promise<number> =>
-      (await gateway.accounts.admin.changes.list({ limit: 1000 })).data.length;
-    const before = await changes();
-    for (
-      const [visitor, forms] of [
-        [operator, OF_OPERATORS],
-        [owner, OF_ACCOUNTS],
-      ] as const
-    ) {
-      for (const one of forms) {
-        await t.step(`${one.path}: ${one.field}`, () =>
-          checkRefused(visitor, {
-            ...one,
-            path: one.path.replace("KEY", keyId),
-          }));
-      }
+  await using gateway = await startConsole();
+  const keyId = await worldOf(gateway);
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const owner = await visit(
+    gateway.url,
+    "manage",
+    (await credentialOf(gateway, "manage")).text,
+  );
+  const changes = async (): Promise<number> =>
+    (await gateway.accounts.admin.changes.list({ limit: 1000 })).data.length;
+  const before = await changes();
+  for (
+    const [visitor, forms] of [
+      [operator, OF_OPERATORS],
+      [owner, OF_ACCOUNTS],
+    ] as const
+  ) {
+    for (const one of forms) {
+      await t.step(`${one.path}: ${one.field}`, () =>
+        checkRefused(visitor, {
+          ...one,
+          path: one.path.replace("KEY", keyId),
+        }));
     }
-    assert.equal(await changes(), before);
-  } finally {
-    await gateway.close();
   }
+  assert.equal(await changes(), before);
 });
 
 Deno.test("an amount of a form in the address is refused on the page of the form", async () => {
-  const gateway = await startConsole();
-  try {
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    const reply = await operator.get(
-      `${OPERATOR}/accounts/top-up/default?usd=much&note=a+note`,
-    );
-    const html = await reply.text();
-    assert.equal(reply.status, 400);
-    assert.match(html, /Amount: must be dollars such as 12\.50/);
-    assert.match(inputOf(html, "usd"), /value="much"/);
-    assert.match(inputOf(html, "note"), /value="a note"/);
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startConsole();
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const reply = await operator.get(
+    `${OPERATOR}/accounts/top-up/default?usd=much&note=a+note`,
+  );
+  const html = await reply.text();
+  assert.equal(reply.status, 400);
+  assert.match(html, /Amount: must be dollars such as 12\.50/);
+  assert.match(inputOf(html, "usd"), /value="much"/);
+  assert.match(inputOf(html, "note"), /value="a note"/);
 });
 
 Deno.test("plans and models are chosen, and an error without a form stays in the frame of the pages", async () => {
-  const gateway = await startConsole();
-  try {
-    await worldOf(gateway);
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    const read = async (path: string): Promise<string> =>
-      await (await operator.get(`${OPERATOR}${path}`)).text();
-    const account = await read("/accounts/new");
-    assert.match(account, /<select name="plan" required[^>]*>/);
-    assert.match(
-      account,
-      /<option value="team"[^>]*>team: requests per minute 60, spend per day \$20\.00/,
-    );
-    assert.doesNotMatch(account, /<option value="unlimited"[^>]*selected/);
-    const plan = await read("/plans/new");
-    assert.match(plan, /type="checkbox" name="models" value="vendorb-5\.5"/);
-    const made = await operator.post(`${OPERATOR}/plans/new`, {
-      id: "two",
-      requests_per_minute: "5",
-      models: "vendorb-5.5",
-      idempotency_key: crypto.randomUUID(),
-    });
-    await made.body?.cancel();
-    assert.equal(made.status, 303);
-    const changed = await read("/plans/two");
-    assert.match(changed, /value="vendorb-5\.5" checked/);
-    const missing = await operator.get(`${OPERATOR}/plans/none`);
-    assert.equal(missing.status, 404);
-    assert.match(
-      await missing.text(),
-      /<nav aria-label="Pages">[^]*no plan none/,
-    );
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startConsole();
+  await worldOf(gateway);
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const read = async (path: string): Promise<string> =>
+    await (await operator.get(`${OPERATOR}${path}`)).text();
+  const account = await read("/accounts/new");
+  assert.match(account, /<select name="plan" required[^>]*>/);
+  assert.match(
+    account,
+    /<option value="team"[^>]*>team: requests per minute 60, spend per day \$20\.00/,
+  );
+  assert.doesNotMatch(account, /<option value="unlimited"[^>]*selected/);
+  const plan = await read("/plans/new");
+  assert.match(plan, /type="checkbox" name="models" value="vendorb-5\.5"/);
+  const made = await operator.post(`${OPERATOR}/plans/new`, {
+    id: "two",
+    requests_per_minute: "5",
+    models: "vendorb-5.5",
+    idempotency_key: crypto.randomUUID(),
+  });
+  await made.body?.cancel();
+  assert.equal(made.status, 303);
+  const changed = await read("/plans/two");
+  assert.match(changed, /value="vendorb-5\.5" checked/);
+  const missing = await operator.get(`${OPERATOR}/plans/none`);
+  assert.equal(missing.status, 404);
+  assert.match(
+    await missing.text(),
+    /<nav aria-label="Pages">[^]*no plan none/,
+  );
 });
 
 for (const javaScriptEnabled of [true, false]) {
@@ -313,108 +301,96 @@ for (const javaScriptEnabled of [true, false]) {
     } JavaScript, a wrong field has the focus, and once corrected the form is taken`,
     ignore: CHROMIUM === undefined,
     async fn() {
-      const gateway = await startConsole();
-      try {
-        await worldOf(gateway);
-        const { cookie } = await visit(gateway.url, "operator", ADMIN_TOKEN);
-        const [name = "", value = ""] = cookie.split("=");
-        await withBrowser(async (browser) => {
-          const { page, context } = await openTab(browser, {
-            javaScriptEnabled,
-          });
-          await context.addCookies([{ name, value, url: gateway.url }]);
-          await page.goto(`${gateway.url}${OPERATOR}/accounts/new`);
-          await page.locator(".form input[name=id]").fill("bad id!");
-          await page.locator(".form input[name=name]").fill("Search team");
-          await page.locator("select[name=plan]").selectOption("team");
-          await page.getByRole("button", { name: "Create" }).click();
-          const wrong = page.locator("[aria-invalid=true]");
-          await wrong.waitFor();
-          assert.equal(await page.locator(":focus").inputValue(), "bad id!");
-          await wrong.fill("search");
-          await page.getByRole("button", { name: "Create" }).click();
-          await page.waitForURL(`${gateway.url}${OPERATOR}/accounts/search`);
-          const { name: shown, planId } = await gateway.accounts.admin.accounts
-            .get("search");
-          assert.deepEqual([shown, planId], ["Search team", "team"]);
-          await context.close();
+      await using gateway = await startConsole();
+      await worldOf(gateway);
+      const { cookie } = await visit(gateway.url, "operator", ADMIN_TOKEN);
+      const [name = "", value = ""] = cookie.split("=");
+      await withBrowser(async (browser) => {
+        const { page, context } = await openTab(browser, {
+          javaScriptEnabled,
         });
-      } finally {
-        await gateway.close();
-      }
+        await context.addCookies([{ name, value, url: gateway.url }]);
+        await page.goto(`${gateway.url}${OPERATOR}/accounts/new`);
+        await page.locator(".form input[name=id]").fill("bad id!");
+        await page.locator(".form input[name=name]").fill("Search team");
+        await page.locator("select[name=plan]").selectOption("team");
+        await page.getByRole("button", { name: "Create" }).click();
+        const wrong = page.locator("[aria-invalid=true]");
+        await wrong.waitFor();
+        assert.equal(await page.locator(":focus").inputValue(), "bad id!");
+        await wrong.fill("search");
+        await page.getByRole("button", { name: "Create" }).click();
+        await page.waitForURL(`${gateway.url}${OPERATOR}/accounts/search`);
+        const { name: shown, planId } = await gateway.accounts.admin.accounts
+          .get("search");
+        assert.deepEqual([shown, planId], ["Search team", "team"]);
+        await context.close();
+      });
     },
   });
 }
 
 Deno.test("who a sign-in link is for is known to the session and to what it changes", async () => {
-  const gateway = await startConsole();
-  try {
-    const { admin } = gateway.accounts;
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    const made = await (await operator.post(
-      `${OPERATOR}/accounts/link/default`,
-      { name: "Robin of Search", scope: "manage" },
-    )).text();
-    assert.match(made, /Give it to <bdi>Robin of Search<\/bdi>/);
-    assert.match(made, /once, until/);
-    const [, code = ""] = /#(code-[\w-]+)/.exec(made) ?? [];
-    const robin = await visit(gateway.url, "manage", code);
-    assert.match(
-      await (await robin.get("/console/access")).text(),
-      /<td class="wrap"[^>]*><bdi>Robin of Search<\/bdi>/,
-    );
-    // The next link deletes the row of the code.
-    await admin.signInCodes.create({ accountId: "default", scope: "read" });
-    await (await robin.post("/console/keys/new", { name: "of Robin" })).text();
-    const { data: [issued] } = await admin.changes.list({
-      action: "key.issue",
-      limit: 1,
-    });
-    assert.equal(issued?.actorName, "Robin of Search");
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startConsole();
+  const { admin } = gateway.accounts;
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const made = await (await operator.post(
+    `${OPERATOR}/accounts/link/default`,
+    { name: "Robin of Search", scope: "manage" },
+  )).text();
+  assert.match(made, /Give it to <bdi>Robin of Search<\/bdi>/);
+  assert.match(made, /once, until/);
+  const [, code = ""] = /#(code-[\w-]+)/.exec(made) ?? [];
+  const robin = await visit(gateway.url, "manage", code);
+  assert.match(
+    await (await robin.get("/console/access")).text(),
+    /<td class="wrap"[^>]*><bdi>Robin of Search<\/bdi>/,
+  );
+  // The next link deletes the row of the code.
+  await admin.signInCodes.create({ accountId: "default", scope: "read" });
+  await (await robin.post("/console/keys/new", { name: "of Robin" })).text();
+  const { data: [issued] } = await admin.changes.list({
+    action: "key.issue",
+    limit: 1,
+  });
+  assert.equal(issued?.actorName, "Robin of Search");
 });
 
 Deno.test("files have dollars beside micro-dollars, and names beside ids", async () => {
-  const gateway = await startConsole();
-  try {
-    const { admin } = gateway.accounts;
-    await admin.accounts.update("default", { name: "The first" });
-    const { text: key } = await credentialOf(gateway, "key");
-    await (await gateway.post("/v1/messages", {
-      model: "vendorb-5.5",
-      max_tokens: 10,
-      messages: [{ role: "user", content: "Hello" }],
-    }, { "x-api-key": key })).text();
-    await gateway.accounts.flush();
-    await gateway.accounts.calls?.flush();
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    for (
-      const path of [
-        "calls",
-        "ledger",
-        "usage",
-        "usage?by=key",
-        "usage?by=account",
-      ]
-    ) {
-      const [name = "", search = ""] = path.split("?");
-      const [row = {}] = csvRows(
-        await (await operator.get(`${OPERATOR}/${name}.csv?${search}`)).text(),
+  await using gateway = await startConsole();
+  const { admin } = gateway.accounts;
+  await admin.accounts.update("default", { name: "The first" });
+  const { text: key } = await credentialOf(gateway, "key");
+  await (await gateway.post("/v1/messages", {
+    model: "vendorb-5.5",
+    max_tokens: 10,
+    messages: [{ role: "user", content: "Hello" }],
+  }, { "x-api-key": key })).text();
+  await gateway.accounts.flush();
+  await gateway.accounts.calls?.flush();
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  for (
+    const path of [
+      "calls",
+      "ledger",
+      "usage",
+      "usage?by=key",
+      "usage?by=account",
+    ]
+  ) {
+    const [name = "", search = ""] = path.split("?");
+    const [row = {}] = csvRows(
+      await (await operator.get(`${OPERATOR}/${name}.csv?${search}`)).text(),
+    );
+    const micro = Number(row["micro_usd"]);
+    assert.ok(Math.abs(micro) > 0, path);
+    assert.equal(Number(row["usd"]), micro / 1e6, path);
+    if (path !== "usage") {
+      assert.equal(
+        row["key_name"] ?? row["account_name"],
+        search === "by=account" ? "The first" : "of a test",
+        path,
       );
-      const micro = Number(row["micro_usd"]);
-      assert.ok(Math.abs(micro) > 0, path);
-      assert.equal(Number(row["usd"]), micro / 1e6, path);
-      if (path !== "usage") {
-        assert.equal(
-          row["key_name"] ?? row["account_name"],
-          search === "by=account" ? "The first" : "of a test",
-          path,
-        );
-      }
     }
-  } finally {
-    await gateway.close();
   }
 });

@@ -12,12 +12,8 @@ import {
 async function withConsole(
   run: (gateway: TestGateway) => Promise<void>,
 ): Promise<void> {
-  const gateway = await startConsole();
-  try {
-    await run(gateway);
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startConsole();
+  await run(gateway);
 }
 
 async function api(

@@ -44,76 +44,72 @@ Deno.test({
     "the live list shows a hung stream and its end, texts of callers as text, stops while it is paused, and ends with the session",
   ignore: CHROMIUM === undefined,
   async fn() {
-    const gateway = await startConsole();
+    await using gateway = await startConsole();
     const { url } = gateway;
-    try {
-      await withBrowser(async (browser) => {
-        const { page, context, complaints } = await openTab(browser);
-        const operator = await visit(url, "operator", ADMIN_TOKEN);
-        const account = await visit(url, "key", TEST_KEY);
-        for (const { cookie } of [operator, account]) {
-          const [name = "", value = ""] = cookie.split("=");
-          await context.addCookies([{ name, value, url }]);
-        }
-        await page.goto(`${url}/console/operator/live`);
-        await page.getByText("Live.", { exact: true }).waitFor();
-        const stream = await openStream(gateway);
-        await page.getByRole("cell", { name: stream.id, exact: true })
-          .waitFor();
-        // The page of a call shows it while it is under way, and when it has ended.
-        const call = await context.newPage();
-        await call.goto(
-          `${url}${await page.getByRole("link", { name: stream.id })
-            .getAttribute(
-              "href",
-            )}`,
-        );
-        await call.getByText("The call is under way").waitFor();
-        await stream.end();
-        await gateway.logEntry((entry) => entry.request_id === stream.id);
-        await call.getByRole("link", { name: "Refresh" }).click();
-        await call.getByText("client left").first().waitFor();
-        await call.close();
-        await page.locator("[data-live-ended]").getByRole("link", {
-          name: stream.id,
-        }).waitFor();
-        const refused = await gateway.post("/v1/messages", {
-          model: MARKUP,
-          max_tokens: 5,
-          messages: [{ role: "user", content: "Hello" }],
-        });
-        await refused.body?.cancel();
-        await page.getByText(MARKUP, { exact: true }).waitFor();
-        assert.equal(await page.locator("main img, main b").count(), 0);
-
-        await page.getByRole("button", { name: "Pause" }).click();
-        await page.getByText("Paused.", { exact: true }).waitFor();
-        const shown = await shownCount(page);
-        const next = await openStream(gateway);
-        await gateway.gateway.live.look({});
-        assert.equal(await shownCount(page), shown);
-        await page.getByRole("button", { name: "Go on" }).click();
-        await page.getByRole("cell", { name: next.id, exact: true }).waitFor();
-
-        // The account's pages show its own calls in the same way.
-        await page.goto(`${url}/console/calls`);
-        await page.getByRole("cell", { name: next.id, exact: true }).waitFor();
-        await page.goto(`${url}/console/connect`);
-        await page.getByText("refused as invalid 404", { exact: false }).first()
-          .waitFor();
-        await page.getByRole("cell", { name: next.id, exact: true }).waitFor();
-        await next.end();
-        await page.getByRole("link", { name: next.id }).waitFor();
-        assert.deepEqual(complaints.splice(0), []);
-
-        await page.goto(`${url}/console/operator/live`);
-        await page.getByText("Live.", { exact: true }).waitFor();
-        const out = await operator.post("/console/operator/sign-out");
-        await out.body?.cancel();
-        await page.getByText("The session has ended: sign in again.").waitFor();
+    await withBrowser(async (browser) => {
+      const { page, context, complaints } = await openTab(browser);
+      const operator = await visit(url, "operator", ADMIN_TOKEN);
+      const account = await visit(url, "key", TEST_KEY);
+      for (const { cookie } of [operator, account]) {
+        const [name = "", value = ""] = cookie.split("=");
+        await context.addCookies([{ name, value, url }]);
+      }
+      await page.goto(`${url}/console/operator/live`);
+      await page.getByText("Live.", { exact: true }).waitFor();
+      const stream = await openStream(gateway);
+      await page.getByRole("cell", { name: stream.id, exact: true })
+        .waitFor();
+      // The page of a call shows it while it is under way, and when it has ended.
+      const call = await context.newPage();
+      await call.goto(
+        `${url}${await page.getByRole("link", { name: stream.id })
+          .getAttribute(
+            "href",
+          )}`,
+      );
+      await call.getByText("The call is under way").waitFor();
+      await stream.end();
+      await gateway.logEntry((entry) => entry.request_id === stream.id);
+      await call.getByRole("link", { name: "Refresh" }).click();
+      await call.getByText("client left").first().waitFor();
+      await call.close();
+      await page.locator("[data-live-ended]").getByRole("link", {
+        name: stream.id,
+      }).waitFor();
+      const refused = await gateway.post("/v1/messages", {
+        model: MARKUP,
+        max_tokens: 5,
+        messages: [{ role: "user", content: "Hello" }],
       });
-    } finally {
-      await gateway.close();
-    }
+      await refused.body?.cancel();
+      await page.getByText(MARKUP, { exact: true }).waitFor();
+      assert.equal(await page.locator("main img, main b").count(), 0);
+
+      await page.getByRole("button", { name: "Pause" }).click();
+      await page.getByText("Paused.", { exact: true }).waitFor();
+      const shown = await shownCount(page);
+      const next = await openStream(gateway);
+      await gateway.gateway.live.look({});
+      assert.equal(await shownCount(page), shown);
+      await page.getByRole("button", { name: "Go on" }).click();
+      await page.getByRole("cell", { name: next.id, exact: true }).waitFor();
+
+      // The account's pages show its own calls in the same way.
+      await page.goto(`${url}/console/calls`);
+      await page.getByRole("cell", { name: next.id, exact: true }).waitFor();
+      await page.goto(`${url}/console/connect`);
+      await page.getByText("refused as invalid 404", { exact: false }).first()
+        .waitFor();
+      await page.getByRole("cell", { name: next.id, exact: true }).waitFor();
+      await next.end();
+      await page.getByRole("link", { name: next.id }).waitFor();
+      assert.deepEqual(complaints.splice(0), []);
+
+      await page.goto(`${url}/console/operator/live`);
+      await page.getByText("Live.", { exact: true }).waitFor();
+      const out = await operator.post("/console/operator/sign-out");
+      await out.body?.cancel();
+      await page.getByText("The session has ended: sign in again.").waitFor();
+    });
   },
 });

@@ -14,13 +14,9 @@ const OPERATOR = "/console/operator";
 async function withOperator(
   run: (gateway: TestGateway, operator: Visitor) => Promise<void>,
 ): Promise<void> {
-  const gateway = await startConsole();
-  try {
-    await gateway.accounts.admin.plans.create({ id: "team" });
-    await run(gateway, await visit(gateway.url, "operator", ADMIN_TOKEN));
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startConsole();
+  await gateway.accounts.admin.plans.create({ id: "team" });
+  await run(gateway, await visit(gateway.url, "operator", ADMIN_TOKEN));
 }
 
 async function textOf(reply: Promise<Response>): Promise<string> {

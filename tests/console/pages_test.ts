@@ -38,24 +38,20 @@ async function withAccount(
     visitor: Visitor,
   ) => Promise<void>,
 ): Promise<void> {
-  const gateway = await startConsole();
-  try {
-    const { admin } = gateway.accounts;
-    await admin.plans.create({
-      id: "small",
-      models: ["vendora-opus-4-8", "vendorb-5"],
-    });
-    await admin.accounts.create({
-      id: "acme",
-      planId: "small",
-      billing: "postpaid",
-    });
-    const { text } = await credentialOf(gateway, "key", "acme");
-    const manage = await credentialOf(gateway, "manage", "acme");
-    await run(gateway, text, await visit(gateway.url, "manage", manage.text));
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startConsole();
+  const { admin } = gateway.accounts;
+  await admin.plans.create({
+    id: "small",
+    models: ["vendora-opus-4-8", "vendorb-5"],
+  });
+  await admin.accounts.create({
+    id: "acme",
+    planId: "small",
+    billing: "postpaid",
+  });
+  const { text } = await credentialOf(gateway, "key", "acme");
+  const manage = await credentialOf(gateway, "manage", "acme");
+  await run(gateway, text, await visit(gateway.url, "manage", manage.text));
 }
 
 /** Values of the exact micro-dollars on a page. */

@@ -27,18 +27,14 @@ async function withVisitors(
     visitorOf: (path: string) => Visitor,
   ) => Promise<void>,
 ): Promise<void> {
-  const gateway = await startConsole();
-  try {
-    const { text } = await credentialOf(gateway, "manage");
-    const account = await visit(gateway.url, "manage", text);
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    await run(
-      gateway,
-      (path) => path.startsWith("/console/operator") ? operator : account,
-    );
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startConsole();
+  const { text } = await credentialOf(gateway, "manage");
+  const account = await visit(gateway.url, "manage", text);
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  await run(
+    gateway,
+    (path) => path.startsWith("/console/operator") ? operator : account,
+  );
 }
 
 Deno.test("an unknown parameter, one that is given twice and one with a NUL are refused by their name, by every page and every list of the API", () =>

@@ -12,61 +12,56 @@ Deno.test({
     "the values of a bar stand below its plot on hover and focus, and at the first touch, whatever the plot shows",
   ignore: CHROMIUM === undefined,
   async fn() {
-    const gateway = await startConsole();
-    try {
-      const key = await credentialOf(gateway, "key");
-      const reply = await gateway.post("/v1/messages", {
-        model: "vendorb-5.5",
-        max_tokens: 10,
-        messages: [{ role: "user", content: "Hello" }],
-      }, { "x-api-key": key.text });
-      await reply.text();
-      await gateway.accounts.flush();
-      await gateway.accounts.calls?.flush();
-      const { cookie } = await visit(
-        gateway.url,
-        "read",
-        (await credentialOf(gateway, "read")).text,
-      );
-      const [name = "", value = ""] = cookie.split("=");
-      await withBrowser(async (browser) => {
-        for (const hasTouch of [false, true]) {
-          const tab = await openTab(browser, { hasTouch });
-          await tab.context.addCookies([{ name, value, url: gateway.url }]);
-          const { page } = tab;
-          for (const shown of ["cost", "calls", "errors", "first_token"]) {
-            const address =
-              `${gateway.url}/console/usage?by=model&show=${shown}`;
-            await page.goto(address);
-            await page.waitForLoadState("load");
-            const bars = page.locator(".plot a");
-            const values = page.locator(".plot [data-values]");
-            assert.equal(await bars.count(), 30, shown);
-            const labelOf = async (at: number): Promise<string> =>
-              await bars.nth(at).getAttribute("aria-label") ?? "";
-            // Without the script the last day stands there.
-            assert.equal(await values.innerText(), await labelOf(29));
-            if (!hasTouch) {
-              await bars.nth(3).hover();
-              assert.equal(await values.innerText(), await labelOf(3));
-              await bars.nth(4).focus();
-              assert.equal(await values.innerText(), await labelOf(4));
-              await page.keyboard.press("Tab");
-              assert.equal(await values.innerText(), await labelOf(5));
-              continue;
-            }
-            await bars.nth(6).tap();
-            assert.equal(await values.innerText(), await labelOf(6));
-            assert.equal(page.url(), address, "the first touch shows");
-            await bars.nth(6).tap();
-            await page.waitForURL(/\/console\/(?:ledger|calls)\?/);
+    await using gateway = await startConsole();
+    const key = await credentialOf(gateway, "key");
+    const reply = await gateway.post("/v1/messages", {
+      model: "vendorb-5.5",
+      max_tokens: 10,
+      messages: [{ role: "user", content: "Hello" }],
+    }, { "x-api-key": key.text });
+    await reply.text();
+    await gateway.accounts.flush();
+    await gateway.accounts.calls?.flush();
+    const { cookie } = await visit(
+      gateway.url,
+      "read",
+      (await credentialOf(gateway, "read")).text,
+    );
+    const [name = "", value = ""] = cookie.split("=");
+    await withBrowser(async (browser) => {
+      for (const hasTouch of [false, true]) {
+        const tab = await openTab(browser, { hasTouch });
+        await tab.context.addCookies([{ name, value, url: gateway.url }]);
+        const { page } = tab;
+        for (const shown of ["cost", "calls", "errors", "first_token"]) {
+          const address = `${gateway.url}/console/usage?by=model&show=${shown}`;
+          await page.goto(address);
+          await page.waitForLoadState("load");
+          const bars = page.locator(".plot a");
+          const values = page.locator(".plot [data-values]");
+          assert.equal(await bars.count(), 30, shown);
+          const labelOf = async (at: number): Promise<string> =>
+            await bars.nth(at).getAttribute("aria-label") ?? "";
+          // Without the script the last day stands there.
+          assert.equal(await values.innerText(), await labelOf(29));
+          if (!hasTouch) {
+            await bars.nth(3).hover();
+            assert.equal(await values.innerText(), await labelOf(3));
+            await bars.nth(4).focus();
+            assert.equal(await values.innerText(), await labelOf(4));
+            await page.keyboard.press("Tab");
+            assert.equal(await values.innerText(), await labelOf(5));
+            continue;
           }
-          assert.deepEqual(tab.complaints, []);
-          await tab.context.close();
+          await bars.nth(6).tap();
+          assert.equal(await values.innerText(), await labelOf(6));
+          assert.equal(page.url(), address, "the first touch shows");
+          await bars.nth(6).tap();
+          await page.waitForURL(/\/console\/(?:ledger|calls)\?/);
         }
-      });
-    } finally {
-      await gateway.close();
-    }
+        assert.deepEqual(tab.complaints, []);
+        await tab.context.close();
+      }
+    });
   },
 });

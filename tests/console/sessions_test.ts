@@ -21,150 +21,126 @@ async function statusOf(reply: Promise<Response>): Promise<number> {
 }
 
 Deno.test("a key, an account token and a code open the account's door, and the admin token only the operators'", async () => {
-  const gateway = await startConsole();
-  try {
-    const { url, accounts } = gateway;
-    const code = await accounts.admin.signInCodes.create({
-      accountId: "default",
-      scope: "read",
-    });
-    const texts = [
-      TEST_KEY,
-      (await credentialOf(gateway, "key")).text,
-      (await credentialOf(gateway, "read")).text,
-      (await credentialOf(gateway, "manage")).text,
-      code.text,
-    ];
-    for (const text of texts) {
-      const visitor = await visit(url, "key", text);
-      assert.equal(await statusOf(visitor.get("/console/")), 200);
-      assert.equal(await statusOf(visitor.get("/console/operator/")), 401);
-      assert.equal(await statusOf(signIn(url, "operator", text)), 401);
-    }
-    assert.equal(await statusOf(signIn(url, "key", ADMIN_TOKEN)), 401);
-    const operator = await visit(url, "operator", ADMIN_TOKEN);
-    assert.equal(await statusOf(operator.get("/console/operator/")), 200);
-    assert.equal(await statusOf(operator.get("/console/")), 401);
-  } finally {
-    await gateway.close();
+  await using gateway = await startConsole();
+  const { url, accounts } = gateway;
+  const code = await accounts.admin.signInCodes.create({
+    accountId: "default",
+    scope: "read",
+  });
+  const texts = [
+    TEST_KEY,
+    (await credentialOf(gateway, "key")).text,
+    (await credentialOf(gateway, "read")).text,
+    (await credentialOf(gateway, "manage")).text,
+    code.text,
+  ];
+  for (const text of texts) {
+    const visitor = await visit(url, "key", text);
+    assert.equal(await statusOf(visitor.get("/console/")), 200);
+    assert.equal(await statusOf(visitor.get("/console/operator/")), 401);
+    assert.equal(await statusOf(signIn(url, "operator", text)), 401);
   }
+  assert.equal(await statusOf(signIn(url, "key", ADMIN_TOKEN)), 401);
+  const operator = await visit(url, "operator", ADMIN_TOKEN);
+  assert.equal(await statusOf(operator.get("/console/operator/")), 200);
+  assert.equal(await statusOf(operator.get("/console/")), 401);
 });
 
 Deno.test("a code works once and is not used up by opening its page", async () => {
-  const gateway = await startConsole();
-  try {
-    const { url, accounts } = gateway;
-    const { text } = await accounts.admin.signInCodes.create({
-      accountId: "default",
-      scope: "manage",
-    });
-    for (const path of [`?code=${text}`, `#${text}`, `/${text}`]) {
-      await statusOf(fetch(`${url}/console/sign-in${path}`));
-    }
-    assert.equal(await statusOf(signIn(url, "key", text)), 303);
-    assert.equal(await statusOf(signIn(url, "key", text)), 401);
-  } finally {
-    await gateway.close();
+  await using gateway = await startConsole();
+  const { url, accounts } = gateway;
+  const { text } = await accounts.admin.signInCodes.create({
+    accountId: "default",
+    scope: "manage",
+  });
+  for (const path of [`?code=${text}`, `#${text}`, `/${text}`]) {
+    await statusOf(fetch(`${url}/console/sign-in${path}`));
   }
+  assert.equal(await statusOf(signIn(url, "key", text)), 303);
+  assert.equal(await statusOf(signIn(url, "key", text)), 401);
 });
 
 Deno.test("cookies are strict and for scripts unreadable; over https they are secure and bound to the host", async () => {
-  const gateway = await startConsole();
-  try {
-    const attributes = async (
-      headers: Readonly<Record<string, string>>,
-      kind: "key" | "operator" = "key",
-    ): Promise<string> => {
-      const reply = await signIn(
-        gateway.url,
-        kind,
-        kind === "key" ? TEST_KEY : ADMIN_TOKEN,
-        headers,
-      );
-      await reply.body?.cancel();
-      return (reply.headers.get("set-cookie") ?? "").replace(/=\w{43};/, "=;");
-    };
-    const common = "Path=/; HttpOnly; SameSite=Strict";
-    assert.equal(await attributes({}), `console=; ${common}`);
-    assert.equal(await attributes({}, "operator"), `operator=; ${common}`);
-    assert.equal(
-      await attributes({ "x-forwarded-proto": "https" }),
-      `__Host-console=; ${common}; Secure`,
+  await using gateway = await startConsole();
+  const attributes = async (
+    headers: Readonly<Record<string, string>>,
+    kind: "key" | "operator" = "key",
+  ): Promise<string> => {
+    const reply = await signIn(
+      gateway.url,
+      kind,
+      kind === "key" ? TEST_KEY : ADMIN_TOKEN,
+      headers,
     );
-    assert.equal(
-      await attributes({ "x-forwarded-proto": "https" }, "operator"),
-      `__Host-operator=; ${common}; Secure`,
-    );
-  } finally {
-    await gateway.close();
-  }
+    await reply.body?.cancel();
+    return (reply.headers.get("set-cookie") ?? "").replace(/=\w{43};/, "=;");
+  };
+  const common = "Path=/; HttpOnly; SameSite=Strict";
+  assert.equal(await attributes({}), `console=; ${common}`);
+  assert.equal(await attributes({}, "operator"), `operator=; ${common}`);
+  assert.equal(
+    await attributes({ "x-forwarded-proto": "https" }),
+    `__Host-console=; ${common}; Secure`,
+  );
+  assert.equal(
+    await attributes({ "x-forwarded-proto": "https" }, "operator"),
+    `__Host-operator=; ${common}; Secure`,
+  );
 });
 
 Deno.test("over plain http and not on loopback there is no sign-in", async () => {
-  const gateway = await startConsole();
-  try {
-    const { hostname, port } = new URL(gateway.url);
-    const connection = await Deno.connect({ hostname, port: Number(port) });
-    const body = `credential=${TEST_KEY}`;
-    await connection.write(
-      new TextEncoder().encode(
-        "POST /console/sign-in HTTP/1.1\r\nhost: gateway.example\r\norigin: http://gateway.example\r\n" +
-          "content-type: application/x-www-form-urlencoded\r\nconnection: close\r\n" +
-          `content-length: ${body.length}\r\n\r\n${body}`,
-      ),
-    );
-    const reply = await new Response(connection.readable).text();
-    assert.match(reply, /^HTTP\/1.1 403/);
-    assert.match(reply, /needs https, or a loopback address/);
-    assert.doesNotMatch(reply, /set-cookie/i);
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startConsole();
+  const { hostname, port } = new URL(gateway.url);
+  const connection = await Deno.connect({ hostname, port: Number(port) });
+  const body = `credential=${TEST_KEY}`;
+  await connection.write(
+    new TextEncoder().encode(
+      "POST /console/sign-in HTTP/1.1\r\nhost: gateway.example\r\norigin: http://gateway.example\r\n" +
+        "content-type: application/x-www-form-urlencoded\r\nconnection: close\r\n" +
+        `content-length: ${body.length}\r\n\r\n${body}`,
+    ),
+  );
+  const reply = await new Response(connection.readable).text();
+  assert.match(reply, /^HTTP\/1.1 403/);
+  assert.match(reply, /needs https, or a loopback address/);
+  assert.doesNotMatch(reply, /set-cookie/i);
 });
 
 Deno.test("the eleventh wrong sign-in within a minute is refused, and a right one still passes", async () => {
-  const gateway = await startConsole();
-  try {
-    for (const kind of ["key", "operator"] as const) {
-      const wrong = () =>
-        statusOf(signIn(gateway.url, kind, newCredential("at")));
-      for (let i = 0; i < 10; i++) assert.equal(await wrong(), 401);
-      assert.equal(await wrong(), 429);
-      assert.equal(
-        await statusOf(
-          signIn(
-            gateway.url,
-            kind,
-            kind === "key" ? TEST_KEY : ADMIN_TOKEN,
-          ),
+  await using gateway = await startConsole();
+  for (const kind of ["key", "operator"] as const) {
+    const wrong = () =>
+      statusOf(signIn(gateway.url, kind, newCredential("at")));
+    for (let i = 0; i < 10; i++) assert.equal(await wrong(), 401);
+    assert.equal(await wrong(), 429);
+    assert.equal(
+      await statusOf(
+        signIn(
+          gateway.url,
+          kind,
+          kind === "key" ? TEST_KEY : ADMIN_TOKEN,
         ),
-        303,
-      );
-    }
-  } finally {
-    await gateway.close();
+      ),
+      303,
+    );
   }
 });
 
 Deno.test("signing in replaces the session that the browser had, also one that an attacker chose", async () => {
-  const gateway = await startConsole();
-  try {
-    const thief = await visit(gateway.url, "key", TEST_KEY);
-    const { text } = await credentialOf(gateway, "manage");
-    // The thief's own cookie was put into the victim's browser.
-    const reply = await signIn(gateway.url, "manage", text, {
-      cookie: thief.cookie,
-    });
-    await reply.body?.cancel();
-    assert.notEqual(
-      (reply.headers.get("set-cookie") ?? "").split(";")[0],
-      thief.cookie,
-    );
-    assert.equal(await statusOf(thief.get("/console/")), 401);
-    assert.equal(await statusOf(thief.get("/console/keys")), 401);
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startConsole();
+  const thief = await visit(gateway.url, "key", TEST_KEY);
+  const { text } = await credentialOf(gateway, "manage");
+  // The thief's own cookie was put into the victim's browser.
+  const reply = await signIn(gateway.url, "manage", text, {
+    cookie: thief.cookie,
+  });
+  await reply.body?.cancel();
+  assert.notEqual(
+    (reply.headers.get("set-cookie") ?? "").split(";")[0],
+    thief.cookie,
+  );
+  assert.equal(await statusOf(thief.get("/console/")), 401);
+  assert.equal(await statusOf(thief.get("/console/keys")), 401);
 });
 
 Deno.test("a session that is signed out is unknown to every process", async () => {
@@ -217,94 +193,82 @@ Deno.test("another admin token ends all sessions of operators", async () => {
 });
 
 Deno.test("a key revokes itself, by page and by API, and its next call and its session are refused", async () => {
-  const gateway = await startConsole();
-  try {
-    const { url } = gateway;
-    const call = (key: string) =>
+  await using gateway = await startConsole();
+  const { url } = gateway;
+  const call = (key: string) =>
+    statusOf(
+      fetch(`${url}/v1/models`, { headers: { "x-api-key": key } }),
+    );
+  for (const way of ["page", "api"]) {
+    const { text } = await credentialOf(gateway, "key");
+    const visitor = await visit(url, "key", text);
+    const revoke = (last_four: string) =>
       statusOf(
-        fetch(`${url}/v1/models`, { headers: { "x-api-key": key } }),
+        way === "page"
+          ? visitor.post("/console/key/revoke", { last_four })
+          : fetch(`${url}/v1/account/keys/self/revoke`, {
+            method: "POST",
+            headers: {
+              "x-api-key": text,
+              "content-type": "application/json",
+            },
+            body: JSON.stringify({ last_four }),
+          }),
       );
-    for (const way of ["page", "api"]) {
-      const { text } = await credentialOf(gateway, "key");
-      const visitor = await visit(url, "key", text);
-      const revoke = (last_four: string) =>
-        statusOf(
-          way === "page"
-            ? visitor.post("/console/key/revoke", { last_four })
-            : fetch(`${url}/v1/account/keys/self/revoke`, {
-              method: "POST",
-              headers: {
-                "x-api-key": text,
-                "content-type": "application/json",
-              },
-              body: JSON.stringify({ last_four }),
-            }),
-        );
-      assert.equal(await revoke("????"), 400);
-      assert.equal(await call(text), 200);
-      assert.equal(await revoke(text.slice(-4)), way === "page" ? 303 : 200);
-      assert.equal(await call(text), 401);
-      assert.equal(await statusOf(visitor.get("/console/")), 401);
-    }
-  } finally {
-    await gateway.close();
+    assert.equal(await revoke("????"), 400);
+    assert.equal(await call(text), 200);
+    assert.equal(await revoke(text.slice(-4)), way === "page" ? 303 : 200);
+    assert.equal(await call(text), 401);
+    assert.equal(await statusOf(visitor.get("/console/")), 401);
   }
 });
 
 Deno.test("a revoked account token ends its sessions", async () => {
-  const gateway = await startConsole();
-  try {
-    const { text, id } = await credentialOf(gateway, "manage");
-    const visitor = await visit(gateway.url, "manage", text);
-    assert.equal(await statusOf(visitor.get("/console/keys")), 200);
-    await gateway.accounts.admin.tokens.revoke(id);
-    assert.equal(await statusOf(visitor.get("/console/keys")), 401);
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startConsole();
+  const { text, id } = await credentialOf(gateway, "manage");
+  const visitor = await visit(gateway.url, "manage", text);
+  assert.equal(await statusOf(visitor.get("/console/keys")), 200);
+  await gateway.accounts.admin.tokens.revoke(id);
+  assert.equal(await statusOf(visitor.get("/console/keys")), 401);
 });
 
 Deno.test("every reply of the console has the headers of a page, and never one of CORS", async () => {
-  const gateway = await startConsole({
+  await using gateway = await startConsole({
     env: { GATEWAY_CORS_ORIGINS: "https://app.example" },
   });
-  try {
-    const origin = "https://app.example";
-    const visitor = await visit(gateway.url, "key", TEST_KEY);
-    for (
-      const init of [
-        { path: "/console/", headers: { cookie: visitor.cookie, origin } },
-        { path: "/console/sign-in", headers: { origin } },
-        { path: "/console/keys", headers: { origin } },
-        { path: "/console/nothing", headers: { origin } },
-        {
-          path: "/console/keys",
-          method: "OPTIONS",
-          headers: { origin, "access-control-request-method": "POST" },
-        },
-        {
-          path: "/console/sign-in",
-          method: "POST",
-          headers: { ...FORM_HEADERS, origin },
-          body: "credential=x",
-        },
-      ]
-    ) {
-      const { path, ...rest } = init;
-      const reply = await fetch(`${gateway.url}${path}`, rest);
-      await reply.body?.cancel();
-      for (const [name, value] of Object.entries(PAGE_HEADERS)) {
-        assert.equal(reply.headers.get(name), value, `${name} of ${path}`);
-      }
-      assert.deepEqual(
-        [...reply.headers.keys()].filter((name) =>
-          name.startsWith("access-control")
-        ),
-        [],
-      );
+  const origin = "https://app.example";
+  const visitor = await visit(gateway.url, "key", TEST_KEY);
+  for (
+    const init of [
+      { path: "/console/", headers: { cookie: visitor.cookie, origin } },
+      { path: "/console/sign-in", headers: { origin } },
+      { path: "/console/keys", headers: { origin } },
+      { path: "/console/nothing", headers: { origin } },
+      {
+        path: "/console/keys",
+        method: "OPTIONS",
+        headers: { origin, "access-control-request-method": "POST" },
+      },
+      {
+        path: "/console/sign-in",
+        method: "POST",
+        headers: { ...FORM_HEADERS, origin },
+        body: "credential=x",
+      },
+    ]
+  ) {
+    const { path, ...rest } = init;
+    const reply = await fetch(`${gateway.url}${path}`, rest);
+    await reply.body?.cancel();
+    for (const [name, value] of Object.entries(PAGE_HEADERS)) {
+      assert.equal(reply.headers.get(name), value, `${name} of ${path}`);
     }
-  } finally {
-    await gateway.close();
+    assert.deepEqual(
+      [...reply.headers.keys()].filter((name) =>
+        name.startsWith("access-control")
+      ),
+      [],
+    );
   }
 });
 
@@ -317,26 +281,22 @@ Deno.test("GATEWAY_CONSOLE and a missing admin token turn areas off", async () =
       [{}, 200, 200],
     ] as const
   ) {
-    const gateway = await startConsole({ env });
-    try {
-      assert.equal(
-        await statusOf(fetch(`${gateway.url}/console/sign-in`)),
-        account,
-      );
-      assert.equal(
-        await statusOf(fetch(`${gateway.url}/console/operator/sign-in`)),
-        operator,
-      );
-      const front = await fetch(gateway.url, {
-        redirect: "manual",
-        headers: { accept: "text/html,*/*" },
-      });
-      await front.body?.cancel();
-      assert.equal(front.status, account === 200 ? 303 : 200);
-      assert.equal(await statusOf(fetch(gateway.url)), 200);
-    } finally {
-      await gateway.close();
-    }
+    await using gateway = await startConsole({ env });
+    assert.equal(
+      await statusOf(fetch(`${gateway.url}/console/sign-in`)),
+      account,
+    );
+    assert.equal(
+      await statusOf(fetch(`${gateway.url}/console/operator/sign-in`)),
+      operator,
+    );
+    const front = await fetch(gateway.url, {
+      redirect: "manual",
+      headers: { accept: "text/html,*/*" },
+    });
+    await front.body?.cancel();
+    assert.equal(front.status, account === 200 ? 303 : 200);
+    assert.equal(await statusOf(fetch(gateway.url)), 200);
   }
 });
 

@@ -15,24 +15,20 @@ async function bodyOf(visitor: Visitor, path: string): Promise<string> {
 }
 
 Deno.test("a new sign-in link says that it works once, until when, and with which scope", async () => {
-  const gateway = await startConsole();
-  try {
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    const reply = await operator.post(
-      "/console/operator/accounts/link/default",
-      { name: "Robin", scope: "manage" },
-    );
-    const html = await reply.text();
-    assert.match(
-      html,
-      /opens the account <bdi>default<\/bdi> once, until <time datetime="/,
-    );
-    assert.match(html, /look and to manage its keys/);
-    assert.match(html, /Robin/);
-    assert.doesNotMatch(html, /only its programs can read|I have stored it/);
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startConsole();
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const reply = await operator.post(
+    "/console/operator/accounts/link/default",
+    { name: "Robin", scope: "manage" },
+  );
+  const html = await reply.text();
+  assert.match(
+    html,
+    /opens the account <bdi>default<\/bdi> once, until <time datetime="/,
+  );
+  assert.match(html, /look and to manage its keys/);
+  assert.match(html, /Robin/);
+  assert.doesNotMatch(html, /only its programs can read|I have stored it/);
 });
 
 Deno.test("the breaker of a candidate that is not well says what it waits for", () =>
@@ -50,73 +46,65 @@ Deno.test("the breaker of a candidate that is not well says what it waits for", 
   ));
 
 Deno.test("a sum with estimates is marked, a call names its key and says once that nothing was charged", async () => {
-  const gateway = await startConsole();
-  try {
-    const key = await credentialOf(gateway, "key");
-    const ids: string[] = [];
-    for (const model of ["vendorb-5.5", "no-such-model"]) {
-      const reply = await gateway.post("/v1/messages", {
-        model,
-        max_tokens: 100,
-        stream: true,
-        messages: [{ role: "user", content: "[[fx:cut]]" }],
-      }, { "x-api-key": key.text });
-      await reply.text().catch(() => "");
-      ids.push(reply.headers.get("request-id") ?? "");
-      await gateway.logEntry(({ request_id }) => request_id === ids.at(-1));
-    }
-    await gateway.accounts.flush();
-    await gateway.accounts.calls?.flush();
-    const owner = await visit(
-      gateway.url,
-      "read",
-      (await credentialOf(gateway, "read")).text,
-    );
-    const usage = await bodyOf(owner, "/console/usage?by=model");
-    const sum = usage.split("<tfoot>").at(-1) ?? "";
-    assert.match(sum, />≈\u00a0(?:&lt;)?\$/);
-    const [line = ""] = usage.split("<tbody>").at(-1)?.split("</tr>") ?? [];
-    assert.match(line, />≈\u00a0(?:&lt;)?\$/);
-    const refused = await bodyOf(owner, `/console/calls/${ids[1]}`);
-    assert.equal(refused.match(/othing was charged/g)?.length, 1);
-    assert.match(refused, />of a test</);
-  } finally {
-    await gateway.close();
+  await using gateway = await startConsole();
+  const key = await credentialOf(gateway, "key");
+  const ids: string[] = [];
+  for (const model of ["vendorb-5.5", "no-such-model"]) {
+    const reply = await gateway.post("/v1/messages", {
+      model,
+      max_tokens: 100,
+      stream: true,
+      messages: [{ role: "user", content: "[[fx:cut]]" }],
+    }, { "x-api-key": key.text });
+    await reply.text().catch(() => "");
+    ids.push(reply.headers.get("request-id") ?? "");
+    await gateway.logEntry(({ request_id }) => request_id === ids.at(-1));
   }
+  await gateway.accounts.flush();
+  await gateway.accounts.calls?.flush();
+  const owner = await visit(
+    gateway.url,
+    "read",
+    (await credentialOf(gateway, "read")).text,
+  );
+  const usage = await bodyOf(owner, "/console/usage?by=model");
+  const sum = usage.split("<tfoot>").at(-1) ?? "";
+  assert.match(sum, />≈\u00a0(?:&lt;)?\$/);
+  const [line = ""] = usage.split("<tbody>").at(-1)?.split("</tr>") ?? [];
+  assert.match(line, />≈\u00a0(?:&lt;)?\$/);
+  const refused = await bodyOf(owner, `/console/calls/${ids[1]}`);
+  assert.equal(refused.match(/othing was charged/g)?.length, 1);
+  assert.match(refused, />of a test</);
 });
 
 Deno.test("prices of a column have as many decimals, and without an admin token the operators' door says so", async () => {
-  const gateway = await startTestGateway();
-  try {
-    const owner = await visit(
-      gateway.url,
-      "read",
-      (await credentialOf(gateway, "read")).text,
-    );
-    const models = await bodyOf(owner, "/console/models");
-    const rows = models.split("<tbody>").at(1)?.split("</tbody>")[0]
-      ?.split("</tr>").filter((row) => row.includes("<td")) ?? [];
-    assert.ok(rows.length > 5);
-    const columns = rows.map((row) =>
-      row.split("<td").slice(1).map((cell) =>
-        /\$[\d,]+\.(\d+)/.exec(cell)?.[1]?.length
-      )
-    );
-    const widths = columns[0]?.map((_, at) =>
-      new Set(
-        columns.map((row) => row[at]).filter((width) => width !== undefined),
-      ).size
-    ) ?? [];
-    assert.ok(widths.some((width) => width === 1));
-    assert.ok(widths.every((width) => width <= 1), String(widths));
-    const door = await fetch(`${gateway.url}/console/operator/sign-in`, {
-      headers: { accept: "text/html" },
-    });
-    const html = await door.text();
-    assert.equal(door.status, 404);
-    assert.match(html, /GATEWAY_ADMIN_TOKEN/);
-    assert.doesNotMatch(html, /href="\/console\/operator/);
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startTestGateway();
+  const owner = await visit(
+    gateway.url,
+    "read",
+    (await credentialOf(gateway, "read")).text,
+  );
+  const models = await bodyOf(owner, "/console/models");
+  const rows = models.split("<tbody>").at(1)?.split("</tbody>")[0]
+    ?.split("</tr>").filter((row) => row.includes("<td")) ?? [];
+  assert.ok(rows.length > 5);
+  const columns = rows.map((row) =>
+    row.split("<td").slice(1).map((cell) =>
+      /\$[\d,]+\.(\d+)/.exec(cell)?.[1]?.length
+    )
+  );
+  const widths = columns[0]?.map((_, at) =>
+    new Set(
+      columns.map((row) => row[at]).filter((width) => width !== undefined),
+    ).size
+  ) ?? [];
+  assert.ok(widths.some((width) => width === 1));
+  assert.ok(widths.every((width) => width <= 1), String(widths));
+  const door = await fetch(`${gateway.url}/console/operator/sign-in`, {
+    headers: { accept: "text/html" },
+  });
+  const html = await door.text();
+  assert.equal(door.status, 404);
+  assert.match(html, /GATEWAY_ADMIN_TOKEN/);
+  assert.doesNotMatch(html, /href="\/console\/operator/);
 });

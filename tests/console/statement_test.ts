@@ -160,26 +160,22 @@ Deno.test("a replaced admin token or vendor's key is a change, without the secre
     GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
   };
   const started = async (token: string) => {
-    const gateway = await startConsole({
+    await using gateway = await startConsole({
       env: { ...env, GATEWAY_ADMIN_TOKEN: token },
     });
-    try {
-      const { admin } = gateway.accounts;
-      await recordConfiguration(
-        admin,
-        readConfig({
-          env: { ...env, GATEWAY_ADMIN_TOKEN: token },
-          readFile: () => "{}",
-        }),
-        { type: "started" },
-      );
-      const { data } = await admin.changes.list({
-        action: "configuration.load",
-      });
-      return data;
-    } finally {
-      await gateway.close();
-    }
+    const { admin } = gateway.accounts;
+    await recordConfiguration(
+      admin,
+      readConfig({
+        env: { ...env, GATEWAY_ADMIN_TOKEN: token },
+        readFile: () => "{}",
+      }),
+      { type: "started" },
+    );
+    const { data } = await admin.changes.list({
+      action: "configuration.load",
+    });
+    return data;
   };
   try {
     const first = await started(ADMIN_TOKEN);
@@ -200,35 +196,31 @@ Deno.test("a replaced admin token or vendor's key is a change, without the secre
 });
 
 Deno.test("changes are listed without sign-ins, with names as written and prices in dollars", async () => {
-  const gateway = await startConsole();
-  try {
-    const { admin } = gateway.accounts;
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    await admin.changes.configurationLoaded("hash", {
-      VENDORA_API_KEY: "set",
-      "model big-1": "input 1000000, output 2500000 (tier priority), factor 2",
-    });
-    const read = async (search: string): Promise<string> =>
-      await (await operator.get(`/console/operator/changes?${search}`)).text();
-    const html = await read("");
-    assert.match(html, /<code>VENDORA_API_KEY<\/code>/);
-    assert.match(
-      html,
-      /<code>model big-1<\/code>: <bdi>input \$1\.00, output \$2\.50 \(tier priority\), factor 2/,
-    );
-    assert.doesNotMatch(html, />session: start<\/td>/);
-    assert.match(await read("sign_ins=yes"), />session: start<\/td>/);
-    assert.match(
-      await read("action=session.start"),
-      />session: start<\/td>/,
-    );
-    const csv = await (await operator.get(
-      "/console/operator/changes.csv",
-    )).text();
-    assert.doesNotMatch(csv, /session\.start/);
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startConsole();
+  const { admin } = gateway.accounts;
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  await admin.changes.configurationLoaded("hash", {
+    VENDORA_API_KEY: "set",
+    "model big-1": "input 1000000, output 2500000 (tier priority), factor 2",
+  });
+  const read = async (search: string): Promise<string> =>
+    await (await operator.get(`/console/operator/changes?${search}`)).text();
+  const html = await read("");
+  assert.match(html, /<code>VENDORA_API_KEY<\/code>/);
+  assert.match(
+    html,
+    /<code>model big-1<\/code>: <bdi>input \$1\.00, output \$2\.50 \(tier priority\), factor 2/,
+  );
+  assert.doesNotMatch(html, />session: start<\/td>/);
+  assert.match(await read("sign_ins=yes"), />session: start<\/td>/);
+  assert.match(
+    await read("action=session.start"),
+    />session: start<\/td>/,
+  );
+  const csv = await (await operator.get(
+    "/console/operator/changes.csv",
+  )).text();
+  assert.doesNotMatch(csv, /session\.start/);
 });
 
 /** The base rates of a model, as its callers read them. */

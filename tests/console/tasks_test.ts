@@ -490,90 +490,86 @@ Deno.test({
   ignore: CHROMIUM === undefined,
   async fn(t) {
     await Deno.mkdir(SCREENSHOTS, { recursive: true });
-    const gateway = await startConsole();
-    try {
-      await withBrowser(async (browser) => {
-        const runs = [
-          { run: "pointer", colorScheme: "light", width: 375 },
-          { run: "keyboard", colorScheme: "dark", width: 1280 },
-          { run: "no-script", colorScheme: "dark", width: 375 },
-        ] as const;
-        for (const { run, colorScheme, width } of runs) {
-          await t.step(run, async () => {
-            const world = await worldOf(gateway, run);
-            const tab = await openTab(browser, {
-              colorScheme,
-              viewport: { width, height: 900 },
-              javaScriptEnabled: run !== "no-script",
-            });
-            const { context, complaints } = tab;
-            if (run !== "no-script") {
-              await context.grantPermissions([
-                "clipboard-read",
-                "clipboard-write",
-              ]);
-            }
-            const hands = run === "keyboard" ? keyboard(tab) : pointer(tab);
-            const person = personOf(
-              run,
-              world,
-              tab,
-              hands,
-            );
-            await signIn(person, world.token);
-            await readModels(person);
-            await readUsage(person);
-            await findRefusal(person);
-            const key = await rotate(person, await makeKey(person));
-            await revoke(person, key);
-            if (run !== "no-script") await connect(person);
-            else {
-              await hands.open("Try", "t");
-              await tab.page.getByText("Without JavaScript, use a terminal:")
-                .waitFor();
-            }
-            await revokeItself(person, world.key);
-            assert.deepEqual(complaints, []);
-            await context.close();
+    await using gateway = await startConsole();
+    await withBrowser(async (browser) => {
+      const runs = [
+        { run: "pointer", colorScheme: "light", width: 375 },
+        { run: "keyboard", colorScheme: "dark", width: 1280 },
+        { run: "no-script", colorScheme: "dark", width: 375 },
+      ] as const;
+      for (const { run, colorScheme, width } of runs) {
+        await t.step(run, async () => {
+          const world = await worldOf(gateway, run);
+          const tab = await openTab(browser, {
+            colorScheme,
+            viewport: { width, height: 900 },
+            javaScriptEnabled: run !== "no-script",
           });
-        }
-        const operators = [
-          { run: "operator", width: 1280 },
-          { run: "operator-keyboard", width: 1280 },
-          { run: "operator-no-script", width: 375 },
-        ] as const;
-        for (const { run, width } of operators) {
-          await t.step(run, async () => {
-            const world = await worldOf(gateway, `for-${run}`);
-            const tab = await openTab(browser, {
-              colorScheme: "dark",
-              viewport: { width, height: 900 },
-              javaScriptEnabled: run !== "operator-no-script",
-            });
-            const guestTab = await openTab(browser);
-            const person = personOf(
-              run,
-              world,
-              tab,
-              run === "operator-keyboard" ? keyboard(tab) : pointer(tab),
-            );
-            const guest = personOf(run, world, guestTab);
-            await tab.page.goto(`${gateway.url}/console/operator/sign-in`);
-            await person.hands.enter("Admin token", ADMIN_TOKEN);
-            await person.hands.press("button", "Sign in");
-            await arrive(person, "Overview", "7-overview");
-            await findFailedCalls(person);
-            await letIn(person, guest);
-            await reconcile(person);
-            await uploadInvoice(person);
-            assert.deepEqual([...tab.complaints, ...guestTab.complaints], []);
-            await guestTab.context.close();
-            await tab.context.close();
+          const { context, complaints } = tab;
+          if (run !== "no-script") {
+            await context.grantPermissions([
+              "clipboard-read",
+              "clipboard-write",
+            ]);
+          }
+          const hands = run === "keyboard" ? keyboard(tab) : pointer(tab);
+          const person = personOf(
+            run,
+            world,
+            tab,
+            hands,
+          );
+          await signIn(person, world.token);
+          await readModels(person);
+          await readUsage(person);
+          await findRefusal(person);
+          const key = await rotate(person, await makeKey(person));
+          await revoke(person, key);
+          if (run !== "no-script") await connect(person);
+          else {
+            await hands.open("Try", "t");
+            await tab.page.getByText("Without JavaScript, use a terminal:")
+              .waitFor();
+          }
+          await revokeItself(person, world.key);
+          assert.deepEqual(complaints, []);
+          await context.close();
+        });
+      }
+      const operators = [
+        { run: "operator", width: 1280 },
+        { run: "operator-keyboard", width: 1280 },
+        { run: "operator-no-script", width: 375 },
+      ] as const;
+      for (const { run, width } of operators) {
+        await t.step(run, async () => {
+          const world = await worldOf(gateway, `for-${run}`);
+          const tab = await openTab(browser, {
+            colorScheme: "dark",
+            viewport: { width, height: 900 },
+            javaScriptEnabled: run !== "operator-no-script",
           });
-        }
-      });
-    } finally {
-      await gateway.close();
-    }
+          const guestTab = await openTab(browser);
+          const person = personOf(
+            run,
+            world,
+            tab,
+            run === "operator-keyboard" ? keyboard(tab) : pointer(tab),
+          );
+          const guest = personOf(run, world, guestTab);
+          await tab.page.goto(`${gateway.url}/console/operator/sign-in`);
+          await person.hands.enter("Admin token", ADMIN_TOKEN);
+          await person.hands.press("button", "Sign in");
+          await arrive(person, "Overview", "7-overview");
+          await findFailedCalls(person);
+          await letIn(person, guest);
+          await reconcile(person);
+          await uploadInvoice(person);
+          assert.deepEqual([...tab.complaints, ...guestTab.complaints], []);
+          await guestTab.context.close();
+          await tab.context.close();
+        });
+      }
+    });
   },
 });

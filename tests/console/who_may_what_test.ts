@@ -229,46 +229,42 @@ function isOpen(status: number): boolean {
 }
 
 Deno.test("without a session only the doors, the style and the script answer 200", async () => {
-  const gateway = await startConsole();
-  try {
-    const open: string[] = [];
-    for (const { access, method, path } of ALL_ROUTES) {
-      if (access !== "page" || method !== "GET") continue;
-      const reply = await fetch(`${gateway.url}${path}`, {
-        redirect: "manual",
-      });
-      await reply.body?.cancel();
-      if (reply.status === 200) open.push(path);
-    }
-    assert.deepEqual(open.toSorted(), [
-      "/console/operator/sign-in",
-      "/console/sign-in",
-    ]);
-    const door = await (await fetch(`${gateway.url}/console/sign-in`)).text();
-    for (
-      const [, asset = ""] of door.matchAll(
-        /(?:href|src)="(\/console\/assets\/[^"]+)"/g,
-      )
-    ) {
-      const reply = await fetch(`${gateway.url}${asset}`);
-      await reply.body?.cancel();
-      assert.equal(reply.status, 200, asset);
-    }
-    for (
-      const path of [
-        "/console/nothing",
-        "/console/../admin/v1/keys",
-        "/console/keys/",
-      ]
-    ) {
-      const reply = await fetch(`${gateway.url}${path}`);
-      await reply.body?.cancel();
-      assert.ok(
-        reply.status === 404 || reply.status === 401,
-        `${path}: ${reply.status}`,
-      );
-    }
-  } finally {
-    await gateway.close();
+  await using gateway = await startConsole();
+  const open: string[] = [];
+  for (const { access, method, path } of ALL_ROUTES) {
+    if (access !== "page" || method !== "GET") continue;
+    const reply = await fetch(`${gateway.url}${path}`, {
+      redirect: "manual",
+    });
+    await reply.body?.cancel();
+    if (reply.status === 200) open.push(path);
+  }
+  assert.deepEqual(open.toSorted(), [
+    "/console/operator/sign-in",
+    "/console/sign-in",
+  ]);
+  const door = await (await fetch(`${gateway.url}/console/sign-in`)).text();
+  for (
+    const [, asset = ""] of door.matchAll(
+      /(?:href|src)="(\/console\/assets\/[^"]+)"/g,
+    )
+  ) {
+    const reply = await fetch(`${gateway.url}${asset}`);
+    await reply.body?.cancel();
+    assert.equal(reply.status, 200, asset);
+  }
+  for (
+    const path of [
+      "/console/nothing",
+      "/console/../admin/v1/keys",
+      "/console/keys/",
+    ]
+  ) {
+    const reply = await fetch(`${gateway.url}${path}`);
+    await reply.body?.cancel();
+    assert.ok(
+      reply.status === 404 || reply.status === 401,
+      `${path}: ${reply.status}`,
+    );
   }
 });

@@ -167,22 +167,20 @@ Deno.test("upstream states need the same authorization as the metrics; plain rea
   ];
   for (const [name, env, token, status] of rows) {
     await t.step(name, async () => {
-      const gateway = await startTestGateway({ env: { ...replay, ...env } });
-      try {
-        const headers: Record<string, string> = token === undefined
-          ? {}
-          : { authorization: `Bearer ${token}` };
-        const verbose = await fetch(`${gateway.url}/readyz?verbose`, {
-          headers,
-        });
-        const text = await verbose.text();
-        assert.equal(verbose.status, status);
-        assert.equal(text.includes('"upstreams"'), status === 200);
-        const plain = await fetch(`${gateway.url}/readyz`);
-        assert.deepEqual(await plain.json(), { status: "ready" });
-      } finally {
-        await gateway.close();
-      }
+      await using gateway = await startTestGateway({
+        env: { ...replay, ...env },
+      });
+      const headers: Record<string, string> = token === undefined
+        ? {}
+        : { authorization: `Bearer ${token}` };
+      const verbose = await fetch(`${gateway.url}/readyz?verbose`, {
+        headers,
+      });
+      const text = await verbose.text();
+      assert.equal(verbose.status, status);
+      assert.equal(text.includes('"upstreams"'), status === 200);
+      const plain = await fetch(`${gateway.url}/readyz`);
+      assert.deepEqual(await plain.json(), { status: "ready" });
     });
   }
 });

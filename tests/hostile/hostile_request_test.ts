@@ -21,14 +21,10 @@ async function withGateway(
   run: (gateway: TestGateway) => Promise<void>,
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const gateway = await startTestGateway({ env });
-  try {
-    await run(gateway);
-    assert.equal(gateway.gateway.concurrency.inUse(), 0);
-    assert.deepEqual(await gateway.accounts.admin.audit(), []);
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startTestGateway({ env });
+  await run(gateway);
+  assert.equal(gateway.gateway.concurrency.inUse(), 0);
+  assert.deepEqual(await gateway.accounts.admin.audit(), []);
 }
 
 /** Sends bytes on a new connection; returns the first answer, or none if the connection closed. */

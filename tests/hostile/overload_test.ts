@@ -51,121 +51,105 @@ async function headOnly(
 }
 
 Deno.test("a call beyond its key's limit is refused at once, and calls of other keys are not", async () => {
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     env: { GATEWAY_MAX_CONCURRENT_PER_KEY: "1" },
   });
-  try {
-    const { text: key = "" } = await gateway.accounts.admin.keys.issue({
-      accountId: "default",
-    });
-    const held = await gateway.post(
-      "/v1/messages",
-      ask("vendorb-5", "[[fx:text-long?gate=own&at=8]]"),
-    );
-    await gateway.replay.gateReached("own");
-    for (const path of PATHS) {
-      const head = await headOnly(gateway, path);
-      assert.match(head, /^HTTP\/1.1 429 /);
-      assert.match(head, /^retry-after: 1\r$/im);
-      assert.match(head, /concurrent_requests/);
-    }
-    const other = await fetch(`${gateway.url}/v1/messages`, {
-      method: "POST",
-      headers: { "x-api-key": key, "content-type": "application/json" },
-      body: JSON.stringify(ask("vendorb-5", "[[fx:text]]")),
-    });
-    assert.equal(other.status, 200);
-    await other.text();
-    gateway.replay.openGate("own");
-    await held.text();
-    const next = await gateway.post(
-      "/v1/messages",
-      ask("vendorb-5", "[[fx:text]]"),
-    );
-    assert.equal(next.status, 200);
-    await next.text();
-    assert.equal(gateway.gateway.concurrency.inUse(), 0);
-  } finally {
-    await gateway.close();
+  const { text: key = "" } = await gateway.accounts.admin.keys.issue({
+    accountId: "default",
+  });
+  const held = await gateway.post(
+    "/v1/messages",
+    ask("vendorb-5", "[[fx:text-long?gate=own&at=8]]"),
+  );
+  await gateway.replay.gateReached("own");
+  for (const path of PATHS) {
+    const head = await headOnly(gateway, path);
+    assert.match(head, /^HTTP\/1.1 429 /);
+    assert.match(head, /^retry-after: 1\r$/im);
+    assert.match(head, /concurrent_requests/);
   }
+  const other = await fetch(`${gateway.url}/v1/messages`, {
+    method: "POST",
+    headers: { "x-api-key": key, "content-type": "application/json" },
+    body: JSON.stringify(ask("vendorb-5", "[[fx:text]]")),
+  });
+  assert.equal(other.status, 200);
+  await other.text();
+  gateway.replay.openGate("own");
+  await held.text();
+  const next = await gateway.post(
+    "/v1/messages",
+    ask("vendorb-5", "[[fx:text]]"),
+  );
+  assert.equal(next.status, 200);
+  await next.text();
+  assert.equal(gateway.gateway.concurrency.inUse(), 0);
 });
 
 Deno.test("a call beyond the limit is refused before its body is read, and a later call is accepted", async (t) => {
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     env: { GATEWAY_MAX_CONCURRENT: "1" },
   });
   const statuses = ["529", "503"];
-  try {
-    for (const [i, path] of PATHS.entries()) {
-      await t.step(path, async () => {
-        const gate = `place-${i}`;
-        const held = await gateway.post(
-          path,
-          ask("vendorb-5", `[[fx:text-long?gate=${gate}&at=8]]`),
-        );
-        await gateway.replay.gateReached(gate);
-        const head = await headOnly(gateway, path);
-        assert.match(head, new RegExp(`^HTTP/1.1 ${statuses[i]} `));
-        assert.match(head, /^retry-after: 1\r$/im);
-        const others = ["/v1/models", "/healthz"].map((open) =>
-          fetch(gateway.url + open, { headers: { "x-api-key": TEST_KEY } })
-        );
-        for (const response of await Promise.all(others)) {
-          assert.equal(response.status, 200);
-          await response.text();
-        }
-        const counting = await gateway.post(
-          "/v1/messages/count_tokens",
-          ask("vendorb-5", "Hi"),
-        );
-        assert.equal(counting.status, 529);
-        await counting.text();
-        gateway.replay.openGate(gate);
-        await held.text();
-        const next = await gateway.post(path, ask("vendorb-5", "[[fx:text]]"));
-        assert.equal(next.status, 200);
-        await next.text();
-      });
-    }
-    assert.equal(gateway.gateway.concurrency.inUse(), 0);
-  } finally {
-    await gateway.close();
+  for (const [i, path] of PATHS.entries()) {
+    await t.step(path, async () => {
+      const gate = `place-${i}`;
+      const held = await gateway.post(
+        path,
+        ask("vendorb-5", `[[fx:text-long?gate=${gate}&at=8]]`),
+      );
+      await gateway.replay.gateReached(gate);
+      const head = await headOnly(gateway, path);
+      assert.match(head, new RegExp(`^HTTP/1.1 ${statuses[i]} `));
+      assert.match(head, /^retry-after: 1\r$/im);
+      const others = ["/v1/models", "/healthz"].map((open) =>
+        fetch(gateway.url + open, { headers: { "x-api-key": TEST_KEY } })
+      );
+      for (const response of await Promise.all(others)) {
+        assert.equal(response.status, 200);
+        await response.text();
+      }
+      const counting = await gateway.post(
+        "/v1/messages/count_tokens",
+        ask("vendorb-5", "Hi"),
+      );
+      assert.equal(counting.status, 529);
+      await counting.text();
+      gateway.replay.openGate(gate);
+      await held.text();
+      const next = await gateway.post(path, ask("vendorb-5", "[[fx:text]]"));
+      assert.equal(next.status, 200);
+      await next.text();
+    });
   }
+  assert.equal(gateway.gateway.concurrency.inUse(), 0);
 });
 
 Deno.test("a client without a key takes no concurrency slot, however slowly it sends", async () => {
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     env: { GATEWAY_MAX_CONCURRENT: "1" },
   });
   const { hostname, port } = new URL(gateway.url);
-  try {
-    using stranger = await Deno.connect({ hostname, port: Number(port) });
-    await stranger.write(new TextEncoder().encode(
-      "POST /v1/messages HTTP/1.1\r\nhost: gateway\r\ncontent-length: 1000\r\n\r\n{",
-    ));
-    await stranger.read(new Uint8Array(4096));
-    const response = await gateway.post(
-      "/v1/messages",
-      ask("vendorb-5", "[[fx:text]]"),
-    );
-    assert.equal(response.status, 200);
-    await response.text();
-  } finally {
-    await gateway.close();
-  }
+  using stranger = await Deno.connect({ hostname, port: Number(port) });
+  await stranger.write(new TextEncoder().encode(
+    "POST /v1/messages HTTP/1.1\r\nhost: gateway\r\ncontent-length: 1000\r\n\r\n{",
+  ));
+  await stranger.read(new Uint8Array(4096));
+  const response = await gateway.post(
+    "/v1/messages",
+    ask("vendorb-5", "[[fx:text]]"),
+  );
+  assert.equal(response.status, 200);
+  await response.text();
 });
 
 Deno.test("a body that does not arrive is a 408 within its time limit, and its slot is released", async () => {
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     env: { GATEWAY_BODY_TIMEOUT_SECONDS: "0.1" },
   });
-  try {
-    for (const path of [...PATHS, "/v1/messages/count_tokens"]) {
-      assert.match(await headOnly(gateway, path), /^HTTP\/1.1 408 /);
-      assert.equal(gateway.gateway.concurrency.inUse(), 0);
-    }
-  } finally {
-    await gateway.close();
+  for (const path of [...PATHS, "/v1/messages/count_tokens"]) {
+    assert.match(await headOnly(gateway, path), /^HTTP\/1.1 408 /);
+    assert.equal(gateway.gateway.concurrency.inUse(), 0);
   }
 });
 
@@ -223,31 +207,27 @@ const ENDINGS: readonly ((
 ];
 
 Deno.test("after 500 calls that end in every way no slot is taken, nothing runs, and each call has its log entry", async () => {
-  const gateway = await startTestGateway();
+  await using gateway = await startTestGateway();
   const total = 500;
-  try {
-    let next = 0;
-    const worker = async (): Promise<void> => {
-      while (next < total) {
-        const i = next++;
-        const ending = ENDINGS[i % ENDINGS.length];
-        const path = PATHS[i % PATHS.length] ?? "";
-        const model = MODELS[i % MODELS.length] ?? "";
-        await ending?.(gateway, path, model, `ending-${i}`);
-      }
-    };
-    await Promise.all(Array.from({ length: 25 }, worker));
-    await gateway.logEntry(() => gateway.logged.length >= total);
-    assert.equal(gateway.gateway.concurrency.inUse(), 0);
-    assert.equal(gateway.gateway.activeCalls.size, 0);
-    assert.equal(gateway.logged.length, total);
-    assert.ok(
-      gateway.logged.some(({ ended }) => ended === "caller_left") &&
-        gateway.logged.some(({ ended }) => ended === "failed") &&
-        gateway.logged.some(({ ended }) => ended === "refused") &&
-        gateway.logged.some(({ ended }) => ended === "complete"),
-    );
-  } finally {
-    await gateway.close();
-  }
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < total) {
+      const i = next++;
+      const ending = ENDINGS[i % ENDINGS.length];
+      const path = PATHS[i % PATHS.length] ?? "";
+      const model = MODELS[i % MODELS.length] ?? "";
+      await ending?.(gateway, path, model, `ending-${i}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 25 }, worker));
+  await gateway.logEntry(() => gateway.logged.length >= total);
+  assert.equal(gateway.gateway.concurrency.inUse(), 0);
+  assert.equal(gateway.gateway.activeCalls.size, 0);
+  assert.equal(gateway.logged.length, total);
+  assert.ok(
+    gateway.logged.some(({ ended }) => ended === "caller_left") &&
+      gateway.logged.some(({ ended }) => ended === "failed") &&
+      gateway.logged.some(({ ended }) => ended === "refused") &&
+      gateway.logged.some(({ ended }) => ended === "complete"),
+  );
 });

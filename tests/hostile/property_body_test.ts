@@ -241,32 +241,28 @@ async function sent(
 
 for (const path of ENDPOINTS) {
   Deno.test(`${path}: no body causes a 5xx, and the next request succeeds`, async () => {
-    const gateway = await startTestGateway();
+    await using gateway = await startTestGateway();
     let served = 0;
-    try {
-      await fc.assert(
-        fc.asyncProperty(bodies, async (body) => {
-          const response = await sent(gateway, path, body);
-          const text = await withTimeout(response.text(), "the answer's end");
-          assert.ok(response.status < 500, text);
-          if (response.status === 200) {
-            served++;
-          } else {
-            const { request_id } = errorReply.parse(JSON.parse(text));
-            assert.equal(request_id, response.headers.get("request-id"));
-          }
-          assert.equal(gateway.gateway.concurrency.inUse(), 0);
-          assert.equal(gateway.gateway.activeCalls.size, 0);
-        }),
-        { numRuns: RUNS, seed: SEED },
-      );
-      assert.ok(served > 0, "nothing was served at all");
-      const good = await sent(gateway, path, requestText("vendorb-5"));
-      assert.equal(good.status, 200);
-      await good.body?.cancel();
-      assert.deepEqual(await gateway.accounts.admin.audit(), []);
-    } finally {
-      await gateway.close();
-    }
+    await fc.assert(
+      fc.asyncProperty(bodies, async (body) => {
+        const response = await sent(gateway, path, body);
+        const text = await withTimeout(response.text(), "the answer's end");
+        assert.ok(response.status < 500, text);
+        if (response.status === 200) {
+          served++;
+        } else {
+          const { request_id } = errorReply.parse(JSON.parse(text));
+          assert.equal(request_id, response.headers.get("request-id"));
+        }
+        assert.equal(gateway.gateway.concurrency.inUse(), 0);
+        assert.equal(gateway.gateway.activeCalls.size, 0);
+      }),
+      { numRuns: RUNS, seed: SEED },
+    );
+    assert.ok(served > 0, "nothing was served at all");
+    const good = await sent(gateway, path, requestText("vendorb-5"));
+    assert.equal(good.status, 200);
+    await good.body?.cancel();
+    assert.deepEqual(await gateway.accounts.admin.audit(), []);
   });
 }

@@ -69,75 +69,67 @@ Deno.test({
     "Node's connection pools lose no call among refused ones, and its fetch receives the refusal of 40 MB",
   ignore: !(await has("node")),
   async fn() {
-    const gateway = await startTestGateway({
+    await using gateway = await startTestGateway({
       env: { GATEWAY_MAX_BODY_BYTES: "100000" },
     });
-    try {
-      const rounds = 200;
-      const found = await output("node", [
-        new URL("../support/node_client.mjs", import.meta.url).pathname,
-        JSON.stringify({
-          url: gateway.url,
-          key: TEST_KEY,
-          right,
-          refused,
-          rounds,
-          large: LARGE,
-        }),
-      ]);
-      assert.deepEqual(found, {
-        fetch: expected(rounds),
-        agent: expected(rounds),
-        large: { "413: the body is larger than 100000 bytes": LARGE.times },
-      });
-    } finally {
-      await gateway.close();
-    }
+    const rounds = 200;
+    const found = await output("node", [
+      new URL("../support/node_client.mjs", import.meta.url).pathname,
+      JSON.stringify({
+        url: gateway.url,
+        key: TEST_KEY,
+        right,
+        refused,
+        rounds,
+        large: LARGE,
+      }),
+    ]);
+    assert.deepEqual(found, {
+      fetch: expected(rounds),
+      agent: expected(rounds),
+      large: { "413: the body is larger than 100000 bytes": LARGE.times },
+    });
   },
 });
 
 Deno.test("both client libraries on Deno receive the refusal of 40 MB", async (t) => {
-  const gateway = await startTestGateway();
+  await using gateway = await startTestGateway();
   const content = "x".repeat(LARGE.bytes);
   const ask = { model: MODEL, max_tokens: 16 };
-  try {
-    await t.step("messages", async () => {
-      const client = new Anthropic({
-        baseURL: gateway.url,
-        apiKey: TEST_KEY,
-        maxRetries: 0,
-      });
-      for (let i = 0; i < LARGE.times; i++) {
-        await assert.rejects(
-          client.messages.create({
-            ...ask,
-            messages: [{ role: "user", content }],
-          }),
-          (error: unknown) =>
-            error instanceof Anthropic.APIError && error.status === 413 &&
-            JSON.stringify(error.error).includes("request_too_large"),
-        );
-      }
+  await t.step("messages", async () => {
+    const client = new Anthropic({
+      baseURL: gateway.url,
+      apiKey: TEST_KEY,
+      maxRetries: 0,
     });
-    await t.step("chat completions", async () => {
-      const client = new OpenAI({
-        baseURL: `${gateway.url}/v1`,
-        apiKey: TEST_KEY,
-        maxRetries: 0,
-      });
-      for (let i = 0; i < LARGE.times; i++) {
-        await assert.rejects(
-          client.chat.completions.create({
-            ...ask,
-            messages: [{ role: "user", content }],
-          }),
-          (error: unknown) =>
-            error instanceof OpenAI.APIError && error.status === 413 &&
-            error.type === "invalid_request_error",
-        );
-      }
+    for (let i = 0; i < LARGE.times; i++) {
+      await assert.rejects(
+        client.messages.create({
+          ...ask,
+          messages: [{ role: "user", content }],
+        }),
+        (error: unknown) =>
+          error instanceof Anthropic.APIError && error.status === 413 &&
+          JSON.stringify(error.error).includes("request_too_large"),
+      );
+    }
+  });
+  await t.step("chat completions", async () => {
+    const client = new OpenAI({
+      baseURL: `${gateway.url}/v1`,
+      apiKey: TEST_KEY,
+      maxRetries: 0,
     });
-  } finally {
-    await gateway.close();
-  }
+    for (let i = 0; i < LARGE.times; i++) {
+      await assert.rejects(
+        client.chat.completions.create({
+          ...ask,
+          messages: [{ role: "user", content }],
+        }),
+        (error: unknown) =>
+          error instanceof OpenAI.APIError && error.status === 413 &&
+          error.type === "invalid_request_error",
+      );
+    }
+  });
 });

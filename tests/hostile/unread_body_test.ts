@@ -30,12 +30,8 @@ function test(
   options: TestGatewayOptions = {},
 ): void {
   Deno.test(name, async (t) => {
-    const gateway = await startTestGateway(options);
-    try {
-      await run(gateway, t);
-    } finally {
-      await gateway.close();
-    }
+    await using gateway = await startTestGateway(options);
+    await run(gateway, t);
   });
 }
 
@@ -260,29 +256,25 @@ Deno.test("a client that pauses for nine seconds inside a body receives the whol
     await t.step(name, async () => {
       const { status, path = "/v1/messages", headers, body = "" } = refusal;
       const clock = fakeClock();
-      const gateway = await startTestGateway({ timers: clock.timers });
-      try {
-        using caller = await RawClient.connect(gateway);
-        caller.socket.pause();
-        const half = Math.floor(body.length / 2);
-        await caller.post(path, body.slice(0, half), {
-          "content-length": String(body.length),
-          ...headers,
-        });
-        await clock.timer((ms) => ms === 2_000);
-        clock.advance(2_000);
-        await clock.timer((ms) => ms === 30_000);
-        for (let second = 0; second < 9; second++) clock.advance(1_000);
-        await caller.send(body.slice(half));
-        caller.socket.resume();
-        const answer = await caller.answer();
-        assert.equal(answer?.status, status);
-        assert.match(answer?.headers.get("connection") ?? "", /close/);
-        assert.equal(typeof JSON.parse(answer?.body ?? "").error, "object");
-        await ends(caller);
-      } finally {
-        await gateway.close();
-      }
+      await using gateway = await startTestGateway({ timers: clock.timers });
+      using caller = await RawClient.connect(gateway);
+      caller.socket.pause();
+      const half = Math.floor(body.length / 2);
+      await caller.post(path, body.slice(0, half), {
+        "content-length": String(body.length),
+        ...headers,
+      });
+      await clock.timer((ms) => ms === 2_000);
+      clock.advance(2_000);
+      await clock.timer((ms) => ms === 30_000);
+      for (let second = 0; second < 9; second++) clock.advance(1_000);
+      await caller.send(body.slice(half));
+      caller.socket.resume();
+      const answer = await caller.answer();
+      assert.equal(answer?.status, status);
+      assert.match(answer?.headers.get("connection") ?? "", /close/);
+      assert.equal(typeof JSON.parse(answer?.body ?? "").error, "object");
+      await ends(caller);
     });
   }
 });

@@ -35,7 +35,7 @@ async function withCloud(
   const cloud = startCloud(row.cloud, row.service ?? "");
   try {
     await withVariables(cloud.processEnv, async () => {
-      const gateway = await startTestGateway({
+      await using gateway = await startTestGateway({
         realVendors: true,
         env: {
           GATEWAY_CONFIG: "gateway.json",
@@ -79,11 +79,7 @@ async function withCloud(
           },
         }),
       });
-      try {
-        await run({ gateway, cloud });
-      } finally {
-        await gateway.close();
-      }
+      await run({ gateway, cloud });
     });
   } finally {
     await cloud[Symbol.asyncDispose]();

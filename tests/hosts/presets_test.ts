@@ -97,7 +97,10 @@ const OLDER_AND_FREE: Difference = {
   dropped: ["tool_choice"],
 };
 
-/** What each preset changes in the request above, apart from the messages; the others change nothing. */
+/**
+ * What each preset changes in the request above, apart from the messages; the others change
+ * nothing.
+ */
 const DIFFERENCES: Readonly<Record<string, Difference>> = {
   cerebras: {
     fields: { service_tier: undefined },
@@ -363,7 +366,7 @@ Deno.test("comments without an answer end at the limit of the first byte, and ar
     assert.equal(host.requests.length, 1);
   }, { GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS: "0.2" }));
 
-/** More than enough for the limit below; then the stream would end well. */
+/** More comments than the limit below allows; without the limit the stream would end well. */
 const MANY_COMMENTS = 2_000;
 
 for (const path of ["/v1/chat/completions", "/v1/messages"]) {
@@ -414,7 +417,7 @@ const LAST_CHUNK =
   `data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
 
 Deno.test("a model without a price yet is not listed, and a call is refused with a clear word", async () => {
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     realVendors: true,
     env: { GATEWAY_CONFIG: "gateway.json", GROQ_KEY: "k" },
     configFile: JSON.stringify({
@@ -430,20 +433,16 @@ Deno.test("a model without a price yet is not listed, and a call is refused with
       },
     }),
   });
-  try {
-    const response = await gateway.post("/v1/chat/completions", {
-      model: "groq/m",
-      messages: [{ role: "user", content: "Hi" }],
-    });
-    assert.equal(response.status, 403);
-    const { error } = await response.json();
-    assert.equal(error.code, "model_not_priced");
-    assert.match(error.message, /has no price on this gateway yet/);
-    const list = await fetch(`${gateway.url}/v1/models`, {
-      headers: { "x-api-key": TEST_KEY },
-    });
-    assert.doesNotMatch(await list.text(), /groq/);
-  } finally {
-    await gateway.close();
-  }
+  const response = await gateway.post("/v1/chat/completions", {
+    model: "groq/m",
+    messages: [{ role: "user", content: "Hi" }],
+  });
+  assert.equal(response.status, 403);
+  const { error } = await response.json();
+  assert.equal(error.code, "model_not_priced");
+  assert.match(error.message, /has no price on this gateway yet/);
+  const list = await fetch(`${gateway.url}/v1/models`, {
+    headers: { "x-api-key": TEST_KEY },
+  });
+  assert.doesNotMatch(await list.text(), /groq/);
 });

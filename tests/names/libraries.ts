@@ -17,7 +17,7 @@ interface Library {
   readonly files: RegExp;
   readonly accepted: readonly Accepted[];
   /**
-   * Its folder, below `into` where it must be unpacked first.
+   * Returns its folder; one that must be downloaded is unpacked below `into`.
    *
    * @throws {Error} the message of npm or tar where it cannot be had
    */

@@ -21,16 +21,12 @@ async function withProxy(
   options: TestGatewayOptions = {},
 ): Promise<void> {
   assert.ok(CADDY !== undefined);
-  const gateway = await startTestGateway(options);
+  await using gateway = await startTestGateway(options);
+  const proxy = await startCaddy(CADDY, [gateway.url]);
   try {
-    const proxy = await startCaddy(CADDY, [gateway.url]);
-    try {
-      await run(gateway, proxy.port);
-    } finally {
-      await proxy.stop();
-    }
+    await run(gateway, proxy.port);
   } finally {
-    await gateway.close();
+    await proxy.stop();
   }
 }
 

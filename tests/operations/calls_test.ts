@@ -28,15 +28,11 @@ function test(
   options: TestGatewayOptions = {},
 ): void {
   Deno.test(name, async () => {
-    const gateway = await startTestGateway({
+    await using gateway = await startTestGateway({
       ...options,
       env: { GATEWAY_ADMIN_TOKEN: TOKEN, ...options.env },
     });
-    try {
-      await run(gateway);
-    } finally {
-      await gateway.close();
-    }
+    await run(gateway);
   });
 }
 

@@ -35,71 +35,70 @@ const ENV = {
 };
 
 Deno.test("a check names what a valid configuration would change in the running gateway", async () => {
-  const gateway = await startTestGateway({ env: ENV, configFile: fileOf(1) });
+  await using gateway = await startTestGateway({
+    env: ENV,
+    configFile: fileOf(1),
+  });
   const check = (env: Record<string, string>, file: string) =>
     checkConfig(
       { env: { ...ENV, ...env }, readFile: () => file, fetch },
       undefined,
       gateway.url,
     );
-  try {
-    const same = await check({}, fileOf(1));
-    assert.match(
-      checkText(same),
-      /^The settings are valid\.\n1 models of house \(http:\/\/127\.0\.0\.1:9\/v1\)\n[^]*has the same settings; secrets are not compared\.$/,
-    );
-    const other = await check(
-      { GATEWAY_PING_SECONDS: "7", VENDORA_API_KEY: "canary-key" },
-      fileOf(3, {
-        local: { kind: "openai_compatible", preset: "ollama", auth: "none" },
-      }),
-    );
-    assert.deepEqual(other.running, {
-      url: gateway.url,
-      differences: [
-        {
-          at: "VENDORA_API_KEY",
-          before: "not set",
-          after: "set",
-          takesEffect: "start",
-        },
-        {
-          at: "GATEWAY_PING_SECONDS",
-          before: "10",
-          after: "7",
-          takesEffect: "start",
-        },
-        {
-          at: "vendors.local",
-          before: "not set",
-          after: '{"kind":"openai_compatible","preset":"ollama","auth":"none"}',
-          takesEffect: "now",
-        },
-        {
-          at: "models.house-model.price.input",
-          before: "1",
-          after: "3",
-          takesEffect: "now",
-        },
-      ],
-    });
-    assert.match(
-      checkText(other),
-      /^ {2}GATEWAY_PING_SECONDS: 10 → 7 \(at the next start\)\n {2}vendors\.local: /m,
-    );
-    assert.doesNotMatch(JSON.stringify(other), /canary/);
-    // Another token than the running gateway's.
-    const strange = await check(
-      { GATEWAY_ADMIN_TOKEN: "another-token-0123456789" },
-      fileOf(1),
-    );
-    assert.deepEqual(strange.running, {
-      url: gateway.url,
-      unknown: "it has another admin token",
-    });
-  } finally {
-    await gateway.close();
-  }
+  const same = await check({}, fileOf(1));
+  assert.match(
+    checkText(same),
+    /^The settings are valid\.\n1 models of house \(http:\/\/127\.0\.0\.1:9\/v1\)\n[^]*has the same settings; secrets are not compared\.$/,
+  );
+  const other = await check(
+    { GATEWAY_PING_SECONDS: "7", VENDORA_API_KEY: "canary-key" },
+    fileOf(3, {
+      local: { kind: "openai_compatible", preset: "ollama", auth: "none" },
+    }),
+  );
+  assert.deepEqual(other.running, {
+    url: gateway.url,
+    differences: [
+      {
+        at: "VENDORA_API_KEY",
+        before: "not set",
+        after: "set",
+        takesEffect: "start",
+      },
+      {
+        at: "GATEWAY_PING_SECONDS",
+        before: "10",
+        after: "7",
+        takesEffect: "start",
+      },
+      {
+        at: "vendors.local",
+        before: "not set",
+        after: '{"kind":"openai_compatible","preset":"ollama","auth":"none"}',
+        takesEffect: "now",
+      },
+      {
+        at: "models.house-model.price.input",
+        before: "1",
+        after: "3",
+        takesEffect: "now",
+      },
+    ],
+  });
+  assert.match(
+    checkText(other),
+    /^ {2}GATEWAY_PING_SECONDS: 10 → 7 \(at the next start\)\n {2}vendors\.local: /m,
+  );
+  assert.doesNotMatch(JSON.stringify(other), /canary/);
+  // Another token than the running gateway's.
+  const strange = await check(
+    { GATEWAY_ADMIN_TOKEN: "another-token-0123456789" },
+    fileOf(1),
+  );
+  assert.deepEqual(strange.running, {
+    url: gateway.url,
+    unknown: "it has another admin token",
+  });
 });
 
 Deno.test("the admin token is sent to this machine, or encrypted, only", async () => {

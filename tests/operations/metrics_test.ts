@@ -24,12 +24,8 @@ async function withGateway(
   env: Readonly<Record<string, string>>,
   run: (gateway: TestGateway) => Promise<void>,
 ): Promise<void> {
-  const gateway = await startTestGateway({ env });
-  try {
-    await run(gateway);
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startTestGateway({ env });
+  await run(gateway);
 }
 
 /** The upstream's own failure, after the reply has begun. */

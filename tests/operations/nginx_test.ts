@@ -82,16 +82,12 @@ async function withProxy(
   options: TestGatewayOptions = {},
 ): Promise<void> {
   assert.ok(NGINX !== undefined);
-  const gateway = await startTestGateway(options);
+  await using gateway = await startTestGateway(options);
+  const proxy = await startNginx(NGINX, [gateway.url]);
   try {
-    const proxy = await startNginx(NGINX, [gateway.url]);
-    try {
-      await run(gateway, proxy);
-    } finally {
-      await proxy.stop();
-    }
+    await run(gateway, proxy);
   } finally {
-    await gateway.close();
+    await proxy.stop();
   }
 }
 

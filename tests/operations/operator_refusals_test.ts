@@ -77,42 +77,38 @@ async function refusals({ url }: TestGateway): Promise<readonly string[]> {
 }
 
 Deno.test("a refusal of the operator's account is a 502 without its reason, whose code is in the log and the metrics", async (t) => {
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     env: { GATEWAY_MAX_ATTEMPTS: "1" },
   });
-  try {
-    for (const { from, status, error, code } of ROWS) {
-      for (const caller of CALLERS) {
-        await t.step(`${code} to ${caller}`, async () => {
-          const response = await callScripted(
-            gateway,
-            caller,
-            from,
-            jsonScript(status, { type: "error", error }),
-          );
-          const text = await response.text();
-          assert.equal(response.status, 502);
-          assert.match(text, /the gateway's own credentials or account/);
-          assert.ok(!text.includes(code), text);
-          assert.doesNotMatch(text, /acme|appeal/);
-          const entry = gateway.logged.at(-1);
-          assert.equal(entry?.upstream_code, code);
-          assert.equal(entry?.upstream_status, status);
-          assert.equal(entry?.error_of, "upstream");
-        });
-      }
+  for (const { from, status, error, code } of ROWS) {
+    for (const caller of CALLERS) {
+      await t.step(`${code} to ${caller}`, async () => {
+        const response = await callScripted(
+          gateway,
+          caller,
+          from,
+          jsonScript(status, { type: "error", error }),
+        );
+        const text = await response.text();
+        assert.equal(response.status, 502);
+        assert.match(text, /the gateway's own credentials or account/);
+        assert.ok(!text.includes(code), text);
+        assert.doesNotMatch(text, /acme|appeal/);
+        const entry = gateway.logged.at(-1);
+        assert.equal(entry?.upstream_code, code);
+        assert.equal(entry?.upstream_status, status);
+        assert.equal(entry?.error_of, "upstream");
+      });
     }
-    assert.deepEqual(
-      (await refusals(gateway)).toSorted(),
-      ROWS.map(({ from, code }) =>
-        `gateway_upstream_refusals_total{vendor="${
-          VENDORS[from]
-        }",code="${code}"} 2`
-      ).toSorted(),
-    );
-  } finally {
-    await gateway.close();
   }
+  assert.deepEqual(
+    (await refusals(gateway)).toSorted(),
+    ROWS.map(({ from, code }) =>
+      `gateway_upstream_refusals_total{vendor="${
+        VENDORS[from]
+      }",code="${code}"} 2`
+    ).toSorted(),
+  );
 });
 
 Deno.test("the code of a candidate that refuses is in the log and the metrics although another one replied", () =>
@@ -130,7 +126,7 @@ Deno.test("the code of a candidate that refuses is in the log and the metrics al
   }));
 
 Deno.test("codes of an upstream's invention do not fill the metrics", async () => {
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     env: { GATEWAY_MAX_ATTEMPTS: "1" },
   });
   const letters = "abcdefghijklmnopqrstuvwxyz";
@@ -140,21 +136,17 @@ Deno.test("codes of an upstream's invention do not fill the metrics", async () =
     "a code",
     "x".repeat(300),
   ];
-  try {
-    for (const code of codes) {
-      const reply = await callScripted(
-        gateway,
-        "messages",
-        "chat",
-        jsonScript(401, { error: { message: "no", code } }),
-      );
-      await reply.text();
-    }
-    const lines = await refusals(gateway);
-    assert.equal(lines.length, 51);
-    assert.match(lines.at(-1) ?? "", /code="other"} 5$/);
-    assert.doesNotMatch(lines.join(), /sk-|a code|xxx/);
-  } finally {
-    await gateway.close();
+  for (const code of codes) {
+    const reply = await callScripted(
+      gateway,
+      "messages",
+      "chat",
+      jsonScript(401, { error: { message: "no", code } }),
+    );
+    await reply.text();
   }
+  const lines = await refusals(gateway);
+  assert.equal(lines.length, 51);
+  assert.match(lines.at(-1) ?? "", /code="other"} 5$/);
+  assert.doesNotMatch(lines.join(), /sk-|a code|xxx/);
 });

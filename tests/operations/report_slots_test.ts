@@ -24,7 +24,7 @@ const REPORTS: readonly string[] = [
 ];
 
 Deno.test("reports beyond the slots of a credential or of the process are a 429 with retry-after, and calls go on", async () => {
-  const gateway = await startTestGateway();
+  await using gateway = await startTestGateway();
   const { reportSlots } = gateway.gateway;
   const get = async (path: string): Promise<Response> => {
     const response = await fetch(gateway.url + path, {
@@ -33,27 +33,23 @@ Deno.test("reports beyond the slots of a credential or of the process are a 429 
     await response.text();
     return response;
   };
-  try {
-    for (const path of REPORTS) assert.equal((await get(path)).status, 200);
-    const all = Array.from({ length: 16 }, (_, n) => `key_${n >> 2}`);
-    const others = held(reportSlots, all);
-    for (const path of REPORTS) {
-      const refused = await get(path);
-      assert.equal(refused.status, 429, path);
-      assert.equal(refused.headers.get("retry-after"), "1");
-    }
-    const call = await gateway.post("/v1/messages", {
-      model: "vendora-opus-4-8",
-      max_tokens: 9,
-      messages: [{ role: "user", content: "hello" }],
-    });
-    assert.equal(call.status, 200);
-    await call.text();
-    await others.end();
-    for (const path of REPORTS) assert.equal((await get(path)).status, 200);
-  } finally {
-    await gateway.close();
+  for (const path of REPORTS) assert.equal((await get(path)).status, 200);
+  const all = Array.from({ length: 16 }, (_, n) => `key_${n >> 2}`);
+  const others = held(reportSlots, all);
+  for (const path of REPORTS) {
+    const refused = await get(path);
+    assert.equal(refused.status, 429, path);
+    assert.equal(refused.headers.get("retry-after"), "1");
   }
+  const call = await gateway.post("/v1/messages", {
+    model: "vendora-opus-4-8",
+    max_tokens: 9,
+    messages: [{ role: "user", content: "hello" }],
+  });
+  assert.equal(call.status, 200);
+  await call.text();
+  await others.end();
+  for (const path of REPORTS) assert.equal((await get(path)).status, 200);
 });
 
 Deno.test("a credential has four reports at a time, and another one its own", async () => {

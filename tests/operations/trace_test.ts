@@ -14,38 +14,34 @@ const BODY = {
 };
 
 Deno.test("a valid traceparent reaches the upstream and names the trace in the log", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (const path of ["/v1/messages", "/v1/chat/completions"]) {
-      await t.step(path, async () => {
-        const { upstreamHeaders: headers } = await send(gateway, path, BODY, {
-          traceparent: VALID,
-        });
-        assert.equal(headers["traceparent"], VALID);
-        assert.equal(gateway.logged.at(-1)?.trace_id, TRACE_ID);
-      });
-    }
-    await t.step("a token count", async () => {
-      const { max_tokens: _, ...counted } = BODY;
-      const path = "/v1/messages/count_tokens";
-      const { upstreamHeaders: headers } = await send(gateway, path, counted, {
+  await using gateway = await startTestGateway();
+  for (const path of ["/v1/messages", "/v1/chat/completions"]) {
+    await t.step(path, async () => {
+      const { upstreamHeaders: headers } = await send(gateway, path, BODY, {
         traceparent: VALID,
       });
       assert.equal(headers["traceparent"], VALID);
+      assert.equal(gateway.logged.at(-1)?.trace_id, TRACE_ID);
     });
-    await t.step("a refused call", async () => {
-      await send(gateway, "/v1/messages", {}, { traceparent: VALID });
-      const entry = gateway.logged.at(-1);
-      assert.equal(entry?.ended, "refused");
-      assert.equal(entry?.trace_id, TRACE_ID);
-    });
-  } finally {
-    await gateway.close();
   }
+  await t.step("a token count", async () => {
+    const { max_tokens: _, ...counted } = BODY;
+    const path = "/v1/messages/count_tokens";
+    const { upstreamHeaders: headers } = await send(gateway, path, counted, {
+      traceparent: VALID,
+    });
+    assert.equal(headers["traceparent"], VALID);
+  });
+  await t.step("a refused call", async () => {
+    await send(gateway, "/v1/messages", {}, { traceparent: VALID });
+    const entry = gateway.logged.at(-1);
+    assert.equal(entry?.ended, "refused");
+    assert.equal(entry?.trace_id, TRACE_ID);
+  });
 });
 
 Deno.test("an invalid traceparent is neither forwarded nor logged", async (t) => {
-  const gateway = await startTestGateway();
+  await using gateway = await startTestGateway();
   const rows: readonly (readonly [string, string])[] = [
     ["a trace id of zeros", VALID.replace(TRACE_ID, "0".repeat(32))],
     ["a parent id of zeros", VALID.replace("00f067aa0ba902b7", "0".repeat(16))],
@@ -56,42 +52,34 @@ Deno.test("an invalid traceparent is neither forwarded nor logged", async (t) =>
     ["too short", VALID.slice(0, -1)],
     ["free text", "who knows"],
   ];
-  try {
-    for (const [name, traceparent] of rows) {
-      await t.step(name, async () => {
-        const { response, upstreamHeaders: headers } = await send(
-          gateway,
-          "/v1/messages",
-          BODY,
-          { traceparent },
-        );
-        assert.equal(response.status, 200);
-        assert.equal(headers["traceparent"], undefined);
-        assert.equal(gateway.logged.at(-1)?.trace_id, undefined);
-      });
-    }
-  } finally {
-    await gateway.close();
+  for (const [name, traceparent] of rows) {
+    await t.step(name, async () => {
+      const { response, upstreamHeaders: headers } = await send(
+        gateway,
+        "/v1/messages",
+        BODY,
+        { traceparent },
+      );
+      assert.equal(response.status, 200);
+      assert.equal(headers["traceparent"], undefined);
+      assert.equal(gateway.logged.at(-1)?.trace_id, undefined);
+    });
   }
 });
 
 Deno.test("the log has the time to an answer's first byte, and none without an answer", async () => {
-  const gateway = await startTestGateway();
-  try {
-    for (const stream of [true, false]) {
-      await send(gateway, "/v1/messages", { ...BODY, stream });
-      const entry = gateway.logged.at(-1);
-      assert.ok(entry?.ttfb_ms !== undefined && entry.ttfb_ms >= 0);
-      assert.ok(entry.ttfb_ms <= entry.duration_ms);
-    }
-    await send(gateway, "/v1/messages", {
-      ...BODY,
-      messages: [{ role: "user", content: "[[fx:status?code=500]]" }],
-    });
-    const refused = gateway.logged.at(-1);
-    assert.equal(refused?.ended, "refused");
-    assert.equal(refused?.ttfb_ms, undefined);
-  } finally {
-    await gateway.close();
+  await using gateway = await startTestGateway();
+  for (const stream of [true, false]) {
+    await send(gateway, "/v1/messages", { ...BODY, stream });
+    const entry = gateway.logged.at(-1);
+    assert.ok(entry?.ttfb_ms !== undefined && entry.ttfb_ms >= 0);
+    assert.ok(entry.ttfb_ms <= entry.duration_ms);
   }
+  await send(gateway, "/v1/messages", {
+    ...BODY,
+    messages: [{ role: "user", content: "[[fx:status?code=500]]" }],
+  });
+  const refused = gateway.logged.at(-1);
+  assert.equal(refused?.ended, "refused");
+  assert.equal(refused?.ttfb_ms, undefined);
 });

@@ -257,52 +257,48 @@ const ROWS: readonly Row[] = [
 ];
 
 Deno.test("an upstream error reaches clients of both formats in their format, streamed or not", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (const row of ROWS) {
-      const upstreams = row.from === undefined
-        ? ["messages", "chat", "gemini"] as const
-        : [row.from];
-      for (const upstream of upstreams) {
-        for (const caller of CALLERS) {
-          for (const stream of [false, true]) {
-            const name = `${row.name}: ${caller} from ${upstream} ${stream}`;
-            await t.step(name, async () => {
-              const response = await callScripted(
-                gateway,
-                caller,
-                upstream,
-                row.script,
-                { stream },
+  await using gateway = await startTestGateway();
+  for (const row of ROWS) {
+    const upstreams = row.from === undefined
+      ? ["messages", "chat", "gemini"] as const
+      : [row.from];
+    for (const upstream of upstreams) {
+      for (const caller of CALLERS) {
+        for (const stream of [false, true]) {
+          const name = `${row.name}: ${caller} from ${upstream} ${stream}`;
+          await t.step(name, async () => {
+            const response = await callScripted(
+              gateway,
+              caller,
+              upstream,
+              row.script,
+              { stream },
+            );
+            const body = await response.json();
+            const [status, type, message] = row[caller];
+            assert.equal(response.status, status, JSON.stringify(body));
+            assert.equal(body.type, "error");
+            assert.equal(body.error.type, type);
+            assert.ok(
+              body.error.message.includes(message),
+              body.error.message,
+            );
+            assert.equal(body.request_id, response.headers.get("request-id"));
+            if (row.retryAfter !== undefined) {
+              assert.equal(
+                response.headers.get("retry-after"),
+                row.retryAfter,
               );
-              const body = await response.json();
-              const [status, type, message] = row[caller];
-              assert.equal(response.status, status, JSON.stringify(body));
-              assert.equal(body.type, "error");
-              assert.equal(body.error.type, type);
-              assert.ok(
-                body.error.message.includes(message),
-                body.error.message,
+            }
+            if (row.shouldRetry !== undefined) {
+              assert.equal(
+                response.headers.get("x-should-retry"),
+                row.shouldRetry,
               );
-              assert.equal(body.request_id, response.headers.get("request-id"));
-              if (row.retryAfter !== undefined) {
-                assert.equal(
-                  response.headers.get("retry-after"),
-                  row.retryAfter,
-                );
-              }
-              if (row.shouldRetry !== undefined) {
-                assert.equal(
-                  response.headers.get("x-should-retry"),
-                  row.shouldRetry,
-                );
-              }
-            });
-          }
+            }
+          });
         }
       }
     }
-  } finally {
-    await gateway.close();
   }
 });

@@ -148,71 +148,63 @@ function expected(fixture: WrittenFixture, route: Route): Summary {
 }
 
 Deno.test("every fixture keeps its content through the gateway", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (const fixture of WRITTEN.values()) {
-      for (const route of ROUTES) {
-        for (const stream of [false, true]) {
-          const how = stream ? "streamed" : "whole";
-          await t.step(
-            `${fixture.name}: ${route.caller.name} from ${route.upstream}, ${how}`,
-            async () => {
-              const reply = await ask(
-                gateway,
-                route,
-                `[[fx:${fixture.name}]]`,
-                stream,
-              );
-              const wanted = expected(fixture, route);
-              // Bytes that pass through keep the upstream's own stop reason.
-              const passed = route.caller.name === route.upstream;
-              assert.deepEqual(
-                summarize(reply),
-                passed ? { ...wanted, stop: reply.stop?.reason } : wanted,
-              );
-            },
-          );
-        }
+  await using gateway = await startTestGateway();
+  for (const fixture of WRITTEN.values()) {
+    for (const route of ROUTES) {
+      for (const stream of [false, true]) {
+        const how = stream ? "streamed" : "whole";
+        await t.step(
+          `${fixture.name}: ${route.caller.name} from ${route.upstream}, ${how}`,
+          async () => {
+            const reply = await ask(
+              gateway,
+              route,
+              `[[fx:${fixture.name}]]`,
+              stream,
+            );
+            const wanted = expected(fixture, route);
+            // Bytes that pass through keep the upstream's own stop reason.
+            const passed = route.caller.name === route.upstream;
+            assert.deepEqual(
+              summarize(reply),
+              passed ? { ...wanted, stop: reply.stop?.reason } : wanted,
+            );
+          },
+        );
       }
     }
-  } finally {
-    await gateway.close();
   }
 });
 
 Deno.test("framing variants of a stream do not change its content", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (
-      const how of [
-        "split=50",
-        "crlf",
-        "cr",
-        "bom",
-        "nospace",
-        "comments",
-        "multiline",
-      ]
-    ) {
-      for (const name of ["tool-parallel", "text-unicode", "thinking-tool"]) {
-        for (const route of ROUTES) {
-          await t.step(
-            `${name}?${how}: ${route.caller.name} from ${route.upstream}`,
-            async () => {
-              const plain = await ask(gateway, route, `[[fx:${name}]]`, true);
-              const changed = await ask(
-                gateway,
-                route,
-                `[[fx:${name}?${how}]]`,
-                true,
-              );
-              assert.deepEqual(summarize(changed), summarize(plain));
-            },
-          );
-        }
+  await using gateway = await startTestGateway();
+  for (
+    const how of [
+      "split=50",
+      "crlf",
+      "cr",
+      "bom",
+      "nospace",
+      "comments",
+      "multiline",
+    ]
+  ) {
+    for (const name of ["tool-parallel", "text-unicode", "thinking-tool"]) {
+      for (const route of ROUTES) {
+        await t.step(
+          `${name}?${how}: ${route.caller.name} from ${route.upstream}`,
+          async () => {
+            const plain = await ask(gateway, route, `[[fx:${name}]]`, true);
+            const changed = await ask(
+              gateway,
+              route,
+              `[[fx:${name}?${how}]]`,
+              true,
+            );
+            assert.deepEqual(summarize(changed), summarize(plain));
+          },
+        );
       }
     }
-  } finally {
-    await gateway.close();
   }
 });

@@ -73,36 +73,32 @@ const MID: readonly (readonly [
 ];
 
 Deno.test("an error inside a stream is the client's last frame", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (const [name, upstream, frames, ...types] of MID) {
-      for (const [n, caller] of CALLERS.entries()) {
-        await t.step(`${name} to ${caller}`, async () => {
-          const response = await callScripted(
-            gateway,
-            caller,
-            upstream,
-            streamScript(frames),
-            { stream: true },
-          );
-          const [last = "", ...before] = (await response.text()).trimEnd()
-            .split("\n\n").reverse();
-          const { type, error } = JSON.parse(last.replace(/^[^]*?data: /, ""));
-          assert.equal(last.startsWith("event: error"), caller === "messages");
-          assert.equal(type, caller === "messages" ? "error" : undefined);
-          assert.equal(error.type, types[n]);
-          assert.equal(error.message, "Overloaded");
-          assert.ok(!before.some((frame) => frame.includes("error")));
-        });
-      }
+  await using gateway = await startTestGateway();
+  for (const [name, upstream, frames, ...types] of MID) {
+    for (const [n, caller] of CALLERS.entries()) {
+      await t.step(`${name} to ${caller}`, async () => {
+        const response = await callScripted(
+          gateway,
+          caller,
+          upstream,
+          streamScript(frames),
+          { stream: true },
+        );
+        const [last = "", ...before] = (await response.text()).trimEnd()
+          .split("\n\n").reverse();
+        const { type, error } = JSON.parse(last.replace(/^[^]*?data: /, ""));
+        assert.equal(last.startsWith("event: error"), caller === "messages");
+        assert.equal(type, caller === "messages" ? "error" : undefined);
+        assert.equal(error.type, types[n]);
+        assert.equal(error.message, "Overloaded");
+        assert.ok(!before.some((frame) => frame.includes("error")));
+      });
     }
-  } finally {
-    await gateway.close();
   }
 });
 
 Deno.test("no upstream header reaches the client", async (t) => {
-  const gateway = await startTestGateway();
+  await using gateway = await startTestGateway();
   const theirs = {
     "anthropic-ratelimit-requests-limit": "4711",
     "x-ratelimit-remaining-tokens": "4711",
@@ -130,21 +126,17 @@ Deno.test("no upstream header reaches the client", async (t) => {
       theirs,
     ),
   ];
-  try {
-    for (const [n, script] of scripts.entries()) {
-      for (const caller of CALLERS) {
-        await t.step(`${caller} ${n}`, async () => {
-          const response = await callScripted(gateway, caller, "chat", script, {
-            stream: n === 2,
-          });
-          await response.text();
-          for (const [name, value] of response.headers) {
-            assert.doesNotMatch(value, /theirs|4711/, name);
-          }
+  for (const [n, script] of scripts.entries()) {
+    for (const caller of CALLERS) {
+      await t.step(`${caller} ${n}`, async () => {
+        const response = await callScripted(gateway, caller, "chat", script, {
+          stream: n === 2,
         });
-      }
+        await response.text();
+        for (const [name, value] of response.headers) {
+          assert.doesNotMatch(value, /theirs|4711/, name);
+        }
+      });
     }
-  } finally {
-    await gateway.close();
   }
 });

@@ -65,28 +65,24 @@ function scripts(
 }
 
 Deno.test("a key that an upstream repeats in an error is removed, wherever the error occurs", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (const upstream of ["messages", "chat", "gemini"] as const) {
-      for (const caller of CALLERS) {
-        for (const [name, stream, script] of scripts(upstream)) {
-          await t.step(`${name}: ${caller} from ${upstream}`, async () => {
-            const response = await callScripted(
-              gateway,
-              caller,
-              upstream,
-              script,
-              { stream },
-            );
-            const body = await response.text();
-            assert.ok(body.includes("[removed]"), body);
-            assert.ok(!body.includes(KEY), body);
-          });
-        }
+  await using gateway = await startTestGateway();
+  for (const upstream of ["messages", "chat", "gemini"] as const) {
+    for (const caller of CALLERS) {
+      for (const [name, stream, script] of scripts(upstream)) {
+        await t.step(`${name}: ${caller} from ${upstream}`, async () => {
+          const response = await callScripted(
+            gateway,
+            caller,
+            upstream,
+            script,
+            { stream },
+          );
+          const body = await response.text();
+          assert.ok(body.includes("[removed]"), body);
+          assert.ok(!body.includes(KEY), body);
+        });
       }
     }
-  } finally {
-    await gateway.close();
   }
 });
 
@@ -105,30 +101,26 @@ Deno.test("a key that an upstream repeats in a whole reply is removed, and the l
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     () => Response.json(reply),
   );
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     access: {
       vendorb: { baseUrl: `http://127.0.0.1:${upstream.addr.port}`, apiKey },
     },
   });
-  try {
-    for (const path of ["/v1/chat/completions", "/v1/messages"]) {
-      for (const stream of [false, true]) {
-        await t.step(`${path}, stream: ${stream}`, async () => {
-          const response = await gateway.post(path, {
-            model: "vendorb-5",
-            max_tokens: 9,
-            stream,
-            messages: [{ role: "user", content: "Hi" }],
-          });
-          const text = await response.text();
-          assert.equal(response.status, 200, text);
-          assert.ok(text.includes("é [removed] [removed]."), text);
-          assert.match(gateway.logged.at(-1)?.note ?? "", /its own key/);
+  for (const path of ["/v1/chat/completions", "/v1/messages"]) {
+    for (const stream of [false, true]) {
+      await t.step(`${path}, stream: ${stream}`, async () => {
+        const response = await gateway.post(path, {
+          model: "vendorb-5",
+          max_tokens: 9,
+          stream,
+          messages: [{ role: "user", content: "Hi" }],
         });
-      }
+        const text = await response.text();
+        assert.equal(response.status, 200, text);
+        assert.ok(text.includes("é [removed] [removed]."), text);
+        assert.match(gateway.logged.at(-1)?.note ?? "", /its own key/);
+      });
     }
-  } finally {
-    await gateway.close();
   }
 });
 
@@ -157,31 +149,27 @@ Deno.test("a key that an upstream repeats in a stream is removed, also across ch
       );
     },
   );
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     access: {
       vendorb: { baseUrl: `http://127.0.0.1:${upstream.addr.port}`, apiKey },
     },
   });
-  try {
-    const start = frames.indexOf(apiKey) + 1;
-    for (const path of ["/v1/chat/completions", "/v1/messages"]) {
-      for (const cut of [0, start, start + 5, start + apiKey.length]) {
-        await t.step(`${path}, cut at ${cut}`, async () => {
-          cutAt = cut;
-          const response = await gateway.post(path, {
-            model: "vendorb-5",
-            max_tokens: 9,
-            stream: true,
-            messages: [{ role: "user", content: "Hi" }],
-          });
-          const text = await response.text();
-          assert.ok(text.includes("é [removed] and vendor-key"), text);
-          assert.ok(!text.includes(apiKey), text);
-          assert.match(gateway.logged.at(-1)?.note ?? "", /its own key/);
+  const start = frames.indexOf(apiKey) + 1;
+  for (const path of ["/v1/chat/completions", "/v1/messages"]) {
+    for (const cut of [0, start, start + 5, start + apiKey.length]) {
+      await t.step(`${path}, cut at ${cut}`, async () => {
+        cutAt = cut;
+        const response = await gateway.post(path, {
+          model: "vendorb-5",
+          max_tokens: 9,
+          stream: true,
+          messages: [{ role: "user", content: "Hi" }],
         });
-      }
+        const text = await response.text();
+        assert.ok(text.includes("é [removed] and vendor-key"), text);
+        assert.ok(!text.includes(apiKey), text);
+        assert.match(gateway.logged.at(-1)?.note ?? "", /its own key/);
+      });
     }
-  } finally {
-    await gateway.close();
   }
 });

@@ -167,53 +167,45 @@ const ROWS: readonly Row[] = [
 ];
 
 Deno.test("a client of the messages format receives whole calls, one after another", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (const row of ROWS) {
-      await t.step(row.name, async () => {
-        const reply = await readStreamed(
-          gateway,
-          "messages",
-          "chat",
-          row.frames,
-        );
-        assert.deepEqual(reply.parts, row.parts);
-        assert.equal(reply.stop, row.stop);
-        assert.ok(reply.callIds.every((id) => /^[\w-]+$/.test(id)));
-      });
-    }
-  } finally {
-    await gateway.close();
+  await using gateway = await startTestGateway();
+  for (const row of ROWS) {
+    await t.step(row.name, async () => {
+      const reply = await readStreamed(
+        gateway,
+        "messages",
+        "chat",
+        row.frames,
+      );
+      assert.deepEqual(reply.parts, row.parts);
+      assert.equal(reply.stop, row.stop);
+      assert.ok(reply.callIds.every((id) => /^[\w-]+$/.test(id)));
+    });
   }
 });
 
 Deno.test("a whole chat reply keeps its calls apart even if their ids are equal or absent", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (const ids of [["a", "a"], ["", ""], [undefined, undefined]]) {
-      const reply = {
-        id: "chatcmpl-1",
-        choices: [{
-          message: {
-            role: "assistant",
-            content: "",
-            tool_calls: ids.map((id, n) => ({
-              ...compact({ id }),
-              type: "function",
-              function: { name: "f", arguments: `{"n":${n}}` },
-            })),
-          },
-          finish_reason: "stop",
-        }],
-        usage: USAGE,
-      };
-      await t.step(JSON.stringify(ids), async () => {
-        const received = await readWhole(gateway, "messages", "chat", reply);
-        assert.deepEqual(received.parts, ['tool:f:{"n":0}', 'tool:f:{"n":1}']);
-        assert.equal(received.stop, "tool_use");
-      });
-    }
-  } finally {
-    await gateway.close();
+  await using gateway = await startTestGateway();
+  for (const ids of [["a", "a"], ["", ""], [undefined, undefined]]) {
+    const reply = {
+      id: "chatcmpl-1",
+      choices: [{
+        message: {
+          role: "assistant",
+          content: "",
+          tool_calls: ids.map((id, n) => ({
+            ...compact({ id }),
+            type: "function",
+            function: { name: "f", arguments: `{"n":${n}}` },
+          })),
+        },
+        finish_reason: "stop",
+      }],
+      usage: USAGE,
+    };
+    await t.step(JSON.stringify(ids), async () => {
+      const received = await readWhole(gateway, "messages", "chat", reply);
+      assert.deepEqual(received.parts, ['tool:f:{"n":0}', 'tool:f:{"n":1}']);
+      assert.equal(received.stop, "tool_use");
+    });
   }
 });

@@ -243,20 +243,16 @@ const ROWS: readonly Row[] = [
 ];
 
 Deno.test("clients receive ordinary streams for an upstream's unusual ones", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (const [name, upstream, frames, wanted, stops] of ROWS) {
-      for (const [n, caller] of CALLERS.entries()) {
-        if (caller === upstream) continue;
-        await t.step(`${name}: ${caller}`, async () => {
-          const reply = await readStreamed(gateway, caller, upstream, frames);
-          assert.deepEqual(reply.parts, wanted);
-          assert.equal(reply.stop, stops[n]);
-          assert.equal(new Set(reply.callIds).size, reply.callIds.length);
-        });
-      }
+  await using gateway = await startTestGateway();
+  for (const [name, upstream, frames, wanted, stops] of ROWS) {
+    for (const [n, caller] of CALLERS.entries()) {
+      if (caller === upstream) continue;
+      await t.step(`${name}: ${caller}`, async () => {
+        const reply = await readStreamed(gateway, caller, upstream, frames);
+        assert.deepEqual(reply.parts, wanted);
+        assert.equal(reply.stop, stops[n]);
+        assert.equal(new Set(reply.callIds).size, reply.callIds.length);
+      });
     }
-  } finally {
-    await gateway.close();
   }
 });

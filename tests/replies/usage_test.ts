@@ -272,73 +272,65 @@ function figuresOf(figures: Figures): Fields {
 }
 
 Deno.test("clients receive, and pay for, the usage that the upstream reports", async (t) => {
-  const gateway = await startTestGateway();
+  await using gateway = await startTestGateway();
   const lastLogged = (): Fields => {
     const entry = gateway.logged.at(-1);
     assert.ok(entry !== undefined);
     return loggedUsage(entry);
   };
-  try {
-    for (const [name, upstream, reported, figures] of ROWS) {
-      for (const caller of CALLERS) {
-        const wanted = figuresOf(figures);
-        if (caller === upstream) {
-          // The bytes pass through with the upstream's usage, and the charge is read from them.
-          await t.step(`${name}: billed to ${caller}`, async () => {
-            const response = await callScripted(
-              gateway,
-              caller,
-              upstream,
-              streamOf(upstream, reported),
-              { stream: true },
-            );
-            await response.text();
-            assert.deepEqual(lastLogged(), wanted);
-          });
-          continue;
-        }
-        await t.step(`${name}: streamed to ${caller}`, async () => {
-          const read = await readStreamed(
+  for (const [name, upstream, reported, figures] of ROWS) {
+    for (const caller of CALLERS) {
+      const wanted = figuresOf(figures);
+      if (caller === upstream) {
+        // The bytes pass through with the upstream's usage, and the charge is read from them.
+        await t.step(`${name}: billed to ${caller}`, async () => {
+          const response = await callScripted(
             gateway,
             caller,
             upstream,
             streamOf(upstream, reported),
+            { stream: true },
           );
-          assert.deepEqual(reportedUsage(caller, read.usage ?? {}), wanted);
+          await response.text();
           assert.deepEqual(lastLogged(), wanted);
         });
-        if (name.includes("zeros at the end")) continue;
-        await t.step(`${name}: whole to ${caller}`, async () => {
-          const body = wholeOf(upstream, reported);
-          const read = await readWhole(gateway, caller, upstream, body);
-          assert.deepEqual(reportedUsage(caller, read.usage ?? {}), wanted);
-          assert.deepEqual(lastLogged(), wanted);
-        });
+        continue;
       }
+      await t.step(`${name}: streamed to ${caller}`, async () => {
+        const read = await readStreamed(
+          gateway,
+          caller,
+          upstream,
+          streamOf(upstream, reported),
+        );
+        assert.deepEqual(reportedUsage(caller, read.usage ?? {}), wanted);
+        assert.deepEqual(lastLogged(), wanted);
+      });
+      if (name.includes("zeros at the end")) continue;
+      await t.step(`${name}: whole to ${caller}`, async () => {
+        const body = wholeOf(upstream, reported);
+        const read = await readWhole(gateway, caller, upstream, body);
+        assert.deepEqual(reportedUsage(caller, read.usage ?? {}), wanted);
+        assert.deepEqual(lastLogged(), wanted);
+      });
     }
-  } finally {
-    await gateway.close();
   }
 });
 
 Deno.test("a chat stream has a usage chunk only if the client requests one", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (const [name, upstream, reported] of ROWS) {
-      await t.step(name, async () => {
-        const response = await callScripted(
-          gateway,
-          "chat",
-          upstream,
-          streamOf(upstream, reported),
-          { stream: true },
-        );
-        const body = await response.text();
-        assert.doesNotMatch(body, /"choices":\[\]/);
-        assert.match(body, /data: \[DONE\]\n\n$/);
-      });
-    }
-  } finally {
-    await gateway.close();
+  await using gateway = await startTestGateway();
+  for (const [name, upstream, reported] of ROWS) {
+    await t.step(name, async () => {
+      const response = await callScripted(
+        gateway,
+        "chat",
+        upstream,
+        streamOf(upstream, reported),
+        { stream: true },
+      );
+      const body = await response.text();
+      assert.doesNotMatch(body, /"choices":\[\]/);
+      assert.match(body, /data: \[DONE\]\n\n$/);
+    });
   }
 });

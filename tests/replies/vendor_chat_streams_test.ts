@@ -220,22 +220,18 @@ const ROWS: readonly Row[] = [
 ];
 
 Deno.test("a client of the messages format can read every vendor's chat stream", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (const row of ROWS) {
-      await t.step(row.name, async () => {
-        const reply = await readStreamed(
-          gateway,
-          "messages",
-          "chat",
-          row.frames,
-        );
-        assert.deepEqual(reply.parts, row.parts);
-        assert.equal(reply.stop, row.stop);
-        assert.ok(reply.callIds.every((id) => /^[\w-]+$/.test(id)));
-      });
-    }
-  } finally {
-    await gateway.close();
+  await using gateway = await startTestGateway();
+  for (const row of ROWS) {
+    await t.step(row.name, async () => {
+      const reply = await readStreamed(
+        gateway,
+        "messages",
+        "chat",
+        row.frames,
+      );
+      assert.deepEqual(reply.parts, row.parts);
+      assert.equal(reply.stop, row.stop);
+      assert.ok(reply.callIds.every((id) => /^[\w-]+$/.test(id)));
+    });
   }
 });

@@ -63,25 +63,21 @@ const SHAPES: readonly Shape[] = [
 ];
 
 Deno.test("a body of more fields or parts than any client sends is a 400, and one within the bounds is served", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (const { name, most, body, error } of SHAPES) {
-      await t.step(name, async () => {
-        const right = await send(gateway, "/v1/messages", body(most));
-        assert.equal(right.response.status, 200, JSON.stringify(right.answer));
-        for (const size of [most * 1.1, 1_000_000]) {
-          const { response, answer, upstreamJson } = await send(
-            gateway,
-            "/v1/messages",
-            body(Math.ceil(size)),
-          );
-          assert.equal(response.status, 400);
-          assert.match(JSON.stringify(answer), error);
-          assert.equal(upstreamJson, undefined, "it reached the upstream");
-        }
-      });
-    }
-  } finally {
-    await gateway.close();
+  await using gateway = await startTestGateway();
+  for (const { name, most, body, error } of SHAPES) {
+    await t.step(name, async () => {
+      const right = await send(gateway, "/v1/messages", body(most));
+      assert.equal(right.response.status, 200, JSON.stringify(right.answer));
+      for (const size of [most * 1.1, 1_000_000]) {
+        const { response, answer, upstreamJson } = await send(
+          gateway,
+          "/v1/messages",
+          body(Math.ceil(size)),
+        );
+        assert.equal(response.status, 400);
+        assert.match(JSON.stringify(answer), error);
+        assert.equal(upstreamJson, undefined, "it reached the upstream");
+      }
+    });
   }
 });

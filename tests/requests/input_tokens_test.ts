@@ -37,47 +37,39 @@ const OBJECTS = {
 
 for (const path of [CHAT, RESPONSES] as const) {
   Deno.test(`${path}: a vendor that counts is asked in its own format`, async () => {
-    const gateway = await startTestGateway();
-    try {
-      const model = "vendora-opus-4-8";
-      const counted = await send(gateway, path, { model, ...WHOLE[path] });
-      assert.equal(counted.response.status, 200);
-      assert.equal(counted.upstreamPath, "/v1/messages/count_tokens");
-      const sent = objectOr(counted.upstreamJson);
-      assert.deepEqual(Object.keys(sent).toSorted(), [
-        "messages",
-        "model",
-        "tools",
-      ]);
-      const { answer } = await send(gateway, "/v1/messages/count_tokens", {
-        ...sent,
-        model,
-      });
-      assert.deepEqual(counted.answer, {
-        object: OBJECTS[path],
-        input_tokens: objectOr(answer)["input_tokens"],
-      });
-    } finally {
-      await gateway.close();
-    }
+    await using gateway = await startTestGateway();
+    const model = "vendora-opus-4-8";
+    const counted = await send(gateway, path, { model, ...WHOLE[path] });
+    assert.equal(counted.response.status, 200);
+    assert.equal(counted.upstreamPath, "/v1/messages/count_tokens");
+    const sent = objectOr(counted.upstreamJson);
+    assert.deepEqual(Object.keys(sent).toSorted(), [
+      "messages",
+      "model",
+      "tools",
+    ]);
+    const { answer } = await send(gateway, "/v1/messages/count_tokens", {
+      ...sent,
+      model,
+    });
+    assert.deepEqual(counted.answer, {
+      object: OBJECTS[path],
+      input_tokens: objectOr(answer)["input_tokens"],
+    });
   });
 
   Deno.test(`${path}: a prompt is estimated where nobody counts`, async () => {
-    const gateway = await startTestGateway();
-    try {
-      const { answer, upstreamPath } = await send(gateway, path, {
-        model: "vendorb-5.5",
-        ...WHOLE[path],
-      });
-      assert.equal(upstreamPath, undefined);
-      assert.ok(Number(objectOr(answer)["input_tokens"]) > 8);
-    } finally {
-      await gateway.close();
-    }
+    await using gateway = await startTestGateway();
+    const { answer, upstreamPath } = await send(gateway, path, {
+      model: "vendorb-5.5",
+      ...WHOLE[path],
+    });
+    assert.equal(upstreamPath, undefined);
+    assert.ok(Number(objectOr(answer)["input_tokens"]) > 8);
   });
 
   Deno.test(`${path}: errors are those of a generation`, async (t) => {
-    const gateway = await startTestGateway();
+    await using gateway = await startTestGateway();
     const rows: readonly (readonly [object, number, string])[] = [
       [{ model: "nobody", ...WHOLE[path] }, 404, "model"],
       [{ model: "vendorb-5.5" }, 400, path === CHAT ? "messages" : "input"],
@@ -87,56 +79,48 @@ for (const path of [CHAT, RESPONSES] as const) {
         "temperature",
       ],
     ];
-    try {
-      for (const [body, status, param] of rows) {
-        await t.step(`${status} for ${param}`, async () => {
-          const { response, answer } = await send(gateway, path, body);
-          assert.equal(response.status, status);
-          assert.equal(objectOr(objectOr(answer)["error"])["param"], param);
-        });
-      }
-    } finally {
-      await gateway.close();
+    for (const [body, status, param] of rows) {
+      await t.step(`${status} for ${param}`, async () => {
+        const { response, answer } = await send(gateway, path, body);
+        assert.equal(response.status, status);
+        assert.equal(objectOr(objectOr(answer)["error"])["param"], param);
+      });
     }
   });
 }
 
 Deno.test("the official library counts a conversation with its stored replies", async () => {
-  const gateway = await startTestGateway();
-  try {
-    const client = new OpenAI({
-      apiKey: TEST_KEY,
-      baseURL: `${gateway.url}/v1`,
-      maxRetries: 0,
-    });
-    const model = "vendora-opus-4-8";
-    const first = await client.responses.create({ model, input: "Hello" });
-    const alone = await client.responses.inputTokens.count({
+  await using gateway = await startTestGateway();
+  const client = new OpenAI({
+    apiKey: TEST_KEY,
+    baseURL: `${gateway.url}/v1`,
+    maxRetries: 0,
+  });
+  const model = "vendora-opus-4-8";
+  const first = await client.responses.create({ model, input: "Hello" });
+  const alone = await client.responses.inputTokens.count({
+    model,
+    input: "And now?",
+  });
+  const continued = await client.responses.inputTokens.count({
+    model,
+    input: "And now?",
+    previous_response_id: first.id,
+  });
+  assert.equal(continued.object, "response.input_tokens");
+  assert.ok(continued.input_tokens > alone.input_tokens);
+  await assert.rejects(
+    client.responses.inputTokens.count({
       model,
-      input: "And now?",
-    });
-    const continued = await client.responses.inputTokens.count({
-      model,
-      input: "And now?",
-      previous_response_id: first.id,
-    });
-    assert.equal(continued.object, "response.input_tokens");
-    assert.ok(continued.input_tokens > alone.input_tokens);
-    await assert.rejects(
-      client.responses.inputTokens.count({
-        model,
-        input: "x",
-        previous_response_id: "resp_unknown",
-      }),
-      (error) => {
-        assert.ok(error instanceof OpenAI.BadRequestError);
-        assert.equal(error.code, "previous_response_not_found");
-        return true;
-      },
-    );
-  } finally {
-    await gateway.close();
-  }
+      input: "x",
+      previous_response_id: "resp_unknown",
+    }),
+    (error) => {
+      assert.ok(error instanceof OpenAI.BadRequestError);
+      assert.equal(error.code, "previous_response_not_found");
+      return true;
+    },
+  );
 });
 
 Deno.test("vendor B counts prompts of the Responses format; a host without a count is not asked twice", async (t) => {

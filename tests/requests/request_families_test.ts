@@ -135,68 +135,64 @@ const FIXTURES = [
 ];
 
 Deno.test("a conversation continues with another family, without fields of the first one's format", async (t) => {
-  const gateway = await startTestGateway();
-  try {
-    for (const [formatName, format] of Object.entries(FORMATS)) {
-      const dialects = DIALECTS[formatName] ?? {};
-      for (const [from, origin] of Object.entries(dialects)) {
-        for (const fixture of FIXTURES) {
-          const first = { role: "user", content: `[[fx:${fixture}]]` };
-          const begun = await send(gateway, format.path, {
-            ...format.fields,
-            model: from,
-            messages: [first],
-          });
-          assert.equal(begun.response.status, 200);
-          const messages = [first, ...format.next(begun.answer)];
-          for (const [to, dialect] of Object.entries(dialects)) {
-            await t.step(
-              `${formatName}: ${fixture} from ${from} to ${to}`,
-              async () => {
-                const went = await send(gateway, format.path, {
-                  ...format.fields,
-                  model: to,
-                  messages,
-                }, { "x-gateway-strict": "true" });
-                assert.equal(
-                  went.response.status,
-                  200,
-                  JSON.stringify(went.answer),
-                );
-                assert.deepEqual(
-                  pathsOf(
-                    went.upstreamJson,
-                    (key) => FOREIGN[dialect]?.has(key) === true,
-                  ),
-                  [],
-                  went.upstreamText,
-                );
-                if (dialect === origin) {
-                  return;
-                }
-                assert.deepEqual(
-                  pathsOf(
-                    went.upstreamJson,
-                    (key, value) =>
-                      key === "signature" ||
-                      key === "type" && value === "redacted_thinking",
-                  ),
-                  [],
-                  went.upstreamText,
-                );
-              },
-            );
-          }
+  await using gateway = await startTestGateway();
+  for (const [formatName, format] of Object.entries(FORMATS)) {
+    const dialects = DIALECTS[formatName] ?? {};
+    for (const [from, origin] of Object.entries(dialects)) {
+      for (const fixture of FIXTURES) {
+        const first = { role: "user", content: `[[fx:${fixture}]]` };
+        const begun = await send(gateway, format.path, {
+          ...format.fields,
+          model: from,
+          messages: [first],
+        });
+        assert.equal(begun.response.status, 200);
+        const messages = [first, ...format.next(begun.answer)];
+        for (const [to, dialect] of Object.entries(dialects)) {
+          await t.step(
+            `${formatName}: ${fixture} from ${from} to ${to}`,
+            async () => {
+              const went = await send(gateway, format.path, {
+                ...format.fields,
+                model: to,
+                messages,
+              }, { "x-gateway-strict": "true" });
+              assert.equal(
+                went.response.status,
+                200,
+                JSON.stringify(went.answer),
+              );
+              assert.deepEqual(
+                pathsOf(
+                  went.upstreamJson,
+                  (key) => FOREIGN[dialect]?.has(key) === true,
+                ),
+                [],
+                went.upstreamText,
+              );
+              if (dialect === origin) {
+                return;
+              }
+              assert.deepEqual(
+                pathsOf(
+                  went.upstreamJson,
+                  (key, value) =>
+                    key === "signature" ||
+                    key === "type" && value === "redacted_thinking",
+                ),
+                [],
+                went.upstreamText,
+              );
+            },
+          );
         }
       }
     }
-  } finally {
-    await gateway.close();
   }
 });
 
 Deno.test("thoughts and signatures are sent back to the family that produced them", async (t) => {
-  const gateway = await startTestGateway();
+  await using gateway = await startTestGateway();
   const rows: readonly (readonly [string, string, string, string, RegExp])[] = [
     [
       "chat",
@@ -227,12 +223,37 @@ Deno.test("thoughts and signatures are sent back to the family that produced the
       /./,
     ],
   ];
-  try {
-    for (const [formatName, model, fixture, path, wanted] of rows) {
-      await t.step(`${formatName}: ${fixture} at ${model}`, async () => {
+  for (const [formatName, model, fixture, path, wanted] of rows) {
+    await t.step(`${formatName}: ${fixture} at ${model}`, async () => {
+      const format = FORMATS[formatName];
+      assert.ok(format !== undefined);
+      const first = { role: "user", content: `[[fx:${fixture}]]` };
+      const begun = await send(gateway, format.path, {
+        ...format.fields,
+        model,
+        messages: [first],
+      });
+      const went = await send(gateway, format.path, {
+        ...format.fields,
+        model,
+        messages: [first, ...format.next(begun.answer)],
+      });
+      assert.equal(went.response.status, 200);
+      assert.match(
+        String(valueAt(went.upstreamJson, path) ?? ""),
+        wanted,
+        went.upstreamText,
+      );
+    });
+  }
+  for (const formatName of ["messages", "chat"]) {
+    await t.step(
+      `${formatName}: a call's signature at vendorc-3-pro`,
+      async () => {
         const format = FORMATS[formatName];
         assert.ok(format !== undefined);
-        const first = { role: "user", content: `[[fx:${fixture}]]` };
+        const first = { role: "user", content: "[[fx:thinking-tool]]" };
+        const model = "vendorc-3-pro";
         const begun = await send(gateway, format.path, {
           ...format.fields,
           model,
@@ -243,43 +264,14 @@ Deno.test("thoughts and signatures are sent back to the family that produced the
           model,
           messages: [first, ...format.next(begun.answer)],
         });
-        assert.equal(went.response.status, 200);
-        assert.match(
-          String(valueAt(went.upstreamJson, path) ?? ""),
-          wanted,
-          went.upstreamText,
+        const signed = pathsOf(
+          went.upstreamJson,
+          (key, value) =>
+            key === "thoughtSignature" &&
+            value !== "skip_thought_signature_validator",
         );
-      });
-    }
-    for (const formatName of ["messages", "chat"]) {
-      await t.step(
-        `${formatName}: a call's signature at vendorc-3-pro`,
-        async () => {
-          const format = FORMATS[formatName];
-          assert.ok(format !== undefined);
-          const first = { role: "user", content: "[[fx:thinking-tool]]" };
-          const model = "vendorc-3-pro";
-          const begun = await send(gateway, format.path, {
-            ...format.fields,
-            model,
-            messages: [first],
-          });
-          const went = await send(gateway, format.path, {
-            ...format.fields,
-            model,
-            messages: [first, ...format.next(begun.answer)],
-          });
-          const signed = pathsOf(
-            went.upstreamJson,
-            (key, value) =>
-              key === "thoughtSignature" &&
-              value !== "skip_thought_signature_validator",
-          );
-          assert.equal(signed.length, 1, went.upstreamText);
-        },
-      );
-    }
-  } finally {
-    await gateway.close();
+        assert.equal(signed.length, 1, went.upstreamText);
+      },
+    );
   }
 });

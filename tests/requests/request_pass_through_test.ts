@@ -54,7 +54,7 @@ Deno.test("requests pass through byte for byte, except for the model", async (t)
     output: 1,
     at_base_rate: ["cache_write_1h", "audio_output", "uses.web_search"],
   };
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     env: { GATEWAY_CONFIG: "prices.json" },
     configFile: JSON.stringify({
       models: { "vendorb-5.5": { price }, "vendord-m3": { price } },
@@ -91,69 +91,65 @@ Deno.test("requests pass through byte for byte, except for the model", async (t)
       "MiniMax-M3",
     ],
   ];
-  try {
-    for (const [name, path, body, asked, upstream] of rows) {
-      await t.step(name, async () => {
-        const { response, upstreamText: text } = await send(
-          gateway,
-          path,
-          body,
-          {
-            "x-gateway-strict": "true",
-          },
-        );
-        assert.equal(response.status, 200);
-        assert.equal(text, body.replace(`"${asked}"`, `"${upstream}"`));
-        assert.equal(response.headers.get("x-gateway-dropped"), null);
-      });
-    }
-    await t.step(
-      "a chat stream gets include_usage and is otherwise unchanged",
-      async () => {
-        const { upstreamText: text } = await send(
-          gateway,
-          "/v1/chat/completions",
-          '{"stream":true,"top_p":1.0,"model":"vendorb-5.5","messages":[{"role":"user","content":"a"}]}',
-        );
-        assert.equal(
-          text,
-          '{"stream":true,"top_p":1.0,"model":"gpt-5.5","messages":[{"role":"user","content":"a"}],"stream_options":{"include_usage":true}}',
-        );
-      },
-    );
-    await t.step(
-      "an integer beyond double precision keeps its digits in translation too",
-      async () => {
-        const { upstreamText: text } = await send(
-          gateway,
-          "/v1/messages",
-          '{"model":"vendorb-5.5","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{"id":12345678901234567890}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"}]}]}',
-        );
-        assert.ok(
-          text?.includes(
-            String.raw`"arguments":"{\"id\":12345678901234567890}"`,
-          ),
-          text,
-        );
-      },
-    );
-    await t.step(
-      "removing other models' fields changes nothing outside the messages",
-      async () => {
-        const { upstreamText: text } = await send(
-          gateway,
-          "/v1/messages",
-          '{"temperature":1.0,"model":"vendora-haiku-4-5","max_tokens":1,"x":9007199254740993,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"thinking","thinking":"T","signature":""},{"type":"tool_use","id":"t","name":"f","input":{"id":9007199254740993},"extra_content":{"google":{"thought_signature":"G"}}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"}]}]}',
-        );
-        assert.equal(
-          text,
-          '{"temperature":1.0,"model":"claude-haiku-4-5","max_tokens":1,"x":9007199254740993,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{"id":9007199254740993}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"}]}]}',
-        );
-      },
-    );
-  } finally {
-    await gateway.close();
+  for (const [name, path, body, asked, upstream] of rows) {
+    await t.step(name, async () => {
+      const { response, upstreamText: text } = await send(
+        gateway,
+        path,
+        body,
+        {
+          "x-gateway-strict": "true",
+        },
+      );
+      assert.equal(response.status, 200);
+      assert.equal(text, body.replace(`"${asked}"`, `"${upstream}"`));
+      assert.equal(response.headers.get("x-gateway-dropped"), null);
+    });
   }
+  await t.step(
+    "a chat stream gets include_usage and is otherwise unchanged",
+    async () => {
+      const { upstreamText: text } = await send(
+        gateway,
+        "/v1/chat/completions",
+        '{"stream":true,"top_p":1.0,"model":"vendorb-5.5","messages":[{"role":"user","content":"a"}]}',
+      );
+      assert.equal(
+        text,
+        '{"stream":true,"top_p":1.0,"model":"gpt-5.5","messages":[{"role":"user","content":"a"}],"stream_options":{"include_usage":true}}',
+      );
+    },
+  );
+  await t.step(
+    "an integer beyond double precision keeps its digits in translation too",
+    async () => {
+      const { upstreamText: text } = await send(
+        gateway,
+        "/v1/messages",
+        '{"model":"vendorb-5.5","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{"id":12345678901234567890}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"}]}]}',
+      );
+      assert.ok(
+        text?.includes(
+          String.raw`"arguments":"{\"id\":12345678901234567890}"`,
+        ),
+        text,
+      );
+    },
+  );
+  await t.step(
+    "removing other models' fields changes nothing outside the messages",
+    async () => {
+      const { upstreamText: text } = await send(
+        gateway,
+        "/v1/messages",
+        '{"temperature":1.0,"model":"vendora-haiku-4-5","max_tokens":1,"x":9007199254740993,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"thinking","thinking":"T","signature":""},{"type":"tool_use","id":"t","name":"f","input":{"id":9007199254740993},"extra_content":{"google":{"thought_signature":"G"}}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"}]}]}',
+      );
+      assert.equal(
+        text,
+        '{"temperature":1.0,"model":"claude-haiku-4-5","max_tokens":1,"x":9007199254740993,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{"id":9007199254740993}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"}]}]}',
+      );
+    },
+  );
 });
 
 const SMALL = {
@@ -163,7 +159,7 @@ const SMALL = {
 const LONG_CONTEXT = "vendora-sonnet-4-6 (context-1m beta)";
 
 Deno.test("a client's version and beta headers reach an upstream of the messages format", async (t) => {
-  const gateway = await startTestGateway();
+  await using gateway = await startTestGateway();
   const rows: readonly {
     readonly name: string;
     readonly model: string;
@@ -217,45 +213,41 @@ Deno.test("a client's version and beta headers reach an upstream of the messages
       betas: "context-1m-2025-08-07, a-1",
     },
   ];
-  try {
-    for (const row of rows) {
-      await t.step(row.name, async () => {
-        const { upstreamHeaders: headers } = await send(
-          gateway,
-          "/v1/messages",
-          {
-            ...SMALL,
-            model: row.model,
-          },
-          row.headers,
-        );
-        assert.equal(headers["anthropic-version"], row.version);
-        assert.equal(headers["anthropic-beta"], row.betas);
-        assert.equal(headers["vendora-version"], undefined);
-        assert.notEqual(headers["x-api-key"], "sk-test-0123456789abcdef");
-      });
-    }
-    await t.step("a repeated header is joined", async () => {
-      const headers = new Headers({
-        "content-type": "application/json",
-        "x-api-key": "sk-test-0123456789abcdef",
-      });
-      headers.append("anthropic-beta", "a-1");
-      headers.append("anthropic-beta", "b-2");
-      gateway.replay.requestLog.clear();
-      const response = await fetch(`${gateway.url}/v1/messages`, {
-        method: "POST",
-        headers,
-        body: JSON.stringify({ ...SMALL, model: "vendora-haiku-4-5" }),
-      });
-      await response.body?.cancel();
-      assert.equal(
-        gateway.replay.requestLog.entries.at(-1)?.request
-          .headers["anthropic-beta"],
-        "a-1, b-2",
+  for (const row of rows) {
+    await t.step(row.name, async () => {
+      const { upstreamHeaders: headers } = await send(
+        gateway,
+        "/v1/messages",
+        {
+          ...SMALL,
+          model: row.model,
+        },
+        row.headers,
       );
+      assert.equal(headers["anthropic-version"], row.version);
+      assert.equal(headers["anthropic-beta"], row.betas);
+      assert.equal(headers["vendora-version"], undefined);
+      assert.notEqual(headers["x-api-key"], "sk-test-0123456789abcdef");
     });
-  } finally {
-    await gateway.close();
   }
+  await t.step("a repeated header is joined", async () => {
+    const headers = new Headers({
+      "content-type": "application/json",
+      "x-api-key": "sk-test-0123456789abcdef",
+    });
+    headers.append("anthropic-beta", "a-1");
+    headers.append("anthropic-beta", "b-2");
+    gateway.replay.requestLog.clear();
+    const response = await fetch(`${gateway.url}/v1/messages`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ ...SMALL, model: "vendora-haiku-4-5" }),
+    });
+    await response.body?.cancel();
+    assert.equal(
+      gateway.replay.requestLog.entries.at(-1)?.request
+        .headers["anthropic-beta"],
+      "a-1, b-2",
+    );
+  });
 });

@@ -30,15 +30,11 @@ async function eachWay(
   env: Record<string, string>,
   run: (gateway: TestGateway, path: string, model: string) => Promise<void>,
 ): Promise<void> {
-  const gateway = await startTestGateway({ env });
-  try {
-    for (const path of PATHS) {
-      for (const model of MODELS) {
-        await t.step(`${path} from ${model}`, () => run(gateway, path, model));
-      }
+  await using gateway = await startTestGateway({ env });
+  for (const path of PATHS) {
+    for (const model of MODELS) {
+      await t.step(`${path} from ${model}`, () => run(gateway, path, model));
     }
-  } finally {
-    await gateway.close();
   }
 }
 
@@ -204,19 +200,15 @@ Deno.test("a client with a large request that disconnects before the answer is n
   }));
 
 Deno.test("an upstream that cannot be reached is a 502", async () => {
-  const gateway = await startTestGateway();
-  try {
-    await gateway.replay.close();
-    for (const path of PATHS) {
-      const response = await gateway.post(path, ask("vendorb-5", "Hi"));
-      assert.equal(response.status, 502);
-      assert.match(
-        await response.text(),
-        /"message":"(could not reach the upstream|the connection to the upstream broke)"/,
-      );
-    }
-  } finally {
-    await gateway.close();
+  await using gateway = await startTestGateway();
+  await gateway.replay.close();
+  for (const path of PATHS) {
+    const response = await gateway.post(path, ask("vendorb-5", "Hi"));
+    assert.equal(response.status, 502);
+    assert.match(
+      await response.text(),
+      /"message":"(could not reach the upstream|the connection to the upstream broke)"/,
+    );
   }
 });
 

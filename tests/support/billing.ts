@@ -64,18 +64,14 @@ export async function eachPair(
   run: (gateway: TestGateway, pair: FormatPair) => Promise<void>,
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const gateway = await startTestGateway({ env });
-  try {
-    for (const pair of FORMAT_PAIRS) {
-      await t.step(
-        `${pair.path} from ${pair.upstream}`,
-        () => run(gateway, pair),
-      );
-    }
-    assert.deepEqual(await gateway.accounts.admin.audit(), []);
-  } finally {
-    await gateway.close();
+  await using gateway = await startTestGateway({ env });
+  for (const pair of FORMAT_PAIRS) {
+    await t.step(
+      `${pair.path} from ${pair.upstream}`,
+      () => run(gateway, pair),
+    );
   }
+  assert.deepEqual(await gateway.accounts.admin.audit(), []);
 }
 
 /** The id under which the ledger records a call. */

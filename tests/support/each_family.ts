@@ -15,13 +15,9 @@ export async function eachFamily(
   t: Deno.TestContext,
   run: (gateway: TestGateway, model: string) => Promise<void>,
 ): Promise<void> {
-  const gateway = await startTestGateway();
-  try {
-    for (const model of FAMILIES) {
-      await t.step(model, () => run(gateway, model));
-    }
-  } finally {
-    await gateway.close();
+  await using gateway = await startTestGateway();
+  for (const model of FAMILIES) {
+    await t.step(model, () => run(gateway, model));
   }
 }
 

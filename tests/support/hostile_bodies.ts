@@ -86,15 +86,11 @@ export async function runBodies(
   rows: readonly BodyRow[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const gateway = await startTestGateway({ env });
-  try {
-    for (const path of PATHS) {
-      for (const row of rows) {
-        await t.step(`${path}: ${row.name}`, () => check(gateway, path, row));
-      }
+  await using gateway = await startTestGateway({ env });
+  for (const path of PATHS) {
+    for (const row of rows) {
+      await t.step(`${path}: ${row.name}`, () => check(gateway, path, row));
     }
-    assert.deepEqual(await gateway.accounts.admin.audit(), []);
-  } finally {
-    await gateway.close();
   }
+  assert.deepEqual(await gateway.accounts.admin.audit(), []);
 }

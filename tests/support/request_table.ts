@@ -75,16 +75,12 @@ export async function checkRows(
   rows: readonly SentRow[],
   options: TestGatewayOptions = {},
 ): Promise<void> {
-  const gateway = await startTestGateway(options);
-  try {
-    for (const row of rows) {
-      await t.step(
-        row.name,
-        async () => await checkRow(gateway, path, base, row),
-      );
-    }
-  } finally {
-    await gateway.close();
+  await using gateway = await startTestGateway(options);
+  for (const row of rows) {
+    await t.step(
+      row.name,
+      async () => await checkRow(gateway, path, base, row),
+    );
   }
 }
 

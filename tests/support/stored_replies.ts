@@ -22,12 +22,8 @@ export async function withGateway(
   run: (gateway: TestGateway) => Promise<void>,
   options: TestGatewayOptions = {},
 ): Promise<void> {
-  const gateway = await startTestGateway(options);
-  try {
-    await run(gateway);
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startTestGateway(options);
+  await run(gateway);
 }
 
 /** The error that the library throws. */

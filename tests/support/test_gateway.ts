@@ -17,8 +17,8 @@ import { TEST_KEY } from "./test_key.ts";
 
 export { TEST_KEY };
 
-/** A running test gateway. */
-export interface TestGateway {
+/** A running test gateway. Disposing of it closes it. */
+export interface TestGateway extends AsyncDisposable {
   /** Address, without a trailing slash. */
   readonly url: string;
   /** The gateway object, for inspection. */
@@ -119,6 +119,15 @@ export async function startTestGateway(
     onListen: () => {},
   }, (request) => dispatch(gateway, request));
   const url = `http://127.0.0.1:${server.addr.port}`;
+  const close = async (): Promise<void> => {
+    gateway.abortAll();
+    await server.shutdown();
+    gateway.models.close();
+    await gateway.client.close();
+    await gateway.live.close();
+    await gateway.accounts.close();
+    await replay.close();
+  };
   return {
     url,
     gateway,
@@ -140,15 +149,8 @@ export async function startTestGateway(
         signal: signal ?? null,
       }),
     configure: (file) => configure(settings(file)),
-    async close() {
-      gateway.abortAll();
-      await server.shutdown();
-      gateway.models.close();
-      await gateway.client.close();
-      await gateway.live.close();
-      await gateway.accounts.close();
-      await replay.close();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -27,13 +27,9 @@ async function withGateway(
   run: (gateway: TestGateway) => Promise<void>,
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const gateway = await startTestGateway({ env });
-  try {
-    await run(gateway);
-    await withTimeout(gateway.gateway.sockets.closed(), "the last one");
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startTestGateway({ env });
+  await run(gateway);
+  await withTimeout(gateway.gateway.sockets.closed(), "the last one");
 }
 
 const part = (text: string | Uint8Array, isFirst: boolean): Uint8Array =>

@@ -19,13 +19,9 @@ function requestIdOf([first]: readonly JsonObject[]): string {
 async function withGateway(
   run: (gateway: TestGateway) => Promise<void>,
 ): Promise<void> {
-  const gateway = await startTestGateway();
-  try {
-    await run(gateway);
-    assert.deepEqual(await gateway.accounts.admin.audit(), []);
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startTestGateway();
+  await run(gateway);
+  assert.deepEqual(await gateway.accounts.admin.audit(), []);
 }
 
 Deno.test("a turn is charged once, as over HTTP", async (t) => {

@@ -17,16 +17,12 @@ async function withSocket(
   run: (client: SocketClient, gateway: TestGateway) => Promise<void>,
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const gateway = await startTestGateway({ env });
+  await using gateway = await startTestGateway({ env });
+  const client = await openSocket(gateway.url);
   try {
-    const client = await openSocket(gateway.url);
-    try {
-      await run(client, gateway);
-    } finally {
-      await client.close();
-    }
+    await run(client, gateway);
   } finally {
-    await gateway.close();
+    await client.close();
   }
 }
 
@@ -49,95 +45,89 @@ function handshake(
 const BEARER = { authorization: `Bearer ${TEST_KEY}` };
 
 Deno.test("who may not open a web socket gets an HTTP error", async (t) => {
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     env: { GATEWAY_CORS_ORIGINS: "https://app.example.com" },
   });
-  try {
-    const { admin } = gateway.accounts;
-    const { id: accountId } = await admin.accounts.create({});
-    const { text: disabled = "" } = await admin.keys.issue({ accountId });
-    await admin.accounts.update(accountId, { status: "disabled" });
-    const rows: readonly (readonly [
-      string,
-      Readonly<Record<string, string>>,
-      number,
-      string,
-    ])[] = [
-      ["no key", {}, 401, "invalid_api_key"],
-      ["a wrong key", { "x-api-key": "sk-wrong" }, 401, "invalid_api_key"],
-      [
-        "a disabled account",
-        { "x-api-key": disabled },
-        403,
-        "account_disabled",
-      ],
-      [
-        "a page of another origin",
-        { ...BEARER, origin: "https://evil.example.com" },
-        403,
-        "origin_not_allowed",
-      ],
-      [
-        "a page of the origin null",
-        { ...BEARER, origin: "null" },
-        403,
-        "origin_not_allowed",
-      ],
-      [
-        "another version of the protocol",
-        { ...BEARER, "sec-websocket-version": "8" },
-        426,
-        "",
-      ],
-      [
-        "no key of the protocol",
-        { ...BEARER, "sec-websocket-key": "" },
-        400,
-        "",
-      ],
-    ];
-    for (const [name, headers, status, code] of rows) {
-      await t.step(name, async () => {
-        const response = await handshake(gateway.url, headers);
-        const text = await response.text();
-        assert.equal(response.status, status, text);
-        const error = objectOr(objectOr(JSON.parse(text))["error"]);
-        assert.equal(error["code"] ?? "", code, text);
-        assert.ok(response.headers.get("request-id"));
-      });
-    }
-    await t.step("a key in the query", async () => {
-      const response = await fetch(
-        `${gateway.url}/v1/responses?key=${TEST_KEY}&api-key=${TEST_KEY}`,
-        { headers: { upgrade: "websocket" } },
-      );
-      assert.equal(response.status, 401);
-      await response.body?.cancel();
+  const { admin } = gateway.accounts;
+  const { id: accountId } = await admin.accounts.create({});
+  const { text: disabled = "" } = await admin.keys.issue({ accountId });
+  await admin.accounts.update(accountId, { status: "disabled" });
+  const rows: readonly (readonly [
+    string,
+    Readonly<Record<string, string>>,
+    number,
+    string,
+  ])[] = [
+    ["no key", {}, 401, "invalid_api_key"],
+    ["a wrong key", { "x-api-key": "sk-wrong" }, 401, "invalid_api_key"],
+    [
+      "a disabled account",
+      { "x-api-key": disabled },
+      403,
+      "account_disabled",
+    ],
+    [
+      "a page of another origin",
+      { ...BEARER, origin: "https://evil.example.com" },
+      403,
+      "origin_not_allowed",
+    ],
+    [
+      "a page of the origin null",
+      { ...BEARER, origin: "null" },
+      403,
+      "origin_not_allowed",
+    ],
+    [
+      "another version of the protocol",
+      { ...BEARER, "sec-websocket-version": "8" },
+      426,
+      "",
+    ],
+    [
+      "no key of the protocol",
+      { ...BEARER, "sec-websocket-key": "" },
+      400,
+      "",
+    ],
+  ];
+  for (const [name, headers, status, code] of rows) {
+    await t.step(name, async () => {
+      const response = await handshake(gateway.url, headers);
+      const text = await response.text();
+      assert.equal(response.status, status, text);
+      const error = objectOr(objectOr(JSON.parse(text))["error"]);
+      assert.equal(error["code"] ?? "", code, text);
+      assert.ok(response.headers.get("request-id"));
     });
-    assert.equal(gateway.gateway.sockets.count, 0);
-    for (const origin of [gateway.url, "https://app.example.com"]) {
-      const client = await openSocket(gateway.url, { ...BEARER, origin });
-      await client.close();
-    }
-  } finally {
-    await gateway.close();
+  }
+  await t.step("a key in the query", async () => {
+    const response = await fetch(
+      `${gateway.url}/v1/responses?key=${TEST_KEY}&api-key=${TEST_KEY}`,
+      { headers: { upgrade: "websocket" } },
+    );
+    assert.equal(response.status, 401);
+    await response.body?.cancel();
+  });
+  assert.equal(gateway.gateway.sockets.count, 0);
+  for (const origin of [gateway.url, "https://app.example.com"]) {
+    const client = await openSocket(gateway.url, { ...BEARER, origin });
+    await client.close();
   }
 });
 
 Deno.test("without web sockets, a handshake is 426 and a plain GET 405", async () => {
-  const gateway = await startTestGateway({ env: { GATEWAY_WEB_SOCKETS: "0" } });
-  try {
-    const refused = await handshake(gateway.url, BEARER);
-    assert.equal(refused.status, 426);
-    assert.equal(refused.headers.get("upgrade"), "websocket");
-    assert.equal((await refused.json()).type, "error");
-    const get = await fetch(`${gateway.url}/v1/responses`, { headers: BEARER });
-    assert.equal(get.status, 405);
-    assert.equal(get.headers.get("allow"), "POST, OPTIONS");
-    await get.body?.cancel();
-  } finally {
-    await gateway.close();
-  }
+  await using gateway = await startTestGateway({
+    env: { GATEWAY_WEB_SOCKETS: "0" },
+  });
+  const refused = await handshake(gateway.url, BEARER);
+  assert.equal(refused.status, 426);
+  assert.equal(refused.headers.get("upgrade"), "websocket");
+  assert.equal((await refused.json()).type, "error");
+  const get = await fetch(`${gateway.url}/v1/responses`, { headers: BEARER });
+  assert.equal(get.status, 405);
+  assert.equal(get.headers.get("allow"), "POST, OPTIONS");
+  await get.body?.cancel();
 });
 
 Deno.test("a key and the process have a number of web sockets", async () => {

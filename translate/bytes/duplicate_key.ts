@@ -84,8 +84,8 @@ function pathOf(levels: readonly Level[]): string {
 }
 
 /**
- * The keys of all objects in a value that was parsed from JSON, of at most `MAX_LEVELS` levels. A text that has more of
- * them has one twice.
+ * The keys of all objects in a value that was parsed from JSON, of at most `MAX_LEVELS` levels. A
+ * text with more keys than that has a duplicate.
  */
 export function keysIn(value: object): number {
   let keys = 0;

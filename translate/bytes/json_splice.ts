@@ -29,9 +29,15 @@ export interface TopLevel {
   readonly parts: number;
   /** Keys of objects of every level, each occurrence. */
   readonly keys: number;
-  /** Whether a key, of any level, is another spelling of a known one. Known only with a {@linkcode Look}. */
+  /**
+   * Whether a key, of any level, is another spelling of a known one. Set only with a {@linkcode
+   * Look}.
+   */
   readonly otherSpelling?: boolean;
-  /** The bound of the {@linkcode Look} that is exceeded; the rest of the bytes was not read. Absent: none. */
+  /**
+   * The bound of the {@linkcode Look} that is exceeded; the rest of the bytes was not read. Absent:
+   * none.
+   */
   readonly exceeds?: "maxFields" | "maxParts";
 }
 
@@ -181,7 +187,10 @@ export function topLevelOf(
   let key: string | undefined;
   let keyStart = 0;
   let valueStart = 0;
-  /** The first character of the last string, and its closing quote; keys of the top level do not count. */
+  /**
+   * The first character of the last string, and its closing quote; keys of the top level do not
+   * count.
+   */
   let stringStart = 0;
   let stringClose = 0;
   let otherSpelling = false;

@@ -118,7 +118,7 @@ const UNBOUNDED: Look = {
 /**
  * The reply for the client.
  *
- * @throws {ApiError} `upstream` for what are not the vectors that were asked for
+ * @throws {ApiError} `upstream` for anything but the requested vectors
  */
 export function embeddingReply(
   reading: EmbeddingReading,

@@ -79,7 +79,7 @@ export const TRANSLATED_FORMS: Readonly<
   cohere: {
     encode: (request) => ({
       texts: textsOf(request),
-      // Required, and no field of the client's form has it.
+      // Required by the host; the client's form has no field for it.
       input_type: "search_document",
       embedding_types: ["float"],
       ...(request.dimensions === undefined
@@ -127,7 +127,7 @@ function inOrder(entries: readonly JsonObject[]): readonly JsonObject[] {
   return ordered;
 }
 
-/** No input has no tokens: a count of zero is none. */
+/** Every input has tokens, so a count of zero is treated as absent. */
 function inputCount(value: unknown): { inputTokens?: number } {
   const inputTokens = countIn(value);
   return inputTokens === undefined || inputTokens === 0 ? {} : { inputTokens };
@@ -153,7 +153,7 @@ function numbers(value: unknown): readonly number[] {
   throw unreadable();
 }
 
-/** The error for a reply without the vectors that were asked for. */
+/** The error for a reply without the requested vectors. */
 export function unreadable(): ApiError {
   return new ApiError(
     "upstream",

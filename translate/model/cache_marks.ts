@@ -1,5 +1,6 @@
 /**
- * Marks of what to cache, for formats that write them: which of them an upstream takes, and how many.
+ * Marks of what to cache, for formats that write them: which of them an upstream takes, and how
+ * many.
  *
  * @module
  */
@@ -12,7 +13,7 @@ import type {
   Tool,
 } from "./request.ts";
 
-/** What a model takes marks of. */
+/** The parts on which a model takes marks. */
 const TAKEN: Readonly<
   Record<Capabilities["cacheMarks"], readonly (keyof MarkPaths)[]>
 > = {
@@ -63,9 +64,9 @@ export function withMark<T extends Part | Tool>(one: T, mark?: CacheMark): T {
 }
 
 /**
- * The request with the marks that an upstream takes which counts them and wants the long ones first:
- * the last `most` of them, and before a long one no short one. What is before a mark is part of what
- * it keeps, so a short one there becomes long.
+ * The request with the marks that an upstream takes which counts them and wants the long ones
+ * first: the last `most` of them, and before a long one no short one. What is before a mark is part
+ * of what it keeps, so a short one there becomes long.
  *
  * @param after how long the upstream keeps the whole prompt, which is after all marks
  */

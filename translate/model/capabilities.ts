@@ -39,7 +39,9 @@ export interface Capabilities {
   readonly seed: boolean;
   /** Whether it supports presence and frequency penalties; otherwise they are dropped and named. */
   readonly penalties: boolean;
-  /** Whether it has a setting for how long its text is to be; otherwise that is dropped and named. */
+  /**
+   * Whether it has a setting for how long its text is to be; otherwise that is dropped and named.
+   */
   readonly verbosity: boolean;
   /** Most stop strings that it accepts; 0: none. */
   readonly maxStops: number;
@@ -75,22 +77,30 @@ export interface Capabilities {
   readonly maxToolCallId: number;
   /** Chat format only: the form of tool call ids; `alnum9`: exactly nine letters and digits. */
   readonly callIdForm: "any" | "alnum9";
-  /** Chat and Converse formats only: whether the tool choice may demand a call; otherwise it is left to the model. */
+  /**
+   * Chat and Converse formats only: whether the tool choice may demand a call; otherwise it is left
+   * to the model.
+   */
   readonly toolChoiceRequired: boolean;
   /**
-   * Chat format only: prompt tokens do not include cached ones that are more than they are;
-   * otherwise cached tokens are a part of the prompt's.
+   * Chat format only: whether more cached tokens than prompt tokens mean that the prompt's count
+   * leaves them out; otherwise cached tokens are part of the prompt's.
    */
   readonly cachedBesidePrompt: boolean;
   /** Whether tools may be marked `strict`. */
   readonly strictTools: boolean;
   /** Chat format only: whether it takes file parts. */
   readonly files: boolean;
-  /** Chat format only: whether it can be bound to JSON without a schema; otherwise a schema of any object is sent. */
+  /**
+   * Chat format only: whether it can be bound to JSON without a schema; otherwise a schema of any
+   * object is sent.
+   */
   readonly jsonObject: boolean;
   /** Whether it has a switch for parallel calls. */
   readonly parallelToggle: boolean;
-  /** Whether it has tools with free text as input; otherwise they become functions with one field. */
+  /**
+   * Whether it has tools with free text as input; otherwise they become functions with one field.
+   */
   readonly customTools: boolean;
   /**
    * Responses format only: whether tools may be in groups (`namespace`) and in items
@@ -121,8 +131,8 @@ export interface Capabilities {
    */
   readonly promptCaching: boolean;
   /**
-   * Which marks of what to cache it takes: none, those in system prompt and conversation, or those of
-   * tools as well. Others are removed and named.
+   * Which marks of what to cache it takes: none, those in system prompt and conversation, or those
+   * of tools as well. Others are removed and named.
    */
   readonly cacheMarks: "none" | "prompt" | "all";
   /** Converse format only: whether a request without a cap gets `defaultMaxTokens`. */

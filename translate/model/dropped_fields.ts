@@ -32,7 +32,7 @@ export interface DroppedFields {
   all(): readonly string[];
 }
 
-/** Starts with the request's own unmapped fields, or those of them that are dropped indeed. */
+/** Starts with the request's own unmapped fields, or with those of them that are really dropped. */
 export function droppedFieldsOf(
   request: GenerationRequest,
   unmapped: readonly string[] = request.unmapped,

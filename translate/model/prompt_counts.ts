@@ -1,5 +1,6 @@
 /**
- * The parts of a prompt in formats whose count of the prompt includes what was read from and written to caches.
+ * The parts of a prompt in formats whose count of the prompt includes what was read from and
+ * written to caches.
  *
  * @module
  */
@@ -14,7 +15,7 @@ interface PromptCounts {
   readonly output: number | undefined;
   /** All tokens of the call. */
   readonly total: number | undefined;
-  /** Whether cached tokens beyond the prompt's are never a part of them. */
+  /** Whether more cached tokens than prompt tokens mean that the prompt's count leaves them out. */
   readonly cachedBesidePrompt?: boolean;
 }
 
@@ -28,8 +29,9 @@ interface PromptParts {
 export const NO_PROMPT: PromptParts = { parts: {}, prompt: 0 };
 
 /**
- * The disjoint parts of a prompt. Where more tokens are cached than the prompt has, the total shows whether they were
- * counted beside it; otherwise they are cut to the prompt, or, without a total, are the prompt.
+ * The disjoint parts of a prompt. Where more tokens are cached than the prompt has, the total shows
+ * whether they were counted beside it; otherwise they are cut to the prompt, or, without a total,
+ * are the prompt.
  */
 export function promptParts(
   { prompt, cacheRead, cacheWrite, output, total, cachedBesidePrompt }:

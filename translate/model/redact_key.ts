@@ -13,7 +13,7 @@ import type { ReplyEvent } from "./reply.ts";
 
 const REMOVED = "[removed]";
 
-/** What an upstream wrote, of an error's details. */
+/** The details of an error that hold an upstream's text. */
 const TEXTS = ["code", "param", "note", "upstreamCode"] as const;
 const OBJECTS = ["vendorDetails", "misalignment"] as const;
 

@@ -1,6 +1,6 @@
 /**
- * Recognizes a secret in a text that an upstream wrote: as it is, with any of its characters escaped
- * as in JSON, HTML or a URL, and in base64, also inside a longer text.
+ * Recognizes a secret in a text that an upstream wrote: as it is, with any of its characters
+ * escaped as in JSON, HTML or a URL, and in base64, also inside a longer text.
  *
  * @module
  */
@@ -55,8 +55,8 @@ function characterPattern(character: string): string {
 }
 
 /**
- * The secret in base64, for each of the three places where it may begin inside what was encoded.
- * Characters that other bytes have a part in are left out.
+ * The secret in base64, in each of the three alignments that it may have in the encoded bytes.
+ * Characters that also encode neighbouring bytes are left out.
  */
 function base64Patterns(secret: string): readonly string[] {
   const bytes = new TextEncoder().encode(secret);

@@ -44,7 +44,7 @@ const JSON_SCHEMA = {
   required: ["type"],
 };
 
-/** Their fate is the same towards every other format. */
+/** Fields that become the same in every other format. */
 const EVERYWHERE: readonly RequestRow[] = [
   {
     name: "a cache at the vendor is refused",

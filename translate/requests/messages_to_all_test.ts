@@ -1,4 +1,4 @@
-/** Fields of the messages format whose fate is the same towards every other format. */
+/** Fields of the messages format that become the same in every other format. */
 import { DEFAULT_CAPABILITIES } from "../model/capabilities.ts";
 import type { DialectName } from "../mod.ts";
 import { checkRows, type RequestRow } from "../testing/request_table.ts";
@@ -37,7 +37,7 @@ const REFUSED: readonly RequestRow[] = [
   },
 ];
 
-/** A large vocabulary that only the vendor itself serves; what is lost of it is named. */
+/** Fields that only the vendor itself serves: each one that is dropped is named. */
 const NAMED: readonly RequestRow[] = [
   {
     name: "settings of the vendor's account, checks and diagnosis are named",
@@ -158,7 +158,7 @@ const remove = (name: string) => ({
 });
 const toolNames = (...names: readonly string[]) => ({ toolNames: names });
 
-/** The rows' `arrives` for tools, by where a format has their names. */
+/** The expected `arrives` of rows with tools, by the place of a tool's name in the format. */
 const CHANGES:
   readonly (RequestRow & { readonly toolNames?: readonly string[] })[] = [
     {

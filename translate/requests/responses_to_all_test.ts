@@ -1,4 +1,4 @@
-/** Fields of the Responses format whose fate is the same towards every other format. */
+/** Fields of the Responses format that become the same in every other format. */
 import type { DialectName } from "../mod.ts";
 import { DEFAULT_CAPABILITIES } from "../model/capabilities.ts";
 import { checkRows, type RequestRow } from "../testing/request_table.ts";
@@ -57,7 +57,7 @@ const CALLS: readonly RequestRow[] = [
   },
 ];
 
-/** What only vendors of the format serve. */
+/** Fields that only vendors of this format serve. */
 const OWN: readonly RequestRow[] = [
   {
     name: "settings of the vendor's checks and account are named",

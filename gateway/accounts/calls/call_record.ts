@@ -26,8 +26,8 @@ export const CALL = fields({
   code: field(optional(TEXT)),
   durationMs: field(optional(INT)),
   microUsd: field(INT),
-  // Refusals of the same key in the same minute that have no record of their own; in the record
-  // of the last one that has.
+  // Number of refusals of the same key in the same minute without a record of their own; stands in
+  // the last record of that minute.
   more: field(INT),
 });
 
@@ -49,7 +49,7 @@ export const CALL_DETAIL = z.object({
   outputTokens: COUNT,
   reasoningTokens: COUNT,
   estimated: z.boolean(),
-  // The price of the model had no rate for a part of it.
+  // The model's price had no rate for a part of the call.
   unpriced: z.boolean().exactOptional(),
   // The upstream reported more than the call can have used.
   bounded: z.boolean().exactOptional(),

@@ -62,7 +62,10 @@ const OF_THE_REQUEST: ReadonlySet<unknown> = new Set([
   "permission",
 ]);
 
-/** What an attempt failed by: the status, or the kind of error; undefined if the upstream did not fail. */
+/**
+ * What an attempt failed by: the status, or the kind of error; undefined if the upstream did not
+ * fail.
+ */
 export function attemptError(
   { status, error }: { readonly status?: unknown; readonly error?: unknown },
 ): string | undefined {
@@ -70,7 +73,7 @@ export function attemptError(
   return typeof status === "number" && status >= 400 ? String(status) : error;
 }
 
-/** What refuses by rule: until an operator or time changes it. */
+/** Refusals by a rule, which last until an operator or time changes it. */
 const BY_RULE =
   /^(?:key_)?(?:requests|tokens|spending)_per_(?:minute|day|week|month)$|^(?:key_)?concurrent_requests$|^(?:insufficient_balance|account_disabled|model_not_in_plan|key_revoked|key_expired)$/;
 

@@ -87,7 +87,7 @@ export const GATEWAY: Actor = { kind: "gateway", via: "gateway" };
 export interface Change {
   /** What was done. */
   readonly action: Action;
-  /** Id of what it was done to; a webhook has that of its account. */
+  /** Id of the changed record; for a webhook, the account's id. */
   readonly target: string;
   /** Absent: it belongs to no account. */
   readonly accountId?: string;

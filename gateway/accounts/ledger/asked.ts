@@ -15,7 +15,7 @@ export interface Asked extends Omit<Situation, "promptTokens"> {
   readonly meters?: readonly PartMeter[];
   /** The most uses of each of the vendor's tools. */
   readonly uses?: Readonly<Record<string, number>>;
-  /** The most of what is counted beside tokens. */
+  /** Upper limits of what is counted beside tokens. */
   readonly units?: Readonly<Partial<Record<UnitMeter, number>>>;
   /** Cards of the other models that may serve the call, too. */
   readonly otherCards?: OtherCards;

@@ -10,15 +10,20 @@ import type { Condition, RateCard } from "./rate_card.ts";
 export interface CardRate {
   /** A name of `meters.ts`, `uses.NAME` or `call`; absent: all tokens. */
   readonly meter?: string;
-  /** Only then it applies, such as `tier priority`; empty: always. */
+  /** The condition under which it applies, such as `tier priority`; empty: always. */
   readonly condition: string;
   /** Micro-dollars per million tokens, or per use or call; absent: see `factor`. */
   readonly microUsd?: number;
-  /** Multiplies the rates of tokens; absent with `microUsd`, and where what is asked for is at the base rate. */
+  /**
+   * Multiplies the rates of tokens; absent beside `microUsd`, and for what costs the base rate.
+   */
   readonly factor?: number;
 }
 
-/** The rates in the order of the card: of tokens, of uses and calls, under conditions, and what is at the base rate. */
+/**
+ * The rates in the order of the card: of tokens, of uses and calls, under conditions, and what is
+ * at the base rate.
+ */
 export function cardRates(card: RateCard): readonly CardRate[] {
   if (card.isFree === true) return [];
   const always = (rates: Readonly<Record<string, number>>): CardRate[] =>

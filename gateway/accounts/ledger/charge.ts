@@ -2,10 +2,11 @@
  * The charge for a call: the counts that the upstream reported, else an estimate, marked as
  * one.
  *
- * - Reported counts are used unchanged, so that the ledger and the reply agree, up to what the call can have used
+ * - Reported counts are used unchanged, so that the ledger and the reply agree, up to what the call
+ * can have used
  *   (`usage_bound.ts`).
  * - A complete reply without counts is estimated: the prompt as before the call, the output
- *   as one token per four characters. Counts of zero beside a text that was received are none.
+ *   as one token per four characters. Zero counts beside a received text are treated as absent.
  * - An incomplete reply (the client disconnected, the upstream failed midway) is charged
  *   for what was generated. The reported count often comes from the start of the stream and
  *   covers only the first token or two: a count below half of the estimate is replaced by
@@ -86,8 +87,8 @@ export function chargeFor(call: Billable, outcome: CallOutcome): Charge {
 
 /**
  * The charge for a call whose process died: the prompt as estimated, and the average output
- * of the model's calls. Never more than was reserved, which is the charge of a call that is not
- * billed by tokens.
+ * of the model's calls. Never more than was reserved; a call that is not billed by tokens is
+ * charged what was reserved.
  */
 export function chargeForLost(
   call: Billable & Pick<ReservedCall, "maxOutputTokens" | "reservedMicroUsd">,
@@ -154,7 +155,7 @@ export function isUnpriced({ lines }: Pick<Charge, "lines">): boolean {
   return lines?.some(({ unpriced }) => unpriced === true) === true;
 }
 
-/** Whether a line of a charge has a bound in place of a count that no call of its kind can have. */
+/** Whether a line has a bound in place of an impossibly high count. */
 export function isBounded({ lines }: Pick<Charge, "lines">): boolean {
   return lines?.some(({ bounded }) => bounded === true) === true;
 }

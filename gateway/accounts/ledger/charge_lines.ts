@@ -1,6 +1,7 @@
 /**
- * The lines of a charge: meter × quantity × rate × factors, exact in integers. A call that has nothing but tokens at the four base rates has
- * no lines of its own: they follow from its tokens and its price.
+ * The lines of a charge: meter × quantity × rate × factors, exact in integers. A call that has
+ * nothing but tokens at the four base rates has no lines of its own: they follow from its tokens
+ * and its price.
  *
  * @module
  */
@@ -36,17 +37,19 @@ import {
 
 /** A line of a charge, as it is stored with the call and shown in JSON. */
 export interface ChargeLine {
-  /** A name of `meters.ts`, `uses.NAME`, `call`, or a kind of tokens that nothing is known of. */
+  /** A name of `meters.ts`, `uses.NAME`, `call`, or an unknown kind of tokens. */
   readonly meter: string;
-  /** Tokens, uses, or what else the meter counts. */
+  /** Tokens, uses, or whatever else the meter counts. */
   readonly quantity: number;
   /** Micro-dollars per million, or per use, call or image, before the factors. */
   readonly rate: number;
   /** Why the rate is not the card's base rate, with its factors; absent: it is. */
   readonly reasons?: readonly Reason[];
-  /** Whether the card has no rate for it, so that the dearest of its direction stands in. */
+  /** Whether the card has no rate for it, so that the dearest rate of its direction is charged. */
   readonly unpriced?: true;
-  /** Whether the upstream reported more than the call can have used, so that the bound stands in. */
+  /**
+   * Whether the upstream reported more than the call can have used, so that the bound is charged.
+   */
   readonly bounded?: true;
   /** The model that served it, where it is another than the call's. */
   readonly model?: string;
@@ -75,8 +78,9 @@ export const CHARGE_LINES: z.ZodType<readonly ChargeLine[]> = z.array(z.object({
 }));
 
 /**
- * The price of a use where a card has none for any tool: the dearest that the vendors of the built-in models publish
- * (https://ai.google.dev/gemini-api/docs/pricing, grounding with search, 35 dollars for 1,000).
+ * The price of a use where a card has none for any tool: the dearest that the vendors of the
+ * built-in models publish (https://ai.google.dev/gemini-api/docs/pricing, grounding with search, 35
+ * dollars for 1,000).
  */
 const DEAREST_USE_MICRO_USD = 35_000;
 
@@ -88,11 +92,11 @@ const TOTALS = [
 ] as const satisfies readonly (readonly [BaseMeter, keyof Tokens])[];
 
 /**
- * The lines of a charge; undefined where the tokens at the four base rates are all of it.
+ * The lines of a charge; undefined where it consists of tokens at the four base rates.
  *
  * @param tokens the totals that are billed, those of other models included
- * @param asked decides where a reply is silent: cache writes whose life it does not report have the longest that the
- * request asks for
+ * @param asked fills in what a reply does not report: a cache write of unreported life has the
+ * longest that the request asks for
  */
 export function chargeLines(
   card: RateCard,
@@ -154,7 +158,10 @@ export function totalLines(
   }));
 }
 
-/** The lines of two charges as one: quantities of what is alike add up, and nothing is left of what cancels out. */
+/**
+ * Adds the lines of two charges: equal lines add their quantities, and lines whose quantity becomes
+ * 0 are left out.
+ */
 export function joinedLines(
   lines: readonly ChargeLine[],
 ): readonly ChargeLine[] {
@@ -236,7 +243,7 @@ function tokenLines(
     const later: (() => void)[] = [];
     for (const meter of PART_METERS) {
       if (METERS[meter].partOf !== total) continue;
-      // Without a rate of its own, it is a part of the total's line.
+      // A meter without a rate of its own is part of the total's line.
       if (!hasOwnRate(card, meter) && pricesMeter(card, meter)) continue;
       const quantity = take(usage[figureOf(meter)]);
       later.push(() => push(meter, quantity, rateIn(card, meter, situation)));
@@ -257,7 +264,9 @@ function tokenLines(
   return lines;
 }
 
-/** The lines for a model whose card is not known: everything at the dearest rate of its direction. */
+/**
+ * The lines for a model whose card is not known: everything at the dearest rate of its direction.
+ */
 function unpricedLines(
   card: RateCard,
   tokens: Tokens,

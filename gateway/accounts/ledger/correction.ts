@@ -35,7 +35,9 @@ export interface LateAmount extends Amount {
   readonly day: number;
 }
 
-/** The ledger's id of the correction of a call. The ledger holds an id once, so a correction too. */
+/**
+ * The ledger's id of the correction of a call. The ledger holds an id once, so a correction too.
+ */
 export function correctionId(requestId: string): string {
   return requestId + CORRECTION_SUFFIX;
 }
@@ -62,8 +64,8 @@ export function lateAmount({ charge, lost }: Correction): LateAmount {
 }
 
 /**
- * The lines of a correction: those of the right charge, less those of the estimate; undefined where the
- * differences of the token counts, at the price of both, are all of it.
+ * The lines of a correction: those of the right charge, less those of the estimate; undefined where
+ * the correction consists of token counts at a price that both have.
  */
 export function correctionLines(
   charge: Charge,

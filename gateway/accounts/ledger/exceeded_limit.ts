@@ -47,7 +47,7 @@ export interface ExceededLimit {
 
 /** The longest time that `retry-after` suggests. */
 export const MAX_RETRY_MS = 60_000;
-/** Retry interval while a limit waits for other calls to end: their end is not known. */
+/** Retry interval where a limit opens when other calls end, which cannot be predicted. */
 const BUSY_RETRY_MS = 1000;
 const MINUTE_MS = 60_000;
 

@@ -37,7 +37,7 @@ export class Foresight {
   readonly #now: () => number;
   /** By account, as the last write that concerned it left it. */
   readonly #states = new Map<string, AccountState>();
-  /** By key, as the last write that concerned it left it; its account's state is as new. */
+  /** By key, as the last write that concerned it left it; its account's state is equally recent. */
   readonly #keyStates = new Map<string, KnownKey>();
   /** What the calls need that are not decided yet, by account. */
   readonly #undecided = new Map<string, Demand>();

@@ -19,7 +19,7 @@ import {
 export interface KeyState {
   /** Id of the key. */
   readonly id: string;
-  /** The key's own limits; those of the plan apply beside them. */
+  /** The key's own limits, in addition to the plan's. */
   readonly limits: LimitSettings;
   /** What is used of them. */
   readonly use: LimitUse;

@@ -50,8 +50,8 @@ export const UNUSED: LimitUse = {
 };
 
 /**
- * The use at a later time: the buckets leak, and a new window has nothing used. A day after tomorrow
- * comes from a wrong clock: what was used in its windows counts in those of today.
+ * The use at a later time: the buckets leak, and a new window has nothing used. A stored day later
+ * than tomorrow comes from a wrong clock: its use counts in today's windows.
  */
 export function useAt(
   use: LimitUse,
@@ -155,7 +155,7 @@ export function withCharge(
   };
 }
 
-/** The use with what a call used beyond its estimate, in those of the windows that counted it. */
+/** Adds what a call used beyond its estimate to the windows that counted the call. */
 export function withLateAmount(
   use: LimitUse,
   limits: LimitSettings,

@@ -1,6 +1,7 @@
 /**
- * What a vendor bills by: the one definition of meters and conditions. The configuration file's shape, the cost of a call, its
- * explanation, the models' JSON and the table in `docs/billing.md` follow from it.
+ * What a vendor bills by: the one definition of meters and conditions. The configuration file's
+ * shape, the cost of a call, its explanation, the models' JSON and the table in `docs/billing.md`
+ * follow from it.
  *
  * @module
  */
@@ -22,8 +23,9 @@ interface MeterDefinition {
   /** The total that its tokens are a part of; absent: it is a total. */
   readonly partOf?: BaseMeter;
   /**
-   * Whether its tokens cost what their total costs where a card has no rate for them. It holds for what every vendor bills alike: images
-   * in a prompt, and the cache's shortest lives, which vendors publish as the price of a cache write.
+   * Whether its tokens cost what their total costs where a card has no rate for them. It holds for
+   * what every vendor bills alike: images in a prompt, and the cache's shortest lives, which
+   * vendors publish as the price of a cache write.
    */
   readonly asTotal?: true;
 }
@@ -131,11 +133,11 @@ export const PART_METERS: readonly PartMeter[] = Object.keys(METERS).filter((
 interface UnitDefinition {
   /** The name on pages and in exports. */
   readonly words: string;
-  /** What a rate is for: a million of them, as of tokens, or one. */
+  /** What a rate is for: a million units, as for tokens, or one unit. */
   readonly per: "million" | "one";
 }
 
-/** A meter of something else than tokens. */
+/** A meter that counts no tokens. */
 export type UnitMeter = "second" | "character" | "image";
 
 /** The meters of calls through configured routes, in the order of an explanation. */
@@ -178,7 +180,7 @@ export function isPerUse(meter: string): boolean {
 /** What a condition of a card is about. */
 interface DimensionDefinition {
   readonly words: string;
-  /** What a reply reports of it. */
+  /** The value that a reply reports. */
   readonly said: (usage: Usage) => string | undefined;
   /** Values that mean the base rate, in whatever format. */
   readonly neutral: ReadonlySet<string>;

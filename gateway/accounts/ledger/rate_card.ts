@@ -1,6 +1,6 @@
 /**
- * A rate card: what a model costs, by meter and under which conditions. Rates are whole micro-dollars, so
- * that every cost is exact.
+ * A rate card: what a model costs, by meter and under which conditions. Rates are whole
+ * micro-dollars, so that every cost is exact.
  *
  * @module
  */
@@ -21,7 +21,10 @@ export interface Condition {
   readonly tier?: string;
   readonly speed?: string;
   readonly region?: string;
-  /** Prompts of more tokens than this. Of several such steps, only the highest that is exceeded counts. */
+  /**
+   * Prompts of more tokens than this. Of several such steps, only the highest that is exceeded
+   * counts.
+   */
   readonly promptAbove?: number;
   /** Multiplies the rates of all tokens; at most three decimals. */
   readonly factor?: number;
@@ -35,15 +38,18 @@ export interface RateCard extends StoredPrice {
   readonly meters?: Readonly<Partial<Record<PartMeter, number>>>;
   /** Micro-dollars for one use of a vendor's own tool, by its name. */
   readonly uses?: Readonly<Record<string, number>>;
-  /** Rates of what is counted where a reply reports no tokens that cost anything; what each is for is in `UNITS`. */
+  /**
+   * Rates of what is counted where a reply reports no tokens that cost anything; what each is for
+   * is in `UNITS`.
+   */
   readonly units?: Readonly<Partial<Record<UnitMeter, number>>>;
   /** Micro-dollars for a call. */
   readonly call?: number;
-  /** In order: a later one replaces what an earlier one replaced. */
+  /** Applied in order: a later condition overrides an earlier one. */
   readonly when?: readonly Condition[];
   /**
-   * What may be asked for at the base rate although the card has no rate for it: `tier`, `speed`, `region`, `fallbacks`, a meter,
-   * `uses.NAME`.
+   * What may be asked for at the base rate although the card has no rate for it: `tier`, `speed`,
+   * `region`, `fallbacks`, a meter, `uses.NAME`.
    */
   readonly atBaseRate?: ReadonlySet<string>;
   /** Everything of the model is free of charge. */
@@ -204,7 +210,10 @@ export function conditionsOf(
 
 const NONE: readonly Condition[] = [];
 
-/** The rate of a meter in a situation. Where the card has none: the dearest of the meter's direction, marked. */
+/**
+ * The rate of a meter in a situation. Where the card has none: the dearest of the meter's
+ * direction, marked.
+ */
 export function rateIn(
   card: RateCard,
   meter: MeterName,
@@ -248,7 +257,9 @@ export function dearestOf(
 
 const METER_NAMES = Object.keys(METERS) as readonly MeterName[];
 
-/** Instead of values that the card does not know, each that it knows, and the base rate. */
+/**
+ * Replaces a value that the card does not know by each value that it knows, and by the base rate.
+ */
 function situationsWithout(
   card: RateCard,
   situation: Situation,

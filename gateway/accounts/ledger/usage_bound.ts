@@ -1,6 +1,6 @@
 /**
- * Reported counts against what a call can have used. A count is a vendor's claim: above the bound it cannot be of this
- * call, and the bound is charged in its place.
+ * Compares reported counts with what a call can have used. A count is a vendor's claim: one above
+ * the bound cannot be right, and the bound is charged instead.
  *
  * @module
  */
@@ -28,15 +28,19 @@ export interface BoundedUsage {
 /** What a line of a charge counts. */
 type ChargedKind = "in" | "out" | "uses";
 
-/** Uses of a vendor's tools in one call, all tools together: vendors' own loops stop long before. */
+/**
+ * Uses of a vendor's tools in one call, all tools together: vendors' own loops stop long before.
+ */
 const MOST_USES = 500;
 /** A character of UTF-16 has at most three bytes, and a token at least one. */
 const TOKENS_PER_CHAR = 3;
 
 /**
- * The counts within `most`. Of a prompt beyond it, tokens read from a cache count first, because they cost least.
+ * The counts within `most`. Of a prompt beyond it, tokens read from a cache count first, because
+ * they cost least.
  *
- * @param receivedChars characters of the reply: they prove at least so much output, whatever `most.output` is
+ * @param receivedChars characters of the reply: they prove at least so much output, whatever
+ * `most.output` is
  */
 export function boundedUsage(
   tokens: Tokens,

@@ -23,15 +23,16 @@ import { type Asked, NOTHING_ASKED } from "./asked.ts";
 import { type ChargeLine, picoUsdOf } from "./charge_lines.ts";
 
 /**
- * Prompt tokens that a use of a vendor's tool is reserved for: what it finds is added to the prompt, which the model then
- * reads again.
+ * Prompt tokens that a use of a vendor's tool is reserved for: what it finds is added to the
+ * prompt, which the model then reads again.
  */
 const TOKENS_PER_USE = 20_000;
 
 /**
- * The worst-case cost of a call whose prompt is as long as estimated: every prompt token at the highest of the rates
- * that it can have, the output likewise, and every tool used as often as the request allows. Each
- * other model that may serve the call may do so after the first has generated as much.
+ * The worst-case cost of a call whose prompt is as long as estimated: every prompt token at the
+ * highest of the rates that it can have, the output likewise, and every tool used as often as the
+ * request allows. Each other model that may serve the call may do so after the first has generated
+ * as much.
  */
 export function worstCostMicroUsd(
   card: RateCard,
@@ -62,8 +63,8 @@ export function worstCostMicroUsd(
 }
 
 /**
- * The base rates of what a request asks for: those by which a call is charged whose reply is not
- * known. The card itself where no condition of it holds.
+ * The base rates under the conditions that a request asks for; a call is charged by them if its
+ * reply is not known. The card itself where none of its conditions holds.
  */
 export function askedPrice(
   card: RateCard,
@@ -142,7 +143,7 @@ function dearestRate(
 ): number {
   const meters = [
     ...BASE[direction],
-    // Without being asked for: the cache's shortest lives, and images.
+    // Meters that can occur without being requested: the cache's shortest lives, and images.
     ...PART_METERS.filter((meter) =>
       METERS[meter].direction === direction &&
       (asked.meters?.includes(meter) === true ||
@@ -161,7 +162,10 @@ const BASE = {
   out: ["output"],
 } as const satisfies Record<"in" | "out", readonly MeterName[]>;
 
-/** Upstreams may serve a call at less than what it asks for, and its prompt may be shorter than estimated. */
+/**
+ * Upstreams may serve a call at less than what it asks for, and its prompt may be shorter than
+ * estimated.
+ */
 function situationsOf(
   card: RateCard,
   asked: Asked,

@@ -19,10 +19,10 @@
  *   `unavailable` and then undone in the store, in case it is there. A reservation without
  *   a waiting client is closed by its own settlement.
  *
- * Where the store writes accounts beside each other, events have lanes, one for each account: a lane's events
- * are written in order, one write after another, and a write takes those of many lanes. What a write leaves out,
- * because another process has the lane's lock, goes into later ones, and after some into one of its own, which waits for the
- * lock.
+ * Where the store writes accounts beside each other, events have lanes, one for each account: a
+ * lane's events are written in order, one write after another, and a write takes those of many
+ * lanes. What a write leaves out, because another process has the lane's lock, goes into later
+ * ones, and after some into one of its own, which waits for the lock.
  *
  * While the store is down, calls are refused without trying it, so the queue holds at most
  * the events of active calls; they are retried until they are written. Because a single
@@ -38,8 +38,8 @@ import { startTimer, type Timer } from "../timer.ts";
 /** Options of {@linkcode writeBatcher}. */
 interface WriteBatcherOptions {
   /**
-   * Applies events as one write: all or none, except for those of lanes that cannot be written now. A write of
-   * one lane has all.
+   * Applies events as one write: all or none, except for those of lanes that cannot be written now.
+   * A write of one lane applies all of its events.
    */
   readonly apply: (events: readonly LedgerEvent[]) => Promise<WrittenBatch>;
   /** Current Unix time in milliseconds. */
@@ -235,7 +235,7 @@ export function writeBatcher(options: WriteBatcherOptions): WriteBatcher {
 
   /** Takes the first events whose lanes may be written. */
   const take = (nowMs: number): readonly QueuedEvent[] => {
-    // Nothing is held back: nearly every write.
+    // Fast path, for nearly every write: no lane is held back.
     if (busy.size + pauses.size + leftOut.size === 0) {
       return queue.splice(0, batchSize);
     }
@@ -357,7 +357,8 @@ export function writeBatcher(options: WriteBatcherOptions): WriteBatcher {
 
   const push = (entry: QueuedEvent): void => {
     queue.push(entry);
-    // The end of the write schedules what waits for it, and one more event does not advance a write that comes in time for it.
+    // The end of the write schedules what waits for it, and one more event does not advance a write
+    // that comes in time for it.
     if (
       busy.has(entry.lane) ||
       (scheduled !== undefined && queue.length < MAX_EVENTS &&

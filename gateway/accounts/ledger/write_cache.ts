@@ -24,7 +24,7 @@ export class WriteCache {
   readonly reservations: Map<string, StoredReservation> = new Map();
   /** Ids under which an entry was made. */
   readonly enteredIds: Set<string> = new Set();
-  /** Those of the ids whose call was charged as lost and may have to be corrected. */
+  /** Ids of calls that were charged as lost and may have to be corrected. */
   readonly lostIds: Set<string> = new Set();
   /** Time of last use last written for a key, by key. */
   readonly usedAtMs: Map<string, number> = new Map();

@@ -1,5 +1,6 @@
 /**
- * The accounts with what they spent and when they were used last: filtered, and sorted by any of it.
+ * The accounts with what they spent and when they were used last: filtered, and sorted by any of
+ * it.
  *
  * @module
  */
@@ -88,7 +89,7 @@ export async function listAccounts(
   const where = conditions.length === 0
     ? ""
     : `WHERE ${conditions.join(" AND ")}`;
-  // Of all accounts only what they are sorted by is added up.
+  // For all accounts, only the figure that they are sorted by is added up.
   const [spent, join] = order === "spent"
     ? [
       "COALESCE(s.spent, 0)",

@@ -73,7 +73,9 @@ import {
 
 /** The administration's interface. */
 export interface Admin {
-  /** The same administration; its changes are recorded as made by `actor` instead of the gateway. */
+  /**
+   * The same administration; its changes are recorded as made by `actor` instead of the gateway.
+   */
   as(actor: Actor): Admin;
   /** Who changed what. */
   readonly changes: ChangeRepository;
@@ -93,7 +95,7 @@ export interface Admin {
   readonly sessions: SessionRepository;
   /** Reads the state on which a credential's calls are decided. */
   state(holder: Holder): Promise<CredentialState>;
-  /** Reads what is used of the limits of those of the keys that have any, by key id. */
+  /** Reads the use of the limits of the keys that have limits, by key id. */
   keyStates(ids: readonly string[]): Promise<ReadonlyMap<string, KeyState>>;
   /** Finds the fullest limits of all accounts and keys. */
   fullestLimits(count: number): Promise<readonly HeldLimit[]>;
@@ -152,7 +154,10 @@ export interface Admin {
 const LACKS_LOG =
   "the store: its file was copied while a process used it, and its -wal is not there: entries are missing at the end";
 
-/** Creates the administration on a store. `flushCalls` writes the records of calls that are in memory. */
+/**
+ * Creates the administration on a store. `flushCalls` writes the records of calls that are in
+ * memory.
+ */
 export function createAdmin(
   context: RepositoryContext,
   flushCalls?: () => Promise<void>,

@@ -18,14 +18,14 @@ export interface CallHealth {
   readonly firstTokenMs?: { readonly p50: number; readonly p95: number };
 }
 
-/** Where none is counted. */
+/** The counts where no call was counted. */
 export const NO_CALLS: CallHealth = { calls: 0, outcomes: {} };
 
 const MINUTE_MS = 60_000;
 
 /**
- * Reads the counts of the calls that arrived in whole minutes, from one on and before another, as Unix
- * milliseconds.
+ * Reads the counts of the calls that arrived in whole minutes, from one on and before another, as
+ * Unix milliseconds.
  *
  * @throws {ApiError} `unavailable`
  */
@@ -65,8 +65,8 @@ export interface CallHealthQuery {
 }
 
 /**
- * Reads the counts of each group: by the number of its step or day from 1970, its model or its id. Groups without
- * calls are absent.
+ * Reads the counts of each group: by the number of its step or day from 1970, its model or its id.
+ * Groups without calls are absent.
  *
  * @throws {ApiError} `unavailable`
  */
@@ -79,7 +79,8 @@ export async function callHealths(
   const values: SqlValue[] = [];
   const put = (value: SqlValue): string => `$${values.push(value)}`;
   const stepMs = step === "hour" ? HOUR_MS : DAY_MS;
-  // One value is compared: of a list, Postgres does not know how long it is, and reads the whole table.
+  // One value is compared: of a list, Postgres does not know how long it is, and reads the whole
+  // table.
   const among = (column: string, [first, ...others]: readonly string[]) =>
     others.length === 0
       ? `${column} = ${put(first ?? "")}`
@@ -138,8 +139,8 @@ async function accountsOf(
 }
 
 /**
- * The first hour or day from which calls are counted, Unix milliseconds; undefined: none was. Records from
- * before an upgrade are not counted.
+ * The first hour or day from which calls are counted, Unix milliseconds; undefined: none was.
+ * Records from before an upgrade are not counted.
  *
  * @throws {ApiError} `unavailable`
  */

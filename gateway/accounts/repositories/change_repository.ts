@@ -35,7 +35,7 @@ export interface ChangeQuery extends PageRequest {
   readonly accountId?: string;
   /** What was done. */
   readonly action?: Action;
-  /** Id of what it was done to. */
+  /** Id of the changed record. */
   readonly target?: string;
   /** Kind of the credential that made them. */
   readonly actorKind?: ActorKind;

@@ -59,7 +59,7 @@ export async function credentialState(
 }
 
 /**
- * Reads what is used now of the limits of those of the keys that have any, by key id.
+ * Reads the present use of the limits of the keys that have limits, by key id.
  *
  * @throws {ApiError} `unavailable`
  */

@@ -47,7 +47,9 @@ export interface LedgerQuery extends SearchRequest {
   readonly newestFirst?: boolean;
 }
 
-/** A condition on a row: a column with an operator, the value that follows, and what follows that. */
+/**
+ * A condition on a row: a column with an operator, the value that follows, and what follows that.
+ */
 type Condition = readonly [left: string, value: SqlValue, right?: string];
 
 /** Sequence numbers, both included. */
@@ -87,7 +89,7 @@ export async function ledgerWalk(
   if (requestId !== undefined) {
     const ids = context.store.dialect.texts(1);
     const [left = "", right = ""] = ids.split("$1");
-    // In a query of its own: SQLite would rather walk all entries of the account.
+    // As a subquery: otherwise SQLite walks all entries of the account.
     bounds.push([
       `seq IN (SELECT seq FROM ledger WHERE request_id IN ${left}`,
       JSON.stringify([requestId, correctionId(requestId)]),
@@ -116,8 +118,9 @@ export async function ledgerWalk(
 }
 
 /**
- * The entries of the query's days, as far as the roll-ups have them. Of several accounts only those before which
- * none can appear any more, so that a later page, or a later export from a cursor on, has all that follow.
+ * The entries of the query's days, as far as the roll-ups have them. Of several accounts only those
+ * before which none can appear any more, so that a later page, or a later export from a cursor on,
+ * has all that follow.
  */
 async function rangeOfDays(
   { store }: RepositoryContext,

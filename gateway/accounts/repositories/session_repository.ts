@@ -52,7 +52,10 @@ export interface ConfiguredCredentials {
   readonly key?: string;
   /** `GATEWAY_ADMIN_TOKEN`. */
   readonly operator?: string;
-  /** The rows of the company sign-in's table, as texts; a session is valid while its row is among them. */
+  /**
+   * The rows of the company sign-in's table, as texts; a session is valid while its row is among
+   * them.
+   */
   readonly company?: readonly string[];
 }
 
@@ -61,7 +64,7 @@ interface SessionHolder {
   readonly kind: CredentialKind;
   readonly id: string;
   readonly accountId?: string;
-  /** Absent: the store knows the name, if there is one. */
+  /** Name of the holder; absent: the store knows it, if there is one. */
   readonly name?: string;
 }
 
@@ -69,9 +72,9 @@ interface SessionHolder {
 interface SessionOptions {
   /** The text of a credential that is a setting, or of what a company's sign-in rests on. */
   readonly credential?: string;
-  /** The cookie so far. */
+  /** The cookie's value so far. */
   readonly replaces?: string;
-  /** Absent: that of its kind, in milliseconds. */
+  /** Longest duration in milliseconds; absent: that of its kind. */
   readonly maxMs?: number;
 }
 

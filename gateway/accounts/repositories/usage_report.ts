@@ -88,7 +88,7 @@ export async function reportUsage(
   const rows = by.length === 0
     ? []
     : await readGroups(context, query, by, columns, limit + 1);
-  // Every group is there: another walk over the same rows would add up nothing else.
+  // The page has every group, so its sums are the totals: no second walk over the rows.
   const isWhole = by.length > 0 && query.after === undefined &&
     rows.length <= limit;
   const [total = {}] = isWhole

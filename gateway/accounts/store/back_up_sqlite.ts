@@ -13,8 +13,9 @@ export const IN_BACKUP = -1;
 const ALL_PAGES = 0x7fffffff;
 
 /**
- * Copies the committed state of the store at `path` into a new file. Processes go on reading and writing
- * meanwhile. `VACUUM INTO` would need all permissions: Deno permits attached databases with these alone.
+ * Copies the committed state of the store at `path` into a new file. Processes go on reading and
+ * writing meanwhile. `VACUUM INTO` would need all permissions: Deno permits attached databases only
+ * with all of them.
  *
  * @throws {Error} if the file is there already, or cannot be written
  */
@@ -22,7 +23,7 @@ export async function backUpSqlite(
   path: string,
   target: string,
 ): Promise<void> {
-  // By its name alone, the import would end the start of the whole program there.
+  // A named import would fail the start of the whole program on versions without it.
   if (!("backup" in sqlite)) {
     throw new Error("a backup needs Deno 2.6 or newer");
   }

@@ -1,8 +1,8 @@
 /**
  * Counts calls by their outcome and the time to their first token: all of them by minute (rows of
- * `call_minutes`), and those of all, of each account, and of each key by model, by hour and day (rows of
- * `call_hours` and `call_days`). So figures of a month are read from some thousand rows, however many calls
- * it had.
+ * `call_minutes`), and those of all, of each account, and of each key by model, by hour and day
+ * (rows of `call_hours` and `call_days`). So figures of a month are read from some thousand rows,
+ * however many calls it had.
  *
  * @module
  */
@@ -19,7 +19,10 @@ import {
 const MINUTE_MS = 60_000;
 /** Days whose hours are kept: a key has nearly as many hours as calls. */
 export const CALL_HOURS_DAYS = 8;
-/** Classes of a time for each factor of e: each is a fifth wide. Twice as many would be nearly twice the rows of a write. */
+/**
+ * Classes of a time for each factor of e, each about 20 % wide. Twice as many classes would nearly
+ * double the rows of a write.
+ */
 const CLASSES = 5;
 /** The class of calls without a token. */
 const NO_TOKEN = -1;
@@ -92,7 +95,9 @@ type Subject = readonly [accountId: string, keyId: string, model: string];
 
 const EVERYTHING: readonly Subject[] = [["", "", ""]];
 
-/** Whose figures a call is part of. A model that does not exist has none: anybody can invent names. */
+/**
+ * Whose figures a call is part of. A model that does not exist has none: anybody can invent names.
+ */
 function subjectsOf(
   { accountId, keyId, model = "", code }: CountedCall,
 ): readonly Subject[] {

@@ -76,7 +76,7 @@ const NONE: readonly FailedAttempt[] = [];
 /** The attempts of a call that failed at their upstreams. */
 function failedAttempts(record: CallRecord): readonly FailedAttempt[] {
   const { requestId, attempts } = record;
-  // As of nearly every call.
+  // Nearly every call has none.
   if (!attempts?.some((one) => attemptError(one) !== undefined)) return NONE;
   const atMs = callTimeMs(requestId);
   return attempts.flatMap((one, at) => {

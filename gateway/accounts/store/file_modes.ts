@@ -1,6 +1,6 @@
 /**
- * Permissions of the store's files. The store has every balance and the secrets of webhooks, so only
- * the gateway's own user may read it. Windows has no such permissions.
+ * Permissions of the store's files. The store has every balance and the secrets of webhooks, so
+ * only the gateway's own user may read it. Windows has no such permissions.
  *
  * @module
  */
@@ -12,8 +12,8 @@ const OWN_FILE = 0o600;
 const OTHERS = 0o077;
 
 /**
- * Creates the file and its folders for this user alone, unless they are there. SQLite gives its other
- * files the permissions of this one.
+ * Creates the file and its folders for this user alone, unless they are there. SQLite gives its
+ * other files the permissions of this one.
  *
  * @throws {Error} if it cannot be written
  */
@@ -22,7 +22,7 @@ export function createOwnFile(path: string): void {
   closeSync(openSync(path, "a", OWN_FILE));
 }
 
-/** Those of the files that other users can reach; files that are missing or cannot be looked at are not among them. */
+/** The files among these that other users can reach; missing and unreadable ones are left out. */
 export function exposedFiles(paths: readonly string[]): readonly string[] {
   return paths.filter((path) =>
     modeOf(path) & OTHERS && modeOf(dirname(path)) & OTHERS

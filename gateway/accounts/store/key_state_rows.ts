@@ -23,7 +23,7 @@ import { intOf, type Sql, type SqlDialect, textOf } from "./store.ts";
 
 const LIMIT_PICKS = picks(LIMITS, "k", "limit__");
 
-/** Reads the states of those of the keys that have limits, by key id. */
+/** Reads the states of the keys that have limits, by key id. */
 export async function readKeyStates(
   sql: Sql,
   dialect: SqlDialect,

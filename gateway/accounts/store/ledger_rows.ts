@@ -44,7 +44,7 @@ const { seq: _, ...WRITTEN } = LEDGER_ENTRY;
 
 const INTO = insertStatement("ledger", columnsOf(WRITTEN));
 
-/** Those of the ids that already have an entry, and how the call ended. */
+/** How the calls ended, by the ids that already have an entry. */
 export async function knownEntries(
   sql: Sql,
   dialect: SqlDialect,

@@ -1,14 +1,14 @@
 /**
  * The store in Postgres, for several machines.
  *
- * Writes of the ledger run beside each other: each holds the rows of its accounts in `accounts`, and every
- * other row that it changes belongs to one of these accounts. It takes two round trips: begin, locks
- * and reads; writes and commit. While it holds a lock it waits for none but that of the records of
- * calls, whose holders wait for nothing. So there is no cycle of waiting. What a write of several accounts cannot
- * lock at once it leaves out.
+ * Writes of the ledger run beside each other: each holds the rows of its accounts in `accounts`,
+ * and every other row that it changes belongs to one of these accounts. It takes two round trips:
+ * begin, locks and reads; writes and commit. While it holds a lock it waits for none but that of
+ * the records of calls, whose holders wait for nothing. So there is no cycle of waiting. What a
+ * write of several accounts cannot lock at once it leaves out.
  *
- * All other writes take a named advisory lock first, that of administration if no other: one of them
- * runs at a time. They lock the accounts that they change.
+ * All other writes take a named advisory lock first, that of administration if no other: one of
+ * them runs at a time. They lock the accounts that they change.
  *
  * No session state is used (locks and time limits end with their transaction, there is no LISTEN),
  * so a transaction-mode pooler may be in between.
@@ -56,14 +56,17 @@ const DIALECT: SqlDialect = {
  */
 const MAX_STALENESS_MS = 2000;
 /**
- * Every write shares this lock. A change of tables, and each write of a version before accounts had locks of
- * their own, takes it alone. Arbitrary; must never change.
+ * Every write shares this lock. A change of tables, and each write of a version before accounts had
+ * locks of their own, takes it alone. Arbitrary; must never change.
  */
 const WRITE_LOCK = 7_190_317_442;
 /** Named locks; the second key is that of the name. Arbitrary; must never change. */
 const NAMED_LOCKS = 719_031_744;
 const ADMINISTRATION = "administration";
-/** How long a process that does not answer holds the locks of a write, as a part of the time limit of a statement. */
+/**
+ * How long a process that does not answer holds the locks of a write, as a part of the time limit
+ * of a statement.
+ */
 const HOLD_PART = 0.6;
 /** How long a write of accounts waits for a lock: longer than such a process holds it. */
 const LOCK_PART = 0.8;
@@ -71,7 +74,7 @@ const LOCK_PART = 0.8;
 const LOCK_NOT_AVAILABLE = "55P03";
 /** Writes of accounts at a time, each on a connection of its own. */
 const MAX_ACCOUNT_WRITES = 4;
-/** In the error of a write after a newer program has changed the store. */
+/** Text of the error of a write after a newer program has changed the store. */
 const SUPERSEDED = "superseded by schema ";
 /** The server's clock, Unix milliseconds. */
 const SERVER_MS =
@@ -144,7 +147,7 @@ export function openPostgresStore(
     Math.ceil(deadlineMs * HOLD_PART),
   );
   const beginOf = (name: string, isAlone = false): string =>
-    // In this order: who waits for the named lock shares no other.
+    // In this order, a write that waits for the named lock holds no other.
     `${beginWrite}; SELECT pg_advisory_xact_lock(${NAMED_LOCKS}, ${
       lockKey(name)
     }), pg_advisory_xact_lock${
@@ -339,8 +342,8 @@ function assertCommitted(result: StatementResult | undefined): void {
 /**
  * Leases by counting: each process increments a counter in its row. A process whose counter
  * did not change for a whole lease *while it was observed* counts as dead. No two clocks
- * of processes are compared, and an observer that was itself suspended or disconnected starts over: the
- * same outage may have kept other processes from renewing.
+ * of processes are compared, and an observer that was itself suspended or disconnected starts over:
+ * the same outage may have kept other processes from renewing.
  */
 function counterLeases(
   all: Sql["all"],

@@ -17,8 +17,8 @@ import {
 /** Readers of one file. */
 export interface ReportReaders {
   /**
-   * Runs a statement that only reads. SQLite cannot be interrupted: the reader of a statement beyond
-   * the limit takes no other before that one ends.
+   * Runs a statement that only reads. SQLite cannot be interrupted: the reader of a statement
+   * beyond the limit takes no other before that one ends.
    */
   readonly all: Sql["all"];
   /** Ends the readers without waiting for their statements, which are rejected. */
@@ -31,10 +31,10 @@ const ROWS = 100;
 const LOWEST = 19;
 
 /**
- * What a reader runs. A `data:` address, so that it needs no permission to read its code, and that a
- * compiled program has it. The first message is the path; each later one a statement, or null to close.
- * Its thread has the lowest priority where the permission for that is given: calls go first on a busy
- * machine.
+ * What a reader runs. A `data:` address, so that it needs no permission to read its code, and a
+ * compiled program contains it. The first message is the path; each later one a statement, or null
+ * to close. Its thread has the lowest priority where the permission for that is given: calls go
+ * first on a busy machine.
  */
 const READER = `data:text/javascript,${
   encodeURIComponent(`
@@ -42,7 +42,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setPriority } from "node:os";
 const { state } = Deno.permissions.querySync({ name: "sys", kind: "setPriority" });
 try {
-  // Elsewhere it would be that of the whole process.
+  // On other systems it would lower the priority of the whole process.
   if (Deno.build.os === "linux" && state === "granted") setPriority(0, ${LOWEST});
 } catch {
   // A sandbox may forbid what the permission allows.

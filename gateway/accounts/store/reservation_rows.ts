@@ -31,7 +31,7 @@ const INTO = insertStatement("open_calls", {
   ...columnsOf(RESERVED_CALL),
 });
 
-/** Those of the calls that have a reservation, by request id. */
+/** The reservations of these calls, by request id. */
 export async function readReservations(
   sql: Sql,
   dialect: SqlDialect,

@@ -18,7 +18,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 export interface SecretSeal {
   /** Encrypts a text for a record. */
   close(record: string, text: string): string;
-  /** Decrypts the text of a record; undefined if it was sealed with another key or for another record. */
+  /**
+   * Decrypts the text of a record; undefined if it was sealed with another key or for another
+   * record.
+   */
   open(record: string, sealed: string): string | undefined;
 }
 
@@ -95,7 +98,7 @@ export function fileSeal(path: string): SecretSeal {
   try {
     writeFileSync(path, randomBytes(KEY_BYTES), { flag: "wx", mode: 0o600 });
   } catch (error) {
-    // Another start has made it.
+    // Another process has made it at the same time.
     const { code } = error as { readonly code?: unknown };
     if (code !== "EEXIST") throw error;
   }

@@ -142,7 +142,7 @@ export function openSqliteStore(
   );
 
   let schemaVersion: number | undefined;
-  /** As of the last look: only other processes upgrade the store. */
+  /** The version at the last check: only other processes upgrade the store. */
   let lookedAt: unknown;
   const assertMayWrite = (version: unknown): void => {
     if (schemaVersion === undefined || version === lookedAt) return;
@@ -294,8 +294,8 @@ interface Locks {
 }
 
 /**
- * Some file systems note whole seconds, or every other one. A process whose disk is full goes on with
- * the time that it knows.
+ * Some file systems note whole seconds, or every other one. A process whose disk is full goes on
+ * with the time that it knows.
  */
 const FILE_TIME_PRECISION_MS = 2000;
 
@@ -315,8 +315,8 @@ function lockFile(path: string, leaseId: string): string {
 }
 
 /**
- * Whether the file, which has no log, is a copy of the file of a store in use: it names processes that were
- * never beside this file.
+ * Whether the file, which has no log, is a copy of the file of a store in use: it names processes
+ * that were never beside this file.
  */
 function wasCopiedInUse(
   path: string,

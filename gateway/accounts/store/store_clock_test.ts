@@ -41,7 +41,7 @@ Deno.test("the store's time follows the store, and a slow reading changes nothin
   await read(0);
   await read(0, 2_000_000);
   assert.equal(clock.now(), 2_000_000);
-  // Such as of a process that was suspended in between.
+  // As for a process that was suspended in between.
   await read(1001, 9_000_000);
   assert.equal(clock.now(), 2_001_001);
 });

@@ -87,8 +87,7 @@ export async function addUsage(
     if (entry.type === "charge") rows.push(rowOf(entry));
     else if (entry.type === "correction") rows.push(differenceOf(entry));
   }
-  // The charges of a write mostly have one hour, key, model and user, so that little is left for
-  // each table.
+  // The charges of a write mostly share one hour, key, model and user, so each table gets few rows.
   const sums = merged(FINEST, rows);
   await Promise.all(
     [DAYS, HOURS, USERS].map((table) =>
@@ -97,7 +96,10 @@ export async function addUsage(
   );
 }
 
-/** One row per key: one statement may not update the same row twice. The given rows stay as they are. */
+/**
+ * One row per key: one statement may not update the same row twice. The given rows stay as they
+ * are.
+ */
 function merged(
   { keyNames, sumNames }: Pick<UsageTable, "keyNames" | "sumNames">,
   rows: readonly UsageRow[],

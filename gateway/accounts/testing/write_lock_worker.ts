@@ -11,7 +11,7 @@ import { DatabaseSync } from "node:sqlite";
 export interface WriteLock {
   /** The file. */
   readonly path: string;
-  /** Not zero once the function under test is about to be called: four bytes. */
+  /** Four bytes; not zero once the function under test is about to be called. */
   readonly begun: SharedArrayBuffer;
 }
 

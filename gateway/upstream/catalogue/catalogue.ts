@@ -1,6 +1,6 @@
 /**
- * The models: the built-in rows of `models.ts`, and a file that overrides them. Which models are offered depends on the configured vendors and is decided in
- * `model_registry.ts`.
+ * The models: the built-in rows of `models.ts`, and a file that overrides them. Which models are
+ * offered depends on the configured vendors and is decided in `model_registry.ts`.
  *
  * @module
  */
@@ -65,9 +65,15 @@ export interface CandidateRow {
 
 /** A model of the catalogue. */
 export interface Model extends ModelRow {
-  /** The card that counted when the catalogue was made; the free one if there was none. A call is charged by that of its own moment. */
+  /**
+   * The card in force when the catalogue was made; the free one if there was none. A call is
+   * charged by the card in force when it is made.
+   */
   readonly price: RateCard;
-  /** No card counted when the catalogue was made: it cannot be called. Absent: one did. */
+  /**
+   * No card was in force when the catalogue was made, so the model cannot be called. Absent: one
+   * was.
+   */
   readonly unpriced?: true;
   /** At least one; candidates whose vendor has no key are not called. */
   readonly candidates: readonly CandidateRow[];
@@ -269,8 +275,8 @@ function limitsOf(
 }
 
 /**
- * The capabilities of a model at a candidate, in one of the vendor's dialects: the configuration file takes precedence over the host,
- * the host over the model, the model over the dialect.
+ * The capabilities of a model at a candidate, in one of the vendor's dialects: the configuration
+ * file takes precedence over the host, the host over the model, the model over the dialect.
  */
 export function capabilitiesOf(
   row: CandidateRow,

@@ -68,7 +68,10 @@ function problemOf(issue: z.core.$ZodIssue): string {
   return `${issue.path.join(".") || "top level"}: ${(reason ?? issue).message}`;
 }
 
-/** The rows without an issue, so that their mistakes of meaning are reported as well, and the names of the other vendors. */
+/**
+ * The rows without an issue, so that their mistakes of meaning are reported as well, and the names
+ * of the other vendors.
+ */
 function wellShaped(
   json: unknown,
   issues: readonly z.core.$ZodIssue[],
@@ -101,7 +104,7 @@ function wellShaped(
 const WITH_TEXT =
   /^(Unexpected token .{1,5}), (?:\.\.\.)?"([^]*)"(?:\.\.\.)? is not valid JSON$/u;
 
-/** The parser's message with the line in place of the text, which may be a key. */
+/** The parser's message with the line's number instead of the quoted text, which may be a key. */
 function withoutText(message: string, text: string): string {
   const [, problem, piece = ""] = WITH_TEXT.exec(message) ?? [];
   if (problem === undefined) return message;
@@ -110,8 +113,8 @@ function withoutText(message: string, text: string): string {
 }
 
 /**
- * Checks across rows: vendors exist, and rows are consistent with each other. Models of the `unread`
- * vendors are not checked against them.
+ * Checks across rows: vendors exist, and rows are consistent with each other. Models of the
+ * `unread` vendors are not checked against them.
  */
 function inconsistencies(
   file: CatalogueOverrides,
@@ -230,7 +233,10 @@ function inconsistencies(
   return problems;
 }
 
-/** Vectors of different models cannot be compared, so a reply must not come from another one by chance. */
+/**
+ * Vectors of different models cannot be compared, so a reply must not come from another one by
+ * chance.
+ */
 function spaceProblems(
   id: string,
   model: ModelOverride | null,

@@ -30,7 +30,9 @@ export class HostListError extends Error {
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
-/** Starts as names of models do; `*` is left to patterns, and blanks and controls have no use. */
+/**
+ * Starts as names of models do; `*` marks patterns, and blanks and control characters are refused.
+ */
 const ID = /^[A-Za-z0-9@~_][A-Za-z0-9@~_.:+/-]{0,199}$/;
 
 /**

@@ -83,7 +83,10 @@ export class HostLists {
     );
   }
 
-  /** Replaces the sources, by vendor, and reads each list. One whose address stays keeps its ids meanwhile. */
+  /**
+   * Replaces the sources, by vendor, and reads each list. A list whose address has not changed
+   * keeps its ids until then.
+   */
   follow(sources: ReadonlyMap<string, ListSource>): void {
     const previous = new Map(this.#followed);
     this.close();

@@ -92,7 +92,7 @@ export interface ModelRegistry {
 interface OfferedModel {
   readonly budget: RetryBudget;
   readonly candidates: ByCaller;
-  /** Where tools and reasoning come together. */
+  /** For requests with both tools and reasoning. */
   readonly withToolReasoning: Readonly<Record<ToolReasoning, ByCaller>>;
 }
 

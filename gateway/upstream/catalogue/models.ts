@@ -7,12 +7,18 @@ import type { Capabilities } from "../../../translate/model/capabilities.ts";
 import type { DialectName } from "../../../translate/model/request.ts";
 import type { Condition, RateCard } from "../../accounts/ledger/rate_card.ts";
 
-/** How tools and reasoning come together in a request: reasoning was asked for, or left to the model. */
+/**
+ * How tools and reasoning come together in a request: reasoning was asked for, or left to the
+ * model.
+ */
 export type ToolReasoning = "asked" | "left to the model";
 
-/** The dialect in which a model takes tools and reasoning together, where it does not take them in every one. */
+/**
+ * The dialect in which a model takes tools and reasoning together, where it does not take them in
+ * every one.
+ */
 export interface ToolReasoningDialect {
-  /** Spoken where the vendor speaks it and nothing else decides. */
+  /** Preferred where the vendor supports it and nothing else decides. */
   readonly dialect: DialectName;
   /** The requests that it is spoken for. */
   readonly when: readonly ToolReasoning[];
@@ -79,9 +85,9 @@ const usd = (
   ...more,
 }];
 
-// https://platform.claude.com/docs/en/about-claude/pricing, 2026-11-23: a cache write for an hour costs twice
-// the input; 1,000 searches cost 10 dollars, fetches nothing. The price of code execution is by the hour, which
-// replies do not report.
+// https://platform.claude.com/docs/en/about-claude/pricing, 2026-11-23: a cache write for an hour
+// costs twice the input; 1,000 searches cost 10 dollars, fetches nothing. The price of code
+// execution is by the hour, which replies do not report.
 const messagesMore = (
   input: number,
   more: Partial<RateCard> = {},

@@ -1,6 +1,6 @@
 /**
- * The shape of a model's `price` in the configuration file, and the rate cards that it describes. Its
- * meters are those of `meters.ts`.
+ * The shape of a model's `price` in the configuration file, and the rate cards that it describes.
+ * Its meters are those of `meters.ts`.
  *
  * @module
  */
@@ -19,7 +19,9 @@ import {
 import { allowed } from "./setting_errors.ts";
 import type { Condition, RateCard } from "../../accounts/ledger/rate_card.ts";
 
-/** 10,000 dollars for a million tokens: many times the dearest model, and a sign of a wrong unit. */
+/**
+ * 10,000 dollars for a million tokens: many times the dearest model, and a sign of a wrong unit.
+ */
 const MAX_RATE = 10_000_000_000;
 /** 100 dollars for a use or a call. */
 const MAX_PER_USE = 100_000_000;
@@ -143,7 +145,10 @@ const cards = z.array(card).min(1).max(100).refine(
   "has two cards with the same from",
 );
 
-/** Schema of `price`: `free`, one card, or several with a beginning each. A union would report no path inside it. */
+/**
+ * Schema of `price`: `free`, one card, or several with a beginning each. A union would report no
+ * path inside it.
+ */
 export const priceShape: z.ZodType<PriceSetting | "free"> = z.unknown()
   .transform((value, context) => {
     if (value === "free") return value;
@@ -170,7 +175,7 @@ export const priceShape: z.ZodType<PriceSetting | "free"> = z.unknown()
 /** Cards as the configuration file has them. */
 type PriceSetting = readonly z.infer<typeof card>[];
 
-/** The cards of a price. Without prices of its own, what a cache has to do with costs what its input costs. */
+/** The cards of a price. Cached tokens without prices of their own cost what input costs. */
 export function cardsOf(setting: PriceSetting): readonly RateCard[] {
   return setting.map((one): RateCard => {
     const meters = Object.fromEntries(

@@ -1,6 +1,7 @@
 /**
- * AWS keys of the machine: from a container's endpoint (ECS, EKS Pod Identity) or an instance's metadata (version 2). Without AWS's
- * library, whose HTTP cannot be replaced and takes the process down where an endpoint is silent (Deno 2.5.0, `node:http`).
+ * AWS keys of the machine: from a container's endpoint (ECS, EKS Pod Identity) or an instance's
+ * metadata (version 2). Without AWS's library, whose HTTP cannot be replaced and takes the process
+ * down where an endpoint is silent (Deno 2.5.0, `node:http`).
  *
  * @module
  */
@@ -15,7 +16,7 @@ const TIMEOUT_MS = 1_000;
 const MAX_BYTES = 64 * 1024;
 
 const CONTAINER_HOST = "http://169.254.170.2";
-/** Where keys may come from unencrypted: the machine itself, ECS, EKS. */
+/** Hosts that may send keys unencrypted: the machine itself, ECS, EKS. */
 const PLAIN_HOSTS =
   /^(localhost|127(\.\d{1,3}){3}|\[::1\]|169\.254\.170\.(2|23)|\[fd00:ec2::23\])$/;
 

@@ -99,7 +99,7 @@ const NONE: CandidateRate = { calls: 0, failed: 0, errors: {} };
 /** Counts the attempts at all candidates of a process. */
 export class CandidateRates {
   readonly #now: () => number;
-  /** By model and upstream. A changed configuration may add to them, but names are not a client's. */
+  /** By model and upstream. A changed configuration may add names, a client cannot. */
   readonly #byModel = new Map<string, Map<string, Counts>>();
 
   /** `now` returns the Unix time in milliseconds. */

@@ -3,8 +3,8 @@
  * and Claude as Anthropic manages it on AWS.
  *
  * Sources, read 2026-11-22: docs.aws.amazon.com/bedrock/latest/userguide/{endpoints,
- * inference-messages-api,inference-responses-api}.html; npm `@anthropic-ai/{bedrock,aws}-sdk` 1.1.x,
- * `src/client.ts`; vercel/ai `amazon-bedrock-anthropic-provider.ts`.
+ * inference-messages-api,inference-responses-api}.html; npm `@anthropic-ai/{bedrock,aws}-sdk`
+ * 1.1.x, `src/client.ts`; vercel/ai `amazon-bedrock-anthropic-provider.ts`.
  *
  * @module
  */
@@ -36,8 +36,8 @@ const BEDROCK_MANTLE: HostAuth = { ...BEDROCK, service: "bedrock-mantle" };
 const DEFAULT_MAX_TOKENS = 8192;
 
 /**
- * Bedrock knows the newest version for the newest models only. The older one accepts everything that
- * the newer one does (platform.claude.com/docs/en/api/versioning).
+ * Bedrock knows the newest version for the newest models only. The older one accepts everything
+ * that the newer one does (platform.claude.com/docs/en/api/versioning).
  */
 const OLDER_VERSION: BodyEdits = {
   version: { in: "header", own: "2023-06-01", knows: ["2023-06-01"] },
@@ -153,7 +153,7 @@ export const AWS_HOSTS: readonly Host[] = [
         mediaUrls: false,
         parallelToggle: false,
         strictTools: false,
-        // In the middle of a conversation they need a beta that this host does not know.
+        // System turns within the conversation need a beta that this host does not know.
         systemAnywhere: false,
       },
       modelRules: INVOKED_CLAUDE,

@@ -71,7 +71,7 @@ async function resumed(
       return await handshakes.resume(target);
     } catch (error) {
       if (target.signal.aborted) throw error;
-      // The upstream closed that connection, which does not speak against a new one.
+      // The upstream closed that connection, which is no evidence about a new one.
     }
   }
 }

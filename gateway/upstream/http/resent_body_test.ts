@@ -105,6 +105,6 @@ Deno.test("a slow upstream slows the body: what was read of it and not sent is b
   await serving;
   listener.close();
   await client.close();
-  // What the system's sockets hold, and a quarter of a MiB.
+  // What the system's socket buffers hold, plus 256 KiB.
   assert.ok(mostWaiting < 32 * 1024 * 1024, String(mostWaiting));
 });

@@ -27,7 +27,7 @@ const BASE = "/console/operator";
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** The fullest limits; those of a minute and at once, which empty by themselves, are among them. */
 const LIMITS = 100;
-/** From this share on a limit is one to look at. */
+/** A limit is nearly reached from this share on. */
 const NEAR = 0.8;
 /** Findings of an audit that are listed. */
 const FINDINGS = 10;

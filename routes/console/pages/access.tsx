@@ -270,7 +270,7 @@ function EndSession(
   );
 }
 
-/** With what a session was opened. */
+/** What a session was opened with, in words. */
 export function sessionText({ subject, kind }: SessionRecord): string {
   return subject.startsWith("link_")
     ? `a sign-in link (${kind})`

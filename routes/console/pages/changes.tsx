@@ -1,7 +1,8 @@
 /** @jsxImportSource preact */
 /** @jsxImportSourceTypes console-jsx */
 /**
- * Who changed what: by page, API and command line, newest first. An account sees what belongs to it.
+ * Who changed what: by page, API and command line, newest first. An account sees what belongs to
+ * it.
  *
  * @module
  */
@@ -126,7 +127,7 @@ function filtersOf(
   return {
     ...filters,
     ...compact({ accountId }),
-    // One that asks for one thing has it, whatever it is.
+    // A filter for one action shows it, sign-ins included.
     ...(query.has("sign_ins") || filters.action !== undefined ||
         filters.target !== undefined || filters.actorId !== undefined
       ? {}

@@ -149,7 +149,7 @@ async function arrive(context: RouteContext): Promise<HttpReply> {
   const to = next.startsWith(HOMES.operator) === (door === "operator")
     ? next
     : home;
-  // No redirect: the browser sends the session only where a page of this site leads.
+  // No redirect: the browser sends the session only with requests that a page of this site starts.
   return doorPage(
     context,
     {

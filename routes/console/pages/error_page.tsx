@@ -54,7 +54,7 @@ async function inFrame(
     try {
       return await again({ ...visit, problem: problemOf(error) });
     } catch {
-      // What the form is about has gone, or the store: the first error is the one to show.
+      // The form's record or the store cannot be read: the first error is the one to show.
     }
   }
   return page(

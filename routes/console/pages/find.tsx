@@ -1,7 +1,8 @@
 /** @jsxImportSource preact */
 /** @jsxImportSourceTypes console-jsx */
 /**
- * The search of every page: accounts, keys, end users and calls, by any part of their names and ids.
+ * The search of every page: accounts, keys, end users and calls, by any part of their names and
+ * ids.
  *
  * @module
  */
@@ -39,7 +40,7 @@ export const FIND_PAGE: AccountPageRoute = {
 
 const REQUEST_ID = /^req_[0-9A-Za-z]{12,}$/;
 
-/** What contains the text; if that is one thing alone, its page. */
+/** Everything that contains the text; a single match opens its page. */
 export async function findPage(
   context: RouteContext,
   visit: Visit,

@@ -7,7 +7,7 @@
  */
 import type { JSX } from "../jsx.d.ts";
 
-/** Outcomes whose names are not words for people. */
+/** Texts of outcomes whose names do not explain themselves. */
 const WORDS: Readonly<Record<string, string>> = {
   limited: "refused by limit",
   invalid: "refused as invalid",

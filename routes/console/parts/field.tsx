@@ -8,7 +8,7 @@
 import type { Children, JSX } from "../jsx.d.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 
-/** What a field of a form shows: what was entered, or else its value of before. */
+/** What a field of a form shows: the input, or else the present value. */
 export function entered(
   { problem, form }: Visit,
   name: string,
@@ -17,7 +17,10 @@ export function entered(
   return problem === undefined ? otherwise : form.get(name) ?? "";
 }
 
-/** Attributes of the input with the problem, which has the focus; `autofocus`: has it otherwise. */
+/**
+ * Attributes of an input: the one with the problem gets the focus; without a problem, one with
+ * `autofocus`.
+ */
 export function stateOf(
   { problem }: Visit,
   name: string,
@@ -38,7 +41,7 @@ function problemId(name: string): string {
   return `problem-${name}`;
 }
 
-/** What is wrong with a field; nothing if it is not the one. */
+/** What is wrong with a field; nothing if the problem is another field's. */
 export function FieldProblem(
   { visit: { problem }, name }: {
     readonly visit: Visit;

@@ -44,7 +44,7 @@ export const PERIOD: readonly Filter[] = [
   { of: "day", name: "to", title: "To (UTC)" },
 ];
 
-/** Those with suggestions that a visitor's lists have. */
+/** The filters with suggestions that a visitor's lists have. */
 export function suggestedFilters(
   { accountId, keyId }: Partial<AccountScope>,
 ): readonly Filter[] {
@@ -66,8 +66,8 @@ interface FilteredPage extends Page {
 }
 
 /**
- * A page with a list. What was meant by a part of an id or a name is looked up first; while a filter
- * is refused, there is no list.
+ * A page with a list. What was meant by a part of an id or a name is looked up first; while a
+ * filter is refused, there is no list.
  */
 export async function filteredPage(
   context: RouteContext,
@@ -85,7 +85,7 @@ export async function filteredPage(
     : await meantFilters(context, scope, suggested);
   if (redirect !== undefined) return redirect;
   const content = isRefused ? null : await list();
-  // Without what was refused, which is no filter: an unknown parameter, or an order.
+  // Without a refused parameter that is no filter: an unknown one, or an order.
   const kept = [...query].filter(([name, value]) =>
     value !== "" && !PLACES.includes(name) &&
     !filters.some((one) => one.name === name) &&

@@ -45,8 +45,8 @@ interface MonthForecast {
 }
 
 /**
- * Counts on from what was spent: the days of the last week that are over have the pace of each day that
- * is left, the present one by the part of it that is left.
+ * Extrapolates: each day that is left costs what the full days of the last week did on average; the
+ * present day counts by the part of it that is left.
  */
 export async function forecastOf(
   admin: Pick<Admin, "usage">,
@@ -74,7 +74,7 @@ export async function forecastOf(
     ? 0
     : Math.round((todayMs - Date.parse(first)) / DAY_MS);
   const perDay = days === 0
-    // Only today: its own pace.
+    // Nothing before today: today's own pace.
     ? totals.microUsd / Math.max(0.04, (nowMs - todayMs) / DAY_MS)
     : before.reduce((sum, { microUsd }) => sum + microUsd, 0) / days;
   const left = (endMs - nowMs) / DAY_MS;

@@ -6,7 +6,7 @@
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
 import type { AccountScope } from "../../../gateway/admin/account_scope.ts";
 
-/** The names of these keys; none for a session of a key, whose pages have no other. */
+/** The names of these keys; none for a session of a key, whose pages show no other key. */
 export async function keyNames(
   admin: Admin,
   { accountId, keyId }: Partial<AccountScope>,

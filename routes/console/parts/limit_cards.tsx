@@ -121,7 +121,7 @@ function Fill(
   { level, nowMs, none = "" }: {
     readonly level: LimitLevel | undefined;
     readonly nowMs: number;
-    /** What stands there without a limit. */
+    /** The text in place of a missing limit. */
     readonly none?: string;
   },
 ): JSX.Element {

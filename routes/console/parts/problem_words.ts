@@ -7,7 +7,7 @@ import type { Problem } from "../../../gateway/console/visit.ts";
 import type { ApiError } from "../../../translate/model/error.ts";
 import { moneyText } from "./money.tsx";
 
-/** Fields of the API whose field in forms has another name, since people enter another thing. */
+/** Fields of the API whose field in forms has another name, because people enter another value. */
 const FORM_NAMES: Readonly<Record<string, string>> = {
   expires_at: "days",
   micro_usd: "usd",

@@ -43,8 +43,8 @@ function formFields(fields: RecordFields): readonly FormField[] {
 }
 
 /**
- * Inputs for the fields; `values` are those of the record so far, as JSON has them. `choices` are the
- * values of fields that are chosen, by name.
+ * Inputs for the fields; `values` are those of the record so far, as JSON has them. `choices` are
+ * the values of fields that are chosen, by name.
  */
 export function RecordInputs(
   { visit, fields, values, choices = {} }: {
@@ -129,8 +129,9 @@ function textOf(kind: FlagKind, value: unknown): string {
 }
 
 /**
- * The body of a form. An empty field is left out, or removes the setting where `clears`. So is a
- * field as the form showed it: what another tab has changed since then stays.
+ * The body of a form. An empty field is left out, or removes the setting where `clears`. A field
+ * that still has the value that the form showed is left out too, so that a change from another tab
+ * stays.
  *
  * @throws {ApiError} `invalid_request` naming the field, also for an empty one of `required`
  */

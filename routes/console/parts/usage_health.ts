@@ -28,7 +28,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Counts of calls beside the lines of a usage report. */
 export interface UsageHealth {
   readonly all: CallHealth;
-  /** Those of a line; absent: there would be too many, those of the keys of all accounts. */
+  /** The counts of a line; absent for the keys of all accounts, which would be too many. */
   readonly of?: (line: UsageLine) => CallHealth;
   /** The days and models that have calls but no charges. */
   readonly others: readonly UsageLine[];
@@ -52,7 +52,10 @@ export function healthQuery(
   };
 }
 
-/** Whether calls are counted for each line. Those of all keys of all accounts would be too many to read. */
+/**
+ * Whether calls are counted for each line. Those of all keys of all accounts would be too many to
+ * read.
+ */
 export function countsGroups(
   by: UsageGroup,
   { accountId, keyId, user }: UsageQuery,
@@ -95,7 +98,10 @@ export async function usageHealth(
   };
 }
 
-/** Adds the counts of calls to each line of a report, and at the end the lines that have calls but no charges. */
+/**
+ * Adds the counts of calls to each line of a report, and at the end the lines that have calls but
+ * no charges.
+ */
 export async function* withHealth(
   admin: Pick<Admin, "callHealths">,
   query: RangeQuery,

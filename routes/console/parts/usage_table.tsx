@@ -33,8 +33,8 @@ export type UsageBy = "day" | "model" | "key" | "user" | "account";
 const MAX_LINES = 100;
 
 /**
- * The lines of a report that its table shows: all days, else the first of the order. More would take longer to
- * render than other requests should wait.
+ * The lines of a report that its table shows: all days, else the first of the order. More would
+ * take longer to render than other requests should wait.
  */
 export function shownLines(
   { data }: Pick<UsageReport, "data">,
@@ -209,7 +209,7 @@ export function UsageTable(
   const filtersOf = (line: UsageLine): FigureFilters => ({
     ...filters,
     ...compact({
-      // Of the first and the last day a range of hours has a part.
+      // A range of hours covers only a part of its first and last day.
       from: line.day !== undefined && filters.from.startsWith(line.day)
         ? filters.from
         : line.day,

@@ -1,8 +1,8 @@
 /**
  * The words for prompt caches that the chat and the Responses formats share:
- * `prompt_cache_breakpoint` of a part and `prompt_cache_options` of a request. Their shorter life is
- * the usual one, like the five minutes of the messages format, and the longer one is asked for and
- * paid for, like its hour; so the usual becomes the usual, and the long one the long one.
+ * `prompt_cache_breakpoint` of a part and `prompt_cache_options` of a request. Their shorter life
+ * is the usual one, like the five minutes of the messages format, and the longer one is asked for
+ * and paid for, like its hour; so the usual becomes the usual, and the long one the long one.
  *
  * Source: type declarations of openai 7.57.0, 2026-11-13
  *
@@ -90,7 +90,7 @@ export function promptCacheRow(
   });
 }
 
-/** Asks for the long life where the field of an object has it, or a life that is not known; undefined where it has not. */
+/** The long life, where the field of an object names it or an unknown one; else undefined. */
 export function longLifeField(
   owner: JsonObject,
   field: "prompt_cache_options" | "prompt_cache_breakpoint",

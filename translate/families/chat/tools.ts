@@ -1,6 +1,6 @@
 /**
- * Rules for tools of the chat and the Responses formats: which tools a format can express, and which
- * fields accompany them.
+ * Rules for tools of the chat and the Responses formats: which tools a format can express, and
+ * which fields accompany them.
  *
  * @module
  */
@@ -22,7 +22,9 @@ import type {
   ToolChoice,
 } from "../../model/request.ts";
 
-/** The fields of tools and the form of the reply, and the context that the reply's decoder needs. */
+/**
+ * The fields of tools and the form of the reply, and the context that the reply's decoder needs.
+ */
 export interface EncodedTools {
   /** Top-level fields of the upstream request. */
   readonly fields: JsonObject;
@@ -35,7 +37,7 @@ export const DEFAULT_SCHEMA_NAME = "response";
 
 /** A request's tools and their names. */
 interface OfferedTools {
-  /** Those that the format can express. */
+  /** The tools that the format can express. */
   readonly kept: readonly Tool[];
   /** The functions' names. */
   readonly names: readonly string[];

@@ -21,7 +21,8 @@ import type { Usage } from "../../model/reply.ts";
  * Decodes a `usage` object; undefined if there is none. If this object does not report cached
  * tokens, the counts of `earlier` are kept, since its prompt tokens still include them.
  *
- * @param cachedBesidePrompt whether cached tokens beyond the prompt's are never a part of them
+ * @param cachedBesidePrompt whether more cached tokens than prompt tokens mean that the prompt's
+ * count leaves them out
  */
 export function decodeUsage(
   value: unknown,
@@ -60,7 +61,7 @@ export function decodeUsage(
   };
 }
 
-/** Details of the prompt that are no kinds of their own, or that the totals have. */
+/** Details of the prompt that are not billed apart, or that the totals include. */
 const PLAIN_PROMPT: ReadonlySet<string> = new Set([
   "cached_tokens",
   "cache_write_tokens",

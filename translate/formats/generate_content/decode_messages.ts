@@ -150,7 +150,7 @@ export function note(
   for (const path of found.unmapped) unread.unmapped.add(written(path));
 }
 
-/** Results were once turns of a role of their own. */
+/** In older requests, results are turns of a role of their own. */
 const ROLES: ReadonlyMap<string, "user" | "assistant"> = new Map([
   ["user", "user"],
   ["model", "assistant"],

@@ -55,7 +55,9 @@ const WORDS: FieldNames = {
   parallelTools: "parallelToolCalls",
 };
 
-/** Fields whose loss would change the meaning: each is a part of the prompt that the vendor keeps. */
+/**
+ * Fields whose loss would change the meaning: each is a part of the prompt that the vendor keeps.
+ */
 const ESSENTIAL_FIELDS: readonly string[] = [
   "cachedContent",
   "continuationToken",
@@ -166,7 +168,10 @@ function decode(
   };
 }
 
-/** Records fields that change the content of the reply and that only upstreams of this format support. */
+/**
+ * Records fields that change the content of the reply and that only upstreams of this format
+ * support.
+ */
 function noteDemands(
   request: GenerateContentRequest,
   config: WireConfig,
@@ -265,7 +270,7 @@ function wordsOf(
     ? `${CONFIG}responseSchema`
     : WORDS.format;
   const words = format === WORDS.format ? WORDS : { ...WORDS, format };
-  // Most requests: to write all names costs as much as the rest of the decoder.
+  // The usual case: making all names costs as much as the rest of the decoder.
   if (given?.isOther !== true) return words;
   return Object.fromEntries(
     Object.entries(words).map(([field, path]) => [field, given.written(path)]),

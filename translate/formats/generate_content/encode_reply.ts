@@ -78,7 +78,7 @@ export function withStop(
   };
 }
 
-/** The fields of a reply beside its content; those of every frame of a stream. */
+/** The fields of a reply beside its content; every frame of a stream has them. */
 export function replyFields(
   id: string | undefined,
   context: EncodeContext,

@@ -58,8 +58,8 @@ export function arrangedTurns(
 }
 
 /**
- * The format refuses reasoning that nothing follows. It is left of a reply that was cut short, or
- * whose next part the client removed or no model of this format can read.
+ * The format refuses reasoning that nothing follows. Such reasoning remains of a reply that was cut
+ * short, or whose next part the client removed or no model of this format can read.
  */
 function withoutLastReasoning(turn: Turn): Turn {
   if (turn.role !== "assistant") return turn;

@@ -170,7 +170,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   };
   const added = (given: string): string => {
     if (open === undefined) return "";
-    // Clients parse what they receive as JSON, and blank text is none.
+    // Clients parse what they receive as JSON, and blank text is not JSON.
     const text = open.kind === "tool" && !open.fed ? given.trimStart() : given;
     if (text === "") return "";
     open.fed = true;

@@ -86,7 +86,7 @@ function wholePrompt({ wholePrompt }: SettingFacts): JsonObject | undefined {
 }
 
 /**
- * Nothing for e-mail addresses and phone numbers, which the format forbids here, and a hash for long
+ * Leaves out e-mail addresses and phone numbers, which the format forbids here, and hashes long
  * values.
  */
 function withoutPersonalData(user: string): string | undefined {

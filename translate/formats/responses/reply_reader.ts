@@ -53,7 +53,10 @@ const COMPLETE: ReadonlySet<string> = new Set([
   "success",
 ]);
 
-/** Statuses of a reply that has failed or is not there yet. Any other unknown word is that of an incomplete one. */
+/**
+ * Statuses of a reply that has failed or is not there yet. Any other unknown word marks an
+ * incomplete reply.
+ */
 const UNFINISHED: ReadonlySet<string> = new Set([
   "failed",
   "cancelled",
@@ -117,7 +120,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
     const failure = response["error"];
     const hasFailed = isObject(failure) || textIn(failure) !== undefined;
     if (hasFailed || UNFINISHED.has(status)) {
-      // What failed before it began is as if it had never been.
+      // A reply that failed before it began is left out.
       if (started) report(response);
       return failWith(inBandError({ response: { ...response, status } }));
     }

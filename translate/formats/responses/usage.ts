@@ -18,8 +18,8 @@ import { NO_PROMPT, promptParts } from "../../model/prompt_counts.ts";
 import type { Usage } from "../../model/reply.ts";
 
 /**
- * Decodes what a response reports of its usage: its `usage`, the tier that served it, and the uses of
- * the vendor's tools; undefined if it reports nothing.
+ * Decodes what a response reports of its usage: its `usage`, the tier that served it, and the uses
+ * of the vendor's tools; undefined if it reports nothing.
  */
 export function usageOf(response: JsonObject): Usage | undefined {
   const usage = decodeUsage(response["usage"]);
@@ -42,7 +42,10 @@ const USED: Readonly<Record<string, string>> = {
   image_generation_call: "image_generation",
 };
 
-/** Uses by tool. The count of searches that the vendor bills replaces that of the items; opening a page that was found is none. */
+/**
+ * Uses by tool. The count of searches that the vendor bills replaces that of the items; opening a
+ * page that was found is none.
+ */
 function usesOf(response: JsonObject): Usage["uses"] {
   const uses: Record<string, number> = {};
   for (const item of arrayOr(response["output"])) {
@@ -61,7 +64,7 @@ function usesOf(response: JsonObject): Usage["uses"] {
   return Object.keys(uses).length === 0 ? undefined : uses;
 }
 
-/** Details of the input and the output that are no kinds of their own, or that the totals have. */
+/** Details of the input and the output that are not billed apart, or that the totals include. */
 const PLAIN_DETAILS: ReadonlySet<string> = new Set([
   "cached_tokens",
   "cache_write_tokens",

@@ -150,6 +150,8 @@ export interface StreamEnding {
     start: number,
     end: number,
   ): Uint8Array | undefined;
+  /** The `event:` line that a frame lacks; absent where clients of the dialect need none. */
+  nameLine?(frame: Frame): string | undefined;
   /** A ping frame; absent where the dialect's encoder can write it. */
   ping?(): Uint8Array;
   /**

@@ -1,6 +1,7 @@
 /**
  * A stream between a client and an upstream of one dialect: the upstream's own bytes, frame by
- * frame. Only four things change: the `model` value becomes the id that the client asked for; a
+ * frame. Only five things change: the `model` value becomes the id that the client asked for; a
+ * frame without a name gets one in a dialect whose clients need it; a
  * usage frame that the client did not ask for is removed; the end is sent once, as the format
  * demands, where the upstream did otherwise; and a failure (an error in the stream, or a cut) is
  * sent in the dialect's error format, with nothing after it.
@@ -98,6 +99,8 @@ export function passThroughRelay(
         const failure = events.find((event) => event.type === "error");
         note(events);
         if (failure !== undefined) return undefined;
+        const [frame] = frames;
+        const name = frame === undefined ? undefined : ending.nameLine?.(frame);
         if (
           !frames.some((frame) => dialect.isUnrequestedFrame(frame, encode))
         ) {
@@ -105,11 +108,15 @@ export function passThroughRelay(
               frames.some((frame) => frame.data.includes(quotedKey))
             ? withModel(bytes, model.value, model.key)
             : bytes;
-          for (const piece of ending.keep(renamed, frames, events)) {
+          const named = name === undefined
+            ? renamed
+            : joinPieces([ENCODER.encode(name), renamed]);
+          for (const piece of ending.keep(named, frames, events)) {
             out.add(piece);
           }
         }
-        return loneDelta(events, varying);
+        // Matched frames go out as they came.
+        return name === undefined ? loneDelta(events, varying) : undefined;
       },
       onMatched(chunk, start, end, matched) {
         note(decoder.pushMatched?.(matched) ?? []);

@@ -82,6 +82,23 @@ Deno.test("passThroughRelay() changes the model and no other byte, wherever the 
   }
 });
 
+Deno.test("passThroughRelay() names the events of a message that have no name, wherever the stream is cut", () => {
+  const deltas = ["a", "b", "c"].map((letter) =>
+    `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"${letter}"}}\n\n`
+  );
+  const named = [...MESSAGES.slice(0, 5), ...deltas, ...MESSAGES.slice(5)]
+    .join("").replace('"model": "upstream-1"', '"model": "asked/for"');
+  const unnamed = named.replaceAll(/^event: .*\n/gm, "");
+  for (const size of [1, 7, 64, 1_000_000]) {
+    assert.equal(relayed(messages, unnamed, size), named);
+  }
+  assert.match(
+    relayed(messages, `data: {"type":"a\\nb"}\n\n`),
+    /^data: /,
+    "a type of two lines is no name",
+  );
+});
+
 Deno.test("passThroughRelay() keeps CR LF, comments and unknown fields", () => {
   const stream = `: note\r\n\r\nid: 7\r\n${
     MESSAGES.join("").replaceAll("\n", "\r\n")

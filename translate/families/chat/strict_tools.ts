@@ -14,6 +14,28 @@ import type { DroppedFields } from "../../model/dropped_fields.ts";
 import { objectSchema } from "../../model/object_schema.ts";
 import type { GenerationRequest, Tool } from "../../model/request.ts";
 
+/** Keywords that a strict schema must not have. */
+const UNBOUND = [
+  "allOf",
+  "contains",
+  "default",
+  "dependentRequired",
+  "dependentSchemas",
+  "else",
+  "if",
+  "maxContains",
+  "maxProperties",
+  "minContains",
+  "minProperties",
+  "not",
+  "oneOf",
+  "patternProperties",
+  "propertyNames",
+  "then",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+  "uniqueItems",
+] as const;
 const CLOSED: JsonObject = { additionalProperties: false };
 
 /** The tools with closed schemas where they are strict. One that cannot be is not strict, and that is named as dropped. */
@@ -33,11 +55,11 @@ export function strictTools<T extends Tool>(
 }
 
 /**
- * Whether a schema follows the rules of strict output: every object is closed and every property
+ * Whether a schema follows the rules of strict output: an object, every object in it is closed, and every property
  * is required.
  */
-export function isStrict(schema: unknown): boolean {
-  return !isObject(schema) || closedSchema(schema) === schema;
+export function isStrict(schema: JsonObject): boolean {
+  return schema["type"] === "object" && closedSchema(schema) === schema;
 }
 
 /**
@@ -51,7 +73,7 @@ export function closedSchema(schema: JsonObject): JsonObject | undefined {
   const openness = schema["additionalProperties"];
   const required = new Set(arrayOr(schema["required"]));
   if (
-    schema["oneOf"] !== undefined || schema["allOf"] !== undefined ||
+    UNBOUND.some((key) => schema[key] !== undefined) ||
     (isObjectType &&
       ((openness !== undefined && openness !== false) ||
         Object.keys(properties).some((name) => !required.has(name))))

@@ -1,11 +1,13 @@
 /**
  * The end of a stream that passes through: `message_delta` with a stop reason, then `message_stop`,
- * even where the upstream leaves one of them out.
+ * even where the upstream leaves one of them out. The official library ignores frames without an `event:` line.
  *
  * @module
  */
 import type { EncodeContext, StreamEnding } from "../../dialect.ts";
 import { mergeUsage, type Usage } from "../../model/reply.ts";
+import { objectOr, textIn } from "../../bytes/json.ts";
+import { frameJson } from "../../stream/frame_json.ts";
 import { namedFrame } from "../../stream/sse.ts";
 import { WIRE_STOP_REASONS } from "./stop_reason.ts";
 import { encodeFinalUsage } from "./usage.ts";
@@ -39,6 +41,11 @@ export function streamEnding(_context: EncodeContext): StreamEnding {
         usage: encodeFinalUsage(usage),
       });
       return [ENCODER.encode(namedFrame("message_delta", data)), bytes];
+    },
+    nameLine(frame) {
+      if (frame.event !== undefined) return undefined;
+      const type = textIn(objectOr(frameJson(frame))["type"]) ?? "";
+      return /^\w+$/.test(type) ? `event: ${type}\n` : undefined;
     },
     finish: () => [MESSAGE_STOP],
   };

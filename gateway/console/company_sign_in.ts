@@ -5,7 +5,7 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import type { Configuration } from "openid-client";
+import type { Configuration, CustomFetchOptions } from "openid-client";
 import { ApiError } from "../../translate/model/error.ts";
 import {
   isObject,
@@ -87,6 +87,8 @@ const CLOCK_TOLERANCE_SECONDS = 60;
  * pages.
  */
 const MAX_CONVERSATIONS = 4;
+/** The longest reply of an issuer that is read; keys of all its clients may be in it. */
+const MAX_REPLY_BYTES = 1024 * 1024;
 /** How long what the issuer states of itself is used for the way there. */
 const METADATA_MS = 5 * 60_000;
 const ID_CHARS = 24;
@@ -139,6 +141,7 @@ export function companySignIn(
         return authenticate(server, ...rest);
       },
       {
+        [client.customFetch]: fetchBounded,
         timeout: TIMEOUT_SECONDS,
         execute: [
           client.enableNonRepudiationChecks,
@@ -297,6 +300,26 @@ function isOutage({ code }: { readonly code?: string }): boolean {
     code === "OAUTH_ABORT" ||
     code === "OAUTH_RESPONSE_IS_NOT_CONFORM" || code === "OAUTH_PARSE_ERROR" ||
     code === "OAUTH_RESPONSE_IS_NOT_JSON";
+}
+
+/** `fetch`; reading more than `MAX_REPLY_BYTES` of the reply fails. */
+async function fetchBounded(
+  url: string,
+  options: CustomFetchOptions,
+): Promise<Response> {
+  // The library's types name fewer kinds of bodies than `fetch` has.
+  const response = await fetch(url, options as RequestInit);
+  let left = MAX_REPLY_BYTES;
+  const body = response.body?.pipeThrough(
+    new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+      transform(piece, controller) {
+        left -= piece.length;
+        if (left >= 0) controller.enqueue(piece);
+        else controller.error(new Error("the issuer's reply is too long"));
+      },
+    }),
+  );
+  return body === undefined ? response : new Response(body, response);
 }
 
 function refused(text: string): ApiError {

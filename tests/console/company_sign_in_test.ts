@@ -354,6 +354,38 @@ Deno.test("strangers and an issuer that never answers leave room for other pages
   }
 });
 
+Deno.test("an issuer whose reply never ends is away, and fills no memory", async () => {
+  let sent = 0;
+  const piece = new Uint8Array(64 * 1024).fill(0x20);
+  await using issuer = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    () =>
+      new Response(
+        new ReadableStream({
+          pull(controller) {
+            sent += piece.length;
+            controller.enqueue(piece);
+          },
+        }),
+        { headers: { "content-type": "application/json" } },
+      ),
+  );
+  const gateway = await startConsole({
+    configFile: configFile({ url: `http://127.0.0.1:${issuer.addr.port}` }),
+    env: { GATEWAY_CONFIG: "gateway.json" },
+  });
+  try {
+    const { status } = await walker().ask(
+      `${gateway.url}/console/company-sign-in?door=account`,
+    );
+    assert.equal(status, 503);
+    // What waits in sockets on the way is more than what is read.
+    assert.ok(sent < 32 * 1024 * 1024, `${sent} bytes`);
+  } finally {
+    await gateway.close();
+  }
+});
+
 Deno.test("without the setting there is no such sign-in", async () => {
   await using gateway = await startConsole();
   for (const path of ["", "/callback?code=x&state=y"]) {

@@ -14,6 +14,7 @@ import {
 } from "../../translate/bytes/json.ts";
 import { keyHash } from "../accounts/key.ts";
 import { isLoopback } from "../loopback.ts";
+import { limitedText } from "../upstream/http/limited_text.ts";
 import { claimOf, type SignInSettings } from "./sign_in_settings.ts";
 
 /** Where a person wants to go. */
@@ -302,24 +303,16 @@ function isOutage({ code }: { readonly code?: string }): boolean {
     code === "OAUTH_RESPONSE_IS_NOT_JSON";
 }
 
-/** `fetch`; reading more than `MAX_REPLY_BYTES` of the reply fails. */
+/** `fetch`, with the whole body. */
 async function fetchBounded(
   url: string,
   options: CustomFetchOptions,
 ): Promise<Response> {
   // The library's types name fewer kinds of bodies than `fetch` has.
   const response = await fetch(url, options as RequestInit);
-  let left = MAX_REPLY_BYTES;
-  const body = response.body?.pipeThrough(
-    new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-      transform(piece, controller) {
-        left -= piece.length;
-        if (left >= 0) controller.enqueue(piece);
-        else controller.error(new Error("the issuer's reply is too long"));
-      },
-    }),
-  );
-  return body === undefined ? response : new Response(body, response);
+  const text = await limitedText(response, MAX_REPLY_BYTES);
+  if (text === undefined) throw new Error("the issuer's reply is too long");
+  return new Response(text === "" ? null : text, response);
 }
 
 function refused(text: string): ApiError {

@@ -117,6 +117,8 @@ export interface Gateway extends GatewayParts {
   readonly recentReplies: RecentReplies;
   /** Slots of reports, apart from those of calls. */
   readonly reportSlots: ReportSlots;
+  /** Slots of files that clients read, such as exports. */
+  readonly fileSlots: ReportSlots;
   /** Handles responses that are sent before the request body was read. */
   readonly unread: UnreadBodies;
   /** Calls under way and just ended, of all processes. Closed by the code that opened the gateway. */
@@ -201,7 +203,9 @@ export function createGateway(parts: GatewayParts): Gateway {
     withoutCredentials: clean,
     sockets,
     recentReplies: new RecentReplies(parts.config.socketBytes),
-    reportSlots: new ReportSlots(),
+    reportSlots: new ReportSlots("reports", 16),
+    // Some MiB wait for each client that does not read.
+    fileSlots: new ReportSlots("files", 64),
     unread: new UnreadBodies(parts.timers),
     live: new LiveCalls({
       ...compact({ reports: parts.reports }),

@@ -153,7 +153,7 @@ export const SETTING_DESCRIPTIONS: Readonly<
   },
   GATEWAY_SLOW_READER_SECONDS: {
     meaning:
-      "time that a client may leave its stream unread, from the next ping on; then it is cut off",
+      "time that a client may leave a file unread, or its stream from the next ping on; then it is cut off",
     default: "`120`",
   },
   GATEWAY_SHUTDOWN_DELAY_SECONDS: {

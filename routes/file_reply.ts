@@ -35,5 +35,5 @@ export async function fileReply(
       await text.return();
     },
   });
-  return { status: 200, headers, body };
+  return { status: 200, headers, body, isFile: true };
 }

@@ -45,6 +45,7 @@ import {
 import { type Match, routeTable } from "./route_table.ts";
 import { requireNoNul, targetOf } from "./target.ts";
 import { USAGE_ROUTES } from "./usage.ts";
+import { heldFile } from "./held_file.ts";
 import { withLag } from "./report_lag.ts";
 import {
   unsupportedService,
@@ -110,6 +111,8 @@ export async function dispatch(
   };
   const { status, headers, body, handshake } = await respond(arrival);
   if (handshake !== undefined) return handshake;
+  const hasBody = request.method !== "HEAD";
+  if (!hasBody && body instanceof ReadableStream) await body.cancel();
   const reply = gateway.unread.prepareReply(request, {
     status,
     headers: {
@@ -122,7 +125,7 @@ export async function dispatch(
         ? corsHeaders(gateway, request)
         : {}),
     },
-    body: request.method === "HEAD" ? null : body,
+    body: hasBody ? body : null,
   });
   return toResponse(reply instanceof Promise ? await reply : reply);
 }
@@ -193,7 +196,11 @@ async function authenticateAndHandle(
         ? await context.gateway.reportSlots.run(
           holder.id,
           async () =>
-            withLag(context.gateway, await route.handle(context, holder)),
+            await heldFile(
+              context.gateway,
+              holder.id,
+              withLag(context.gateway, await route.handle(context, holder)),
+            ),
         )
         : await route.handle(context, holder);
     }

@@ -20,6 +20,8 @@ export interface HttpReply {
     | Uint8Array<ArrayBuffer>
     | ReadableStream<Uint8Array>
     | null;
+  /** True for a file that the store is read for while the client reads it. */
+  readonly isFile?: true;
   /** In place of a response whose connection has become a web socket. */
   readonly handshake?: Response;
 }

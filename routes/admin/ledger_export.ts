@@ -5,6 +5,7 @@
  */
 import { exportLedger } from "../../gateway/admin/ledger.ts";
 import { fileReply } from "../file_reply.ts";
+import { heldFile } from "../held_file.ts";
 import type { OpenRoute } from "../route.ts";
 import { queryOf, requireOperator } from "./auth.ts";
 
@@ -13,9 +14,13 @@ export const LEDGER_EXPORT_ROUTE: OpenRoute = {
   method: "GET",
   path: "/admin/v1/ledger/export",
   operation: "exportLedger",
-  handle(context) {
+  async handle(context) {
     const admin = requireOperator(context);
     const { contentType, text } = exportLedger(admin, queryOf(context.query));
-    return fileReply({ "content-type": contentType }, text);
+    return await heldFile(
+      context.gateway,
+      "operator",
+      await fileReply({ "content-type": contentType }, text),
+    );
   },
 };

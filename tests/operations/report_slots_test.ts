@@ -53,7 +53,7 @@ Deno.test("reports beyond the slots of a credential or of the process are a 429 
 });
 
 Deno.test("a credential has four reports at a time, and another one its own", async () => {
-  const slots = new ReportSlots();
+  const slots = new ReportSlots("reports", 16);
   const four = held(slots, ["a", "a", "a", "a"]);
   const refused = { kind: "rate_limit", details: { retryAfterSeconds: 1 } };
   await assert.rejects(slots.run("a", () => {}), (error: typeof refused) => {

@@ -15,6 +15,7 @@ import {
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { PageRoute, RouteContext } from "../../route.ts";
+import { heldFile } from "../../held_file.ts";
 import { sessionCookie } from "./cookies.ts";
 import {
   MAX_FORM_BYTES,
@@ -91,14 +92,16 @@ async function prepared(
     return () => route.handle(context, form);
   }
   const visit = await visitOf(place, route, context);
+  const held = (reply: HttpReply): Promise<HttpReply> =>
+    heldFile(context.gateway, visit.session.subject, reply);
   if (route.area === "operator") {
     const { again } = route;
     return () =>
       inFrame(
         withInput(visit, context),
-        () => {
+        async () => {
           requireKnownQuery(route, context.query);
-          return route.handle(context, visit);
+          return await held(await route.handle(context, visit));
         },
         again && ((refused) => again(context, refused)),
       );
@@ -109,10 +112,10 @@ async function prepared(
   return () =>
     inFrame(
       withInput(visit, context),
-      () => {
+      async () => {
         requirePermission(holder.kind, route.permission);
         requireKnownQuery(route, context.query);
-        return route.handle(context, { ...visit, holder });
+        return await held(await route.handle(context, { ...visit, holder }));
       },
       again && ((refused) => again(context, { ...refused, holder })),
     );

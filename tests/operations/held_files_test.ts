@@ -1,0 +1,93 @@
+/** Files that clients read: few at a time of a credential, and not for ever. */
+import assert from "node:assert/strict";
+import { ReportSlots } from "../../gateway/admin/report_slots.ts";
+import { nextTurn } from "../../gateway/accounts/next_turn.ts";
+import { toResponse } from "../../gateway/http/http_reply.ts";
+import { gatewayTimers } from "../../gateway/timers.ts";
+import { fileReply } from "../../routes/file_reply.ts";
+import { heldFile } from "../../routes/held_file.ts";
+import {
+  ADMIN_TOKEN,
+  credentialOf,
+  startConsole,
+  visit,
+} from "../support/console_visitor.ts";
+
+Deno.test("a client that leaves its file unread is cut off, and its slot is free", async () => {
+  const ended = Promise.withResolvers<void>();
+  async function* endless(): AsyncGenerator<string, void, void> {
+    try {
+      for (;;) {
+        yield "x".repeat(100_000);
+        await nextTurn();
+      }
+    } finally {
+      ended.resolve();
+    }
+  }
+  const fileSlots = new ReportSlots("files", 1);
+  const gateway = {
+    fileSlots,
+    timers: gatewayTimers(),
+    config: { slowReaderMs: 50 },
+  } as Parameters<typeof heldFile>[0];
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    async () =>
+      toResponse(await heldFile(gateway, "a", await fileReply({}, endless()))),
+  );
+  const client = await Deno.connect({
+    hostname: "127.0.0.1",
+    port: server.addr.port,
+  });
+  try {
+    await client.write(
+      new TextEncoder().encode("GET / HTTP/1.1\r\nhost: x\r\n\r\n"),
+    );
+    await ended.promise;
+    fileSlots.take("b")();
+  } finally {
+    client.close();
+    await server.shutdown();
+  }
+});
+
+Deno.test("each file holds a slot of its credential until it is read", async () => {
+  const gateway = await startConsole();
+  const { fileSlots } = gateway.gateway;
+  try {
+    const token = await credentialOf(gateway, "read");
+    const visitor = await visit(gateway.url, "read", token.text);
+    const asked = (path: string, bearer: string) => () =>
+      fetch(gateway.url + path, {
+        headers: { authorization: `Bearer ${bearer}` },
+      });
+    const files: readonly (readonly [string, () => Promise<Response>])[] = [
+      [token.id, asked("/v1/account/ledger/export", token.text)],
+      ["operator", asked("/admin/v1/ledger/export", ADMIN_TOKEN)],
+      [token.id, () => visitor.get("/console/ledger.csv")],
+    ];
+    for (const [credential, ask] of files) {
+      const taken = Array.from({ length: 4 }, () => fileSlots.take(credential));
+      const refused = await ask();
+      assert.equal(refused.status, 429);
+      assert.equal(refused.headers.get("retry-after"), "1");
+      await refused.body?.cancel();
+      taken.pop()?.();
+      for (let n = 0; n < 2; n++) {
+        const reply = await ask();
+        assert.equal(reply.status, 200);
+        await reply.text();
+      }
+      for (const release of taken) release();
+    }
+    const head = await fetch(`${gateway.url}/admin/v1/ledger/export`, {
+      method: "HEAD",
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    });
+    assert.equal(head.status, 200);
+    for (let n = 0; n < 4; n++) fileSlots.take("operator");
+  } finally {
+    await gateway.close();
+  }
+});

@@ -41,13 +41,20 @@ import { replayVendors } from "./gateway/upstream/catalogue/replay_vendors.ts";
 export interface ComposeOptions {
   /** The settings. */
   readonly config: Config;
-  /** Address of the replay server that replaces every vendor; absent: the vendors of the settings. */
+  /**
+   * Address of the replay server that replaces every vendor; absent: the vendors of the settings.
+   */
   readonly replayUrl?: string;
-  /** Addresses and keys of the vendors; absent: those of the settings, or the replay server. */
+  /**
+   * Addresses and keys of the vendors; absent: as the settings have them, or the replay server's.
+   */
   readonly vendors?: Config["vendors"];
   /** Receives an entry per generation call and per refusal. */
   readonly log: RequestLog;
-  /** Receives events of the store, of credentials, of hosts' lists and of exports that operators should know. */
+  /**
+   * Receives events of the store, of credentials, of hosts' lists and of exports that operators
+   * should know.
+   */
   readonly onEvent?: (
     event: AccountsEvent | CredentialEvent | HostListEvent | OtlpEvent,
   ) => void;
@@ -63,7 +70,10 @@ export interface ComposeOptions {
   readonly random?: () => number;
 }
 
-/** An assembled gateway. The caller closes `gateway.accounts`, `gateway.models`, `gateway.client` and `gateway.otlpMetrics`. */
+/**
+ * An assembled gateway. The caller closes `gateway.accounts`, `gateway.models`, `gateway.client`
+ * and `gateway.otlpMetrics`.
+ */
 interface Composed {
   /** Handles requests through `dispatch` of `routes/mod.ts`. */
   readonly gateway: Gateway;
@@ -71,7 +81,10 @@ interface Composed {
   readonly accounts: ConfiguredAccounts;
   /** Counts events; those of the store, of credentials and of hosts' lists are counted here. */
   readonly events: EventCounts;
-  /** Makes other settings take effect for calls that begin from now on; only models, vendors and secrets may differ. */
+  /**
+   * Makes other settings take effect for calls that begin from now on; only models, vendors and
+   * secrets may differ.
+   */
   configure(next: Config): void;
 }
 
@@ -100,7 +113,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
       knowsModel: (model) => prices.knowsModel(model),
     },
   );
-  // What processes share is dated by the clock that they share.
+  // What processes share is dated by the store's clock, which they share.
   const now = options.now ?? (() => accounts.storeClock.now());
   const systemTimers = gatewayTimers();
   const vendorsOf = ({ vendors, catalogue }: Config): Config["vendors"] =>

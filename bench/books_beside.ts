@@ -1,6 +1,6 @@
 /**
- * What reports over ten million ledger entries cost the calls of another account: their times
- * without reports, and beside many.
+ * What reports over ten million ledger entries cost the calls of another account: how long they
+ * take without reports, and beside many.
  *
  * @module
  */

@@ -28,7 +28,7 @@ export function maxPortkeyRatio({ kind }: Scenario): number | undefined {
 
 type Goals = Readonly<Record<string, number>>;
 
-/** Goals over the raw pipe; those of an upstream over TLS where they differ. */
+/** Goals over the raw pipe; separate ones for an upstream over TLS where they differ. */
 interface PipeGoals {
   readonly any: Goals;
   readonly tls: Goals;
@@ -72,7 +72,9 @@ export const MAX_STEADY_ADDED_MS: {
 /** Longest block of the event loop at a steady rate. */
 export const MAX_BLOCK_MS = 10;
 
-/** Highest processor time of a call with several processes on one store, relative to one process. */
+/**
+ * Highest processor time of a call with several processes on one store, relative to one process.
+ */
 export const MAX_CORES_RATIO: Readonly<Record<string, number>> = {
   sqlite: 1.2,
   postgres: 1.1,

@@ -1,5 +1,5 @@
 /**
- * Callers of a report, in a process of their own with the lowest priority: what they cost themselves
+ * Callers of a report, in a process of their own with the lowest priority: their own processor time
  * delays no call.
  *
  * @module

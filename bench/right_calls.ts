@@ -1,6 +1,6 @@
 /**
- * Right calls beside what other parties do, with their upstream, in a process of their own: what the
- * other callers cost the benchmark delays none of them.
+ * Right calls beside what other parties do, with their upstream, in a process of their own:
+ * processor time that the other callers take from the benchmark's process delays none of them.
  *
  * @module
  */
@@ -15,7 +15,10 @@ export interface RightCalls {
   readonly seconds: number;
   /** Time between two of them. */
   readonly everyMs: number;
-  /** Deno's sockets hold back a small piece until the client has confirmed the one before, up to 40 ms: streams show that, too. */
+  /**
+   * Deno's sockets hold back a small piece until the client has confirmed the one before, up to 40
+   * ms: streams show that, too.
+   */
   readonly stream: boolean;
 }
 

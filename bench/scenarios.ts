@@ -31,7 +31,7 @@ export interface ExchangeKind {
   readonly directions?: readonly string[];
   /** Names of the directions of a run that names none; absent: all of `directions`. */
   readonly usualDirections?: readonly string[];
-  /** The same for a quick run; absent: those of another run. */
+  /** The directions of a quick run; absent: the same as in another run. */
   readonly quickDirections?: readonly string[];
   /** The same for an upstream over TLS; absent: none. */
   readonly usualTlsDirections?: readonly string[];

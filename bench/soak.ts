@@ -28,7 +28,7 @@ import {
 import { tableLines } from "./table.ts";
 
 const LANES = 48;
-/** Beside hostile parties, which need processor time, too. */
+/** Lanes beside hostile parties, which need processor time too. */
 const LANES_BESIDE = 4;
 /** An account may owe what the calls under way cost more than they reserved. */
 const MAX_DEBT_MICRO_USD = 100_000;
@@ -164,7 +164,7 @@ interface SoakSize {
   readonly streams: number;
   /** Kinds of calls whose kept memory is measured. */
   readonly kinds: readonly string[];
-  /** Whether hostile parties run beside the calls, which are fewer then. */
+  /** Whether hostile parties run beside the calls; there are fewer calls then. */
   readonly isHostile: boolean;
 }
 

@@ -1,6 +1,7 @@
 /**
- * What one party can do to all others, beside right calls: bodies that cost much to read, reports, a
- * log that is left unread, a store that is locked, a process that is stopped for a while. The calls stay right meanwhile.
+ * What one party can do to all others, beside right calls: bodies that cost much to read, reports,
+ * a log that is left unread, a store that is locked, a process that is stopped for a while. The
+ * calls stay right meanwhile.
  *
  * @module
  */
@@ -24,12 +25,18 @@ const SETTLED_MS = 1_000;
 const RIGHT_EVERY_MS = 100;
 const LIES_EVERY_MS = 500;
 const REPORTERS = 8;
-/** Between two reports, and two bodies, of a hostile party: it is to disturb, not to use all processor time. */
+/**
+ * Between two reports, and two bodies, of a hostile party: it is to disturb, not to use all
+ * processor time.
+ */
 const REPORT_PAUSE_MS = 200;
 const BODY_PAUSE_MS = 300;
 /** Parts of the run whose calls are timed apart. */
 const PARTS = 5;
-/** The right calls are as fast at the end when neither of the last two parts is that much slower than both of the first two. */
+/**
+ * The right calls are as fast at the end when neither of the last two parts is that much slower
+ * than both of the first two.
+ */
 const SLOWER = 2;
 const SLACK_MS = 50;
 
@@ -51,7 +58,7 @@ interface Span {
   readonly untilMs: number;
 }
 
-/** What came of it. */
+/** What the hostile run found. */
 interface HostileResult {
   /** Calls that have a line in the log. */
   readonly calls: number;

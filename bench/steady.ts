@@ -70,7 +70,7 @@ const STEADY: ExchangeKind = {
   plan: { ...DEFAULT_PLAN, waitMs: UPSTREAM_MS },
   stream: false,
   promptBytes: 100,
-  // Twice as many as are busy if nothing takes longer than the upstream.
+  // Twice the connections that are busy if nothing but the upstream takes time.
   connections: 2 * PER_SECOND * UPSTREAM_MS / 1000,
   measures: "wait",
 };

@@ -53,7 +53,7 @@ export interface YardstickRow {
   readonly steadyBytes?: number;
   /** Memory of a fresh process, with a thousand streams, and after them. */
   readonly memory?: MemoryRow;
-  /** Windows that were left out, because the direct connection's own time changed meanwhile. */
+  /** Number of windows left out because the direct connection's own time changed meanwhile. */
   readonly discarded: number;
 }
 
@@ -64,7 +64,7 @@ const BOUNDS_MS = [1, 5, 10, 50];
 const RATES = Array.from({ length: 21 }, (_, n) => Math.round(200 * 1.25 ** n));
 /** Served: at least this part of the calls that were due. */
 const SERVED_PART = 0.95;
-/** A change of the direct connection's own time by which a window is left out. */
+/** A window is left out if the direct connection's own time changed by this share. */
 const MAX_DRIFT = 0.2;
 const TARGET_CORE = 0;
 const LOAD_CORE = 1;
@@ -92,7 +92,7 @@ const PACED: ExchangeKind = {
   plan: { ...AWAITED, events: 100, perSecond: 50 },
   stream: true,
 };
-/** As many as are busy at the highest rate within the widest bound. */
+/** The connections that are busy at the highest rate within the widest bound. */
 const FRONTIER_CONNECTIONS = 256;
 
 /** A part of a result that is compared with the direct connection's. */

@@ -162,7 +162,7 @@ export class Connection {
           break;
         case "bytes":
           if (bodyless) break;
-          // The head of a stream is a write of its own; that of a whole reply is sent with the
+          // The head of a stream is a write of its own; the head of a whole reply is sent with the
           // body.
           if (chunked) await flushHead();
           if (head !== undefined) await flushHead(step.bytes);

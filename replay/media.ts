@@ -15,7 +15,7 @@ import {
 import { seededRandom } from "./seeded.ts";
 import { countBytes } from "./token_count.ts";
 
-/** As long as speech at 32 kbit/s. */
+/** The rate of speech at 32 kbit/s. */
 const BYTES_PER_SECOND = 4_000;
 const AUDIO_CHUNKS = 8;
 const AUDIO_CHUNK_BYTES = 4_096;

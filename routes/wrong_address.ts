@@ -36,7 +36,7 @@ interface UnsupportedService {
   /** Matches paths in lower case, without repeated slashes or one at the end. */
   readonly path: RegExp;
   readonly dialect: Dialect;
-  /** What is not served, and what to use instead. */
+  /** Explains that the address is not served, and what to use instead. */
   readonly explanation: string;
 }
 

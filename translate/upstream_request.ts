@@ -59,7 +59,10 @@ export interface ClientRequest {
   readonly request: GenerationRequest;
   /** The client's headers for an upstream of the same dialect; absent: none. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The client's header `anthropic-beta`: what a translation does not send of it is named. */
+  /**
+   * The client's header `anthropic-beta`: the parts that a translation does not send are named as
+   * dropped.
+   */
   readonly betas?: string | undefined;
 }
 
@@ -96,7 +99,8 @@ export function writtenRequest(
  * @param proofs whether reasoning that the upstream's dialect signed is sent back to it; otherwise
  * it is a dropped field
  * @param host how the upstream's host differs from its dialect
- * @param only the top-level fields that are sent, by the names of the upstream's format; absent: all
+ * @param only the top-level fields that are sent, by the names of the upstream's format; absent:
+ * all
  * @throws {ApiError} `invalid_request` for a field that the upstream's dialect cannot express and
  * that must not be dropped
  */
@@ -203,7 +207,10 @@ function decodeContext(
   return cachedBesidePrompt ? { ...context, cachedBesidePrompt } : context;
 }
 
-/** A body that the gateway wrote, changed for its host. Refused keys inside it are left out without being named: the client did not write them. */
+/**
+ * A body that the gateway wrote, changed for its host. Refused keys inside it are left out without
+ * being named: the client did not write them.
+ */
 function editedBody(
   body: JsonObject,
   plan: PlannedEdits,

@@ -252,7 +252,7 @@ Deno.test("a list of wrong entries is read up to the first", () => {
     for (const [dialect] of FORMATS) {
       const name = dialect.name === "responses" ? "input" : "messages";
       const reads = readsOf({ max_tokens: 9, [name]: turns }, dialect);
-      // Their keys are read by the check of what may pass.
+      // The check of what may pass reads their keys.
       assert.ok(reads < 20_000, `${dialect.name}: ${reads} reads`);
     }
   }

@@ -34,7 +34,7 @@ export interface Right {
 
 const NONE = { absent: undefined, null: null } as const;
 
-/** A matcher, with those of the values that it refuses. */
+/** A matcher, with the given values that it refuses. */
 export function right(
   expected: string,
   test: Right["test"],

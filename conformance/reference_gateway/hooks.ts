@@ -55,7 +55,7 @@ export interface Context {
   readonly path: string;
   /** The operation that the path belongs to. */
   readonly endpoint: Endpoint;
-  /** What is asked for there. */
+  /** What the path asks for. */
   readonly does: Operation["does"];
   /** True when a stream was requested. */
   readonly stream: boolean;
@@ -114,8 +114,8 @@ export interface Hooks {
   /** Changes the key that the stored replies of a request belong to; `first` is the first key. */
   readonly owner?: (key: string, first: string, x: Context) => string;
   /**
-   * Changes the result of the body's validation; undefined accepts, and then `modelRequest` must be able to
-   * use the body.
+   * Changes the result of the body's validation; undefined accepts, and then `modelRequest` must be
+   * able to use the body.
    */
   readonly accept?: (
     problem: Problem | undefined,

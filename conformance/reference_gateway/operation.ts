@@ -5,7 +5,7 @@ import type { ReplayRequest } from "@model-gateway/replay/script";
 /** An operation of an endpoint. */
 export interface Operation {
   readonly endpoint: Endpoint;
-  /** What is done there. */
+  /** What a request to the path does. */
   readonly does: "generate" | "count" | "embed" | "list" | "stored" | "nothing";
   /** Generate content: the model and the kind of reply, which are in the path. */
   readonly inPath?: { readonly model: string; readonly stream: boolean };

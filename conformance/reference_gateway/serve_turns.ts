@@ -141,7 +141,7 @@ function eventWriter(say: (event: JsonObject) => void): Writer {
     },
     piece: (bytes) => {
       const text = new TextDecoder().decode(bytes);
-      // Of a frame, what follows its name; an error is JSON alone.
+      // A frame's data follows its name; an error is JSON alone.
       const event = parseJson(text.replace(/^(event: .*\n)?data: /, ""));
       if (!isObject(event)) return;
       const after = headers["retry-after"];

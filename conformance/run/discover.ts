@@ -36,7 +36,7 @@ interface DiscoveryOptions extends Stage {
   readonly chatModel?: string;
   /** Comma-separated models that make embeddings; absent: those that the list declares. */
   readonly embeddingModel?: string;
-  /** The optional features that somebody asks about; absent: all of them. */
+  /** The optional features to look for; absent: all of them. */
   readonly asks?: ReadonlySet<Feature>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a mutant would have sent that changes only replies: the reference gateway's record, with the
+ * What a mutant that changes only replies would have sent: the reference gateway's record, with the
  * replies rewritten by the mutant's hooks. It spares the self-test most of its requests.
  */
 import { joinBytes } from "@model-gateway/replay/join_bytes";
@@ -53,8 +53,8 @@ export function changesOnlyReplies(hooks: Hooks): boolean {
 }
 
 /**
- * The record with its replies rewritten; undefined when the mutant must be asked, as where a request
- * follows from an earlier reply.
+ * The record with its replies rewritten; undefined when the mutant must be asked, as where a
+ * request follows from an earlier reply.
  */
 export function rewriteRecord(
   record: ScenarioRecord,

@@ -49,8 +49,8 @@ export interface Proof {
 export interface SelftestOutcome {
   /**
    * True when, with the replay upstream, all checks pass on the reference gateway and no mutant
-   * survives, a check notices every generic fault, and when, live, no check fails on the reference gateway and each is failed by a
-   * mutant.
+   * survives, a check notices every generic fault, and when, live, no check fails on the reference
+   * gateway and each is failed by a mutant.
    */
   readonly proved: boolean;
   /** With the replay upstream. */
@@ -150,16 +150,19 @@ async function prove(
   return { reference: golden.results, kills, unnoticed: unseen, seconds };
 }
 
-/** True for a mutant whose requests may wait for a time limit; these begin, so that none ends late. */
+/**
+ * True for a mutant whose requests may wait for a time limit; these run first, so that none ends
+ * late.
+ */
 function isSlow({ hooks }: Mutant): boolean {
   return hooks.writer !== undefined || hooks.upstreamBytes !== undefined;
 }
 
 /**
  * Runs a mutant. One that changes only replies is judged on the reference gateway's record, as its
- * hooks rewrite it; where that does not show the fault, and for every other mutant, the requests are
- * made: first on one route of each endpoint, for the checks that the reference gateway passes there
- * (`few`), and on all routes for the checks that did not fail.
+ * hooks rewrite it; where that does not show the fault, and for every other mutant, the requests
+ * are made: first on one route of each endpoint, for the checks that the reference gateway passes
+ * there (`few`), and on all routes for the checks that did not fail.
  */
 async function attack(
   upstream: ReplayServer,

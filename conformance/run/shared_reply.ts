@@ -2,7 +2,10 @@
 import { outcome } from "../suite/evidence.ts";
 import type { Result } from "./judge.ts";
 
-/** So many failures, and at least this part of all, make a reply worth a line. */
+/**
+ * A reply gets a line of its own from this many failures on, if they are at least this share of
+ * all.
+ */
 const MIN_FAILURES = 10;
 const MIN_PART = 1 / 3;
 

@@ -112,7 +112,7 @@ interface Common {
   readonly streams: string;
 }
 
-/** What `of` returns a list of. */
+/** The items of the list that `of` returns. */
 type Subject<Shared> = Shared extends
   { of: (e: Evidence) => readonly (infer Item)[] } ? Item : Exchange;
 
@@ -197,7 +197,7 @@ export function nearMisses(id: string, misses: Misses): Faults {
   );
 }
 
-/** The items that `each` judges; a label of its own precedes the `of` of the list. */
+/** The items that `each` judges; a check's own label takes precedence over the list's `of`. */
 function judgedOf(
   { of = () => [], matching, replies, streams }: Partial<Common>,
   e: Evidence,

@@ -20,7 +20,7 @@ export class RepeatAllowance {
     this.#left = requests;
   }
 
-  /** Takes one; returns false when none is left. */
+  /** Takes one repetition; returns false when none is left. */
   take(): boolean {
     return this.#left-- > 0;
   }

@@ -1,6 +1,6 @@
 /**
- * The part of the image that comes from Debian: the C library, authorities of certificates, and what
- * scanners look at. `apt-get download` and `dpkg-deb` need no privilege.
+ * The part of the image that comes from Debian: the C library, authorities of certificates, and
+ * what scanners look at. `apt-get download` and `dpkg-deb` need no privilege.
  *
  * @module
  */
@@ -116,7 +116,7 @@ async function unpack(
   return { control: await run("dpkg-deb", ["-f", path]), folder };
 }
 
-/** The copyright file of a package; packages of one source share that of another one. */
+/** The copyright file of a package, which may be that of another package from the same source. */
 async function copyrightOf(
   name: string,
   folder: string,
@@ -152,7 +152,10 @@ function field(control: string, name: string): string {
   return value;
 }
 
-/** The licences that a copyright file names: in its fields, else by the common texts that it refers to. */
+/**
+ * The licences that a copyright file names: in its fields, else by the common texts that it refers
+ * to.
+ */
 function licencesIn(copyright: string): string[] {
   const fields = [...copyright.matchAll(/^License: (\S.*)$/gm)].map((
     [, name = ""],

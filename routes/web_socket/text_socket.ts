@@ -1,6 +1,6 @@
 /**
- * A web socket that carries text both ways, over a connection that its handshake has taken over. The
- * package `ws` reads and writes the frames; what it does not bound is bounded here.
+ * A web socket that carries text both ways, over a connection that its handshake has taken over.
+ * The package `ws` reads and writes the frames; what it does not bound is bounded here.
  *
  * @module
  */
@@ -35,7 +35,9 @@ interface TextSocketBounds {
   readonly maxBytes: number;
   /** Time for a message to arrive. */
   readonly messageMs: number;
-  /** Half of it without a byte of the client is answered with a ping, the other half ends it. */
+  /**
+   * Half of it without a byte from the client causes a ping, the other half ends the connection.
+   */
   readonly idleMs: number;
   /** How long the client may read nothing that waits for it. */
   readonly slowReaderMs: number;
@@ -150,7 +152,7 @@ export class TextSocket {
           if (!this.#isOpen()) return;
           if (!isBytes) {
             const { buffer, byteOffset, byteLength } = data;
-            // Its own `slice` would not copy.
+            // A Buffer's own `slice` would not copy.
             return handlers.text(
               new Uint8Array(buffer, byteOffset, byteLength),
             );
@@ -210,7 +212,7 @@ export class TextSocket {
   }
 }
 
-/** Does not close without a reason: the error that follows has it. */
+/** Does not close without a reason: the error that follows contains the reason. */
 class ReasonedSocket extends WebSocket {
   /** The code for a fault of the client. */
   faultCode: number | undefined;

@@ -50,7 +50,10 @@ export class UnfinishedMessage {
     this.#bytes -= CONTROL_HEAD + payload.length;
   }
 
-  /** A message is complete. A next one that has begun in the same bytes counts from its next ones on. */
+  /**
+   * A message is complete. If another one has begun in the same bytes, its count begins with the
+   * following bytes.
+   */
   takeMessage(): void {
     this.#bytes = 0;
   }
@@ -64,7 +67,7 @@ export class UnfinishedMessage {
     if (this.#allBytes > maxBytes + OVERHEAD_BYTES) tooLarge();
   }
 
-  /** There is none any more. */
+  /** Forgets the message. */
   clear(): void {
     this.#bytes = 0;
     this.#allBytes = 0;

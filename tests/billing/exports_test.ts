@@ -17,7 +17,9 @@ import { withTimeout } from "../support/with_timeout.ts";
 
 const SERVER = Deno.env.get("TEST_POSTGRES_URL");
 
-/** Texts that a spreadsheet would evaluate, some after a separator of its language, and their cells. */
+/**
+ * Texts that a spreadsheet would evaluate, some after a separator of its language, and their cells.
+ */
 const FORMULAS: Readonly<Record<string, string>> = {
   '=HYPERLINK("http://127.0.0.1/","a, b")':
     '\'=HYPERLINK("http://127.0.0.1/","a, b")',
@@ -226,7 +228,7 @@ for (
       );
       assert.ok(rows.length >= 0);
       await store.write((sql) => sql.all("DELETE FROM answers"));
-      // What was read ahead.
+      // Waits for the reads that were made ahead.
       while (running.size > 0) await Promise.all(running);
       if (kind === SQLITE) {
         // The log could not be emptied while somebody reads from it.

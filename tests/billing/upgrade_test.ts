@@ -61,7 +61,9 @@ async function fill(store: Pick<Store, "write">): Promise<void> {
 const DAY_MS = 86_400_000;
 const DAY = "2024-10-04";
 const FIRST_MS = Date.parse(DAY);
-/** As it is stored: by one for the prompt's tokens, by two for those of the reply. */
+/**
+ * The price as it is stored: one micro-dollar for a token of the prompt, two for one of the reply.
+ */
 const PRICE = "1000000/1000000/1000000/2000000";
 
 function startOn({ url }: TestDatabase, folder: string): Promise<Program> {

@@ -15,7 +15,7 @@ import {
 const DAY_MS = 86_400_000;
 const [MODEL = ""] = FAMILIES;
 
-/** A second key, of the same account as nothing else. */
+/** A key of a new account. */
 async function otherKey({ accounts }: TestGateway): Promise<string> {
   const { admin } = accounts;
   const plan = await admin.plans.create({});

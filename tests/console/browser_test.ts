@@ -481,7 +481,7 @@ browserTest(
         Array(6).fill(1),
         `lines of each amount at ${width}`,
       );
-      // What a pointer hits reaches over the whole height of the plot.
+      // The area that a pointer hits covers the whole height of the plot.
       assert.deepEqual(
         await tab.page.evaluate(
           "[...new Set([...document.querySelectorAll('.plot rect:not([class])')].map((one) => getComputedStyle(one).fill))]",

@@ -1,4 +1,7 @@
-/** Every limit is on the pages of its owner, as full as it is, and what `GET /v1/account` knows is on the Overview. */
+/**
+ * Every limit is on the pages of its owner, as full as it is, and what `GET /v1/account` knows is
+ * on the Overview.
+ */
 import assert from "node:assert/strict";
 import { LIMIT_NAMES } from "../../gateway/accounts/records.ts";
 import { limitWords } from "../../gateway/accounts/ledger/limit_levels.ts";
@@ -82,7 +85,8 @@ Deno.test("whatever GET /v1/account knows, the Overview shows", async () => {
   const after = leaves(await json());
   let compared = 0;
   for (const [path, value] of leaves(before)) {
-    // What leaked from a minute, and what moves with the pace, between the two readings.
+    // Values that changed between the two readings: the use of a minute, and what depends on the
+    // pace.
     if (after.every(([name, other]) => name !== path || other !== value)) {
       continue;
     }

@@ -1,6 +1,6 @@
 /**
- * What people come to the console for, in a real browser: with the pointer, with the keyboard alone,
- * and without JavaScript. Pictures of each step are in `screenshots/`.
+ * What people come to the console for, in a real browser: with the pointer, with the keyboard
+ * alone, and without JavaScript. Pictures of each step are in `screenshots/`.
  */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
@@ -437,7 +437,7 @@ async function uploadInvoice(person: Person): Promise<void> {
   }
 }
 
-/** Fills a field in, which is known by its label to the keyboard. */
+/** Fills in a field, which is found by its label. */
 async function fill(
   { hands, page, run }: Person,
   name: string,

@@ -1,6 +1,6 @@
 /**
- * The image: built twice from packages, judged by tools that did not build it, and run by an OCI runtime. Takes about
- * half a minute of processor time.
+ * The image: built twice from packages, judged by tools that did not build it, and run by an OCI
+ * runtime. Takes about half a minute of processor time.
  */
 import assert from "node:assert/strict";
 import { Spec, Validation } from "cyclonedx";
@@ -39,7 +39,7 @@ Deno.test({
   ignore: why !== undefined,
   async fn(t) {
     const folder = await Deno.makeTempDir();
-    // For its user, who is not the one of the test.
+    // For the image's user, who is not the test's.
     await Deno.chmod(folder, 0o755);
     try {
       const [archive, other] = await Promise.all(

@@ -12,7 +12,7 @@ const BODY = JSON.stringify({
 });
 const HALF = BODY.length / 2;
 
-/** A connection; what it received is the text of its end. */
+/** A connection; `text` resolves at its end with what it received. */
 function open(url: string): { socket: Socket; text: Promise<string> } {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -89,7 +89,10 @@ interface Kind {
     | "shares-a-socket";
   /** The expected outcome as the client sees it. */
   readonly outcome: RegExp;
-  /** The share of the calls that is made, for kinds that take long: they move much or wait for packets. */
+  /**
+   * The share of the calls that is made, for kinds that take long: they move much or wait for
+   * packets.
+   */
   readonly share?: number;
 }
 
@@ -428,7 +431,7 @@ async function startMeasured(config: string): Promise<Measured> {
       try {
         child.kill("SIGKILL");
       } catch {
-        // It already ended; the calls have failed then.
+        // The process has already ended; its calls have failed.
       }
       await child.status;
       await asking.close().catch(() => {});

@@ -1,6 +1,6 @@
 /**
- * A loopback server that checks signatures as AWS does, with another library than the gateway's: the signature, the body's hash, the
- * date and the session token.
+ * A loopback server that checks signatures as AWS does, with another library than the gateway's:
+ * the signature, the body's hash, the date and the session token.
  *
  * @module
  */
@@ -26,7 +26,7 @@ export interface SignedRequest {
   readonly signedNames: readonly string[];
   /** Names are in lower case. */
   readonly headers: Headers;
-  /** Its hash was checked. */
+  /** The body, whose hash was checked. */
   readonly body: Uint8Array<ArrayBuffer>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Emulated clouds on loopback: an endpoint that issues tokens or keys, and a host that accepts only the one that is valid now. AWS's
- * signatures are checked by `aws_emulator.ts`.
+ * Emulated clouds on loopback: an endpoint that issues tokens or keys, and a host that accepts only
+ * the one that is valid now. AWS's signatures are checked by `aws_emulator.ts`.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export interface Cloud extends AsyncDisposable {
   refused(): number;
   /** Tokens or keys that were issued. */
   issued(): number;
-  /** What tokens were asked for: a scope or a resource, where the endpoint takes one. */
+  /** The scopes or resources that tokens were requested for, where the endpoint takes one. */
   readonly asked: readonly string[];
   /** Ends the validity of what was issued; the next one is valid. */
   revoke(): void;
@@ -119,7 +119,8 @@ function tokenCloud(name: "google" | "azure"): Cloud {
 type Issue = (url: string, headers: Headers) => Response;
 
 /**
- * Azure's endpoint, one for all tests of a process and open until its end: the library keeps the address that it read first.
+ * Azure's endpoint, one for all tests of a process and open until its end: the library keeps the
+ * address that it read first.
  */
 const IDENTITY = identityPage();
 

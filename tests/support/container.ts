@@ -9,7 +9,7 @@ import { run } from "../../deploy/image/run.ts";
 import { collected, type CollectedProgram } from "./collected_program.ts";
 
 /**
- * crun takes no machine whose control groups are of both versions, as nested ones have them. It runs
+ * crun refuses a machine that has control groups of both versions, as nested machines do. It runs
  * in a mount namespace of its own with one version, and creates no group.
  */
 const IN_OWN_MOUNTS = [

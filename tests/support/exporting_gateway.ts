@@ -24,7 +24,7 @@ export interface Export {
 interface Collector extends AsyncDisposable {
   readonly url: string;
   readonly exports: readonly Export[];
-  /** Resolves once an export is what is wanted; earlier ones count. */
+  /** Resolves once `isWanted` accepts an export, an earlier one too. */
   received(isWanted: (one: Export) => boolean): Promise<Export>;
 }
 
@@ -73,7 +73,7 @@ interface GatewayProcess {
   readonly program: CollectedProgram;
 }
 
-/** @param env beside the store in memory and the keys */
+/** @param env settings in addition to the store in memory and the keys */
 export async function startGatewayProcess(
   env: Readonly<Record<string, string>>,
 ): Promise<GatewayProcess> {

@@ -53,8 +53,8 @@ async function documentedConfig(
 }
 
 /**
- * Starts nginx in a temporary folder in front of gateways and waits until it listens. `connections` are
- * those that one address may have; absent: as documented.
+ * Starts nginx in a temporary folder in front of gateways and waits until it listens. `connections`
+ * are those that one address may have; absent: as documented.
  */
 export async function startNginx(
   program: string,
@@ -62,7 +62,7 @@ export async function startNginx(
   connections: number = 200,
 ): Promise<Nginx> {
   const folder = await Deno.makeTempDir();
-  // Its worker is another user where it is started by root.
+  // Started by root, its workers run as another user.
   await Deno.chmod(folder, 0o755);
   const socket = `${folder}/nginx.sock`;
   const file = `${folder}/nginx.conf`;

@@ -1,12 +1,13 @@
 /**
- * Token endpoints and metadata servers on loopback. Endpoints with a fixed https address are reached through an injected `fetch`.
+ * Token endpoints and metadata servers on loopback. Endpoints with a fixed https address are
+ * reached through an injected `fetch`.
  *
  * @module
  */
 
 /** A request as the endpoint received it. */
 export interface TokenRequest {
-  /** The address that was asked for, before it was sent to loopback. */
+  /** The requested address, before it was replaced by one on loopback. */
   readonly url: string;
   /** Such as `GET`. */
   readonly method: string;

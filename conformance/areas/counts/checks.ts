@@ -150,7 +150,7 @@ function vendorsCount({ upstream }: Exchange): number | undefined {
   return call === undefined ? undefined : inputTokens(parseRequest(call));
 }
 
-/** Every request for a count was asked of a vendor, at the address that counts. */
+/** Each request for a count reached a vendor, at its address that counts tokens. */
 const asked = (x: Exchange): readonly string[] =>
   x.upstream.map((call) => parseRequest(call).operation);
 

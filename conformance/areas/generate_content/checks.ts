@@ -13,7 +13,7 @@ import { GENERATE_CONTENT_SHAPE_CHECKS } from "./checks_shape.ts";
 import { GENERATE_CONTENT_STREAM_CHECKS } from "./checks_stream.ts";
 import { GENERATE_CONTENT_USAGE_CHECKS } from "./checks_usage.ts";
 
-/** These rules for replies that a real model seldom gives, too. */
+/** Applies the rules to replies that a real model seldom gives, too. */
 function alsoRare(
   checks: readonly Check[],
   ids: readonly string[],

@@ -324,7 +324,7 @@ export const SHAPE_CHECKS: readonly Check[] = [
       ).each(x),
     faults: (form) => ({
       ...fieldOf(form.head, "model", words("a model id")).misses,
-      // With a real model unseen.
+      // A run with a real model cannot see it.
       ...(form.area === "message_reply" ? { dated: dated(form) } : {}),
     }),
   }),

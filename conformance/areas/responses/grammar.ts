@@ -79,7 +79,10 @@ const TERMINALS: readonly string[] = [
   "response.failed",
 ];
 
-/** Names that libraries know, without those about texts, and those of tools that a vendor runs. */
+/**
+ * Event names that libraries know, except those about texts, and the event names of tools that a
+ * vendor runs.
+ */
 const KNOWN =
   /^(error|keepalive|response\.(created|in_progress|queued|completed|incomplete|failed|output_item\.(added|done)|(content|reasoning_summary)_part\.(added|done)|output_text\.annotation\.added|(mcp|[a-z_]+_call|audio)[a-z_]*\..+))$/;
 

@@ -25,7 +25,7 @@ interface SettingSource {
   /** The object that holds the field: the checked request, or one in it. */
   readonly owner: JsonObject;
   /** Takes what the neutral value cannot hold. */
-  readonly unread: UnmappedFields;
+  readonly unmapped: UnmappedFields;
 }
 
 /** What the encoder of one value sees beside it. */
@@ -173,12 +173,12 @@ function isGiven(value: unknown): value is NonNullable<unknown> {
 export function decodeSettings<F>(
   { steps }: SettingsTable<F>,
   body: JsonObject,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): Partial<Settings> {
   const settings: JsonDraft = {};
   for (const step of steps) {
     if (step.schema === undefined) continue;
-    const value = decodeSetting(step, body, unread);
+    const value = decodeSetting(step, body, unmapped);
     if (value !== undefined) settings[step.setting] = value;
   }
   return settings as Partial<Settings>;
@@ -187,24 +187,24 @@ export function decodeSettings<F>(
 function decodeSetting<F>(
   step: Step<F>,
   body: JsonObject,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): unknown {
   const owner = step.owner === undefined ? body : objectOr(body[step.owner]);
   const older = owner[step.field];
   const newer = step.newer === undefined ? undefined : body[step.newer[0]];
   // Of two numbers the newer one replaces the other; two different texts are two facts.
   if (typeof older === "string" && isGiven(newer) && newer !== older) {
-    unread.unmapped.add(step.path);
+    unmapped.optional.add(step.path);
   }
   const wire = isGiven(newer) ? newer : older ?? undefined;
-  if (step.decode !== undefined) return step.decode(wire, { owner, unread });
+  if (step.decode !== undefined) return step.decode(wire, { owner, unmapped });
   if (!isGiven(wire) || step.words === undefined) {
     return isGiven(wire) ? wire : undefined;
   }
   if (typeof wire === "string" && Object.hasOwn(step.words, wire)) {
     return step.words[wire];
   }
-  unread.unmapped.add(step.path);
+  unmapped.optional.add(step.path);
   return undefined;
 }
 

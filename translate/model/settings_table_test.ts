@@ -134,9 +134,9 @@ Deno.test("encodeSettings() refuses what can be neither sent nor dropped", () =>
 });
 
 Deno.test("decodeSettings() reads by the rows; empty values are absent, unknown words unmapped", () => {
-  const unread = newUnmappedFields();
+  const unmapped = newUnmappedFields();
   const read = (body: Record<string, unknown>) =>
-    decodeSettings(TABLE, body, unread);
+    decodeSettings(TABLE, body, unmapped);
   assert.deepEqual(
     read({
       cap: 5,
@@ -154,11 +154,11 @@ Deno.test("decodeSettings() reads by the rows; empty values are absent, unknown 
     },
   );
   assert.deepEqual(read({ cap: null, ends: [], old_id: "", tier: null }), {});
-  assert.deepEqual([...unread.unmapped], []);
+  assert.deepEqual([...unmapped.optional], []);
   assert.deepEqual(read({ tier: "constructor", old_id: "a", new_id: "b" }), {
     user: "b",
   });
-  assert.deepEqual([...unread.unmapped], ["old_id", "tier"]);
+  assert.deepEqual([...unmapped.optional], ["old_id", "tier"]);
 });
 
 Deno.test("a table has the client's names and the schema of each object", () => {

@@ -10,7 +10,7 @@ import { type JsonObject, objectOr } from "../bytes/json.ts";
 /** Paths as the client wrote them, each once, in order of discovery. */
 export interface UnmappedFields {
   /** Dropped if the request is translated to another format. */
-  readonly unmapped: Set<string>;
+  readonly optional: Set<string>;
   /** Fields without which the request would mean something else: their translation is refused. */
   readonly essential: Set<string>;
 }
@@ -23,7 +23,7 @@ export const MAX_UNMAPPED = 1_000;
 
 /** Creates an empty collection. */
 export function newUnmappedFields(): UnmappedFields {
-  return { unmapped: new Set(), essential: new Set() };
+  return { optional: new Set(), essential: new Set() };
 }
 
 /**
@@ -35,17 +35,17 @@ export function noteUnknown(
   object: object | null | undefined,
   known: ReadonlySet<string>,
   prefix: string,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): void {
   if (object === null || object === undefined) return;
   // An array of all entries would cost more than reading them.
   for (const key of Object.keys(object)) {
-    if (unread.unmapped.size >= MAX_UNMAPPED) return;
+    if (unmapped.optional.size >= MAX_UNMAPPED) return;
     const value: unknown = Reflect.get(object, key);
     if (known.has(key) || value === null || value === undefined) continue;
     if (Array.isArray(value) && value.length === 0) continue;
     if (key === "caller" && objectOr(value)["type"] === "direct") continue;
-    unread.unmapped.add(`${prefix}${key}`);
+    unmapped.optional.add(`${prefix}${key}`);
   }
 }
 

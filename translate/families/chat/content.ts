@@ -91,12 +91,12 @@ export function opaquePart(
 export function instructions(
   parts: readonly Part[],
   path: string,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): readonly TextPart[] {
   const texts: TextPart[] = [];
   parts.forEach((part, index) => {
     if (part.type === "text") texts.push(part);
-    else unread.essential.add(`${path}.content[${index}]`);
+    else unmapped.essential.add(`${path}.content[${index}]`);
   });
   return texts;
 }

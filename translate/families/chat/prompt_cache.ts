@@ -68,16 +68,16 @@ export function promptCacheRow(
 ): SettingRow<Settings["promptCache"], undefined> {
   return at("prompt_cache_options", {
     schema,
-    decode: (options, { unread }) => {
+    decode: (options, { unmapped }) => {
       if (options === undefined) return undefined;
       if (!isObject(options)) {
-        unread.unmapped.add("prompt_cache_options");
+        unmapped.optional.add("prompt_cache_options");
         return undefined;
       }
-      noteUnknown(options, OPTION_FIELDS, "prompt_cache_options.", unread);
+      noteUnknown(options, OPTION_FIELDS, "prompt_cache_options.", unmapped);
       const { mode, ttl, prewarm } = options;
       if (prewarm === true) {
-        unread.essential.add("prompt_cache_options.prewarm");
+        unmapped.essential.add("prompt_cache_options.prewarm");
       }
       if (mode === "explicit") return "off";
       return lifeOf(ttl) ?? (mode === "implicit" ? "5m" : undefined);

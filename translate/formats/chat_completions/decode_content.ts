@@ -71,7 +71,7 @@ export function decodeContent(
   content: ChatContent | null | undefined,
   path: string,
   cacheOptions: unknown,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): readonly DecodedPart[] {
   if (content === null || content === undefined) return [];
   if (typeof content === "string") {
@@ -80,15 +80,15 @@ export function decodeContent(
   return content.map((part, index) => {
     const at = `${path}[${index}]`;
     if (!isKnownPart(part)) return decodeUnknown(part, at);
-    noteUnknown(part, PART_FIELDS[part.type], PREFIX, unread);
-    return withBreakpoint(decodePart(part, at, unread), part, cacheOptions);
+    noteUnknown(part, PART_FIELDS[part.type], PREFIX, unmapped);
+    return withBreakpoint(decodePart(part, at, unmapped), part, cacheOptions);
   });
 }
 
 function decodePart(
   part: ChatPart,
   path: string,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): DecodedPart {
   switch (part.type) {
     case "text":
@@ -100,7 +100,7 @@ function decodePart(
         part.input_audio,
         AUDIO_FIELDS,
         `${PREFIX}input_audio.`,
-        unread,
+        unmapped,
       );
       return decodeAudio(part.input_audio, path);
     case "image_url": {
@@ -109,7 +109,7 @@ function decodePart(
         image,
         image.detail === "auto" ? AUTO_IMAGE_FIELDS : IMAGE_FIELDS,
         `${PREFIX}image_url.`,
-        unread,
+        unmapped,
       );
       return {
         type: "image",
@@ -118,7 +118,7 @@ function decodePart(
       };
     }
     case "file":
-      noteUnknown(part.file, FILE_FIELDS, `${PREFIX}file.`, unread);
+      noteUnknown(part.file, FILE_FIELDS, `${PREFIX}file.`, unmapped);
       return decodeFile(part, path);
   }
 }

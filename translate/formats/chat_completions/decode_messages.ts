@@ -78,7 +78,7 @@ const CUSTOM_FIELDS: ReadonlySet<string> = new Set(["name", "input"]);
 export function decodeMessages(
   messages: readonly ChatMessage[],
   cacheOptions: unknown,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): Conversation {
   const system: TextPart[] = [];
   const turns: Turn[] = [];
@@ -91,17 +91,17 @@ export function decodeMessages(
     content: ChatMessage["content"],
     path: string,
   ): readonly DecodedPart[] =>
-    decodeContent(content, `${path}.content`, cacheOptions, unread);
+    decodeContent(content, `${path}.content`, cacheOptions, unmapped);
   messages.forEach((message, index) => {
     const path = `messages[${index}]`;
-    noteUnknown(message, MESSAGE_FIELDS[message.role], "messages[].", unread);
+    noteUnknown(message, MESSAGE_FIELDS[message.role], "messages[].", unmapped);
     switch (message.role) {
       case "system":
       case "developer": {
         const texts = instructions(
           contentOf(message.content, path),
           path,
-          unread,
+          unmapped,
         );
         if (turns.length > 0) turns.push({ role: "system", parts: texts });
         else for (const text of texts) system.push(text);
@@ -118,7 +118,7 @@ export function decodeMessages(
           message,
           contentOf(message.content, path),
           path,
-          unread,
+          unmapped,
         );
         if (message.function_call) {
           const id = `call_${index}`;
@@ -157,10 +157,10 @@ function assistantParts(
   message: AssistantMessage,
   content: readonly DecodedPart[],
   path: string,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): Part[] {
   const calls = (message.tool_calls ?? []).map((call, index) =>
-    toolCall(call, `${path}.tool_calls[${index}]`, unread)
+    toolCall(call, `${path}.tool_calls[${index}]`, unmapped)
   );
   const parts: Part[] = [];
   const refusal = textIn(message.refusal);
@@ -169,22 +169,22 @@ function assistantParts(
     parts.push(opaque("audio", `${path}.audio`, message.audio));
   }
   const arranged = withReasoning(
-    readReasoning(message, unread),
+    readReasoning(message, unmapped),
     [...content, ...parts],
     calls,
   );
   if (arranged !== undefined) return arranged;
-  unread.unmapped.add("messages[].reasoning_details");
+  unmapped.optional.add("messages[].reasoning_details");
   return [...content, ...parts, ...calls];
 }
 
 function toolCall(
   call: ChatToolCall | UnknownObject,
   path: string,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): ToolCallPart | OpaquePart {
   if (!isKnownCall(call)) return opaque(call.type, path, call);
-  if (call.type === "custom") return customCall(call, path, unread);
+  if (call.type === "custom") return customCall(call, path, unmapped);
   const signature = readCallSignature(call.extra_content);
   noteUnknown(
     call,
@@ -192,13 +192,13 @@ function toolCall(
       ? CALL_FIELDS
       : new Set([...CALL_FIELDS, "extra_content"]),
     "messages[].tool_calls[].",
-    unread,
+    unmapped,
   );
   noteUnknown(
     call.function,
     CALLED_FIELDS,
     "messages[].tool_calls[].function.",
-    unread,
+    unmapped,
   );
   return {
     type: "tool_call",
@@ -213,14 +213,14 @@ function toolCall(
 function customCall(
   call: ChatToolCall & { readonly type: "custom" },
   path: string,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): ToolCallPart {
-  noteUnknown(call, CALL_FIELDS, "messages[].tool_calls[].", unread);
+  noteUnknown(call, CALL_FIELDS, "messages[].tool_calls[].", unmapped);
   noteUnknown(
     call.custom,
     CUSTOM_FIELDS,
     "messages[].tool_calls[].custom.",
-    unread,
+    unmapped,
   );
   return {
     type: "tool_call",

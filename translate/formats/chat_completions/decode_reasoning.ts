@@ -32,14 +32,14 @@ const FIRST: Position = { content: 0, calls: 0 };
  */
 export function readReasoning(
   message: ChatMessage & { readonly role: "assistant" },
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): readonly PlacedReasoning[] {
   const details = readDetails(message.reasoning_details);
   const plain = textIn(message.reasoning_content) ?? textIn(message.reasoning);
   const signed = details.some((detail) => detail.signature !== undefined);
   if (!signed) {
     if (details.length > 0 && plain === undefined) {
-      unread.unmapped.add("messages[].reasoning_details");
+      unmapped.optional.add("messages[].reasoning_details");
     }
     return plain === undefined
       ? []

@@ -95,23 +95,23 @@ export function decodeRequest(body: unknown): GenerationRequest {
   refuseSystem(body);
   refuseMessageShapes(body);
   const request = checked(chatCompletionsRequest, body);
-  const unread = newUnmappedFields();
+  const unmapped = newUnmappedFields();
   const json = asJson(request);
   const { prompt_cache_options: options } = json;
-  const conversation = decodeMessages(request.messages, options, unread);
-  const { legacy, ...toolSet } = decodeTools(request, unread);
-  const settings = decodeSettings(SETTINGS, json, unread);
-  const format = decodeFormat(request, unread);
+  const conversation = decodeMessages(request.messages, options, unmapped);
+  const { legacy, ...toolSet } = decodeTools(request, unmapped);
+  const settings = decodeSettings(SETTINGS, json, unmapped);
+  const format = decodeFormat(request, unmapped);
   const reasoning = decodeEffort(request.reasoning_effort);
   const parallel = request.parallel_tool_calls;
   noteUnknown(
     request.stream_options,
     STREAM_OPTION_FIELDS,
     "stream_options.",
-    unread,
+    unmapped,
   );
-  noteUnknown(request, READ_FIELDS, "", unread);
-  noteDemands(request, unread);
+  noteUnknown(request, READ_FIELDS, "", unmapped);
+  noteDemands(request, unmapped);
   return {
     model: request.model,
     stream: request.stream === true,
@@ -121,7 +121,7 @@ export function decodeRequest(body: unknown): GenerationRequest {
     ...(format === undefined ? {} : { format }),
     ...(reasoning === undefined ? {} : { reasoning }),
     ...(typeof parallel === "boolean" ? { parallelTools: parallel } : {}),
-    ...markPaths(unread.unmapped, { system: MARK, turns: MARK }),
+    ...markPaths(unmapped.optional, { system: MARK, turns: MARK }),
     // The deprecated form allows one call per reply.
     ...(legacy ? { parallelTools: false, legacyFunctions: true } : {}),
     wantUsage: request.stream === true &&
@@ -131,8 +131,8 @@ export function decodeRequest(body: unknown): GenerationRequest {
       ...(legacy ? LEGACY_WORDS : {}),
       ...namesIn(SETTINGS, json),
     },
-    unmapped: [...unread.unmapped],
-    essential: [...unread.essential],
+    unmapped: [...unmapped.optional],
+    essential: [...unmapped.essential],
   };
 }
 
@@ -151,12 +151,12 @@ function decodeEffort(
 
 function decodeFormat(
   request: ChatRequest,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): OutputFormat | undefined {
   const format = request.response_format;
   if (format === null || format === undefined) return undefined;
   if (!isKnownFormat(format)) {
-    unread.essential.add("response_format");
+    unmapped.essential.add("response_format");
     return undefined;
   }
   const beside = format.type === "json_object"
@@ -168,7 +168,7 @@ function decodeFormat(
       ? FORMAT_FIELDS
       : new Set([...FORMAT_FIELDS, "schema"]),
     "response_format.",
-    unread,
+    unmapped,
   );
   switch (format.type) {
     case "text":
@@ -199,10 +199,10 @@ function schemaBeside(format: object): OutputFormat | undefined {
  * Records fields that change the content of the reply and that only an upstream of this format
  * supports.
  */
-function noteDemands(request: ChatRequest, unread: UnmappedFields): void {
+function noteDemands(request: ChatRequest, unmapped: UnmappedFields): void {
   if (request.modalities?.some((modality) => modality !== "text")) {
-    unread.essential.add("modalities");
+    unmapped.essential.add("modalities");
   }
-  if (request.audio) unread.essential.add("audio");
-  if (request.web_search_options) unread.essential.add("web_search_options");
+  if (request.audio) unmapped.essential.add("audio");
+  if (request.web_search_options) unmapped.essential.add("web_search_options");
 }

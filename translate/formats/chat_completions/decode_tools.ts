@@ -49,16 +49,16 @@ const FUNCTION_FIELDS: ReadonlySet<string> = new Set([
  */
 export function decodeTools(
   request: ChatRequest,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): ToolSet {
   const legacy = Boolean(request.functions) || Boolean(request.function_call);
   if (!legacy) {
-    const toolChoice = decodeChoice(request, unread);
+    const toolChoice = decodeChoice(request, unmapped);
     return {
       ...(request.tools
         ? {
           tools: request.tools.map((tool, index) =>
-            decodeTool(tool, `tools[${index}]`, unread)
+            decodeTool(tool, `tools[${index}]`, unmapped)
           ),
         }
         : {}),
@@ -77,7 +77,7 @@ export function decodeTools(
     ...(request.functions
       ? {
         tools: request.functions.map((defined) =>
-          decodeFunction(defined, "functions[].", unread)
+          decodeFunction(defined, "functions[].", unmapped)
         ),
       }
       : {}),
@@ -95,15 +95,15 @@ export function decodeTools(
 function decodeTool(
   tool: NonNullable<ChatRequest["tools"]>[number],
   path: string,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): Tool {
   if (isKnownTool(tool)) {
     if (tool.type === "custom") {
-      noteUnknown(tool, CUSTOM_TOOL_FIELDS, "tools[].", unread);
-      return decodeCustom(tool.custom, unread);
+      noteUnknown(tool, CUSTOM_TOOL_FIELDS, "tools[].", unmapped);
+      return decodeCustom(tool.custom, unmapped);
     }
-    noteUnknown(tool, TOOL_FIELDS, "tools[].", unread);
-    return decodeFunction(tool.function, "tools[].function.", unread);
+    noteUnknown(tool, TOOL_FIELDS, "tools[].", unmapped);
+    return decodeFunction(tool.function, "tools[].function.", unmapped);
   }
   const value = asJson(tool);
   const name = stringIn(value["name"]);
@@ -120,9 +120,9 @@ function decodeTool(
 function decodeFunction(
   defined: FunctionFields,
   prefix: string,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): FunctionTool {
-  noteUnknown(defined, FUNCTION_FIELDS, prefix, unread);
+  noteUnknown(defined, FUNCTION_FIELDS, prefix, unmapped);
   const { description, parameters, strict } = defined;
   return {
     type: "function",
@@ -135,9 +135,9 @@ function decodeFunction(
 
 function decodeCustom(
   custom: FreeTextFields,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): FunctionTool {
-  noteUnknown(custom, CUSTOM_FIELDS, "tools[].custom.", unread);
+  noteUnknown(custom, CUSTOM_FIELDS, "tools[].custom.", unmapped);
   const { definition, syntax } = objectOr(objectOr(custom.format)["grammar"]);
   const grammar = textIn(definition);
   return freeTextTool(
@@ -167,7 +167,7 @@ function namedTool(name: unknown): ToolChoice | undefined {
 
 function decodeChoice(
   request: ChatRequest,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): ToolChoice | undefined {
   const choice = request.tool_choice;
   if (choice === null || choice === undefined) return undefined;
@@ -176,7 +176,7 @@ function decodeChoice(
     const meant = choice.type === "tool"
       ? namedTool(choice["name"])
       : WORDS.get(choice.type);
-    if (meant === undefined) unread.essential.add("tool_choice");
+    if (meant === undefined) unmapped.essential.add("tool_choice");
     return meant;
   }
   switch (choice.type) {

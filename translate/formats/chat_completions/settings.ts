@@ -64,9 +64,9 @@ export const SETTINGS: SettingsTable<undefined> = settingsTable({
         "How many alternatives to return per token.",
       ),
     },
-    decode: (isAsked, { owner: { top_logprobs: count }, unread }) => {
+    decode: (isAsked, { owner: { top_logprobs: count }, unmapped }) => {
       if (isAsked === true) return typeof count === "number" ? count : 0;
-      if (count) unread.unmapped.add("top_logprobs");
+      if (count) unmapped.optional.add("top_logprobs");
       return undefined;
     },
     encodeFields: (count) => ({
@@ -87,8 +87,8 @@ export const SETTINGS: SettingsTable<undefined> = settingsTable({
     schema: z.int().min(1).max(128).nullish().describe(
       "How many replies. More than 1 only where the model's own format is this one.",
     ),
-    decode: (count, { unread }) => {
-      if ((count ?? 1) > 1) unread.essential.add("n");
+    decode: (count, { unmapped }) => {
+      if ((count ?? 1) > 1) unmapped.essential.add("n");
       return count;
     },
     isReadOnly: true,

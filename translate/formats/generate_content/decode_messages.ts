@@ -57,7 +57,7 @@ const PREFIX = "contents[].parts[].";
 
 /** What the decoders of one request share. */
 export interface Reading {
-  readonly unread: UnmappedFields;
+  readonly unmapped: UnmappedFields;
   /** A path in the client's spelling. */
   readonly written: OneSpelling["written"];
 }
@@ -119,7 +119,7 @@ function join(parts: Part[], next: Part): void {
 /** The texts of the system prompt; other parts of it are essential. */
 export function decodeSystem(
   system: string | WireTurn | null | undefined,
-  { unread, written }: Reading,
+  { unmapped, written }: Reading,
 ): readonly TextPart[] {
   if (system === null || system === undefined) return [];
   if (typeof system === "string") {
@@ -130,7 +130,7 @@ export function decodeSystem(
     const { text } = part;
     if (typeof text === "string") texts.push({ type: "text", text });
     else if (Object.keys(part).length > 0) {
-      unread.essential.add(written(`systemInstruction.parts[${at}]`));
+      unmapped.essential.add(written(`systemInstruction.parts[${at}]`));
     }
   });
   return texts;
@@ -141,13 +141,13 @@ export function note(
   object: object | null | undefined,
   known: ReadonlySet<string>,
   prefix: string,
-  { unread, written }: Reading,
+  { unmapped, written }: Reading,
 ): void {
-  if (unread.unmapped.size >= MAX_UNMAPPED) return;
+  if (unmapped.optional.size >= MAX_UNMAPPED) return;
   if (Object.keys(object ?? {}).every((key) => known.has(key))) return;
-  const found: UnmappedFields = { ...unread, unmapped: new Set() };
+  const found: UnmappedFields = { ...unmapped, optional: new Set() };
   noteUnknown(object, known, prefix, found);
-  for (const path of found.unmapped) unread.unmapped.add(written(path));
+  for (const path of found.optional) unmapped.optional.add(written(path));
 }
 
 /** In older requests, results are turns of a role of their own. */

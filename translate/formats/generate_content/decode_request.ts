@@ -134,8 +134,8 @@ function decode(
 ): GenerationRequest {
   const request = checked(generateContentRequest, body);
   const written = given?.written ?? ((path: string) => path);
-  const reading: Reading = { unread: newUnmappedFields(), written };
-  const { unread } = reading;
+  const reading: Reading = { unmapped: newUnmappedFields(), written };
+  const { unmapped } = reading;
   note(request, TOP_FIELDS, "", reading);
   const config = request.generationConfig ?? {};
   note(config, CONFIG_FIELDS, CONFIG, reading);
@@ -163,8 +163,8 @@ function decode(
     ...(reasoning === undefined ? {} : { reasoning }),
     wantUsage: false,
     fieldNames: wordsOf(config, given),
-    unmapped: [...unread.unmapped],
-    essential: [...unread.essential],
+    unmapped: [...unmapped.optional],
+    essential: [...unmapped.essential],
   };
 }
 
@@ -175,21 +175,23 @@ function decode(
 function noteDemands(
   request: GenerateContentRequest,
   config: WireConfig,
-  { unread, written }: Reading,
+  { unmapped, written }: Reading,
 ): void {
   const fields: JsonObject = { ...request };
   for (const field of ESSENTIAL_FIELDS) {
     if (textIn(fields[field]) !== undefined) {
-      unread.essential.add(written(field));
+      unmapped.essential.add(written(field));
     }
   }
   const isTextOnly = (config.responseModalities ?? []).every((modality) =>
     /^(?:text|modality_unspecified)$/i.test(modality)
   );
-  if (!isTextOnly) unread.essential.add(written(`${CONFIG}responseModalities`));
+  if (!isTextOnly) {
+    unmapped.essential.add(written(`${CONFIG}responseModalities`));
+  }
   const type = mimeTypeOf(config);
   if (type !== undefined && type !== JSON_TYPE && type !== "text/plain") {
-    unread.essential.add(written(WORDS.format));
+    unmapped.essential.add(written(WORDS.format));
   }
 }
 
@@ -202,12 +204,12 @@ function mimeTypeOf({ responseMimeType }: WireConfig): string | undefined {
 /** The settings; what they cannot hold is recorded in the client's spelling. */
 function readSettings(
   request: GenerateContentRequest,
-  { unread, written }: Reading,
+  { unmapped, written }: Reading,
 ): Partial<Settings> {
   const found = newUnmappedFields();
   const settings = decodeSettings(SETTINGS, asJson(request), found);
-  for (const path of found.unmapped) unread.unmapped.add(written(path));
-  for (const path of found.essential) unread.essential.add(written(path));
+  for (const path of found.optional) unmapped.optional.add(written(path));
+  for (const path of found.essential) unmapped.essential.add(written(path));
   return settings;
 }
 

@@ -34,9 +34,9 @@ export const SETTINGS: SettingsTable<undefined> = settingsTable({
   logprobs: at("generationConfig.responseLogprobs", {
     schema: z.boolean().nullish(),
     beside: { logprobs: z.int().min(0).nullish() },
-    decode: (isAsked, { owner: { logprobs: count }, unread }) => {
+    decode: (isAsked, { owner: { logprobs: count }, unmapped }) => {
       if (isAsked === true) return typeof count === "number" ? count : 0;
-      if (count) unread.unmapped.add("generationConfig.logprobs");
+      if (count) unmapped.optional.add("generationConfig.logprobs");
       return undefined;
     },
     encodeFields: (count, use) => {
@@ -67,11 +67,11 @@ export const SETTINGS: SettingsTable<undefined> = settingsTable({
   }),
   serviceTier: at("serviceTier", {
     schema: z.string().nullish().describe("How the request is served."),
-    decode: (wire, { unread }) => {
+    decode: (wire, { unmapped }) => {
       const tier = wire?.toLowerCase();
       if (tier === "standard") return "default";
       if (tier !== undefined && tier !== "unspecified") {
-        unread.unmapped.add("serviceTier");
+        unmapped.optional.add("serviceTier");
       }
       return undefined;
     },
@@ -79,9 +79,9 @@ export const SETTINGS: SettingsTable<undefined> = settingsTable({
   }),
   replyCount: at("generationConfig.candidateCount", {
     schema: z.int().min(1).max(8).nullish().describe("Number of replies."),
-    decode: (count, { unread }) => {
+    decode: (count, { unmapped }) => {
       if ((count ?? 1) > 1) {
-        unread.essential.add("generationConfig.candidateCount");
+        unmapped.essential.add("generationConfig.candidateCount");
       }
       return count;
     },

@@ -87,7 +87,7 @@ const ESSENTIAL_IN_ASSISTANT: ReadonlySet<string> = new Set([
 /** Decodes the turns of a request that has passed its schema. */
 export function decodeMessages(
   messages: readonly WireMessage[],
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): readonly Turn[] {
   const lastUser = messages.findLastIndex(({ role }) => role === "user");
   return messages.flatMap((message, index): readonly Turn[] => {
@@ -97,7 +97,7 @@ export function decodeMessages(
       message,
       clearsAt(message) === undefined ? MESSAGE_FIELDS : EXPIRING_FIELDS,
       "messages[].",
-      unread,
+      unmapped,
     );
     const { role, content } = message;
     if (typeof content === "string" || content === undefined) {
@@ -107,7 +107,7 @@ export function decodeMessages(
       const path = `messages[${index}].content[${at}]`;
       if (role === "system" && isToolChange(block)) {
         // Decoded in `decode_tools.ts`.
-        noteUnknown(block, CHANGE_FIELDS, BLOCK_PREFIX, unread);
+        noteUnknown(block, CHANGE_FIELDS, BLOCK_PREFIX, unmapped);
         return [];
       }
       if (isExpired && block.type === "text") return [];
@@ -118,7 +118,7 @@ export function decodeMessages(
       }
       // The schema does not validate a block's fields in a role that may not contain it.
       return BLOCKS_OF[role].has(block.type)
-        ? decodeBlock(block, path, unread)
+        ? decodeBlock(block, path, unmapped)
         : [opaque(block, path, true)];
     });
     return role === "system" && parts.length === 0 ? [] : [{ role, parts }];
@@ -161,10 +161,10 @@ function opaque(
 function decodeBlock(
   block: WireBlock,
   path: string,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): readonly Part[] {
-  noteUnknown(block, BLOCK_FIELDS[block.type], BLOCK_PREFIX, unread);
-  const parts = partsOf(block, path, unread);
+  noteUnknown(block, BLOCK_FIELDS[block.type], BLOCK_PREFIX, unmapped);
+  const parts = partsOf(block, path, unmapped);
   const last = parts.at(-1);
   return last === undefined || last.type === "opaque" ||
       last.type === "reasoning" || last.type === "refusal" ||
@@ -176,7 +176,7 @@ function decodeBlock(
 function partsOf(
   block: WireBlock,
   path: string,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): readonly Part[] {
   switch (block.type) {
     case "text":
@@ -212,7 +212,7 @@ function partsOf(
       return [{
         type: "tool_result",
         id: block.tool_use_id,
-        content: resultParts(block, path, unread),
+        content: resultParts(block, path, unmapped),
         ...(block.is_error === true ? { failed: true } : {}),
         at: `${path}.tool_use_id`,
       }];
@@ -348,7 +348,7 @@ function searchResultText(block: WireSearchResult): TextPart {
 function resultParts(
   block: WireToolResult,
   path: string,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): readonly ResultPart[] {
   const { content } = block;
   if (typeof content === "string" || content === undefined) {
@@ -357,7 +357,7 @@ function resultParts(
   return content.flatMap((inner, at) => {
     const innerPath = `${path}.content[${at}]`;
     return isKnownResultBlock(inner)
-      ? resultPart(inner, innerPath, unread)
+      ? resultPart(inner, innerPath, unmapped)
       : [opaque(inner, innerPath, true)];
   });
 }
@@ -365,12 +365,12 @@ function resultParts(
 function resultPart(
   block: WireResultBlock,
   path: string,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): readonly ResultPart[] {
   const known: ReadonlySet<string> = block.type === "tool_reference"
     ? REFERENCE_FIELDS
     : BLOCK_FIELDS[block.type];
-  noteUnknown(block, known, RESULT_PREFIX, unread);
+  noteUnknown(block, known, RESULT_PREFIX, unmapped);
   switch (block.type) {
     case "text":
       return [{ type: "text", text: block.text }];

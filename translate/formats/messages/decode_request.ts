@@ -105,8 +105,8 @@ const THINKING_FIELDS: ReadonlySet<string> = new Set([
 export function decodeRequest(body: unknown): GenerationRequest {
   refuseChatShapes(body);
   const wire = checked(messagesRequest, body);
-  const unread = newUnmappedFields();
-  const settings = decodeSettings(SETTINGS, asJson(wire), unread);
+  const unmapped = newUnmappedFields();
+  const settings = decodeSettings(SETTINGS, asJson(wire), unmapped);
   if (settings.temperature !== undefined && settings.topP !== undefined) {
     throw invalidField("top_p", "cannot be used together with temperature");
   }
@@ -119,9 +119,9 @@ export function decodeRequest(body: unknown): GenerationRequest {
       "must be less than max_tokens",
     );
   }
-  noteUnknown(wire.metadata, METADATA_FIELDS, "metadata.", unread);
+  noteUnknown(wire.metadata, METADATA_FIELDS, "metadata.", unmapped);
   return {
-    ...decodeShared(wire, unread),
+    ...decodeShared(wire, unmapped),
     ...settings,
     stream: wire.stream ?? false,
   };
@@ -141,21 +141,21 @@ export function decodeCountTokens(body: unknown): GenerationRequest {
 
 function decodeShared(
   wire: CountTokensRequest,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): GenerationRequest {
   const continued = continuesThread(wire);
   noteUnknown(
     wire,
     continued ? new Set([...KNOWN_FIELDS, "thread"]) : KNOWN_FIELDS,
     "",
-    unread,
+    unmapped,
   );
-  noteEssential(wire, unread);
-  noteUnknown(wire.output_config, OUTPUT_FIELDS, "output_config.", unread);
-  noteUnknown(wire.thinking, THINKING_FIELDS, "thinking.", unread);
+  noteEssential(wire, unmapped);
+  noteUnknown(wire.output_config, OUTPUT_FIELDS, "output_config.", unmapped);
+  noteUnknown(wire.thinking, THINKING_FIELDS, "thinking.", unmapped);
   const older = wire.output_config?.format === undefined ||
     wire.output_config.format === null;
-  const format = decodeFormat(wire, older, unread);
+  const format = decodeFormat(wire, older, unmapped);
   const effort = wire.output_config?.effort ?? undefined;
   const reasoning = decodeReasoning(wire.thinking, effort);
   const words: FieldNames = {
@@ -165,9 +165,9 @@ function decodeShared(
       ? { reasoning: "output_config.effort" }
       : {}),
   };
-  const toolSet = decodeTools(wire, unread);
-  const system = decodeSystem(wire.system, unread);
-  const turns = decodeMessages(wire.messages, unread);
+  const toolSet = decodeTools(wire, unmapped);
+  const system = decodeSystem(wire.system, unmapped);
+  const turns = decodeMessages(wire.messages, unmapped);
   const { cacheMark: promptCache } = markOf(wire);
   return {
     model: wire.model,
@@ -178,11 +178,11 @@ function decodeShared(
     ...(format === undefined ? {} : { format }),
     ...(reasoning === undefined ? {} : { reasoning }),
     ...(promptCache === undefined ? {} : { promptCache }),
-    ...markPaths(unread.unmapped, MARK_PATHS),
+    ...markPaths(unmapped.optional, MARK_PATHS),
     wantUsage: false,
     fieldNames: words,
-    unmapped: [...unread.unmapped],
-    essential: [...unread.essential],
+    unmapped: [...unmapped.optional],
+    essential: [...unmapped.essential],
     ...(continued ? { refusal: lostThread() } : {}),
   };
 }
@@ -215,7 +215,7 @@ function lostThread(): ApiError {
 
 function decodeSystem(
   system: CountTokensRequest["system"],
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): readonly TextPart[] {
   if (system === undefined) return [];
   if (typeof system === "string") {
@@ -226,7 +226,7 @@ function decodeSystem(
   for (const block of system) {
     const text = withoutBillingLine(block.text);
     if (text === "" && block.text !== "") continue;
-    noteUnknown(block, SYSTEM_FIELDS, "system[].", unread);
+    noteUnknown(block, SYSTEM_FIELDS, "system[].", unmapped);
     parts.push({ type: "text", text, ...markOf(block) });
   }
   return parts;
@@ -235,7 +235,7 @@ function decodeSystem(
 function decodeFormat(
   wire: CountTokensRequest,
   older: boolean,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): OutputFormat | undefined {
   const format = older ? wire.output_format : wire.output_config?.format;
   if (format === undefined || format === null) return undefined;
@@ -243,7 +243,7 @@ function decodeFormat(
     format,
     FORMAT_FIELDS,
     older ? "output_format." : "output_config.format.",
-    unread,
+    unmapped,
   );
   return { type: "schema", schema: format.schema };
 }

@@ -48,15 +48,15 @@ interface Offer {
  */
 export function decodeTools(
   wire: CountTokensRequest,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): Pick<RequestSettings, "tools" | "toolChoice" | "parallelTools"> {
   const { tool_choice: choice } = wire;
-  noteUnknown(choice, CHOICE_FIELDS, "tool_choice.", unread);
+  noteUnknown(choice, CHOICE_FIELDS, "tool_choice.", unmapped);
   const declared = wire.tools?.map((tool, at): Offer => ({
-    tool: decodeTool(tool, `tools[${at}]`, "tools[].", unread),
+    tool: decodeTool(tool, `tools[${at}]`, "tools[].", unmapped),
     isOffered: true,
   }));
-  const offers = withChanges(wire, declared, unread);
+  const offers = withChanges(wire, declared, unmapped);
   const isSingle = choice !== undefined && choice.type !== "none" &&
     choice.disable_parallel_tool_use === true;
   return {
@@ -77,7 +77,7 @@ export function decodeTools(
 function withChanges(
   { messages }: CountTokensRequest,
   declared: readonly Offer[] | undefined,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): readonly Offer[] | undefined {
   let offers: Offer[] | undefined;
   const set = (at: number, offer: Offer): void => {
@@ -101,7 +101,7 @@ function withChanges(
           block.tool.definition,
           `${path}.definition`,
           "messages[].content[].tool.definition.",
-          unread,
+          unmapped,
         );
         set(at, { tool, isOffered: true });
       } else if (known === undefined) {
@@ -124,7 +124,7 @@ function decodeTool(
   tool: WireFunctionTool | WireVendorTool,
   path: string,
   prefix: string,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): Tool {
   if (!isFunctionTool(tool)) {
     return {
@@ -136,7 +136,7 @@ function decodeTool(
       value: objectOr(tool),
     };
   }
-  noteUnknown(tool, TOOL_FIELDS, prefix, unread);
+  noteUnknown(tool, TOOL_FIELDS, prefix, unmapped);
   return {
     type: "function",
     name: tool.name,

@@ -72,7 +72,7 @@ export function decodeContent(
   content: ItemContent,
   path: string,
   cacheOptions: unknown,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): readonly DecodedPart[] {
   if (typeof content === "string") {
     return content === "" ? [] : [{ type: "text", text: content }];
@@ -83,7 +83,7 @@ export function decodeContent(
     const known = part.type === "input_image" && part.detail === "auto"
       ? AUTO_IMAGE_FIELDS
       : PART_FIELDS[part.type];
-    noteUnknown(part, known, PREFIX, unread);
+    noteUnknown(part, known, PREFIX, unmapped);
     return withBreakpoint(decodePart(part, at), part, cacheOptions);
   });
 }

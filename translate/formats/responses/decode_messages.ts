@@ -127,7 +127,7 @@ export function decodeMessages(
   items: readonly Item[],
   names: ToolNames,
   cacheOptions: unknown,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): Conversation {
   const system: TextPart[] = [];
   const turns: (Turn | AssistantTurn)[] = [];
@@ -150,12 +150,12 @@ export function decodeMessages(
     turns.push(turn);
   };
   const message = (item: MessageItem, path: string): void => {
-    noteUnknown(item, MESSAGE_FIELDS, "input[].", unread);
+    noteUnknown(item, MESSAGE_FIELDS, "input[].", unmapped);
     const parts = decodeContent(
       item.content,
       `${path}.content`,
       cacheOptions,
-      unread,
+      unmapped,
     );
     const phase = textIn(item.phase);
     switch (item.role) {
@@ -172,7 +172,7 @@ export function decodeMessages(
         return other({ role: "user", parts });
       case "system":
       case "developer": {
-        const texts = instructions(parts, path, unread);
+        const texts = instructions(parts, path, unmapped);
         if (turns.length > 0) return other({ role: "system", parts: texts });
         for (const text of texts) system.push(text);
       }
@@ -237,7 +237,7 @@ export function decodeMessages(
     assistant().parts.push(reasoningPart(text, signature));
   };
   const known = (item: KnownItem, path: string): void => {
-    noteUnknown(item, ITEM_FIELDS[item.type], "input[].", unread);
+    noteUnknown(item, ITEM_FIELDS[item.type], "input[].", unmapped);
     switch (item.type) {
       case "reasoning":
         return reasoning(item);
@@ -248,7 +248,7 @@ export function decodeMessages(
       case "custom_tool_call_output":
         return output(
           item.call_id,
-          decodeContent(item.output, `${path}.output`, cacheOptions, unread),
+          decodeContent(item.output, `${path}.output`, cacheOptions, unmapped),
           path,
         );
       case "additional_tools":

@@ -122,8 +122,8 @@ export function decodeRequest(body: unknown): GenerationRequest {
   refuseOther(body);
   const given = checked(responsesRequest, body);
   refuseState(body);
-  const unread = newUnmappedFields();
-  const { request, words } = updated(given, unread);
+  const unmapped = newUnmappedFields();
+  const { request, words } = updated(given, unmapped);
   const names = toolNames(objectOr(body));
   const { prompt_cache_options: options } = objectOr(body);
   const { system, turns } = decodeMessages(
@@ -132,15 +132,15 @@ export function decodeRequest(body: unknown): GenerationRequest {
       : request.input,
     names,
     options,
-    unread,
+    unmapped,
   );
   const instructions = textIn(request.instructions);
-  const toolSet = decodeTools(request, names, unread);
-  const format = decodeFormat(request, words.format, unread);
+  const toolSet = decodeTools(request, names, unmapped);
+  const format = decodeFormat(request, words.format, unmapped);
   const reasoning = decodeReasoning(request);
   const parallel = request.parallel_tool_calls;
-  noteUnknown(request, READ_FIELDS, "", unread);
-  noteUnmapped(request, unread);
+  noteUnknown(request, READ_FIELDS, "", unmapped);
+  noteUnmapped(request, unmapped);
   return {
     model: request.model,
     stream: request.stream === true,
@@ -152,15 +152,15 @@ export function decodeRequest(body: unknown): GenerationRequest {
     ],
     turns,
     ...toolSet,
-    ...decodeSettings(SETTINGS, asJson(request), unread),
+    ...decodeSettings(SETTINGS, asJson(request), unmapped),
     ...(format === undefined ? {} : { format }),
     ...(reasoning === undefined ? {} : { reasoning }),
     ...(typeof parallel === "boolean" ? { parallelTools: parallel } : {}),
-    ...markPaths(unread.unmapped, { system: MARK, turns: MARK }),
+    ...markPaths(unmapped.optional, { system: MARK, turns: MARK }),
     wantUsage: true,
     fieldNames: words,
-    unmapped: [...unread.unmapped],
-    essential: [...unread.essential],
+    unmapped: [...unmapped.optional],
+    essential: [...unmapped.essential],
   };
 }
 
@@ -170,7 +170,7 @@ export function decodeRequest(body: unknown): GenerationRequest {
  */
 function updated(
   given: ResponsesRequest,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): { readonly request: ResponsesRequest; readonly words: FieldNames } {
   let request = given;
   let words: FieldNames = {
@@ -181,8 +181,8 @@ function updated(
   given.input.forEach((item, index) => {
     if (isMessage(item) || !isKnownItem(item)) return;
     if (item.type !== "configuration_update") return;
-    noteUnknown(item.reasoning, EFFORT_FIELDS, "input[].reasoning.", unread);
-    noteUnknown(item.text, TEXT_UPDATE_FIELDS, "input[].text.", unread);
+    noteUnknown(item.reasoning, EFFORT_FIELDS, "input[].reasoning.", unmapped);
+    noteUnknown(item.text, TEXT_UPDATE_FIELDS, "input[].text.", unmapped);
     const effort = item.reasoning?.effort;
     const format = item.text?.format;
     if (effort) {
@@ -212,15 +212,15 @@ function decodeReasoning(request: ResponsesRequest): Reasoning | undefined {
 function decodeFormat(
   request: ResponsesRequest,
   path: string,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): OutputFormat | undefined {
   const format = request.text?.format;
   if (format === null || format === undefined) return undefined;
   if (!isKnownFormat(format)) {
-    unread.essential.add(path);
+    unmapped.essential.add(path);
     return undefined;
   }
-  noteUnknown(format, FORMAT_FIELDS, `${path}.`, unread);
+  noteUnknown(format, FORMAT_FIELDS, `${path}.`, unmapped);
   switch (format.type) {
     case "text":
       return { type: "text" };
@@ -232,25 +232,28 @@ function decodeFormat(
 }
 
 /** Records optional fields that no other format can express, unless they repeat a default. */
-function noteUnmapped(request: ResponsesRequest, unread: UnmappedFields): void {
-  const { unmapped } = unread;
+function noteUnmapped(
+  request: ResponsesRequest,
+  unmapped: UnmappedFields,
+): void {
+  const { optional } = unmapped;
   const { text, reasoning, truncation } = request;
-  if (truncation && truncation !== "disabled") unmapped.add("truncation");
+  if (truncation && truncation !== "disabled") optional.add("truncation");
   if (text) {
-    noteUnknown(text, TEXT_FIELDS, "text.", unread);
+    noteUnknown(text, TEXT_FIELDS, "text.", unmapped);
   }
   if (reasoning) {
-    noteUnknown(reasoning, REASONING_FIELDS, "reasoning.", unread);
+    noteUnknown(reasoning, REASONING_FIELDS, "reasoning.", unmapped);
     const { mode, context } = reasoning;
-    if (mode && mode !== "standard") unmapped.add("reasoning.mode");
+    if (mode && mode !== "standard") optional.add("reasoning.mode");
     if (context && !DEFAULT_CONTEXTS.has(context)) {
-      unmapped.add("reasoning.context");
+      optional.add("reasoning.context");
     }
   }
   if (request.include?.some((wish) => !ALWAYS_INCLUDED.has(wish)) === true) {
-    unmapped.add("include");
+    optional.add("include");
   }
-  if (request.top_logprobs) unmapped.add("top_logprobs");
+  if (request.top_logprobs) optional.add("top_logprobs");
   const hosted = request.tools?.some((tool) => !isKnownTool(tool)) === true;
-  if (request.max_tool_calls && hosted) unmapped.add("max_tool_calls");
+  if (request.max_tool_calls && hosted) optional.add("max_tool_calls");
 }

@@ -72,12 +72,12 @@ const CUSTOM_FIELDS: ReadonlySet<string> = new Set([
 export function decodeTools(
   request: ResponsesRequest,
   names: ToolNames,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): ToolSet {
   const tools: Tool[] = [];
   const add = (list: readonly (WireTool | UnknownObject)[], path: string) => {
     list.forEach((tool, index) =>
-      tools.push(...decodeTool(tool, `${path}[${index}]`, names, unread))
+      tools.push(...decodeTool(tool, `${path}[${index}]`, names, unmapped))
     );
   };
   add(request.tools ?? [], "tools");
@@ -93,9 +93,9 @@ export function decodeTools(
     });
   }
   const toolChoice = limitedChoice(
-    decodeChoice(request, declared, names, unread),
+    decodeChoice(request, declared, names, unmapped),
     tools,
-    unread,
+    unmapped,
   );
   return {
     ...(request.tools || brought ? { tools: lastOfEach(tools) } : {}),
@@ -119,14 +119,14 @@ function lastOfEach(tools: readonly Tool[]): readonly Tool[] {
 function limitedChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): ToolChoice | undefined {
   if (choice?.type !== "allowed") return choice;
   const isOffered = tools.some((tool) =>
     tool.type === "function" && choice.names.includes(tool.name)
   );
   if (isOffered || tools.length === 0) return choice;
-  if (choice.required) unread.essential.add("tool_choice");
+  if (choice.required) unmapped.essential.add("tool_choice");
   return { type: "none" };
 }
 
@@ -134,18 +134,18 @@ function decodeTool(
   tool: WireTool | UnknownObject,
   path: string,
   names: ToolNames,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): readonly Tool[] {
   if (!isKnownTool(tool)) return [opaque(tool, path)];
   if (tool.type !== "namespace") {
-    return [decodeFunction(tool, undefined, names, unread)];
+    return [decodeFunction(tool, undefined, names, unmapped)];
   }
-  noteUnknown(tool, GROUP_FIELDS, "tools[].", unread);
+  noteUnknown(tool, GROUP_FIELDS, "tools[].", unmapped);
   const first = tool.tools.findIndex(isNamed);
   return tool.tools.map((inner, index) => {
     if (!isNamed(inner)) return opaque(inner, `${path}.tools[${index}]`);
     const described = index === first ? withGroup(inner, tool) : inner;
-    return decodeFunction(described, tool.name, names, unread);
+    return decodeFunction(described, tool.name, names, unmapped);
   });
 }
 
@@ -185,20 +185,20 @@ function decodeFunction(
   tool: WireFunction | CustomTool,
   namespace: string | undefined,
   names: ToolNames,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): FunctionTool {
   const name = names.nameOf(calledTool(tool.name, namespace, tool.type));
   const description = textIn(tool.description);
   if (tool.type === "custom") {
-    noteUnknown(tool, CUSTOM_FIELDS, "tools[].", unread);
+    noteUnknown(tool, CUSTOM_FIELDS, "tools[].", unmapped);
     const format = objectOr(tool.format);
     const grammar = grammarOf(format);
     const isLost = grammar === undefined && tool.format &&
       format["type"] !== "text";
-    if (isLost) unread.unmapped.add("tools[].format");
+    if (isLost) unmapped.optional.add("tools[].format");
     return freeTextTool(name, description, grammar);
   }
-  noteUnknown(tool, FUNCTION_FIELDS, "tools[].", unread);
+  noteUnknown(tool, FUNCTION_FIELDS, "tools[].", unmapped);
   return {
     type: "function",
     name,
@@ -220,14 +220,14 @@ function decodeChoice(
   request: ResponsesRequest,
   declared: readonly (WireTool | UnknownObject)[],
   names: ToolNames,
-  unread: UnmappedFields,
+  unmapped: UnmappedFields,
 ): ToolChoice | undefined {
   const choice = request.tool_choice;
   if (choice === null || choice === undefined) return undefined;
   if (typeof choice === "string") return { type: choice };
   if (!isKnownChoice(choice)) {
     // A tool that only vendors of this format run.
-    unread.essential.add("tool_choice");
+    unmapped.essential.add("tool_choice");
     return undefined;
   }
   if (choice.type !== "allowed_tools") {

@@ -32,7 +32,7 @@ export const ANTHROPIC: readonly Accepted[] = [
   {
     reason: OTHER_ENDPOINTS,
     files:
-      /resources\/(?:beta\/)?(?:organization|sessions|agents|environments|memory-stores|vaults|tunnels|skills|files|user-profiles|webhooks|deployments|deployment-runs|dreams)(?:\/.*|\.d\.ts)|resources\/(?:beta\/)?messages\/batches\.d\.ts/,
+      /resources\/(?:beta\/)?(?:organization|sessions|agents|environments|memory-stores|vaults|tunnels|skills|files|user-profiles|webhooks|deployments|deployment-runs|dreams|compliance)(?:\/.*|\.d\.ts)|resources\/(?:beta\/)?messages\/batches\.d\.ts/,
   },
   { reason: MODEL_IDS, declarations: /Model|ModelLine/ },
   {

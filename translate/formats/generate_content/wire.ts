@@ -45,6 +45,7 @@ export const FINISH_REASONS: ReadonlyMap<
   ["IMAGE_SAFETY", "refusal"],
   ["IMAGE_PROHIBITED_CONTENT", "refusal"],
   ["IMAGE_RECITATION", "refusal"],
+  ["ESCALATION", "refusal"],
   ["LANGUAGE", "other"],
   ["OTHER", "other"],
   ["MALFORMED_FUNCTION_CALL", "lost"],
@@ -52,6 +53,8 @@ export const FINISH_REASONS: ReadonlyMap<
   // Neither means that the vendor refuses the content: the same request may succeed.
   ["NO_IMAGE", "lost"],
   ["IMAGE_OTHER", "lost"],
+  // The vendor limits the operator's account.
+  ["PUP_LIMITED_DISABLED", "lost"],
   ["UNEXPECTED_TOOL_CALL", "lost_call"],
   ["TOO_MANY_TOOL_CALLS", "lost_call"],
   ["MISSING_THOUGHT_SIGNATURE", "lost_call"],

@@ -135,14 +135,88 @@ Deno.test("lists are sorted by a column over all pages, and keep their filters",
     await t.step("usage by every column", async () => {
       const html = await textOf(operator, `${OPERATOR}/usage?by=model`);
       for (
-        const column of ["Charges", "Input", "Cache read", "Output", "Cost"]
+        const column of [
+          ...["Charges", "Input", "Cache read", "Output", "Cost"],
+          ...["Calls", "Refused", "Errors"],
+        ]
       ) {
         const path = headLink(html, column);
         assert.match(path, /by=model&sort=/, column);
         const found = amounts(await textOf(operator, path), column);
         assert.deepEqual(found, found.toSorted((a, b) => b - a), column);
       }
+      for (
+        const column of ["First token p50, p95", "From cache", "Saved by it"]
+      ) {
+        const sorted = await textOf(operator, headLink(html, column));
+        assert.match(
+          sorted,
+          new RegExp(`aria-sort="descending"[^>]*><a[^>]*>${column}<`),
+        );
+      }
     });
+
+    await t.step(
+      "the dearest of very many end users, whose name is last",
+      async () => {
+        const store = await openStore(url);
+        await storeCharges(
+          store,
+          Array.from({ length: 1200 }, (_, at) => ({
+            requestId: `req_of_user_${at}`,
+            accountId: "of_users",
+            model: "model_1",
+            user: `user_${at === 0 ? "z" : String(at).padStart(4, "0")}`,
+            tokens: { input: 1, cacheRead: 0, cacheWrite: 0, output: 0 },
+            price: {
+              input: at === 0 ? 5e12 : 1_000_000,
+              cacheRead: 0,
+              cacheWrite: 0,
+              output: 0,
+            },
+            atMs: Date.now(),
+          })),
+        );
+        await store.close();
+        const path = `${OPERATOR}/usage?by=user&account=of_users`;
+        const html = await textOf(operator, path);
+        assert.equal(amounts(html, "Cost")[0], 5_000_000);
+        assert.equal(amounts(html, "Cost").length, 100);
+        assert.match(html, /The first 100\s+lines in this order/);
+        assert.match(html, /Sum<\/td>[^]*1,200/);
+      },
+    );
+
+    await t.step(
+      "a figure of another table orders only lines that are all shown",
+      async () => {
+        const store = await openStore(url);
+        await storeCharges(
+          store,
+          Array.from({ length: 101 }, (_, at) => ({
+            requestId: `req_of_key_${at}`,
+            accountId: "of_keys",
+            keyId: `key_of_${at}`,
+            model: "model_1",
+            tokens: { input: 1, cacheRead: 1, cacheWrite: 0, output: 0 },
+            price: { input: 1, cacheRead: 0, cacheWrite: 0, output: 0 },
+            atMs: Date.now(),
+          })),
+        );
+        await store.close();
+        const path = `${OPERATOR}/usage?by=key&account=of_keys`;
+        const html = await textOf(operator, path);
+        assert.match(html, /The first 100 of 101\s+lines in this order/);
+        assert.equal(headLink(html, "Errors"), "");
+        assert.notEqual(headLink(html, "Cost"), "");
+        const reply = await operator.get(`${path}&sort=-errors`);
+        assert.equal(reply.status, 400);
+        assert.match(
+          await reply.text(),
+          /role="alert">Sort: orders at most 100 lines/,
+        );
+      },
+    );
 
     await t.step("an order that a list does not have", async () => {
       for (

@@ -63,9 +63,9 @@ import { type TokenRepository, tokenRepository } from "./token_repository.ts";
 import type { KeyRecord, LedgerEntry } from "../records.ts";
 import { type ListPage, newId, type RepositoryContext } from "./repository.ts";
 import { intOf, type Store } from "../store/store.ts";
+import { type CachedTokens, cachedTokens } from "./cached_tokens.ts";
 import type { UsageQuery } from "./usage_query.ts";
-import { reportUsage, type UsageReport } from "./usage_report.ts";
-
+import { hasUsage, reportUsage, type UsageReport } from "./usage_report.ts";
 import {
   type WebhookRepository,
   webhookRepository,
@@ -103,6 +103,13 @@ export interface Admin {
   usage(query: UsageQuery): Promise<UsageReport>;
   /** Sums up the cost of each day for a plot. */
   usageSeries(query: UsageSeriesQuery): Promise<UsageSeries>;
+  /** Whether a query without end users has any usage. */
+  hasUsage(query: UsageQuery): Promise<boolean>;
+  /** Sums up the tokens of caches by key and model. */
+  cachedTokens(
+    query: UsageQuery,
+    keyIds: readonly string[],
+  ): Promise<readonly CachedTokens[]>;
   /** Sums up the cost of some keys. */
   costOfKeys(query: KeyCostQuery): Promise<ReadonlyMap<string, number>>;
   /** Reads one page of the ledger. */
@@ -185,6 +192,8 @@ export function createAdmin(
     fullestLimits: (count) => fullestLimits(context, count),
     usage: (query) => reportUsage(context, query),
     usageSeries: (query) => usageSeries(context, query),
+    hasUsage: (query) => hasUsage(context, query),
+    cachedTokens: (query, keyIds) => cachedTokens(context, query, keyIds),
     costOfKeys: (query) => costOfKeys(context, query),
     ledger: (query) => listLedger(context, query),
     rankedLedger: (query, range) => rankedLedger(context, query, range),

@@ -59,7 +59,14 @@ async function collect(store: Store): Promise<Map<string, SqlValue[]>> {
                 ...days,
                 ...model,
                 ...user,
+                order: { by: "microUsd", isDescending: true },
               });
+              await admin.cachedTokens({
+                ...compact({ accountId, keyId }),
+                ...days,
+                ...model,
+                ...user,
+              }, ["k"]);
               await admin.usageSeries({
                 group: by.includes("key") ? "key" : "model",
                 measure: "tokens",

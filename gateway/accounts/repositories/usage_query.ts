@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { USAGE_SUMS } from "../records.ts";
 import type { PageRequest } from "./repository.ts";
 
 /** A field to group usage by. */
@@ -24,4 +25,13 @@ export interface UsageQuery extends PageRequest {
   readonly toDay?: string;
   /** Fields to group by; absent: by day. */
   readonly by?: readonly UsageGroup[];
+  /** Order of the groups; absent: by their names. A report in another order has one page. */
+  readonly order?: UsageOrder;
+}
+
+/** An order of groups; those that are equal in it are by name. */
+export interface UsageOrder {
+  /** A sum; absent: the names. */
+  readonly by?: keyof typeof USAGE_SUMS;
+  readonly isDescending: boolean;
 }

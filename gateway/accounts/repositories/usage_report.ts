@@ -11,6 +11,7 @@ import { DAY_MS } from "../ledger/calendar_window.ts";
 import {
   type ListPage,
   listPage,
+  orUnavailable,
   type RepositoryContext,
 } from "./repository.ts";
 import type { RecordOf } from "../field.ts";
@@ -21,9 +22,11 @@ import type { UsageGroup, UsageQuery } from "./usage_query.ts";
 import {
   isByUser,
   readUsage,
+  rowsOf,
   selectUsage,
   sumOf,
   USAGE_COLUMNS,
+  type UsageSelection,
 } from "./usage_selection.ts";
 
 /** Sums of usage. */
@@ -84,16 +87,20 @@ export async function reportUsage(
   const by = [...new Set(query.by ?? ["day" as const])];
   const sums = sumsOf(query, by);
   const limit = Math.min(Math.max(1, query.limit ?? PAGE_GROUPS), MAX_GROUPS);
-  const columns = Object.values(sums).map(({ column }) => sumOf(column));
   const rows = by.length === 0
     ? []
-    : await readGroups(context, query, by, columns, limit + 1);
+    : await readGroups(context, query, by, sums, limit + 1);
+  const figuresFrom = await firstCompleteDay(context, by, query);
   // The page has every group, so its sums are the totals: no second walk over the rows.
   const isWhole = by.length > 0 && query.after === undefined &&
     rows.length <= limit;
   const [total = {}] = isWhole
     ? [summed(rows, Object.values(sums).map(({ column }) => column))]
-    : await readUsage(context, selectUsage(query, by), columns);
+    : await readUsage(
+      context,
+      await selectTotals(context, query, by),
+      sumsFrom(sums),
+    );
   const totals: UsageTotals = recordFrom(sums, total);
   const lines: readonly UsageLine[] = by.length === 0
     ? [totals]
@@ -103,10 +110,7 @@ export async function reportUsage(
       ),
       ...recordFrom(sums, row),
     }));
-  const firstDay = query.fromDay === undefined
-    ? 0
-    : dayNumber("from", query.fromDay.slice(0, "2026-11-21".length));
-  const figuresFrom = await firstCompleteDay(context, by, query);
+  const firstDay = firstDayOf(query);
   return {
     ...listPage(
       lines,
@@ -118,6 +122,24 @@ export async function reportUsage(
       ? {}
       : { figuresFromDay: dayText(figuresFrom) }),
   };
+}
+
+/**
+ * Whether a query has any usage.
+ *
+ * @throws {ApiError} `invalid_request` for an invalid day; `unavailable`
+ */
+export async function hasUsage(
+  context: RepositoryContext,
+  query: UsageQuery,
+): Promise<boolean> {
+  const rows = await readUsage(
+    context,
+    selectUsage(query, []),
+    ["1"],
+    "LIMIT 1",
+  );
+  return rows.length > 0;
 }
 
 function summed(
@@ -132,15 +154,80 @@ function summed(
   );
 }
 
-/** Reads the first groups after the query's cursor, in ascending order. */
-function readGroups(
+/**
+ * The rows that the sums of a whole report are read from. Without a filter on end users the table of days
+ * has the same sums in far fewer rows than the one of end users, once it is filled.
+ */
+async function selectTotals(
   context: RepositoryContext,
   query: UsageQuery,
   by: readonly UsageGroup[],
-  columns: readonly string[],
+): Promise<UsageSelection> {
+  const isOfDays = by.includes("user") && query.user === undefined &&
+    (await coverage(context)).fromDay <= firstDayOf(query);
+  return selectUsage(query, isOfDays ? [] : by);
+}
+
+function firstDayOf({ fromDay }: UsageQuery): number {
+  return fromDay === undefined
+    ? 0
+    : dayNumber("from", fromDay.slice(0, "2026-11-21".length));
+}
+
+type Sums = typeof USAGE_SUMS | typeof ROLL_UP_SUMS;
+
+function sumsFrom(sums: Sums): readonly string[] {
+  return Object.values(sums).map(({ column }) => sumOf(column));
+}
+
+/** Reads the first groups after the query's cursor, in its order. */
+async function readGroups(
+  context: RepositoryContext,
+  query: UsageQuery,
+  by: readonly UsageGroup[],
+  sums: Sums,
   limit: number,
 ): Promise<readonly SqlRow[]> {
+  const { order } = query;
+  if (by.length !== 1 || by[0] !== "user" || order?.by === undefined) {
+    const selection = selectUsage(query, by);
+    return await readOrdered(context, selection, query, by, sums, limit);
+  }
+  // Sorting the rows of all end users takes the longest: first by one figure, then the others of those shown.
+  const ranked = await readOrdered(
+    context,
+    selectUsage(query, by),
+    query,
+    by,
+    { [order.by]: sums[order.by] },
+    limit,
+  );
+  const users = ranked.map((row) => textOf(row, USAGE_COLUMNS.user));
   const selection = selectUsage(query, by);
+  const place = Number(selection.put(JSON.stringify(users)).slice(1));
+  selection.conditions.push(
+    `${USAGE_COLUMNS.user} IN ${context.store.dialect.texts(place)}`,
+  );
+  const rows = await readUsage(
+    context,
+    selection,
+    [USAGE_COLUMNS.user, ...sumsFrom(sums)],
+    "GROUP BY 1",
+  );
+  const places = new Map(users.map((user, at) => [user, at]));
+  const placeOf = (row: SqlRow): number =>
+    places.get(textOf(row, USAGE_COLUMNS.user)) ?? 0;
+  return rows.toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
+function readOrdered(
+  context: RepositoryContext,
+  selection: UsageSelection,
+  query: UsageQuery,
+  by: readonly UsageGroup[],
+  sums: Partial<Sums>,
+  limit: number,
+): Promise<readonly SqlRow[]> {
   const { dialect } = context.store;
   const groups = by.map((group) => ({
     name: USAGE_COLUMNS[group],
@@ -151,25 +238,62 @@ function readGroups(
   }));
   const ordered = groups.map(({ value, isText }) =>
     isText ? dialect.byCodePoint(value) : value
-  ).join(", ");
-  if (query.after !== undefined) {
-    const after = cursorValues(query.after, by).map(selection.put);
-    selection.conditions.push(`(${ordered}) > (${after.join(", ")})`);
-  }
-  return readUsage(
-    context,
-    selection,
-    [...groups.map(({ name, value }) => `${value} AS ${name}`), ...columns],
-    `GROUP BY ${groups.map((_, at) => at + 1).join(", ")} ORDER BY ${ordered}` +
-      ` LIMIT ${selection.put(limit)}`,
   );
+  const { after, order } = query;
+  if (after !== undefined) {
+    const values = cursorValues(after, by).map(selection.put);
+    selection.conditions.push(
+      `(${ordered.join(", ")}) > (${values.join(", ")})`,
+    );
+  }
+  const direction = order?.isDescending === true ? " DESC" : "";
+  const first = order?.by === undefined
+    ? ordered.map((one) => `${one}${direction}`)
+    : [`${ROLL_UP_SUMS[order.by].column}${direction}`, ...ordered];
+  const picks = [
+    ...groups.map(({ name, value }) => `${value} AS ${name}`),
+    ...Object.values(sums).map(({ column }) => sumOf(column)),
+  ];
+  const tail = `GROUP BY ${groups.map((_, at) => at + 1).join(", ")} ` +
+    `ORDER BY ${first.join(", ")} LIMIT ${selection.put(limit)}`;
+  return orUnavailable(() =>
+    context.store.report(
+      `SELECT ${picks.join(", ")} FROM ${
+        partsOf(selection, query, by, sums)
+      } ${tail}`,
+      selection.values,
+    )
+  );
+}
+
+/**
+ * What a report sums up. Rows of `usage_days` are in the order of day, account and key: the sums of those,
+ * which need no sorting, are far fewer rows to sort by account or key.
+ */
+function partsOf(
+  selection: UsageSelection,
+  { accountId, keyId, model }: UsageQuery,
+  [by, ...others]: readonly UsageGroup[],
+  sums: Partial<Sums>,
+): string {
+  const isSorted = others.length === 0 && (by === "account" || by === "key") &&
+    selection.table === "usage_days" &&
+    accountId === undefined && keyId === undefined && model === undefined;
+  if (!isSorted) return rowsOf(selection);
+  const parts = by === "account" ? "account_id" : "account_id, key_id";
+  const columns = Object.values(sums).map(({ column }) =>
+    `SUM(${column}) AS ${column}`
+  );
+  return `(SELECT ${parts}, ${columns.join(", ")} FROM ${
+    rowsOf(selection)
+  } GROUP BY day, ${parts}) AS parts`;
 }
 
 /** End users are only in `usage_daily`, which has fewer sums. */
 function sumsOf(
   query: UsageQuery,
   by: readonly UsageGroup[],
-): typeof USAGE_SUMS | typeof ROLL_UP_SUMS {
+): Sums {
   if (isByUser(query, by) && by.includes("hour")) {
     throw invalidField(
       "by",

@@ -23,7 +23,7 @@ function chargeAt(at: number): PastCharge {
     keyId: `key_${at % 3}`,
     model: `model_${at % 2}`,
     ...(user === "" ? {} : { user }),
-    tokens: { input: at, cacheRead: 0, cacheWrite: 0, output: 0 },
+    tokens: { input: at, cacheRead: at % 5, cacheWrite: 0, output: 0 },
     price: PRICE,
     atMs: DAY_MS * 20_000 + Math.floor(at / 150) * DAY_MS,
   };
@@ -32,7 +32,7 @@ function chargeAt(at: number): PastCharge {
 for (
   const store of [SQLITE, ...(SERVER === undefined ? [] : [postgresAt(SERVER)])]
 ) {
-  Deno.test(`${store.name}: a report by end user has every group once, in order, with the totals of all; a plot and a search have all lines too`, async () => {
+  Deno.test(`${store.name}: a report by end user has every group once, in order, with the totals of all; a plot, a search and an order by a sum have all lines too`, async () => {
     await using database = await store.createDatabase();
     const opened = await database.open();
     try {
@@ -41,6 +41,8 @@ for (
       const admin = readingAdmin(opened, () => DAY_MS * 20_020);
       await checkDailyCost(admin);
       await checkSearch(admin);
+      await checkOrders(admin);
+      await checkCachedTokens(admin);
       for (
         const by of [["user"], ["user", "model"], ["day", "user"]] as const
       ) {
@@ -131,6 +133,59 @@ async function checkDailyCost(admin: Admin): Promise<void> {
       }
     }
   }
+}
+
+/** The first lines by a sum are those of all, and the totals are those of all. */
+async function checkOrders(admin: Admin): Promise<void> {
+  const ids = { user: "user", key: "keyId", account: "accountId" } as const;
+  for (const by of ["user", "key", "account"] as const) {
+    const query = {
+      ...by === "user" ? { accountId: "default" } : {},
+      by: [by],
+    };
+    const { data, totals } = await admin.usage({ ...query, limit: 1000 });
+    const nameOf = (line: UsageLine): string => line[ids[by]] ?? "";
+    for (const isDescending of [true, false]) {
+      const sign = isDescending ? -1 : 1;
+      const found = await admin.usage({
+        ...query,
+        order: { by: "inputTokens", isDescending },
+        limit: 40,
+      });
+      const ordered = data.toSorted((a, b) =>
+        sign * (a.inputTokens - b.inputTokens) ||
+        Buffer.compare(Buffer.from(nameOf(a)), Buffer.from(nameOf(b)))
+      );
+      assert.deepEqual(found.data, ordered.slice(0, 40));
+      assert.deepEqual(
+        { estimatedMicroUsd: 0, ...found.totals },
+        { estimatedMicroUsd: 0, ...totals },
+      );
+      const byName = await admin.usage({ ...query, order: { isDescending } });
+      assert.deepEqual(
+        byName.data.map(nameOf),
+        (isDescending ? data.toReversed() : data).slice(0, 100).map(nameOf),
+      );
+    }
+  }
+}
+
+/** The tokens of caches are those of the usage, of the named keys and of all others together. */
+async function checkCachedTokens(admin: Admin): Promise<void> {
+  const { data } = await admin.usage({ by: ["key", "model"] });
+  const expected = new Map<string, number>();
+  for (const { keyId, model, cacheReadTokens } of data) {
+    const name = JSON.stringify([keyId === "key_1" ? keyId : null, model]);
+    expected.set(name, (expected.get(name) ?? 0) + cacheReadTokens);
+  }
+  const cached = await admin.cachedTokens({}, ["key_1"]);
+  const found = cached.map(({ keyId = null, model, cacheReadTokens }) =>
+    [JSON.stringify([keyId, model]), cacheReadTokens] as const
+  );
+  assert.deepEqual(new Map(found), expected);
+  assert.equal(found.length, 4);
+  assert.equal(await admin.hasUsage({ keyId: "key_1" }), true);
+  assert.equal(await admin.hasUsage({ keyId: "key_9" }), false);
 }
 
 /** A search of the ledger that ends for its limit goes on from its cursor. */

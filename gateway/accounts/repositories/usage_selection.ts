@@ -32,7 +32,7 @@ export function isByUser(
 }
 
 /** A table, conditions on its rows, and the values of their parameters. */
-interface UsageSelection {
+export interface UsageSelection {
   readonly table: "usage_days" | "usage_hours" | "usage_daily";
   readonly conditions: string[];
   /** Adds a parameter and returns its place, such as `$1`. */
@@ -109,19 +109,23 @@ export function selectUsage(
  */
 export function readUsage(
   { store }: RepositoryContext,
-  { table, conditions, values }: UsageSelection,
+  selection: UsageSelection,
   picks: readonly string[],
   tail: string = "",
 ): Promise<readonly SqlRow[]> {
-  const where = conditions.length === 0
-    ? ""
-    : `WHERE ${conditions.join(" AND ")}`;
   return orUnavailable(() =>
     store.report(
-      `SELECT ${picks.join(", ")} FROM ${table} ${where} ${tail}`,
-      values,
+      `SELECT ${picks.join(", ")} FROM ${rowsOf(selection)} ${tail}`,
+      selection.values,
     )
   );
+}
+
+/** A table and its conditions, as the text after `FROM`. */
+export function rowsOf({ table, conditions }: UsageSelection): string {
+  return conditions.length === 0
+    ? table
+    : `${table} WHERE ${conditions.join(" AND ")}`;
 }
 
 /** The sum of a column under its name; 0 of no rows. */

@@ -4,9 +4,14 @@
  * @module
  */
 import { dayText } from "./days.ts";
-import type { RepositoryContext } from "./repository.ts";
+import { orUnavailable, type RepositoryContext } from "./repository.ts";
 import type { UsageGroup, UsageQuery } from "./usage_query.ts";
-import { readUsage, selectUsage, USAGE_COLUMNS } from "./usage_selection.ts";
+import {
+  readUsage,
+  rowsOf,
+  selectUsage,
+  USAGE_COLUMNS,
+} from "./usage_selection.ts";
 import { intOf, textOf, textOrUndefined } from "../store/store.ts";
 
 /** A query of {@linkcode UsageSeries}. */
@@ -75,20 +80,25 @@ export async function usageSeries(
   const hasOthers = dearest.length > series.length;
   const column = USAGE_COLUMNS[group];
   const selection = selectUsage(query, [step, group]);
+  const all = rowsOf(selection);
   const names = selection.put(JSON.stringify(series)).slice(1);
-  const rows = await readUsage(
-    context,
-    selection,
-    [
-      step === "day" && selection.table === "usage_hours"
-        ? "hour / 24 AS day"
-        : step,
-      `CASE WHEN ${column} IN ${
-        context.store.dialect.texts(Number(names))
-      } THEN ${column} END AS name`,
-      valueOf(query),
-    ],
-    "GROUP BY 1, 2",
+  selection.conditions.push(
+    `${column} IN ${context.store.dialect.texts(Number(names))}`,
+  );
+  const time = step === "day" && selection.table === "usage_hours"
+    ? "hour / 24"
+    : step;
+  const picks = (name: string): string =>
+    `SELECT ${time} AS ${step}, ${name} AS name, ${valueOf(query)} FROM`;
+  // Sums of all groups need no sorting; what the series leave of them is that of the others.
+  const ofAll = ` UNION ALL ${picks("NULL")} ${all} GROUP BY 1`;
+  const rows = await orUnavailable(() =>
+    context.store.report(
+      `${picks(column)} ${rowsOf(selection)} GROUP BY 1, 2${
+        hasOthers ? ofAll : ""
+      }`,
+      selection.values,
+    )
   );
   const places = new Map(series.map((name, at) => [name, at]));
   const sums = new Map<string, number[]>();
@@ -100,9 +110,14 @@ export async function usageSeries(
       figures = Array<number>(series.length + (hasOthers ? 1 : 0)).fill(0);
       sums.set(time, figures);
     }
+    const value = intOf(row, "value");
     const name = textOrUndefined(row, "name");
     const at = name === undefined ? undefined : places.get(name);
-    figures[at ?? series.length] = intOf(row, "value");
+    if (at !== undefined) figures[at] = value;
+    if (hasOthers) {
+      figures[series.length] = (figures[series.length] ?? 0) +
+        (at === undefined ? value : -value);
+    }
   }
   return { series, hasOthers, sums };
 }

@@ -60,6 +60,10 @@ import { countText, Money } from "../parts/money.tsx";
 import { Comparison } from "../parts/usage_comparison.tsx";
 import {
   hasEstimate,
+  isWholeTable,
+  MAX_LINES,
+  orderedLines,
+  readOrder,
   shownLines,
   USAGE_ORDERS,
   type UsageBy,
@@ -267,29 +271,76 @@ export async function usagePage(
       }
       const usage = usageQueryOf(filters, scope);
       requireOneAccount(by, usage);
-      const report = await admin.usage({ ...usage, by: [by], limit: GROUPS });
       const sorting = sortingOf(
         context,
         USAGE_ORDERS,
         by === "day" ? "-group" : "-cost",
       );
       const nowMs = context.gateway.now();
-      const charged = shownLines(report, by, sorting);
-      const health = by === "user" || usage.user !== undefined
-        ? undefined
-        : await usageHealth(admin, usage, {
-          by,
-          lines: report.data,
-          shown: charged,
-          nowMs,
-        });
-      const rows = health === undefined || health.others.length === 0
-        ? charged
-        : shownLines(
-          { data: [...report.data, ...health.others] },
-          by,
-          sorting,
-        );
+      const plotOf = (lines?: readonly UsageLine[]): Promise<JSX.Element> =>
+        isOfCalls(measure)
+          ? callPlot(
+            admin,
+            healthQuery(
+              usage,
+              stepFor(usage) === "hour" ? "hour" : stepOf(
+                rangeMs(filters.from, filters.to),
+                nowMs,
+                CALL_HOURS_DAYS - 1,
+              ),
+            ),
+            { measure, base, filters, nowMs },
+          )
+          : usagePlot(admin, usage, {
+            measure,
+            nowMs,
+            by,
+            scope,
+            base,
+            ...compact({ lines }),
+          });
+      // A plot of models beside a report by something else needs none of its lines.
+      const isApart = by === "day" || by === "user";
+      const [report, apart] = await Promise.all([
+        admin.usage({
+          ...usage,
+          by: [by],
+          // Of very many end users only those that the table has.
+          limit: by === "user" ? MAX_LINES : GROUPS,
+          ...(by === "day" ? {} : { order: readOrder(sorting) }),
+        }),
+        isApart ? plotOf() : undefined,
+      ]);
+      const charged = shownLines(report, by);
+      const [caches, health, plot] = await Promise.all([
+        by === "model" || by === "key"
+          ? cacheUses(admin, usage, {
+            by,
+            report,
+            shown: charged,
+            priceOf(model) {
+              const known = models.find(({ id }) => id === model);
+              return known === undefined || known.unpriced === true
+                ? undefined
+                : known.price;
+            },
+          })
+          : undefined,
+        by === "user" || usage.user !== undefined
+          ? undefined
+          : usageHealth(admin, usage, {
+            by,
+            lines: report.data,
+            shown: charged,
+            nowMs,
+          }),
+        apart ?? plotOf(report.next === undefined ? report.data : undefined),
+      ]);
+      const rows = orderedLines(
+        [...charged, ...health?.others ?? []],
+        sorting,
+        { health, caches, isWhole: isWholeTable(report, by) },
+      );
       const names = by === "key"
         ? await keyNames(admin, scope, rows.map(({ keyId = "" }) => keyId))
         : new Map<string, string>();
@@ -422,29 +473,7 @@ export async function usagePage(
                       ))}
                     </p>
                   </div>
-                  {isOfCalls(measure)
-                    ? await callPlot(
-                      admin,
-                      healthQuery(
-                        usage,
-                        stepFor(usage) === "hour" ? "hour" : stepOf(
-                          rangeMs(filters.from, filters.to),
-                          nowMs,
-                          CALL_HOURS_DAYS - 1,
-                        ),
-                      ),
-                      { measure, base, filters, nowMs },
-                    )
-                    : await usagePlot(admin, usage, {
-                      measure,
-                      nowMs,
-                      by,
-                      scope,
-                      base,
-                      ...(report.next === undefined
-                        ? { lines: report.data }
-                        : {}),
-                    })}
+                  {plot}
                 </section>
                 <section class="card">
                   <UsageTable
@@ -457,19 +486,7 @@ export async function usagePage(
                     base={base}
                     filters={filters}
                     hasLedger={visit.session.kind !== "key"}
-                    caches={by === "model" || by === "key"
-                      ? await cacheUses(
-                        admin,
-                        usage,
-                        by,
-                        (model) => {
-                          const known = models.find(({ id }) => id === model);
-                          return known === undefined || known.unpriced === true
-                            ? undefined
-                            : known.price;
-                        },
-                      )
-                      : undefined}
+                    caches={caches}
                   />
                 </section>
                 <Comparison

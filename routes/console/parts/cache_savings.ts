@@ -5,8 +5,13 @@
  */
 import type { ModelPrice } from "../../../gateway/accounts/ledger/money.ts";
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
+import type { CachedTokens } from "../../../gateway/accounts/repositories/cached_tokens.ts";
 import type { UsageQuery } from "../../../gateway/accounts/repositories/usage_query.ts";
-import type { UsageLine } from "../../../gateway/accounts/repositories/usage_report.ts";
+import type {
+  UsageLine,
+  UsageReport,
+  UsageTotals,
+} from "../../../gateway/accounts/repositories/usage_report.ts";
 
 /** Tokens of prompts, and what caches changed. */
 export interface CacheUse {
@@ -16,19 +21,23 @@ export interface CacheUse {
   readonly savedMicroUsd?: number;
 }
 
-/** Adds up lines that have a model each. */
+/** The use of caches of each line of a report, and of all of them. */
+export interface CacheUses {
+  readonly all: CacheUse;
+  of(line: UsageLine): CacheUse;
+}
+
+type PriceOf = (model: string) => ModelPrice | undefined;
+
 function cacheUse(
-  lines: readonly UsageLine[],
-  priceOf: (model: string) => ModelPrice | undefined,
+  { inputTokens, cacheReadTokens, cacheWriteTokens }: UsageTotals,
+  cached: readonly Omit<CachedTokens, "keyId">[],
+  priceOf: PriceOf,
 ): CacheUse {
-  let [promptTokens, readTokens, saved] = [0, 0, 0];
-  let isPriced = true;
-  for (const line of lines) {
-    const { inputTokens, cacheReadTokens, cacheWriteTokens } = line;
-    promptTokens += inputTokens + cacheReadTokens + cacheWriteTokens;
-    readTokens += cacheReadTokens;
+  let [saved, isPriced] = [0, true];
+  for (const { model, cacheReadTokens, cacheWriteTokens } of cached) {
     if (cacheReadTokens + cacheWriteTokens === 0) continue;
-    const price = priceOf(line.model ?? "");
+    const price = priceOf(model);
     if (price === undefined) isPriced = false;
     else {
       saved += cacheReadTokens * (price.input - price.cacheRead) -
@@ -36,32 +45,36 @@ function cacheUse(
     }
   }
   return {
-    promptTokens,
-    readTokens,
+    promptTokens: inputTokens + cacheReadTokens + cacheWriteTokens,
+    readTokens: cacheReadTokens,
     ...(isPriced ? { savedMicroUsd: Math.round(saved / 1e6) } : {}),
   };
 }
 
-/** The use of caches by model or key, by its name or id. */
+/** The use of caches of the lines of a report by model or key. */
 export async function cacheUses(
-  admin: Pick<Admin, "usage">,
+  admin: Pick<Admin, "cachedTokens">,
   query: UsageQuery,
-  by: "model" | "key",
-  priceOf: (model: string) => ModelPrice | undefined,
-): Promise<ReadonlyMap<string, CacheUse>> {
-  const { data } = await admin.usage({
-    ...query,
-    by: by === "model" ? ["model"] : ["key", "model"],
-    limit: 1000,
-  });
-  const groups = new Map<string, UsageLine[]>();
-  for (const line of data) {
-    const name = (by === "model" ? line.model : line.keyId) ?? "";
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [line]);
-    else group.push(line);
-  }
-  return new Map(
-    [...groups].map(([name, lines]) => [name, cacheUse(lines, priceOf)]),
-  );
+  { by, report, shown, priceOf }: {
+    readonly by: "model" | "key";
+    readonly report: UsageReport;
+    readonly shown: readonly UsageLine[];
+    readonly priceOf: PriceOf;
+  },
+): Promise<CacheUses> {
+  const { data, next, totals } = report;
+  // Lines of models have all that is needed.
+  const cached: readonly CachedTokens[] = by === "model" && next === undefined
+    ? data.map(({ model = "", ...line }) => ({ ...line, model }))
+    : await admin.cachedTokens(query, shown.map(({ keyId = "" }) => keyId));
+  const byKey = Map.groupBy(cached, ({ keyId }) => keyId);
+  return {
+    all: cacheUse(totals, cached, priceOf),
+    of: ({ keyId, model = "", ...line }) =>
+      cacheUse(
+        line,
+        by === "model" ? [{ ...line, model }] : byKey.get(keyId) ?? [],
+        priceOf,
+      ),
+  };
 }

@@ -66,7 +66,7 @@ export function countsGroups(
 
 /** Reads the counts of a query that has no end user. */
 export async function usageHealth(
-  admin: Pick<Admin, "callHealths" | "callsCountedFrom" | "usage">,
+  admin: Pick<Admin, "callHealths" | "callsCountedFrom" | "hasUsage">,
   query: RangeQuery,
   { by, lines, shown, nowMs }: {
     readonly by: HealthGroup;
@@ -85,8 +85,7 @@ export async function usageHealth(
   const sinceMs = await admin.callsCountedFrom(of.step) ?? nowMs;
   const dayBefore = new Date(sinceMs - DAY_MS).toISOString().slice(0, 10);
   const isLacking = of.fromMs < sinceMs && query.fromDay <= dayBefore &&
-    (await admin.usage({ ...query, toDay: dayBefore, by: [] })).totals
-        .requests > 0;
+    await admin.hasUsage({ ...query, toDay: dayBefore });
   const named = new Set(lines.map((line) => nameOf(by, line)));
   return {
     all,

@@ -6,16 +6,21 @@
  * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
+import { invalidField } from "../../../translate/model/error.ts";
 import type { Children, JSX } from "../jsx.d.ts";
+import type { UsageOrder as ReportOrder } from "../../../gateway/accounts/repositories/usage_query.ts";
 import type {
   UsageLine,
   UsageReport,
   UsageTotals,
 } from "../../../gateway/accounts/repositories/usage_report.ts";
 import type { OutcomeGroup } from "../../../gateway/accounts/calls/outcome.ts";
-import type { CallHealth } from "../../../gateway/accounts/repositories/call_health.ts";
+import {
+  type CallHealth,
+  NO_CALLS,
+} from "../../../gateway/accounts/repositories/call_health.ts";
 import type { UsageHealth } from "./usage_health.ts";
-import type { CacheUse } from "./cache_savings.ts";
+import type { CacheUse, CacheUses } from "./cache_savings.ts";
 import { type Column, DataTable, Foreign } from "./data_table.tsx";
 import {
   callsLink,
@@ -30,47 +35,109 @@ import { sorted, type Sorting } from "./sorting.ts";
 /** What a usage page groups by. */
 export type UsageBy = "day" | "model" | "key" | "user" | "account";
 
-const MAX_LINES = 100;
+/** Lines of a table, but for days. */
+export const MAX_LINES = 100;
 
 /**
- * The lines of a report that its table shows: all days, else the first of the order. More would
+ * The lines of a report that its table shows: all days, else the first of its order. More would
  * take longer to render than other requests should wait.
  */
 export function shownLines(
   { data }: Pick<UsageReport, "data">,
   by: UsageBy,
-  sorting: Pick<Sorting<UsageOrder>, "by" | "isDescending">,
 ): readonly UsageLine[] {
-  const lines = sorted(data, sorting, ORDERS);
-  return by === "day" ? lines : lines.slice(0, MAX_LINES);
+  return by === "day" ? data : data.slice(0, MAX_LINES);
 }
 
-/** What the table can be sorted by. */
-type UsageOrder =
-  | "group"
-  | "charges"
-  | "input"
-  | "cache_read"
-  | "cache_write"
-  | "output"
-  | "estimated"
-  | "cost";
+/** The sums that a report can be read in the order of. */
+const SUMS = {
+  charges: "requests",
+  input: "inputTokens",
+  cache_read: "cacheReadTokens",
+  cache_write: "cacheWriteTokens",
+  output: "outputTokens",
+  estimated: "estimatedRequests",
+  cost: "microUsd",
+} as const;
 
-const ORDERS: Readonly<
-  Record<UsageOrder, (line: UsageLine) => string | number | undefined>
+/** What lines have beside their sums; absent: nothing of the kind. */
+interface Beside {
+  readonly health?: UsageHealth | undefined;
+  readonly caches?: CacheUses | undefined;
+}
+
+/** Further orders, of lines that are all in the table. */
+const BESIDE: Readonly<
+  Record<
+    "calls" | "refused" | "errors" | "first_token" | "from_cache" | "saved",
+    (line: UsageLine, beside: Beside) => number | undefined
+  >
 > = {
-  group: (line) =>
-    line.day ?? line.accountId ?? line.keyId ?? line.model ?? line.user,
-  charges: ({ requests }) => requests,
-  input: ({ inputTokens }) => inputTokens,
-  cache_read: ({ cacheReadTokens }) => cacheReadTokens,
-  cache_write: ({ cacheWriteTokens }) => cacheWriteTokens,
-  output: ({ outputTokens }) => outputTokens,
-  estimated: ({ estimatedRequests }) => estimatedRequests,
-  cost: ({ microUsd }) => microUsd,
+  calls: (line, { health }) => health?.of?.(line).calls,
+  refused: (line, { health }) =>
+    countOf(health?.of?.(line) ?? NO_CALLS, "refused"),
+  errors: (line, { health }) =>
+    countOf(health?.of?.(line) ?? NO_CALLS, "failed"),
+  first_token: (line, { health }) => health?.of?.(line).firstTokenMs?.p50,
+  from_cache: (line, { caches }) => shareOf(caches?.of(line)),
+  saved: (line, { caches }) => caches?.of(line).savedMicroUsd,
 };
+
+/** What the table can be sorted by. */
+type UsageOrder = "group" | keyof typeof SUMS | keyof typeof BESIDE;
 /** For checking the name of an order. */
-export const USAGE_ORDERS = Object.keys(ORDERS) as readonly UsageOrder[];
+export const USAGE_ORDERS: readonly UsageOrder[] = [
+  "group",
+  // The objects have exactly these keys.
+  ...Object.keys(SUMS) as (keyof typeof SUMS)[],
+  ...Object.keys(BESIDE) as (keyof typeof BESIDE)[],
+];
+
+/** Whether a table has all lines of its report. */
+export function isWholeTable(
+  { data, next }: UsageReport,
+  by: UsageBy,
+): boolean {
+  return next === undefined && (by === "day" || data.length <= MAX_LINES);
+}
+
+type Order = Pick<Sorting<UsageOrder>, "by" | "isDescending">;
+
+function isBeside(by: UsageOrder): by is keyof typeof BESIDE {
+  return by in BESIDE;
+}
+
+/** The order that a report is read in. */
+export function readOrder({ by, isDescending }: Order): ReportOrder {
+  if (isBeside(by)) return { by: "microUsd", isDescending: true };
+  return by === "group" ? { isDescending } : { by: SUMS[by], isDescending };
+}
+
+/**
+ * The lines of a table in its order.
+ *
+ * @throws {ApiError} `invalid_request` where lines that the table lacks could come before its own
+ */
+export function orderedLines(
+  lines: readonly UsageLine[],
+  order: Order,
+  { isWhole, ...beside }: Beside & { readonly isWhole: boolean },
+): readonly UsageLine[] {
+  const { by } = order;
+  if (isBeside(by) && !isWhole) {
+    throw invalidField(
+      "sort",
+      `orders at most ${MAX_LINES} lines by this figure: choose an account, a key or a model`,
+    );
+  }
+  const valueOf = (line: UsageLine): string | number | undefined =>
+    isBeside(by)
+      ? BESIDE[by](line, beside)
+      : by === "group"
+      ? line.day ?? line.accountId ?? line.keyId ?? line.model ?? line.user
+      : line[SUMS[by]];
+  return sorted(lines, { ...order, by: "value" }, { value: valueOf });
+}
 
 /** Whether a cost contains an estimate; a report by end user has the number of its calls only. */
 export function hasEstimate(
@@ -79,50 +146,50 @@ export function hasEstimate(
   return (estimatedMicroUsd ?? estimatedRequests) > 0;
 }
 
+/** The part of the prompts' tokens that came from caches; undefined: there were none. */
+function shareOf(use: CacheUse | undefined): number | undefined {
+  return use === undefined || use.promptTokens === 0
+    ? undefined
+    : use.readTokens / use.promptTokens;
+}
+
 function cacheColumns(
-  of: (line: UsageLine) => CacheUse | undefined,
-  caches: ReadonlyMap<string, CacheUse>,
+  { all, of }: CacheUses,
+  sort: SortBy,
 ): readonly Column<UsageLine>[] {
-  const share = (uses: readonly (CacheUse | undefined)[]): string => {
-    const sum = (part: (use: CacheUse) => number): number =>
-      uses.reduce((all, use) => all + (use === undefined ? 0 : part(use)), 0);
-    const prompt = sum(({ promptTokens }) => promptTokens);
-    return prompt === 0
-      ? "–"
-      : `${(sum(({ readTokens }) => readTokens) / prompt * 100).toFixed(1)} %`;
+  const share = (use: CacheUse): string => {
+    const part = shareOf(use);
+    return part === undefined ? "–" : `${(part * 100).toFixed(1)} %`;
   };
-  const all = [...caches.values()];
+  const saved = ({ savedMicroUsd }: CacheUse): Children =>
+    savedMicroUsd === undefined ? "–" : <Money microUsd={savedMicroUsd} />;
   return [
     {
       name: "From cache",
+      ...sort("from_cache"),
       number: true,
-      cell: (line) => share([of(line)]),
+      cell: (line) => share(of(line)),
       sum: share(all),
     },
     {
       name: "Saved by it",
+      ...sort("saved"),
       number: true,
-      cell: (line) => {
-        const saved = of(line)?.savedMicroUsd;
-        return saved === undefined ? "–" : <Money microUsd={saved} />;
-      },
-      sum: (
-        <Money
-          microUsd={all.reduce(
-            (sum, { savedMicroUsd = 0 }) => sum + savedMicroUsd,
-            0,
-          )}
-        />
-      ),
+      cell: (line) => saved(of(line)),
+      sum: saved(all),
     },
   ];
 }
+
+/** The head of a column that sorts; nothing where the table lacks lines. */
+type SortBy = (by: UsageOrder) => Pick<Column<UsageLine>, "sort">;
 
 function healthColumns(
   { all, of }: Required<Pick<UsageHealth, "all" | "of">>,
   base: string,
   filters: FigureFilters,
   filtersOf: (line: UsageLine) => FigureFilters,
+  sort: SortBy,
 ): readonly Column<UsageLine>[] {
   const count = (
     health: CallHealth,
@@ -136,19 +203,22 @@ function healthColumns(
   };
   const column = (
     name: string,
+    by: UsageOrder,
     group?: OutcomeGroup,
   ): Column<UsageLine> => ({
     name,
+    ...sort(by),
     number: true,
     cell: (line) => count(of(line), group, filtersOf(line)),
     sum: count(all, group, filters),
   });
   return [
-    column("Calls"),
-    column("Refused", "refused"),
-    column("Errors", "failed"),
+    column("Calls", "calls"),
+    column("Refused", "refused", "refused"),
+    column("Errors", "errors", "failed"),
     {
       name: "First token p50, p95",
+      ...sort("first_token"),
       cell: (line) => (
         <FirstToken
           health={of(line)}
@@ -187,7 +257,7 @@ export function UsageTable(
     /** Whether the visitor may see the ledger. */
     readonly hasLedger: boolean;
     /** The use of caches of each line; absent: the lines have none of their own. */
-    readonly caches?: ReadonlyMap<string, CacheUse> | undefined;
+    readonly caches?: CacheUses | undefined;
   },
 ): JSX.Element {
   const { data, totals } = report;
@@ -250,6 +320,9 @@ export function UsageTable(
   const inLedger = (line: UsageLine, text: Children): Children =>
     hasLedger ? linked(line, (of) => ledgerLink(base, of), text) : text;
   const next = by === "day" ? "model" : "day";
+  const isWhole = isWholeTable(report, by);
+  const sortBeside: SortBy = (order) =>
+    isWhole ? { sort: sorting.link(order, "first") } : {};
   return (
     <>
       <DataTable
@@ -284,6 +357,7 @@ export function UsageTable(
             base,
             filters,
             filtersOf,
+            sortBeside,
           )),
           {
             name: "Input",
@@ -313,11 +387,7 @@ export function UsageTable(
             cell: (line) => countText(line.outputTokens),
             sum: countText(totals.outputTokens),
           },
-          ...(caches === undefined ? [] : cacheColumns(
-            (line) =>
-              caches.get((by === "key" ? line.keyId : line.model) ?? ""),
-            caches,
-          )),
+          ...(caches === undefined ? [] : cacheColumns(caches, sortBeside)),
           {
             name: "Estimated calls",
             sort: sorting.link("estimated", "first"),
@@ -355,16 +425,15 @@ export function UsageTable(
           their own, less what writes cost more than it.
         </p>
       )}
-      {report.next === undefined && rows.length >= data.length
-        ? null
-        : (
-          <p class="soft">
-            The first {countText(rows.length)} of {countText(data.length)}
-            {report.next === undefined ? "" : " and more"}{" "}
-            lines in this order; the sum is that of all of them. The CSV has
-            every line.
-          </p>
-        )}
+      {isWhole ? null : (
+        <p class="soft">
+          The first {countText(MAX_LINES)}
+          {report.next === undefined ? ` of ${countText(data.length)}` : ""}
+          {" "}
+          lines in this order; the sum is that of all of them. The CSV has every
+          line.
+        </p>
+      )}
     </>
   );
 }

@@ -151,9 +151,9 @@ export interface PublicPageRoute extends AnyPageRoute {
 }
 
 /** The operators' sign-in page. */
-interface OperatorDoorRoute extends AnyPageRoute {
+interface OperatorSignInRoute extends AnyPageRoute {
   /** Without a session, where there is an operator's area. */
-  readonly area: "operator_door";
+  readonly area: "operator_sign_in";
   /** See {@linkcode PublicPageRoute.handle}. */
   handle(
     context: RouteContext,
@@ -194,7 +194,7 @@ export interface OperatorPageRoute extends AnyPageRoute {
 /** A page. One without an area does not compile. */
 export type PageRoute =
   | PublicPageRoute
-  | OperatorDoorRoute
+  | OperatorSignInRoute
   | AccountPageRoute
   | OperatorPageRoute;
 

@@ -19,6 +19,7 @@ import { claimOf, type SignInSettings } from "./sign_in_settings.ts";
 
 /** Where a person wants to go. */
 export interface Wanted {
+  /** The area; `door` in addresses and tickets. */
   readonly door: "account" | "operator";
   /** The account; absent: the only one that is permitted. */
   readonly account?: string;

@@ -1,5 +1,5 @@
 /**
- * The console's doors: a credential is exchanged for a session, and a cookie for its session.
+ * Sign-in to the console: a credential is exchanged for a session, and a cookie for its session.
  *
  * @module
  */
@@ -38,22 +38,22 @@ interface SignedIn {
   readonly session: SessionRecord;
 }
 
-/** The two doors. A session of one opens nothing behind the other. */
-export type Door = "account" | "operator";
+/** The two areas of the console. A session of one opens nothing in the other. */
+export type Area = "account" | "operator";
 
 /** The console of a process. */
 export interface Console {
   /** Whether there is an operator's area. */
   readonly hasOperatorArea: boolean;
   /**
-   * Exchanges a key, an account token, a sign-in code or, at the operator's door, the admin token
+   * Exchanges a key, an account token, a sign-in code or, in the operators' area, the admin token
    * for a session. `replaces` is the cookie's value so far. Sign-ins, refused ones too, are recorded
    * as changes.
    *
    * @throws {ApiError} `authentication`; `rate_limit` after many wrong credentials; `unavailable`
    */
   signIn(
-    door: Door,
+    area: Area,
     credential: string,
     replaces: string | undefined,
     requestId: string,
@@ -65,7 +65,7 @@ export interface Console {
    * @throws {ApiError} `unavailable`
    */
   session(
-    door: Door,
+    area: Area,
     secret: string,
     isUse?: boolean,
   ): Promise<SessionRecord | undefined>;
@@ -80,7 +80,7 @@ export interface Console {
    */
   enterAs(
     person: Person,
-    replaces: (door: Door) => string | undefined,
+    replaces: (area: Area) => string | undefined,
     requestId: string,
   ): Promise<Entered>;
   /** Ends a session. */
@@ -97,14 +97,14 @@ export interface Console {
 export interface Company {
   /** For the button: the company's or the issuer's name. */
   readonly name: string;
-  /** The doors that the table can open. */
-  readonly doors: ReadonlySet<Door>;
+  /** The areas that the table can open. */
+  readonly areas: ReadonlySet<Area>;
   readonly signIn: CompanySignIn;
 }
 
 /** What became of a person's sign-in: a session, or several accounts to choose from. */
 type Entered =
-  | { readonly door: Door; readonly secret: string }
+  | { readonly area: Area; readonly secret: string }
   | { readonly accounts: readonly string[] };
 
 /** What the console works with. */
@@ -160,7 +160,7 @@ export function createConsole(parts: ConsoleParts): Console {
       ...compact({ key: gatewayKey, operator: adminToken }),
     };
   };
-  const wrong: Readonly<Record<Door, WrongAttempts>> = {
+  const wrong: Readonly<Record<Area, WrongAttempts>> = {
     account: wrongAttempts("key, token or code", now),
     operator: wrongAttempts("admin token", now),
   };
@@ -177,7 +177,7 @@ export function createConsole(parts: ConsoleParts): Console {
       companyOf = signIn;
       company = signIn && {
         name: signIn.settings.name ?? new URL(signIn.settings.issuer).host,
-        doors: new Set(
+        areas: new Set(
           signIn.settings.rules.map(({ operator }) =>
             operator ? "operator" : "account"
           ),
@@ -192,13 +192,13 @@ export function createConsole(parts: ConsoleParts): Console {
     admin.as({ kind: "unknown", via: "page", requestId });
 
   const refuse = async (
-    door: Door,
+    area: Area,
     { changes }: Admin,
     text: string,
     presented: Presented,
   ): Promise<never> => {
-    wrong[door].count();
-    await changes.signInRefused({ door, ...presented });
+    wrong[area].count();
+    await changes.signInRefused({ area, ...presented });
     throw new ApiError("authentication", text, { retryable: false });
   };
 
@@ -252,10 +252,10 @@ export function createConsole(parts: ConsoleParts): Console {
   return {
     hasOperatorArea: config().console === "all" &&
       config().adminToken !== undefined,
-    async signIn(door, credential, replaces, requestId) {
+    async signIn(area, credential, replaces, requestId) {
       const admin = as(requestId);
       const before = replaces === undefined ? {} : { replaces };
-      if (door === "account") {
+      if (area === "account") {
         const holder = await holderOf(admin, credential);
         return await admin.sessions.open(holder, {
           ...before,
@@ -268,7 +268,7 @@ export function createConsole(parts: ConsoleParts): Console {
         !hashesEqual(keyHash(credential), keyHash(adminToken))
       ) {
         return await refuse(
-          door,
+          area,
           admin,
           "this is not the admin token (the value of GATEWAY_ADMIN_TOKEN)",
           { credential: "admin token" },
@@ -288,21 +288,21 @@ export function createConsole(parts: ConsoleParts): Console {
       const grants = signIn === undefined
         ? []
         : grantsOf(signIn.settings, claims);
-      const { door, account } = wanted;
+      const { door: area, account } = wanted;
       const fitting = grants.filter((grant) =>
-        grant.kind === "operator" ? door === "operator" : door === "account" &&
+        grant.kind === "operator" ? area === "operator" : area === "account" &&
           (account === undefined || account === grant.accountId)
       );
       const [grant, ...others] = fitting;
       if (signIn === undefined || grant === undefined) {
         await admin.changes.signInRefused({
-          door,
+          area,
           credential: `company account ${name}`,
         });
         throw new ApiError(
           "permission",
           `${name} may not enter here: the gateway's table of company sign-in has no row for ${
-            door === "operator"
+            area === "operator"
               ? "operators"
               : account === undefined
               ? "an account"
@@ -321,7 +321,7 @@ export function createConsole(parts: ConsoleParts): Console {
       const { settings } = signIn;
       // The table may name an account that does not exist.
       if (grant.kind !== "operator") await admin.accounts.get(grant.accountId);
-      const before = replaces(door);
+      const before = replaces(area);
       const { secret, session } = await admin.sessions.open(
         grant.kind === "operator"
           ? { kind: "operator", id, name }
@@ -333,16 +333,16 @@ export function createConsole(parts: ConsoleParts): Console {
         },
       );
       remember(secret, session);
-      return { door, secret };
+      return { area, secret };
     },
-    async session(door, secret, isUse = true) {
+    async session(area, secret, isUse = true) {
       let session: SessionRecord | undefined;
       try {
         session = await admin.sessions.find(secret, configured(), isUse);
       } catch (error) {
         session = remembered.get(keyHash(secret));
         if (
-          door === "account" || session === undefined ||
+          area === "account" || session === undefined ||
           !isLive(session, now())
         ) throw error;
         return session;
@@ -352,7 +352,7 @@ export function createConsole(parts: ConsoleParts): Console {
         return undefined;
       }
       remember(secret, session);
-      return (session.kind === "operator") === (door === "operator")
+      return (session.kind === "operator") === (area === "operator")
         ? session
         : undefined;
     },

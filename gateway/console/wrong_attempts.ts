@@ -12,7 +12,7 @@ import {
   waitMs,
 } from "../accounts/ledger/bucket.ts";
 
-/** Counts wrong attempts of this process at one door. */
+/** Counts wrong attempts of this process in one area. */
 export interface WrongAttempts {
   /**
    * Counts a wrong attempt.

@@ -57,8 +57,8 @@ Deno.test("every route that changes something is recorded with who, when, before
       const credential = by === "key"
         ? world.key
         : await credentialOf(gateway, by, account);
-      const isDoor = path.endsWith("/sign-in");
-      const visitor = access === "page" && !isDoor
+      const isSignIn = path.endsWith("/sign-in");
+      const visitor = access === "page" && !isSignIn
         ? await visit(gateway.url, by, credential.text)
         : undefined;
       const id = await (step.id ?? (() => account))(world);
@@ -68,7 +68,7 @@ Deno.test("every route that changes something is recorded with who, when, before
       const fields = Object.fromEntries(
         Object.entries(body).map(([field, value]) => [field, String(value)]),
       );
-      const reply = isDoor
+      const reply = isSignIn
         ? await signIn(gateway.url, by, fields["credential"] ?? "")
         : visitor !== undefined
         ? await visitor.post(address, fields)

@@ -33,7 +33,7 @@ async function statusOf(reply: Promise<Response>): Promise<number> {
   return status;
 }
 
-Deno.test("a form of another origin is refused on every page, also at the doors", async (t) => {
+Deno.test("a form of another origin is refused on every page, also where one signs in", async (t) => {
   await using gateway = await startConsole();
   const visitors: Readonly<Record<string, Visitor>> = {
     account: await visit(
@@ -52,7 +52,7 @@ Deno.test("a form of another origin is refused on every page, also at the doors"
       for (const route of ALL_ROUTES) {
         if (route.access !== "page" || route.method !== "POST") continue;
         const visitor = visitors[
-          route.area === "operator" || route.area === "operator_door"
+          route.area === "operator" || route.area === "operator_sign_in"
             ? "operator"
             : "account"
         ];

@@ -1,4 +1,4 @@
-/** Doors, cookies and sessions of the console. */
+/** Sign-in, cookies and sessions of the console. */
 import assert from "node:assert/strict";
 import { openAdmin } from "../../gateway/accounts/repositories/admin.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
@@ -20,7 +20,7 @@ async function statusOf(reply: Promise<Response>): Promise<number> {
   return status;
 }
 
-Deno.test("a key, an account token and a code open the account's door, and the admin token only the operators'", async () => {
+Deno.test("a key, an account token and a code open the account's area, and the admin token only the operators'", async () => {
   await using gateway = await startConsole();
   const { url, accounts } = gateway;
   const code = await accounts.admin.signInCodes.create({

@@ -77,7 +77,7 @@ Deno.test("a sum with estimates is marked, a call names its key and says once th
   assert.match(refused, />of a test</);
 });
 
-Deno.test("prices of a column have as many decimals, and without an admin token the operators' door says so", async () => {
+Deno.test("prices of a column have as many decimals, and without an admin token the operators' sign-in says so", async () => {
   await using gateway = await startTestGateway();
   const owner = await visit(
     gateway.url,
@@ -100,11 +100,11 @@ Deno.test("prices of a column have as many decimals, and without an admin token 
   ) ?? [];
   assert.ok(widths.some((width) => width === 1));
   assert.ok(widths.every((width) => width <= 1), String(widths));
-  const door = await fetch(`${gateway.url}/console/operator/sign-in`, {
+  const page = await fetch(`${gateway.url}/console/operator/sign-in`, {
     headers: { accept: "text/html" },
   });
-  const html = await door.text();
-  assert.equal(door.status, 404);
+  const html = await page.text();
+  assert.equal(page.status, 404);
   assert.match(html, /GATEWAY_ADMIN_TOKEN/);
   assert.doesNotMatch(html, /href="\/console\/operator/);
 });

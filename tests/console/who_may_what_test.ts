@@ -228,7 +228,7 @@ function isOpen(status: number): boolean {
   return status !== 401 && status !== 403 && status !== 429;
 }
 
-Deno.test("without a session only the doors, the style and the script answer 200", async () => {
+Deno.test("without a session only sign-in, the style and the script answer 200", async () => {
   await using gateway = await startConsole();
   const open: string[] = [];
   for (const { access, method, path } of ALL_ROUTES) {
@@ -243,9 +243,9 @@ Deno.test("without a session only the doors, the style and the script answer 200
     "/console/operator/sign-in",
     "/console/sign-in",
   ]);
-  const door = await (await fetch(`${gateway.url}/console/sign-in`)).text();
+  const page = await (await fetch(`${gateway.url}/console/sign-in`)).text();
   for (
-    const [, asset = ""] of door.matchAll(
+    const [, asset = ""] of page.matchAll(
       /(?:href|src)="(\/console\/assets\/[^"]+)"/g,
     )
   ) {

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { ADMIN_TOKEN } from "../support/console_visitor.ts";
 import {
-  assertOperatorsDoor,
+  assertOperatorsSignIn,
   OPERATOR_PATHS,
-} from "../support/operators_door.ts";
+} from "../support/operators_sign_in.ts";
 import { assertWebSocket } from "../support/proxied_socket.ts";
 import { RawSocket } from "../support/raw_socket.ts";
 import { CADDY, startCaddy } from "../support/caddy.ts";
@@ -122,7 +122,7 @@ Deno.test({
   ignore: CADDY === undefined,
   fn: () =>
     withProxy(async (gateway, port) => {
-      await assertOperatorsDoor(gateway.url);
+      await assertOperatorsSignIn(gateway.url);
       for (
         const path of [
           "/metrics",

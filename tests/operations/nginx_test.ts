@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { ADMIN_TOKEN } from "../support/console_visitor.ts";
 import { NGINX, type Nginx, startNginx } from "../support/nginx.ts";
 import {
-  assertOperatorsDoor,
+  assertOperatorsSignIn,
   OPERATOR_PATHS,
-} from "../support/operators_door.ts";
+} from "../support/operators_sign_in.ts";
 import { assertWebSocket, startBridge } from "../support/proxied_socket.ts";
 import {
   startTestGateway,
@@ -146,7 +146,7 @@ Deno.test({
   ignore: NGINX === undefined,
   fn: () =>
     withProxy(async (gateway, { socket }) => {
-      await assertOperatorsDoor(gateway.url);
+      await assertOperatorsSignIn(gateway.url);
       for (
         const path of [
           "/metrics",

@@ -245,10 +245,10 @@ async function traffic(
     ]
   ) await recorder.ask(url + path, { headers: { "x-api-key": CALLER_KEY } });
   for (const credential of [own, CALLER_KEY, STRANGE_KEY, ADMIN_TOKEN]) {
-    const door = credential === ADMIN_TOKEN
+    const path = credential === ADMIN_TOKEN
       ? "/console/operator/sign-in"
       : "/console/sign-in";
-    await recorder.ask(url + door, {
+    await recorder.ask(url + path, {
       method: "POST",
       redirect: "manual",
       headers: { "sec-fetch-site": "same-origin" },

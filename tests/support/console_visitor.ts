@@ -62,15 +62,15 @@ export const FORM_HEADERS: Readonly<Record<string, string>> = {
   "sec-fetch-site": "same-origin",
 };
 
-/** Sends the form of a door. */
+/** Sends the sign-in form of an area. */
 export function signIn(
   url: string,
   kind: CredentialKind,
   credential: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
-  const door = kind === "operator" ? "/console/operator" : "/console";
-  return fetch(`${url}${door}/sign-in`, {
+  const area = kind === "operator" ? "/console/operator" : "/console";
+  return fetch(`${url}${area}/sign-in`, {
     method: "POST",
     redirect: "manual",
     headers: { ...FORM_HEADERS, ...headers },

@@ -41,18 +41,22 @@ export type Media =
  */
 export type CacheMark = "5m" | "1h";
 
+/** What a client may ask to have cached. */
+interface Cacheable {
+  /** For how long the prompt up to here is to be cached; absent: the client does not ask. */
+  readonly cacheMark?: CacheMark;
+}
+
 /** Plain text. */
-export interface TextPart {
+export interface TextPart extends Cacheable {
   /** Discriminator. */
   readonly type: "text";
   /** Possibly empty: encoders leave it out where their dialect refuses empty text. */
   readonly text: string;
-  /** For how long the client asks for the prompt up to here to be cached; absent: it does not ask. */
-  readonly cacheMark?: CacheMark;
   /** What a message of the assistant is, in the Responses format's words; other dialects have none. */
   readonly phase?: string;
 }
-export interface ImagePart {
+export interface ImagePart extends Cacheable {
   /** Discriminator. */
   readonly type: "image";
   /** The media type of a URL may be unknown. */
@@ -62,11 +66,9 @@ export interface ImagePart {
    * gateway made.
    */
   readonly at?: string;
-  /** For how long the client asks for the prompt up to here to be cached; absent: it does not ask. */
-  readonly cacheMark?: CacheMark;
 }
 /** A document: bytes (PDF and the like) or text. */
-export interface DocumentPart {
+export interface DocumentPart extends Cacheable {
   /** Discriminator. */
   readonly type: "document";
   /** Text is kept separate: dialects without text documents send it as plain text. */
@@ -80,8 +82,6 @@ export interface DocumentPart {
    * gateway made.
    */
   readonly at?: string;
-  /** For how long the client asks for the prompt up to here to be cached; absent: it does not ask. */
-  readonly cacheMark?: CacheMark;
 }
 /** A sound; `format` is the subtype of its media type: `wav`, `mp3`, … */
 export interface AudioPart {
@@ -101,7 +101,7 @@ export interface AudioPart {
  * A tool call by the assistant. `arguments` is JSON text as the model wrote it, possibly empty or
  * malformed.
  */
-export interface ToolCallPart {
+export interface ToolCallPart extends Cacheable {
   /** Discriminator. */
   readonly type: "tool_call";
   /**
@@ -122,11 +122,9 @@ export interface ToolCallPart {
    * parts that the gateway made.
    */
   readonly at?: string;
-  /** For how long the client asks for the prompt up to here to be cached; absent: it does not ask. */
-  readonly cacheMark?: CacheMark;
 }
 /** The result of a tool call. */
-export interface ToolResultPart {
+export interface ToolResultPart extends Cacheable {
   /** Discriminator. */
   readonly type: "tool_result";
   /** Id of the call; `call_pairs.ts` checks that the call exists. */
@@ -140,8 +138,6 @@ export interface ToolResultPart {
    * that the gateway made.
    */
   readonly at?: string;
-  /** For how long the client asks for the prompt up to here to be cached; absent: it does not ask. */
-  readonly cacheMark?: CacheMark;
 }
 /**
  * The assistant's reasoning. Without a signature it can be sent only to dialects that do not
@@ -218,7 +214,7 @@ export interface Turn {
 }
 
 /** A function that the model may call. */
-export interface FunctionTool {
+export interface FunctionTool extends Cacheable {
   /** Discriminator. */
   readonly type: "function";
   /**
@@ -236,8 +232,6 @@ export interface FunctionTool {
    * fields describe it as a function; `free_text.ts` makes both.
    */
   readonly freeText?: FreeTextInput;
-  /** For how long the client asks for the prompt up to here to be cached; absent: it does not ask. */
-  readonly cacheMark?: CacheMark;
 }
 /** What a client states about a tool with free text as input. */
 interface FreeTextInput {

@@ -63,7 +63,7 @@ export interface ChangeRepository {
   signInRefused(refusal: {
     /** Id of a key that the store knows; absent: the credential is unknown. */
     readonly key?: { readonly keyId: string; readonly accountId: string };
-    readonly door: string;
+    readonly area: string;
     /** What kind of credential it looks like. */
     readonly credential: string;
     /** The recognisable end of the credential; absent if its checksum is wrong. */
@@ -120,7 +120,7 @@ export function changeRepository(context: RepositoryContext): ChangeRepository {
         (page) => list({ ...query, ...page }),
         query.after === undefined ? {} : { after: query.after },
       ),
-    signInRefused: ({ key, door, credential, hint }) =>
+    signInRefused: ({ key, area, credential, hint }) =>
       writeChange(context, () =>
         Promise.resolve({
           reply: undefined,
@@ -129,7 +129,7 @@ export function changeRepository(context: RepositoryContext): ChangeRepository {
             target: key?.keyId ?? "",
             ...(key === undefined ? {} : { accountId: key.accountId }),
             after: {
-              door,
+              door: area,
               credential,
               ...compact({ hint }),
             },

@@ -72,9 +72,9 @@ main { padding: 1.6rem clamp(1rem, 3vw, 2.4rem) 3rem; max-width: 80rem; width: 1
 p.acts { margin: 0 0 1.1rem }
 .card p.acts { margin: 0 }
 td .acts { flex-wrap: nowrap; gap: .9rem }
-.door { max-width: none; min-height: 100vh; display: grid; place-items: center; padding: 1rem }
-.door .card { width: min(27rem, 100%); padding: 2rem }
-.door .brand { padding: 0; margin-bottom: 1.2rem }
+.bare { max-width: none; min-height: 100vh; display: grid; place-items: center; padding: 1rem }
+.bare .card { width: min(27rem, 100%); padding: 2rem }
+.bare .brand { padding: 0; margin-bottom: 1.2rem }
 
 /* Cards and notes */
 .card, fieldset, pre { border: 1px solid var(--line); border-radius: 8px }
@@ -83,7 +83,7 @@ td .acts { flex-wrap: nowrap; gap: .9rem }
 .cards, .cols { display: flex; flex-wrap: wrap; gap: 1.1rem; margin-bottom: 1.1rem }
 .cards>.card { flex: 1 13.5rem; min-width: auto; max-width: 100% }
 .cols>.card { flex: 1 24rem }
-.head h2, .cards>.card, .cols>.card, .door .card { margin: 0 }
+.head h2, .cards>.card, .cols>.card, .bare .card { margin: 0 }
 .card>form+form, .card>.scroll+form { margin-top: 1rem }
 .note { border-left: 3px solid var(--accent); background: var(--tint); padding: .7rem 1rem; border-radius: 0 8px 8px 0; margin: 0 0 1.1rem }
 .tag { padding: .1rem .55rem; border-radius: .7rem; font-size: .79rem; background: var(--line) }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Door } from "../../../gateway/console/console.ts";
+import type { Area } from "../../../gateway/console/console.ts";
 import { ApiError } from "../../../translate/model/error.ts";
 import { isLoopback } from "../../../gateway/config.ts";
 import type { RouteContext } from "../../route.ts";
@@ -36,13 +36,13 @@ export function transportOf(
     : undefined;
 }
 
-const NAMES: Readonly<Record<Door, string>> = {
+const NAMES: Readonly<Record<Area, string>> = {
   account: "console",
   operator: "operator",
 };
 
-function nameOf(door: Door, transport: Transport): string {
-  return prefixed(NAMES[door], transport);
+function nameOf(area: Area, transport: Transport): string {
+  return prefixed(NAMES[area], transport);
 }
 
 function prefixed(name: string, transport: Transport): string {
@@ -52,21 +52,21 @@ function prefixed(name: string, transport: Transport): string {
 /** The value of a session cookie; undefined if there is none. */
 export function sessionCookie(
   context: Pick<RouteContext, "request" | "gateway">,
-  door: Door,
+  area: Area,
 ): string | undefined {
   const transport = transportOf(context);
   if (transport === undefined) return undefined;
-  return cookie(context.request, nameOf(door, transport));
+  return cookie(context.request, nameOf(area, transport));
 }
 
 /** The header that sets a session cookie, or with no secret removes it. */
 export function setSessionCookie(
-  door: Door,
+  area: Area,
   transport: Transport,
   secret: string | undefined,
 ): string {
   return [
-    `${nameOf(door, transport)}=${secret ?? ""}`,
+    `${nameOf(area, transport)}=${secret ?? ""}`,
     "Path=/",
     "HttpOnly",
     "SameSite=Strict",

@@ -6,7 +6,7 @@
  */
 import { requirePermission } from "../../../gateway/accounts/credential_kind.ts";
 import { hashesEqual } from "../../../gateway/accounts/key.ts";
-import type { Console, Door } from "../../../gateway/console/console.ts";
+import type { Area, Console } from "../../../gateway/console/console.ts";
 import {
   formTokenOf,
   holderOf,
@@ -27,8 +27,8 @@ import { requireKnownQuery } from "./known_query.ts";
 import { RefusedPage } from "./refused_page.ts";
 import { requireSameOrigin } from "./same_origin.ts";
 
-/** The door of a path. */
-export function doorOf(path: string): Door {
+/** The area of a path. */
+export function areaOf(path: string): Area {
   return path.startsWith("/console/operator/") || path === "/console/operator"
     ? "operator"
     : "account";
@@ -59,7 +59,7 @@ export async function servePage(
 ): Promise<HttpReply> {
   const place = requireConsole(context);
   const isOperators = route.area === "operator" ||
-    route.area === "operator_door";
+    route.area === "operator_sign_in";
   if (isOperators && !place.hasOperatorArea) {
     throw new ApiError(
       "not_found",
@@ -84,7 +84,7 @@ async function prepared(
   route: PageRoute,
   context: RouteContext,
 ): Promise<() => Promise<HttpReply> | HttpReply> {
-  if (route.area === "public" || route.area === "operator_door") {
+  if (route.area === "public" || route.area === "operator_sign_in") {
     requireKnownQuery(route, context.query);
     const form = route.method === "GET"
       ? new URLSearchParams()
@@ -149,11 +149,11 @@ async function visitOf(
   route: PageRoute,
   context: RouteContext,
 ): Promise<Visit> {
-  const door = route.area === "operator" ? "operator" : "account";
-  const secret = sessionCookie(context, door);
+  const area = route.area === "operator" ? "operator" : "account";
+  const secret = sessionCookie(context, area);
   const session = secret === undefined
     ? undefined
-    : await place.session(door, secret, route.isBackground !== true);
+    : await place.session(area, secret, route.isBackground !== true);
   if (secret === undefined || session === undefined) throw signInFirst();
   const formToken = formTokenOf(secret);
   if (route.method === "GET") {

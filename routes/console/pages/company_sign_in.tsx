@@ -6,7 +6,7 @@
  * @module
  */
 import type { JSX } from "../jsx.d.ts";
-import type { Company, Door } from "../../../gateway/console/console.ts";
+import type { Area, Company } from "../../../gateway/console/console.ts";
 import type { Wanted } from "../../../gateway/console/company_sign_in.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { ApiError } from "../../../translate/model/error.ts";
@@ -22,7 +22,7 @@ import {
 import { localPath } from "../http/local_path.ts";
 import { requireConsole } from "../http/page_access.ts";
 import { seeOther } from "../http/see_other.ts";
-import { doorPage } from "../parts/layout.tsx";
+import { barePage } from "../parts/layout.tsx";
 import { HOMES } from "../parts/homes.ts";
 
 const PATH = "/console/company-sign-in";
@@ -48,19 +48,19 @@ export const COMPANY_SIGN_IN_ROUTES: readonly PageRoute[] = [
   },
 ];
 
-/** The link to the issuer; nothing where the door has none. */
+/** The link to the issuer; nothing where the area has none. */
 export function CompanyLink(
-  { context, door, next }: {
+  { context, area, next }: {
     readonly context: PageRequest;
-    readonly door: Door;
+    readonly area: Area;
     readonly next?: string;
   },
 ): JSX.Element | null {
   const company = context.gateway.console?.company();
-  if (company === undefined || !company.doors.has(door)) return null;
+  if (company === undefined || !company.areas.has(area)) return null;
   return (
     <p>
-      <a class="button" href={wayTo({ door, ...(next && { next }) })}>
+      <a class="button" href={wayTo({ door: area, ...(next && { next }) })}>
         Sign in with {company.name}
       </a>
     </p>
@@ -73,16 +73,16 @@ export function CompanyLink(
  */
 export async function leavePage(
   context: RouteContext,
-  door: Door,
+  area: Area,
   setCookie: Readonly<Record<string, string>>,
 ): Promise<HttpReply | undefined> {
   const company = requireConsole(context).company();
   const url = await company?.signIn.logout(
-    `${baseUrl(context)}${HOMES[door]}sign-in`,
+    `${baseUrl(context)}${HOMES[area]}sign-in`,
   );
   if (company === undefined || url === undefined) return undefined;
   // No redirect: a form may lead to pages of this origin only.
-  return doorPage(
+  return barePage(
     context,
     {
       title: "Signed out here",
@@ -125,11 +125,11 @@ async function arrive(context: RouteContext): Promise<HttpReply> {
   );
   const entered = await place.enterAs(
     person,
-    (door) => sessionCookie(context, door),
+    (area) => sessionCookie(context, area),
     context.requestId,
   );
   if ("accounts" in entered) {
-    return doorPage(
+    return barePage(
       context,
       { title: "Which account?" },
       <ul>
@@ -143,19 +143,19 @@ async function arrive(context: RouteContext): Promise<HttpReply> {
       </ul>,
     );
   }
-  const { door, secret } = entered;
-  const home = HOMES[door];
+  const { area, secret } = entered;
+  const home = HOMES[area];
   const next = localPath(person.wanted.next, home);
-  const to = next.startsWith(HOMES.operator) === (door === "operator")
+  const to = next.startsWith(HOMES.operator) === (area === "operator")
     ? next
     : home;
   // No redirect: the browser sends the session only with requests that a page of this site starts.
-  return doorPage(
+  return barePage(
     context,
     {
       title: "Signed in",
       headers: {
-        "set-cookie": setSessionCookie(door, transport, secret),
+        "set-cookie": setSessionCookie(area, transport, secret),
         refresh: `0;url=${to}`,
       },
     },

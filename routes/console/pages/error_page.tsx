@@ -9,13 +9,13 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { ApiError } from "../../../translate/model/error.ts";
 import type { PageRequest } from "../../route.ts";
 import type { JSX } from "../jsx.d.ts";
-import { doorPage, page } from "../parts/layout.tsx";
+import { barePage, page } from "../parts/layout.tsx";
 import {
   problemOf,
   problemSentence,
   sentence,
 } from "../parts/problem_words.ts";
-import { doorOf } from "../http/page_access.ts";
+import { areaOf } from "../http/page_access.ts";
 import { RefusedPage } from "../http/refused_page.ts";
 import { SignInForm } from "./sign_in.tsx";
 
@@ -37,7 +37,7 @@ export async function errorPage(
 ): Promise<HttpReply> {
   const { "content-type": _, ...rest } = headers;
   const shown = await inFrame(context, error) ??
-    doorError(context, error, status);
+    signInError(context, error, status);
   return { ...shown, status, headers: { ...shown.headers, ...rest } };
 }
 
@@ -68,14 +68,14 @@ async function inFrame(
   );
 }
 
-function doorError(
+function signInError(
   context: PageRequest,
   error: ApiError,
   status: number,
 ): HttpReply {
-  const door = doorOf(context.path);
+  const area = areaOf(context.path);
   const isSignIn = context.path.endsWith("/sign-in");
-  return doorPage(
+  return barePage(
     context,
     { title: TITLES[status] ?? "An error" },
     status === 401 || (status === 429 && isSignIn)
@@ -91,7 +91,7 @@ function doorError(
             )
             : null}
           <SignInForm
-            door={door}
+            area={area}
             context={context}
             problem={sentence(error.message)}
           />
@@ -122,7 +122,7 @@ function WhatNow(
   },
 ): JSX.Element {
   const { gateway, path, query, request } = context;
-  const isOperators = doorOf(path) === "operator";
+  const isOperators = areaOf(path) === "operator";
   return (
     <>
       {status === 503

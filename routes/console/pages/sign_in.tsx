@@ -1,12 +1,12 @@
 /** @jsxImportSource preact */
 /** @jsxImportSourceTypes console-jsx */
 /**
- * The doors of the console, and the way out.
+ * Signing in to the console, and out.
  *
  * @module
  */
 import type { JSX } from "../jsx.d.ts";
-import type { Door } from "../../../gateway/console/console.ts";
+import type { Area } from "../../../gateway/console/console.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { PageRequest, PageRoute, RouteContext } from "../../route.ts";
 import { isPerson } from "../../../gateway/accounts/repositories/session_repository.ts";
@@ -18,13 +18,13 @@ import {
   transportOf,
 } from "../http/cookies.ts";
 import { localPath } from "../http/local_path.ts";
-import { doorPage } from "../parts/layout.tsx";
+import { barePage } from "../parts/layout.tsx";
 import { HOMES } from "../parts/homes.ts";
 import { seeOther } from "../http/see_other.ts";
 import { requireConsole } from "../http/page_access.ts";
 import { CompanyLink, leavePage } from "./company_sign_in.tsx";
 
-/** The routes of the doors. */
+/** The routes of signing in and out. */
 export const SIGN_IN_ROUTES: readonly PageRoute[] = [
   {
     access: "page",
@@ -32,7 +32,7 @@ export const SIGN_IN_ROUTES: readonly PageRoute[] = [
     method: "GET",
     path: "/console/sign-in",
     query: ["revoked"],
-    handle: (context) => doorOfRoute(context, "account"),
+    handle: (context) => signInPage(context, "account"),
   },
   {
     access: "page",
@@ -43,14 +43,14 @@ export const SIGN_IN_ROUTES: readonly PageRoute[] = [
   },
   {
     access: "page",
-    area: "operator_door",
+    area: "operator_sign_in",
     method: "GET",
     path: "/console/operator/sign-in",
-    handle: (context) => doorOfRoute(context, "operator"),
+    handle: (context) => signInPage(context, "operator"),
   },
   {
     access: "page",
-    area: "operator_door",
+    area: "operator_sign_in",
     method: "POST",
     path: "/console/operator/sign-in",
     handle: (context, form) => signIn(context, form, "operator"),
@@ -89,18 +89,18 @@ export const SIGN_IN_ROUTES: readonly PageRoute[] = [
   },
 ];
 
-function doorOfRoute(context: RouteContext, door: Door): HttpReply {
-  return doorPage(
+function signInPage(context: RouteContext, area: Area): HttpReply {
+  return barePage(
     context,
-    { title: door === "operator" ? "Operator sign-in" : "Sign in" },
-    <SignInForm door={door} context={context} />,
+    { title: area === "operator" ? "Operator sign-in" : "Sign in" },
+    <SignInForm area={area} context={context} />,
   );
 }
 
-/** The form of a door; `problem` is why it is shown again. */
+/** The sign-in form of an area; `problem` is why it is shown again. */
 export function SignInForm(
-  { door, context, problem }: {
-    readonly door: Door;
+  { area, context, problem }: {
+    readonly area: Area;
     readonly context: PageRequest;
     readonly problem?: string;
   },
@@ -122,15 +122,15 @@ export function SignInForm(
     <form
       class="form"
       method="post"
-      action={`${HOMES[door]}sign-in`}
+      action={`${HOMES[area]}sign-in`}
       // Beside a form whose session has ended, whose input this tab keeps.
       target={isPost && !context.path.endsWith("/sign-in")
         ? "_blank"
         : undefined}
     >
-      <CompanyLink context={context} door={door} {...(next && { next })} />
+      <CompanyLink context={context} area={area} {...(next && { next })} />
       <p class="soft">
-        {door === "operator"
+        {area === "operator"
           ? "With the admin token of the gateway, the value of GATEWAY_ADMIN_TOKEN."
           : "With an API key (sk-…), an account token (at-…) or the code of a sign-in link."}
       </p>
@@ -149,14 +149,14 @@ export function SignInForm(
         A sign-in link works once. Press Open to use it.
       </p>
       <label>
-        {door === "operator" ? "Admin token" : "Key, token or code"}
+        {area === "operator" ? "Admin token" : "Key, token or code"}
         <input
           type="password"
           name="credential"
           required
           autocomplete="off"
           spellcheck={false}
-          {...(door === "account"
+          {...(area === "account"
             ? { "data-code": true }
             : { autofocus: true })}
         />
@@ -172,28 +172,28 @@ export function SignInForm(
 async function signIn(
   context: RouteContext,
   form: URLSearchParams,
-  door: Door,
+  area: Area,
 ): Promise<HttpReply> {
   const place = requireConsole(context);
   const transport = requireTransport(context);
   const credential = (form.get("credential") ?? "").trim();
   const { secret } = await place.signIn(
-    door,
+    area,
     credential,
-    sessionCookie(context, door),
+    sessionCookie(context, area),
     context.requestId,
   );
-  return seeOther(localPath(form.get("next"), HOMES[door]), {
-    "set-cookie": setSessionCookie(door, transport, secret),
+  return seeOther(localPath(form.get("next"), HOMES[area]), {
+    "set-cookie": setSessionCookie(area, transport, secret),
   });
 }
 
 async function signOut(
   context: RouteContext,
   { session }: Visit,
-  door: Door,
+  area: Area,
 ): Promise<HttpReply> {
-  const secret = sessionCookie(context, door);
+  const secret = sessionCookie(context, area);
   const transport = transportOf(context);
   if (secret !== undefined) {
     await requireConsole(context).signOut(secret, context.requestId);
@@ -201,10 +201,10 @@ async function signOut(
   const headers = {
     ...(transport === undefined
       ? {}
-      : { "set-cookie": setSessionCookie(door, transport, undefined) }),
+      : { "set-cookie": setSessionCookie(area, transport, undefined) }),
   };
   const leave = isPerson(session.subject)
-    ? await leavePage(context, door, headers)
+    ? await leavePage(context, area, headers)
     : undefined;
-  return leave ?? seeOther(`${HOMES[door]}sign-in`, headers);
+  return leave ?? seeOther(`${HOMES[area]}sign-in`, headers);
 }

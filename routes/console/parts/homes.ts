@@ -1,7 +1,7 @@
-import type { Door } from "../../../gateway/console/console.ts";
+import type { Area } from "../../../gateway/console/console.ts";
 
-/** The first page behind each door. */
-export const HOMES: Readonly<Record<Door, string>> = {
+/** The first page of each area. */
+export const HOMES: Readonly<Record<Area, string>> = {
   account: "/console/",
   operator: "/console/operator/",
 };

@@ -267,8 +267,8 @@ function Bell(
   );
 }
 
-/** A page without navigation: the doors, and errors without a session. */
-export function doorPage(
+/** A page without navigation: sign-in, and errors without a session. */
+export function barePage(
   context: Pick<PageRequest, "request">,
   options: Pick<Page, "title" | "status" | "headers">,
   body: JSX.Element,
@@ -276,7 +276,7 @@ export function doorPage(
   return document(
     context,
     options,
-    <main class="door">
+    <main class="bare">
       <div class="card">
         <Brand href="/console/" />
         <h1>{options.title}</h1>

@@ -28,7 +28,7 @@ import {
   underWayColumns,
 } from "./live_rows.ts";
 import { Moment, momentText } from "./moment.tsx";
-import { doorOf, requireConsole } from "../http/page_access.ts";
+import { areaOf, requireConsole } from "../http/page_access.ts";
 import { PAGE_HEADERS } from "../http/page_headers.ts";
 import { requireOwnPage } from "../http/same_origin.ts";
 
@@ -146,14 +146,14 @@ export async function liveEvents(
   requireOwnPage(context.request);
   const look = await lookOf(context, scope, base);
   const console = requireConsole(context);
-  const door = doorOf(context.path);
-  const secret = sessionCookie(context, door);
+  const area = areaOf(context.path);
+  const secret = sessionCookie(context, area);
   return liveStream(context, {
     visitor: visit.session.id,
     scope,
     check: async () =>
       secret !== undefined &&
-      await console.session(door, secret, false) !== undefined,
+      await console.session(area, secret, false) !== undefined,
     render: (picture) => eventData(look, picture),
   }, PAGE_HEADERS);
 }

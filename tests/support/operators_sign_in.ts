@@ -19,7 +19,7 @@ export const OPERATOR_PATHS: readonly string[] = [
 ];
 
 /** Fails unless the gateway itself serves the operators' sign-in: only then a 404 is the proxy's. */
-export async function assertOperatorsDoor(gatewayUrl: string): Promise<void> {
+export async function assertOperatorsSignIn(gatewayUrl: string): Promise<void> {
   const response = await fetch(`${gatewayUrl}/console/operator/sign-in`);
   await response.body?.cancel();
   assert.equal(response.status, 200);

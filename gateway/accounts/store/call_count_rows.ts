@@ -91,22 +91,52 @@ type CountedCall = Pick<
   | "firstTokenMs"
 >;
 
+/** Calls that are counted in the same rows. */
+interface Alike {
+  /** One of them. */
+  readonly call: CountedCall;
+  readonly atMinute: number;
+  readonly outcome: string;
+  readonly first_token: number;
+  calls: number;
+}
+
+/** Calls by what tells their rows apart: most calls of a write are alike. */
+function grouped(
+  changes: readonly (readonly [call: CountedCall, by: 1 | -1])[],
+): Iterable<Alike> {
+  const groups = new Map<string, Alike>();
+  for (const [call, by] of changes) {
+    const atMinute = Math.floor(callTimeMs(call.requestId) / MINUTE_MS);
+    const outcome = outcomeOf(call);
+    const first_token = classOf(call.firstTokenMs);
+    // The client's text is last, so that it cannot imitate the others.
+    const id =
+      `${atMinute} ${outcome} ${first_token} ${call.accountId} ${call.keyId} ${
+        knownModel(call)
+      }`;
+    const known = groups.get(id);
+    if (known === undefined) {
+      groups.set(id, { call, atMinute, outcome, first_token, calls: by });
+    } else known.calls += by;
+  }
+  return groups.values();
+}
+
+/** A model that does not exist has no figures: anybody can invent names. */
+function knownModel({ model = "", code }: CountedCall): string {
+  return code === "model_not_found" ? "" : model;
+}
+
 type Subject = readonly [accountId: string, keyId: string, model: string];
 
 const EVERYTHING: readonly Subject[] = [["", "", ""]];
 
-/**
- * Whose figures a call is part of. A model that does not exist has none: anybody can invent names.
- */
-function subjectsOf(
-  { accountId, keyId, model = "", code }: CountedCall,
-): readonly Subject[] {
-  const known = code === "model_not_found" ? "" : model;
-  return [
-    ["", "", known],
-    [accountId, "", known],
-    [accountId, keyId, known],
-  ];
+/** Whose figures a call is part of. */
+function subjectsOf(call: CountedCall): readonly Subject[] {
+  const { accountId, keyId } = call;
+  const model = knownModel(call);
+  return [["", "", model], [accountId, "", model], [accountId, keyId, model]];
 }
 
 /** Adds calls to the counts, or takes them out. */
@@ -115,31 +145,20 @@ export async function countCalls(
   dialect: SqlDialect,
   changes: readonly (readonly [call: CountedCall, by: 1 | -1])[],
 ): Promise<void> {
+  const groups = [...grouped(changes)];
   for (const { step, stepMs, hasSubjects, into } of TABLES) {
     const rows = new Map<string, Record<string, string | number>>();
-    const sums = new Map<string, number>();
-    for (const [call, by] of changes) {
+    for (const { call, atMinute, outcome, first_token, calls } of groups) {
+      const at = Math.floor(atMinute * MINUTE_MS / stepMs);
       for (const subject of hasSubjects ? subjectsOf(call) : EVERYTHING) {
         const [account_id, key_id, model] = subject;
-        const row = {
-          account_id,
-          key_id,
-          model,
-          [step]: Math.floor(callTimeMs(call.requestId) / stepMs),
-          outcome: outcomeOf(call),
-          first_token: classOf(call.firstTokenMs),
-        };
-        const id = Object.values(row).join("\n");
-        rows.set(id, row);
-        sums.set(id, (sums.get(id) ?? 0) + by);
+        const of = { account_id, key_id, [step]: at, outcome, first_token };
+        const id = `${Object.values(of).join(" ")} ${model}`;
+        const before = Number(rows.get(id)?.["calls"] ?? 0);
+        rows.set(id, { ...of, model, calls: before + calls });
       }
     }
-    await insertRows(
-      sql,
-      dialect,
-      into,
-      [...rows].map(([id, row]) => ({ ...row, calls: sums.get(id) ?? 0 })),
-    );
+    await insertRows(sql, dialect, into, [...rows.values()]);
   }
 }
 

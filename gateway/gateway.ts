@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { ActiveCalls } from "./active_calls.ts";
 import { compact } from "../translate/bytes/compact.ts";
 import { ApiError } from "../translate/model/error.ts";
 import type { Accounts } from "./accounts/accounts.ts";
@@ -106,7 +107,7 @@ export interface Gateway extends GatewayParts {
   /** Replaces settings and models. Calls under way keep those with which they began. */
   configure(config: Config, models: ModelRegistry): void;
   /** Reserved calls that are not settled yet; each adds and removes itself. */
-  readonly activeCalls: Set<ActiveCallHandle>;
+  readonly activeCalls: ActiveCalls<ActiveCallHandle>;
   /** Concurrency slots, held from before the body is read to the end of the reply. */
   readonly concurrency: ConcurrencyLimiter;
   /** Removes credentials from a text that a client chose and that is kept. */
@@ -142,7 +143,7 @@ export interface Gateway extends GatewayParts {
 
 /** Assembles a gateway from its parts. */
 export function createGateway(parts: GatewayParts): Gateway {
-  const activeCalls = new Set<ActiveCallHandle>();
+  const activeCalls = new ActiveCalls<ActiveCallHandle>();
   const { maxConcurrent, maxConcurrentPerKey } = parts.config;
   const slots = concurrencyLimiter(maxConcurrent, maxConcurrentPerKey);
   let current = {

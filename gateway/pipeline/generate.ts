@@ -7,8 +7,12 @@
  */
 import { invalidField } from "../../translate/model/error.ts";
 import { freeTextNames } from "../../translate/model/free_text.ts";
-import type { EncodeContext } from "../../translate/dialect.ts";
+import type { JsonObject } from "../../translate/bytes/json.ts";
+import type { TopLevel } from "../../translate/bytes/json_splice.ts";
+import type { Dialect, EncodeContext } from "../../translate/dialect.ts";
+import type { GenerationRequest } from "../../translate/model/request.ts";
 import { readRequest } from "../../translate/stream/read_request.ts";
+import type { ClientRequest } from "../../translate/upstream_request.ts";
 import type { Gateway } from "../gateway.ts";
 import { isLarge } from "../http/request_body.ts";
 import type { HttpReply } from "../http/http_reply.ts";
@@ -58,7 +62,7 @@ async function run(
   call: GenerationCall,
   conversation: Conversation | undefined,
 ): Promise<HttpReply> {
-  const { dialect, caller, body, bytes, top, arrivedMs } = call;
+  const { dialect, caller, body, arrivedMs } = call;
   // The body has just been parsed.
   if (isLarge(call)) await nextTurn();
   const request = readRequest(
@@ -95,24 +99,7 @@ async function run(
     return await emptyReply(call, encode, conversation?.keeper);
   }
   const operation = new Generation(
-    {
-      dialect,
-      bytes,
-      body,
-      top,
-      request,
-      // Read for an upstream of the same dialect only: the first walk through headers is slow.
-      get headers() {
-        return dialect.name === "messages"
-          ? forwardedHeaders(call.headers)
-          : {};
-      },
-      get betas() {
-        return dialect.name === "messages"
-          ? call.headers.get("anthropic-beta") ?? undefined
-          : undefined;
-      },
-    },
+    new GivenRequest(call, request),
     {
       dialect,
       isStream: request.stream,
@@ -148,6 +135,44 @@ async function run(
       };
     },
   });
+}
+
+/**
+ * The client's request, for upstreams. A class, because every object literal with a getter makes a
+ * hidden class in the old generation, which keeps the call and its body until a full collection.
+ */
+class GivenRequest implements ClientRequest {
+  readonly dialect: Dialect;
+  readonly bytes: Uint8Array;
+  readonly body: JsonObject;
+  readonly top: TopLevel;
+  readonly request: GenerationRequest;
+  readonly #headers: Headers;
+
+  constructor(
+    { dialect, bytes, body, top, headers }: GenerationCall,
+    request: GenerationRequest,
+  ) {
+    this.dialect = dialect;
+    this.bytes = bytes;
+    this.body = body;
+    this.top = top;
+    this.request = request;
+    this.#headers = headers;
+  }
+
+  /** Read for an upstream of the same dialect only: the first walk through headers is slow. */
+  get headers(): Readonly<Record<string, string>> {
+    return this.dialect.name === "messages"
+      ? forwardedHeaders(this.#headers)
+      : {};
+  }
+
+  get betas(): string | undefined {
+    return this.dialect.name === "messages"
+      ? this.#headers.get("anthropic-beta") ?? undefined
+      : undefined;
+  }
 }
 
 /**

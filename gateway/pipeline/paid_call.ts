@@ -115,6 +115,7 @@ class PaidCall {
   readonly #context: AttemptContext;
   readonly #failover: Failover;
   readonly #handle: ActiveCallHandle & { streaming: boolean };
+  #removeActive = (): void => {};
   /** The progress of the running stream. */
   #progress:
     | { readonly of: () => ReplyProgress; readonly pump: () => PumpState }
@@ -201,7 +202,7 @@ class PaidCall {
       this.#abort.abort(new ClientDisconnected());
     if (signal.aborted) onDisconnect();
     signal.addEventListener("abort", onDisconnect);
-    gateway.activeCalls.add(this.#handle);
+    this.#removeActive = gateway.activeCalls.add(this.#handle);
     const totalMs = this.#failover.model.totalTimeoutMs ??
       gateway.config.totalTimeoutMs;
     this.#totalTimer = gateway.timers.set(() => {
@@ -381,7 +382,7 @@ class PaidCall {
   ): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#gateway.activeCalls.delete(this.#handle);
+    this.#removeActive();
     if (this.#totalTimer !== undefined) {
       this.#gateway.timers.clear(this.#totalTimer);
     }

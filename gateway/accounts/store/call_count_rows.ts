@@ -101,7 +101,7 @@ interface Alike {
   calls: number;
 }
 
-/** Calls by what tells their rows apart: most calls of a write are alike. */
+/** Calls in groups that are counted in the same rows: most calls of a write are alike. */
 function grouped(
   changes: readonly (readonly [call: CountedCall, by: 1 | -1])[],
 ): Iterable<Alike> {

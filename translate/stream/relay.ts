@@ -134,18 +134,50 @@ function eventWriter(client: Dialect, encode: EncodeContext): {
   const encoder = client.streamEncoder(encode);
   const watch = progressTracker();
   let done = false;
+  /**
+   * The first half of a surrogate pair is held back until its second half arrives: a client that
+   * decodes each delta to UTF-8 would lose both.
+   */
+  let half = "";
+  const delta = (given: string): string => {
+    const text = half + given;
+    const end = text.length - 1;
+    half = isFirstHalf(text.charCodeAt(end)) ? text.slice(end) : "";
+    return encoder.push({
+      type: "delta",
+      text: half === "" ? text : text.slice(0, end),
+    });
+  };
+  const release = (): string => {
+    const text = half;
+    half = "";
+    return encoder.push({ type: "delta", text });
+  };
   return {
     push(event) {
       if (done) return "";
       watch.observe(event);
+      if (event.type === "delta") {
+        const { text } = event;
+        return half === "" && !isFirstHalf(text.charCodeAt(text.length - 1))
+          ? encoder.push(event)
+          : delta(text);
+      }
       done = event.type === "end" || event.type === "error";
-      return encoder.push(event);
+      const isBeside = event.type === "usage" || event.type === "stop";
+      return half === "" || isBeside
+        ? encoder.push(event)
+        : release() + encoder.push(event);
     },
     flush: () => done ? "" : encoder.flush?.() ?? "",
     ping: () => encoder.ping() || ": keep-alive\n\n",
     done: () => done,
     progress: watch.progress,
   };
+}
+
+function isFirstHalf(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
 }
 
 /** A complete reply. */

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { chatCompletions } from "../formats/chat_completions/mod.ts";
 import { type Dialect, type EncodeContext, PLAIN_CONTEXT } from "../dialect.ts";
+import { generateContent } from "../formats/generate_content/mod.ts";
 import { messages } from "../formats/messages/mod.ts";
+import { responses } from "../formats/responses/mod.ts";
 import { DEFAULT_CAPABILITIES } from "../model/capabilities.ts";
 import { topLevelOf } from "../bytes/json_splice.ts";
 import { streamRelay, wholeReply } from "./relay.ts";
@@ -119,6 +121,27 @@ Deno.test("streamRelay() reports chunks that complete a frame, and none of comme
       relay.push(new TextEncoder().encode(chunk));
       assert.equal(reports, hasFrame ? 1 : 0, `${client.name}: ${chunk}`);
     }
+  }
+});
+
+Deno.test("streamRelay() sends no half of a character that an upstream cut, and loses none", () => {
+  const [first, second] = ["\ud83d", "\ude00"];
+  const stream = [
+    ...[`a${first}`, `${second}b`, first, "", `${second}${first}`].map(delta),
+    `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n`,
+  ].join("");
+  for (const client of [messages, responses, generateContent]) {
+    const relay = streamRelay(client, chatCompletions, PLAIN_CONTEXT, ENCODE);
+    const out = [relay.push(new TextEncoder().encode(stream)), relay.end()]
+      .map((bytes) => new TextDecoder().decode(bytes)).join("");
+    const deltas = [...out.matchAll(/"(?:text|delta)":("[^"]+")/g)].map(
+      ([, text = ""]) => String(JSON.parse(text)),
+    );
+    assert.deepEqual(
+      deltas.slice(0, 4),
+      ["a", "😀b", "😀", first],
+      client.name,
+    );
   }
 });
 

@@ -354,7 +354,24 @@ async function* hooked(
   hooks: Hooks,
   x: Context,
 ): AsyncGenerator<Part> {
-  for await (const part of parts) yield* hooks.part?.(part, x) ?? [part];
+  for await (const part of withOwnIds(parts)) {
+    yield* hooks.part?.(part, x) ?? [part];
+  }
+}
+
+/** Calls to which the upstream gave one id get ids of their own. */
+async function* withOwnIds(
+  parts: AsyncGenerator<Part>,
+): AsyncGenerator<Part> {
+  const ids = new Set<string>();
+  for await (const part of parts) {
+    if (part.type !== "tool") yield part;
+    else {
+      const id = ids.has(part.id) ? `${part.id}_${ids.size}` : part.id;
+      ids.add(id);
+      yield { ...part, id };
+    }
+  }
 }
 
 /** The request, and the dialect of the upstream that receives it. */

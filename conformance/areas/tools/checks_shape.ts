@@ -1,5 +1,5 @@
 /** Checks of the area `tools`: the fields of tool calls, whole and in fragments. */
-import { observed } from "../../suite/finding.ts";
+import { observed, some } from "../../suite/finding.ts";
 import {
   callsAt,
   CHAT_SHAPES,
@@ -181,13 +181,39 @@ const SHAPES: readonly Check[] = checksWith({
  * Part of `TOOLS_CHECKS`: each rule once on forced calls of any model, and once on the calls of
  * fixtures.
  */
-export const TOOL_SHAPE_CHECKS: readonly Check[] = SHAPES.flatMap((shape) => {
-  // Two calls in one reply show it, which only fixtures have.
-  const { "tool-ids-equal": _, ...faults } = shape.faults;
-  return [{ ...shape, faults }, {
-    ...shape,
-    id: `${shape.id}-of-fixtures`,
+export const TOOL_SHAPE_CHECKS: readonly Check[] = [
+  ...checksWith({}, [{
+    id: "tools.ids-made-unique",
+    source: "Two calls with one id cannot be distinguished by their results",
+    rule:
+      "Calls to which an upstream of another format gave one id have different ones.",
+    level: "contract",
     mode: "replay",
-    reads: ["tool-calls"],
-  }];
-});
+    reads: ["tool-same-ids"],
+    judge: (e) =>
+      some(
+        // Replies in the upstream's own format stay as they are.
+        e.streams("*/*/stream/same-ids").filter(({ endpoint, via }) =>
+          via !== (endpoint === "chat" ? "chat_completions" : endpoint)
+        ).map((x) => {
+          const ids = toolCallsIn(x).map(({ id }) => id);
+          return observed("ids of the calls", brief(ids), x).mustBe(
+            "two different ones",
+            ids.length === 2 && new Set(ids).size === 2,
+          );
+        }),
+        "a reply of an upstream of another format",
+      ),
+    faults: { ...shared("tool-ids-equal") },
+  }]),
+  ...SHAPES.flatMap((shape): readonly Check[] => {
+    // Two calls in one reply show it, which only fixtures have.
+    const { "tool-ids-equal": _, ...faults } = shape.faults;
+    return [{ ...shape, faults }, {
+      ...shape,
+      id: `${shape.id}-of-fixtures`,
+      mode: "replay",
+      reads: ["tool-calls"],
+    }];
+  }),
+];

@@ -117,6 +117,22 @@ export const TOOLS_SCENARIOS: readonly Scenario[] = [
     "tool-many",
   ]),
   fixtures("tool-sizes", "A call with 64 KiB of arguments", ["tool-big-args"]),
+  {
+    name: "tool-same-ids",
+    about: "Parallel calls to which the upstream gave one id",
+    mode: "replay",
+    cost: perRoute(1, 64),
+    play: (session) =>
+      onRoutes(session, (endpoint, route) => [
+        session.send(plainRequest(
+          endpoint,
+          route,
+          "stream/same-ids",
+          session.prompt("same-ids?of=tool-parallel", "Use the tools."),
+          { ...toolsOf(endpoint, "tool-parallel"), ...streamed(endpoint) },
+        )),
+      ]),
+  },
   FORCED,
   ...TOOL_REQUEST_SCENARIOS,
   ...TOOL_HISTORY_SCENARIOS,

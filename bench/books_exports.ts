@@ -59,15 +59,25 @@ function exportsOf(
     `usage.csv?by=model&from=${first}`,
     "usage.csv?by=key",
     `usage.csv?by=key&from=${first}`,
-    `usage.csv?by=user&account=${accountId}`,
-    `usage.csv?by=user&account=${accountId}&from=${first}`,
     "changes.csv",
   ];
-  const account = [...LEDGER, ...CALLS, ...usage, "keys.csv", "models.csv"];
+  const byUser = (of: string): readonly string[] => [
+    `usage.csv?by=user${of}`,
+    `usage.csv?by=user${of}&from=${first}`,
+  ];
+  const account = [
+    ...LEDGER,
+    ...CALLS,
+    ...usage,
+    ...byUser(""),
+    "keys.csv",
+    "models.csv",
+  ];
   const operator = [
     ...LEDGER,
     ...CALLS,
     ...usage,
+    ...byUser(`&account=${accountId}`),
     "usage.csv?by=account",
     "accounts.csv",
     "plans.csv",

@@ -41,6 +41,12 @@ export async function startGateway(
   besidePort: number = upstreamPort,
 ): Promise<SoakGateway> {
   const upstream = `http://127.0.0.1:${upstreamPort}`;
+  const config = `${folder}/gateway.json`;
+  // Its upstream shares the machine with everything else, and never stalls on purpose.
+  await Deno.writeTextFile(
+    config,
+    '{"models":{"vendord-m3":{"timeouts":{"first_byte_seconds":30,"idle_seconds":30}}}}',
+  );
   const process = startProgram(Deno.execPath(), {
     args: [
       "run",
@@ -63,6 +69,7 @@ export async function startGateway(
       VENDORD_API_KEY: "d",
       VENDORD_BASE_URL: `http://127.0.0.1:${besidePort}`,
       GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
+      GATEWAY_CONFIG: config,
       GATEWAY_FIRST_BYTE_TIMEOUT_SECONDS: "2",
       GATEWAY_IDLE_TIMEOUT_SECONDS: "2",
       GATEWAY_PING_SECONDS: "1",

@@ -29,7 +29,7 @@ const TICK_MS = 2;
  * The flag of `deno run` that starts a probe on a port of 127.0.0.1 before the program. Processor
  * time is read in every turn, which costs some itself.
  */
-export function probeFlag(port: number, readsCpu: boolean = false): string {
+export function probeFlag(port: number, readsCpu: boolean): string {
   const query = `?port=${port}${readsCpu ? "&cpu" : ""}`;
   return `--preload=${new URL(query, import.meta.url)}`;
 }

@@ -142,7 +142,7 @@ async function withOptional(
   const routesWith = async (
     endpoint: Routed,
     models: readonly string[],
-    tried: Exchange[] = [],
+    tried: Exchange[],
   ): Promise<Route[]> => {
     if (session.mode === "replay") {
       return await routesOf(session, endpoint, models, tried);

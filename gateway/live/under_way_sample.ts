@@ -22,7 +22,6 @@ const MAX_COUNTED = 200;
 export function underWaySample(
   calls: Iterable<UnderWaySource>,
   nowMs: number,
-  max: number = MAX_UNDER_WAY,
 ): Sample<UnderWay> {
   const groups = new Map<string, UnderWaySource[]>();
   let total = 0;
@@ -32,9 +31,9 @@ export function underWaySample(
     if (group === undefined) groups.set(call.accountId, [call]);
     else group.push(call);
   }
-  const chosen = total <= max
+  const chosen = total <= MAX_UNDER_WAY
     ? [...groups.values()].flat()
-    : choose([...groups.values()], max);
+    : choose([...groups.values()], MAX_UNDER_WAY);
   const left: Record<string, number> = {};
   if (total > chosen.length) {
     for (const { accountId } of chosen) {

@@ -73,7 +73,6 @@ const USAGE: HistogramForm = {
 export function otlpMetrics(
   settings: OtlpSettings,
   onEvent: (event: OtlpEvent) => void,
-  now: () => number = Date.now,
 ): OtlpMetrics {
   const { intervalMs, isDelta } = settings;
   const duration = new OtlpHistogram(DURATION);
@@ -90,7 +89,7 @@ export function otlpMetrics(
     }),
   };
   const exported = async (): Promise<void> => {
-    const metrics = all.flatMap((one) => one.json(now(), isDelta) ?? []);
+    const metrics = all.flatMap((one) => one.json(Date.now(), isDelta) ?? []);
     if (metrics.length === 0) return;
     const putBack = isDelta ? all.map((one) => one.take()) : [];
     const scope = { name: "model-gateway", version: VERSION };
@@ -106,7 +105,7 @@ export function otlpMetrics(
   Deno.unrefTimer(timer);
   return {
     record({ name, entry, candidate, began, vendors }) {
-      const nowMs = now();
+      const nowMs = Date.now();
       const attributes: Attributes = {
         "gen_ai.operation.name": name,
         ...(entry.model === undefined

@@ -57,13 +57,12 @@ async function refusedEverywhere(
   gateway: TestGateway,
   key: string,
   code: string,
-  model: string = MODEL,
 ): Promise<void> {
   for (const path of PATHS) {
     for (const stream of [false, true]) {
       const response = await gateway.post(
         path,
-        requestBody({ path, model }, "Hi", stream),
+        requestBody({ path, model: MODEL }, "Hi", stream),
         { "x-api-key": key },
       );
       const row = `${path}, ${stream ? "streamed" : "whole"}`;

@@ -90,7 +90,8 @@ async function errorOf<T extends Error>(
   return assert.fail("no error");
 }
 
-function vendorError(details: JsonObject, type = "invalid_request_error") {
+function vendorError(details: JsonObject) {
+  const type = "invalid_request_error";
   return { type: "error", error: { type, message: "The reason.", details } };
 }
 

@@ -62,9 +62,9 @@ const RESPONSES_USAGE: JsonObject = {
 };
 
 /** An assistant message. */
-export function messageItem(text: string, id = "msg_up"): JsonObject {
+export function messageItem(text: string): JsonObject {
   return {
-    id,
+    id: "msg_up",
     type: "message",
     status: "completed",
     role: "assistant",

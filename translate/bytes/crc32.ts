@@ -14,10 +14,10 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
   return value;
 });
 
-/** The checksum of the bytes from `start` to `end`, as an unsigned number. */
-export function crc32(bytes: Uint8Array, start: number, end: number): number {
+/** The checksum of the bytes before `end`, as an unsigned number. */
+export function crc32(bytes: Uint8Array, end: number): number {
   let crc = 0xffffffff;
-  for (let at = start; at < end; at++) {
+  for (let at = 0; at < end; at++) {
     crc = (TABLE[(crc ^ (bytes[at] ?? 0)) & 0xff] ?? 0) ^ (crc >>> 8);
   }
   return (crc ^ 0xffffffff) >>> 0;

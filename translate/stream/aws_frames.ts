@@ -85,7 +85,7 @@ function totalLength(bytes: Uint8Array): number {
   const headers = view.getUint32(4);
   const payload = total - headers - PRELUDE_BYTES - CRC_BYTES;
   if (
-    view.getUint32(8) !== crc32(bytes, 0, 8) || headers > MAX_HEADER_BYTES ||
+    view.getUint32(8) !== crc32(bytes, 8) || headers > MAX_HEADER_BYTES ||
     payload < 0 || payload > MAX_PAYLOAD_BYTES
   ) throw corrupt();
   return total;
@@ -94,7 +94,7 @@ function totalLength(bytes: Uint8Array): number {
 function parseFrame(frame: Uint8Array): AwsFrame {
   const view = viewOf(frame);
   const end = frame.length - CRC_BYTES;
-  if (view.getUint32(end) !== crc32(frame, 0, end)) throw corrupt();
+  if (view.getUint32(end) !== crc32(frame, end)) throw corrupt();
   const headersEnd = PRELUDE_BYTES + view.getUint32(4);
   try {
     return {

@@ -28,7 +28,7 @@ export function awsFrame(
 }
 
 /** A frame of `InvokeModelWithResponseStream`: the event in base64, padded as Bedrock pads. */
-export function chunkFrame(event: string, padding = "abcdefgh"): Uint8Array {
+export function chunkFrame(event: string): Uint8Array {
   const bytes = new TextEncoder().encode(event);
   const base64 = btoa(
     Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""),
@@ -37,7 +37,7 @@ export function chunkFrame(event: string, padding = "abcdefgh"): Uint8Array {
     ":event-type": "chunk",
     ":content-type": "application/json",
     ":message-type": "event",
-  }, JSON.stringify({ bytes: base64, p: padding }));
+  }, JSON.stringify({ bytes: base64, p: "abcdefgh" }));
 }
 
 /** A frame that ends a stream with a failure. */

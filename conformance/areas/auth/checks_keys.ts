@@ -4,7 +4,6 @@
  */
 import {
   equals,
-  type Finding,
   NotTestable,
   observed,
   statusIs,
@@ -108,10 +107,6 @@ function controlled(e: Evidence, form: string): readonly Exchange[] {
   return besideRightKey(e.matching("*/control"), e.matching(`*/${form}`));
 }
 
-function notServed(x: Exchange, ...statuses: number[]): Finding {
-  return statusIs(x, ...statuses);
-}
-
 export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
   section: "Authentication",
   mode: "both",
@@ -194,7 +189,7 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
         form,
       ) =>
         controlled(e, form).flatMap((x) => [
-          notServed(x, 401),
+          statusIs(x, 401),
           equals(x, "type", "error"),
           equals(x, "error.type", "authentication_error"),
         ])
@@ -226,7 +221,7 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
     id: "auth.bare-authorization",
     source: "RFC 9110, 11.4: credentials begin with the scheme",
     rule: "A key alone in `Authorization`, without a scheme, is refused.",
-    judge: (e) => controlled(e, "bare").map((x) => notServed(x, 401)),
+    judge: (e) => controlled(e, "bare").map((x) => statusIs(x, 401)),
     faults: shared("any-scheme-accepted"),
   },
   {
@@ -281,7 +276,7 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
     rule: "A key in the query and in no header is refused.",
     judge: (e) =>
       ["key", "api_key", "x-api-key", "access_token"].flatMap((name) =>
-        controlled(e, `query-${name}`).map((x) => notServed(x, 401))
+        controlled(e, `query-${name}`).map((x) => statusIs(x, 401))
       ),
     faults: {
       "query-key-accepted": shownAs((_, path) =>

@@ -37,19 +37,18 @@ import { WEATHER } from "./requests.ts";
 /** One finding for each reply with that name, about its first call. */
 function firstCall(
   name: string,
-  type: string,
   expected: Readonly<Record<string, Json>>,
 ): Check["judge"] {
   return (e) =>
     whereAccepted(e, name, (x) => {
       const [call] = callsOf(x);
       return demanded(e)(
-        textAt(call, "type") === type &&
+        textAt(call, "type") === "function_call" &&
           Object.entries(expected).every(([key, value]) =>
             sameJson(at(call, key), value)
           ),
         "output",
-        `a ${type} with ${brief(expected)}`,
+        `a function_call with ${brief(expected)}`,
         itemsOf(x),
         x,
       );
@@ -95,8 +94,8 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
     rule:
       "With `tool_choice` `required` or with a function in it the reply is a call, of that function.",
     judge: all(
-      firstCall("required", "function_call", { name: "get_weather" }),
-      firstCall("named", "function_call", { name: "get_weather" }),
+      firstCall("required", { name: "get_weather" }),
+      firstCall("named", { name: "get_weather" }),
     ),
     faults: { "responses-choice-ignored": forgets("tool_choice") },
     isSkillLive: true,
@@ -123,7 +122,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
   {
     id: "responses.allowed-tools",
     rule: "With `allowed_tools` only a listed tool is called.",
-    judge: firstCall("allowed", "function_call", { name: "get_weather" }),
+    judge: firstCall("allowed", { name: "get_weather" }),
     faults: {
       "responses-allowed-ignored": asked((body) =>
         textAt(body, "tool_choice.type") === "allowed_tools"
@@ -221,7 +220,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
     rule:
       "A call of a tool in a `namespace` has the tool's `name` and its `namespace`, also where two groups have a tool of that name.",
     level: "convention",
-    judge: firstCall("group", "function_call", {
+    judge: firstCall("group", {
       name: "get_weather",
       namespace: "south",
     }),
@@ -288,7 +287,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
     id: "responses.long-names-return",
     rule: "A name that was shortened upstream is whole again in the reply.",
     level: "convention",
-    judge: firstCall("long-name", "function_call", {
+    judge: firstCall("long-name", {
       namespace: "a_group_of_tools_with_a_long_name",
       name: "get_weather_with_a_name_of_sixty_characters_and_some_more_xy",
     }),
@@ -305,7 +304,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
     rule:
       "The tools of an `additional_tools` item are offered like those of `tools`.",
     level: "convention",
-    judge: firstCall("as-item", "function_call", { name: "get_weather" }),
+    judge: firstCall("as-item", { name: "get_weather" }),
     faults: {
       "responses-additional-tools-lost": askedItemsOf(
         "additional_tools",
@@ -319,7 +318,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
     rule:
       "A tool that the vendor would have to run prevents no call of the other tools.",
     level: "convention",
-    judge: firstCall("hosted", "function_call", { name: "get_weather" }),
+    judge: firstCall("hosted", { name: "get_weather" }),
     faults: { "responses-hosted-refused": refuses('"web_search"') },
     isSkillLive: true,
   },

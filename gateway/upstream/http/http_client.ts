@@ -15,7 +15,6 @@ import { callError } from "./call_error.ts";
 import { NothingSentError } from "./conn_socket.ts";
 import { decompress } from "./decompress.ts";
 import { dialingAgent, type DialingOptions } from "./dialing_agent.ts";
-import type { Resolve } from "./dial.ts";
 import { type CallLimits, PhaseTimer } from "./phase_timer.ts";
 import { type ReleasableBody, releasableBody } from "./releasable_body.ts";
 import type { IterableBody } from "./resent_body.ts";
@@ -71,9 +70,8 @@ const KEEP_ALIVE_MS = 4_000;
 export function upstreamClient(
   limits: CallLimits,
   timers: Timers,
-  resolve?: Resolve,
 ): UpstreamClient {
-  const agent = dialingAgent(KEEP_ALIVE_MS, resolve);
+  const agent = dialingAgent(KEEP_ALIVE_MS);
   return {
     call: (call) =>
       dispatch(

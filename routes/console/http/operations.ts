@@ -41,7 +41,7 @@ export function runAccountOperation(
   context: RouteContext,
   visit: AccountVisit,
   operationId: string,
-  input: OperationInput = {},
+  input: OperationInput,
 ): Promise<JsonObject> {
   return operationOf(ACCOUNT_OPERATIONS, operationId)
     .run(administrationOf(context, visit), visit.holder, input);
@@ -56,7 +56,7 @@ export function runAdminOperation(
   context: RouteContext,
   visit: Visit,
   operationId: string,
-  input: OperationInput = {},
+  input: OperationInput,
 ): Promise<JsonObject> {
   if (visit.session.kind !== "operator") {
     throw new Error("an admin operation needs an operator's session");

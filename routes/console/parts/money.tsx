@@ -13,7 +13,7 @@ export function decimalsOf(microUsd: readonly number[]): 2 | 4 {
 }
 
 /** An amount as text: `$18.4021`, `−$1.20`, `<$0.0001`. Computed with integers. */
-export function moneyText(microUsd: number, decimals: 2 | 4 | 6 = 4): string {
+export function moneyText(microUsd: number, decimals: 2 | 4 | 6): string {
   const size = Math.abs(microUsd);
   const sign = microUsd < 0 ? "−" : "";
   if (size === 0) return `$${(0).toFixed(decimals)}`;

@@ -21,6 +21,7 @@ import { ApiError, invalidField } from "../translate/model/error.ts";
 import { readRequest } from "../translate/stream/read_request.ts";
 import { handleGeneration, readBody } from "./generation.ts";
 import { listedModels } from "./listed_models.ts";
+import { requireOnce } from "./target.ts";
 import { jsonReply, type KeyRoute, type RouteContext } from "./route.ts";
 
 /** What follows a model's id in the path of a request that is no request for its description. */
@@ -97,6 +98,7 @@ export function contentModels(
   { gateway, query }: RouteContext,
   caller: Caller,
 ): HttpReply {
+  requireOnce(query);
   return jsonReply(page(listedModels(gateway, caller), query));
 }
 

@@ -172,9 +172,21 @@ Deno.test("the model list supports the pagination of the message format", () =>
       "vendora-sonnet-4-6 (context-1m beta)",
       "vendorb-5.5",
     ]);
-    const wrong = await get("limit=0");
-    assert.equal(wrong.status, 400);
-    assert.equal(errorReply.parse(wrong.body).error.param, "limit");
+    for (
+      const [query, param, problem] of [
+        ["limit=0", "limit", /must be a whole number/],
+        ["limit=1&limit=2", "limit", /must not be given more than once/],
+        ["after_id=vendorb-5&after_id=x", "after_id", /more than once/],
+        ["of_a_library=1&of_a_library=2", "of_a_library", /more than once/],
+      ] as const
+    ) {
+      const wrong = await get(query);
+      assert.equal(wrong.status, 400, query);
+      const { error } = errorReply.parse(wrong.body);
+      assert.equal(error.param, param);
+      assert.match(error.message, problem);
+    }
+    assert.equal((await get("of_a_library=1")).status, 200);
   }));
 
 Deno.test("an unknown model is 404 model_not_found on every endpoint that takes a model", () =>

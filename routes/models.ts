@@ -13,6 +13,7 @@ import { type JsonObject } from "../translate/bytes/json.ts";
 import { contentModel, contentModels } from "./generate_content.ts";
 import { listedModels } from "./listed_models.ts";
 import { modelCapabilities } from "./model_capabilities.ts";
+import { requireOnce } from "./target.ts";
 import { jsonReply, type KeyRoute, type RouteContext } from "./route.ts";
 
 const MAX_LIMIT = 1000;
@@ -27,6 +28,7 @@ export const MODELS_ROUTES: readonly KeyRoute[] = [
     handle(context, caller) {
       if (readsContentShape(context)) return contentModels(context, caller);
       const { gateway, query } = context;
+      requireOnce(query, REPEATABLE);
       const models = stagesOf(query).includes(STAGE)
         ? listedModels(gateway, caller)
         : [];
@@ -55,6 +57,8 @@ export const MODELS_ROUTES: readonly KeyRoute[] = [
 function readsContentShape({ request }: RouteContext): boolean {
   return request.headers.has("x-goog-api-key");
 }
+
+const REPEATABLE = ["lifecycle", "lifecycle[]"] as const;
 
 /** The stages of a model's life that a client can ask for. */
 const STAGES: readonly string[] = ["active", "deprecated", "retired"];
@@ -117,9 +121,9 @@ function page(
   };
 }
 
-/** The stages to list, from `lifecycle`, which may be repeated; the format's default without it. */
+/** The stages to list, from `lifecycle`; the format's default without it. */
 function stagesOf(query: URLSearchParams): readonly string[] {
-  const asked = [...query.getAll("lifecycle"), ...query.getAll("lifecycle[]")];
+  const asked = REPEATABLE.flatMap((name) => query.getAll(name));
   const unknown = asked.find((stage) => !STAGES.includes(stage));
   if (unknown === undefined) {
     return asked.length === 0 ? ["active", "deprecated"] : asked;

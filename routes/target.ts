@@ -74,6 +74,21 @@ export function requireNoNul(query: URLSearchParams): void {
   }
 }
 
+/**
+ * Refuses a query with a field that is given twice.
+ *
+ * @throws {ApiError} `invalid_request` naming the field
+ */
+export function requireOnce(
+  query: URLSearchParams,
+  repeatable: readonly string[] = [],
+): void {
+  for (const name of new Set(query.keys())) {
+    if (repeatable.includes(name) || query.getAll(name).length < 2) continue;
+    throw invalidField(name, "must not be given more than once");
+  }
+}
+
 function malformed(what: string): ApiError {
   return new ApiError("invalid_request", `could not parse ${what}`, {
     retryable: false,

@@ -13,6 +13,8 @@ export interface Problem {
   readonly field?: string;
   /** What is wrong with it, in words of a page. */
   readonly text: string;
+  /** What is wrong with further fields. */
+  readonly others?: readonly Problem[];
 }
 
 /** A request with a valid session. */

@@ -5,9 +5,10 @@
  */
 import type { Admin } from "../../gateway/accounts/repositories/admin.ts";
 import { isLoopback } from "../../gateway/config.ts";
-import { ApiError, invalidField } from "../../translate/model/error.ts";
+import { ApiError } from "../../translate/model/error.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { RouteContext } from "../route.ts";
+import { requireOnce } from "../target.ts";
 
 /**
  * Checks the admin token. Changes of the returned administration are recorded as the operator's.
@@ -54,11 +55,6 @@ export function requireMetricsAccess(context: RouteContext): void {
  * @throws {ApiError} `invalid_request` for a field that occurs twice
  */
 export function queryOf(query: URLSearchParams): JsonObject {
-  const fields = Object.fromEntries(query);
-  for (const name of Object.keys(fields)) {
-    if (query.getAll(name).length > 1) {
-      throw invalidField(name, "must not be given more than once");
-    }
-  }
-  return fields;
+  requireOnce(query);
+  return Object.fromEntries(query);
 }

@@ -248,6 +248,91 @@ Deno.test("a refused form is shown again, with its problem at the field and what
   assert.equal(await changes(), before);
 });
 
+/** Forms with several wrong fields, in the order of the form, and the text at each. */
+const SEVERAL: readonly (readonly [
+  path: string,
+  form: Readonly<Record<string, string>>,
+  says: Readonly<Record<string, RegExp>>,
+])[] = [
+  [`${OPERATOR}/accounts/new`, {
+    id: "bad id!",
+    name: LONG,
+    plan: "",
+    warn_below_micro_usd: "much",
+  }, {
+    id: /must be 1 to 64 letters/,
+    name: /at most 200 characters/,
+    plan: /choose one/,
+    warn_below_micro_usd: /must be dollars such as 12\.50/,
+  }],
+  [`${OPERATOR}/plans/new`, {
+    id: "bad id!",
+    requests_per_minute: "0",
+    spend_per_day_micro_usd: "-1",
+  }, {
+    id: /must be 1 to 64 letters/,
+    requests_per_minute: /must be at least 1/,
+    spend_per_day_micro_usd: /must be/,
+    models: /choose some of them, or all/,
+  }],
+  [`${OPERATOR}/plans/team`, {
+    requests_per_minute: "many",
+    tokens_per_minute: "0",
+  }, {
+    requests_per_minute: /must be a whole number/,
+    tokens_per_minute: /must be at least/,
+  }],
+  [`${OPERATOR}/accounts/key/default`, {
+    name: LONG,
+    days: "soon",
+    requests_per_minute: "many",
+  }, {
+    name: /at most 200 characters/,
+    days: /must be a number/,
+    requests_per_minute: /must be a whole number/,
+  }],
+];
+
+Deno.test("every wrong field of a form says what is wrong with it, and the first one has the focus", async () => {
+  const gateway = await startConsole();
+  try {
+    await worldOf(gateway);
+    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+    for (const [path, form, says] of SEVERAL) {
+      const reply = await operator.post(path, {
+        ...form,
+        idempotency_key: crypto.randomUUID(),
+      });
+      const whole = await reply.text();
+      const html = whole.slice(whole.indexOf('class="head"'));
+      assert.equal(reply.status, 400, path);
+      for (const [field, text] of Object.entries(says)) {
+        const [, problem = ""] = new RegExp(
+          `<strong id="problem-${field}" class="problem">([^<]*)`,
+        ).exec(html) ?? [];
+        assert.match(problem, text, `${path}: ${field}`);
+        assert.match(html, new RegExp(`aria-describedby="problem-${field}"`));
+      }
+      assert.equal(
+        html.match(/class="problem"/g)?.length,
+        Object.keys(says).length,
+        path,
+      );
+      for (const [name, value] of Object.entries(form)) {
+        if (value !== "" && name !== "days") {
+          assert.ok(inputOf(html, name).includes(`value="${value}"`), name);
+        }
+      }
+      assert.equal(html.match(/ autofocus/g)?.length, 1, path);
+      const [first = ""] = Object.keys(says);
+      assert.match(inputOf(html, first), /autofocus/, path);
+      assert.match(html, /role="alert">[^<]*Nothing was changed/);
+    }
+  } finally {
+    await gateway.close();
+  }
+});
+
 Deno.test("an amount of a form in the address is refused on the page of the form", async () => {
   await using gateway = await startConsole();
   const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);

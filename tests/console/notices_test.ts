@@ -3,12 +3,24 @@ import assert from "node:assert/strict";
 import {
   ADMIN_TOKEN,
   credentialOf,
+  startConsole,
   visit,
+  type Visitor,
 } from "../support/console_visitor.ts";
 import { withCandidates } from "../support/with_candidates.ts";
 import { PAGE_ROUTES } from "../../routes/console/mod.ts";
 
 const OPERATOR = "/console/operator";
+
+/** The text of the bell. */
+function bellOf(html: string): string {
+  return (/href="\/console\/operator\/notices">([^]*?)<\/a>/.exec(html)?.[1] ??
+    "").replaceAll(/<[^>]*>/g, "");
+}
+
+async function textOf({ get }: Visitor, path: string): Promise<string> {
+  return await (await get(path)).text();
+}
 
 Deno.test("an open breaker and a full limit are counted on every operators' page and listed", () => {
   let clockMs = Date.now();
@@ -20,17 +32,13 @@ Deno.test("an open breaker and a full limit are counted on every operators' page
   }, async ({ gateway, a, ask }) => {
     const { admin } = gateway.accounts;
     const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    const textOf = async (path: string): Promise<string> => {
+    const readPage = (path: string): Promise<string> => {
       // The number is read again after some seconds.
       clockMs += 6_000;
-      return await (await operator.get(path)).text();
+      return textOf(operator, path);
     };
-    const bellOf = (html: string): string =>
-      (/href="\/console\/operator\/notices">([^]*?)<\/a>/.exec(html)?.[1] ?? "")
-        .replaceAll(/<[^>]*>/g, "");
-
-    assert.equal(bellOf(await textOf(`${OPERATOR}/accounts`)), "Notices");
-    assert.match(await textOf(`${OPERATOR}/notices`), /No notices/);
+    assert.equal(bellOf(await readPage(`${OPERATOR}/accounts`)), "Notices");
+    assert.match(await readPage(`${OPERATOR}/notices`), /No notices/);
 
     await admin.plans.create({ id: "small", spendPerDayMicroUsd: 100 });
     await admin.accounts.create({
@@ -50,7 +58,7 @@ Deno.test("an open breaker and a full limit are counted on every operators' page
     for (let at = 0; at < 12; at++) await (await ask()).text();
     await gateway.accounts.flush();
 
-    const html = await textOf(`${OPERATOR}/notices`);
+    const html = await readPage(`${OPERATOR}/notices`);
     assert.match(html, /Candidates are not well/);
     assert.match(html, /breaker (?:open|probing)/);
     assert.match(html, /Budgets are used to 80 % or more/);
@@ -69,9 +77,48 @@ Deno.test("an open breaker and a full limit are counted on every operators' page
         path === OPERATOR || path.endsWith("/find") ||
         path.endsWith("/statement")
       ) continue;
-      assert.match(bellOf(await textOf(path)), /^Notices \d+$/, path);
+      assert.match(bellOf(await readPage(path)), /^Notices \d+$/, path);
     }
     // The overview begins with them.
-    assert.match(await textOf(`${OPERATOR}/`), /Candidates are not well/);
+    assert.match(await readPage(`${OPERATOR}/`), /Candidates are not well/);
   });
+});
+
+Deno.test("a webhook that does not take its messages is a notice while it is set", async () => {
+  let clockMs = Date.now();
+  await using receiver = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    () => new Response(null, { status: 500 }),
+  );
+  await using gateway = await startConsole({ now: () => clockMs });
+  const { admin, deliverWebhooks } = gateway.accounts;
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  await admin.webhooks.set(
+    "default",
+    `http://127.0.0.1:${receiver.addr.port}/hook`,
+  );
+  const send = async (action: string): Promise<void> => {
+    const reply = await operator.post(
+      `${OPERATOR}/webhooks/${action}/default`,
+      { idempotency_key: crypto.randomUUID() },
+    );
+    await reply.body?.cancel();
+  };
+  await send("test");
+  await deliverWebhooks();
+  clockMs += 6_000;
+  const html = await textOf(operator, `${OPERATOR}/notices`);
+  assert.match(html, /Webhooks do not take their messages/);
+  assert.match(
+    html,
+    /<a href="\/console\/operator\/webhooks\/default"><bdi>default<\/bdi><\/a>: <bdi>[^<]*500/,
+  );
+  assert.equal(bellOf(html), "Notices 1");
+  assert.match(await textOf(operator, `${OPERATOR}/`), /do not take their/);
+
+  await send("remove");
+  clockMs += 6_000;
+  const removed = await textOf(operator, `${OPERATOR}/notices`);
+  assert.match(removed, /No notices/);
+  assert.equal(bellOf(removed), "Notices");
 });

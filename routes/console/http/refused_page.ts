@@ -5,10 +5,11 @@
  */
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
-import { ApiError } from "../../../translate/model/error.ts";
+import type { ApiError } from "../../../translate/model/error.ts";
+import { faultsOf, FormFaults } from "./form_faults.ts";
 
 /** An error with the session in which it happened. */
-export class RefusedPage extends ApiError {
+export class RefusedPage extends FormFaults {
   /** Whose page it is. */
   readonly visit: Visit;
   /** Shows the form again with the problem of its input; absent: the request has no form. */
@@ -16,11 +17,11 @@ export class RefusedPage extends ApiError {
 
   /** The page of `error`. */
   constructor(
-    { kind, message, details }: ApiError,
+    error: ApiError,
     visit: Visit,
     again?: (visit: Visit) => Promise<HttpReply>,
   ) {
-    super(kind, message, details);
+    super(error, faultsOf(error).slice(1));
     this.visit = visit;
     this.again = again;
   }

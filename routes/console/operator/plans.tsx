@@ -16,6 +16,7 @@ import {
 } from "../../../gateway/accounts/records.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
+import { inParts } from "../http/form_faults.ts";
 import { invalidField } from "../../../translate/model/error.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { FieldProblem } from "../parts/field.tsx";
@@ -64,10 +65,11 @@ export const PLANS_PAGES: readonly OperatorPageRoute[] = [
           <PlanModels context={context} visit={visit} />
         </>,
       ),
-    body: (form) => ({
-      ...chosenModels(form, { isNew: true }),
-      ...limitedBody(recordBody(NEW, form, { clears: false }), form),
-    }),
+    body: (form) =>
+      inParts(
+        () => limitedBody(recordBody(NEW, form, { clears: false }), form),
+        () => chosenModels(form, { isNew: true }),
+      ),
     operationId: "createPlan",
     created: () => NAV,
   }),
@@ -91,18 +93,20 @@ export const PLANS_PAGES: readonly OperatorPageRoute[] = [
 async function change(context: RouteContext, visit: Visit): Promise<HttpReply> {
   const { form } = visit;
   const id = context.parameters["id"] ?? "";
-  const body = recordBody(CHANGEABLE, form, { clears: true });
   const before = recordJson(LIMITS, await context.gateway.admin.plans.get(id));
-  limitedBody({ ...before, ...body }, form);
+  const body = inParts(
+    () => {
+      const limits = recordBody(CHANGEABLE, form, { clears: true });
+      limitedBody({ ...before, ...limits }, form);
+      return limits;
+    },
+    () => chosenModels(form, { isNew: false }),
+  );
   await runAdminOperation(
     context,
     visit,
     "updatePlan",
-    operationInput(
-      visit,
-      { ...chosenModels(form, { isNew: false }), ...body },
-      id,
-    ),
+    operationInput(visit, body, id),
   );
   return seeOther(NAV);
 }

@@ -52,7 +52,13 @@ async function inFrame(
     (kind === "not_found" && details.param !== undefined);
   if (again !== undefined && isInput) {
     try {
-      return await again({ ...visit, problem: problemOf(error) });
+      return await again({
+        ...visit,
+        problem: {
+          ...problemOf(error),
+          others: error.others.map(problemOf),
+        },
+      });
     } catch {
       // The form's record or the store cannot be read: the first error is the one to show.
     }

@@ -9,6 +9,7 @@ import { generates } from "../../../gateway/upstream/catalogue/models.ts";
 import type { JSX } from "../jsx.d.ts";
 import {
   KEY,
+  KEY_CHANGES,
   type KeyRecord,
   LIMITS,
 } from "../../../gateway/accounts/records.ts";
@@ -35,6 +36,7 @@ import { listCsv } from "../csv/list_csv.ts";
 import { countText, decimalsOf, Money } from "../parts/money.tsx";
 import { Distance, LastUsed, Moment } from "../parts/moment.tsx";
 import { NewSecret } from "../parts/new_secret.tsx";
+import { inParts } from "../http/form_faults.ts";
 import { operationInput } from "../http/operation_input.ts";
 import { runAccountOperation } from "../http/operations.ts";
 import { recordBody, RecordInputs } from "../parts/record_form.tsx";
@@ -401,18 +403,26 @@ export function newKeyBody(
   nowMs: number,
 ): Readonly<Record<string, unknown>> {
   const days = form.get("days") ?? "";
-  if (!/^\d{0,3}$/.test(days)) throw invalidField("days", "must be a number");
   const models = form.getAll("models");
   // A form that is sent again must be the same request, so the day's start is counted from.
   const todayMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
-  return {
-    name: form.get("name") ?? "",
-    ...(days === "" ? {} : {
-      expires_at: new Date(todayMs + (Number(days) + 1) * DAY_MS).toISOString(),
+  return inParts(
+    () => ({
+      name: "",
+      ...recordBody({ name: KEY_CHANGES.name }, form, { clears: false }),
     }),
-    ...(models.length === 0 ? {} : { models }),
-    ...recordBody(LIMITS, form, { clears: false }),
-  };
+    () => {
+      if (!/^\d{0,3}$/.test(days)) {
+        throw invalidField("days", "must be a number");
+      }
+      return days === "" ? {} : {
+        expires_at: new Date(todayMs + (Number(days) + 1) * DAY_MS)
+          .toISOString(),
+      };
+    },
+    () => models.length === 0 ? {} : { models },
+    () => recordBody(LIMITS, form, { clears: false }),
+  );
 }
 
 async function issue(

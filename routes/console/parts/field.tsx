@@ -6,7 +6,7 @@
  * @module
  */
 import type { Children, JSX } from "../jsx.d.ts";
-import type { Visit } from "../../../gateway/console/visit.ts";
+import type { Problem, Visit } from "../../../gateway/console/visit.ts";
 
 /** What a field of a form shows: the input, or else the present value. */
 export function entered(
@@ -18,8 +18,8 @@ export function entered(
 }
 
 /**
- * Attributes of an input: the one with the problem gets the focus; without a problem, one with
- * `autofocus`.
+ * Attributes of an input: those with a problem are marked, and the first one gets the focus; without a
+ * problem, one with `autofocus`.
  */
 export function stateOf(
   { problem }: Visit,
@@ -28,13 +28,23 @@ export function stateOf(
 ): Readonly<Record<string, Children>> {
   return problem === undefined
     ? autofocus ? { autofocus } : {}
-    : problem.field === name
-    ? {
-      autofocus: true,
+    : problemAt(problem, name) === undefined
+    ? {}
+    : {
+      autofocus: problem.field === name,
       "aria-invalid": "true",
       "aria-describedby": problemId(name),
-    }
-    : {};
+    };
+}
+
+/** What is wrong with a field. */
+function problemAt(
+  problem: Visit["problem"],
+  name: string,
+): Problem | undefined {
+  return problem === undefined
+    ? undefined
+    : [problem, ...problem.others ?? []].find(({ field }) => field === name);
 }
 
 function problemId(name: string): string {
@@ -48,9 +58,10 @@ export function FieldProblem(
     readonly name: string;
   },
 ): JSX.Element | null {
-  return problem?.field === name
-    ? <strong id={problemId(name)} class="problem">{problem.text}</strong>
-    : null;
+  const own = problemAt(problem, name);
+  return own === undefined
+    ? null
+    : <strong id={problemId(name)} class="problem">{own.text}</strong>;
 }
 
 interface FieldProps {
@@ -139,9 +150,9 @@ export function BoxesField(
   );
   return (
     <fieldset
-      aria-describedby={visit.problem?.field === name
-        ? problemId(name)
-        : undefined}
+      aria-describedby={problemAt(visit.problem, name) === undefined
+        ? undefined
+        : problemId(name)}
     >
       <legend>{title}</legend>
       {help === undefined ? null : <small>{help}</small>}

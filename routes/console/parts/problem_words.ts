@@ -87,7 +87,10 @@ export function sentence(message: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 
-/** A problem as a sentence: `Requests per minute: must be a whole number.` */
-export function problemSentence({ field, text }: Problem): string {
-  return sentence(field === undefined ? text : `${labelOf(field)}: ${text}`);
+/** Problems as a sentence each: `Requests per minute: must be a whole number.` */
+export function problemSentence({ field, text, others = [] }: Problem): string {
+  return [
+    sentence(field === undefined ? text : `${labelOf(field)}: ${text}`),
+    ...others.map(problemSentence),
+  ].join(" ");
 }

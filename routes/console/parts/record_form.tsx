@@ -16,6 +16,8 @@ import { dollarsText } from "../../../gateway/accounts/ledger/money.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import { microUsdOf } from "../../../gateway/admin/dollars.ts";
 import { invalidField } from "../../../translate/model/error.ts";
+import { checked } from "../../../translate/model/schema.ts";
+import { inParts } from "../http/form_faults.ts";
 import { type Choice, SelectField, TextField } from "./field.tsx";
 import { labelOf } from "./problem_words.ts";
 
@@ -26,6 +28,8 @@ interface FormField {
   readonly help: string;
   /** The values, if there are only some. */
   readonly choices: readonly string[] | undefined;
+  /** What the API takes. */
+  readonly set: z.ZodType | undefined;
 }
 
 function formFields(fields: RecordFields): readonly FormField[] {
@@ -38,6 +42,7 @@ function formFields(fields: RecordFields): readonly FormField[] {
       choices: one.reply instanceof z.ZodEnum
         ? one.reply.options.map(String)
         : undefined,
+      set: one.set,
     }]
   );
 }
@@ -133,7 +138,7 @@ function textOf(kind: FlagKind, value: unknown): string {
  * that still has the value that the form showed is left out too, so that a change from another tab
  * stays.
  *
- * @throws {ApiError} `invalid_request` naming the field, also for an empty one of `required`
+ * @throws {ApiError} `invalid_request` naming every wrong field, also for an empty one of `required`
  */
 export function recordBody(
   fields: RecordFields,
@@ -143,20 +148,19 @@ export function recordBody(
     readonly required?: readonly string[];
   },
 ): Readonly<Record<string, unknown>> {
-  const body: Record<string, unknown> = {};
-  for (const { json, kind } of formFields(fields)) {
-    const text = form.get(json)?.trim();
-    if (required.includes(json) && (text ?? "") === "") {
-      throw invalidField(json, "choose one");
-    }
-    if (text === undefined || text === form.get(`was_${json}`)) continue;
-    if (text === "") {
-      if (clears && kind !== "text") body[json] = null;
-      continue;
-    }
-    body[json] = valueOf(json, kind, text);
-  }
-  return body;
+  return inParts(
+    ...formFields(fields).map(({ json, kind, set }) => () => {
+      const text = form.get(json)?.trim();
+      if (required.includes(json) && (text ?? "") === "") {
+        throw invalidField(json, "choose one");
+      }
+      if (text === undefined || text === form.get(`was_${json}`)) return {};
+      if (text === "") return clears && kind !== "text" ? { [json]: null } : {};
+      const body = { [json]: valueOf(json, kind, text) };
+      if (set !== undefined) checked(z.object({ [json]: set }), body);
+      return body;
+    }),
+  );
 }
 
 function valueOf(json: string, kind: FlagKind, text: string): unknown {

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Bench, BenchContext } from "./bench.ts";
-import { startMock } from "./start_mock.ts";
+import { startMock } from "./mock/start_mock.ts";
 import { readLoopBlocks } from "./loop_probe.ts";
 import { prepare } from "./targets/own_gateway.ts";
 

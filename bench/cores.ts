@@ -15,7 +15,7 @@ import { postgresAt } from "../gateway/accounts/testing/stores.ts";
 import { compact } from "../replay/compact.ts";
 import type { BenchContext } from "./bench.ts";
 import { startChild } from "./child.ts";
-import { startMock } from "./start_mock.ts";
+import { startMock } from "./mock/start_mock.ts";
 import { openCpuClock } from "./cpu_time.ts";
 import { startDelayRelay } from "./delay_relay.ts";
 import { MAX_CORES_RATIO } from "./goals.ts";

@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { createParser } from "eventsource-parser";
 import type { Bench, BenchContext } from "./bench.ts";
 import { startChild } from "./child.ts";
-import { startMock } from "./start_mock.ts";
+import { startMock } from "./mock/start_mock.ts";
 import { openCpuClock, residentBytes } from "./cpu_time.ts";
 import { readLoopBlocks } from "./loop_probe.ts";
 import { jobFor, measureJob, type Sample } from "./measure.ts";

@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import { type Child, startChild } from "./child.ts";
-import { startMock } from "./start_mock.ts";
+import { startMock } from "./mock/start_mock.ts";
 import { openCpuClock } from "./cpu_time.ts";
 import { jobFor, measure, runJob, type Sample } from "./measure.ts";
 import { isCorrect } from "./pipeline.ts";

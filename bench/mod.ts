@@ -7,7 +7,7 @@
  */
 import { compact } from "../replay/compact.ts";
 import { blocks } from "./blocks.ts";
-import { books } from "./books.ts";
+import { books } from "./books/books.ts";
 import { runCores } from "./cores.ts";
 import { runGrowth } from "./growth.ts";
 import { ledger } from "./ledger.ts";
@@ -20,7 +20,7 @@ import { reportTable } from "./report_table.ts";
 import { readResult } from "./results.ts";
 import { size } from "./size.ts";
 import { runTechniques } from "./techniques.ts";
-import { soak } from "./soak.ts";
+import { soak } from "./soak/soak.ts";
 import { killAll } from "./targets/programs.ts";
 import { runYardstick } from "./yardstick.ts";
 import type { Bench, BenchContext } from "./bench.ts";

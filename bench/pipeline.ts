@@ -5,7 +5,7 @@
  * @module
  */
 import { startChild } from "./child.ts";
-import { startMock } from "./start_mock.ts";
+import { startMock } from "./mock/start_mock.ts";
 import { openCpuClock } from "./cpu_time.ts";
 import { measureMemory, measureStart } from "./memory.ts";
 import {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { fastStream, pacedStream, wholeReply } from "./mock_replies.ts";
-import type { UpstreamDialect } from "./mock_bodies.ts";
+import { fastStream, pacedStream, wholeReply } from "./mock/mock_replies.ts";
+import type { UpstreamDialect } from "./mock/mock_bodies.ts";
 import { HttpReader } from "./http_bytes.ts";
 import { type CallerDialect, replyJudge } from "./reply_judge.ts";
 import { DEFAULT_PLAN } from "./reply_plan.ts";

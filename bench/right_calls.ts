@@ -5,7 +5,7 @@
  * @module
  */
 import { receiveMessages, sendMessage } from "./child.ts";
-import { behaviourTag, startSoakUpstream } from "./soak_upstream.ts";
+import { behaviourTag, startSoakUpstream } from "./soak/soak_upstream.ts";
 
 /** The message that starts the calls. */
 export interface RightCalls {

@@ -9,9 +9,9 @@
 import { openStore } from "../gateway/accounts/store/open_store.ts";
 import type { Store } from "../gateway/accounts/store/store.ts";
 import type { Bench } from "./bench.ts";
-import { fillBooks } from "./books.ts";
+import { fillBooks } from "./books/books.ts";
 import { startChild } from "./child.ts";
-import { startMock } from "./start_mock.ts";
+import { startMock } from "./mock/start_mock.ts";
 import { openCpuClock, residentBytes } from "./cpu_time.ts";
 import { measure } from "./measure.ts";
 import { measureStart } from "./memory.ts";

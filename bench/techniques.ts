@@ -6,7 +6,7 @@
  */
 import type { BenchContext } from "./bench.ts";
 import { startChild } from "./child.ts";
-import { startMock } from "./start_mock.ts";
+import { startMock } from "./mock/start_mock.ts";
 import { openCpuClock } from "./cpu_time.ts";
 import { measureMemory } from "./memory.ts";
 import { parseOptions } from "./options.ts";

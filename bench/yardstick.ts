@@ -10,7 +10,7 @@
 import { postgresAt } from "../gateway/accounts/testing/stores.ts";
 import type { BenchContext } from "./bench.ts";
 import { startChild } from "./child.ts";
-import { startMock } from "./start_mock.ts";
+import { startMock } from "./mock/start_mock.ts";
 import { CAN_READ_PROCESSES, openCpuClock, residentBytes } from "./cpu_time.ts";
 import { findFrontiers, type Frontier } from "./frontier.ts";
 import type { LoadResult, Quantiles } from "./load_job.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { compact } from "../../replay/compact.ts";
-import type { UpstreamDialect } from "../mock_bodies.ts";
+import type { UpstreamDialect } from "../mock/mock_bodies.ts";
 import {
   CALLER_PATHS,
   isPassThrough,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { UpstreamDialect } from "../mock_bodies.ts";
+import type { UpstreamDialect } from "../mock/mock_bodies.ts";
 import { freePort, startServer } from "./programs.ts";
 import {
   CALLER_PATHS,

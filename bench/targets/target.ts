@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { UpstreamDialect } from "../mock_bodies.ts";
+import type { UpstreamDialect } from "../mock/mock_bodies.ts";
 import type { CallerDialect } from "../reply_judge.ts";
 
 /** The dialects on both sides of a target. */

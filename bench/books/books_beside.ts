@@ -4,14 +4,14 @@
  *
  * @module
  */
-import { adminPost } from "./admin_post.ts";
-import type { BenchContext } from "./bench.ts";
+import { adminPost } from "../admin_post.ts";
+import type { BenchContext } from "../bench.ts";
 import { startBooksGateway } from "./books_gateway.ts";
-import { type Child, startChild } from "./child.ts";
-import { readLoopBlocks } from "./loop_probe.ts";
-import type { ReportCalls, ReportReplies } from "./report_callers.ts";
-import type { RightCall, RightCalls } from "./right_calls.ts";
-import { quantile } from "./statistics.ts";
+import { type Child, startChild } from "../child.ts";
+import { readLoopBlocks } from "../loop_probe.ts";
+import type { ReportCalls, ReportReplies } from "../report_callers.ts";
+import type { RightCall, RightCalls } from "../right_calls.ts";
+import { quantile } from "../statistics.ts";
 
 const SECONDS = 15;
 const EVERY_MS = 20;

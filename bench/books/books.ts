@@ -8,19 +8,23 @@
  *
  * @module
  */
-import { backfillSlice } from "../gateway/accounts/ledger/backfill.ts";
-import type { Admin } from "../gateway/accounts/repositories/admin.ts";
-import { readingAdmin } from "../gateway/accounts/testing/reading_admin.ts";
-import { intOf, type Store, textOf } from "../gateway/accounts/store/store.ts";
-import { openStore } from "../gateway/accounts/store/open_store.ts";
+import { backfillSlice } from "../../gateway/accounts/ledger/backfill.ts";
+import type { Admin } from "../../gateway/accounts/repositories/admin.ts";
+import { readingAdmin } from "../../gateway/accounts/testing/reading_admin.ts";
+import {
+  intOf,
+  type Store,
+  textOf,
+} from "../../gateway/accounts/store/store.ts";
+import { openStore } from "../../gateway/accounts/store/open_store.ts";
 import {
   SQLITE,
   type TestDatabase,
-} from "../gateway/accounts/testing/stores.ts";
-import { compact } from "../replay/compact.ts";
-import { firstCallId } from "../gateway/accounts/calls/call_record.ts";
-import { CALL_HOURS_DAYS } from "../gateway/accounts/store/call_count_rows.ts";
-import type { Bench } from "./bench.ts";
+} from "../../gateway/accounts/testing/stores.ts";
+import { compact } from "../../replay/compact.ts";
+import { firstCallId } from "../../gateway/accounts/calls/call_record.ts";
+import { CALL_HOURS_DAYS } from "../../gateway/accounts/store/call_count_rows.ts";
+import type { Bench } from "../bench.ts";
 import { measureBeside } from "./books_beside.ts";
 import { measurePages } from "./books_pages.ts";
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import "../main.ts";
+import "../../main.ts";
 
 /** What is in use after forced collections, in bytes. */
 export interface KeptBytes {

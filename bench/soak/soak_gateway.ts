@@ -4,11 +4,11 @@
  * @module
  */
 import { homedir } from "node:os";
-import { ADMIN_TOKEN, adminPost } from "./admin_post.ts";
+import { ADMIN_TOKEN, adminPost } from "../admin_post.ts";
 import type { KeptBytes } from "./soak_program.ts";
-import { startProgram } from "./targets/programs.ts";
+import { startProgram } from "../targets/programs.ts";
 
-const ROOT = new URL("../", import.meta.url).pathname;
+const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** The running gateway. */
 export interface SoakGateway {
@@ -54,7 +54,7 @@ export async function startGateway(
       "--no-check",
       "-A",
       "--v8-flags=--expose-gc",
-      `${ROOT}bench/soak_program.ts`,
+      `${ROOT}bench/soak/soak_program.ts`,
     ],
     clearEnv: true,
     env: {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { runBench } from "./mod.ts";
+import { runBench } from "../mod.ts";
 
 async function soaked(
   ...flags: string[]

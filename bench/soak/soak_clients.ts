@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { compact } from "../replay/compact.ts";
+import { compact } from "../../replay/compact.ts";
 import {
   behaviourTag,
   type SoakUpstream,

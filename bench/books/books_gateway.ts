@@ -1,7 +1,7 @@
-import { ADMIN_TOKEN } from "./admin_post.ts";
-import { probeFlag } from "./loop_probe.ts";
-import { storeProbeFlag } from "./store_probe.ts";
-import { freePort, startServer } from "./targets/programs.ts";
+import { ADMIN_TOKEN } from "../admin_post.ts";
+import { probeFlag } from "../loop_probe.ts";
+import { storeProbeFlag } from "../store_probe.ts";
+import { freePort, startServer } from "../targets/programs.ts";
 
 /** A gateway over a filled store, with the addresses of its probes. */
 interface BooksGateway extends AsyncDisposable {
@@ -26,7 +26,7 @@ export async function startBooksGateway(
       "--allow-all",
       probeFlag(loopPort, true),
       storeProbeFlag(storePort),
-      new URL("../main.ts", import.meta.url).href,
+      new URL("../../main.ts", import.meta.url).href,
     ],
     env: {
       HOST: "127.0.0.1",

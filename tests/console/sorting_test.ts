@@ -218,6 +218,64 @@ Deno.test("lists are sorted by a column over all pages, and keep their filters",
       },
     );
 
+    await t.step(
+      "plans, models and tokens by every order of theirs",
+      async () => {
+        for (const requestsPerMinute of [7, 8]) {
+          await admin.plans.create({
+            id: `plan_${requestsPerMinute}`,
+            requestsPerMinute,
+          });
+        }
+        await admin.tokens.issue({
+          accountId: "default",
+          scope: "read",
+          name: "b",
+        });
+        const { text = "" } = await admin.tokens.issue({
+          accountId: "default",
+          scope: "manage",
+          name: "a",
+        });
+        const owner = await visit(gateway.url, "manage", text);
+        for (
+          const [visitor, path, first, count] of [
+            [operator, `${OPERATOR}/plans`, "Plan", 2],
+            [operator, `${OPERATOR}/models`, "Model", 7],
+            [owner, "/console/models", "Model", 9],
+            [owner, "/console/access", "Name", 5],
+          ] as const
+        ) {
+          const html = await textOf(visitor, path);
+          const heads = [
+            ...html.matchAll(/<th [^>]*><a href="([^"]*)">([^<]*)</g),
+          ];
+          assert.equal(heads.length, count, path);
+          for (const [, href = "", name = ""] of heads) {
+            const there = await textOf(visitor, href);
+            assert.match(
+              there,
+              new RegExp(`aria-sort="[a-z]*"[^>]*><a[^>]*>${name}<`),
+              `${path}: ${name}`,
+            );
+          }
+          const rows = (page: string): readonly string[] =>
+            [...(page.split("<tbody>")[1]?.split("</tbody>")[0] ?? "")
+              .matchAll(/<tr>([^]*?)<\/tr>/g)].map(([, row = ""]) => row);
+          const one = rows(await textOf(visitor, headLink(html, first)));
+          const back = headLink(
+            await textOf(visitor, headLink(html, first)),
+            first,
+          );
+          assert.ok(one.length > 1, path);
+          assert.deepEqual(rows(await textOf(visitor, back)), one.toReversed());
+          const reply = await visitor.get(`${path}?sort=x`);
+          assert.equal(reply.status, 400, path);
+          await reply.body?.cancel();
+        }
+      },
+    );
+
     await t.step("an order that a list does not have", async () => {
       for (
         const path of [

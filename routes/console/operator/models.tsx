@@ -21,11 +21,14 @@ import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import {
   AllRates,
   fromOf,
+  HEALTH_ORDER,
   healthOf,
+  MODEL_ORDER,
   ModelName,
   priceColumns,
 } from "../pages/models.tsx";
-import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
+import { sortedList } from "../parts/sorting.ts";
 import { usageLink } from "../parts/figure_links.ts";
 import { page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
@@ -39,6 +42,7 @@ export const OPERATOR_MODELS_PAGE: OperatorPageRoute = {
   area: "operator",
   method: "GET",
   path: `${BASE}/models`,
+  query: ["sort"],
   handle: modelsPage,
 };
 
@@ -75,10 +79,10 @@ async function modelsPage(
       <DataTable<AccountModel>
         name="Models"
         stacks
-        rows={models}
-        columns={[
+        {...sortedList<AccountModel, Column<AccountModel>>(context, models, [
           {
             name: "Model",
+            order: MODEL_ORDER,
             isFirst: true,
             wraps: true,
             cell: ({ model }) => (
@@ -91,6 +95,7 @@ async function modelsPage(
           },
           {
             name: "Health",
+            order: HEALTH_ORDER,
             isFirst: true,
             cell: ({ health }) => healthOf(health),
           },
@@ -106,6 +111,11 @@ async function modelsPage(
           ...priceColumns(models),
           {
             name: "Since",
+            order: {
+              name: "since",
+              largest: "first",
+              of: ({ model: { price } }) => price.fromMs,
+            },
             wraps: true,
             cell: ({ model: { price } }) => (
               <>
@@ -124,7 +134,7 @@ async function modelsPage(
             wraps: true,
             cell: ({ model }) => <Callers model={model.id} plans={plans} />,
           },
-        ]}
+        ], "model")}
       />
       <p class="soft">
         Health as this gateway process sees it; breakers of all processes are

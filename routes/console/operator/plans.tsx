@@ -21,7 +21,8 @@ import { invalidField } from "../../../translate/model/error.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { FieldProblem } from "../parts/field.tsx";
 import { chosenModels, ModelChoice } from "../parts/model_choice.tsx";
-import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
+import { sortedList } from "../parts/sorting.ts";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { listCsv } from "../csv/list_csv.ts";
 import { countText, Money } from "../parts/money.tsx";
@@ -44,6 +45,7 @@ export const PLANS_PAGES: readonly OperatorPageRoute[] = [
     area: "operator",
     method: "GET",
     path: NAV,
+    query: ["sort"],
     handle: listPage,
   },
   {
@@ -215,10 +217,10 @@ async function listPage(
     <section class="card">
       <DataTable
         name="Plans"
-        rows={plans}
-        columns={[
+        {...sortedList<Plan, Column<Plan>>(context, plans, [
           {
             name: "Plan",
+            order: { name: "plan", of: ({ id }) => id },
             cell: ({ id }) => (
               <a href={`${NAV}/${encodeURIComponent(id)}`}>
                 <Foreign text={id} />
@@ -227,6 +229,11 @@ async function listPage(
           },
           {
             name: "Models",
+            order: {
+              name: "models",
+              largest: "first",
+              of: ({ models }) => models?.length ?? Infinity,
+            },
             cell: ({ models }) =>
               models === undefined ? "all" : countText(models.length),
           },
@@ -235,7 +242,7 @@ async function listPage(
             wraps: true,
             cell: (plan) => <LimitList item={plan} />,
           },
-        ]}
+        ], "plan")}
       />
     </section>,
   );

@@ -16,10 +16,11 @@ import type { AccountVisit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
-import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
 import { TextField } from "../parts/field.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { listCsv } from "../csv/list_csv.ts";
+import { sortedList } from "../parts/sorting.ts";
 import { seeOther } from "../http/see_other.ts";
 import { countText } from "../parts/money.tsx";
 import { Distance, LastUsed, Moment } from "../parts/moment.tsx";
@@ -35,6 +36,7 @@ export const ACCESS_ROUTES: readonly AccountPageRoute[] = [
     permission: "see_account",
     method: "GET",
     path: "/console/access",
+    query: ["sort"],
     handle: accessPage,
   },
   {
@@ -108,22 +110,45 @@ async function accessPage(
         {tokens.length === 0 ? <p class="soft">None yet.</p> : (
           <DataTable
             name="Account tokens"
-            rows={tokens.toReversed()}
-            columns={[
+            {...sortedList<TokenRecord, Column<TokenRecord>>(context, tokens, [
               {
                 name: "Name",
+                order: { name: "name", of: ({ name }) => name },
                 cell: (one) => <Foreign text={one.name || "(no name)"} />,
               },
               { name: "Token", cell: (one) => <code>{one.hint}</code> },
-              { name: "Scope", cell: (one) => one.scope },
+              {
+                name: "Scope",
+                order: { name: "scope", of: ({ scope }) => scope },
+                cell: (one) => one.scope,
+              },
+              {
+                name: "Made",
+                order: {
+                  name: "made",
+                  largest: "first",
+                  of: ({ createdAtMs }) => createdAtMs,
+                },
+                cell: (one) => <Moment atMs={one.createdAtMs} />,
+              },
               {
                 name: "Last used",
+                order: {
+                  name: "used",
+                  largest: "first",
+                  of: ({ lastUsedAtMs }) => lastUsedAtMs,
+                },
                 cell: (one) => (
                   <LastUsed atMs={one.lastUsedAtMs} nowMs={nowMs} />
                 ),
               },
               {
                 name: "State",
+                order: {
+                  name: "ends",
+                  of: ({ revokedAtMs, expiresAtMs }) =>
+                    revokedAtMs ?? expiresAtMs,
+                },
                 cell: (one) => <TokenState item={one} nowMs={nowMs} />,
               },
               ...(mayManage
@@ -146,7 +171,7 @@ async function accessPage(
                       : null,
                 }]
                 : []),
-            ]}
+            ], "-made")}
           />
         )}
         {mayManage

@@ -28,6 +28,7 @@ import type { JsonObject } from "../../../translate/bytes/json.ts";
 import { csvOf, csvReply } from "../csv/csv.ts";
 import { type Column, DataTable } from "../parts/data_table.tsx";
 import { page } from "../parts/layout.tsx";
+import { type Order, sortedList } from "../parts/sorting.ts";
 import { countText, Money } from "../parts/money.tsx";
 
 /** The models, and the same as a file. */
@@ -44,6 +45,7 @@ export const MODELS_PAGES: readonly AccountPageRoute[] = [{
   permission: "look",
   method: "GET",
   path: "/console/models",
+  query: ["sort"],
   handle: modelsPage,
 }];
 
@@ -86,6 +88,21 @@ async function modelsCsv(
   return await csvReply("models", csvOf(COLUMNS, [rows], (row) => row));
 }
 
+/** By the id of the model. */
+export const MODEL_ORDER: Order<AccountModel> = {
+  name: "model",
+  of: ({ model }) => model.id,
+};
+
+const HEALTH: readonly ModelHealth[] = ["well", "degraded", "away"];
+
+/** The worst first. */
+export const HEALTH_ORDER: Order<AccountModel> = {
+  name: "health",
+  largest: "first",
+  of: ({ health }) => HEALTH.indexOf(health),
+};
+
 const PRICES: readonly (readonly [name: string, part: keyof ModelPrice])[] = [
   ["Input", "input"],
   ["Cache read", "cacheRead"],
@@ -112,21 +129,26 @@ async function modelsPage(
       <DataTable<AccountModel>
         name="Models"
         stacks
-        rows={models}
-        columns={[
+        {...sortedList<AccountModel, Column<AccountModel>>(context, models, [
           {
             name: "Model",
+            order: MODEL_ORDER,
             wraps: true,
             isFirst: true,
             cell: ({ model }) => <ModelName model={model} />,
           },
           {
             name: "May be called",
+            order: { name: "refusal", of: ({ refusal = "" }) => refusal },
             isFirst: true,
             wraps: true,
             cell: ({ refusal }) => mayCall(refusal),
           },
-          { name: "Health", cell: ({ health }) => healthOf(health) },
+          {
+            name: "Health",
+            order: HEALTH_ORDER,
+            cell: ({ health }) => healthOf(health),
+          },
           ...priceColumns(models),
           {
             name: "Price since",
@@ -145,18 +167,28 @@ async function modelsPage(
           },
           {
             name: "Context",
+            order: {
+              name: "context",
+              largest: "first",
+              of: ({ model }) => model.contextTokens,
+            },
             number: true,
             cell: ({ model }) => countText(model.contextTokens),
           },
           {
             name: "Longest reply",
+            order: {
+              name: "longest_reply",
+              largest: "first",
+              of: ({ capabilities }) => capabilities?.maxOutputTokens,
+            },
             number: true,
             cell: ({ capabilities }) =>
               capabilities?.maxOutputTokens === undefined
                 ? "–"
                 : countText(capabilities.maxOutputTokens),
           },
-        ]}
+        ], "model")}
       />
       <p class="soft">
         Health as this gateway process sees it. Degraded: some upstreams of the
@@ -240,6 +272,12 @@ function priceColumn(
     : 4;
   return {
     name,
+    order: {
+      name: name.toLowerCase().replace(" ", "_"),
+      largest: "first",
+      of: ({ model }) =>
+        model.unpriced === true ? undefined : model.price[part],
+    },
     number: true,
     cell: ({ model }) =>
       model.unpriced === true

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Children, JSX } from "../jsx.d.ts";
-import type { SortLink } from "./sorting.ts";
+import type { Order, SortLink } from "./sorting.ts";
 
 /** Heading and cells of one column. */
 export interface Column<T> {
@@ -14,6 +14,8 @@ export interface Column<T> {
   readonly name: string;
   /** Sorts the table by this column. */
   readonly sort?: SortLink;
+  /** How a list that is whole in memory is sorted by this column: see `sortedList`. */
+  readonly order?: Order<T>;
   /** True: what the row is about, or its state: in a narrow window before the other cells. */
   readonly isFirst?: boolean;
   /** True: right-aligned figures. */

@@ -76,6 +76,47 @@ export function sorted<T, O extends string>(
   });
 }
 
+/** An order of a list: its name in the address, and what is compared. */
+export interface Order<T> {
+  readonly name: string;
+  /** Figures and times are sorted from the largest on first. */
+  readonly largest?: "first";
+  of(row: T): string | number | undefined;
+}
+
+/**
+ * A list that is whole in memory, in the order that the address names, and its columns with links.
+ *
+ * @throws {ApiError} `invalid_request` for an order that no column has
+ */
+export function sortedList<T, C extends { readonly order?: Order<T> }>(
+  context: Pick<RouteContext, "query" | "path">,
+  rows: readonly T[],
+  columns: readonly C[],
+  otherwise: string,
+): {
+  readonly rows: readonly T[];
+  readonly columns: readonly (C & { readonly sort?: SortLink })[];
+} {
+  const orders = columns.flatMap(({ order }) =>
+    order === undefined ? [] : [order]
+  );
+  const sorting = sortingOf(context, orders.map(({ name }) => name), otherwise);
+  return {
+    rows: sorted(
+      rows,
+      sorting,
+      Object.fromEntries(orders.map(({ name, of }) => [name, of])),
+    ),
+    columns: columns.map((column) =>
+      column.order === undefined ? column : {
+        ...column,
+        sort: sorting.link(column.order.name, column.order.largest),
+      }
+    ),
+  };
+}
+
 /** A page of a sorted list. */
 interface OffsetPage {
   readonly range: { readonly offset: number; readonly limit: number };

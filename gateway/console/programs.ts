@@ -82,11 +82,10 @@ curl ${url}${path} -H "${header} $GATEWAY_KEY" -H 'content-type: application/jso
     ),
     ...(hasWebSockets
       ? [`# Responses over a web socket; each message is a request
-websocat -H="authorization: Bearer $GATEWAY_KEY" ${
+npx -y wscat -c ${
         url.replace(/^http/, "ws")
-      }/v1/responses <<'END'
-{"type": "response.create", "model": "${model}", "input": "Hello"}
-END`]
+      }/v1/responses -H "authorization: Bearer $GATEWAY_KEY" -w 5 \\
+  -x '{"type": "response.create", "model": "${model}", "input": "Hello"}'`]
       : []),
     post(
       "Generate content",

@@ -268,7 +268,8 @@ Deno.test("a chat upstream's reply keeps its own bytes but the model's id", () =
   );
 });
 
-const BROKEN: readonly (readonly [EmbeddingForm, unknown])[] = [
+const USED = { prompt_tokens: 3, total_tokens: 3 };
+const BROKEN: readonly (readonly [EmbeddingForm, unknown, "base64"?])[] = [
   ["chat", "<html>"],
   ["chat", "[1]"],
   ["chat", {}],
@@ -278,6 +279,9 @@ const BROKEN: readonly (readonly [EmbeddingForm, unknown])[] = [
   ["chat", { data: [{ embedding: ["1"] }] }],
   ["chat", { data: [{ embedding: "no base64!" }] }],
   ["chat", { data: [{ embedding: "AAAA" }] }],
+  ["chat", { data: [{ embedding: "AAAA" }], usage: USED }, "base64"],
+  ["chat", { data: [{ embedding: "%%%" }], usage: USED }, "base64"],
+  ["chat", { data: [{ embedding: "" }], usage: USED }, "base64"],
   ["chat", { data: [{ embedding: "AADAfw==" }] }],
   ["chat", '{"data":[{"embedding":[1e400]}]}'],
   ["chat", { data: [{ embedding: [1], index: 1 }] }],
@@ -287,14 +291,14 @@ const BROKEN: readonly (readonly [EmbeddingForm, unknown])[] = [
   ["cohere", { embeddings: { int8: [[1]] } }],
 ];
 
-for (const [form, upstream] of BROKEN) {
-  Deno.test(`no embeddings from ${form}: ${JSON.stringify(upstream)}`, () => {
+for (const [form, upstream, encoding = "float"] of BROKEN) {
+  Deno.test(`no embeddings from ${form}, ${encoding}: ${JSON.stringify(upstream)}`, () => {
     assert.throws(
       () =>
         embeddingReply(
           {
             form,
-            request: { model: "m", encoding: "float" },
+            request: { model: "m", encoding },
             count: 1,
             inputEstimate: 1,
           },

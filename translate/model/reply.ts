@@ -96,6 +96,8 @@ export type ReplyEvent =
     readonly kind: "text" | "reasoning" | "refusal";
     /** The upstream's word for what a message is: a commentary, the final answer. */
     readonly phase?: string;
+    /** True for the arguments of the tool that binds the reply to a schema. */
+    readonly isAnswer?: true;
   }
   | {
     readonly type: "open";

@@ -17,6 +17,7 @@ import { spliceFields, topLevelOf } from "../bytes/json_splice.ts";
 import { frameReader, loneDelta } from "./frame_reader.ts";
 import { asJsonArray, jsonArrayRelay } from "./json_array_relay.ts";
 import { passThroughRelay } from "./pass_through.ts";
+import { answerOnly } from "../model/answer_only.ts";
 import type { ReplyEvent } from "../model/reply.ts";
 import type { DialectName } from "../model/request.ts";
 import {
@@ -72,8 +73,9 @@ function translatingRelay(
   const writer = eventWriter(client, encode);
   // What the client receives for the current chunk.
   let text = "";
+  const only = decode.formatTool === undefined ? undefined : answerOnly();
   const write = (events: readonly ReplyEvent[]): void => {
-    for (const event of events) text += writer.push(event);
+    for (const event of only?.(events) ?? events) text += writer.push(event);
     text += writer.flush();
   };
   const walk = frameReader(
@@ -202,7 +204,7 @@ export function wholeReply(
 ): WholeReply {
   const text = DECODER.decode(body);
   const reply = parsedReply(text);
-  const events = upstream.decodeReply(reply, decode);
+  const events = wholeEvents(upstream, decode, reply);
   const progress = observed(events);
   if (progress.error !== undefined) throw progress.error;
   if (
@@ -231,9 +233,10 @@ export function streamOfWhole(
   encode: EncodeContext,
   body: Uint8Array,
 ): WholeReply {
-  const events = upstream.decodeReply(
-    parsedReply(DECODER.decode(body)),
+  const events = wholeEvents(
+    upstream,
     decode,
+    parsedReply(DECODER.decode(body)),
   );
   const progress = observed(events);
   if (progress.error !== undefined) throw progress.error;
@@ -262,9 +265,25 @@ export function wholeOfStream(
     for (const event of decoder.push(frame)) events.push(event);
   }
   for (const event of decoder.end()) events.push(event);
-  const progress = observed(events);
+  const kept = answerOf(decode, events);
+  const progress = observed(kept);
   if (progress.error !== undefined) throw progress.error;
-  return folded(client, encode, events, progress);
+  return folded(client, encode, kept, progress);
+}
+
+function wholeEvents(
+  upstream: UpstreamDialect,
+  decode: DecodeContext,
+  reply: unknown,
+): readonly ReplyEvent[] {
+  return answerOf(decode, upstream.decodeReply(reply, decode));
+}
+
+function answerOf(
+  decode: DecodeContext,
+  events: readonly ReplyEvent[],
+): readonly ReplyEvent[] {
+  return decode.formatTool === undefined ? events : answerOnly()(events);
 }
 
 function tellsStop(events: readonly ReplyEvent[]): boolean {

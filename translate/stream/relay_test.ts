@@ -145,6 +145,59 @@ Deno.test("streamRelay() sends no half of a character that an upstream cut, and 
   }
 });
 
+Deno.test("the answer of the tool that replaces a schema is the only text, whole and streamed", async (t) => {
+  const text = (words: string) => ({ type: "text", text: words });
+  const called = (name: string) => ({
+    type: "tool_use",
+    id: name,
+    name,
+    input: { a: 1 },
+  });
+  const rows: readonly (readonly [string, readonly object[], string])[] = [
+    [
+      "text around it",
+      [text("Sure:"), called("out"), text("Done.")],
+      '{"a":1}',
+    ],
+    ["a call of another tool", [text("First"), called("f")], "First"],
+    ["no call", [text("I cannot.")], "I cannot."],
+  ];
+  for (const [name, content, expected] of rows) {
+    await t.step(name, () => {
+      const usage = { input_tokens: 1, output_tokens: 1 };
+      const body = { id: "m", type: "message", role: "assistant", usage };
+      const frames = [
+        { type: "message_start", message: { ...body, content: [] } },
+        ...content.flatMap((content_block, index) => [
+          { type: "content_block_start", index, content_block },
+          { type: "content_block_stop", index },
+        ]),
+        { type: "message_delta", delta: { stop_reason: "tool_use" }, usage },
+        { type: "message_stop" },
+      ];
+      const bytes = (text: string) => new TextEncoder().encode(text);
+      const context = { ...PLAIN_CONTEXT, formatTool: "out" };
+      const whole = wholeReply(
+        chatCompletions,
+        messages,
+        context,
+        ENCODE,
+        bytes(JSON.stringify({ ...body, content, stop_reason: "tool_use" })),
+      );
+      const relay = streamRelay(chatCompletions, messages, context, ENCODE);
+      const stream = frames.map((data) => `data: ${JSON.stringify(data)}\n\n`);
+      const out = [relay.push(bytes(stream.join(""))), relay.end()]
+        .map((data) => new TextDecoder().decode(data)).join("");
+      const told = [new TextDecoder().decode(whole.body), out].map((reply) =>
+        [...reply.matchAll(/"content":("(?:[^"\\]|\\.)*")/g)].map(
+          ([, text = ""]) => String(JSON.parse(text)),
+        ).join("")
+      );
+      assert.deepEqual(told, [expected, expected]);
+    });
+  }
+});
+
 function delta(content: string): string {
   const choice = { index: 0, delta: { content }, finish_reason: null };
   return `data: ${JSON.stringify({ id: "c", choices: [choice] })}\n\n`;

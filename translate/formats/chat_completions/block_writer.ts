@@ -128,7 +128,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
       return;
     }
     if (item.name !== undefined && item.name === context.formatTool) {
-      events.push({ type: "open", kind: "text" });
+      events.push({ type: "open", kind: "text", isAnswer: true });
     } else {
       const name = item.name ?? "";
       events.push({

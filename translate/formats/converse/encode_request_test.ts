@@ -224,7 +224,7 @@ Deno.test("encodeRequest() binds the reply to a schema by a forced tool", () => 
     usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
   }, context);
   assert.deepEqual(events.slice(1, 5), [
-    { type: "open", kind: "text" },
+    { type: "open", kind: "text", isAnswer: true },
     { type: "delta", text: '{"a":"b"}' },
     { type: "close" },
     { type: "stop", reason: "end", raw: "tool_use" },

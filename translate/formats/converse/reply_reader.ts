@@ -85,7 +85,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
     open = { kind: "tool", index };
     if (name === context.formatTool) {
       formatCalls++;
-      events.push({ type: "open", kind: "text" });
+      events.push({ type: "open", kind: "text", isAnswer: true });
       return;
     }
     calls++;

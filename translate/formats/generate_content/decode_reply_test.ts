@@ -168,7 +168,12 @@ Deno.test("decodeReply() turns the format tool's arguments into text, once, with
     ]),
     { toolNames: new Map(), formatTool: "final_answer" },
   );
-  assert.deepEqual(events, [{ type: "start" }, ...text('{"a":1}'), ...END]);
+  assert.deepEqual(events, [
+    { type: "start" },
+    { type: "open", kind: "text", isAnswer: true },
+    ...text('{"a":1}').slice(1),
+    ...END,
+  ]);
 });
 
 Deno.test("decodeReply() ignores parts without a neutral counterpart", () => {

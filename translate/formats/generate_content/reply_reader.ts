@@ -130,7 +130,14 @@ export function replyReader(context: DecodeContext): ReplyReader {
       // The answer itself: a second one would make two JSON texts in a row.
       if (sawAnswer) return;
       sawAnswer = true;
-      pushText("text", args);
+      completeCall();
+      events.push({ type: "open", kind: "text", isAnswer: true }, {
+        type: "delta",
+        text: args,
+      });
+      sawText = true;
+      texts.push(args);
+      open = "text";
       close();
       return;
     }

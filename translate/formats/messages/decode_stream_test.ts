@@ -366,7 +366,8 @@ Deno.test("streamDecoder() turns the format tool's arguments back into text", ()
   ], { toolNames: new Map(), formatTool: "out" });
   assert.deepEqual(events, [
     STARTED,
-    ...textReply('{"n":', "1}"),
+    { type: "open", kind: "text", isAnswer: true },
+    ...textReply('{"n":', "1}").slice(1),
     { type: "stop", reason: "end", raw: "tool_use" },
     ...OVER.slice(1),
   ]);

@@ -131,7 +131,7 @@ Deno.test("decodeReply() turns the format tool's arguments back into text", () =
     context,
   );
   assert.deepEqual(events.slice(1, 5), [
-    { type: "open", kind: "text" },
+    { type: "open", kind: "text", isAnswer: true },
     { type: "delta", text: '{"n":1}' },
     CLOSE,
     { type: "stop", reason: "end", raw: "tool_use" },

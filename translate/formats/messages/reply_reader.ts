@@ -137,7 +137,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
         const input = objectOr(block["input"]);
         if (name === context.formatTool) {
           formatCalls++;
-          events.push({ type: "open", kind: "text" });
+          events.push({ type: "open", kind: "text", isAnswer: true });
           open = { kind: "tool", index, input, hasDelta: false, citations: [] };
           return;
         }

@@ -129,6 +129,30 @@ test(
 );
 
 test(
+  "the upstreams have every way in which attempts failed, which add up",
+  async (candidates, operator) => {
+    for (const status of [500, 502, 503, 529]) {
+      for (const one of [candidates.a, candidates.b]) one.play([], { status });
+      await callOf(candidates);
+    }
+    const html = await bodyOf(operator, "/console/operator/upstreams");
+    const rows = [
+      ...html.matchAll(/<a [^>]*>(\d+) of \d+ failed<\/a>(.*?)<\/td>/g),
+    ]
+      .map(([, sum, ways = ""]) => ({
+        sum: Number(sum),
+        ways: [...ways.matchAll(/>(\d+)<\/a>/g)].map(([, count]) =>
+          Number(count)
+        ),
+      }));
+    assert.ok(rows.some(({ ways }) => ways.length === 4));
+    for (const { sum, ways } of rows) {
+      assert.equal(ways.reduce((all, count) => all + count, 0), sum);
+    }
+  },
+);
+
+test(
   "lists, filters, files and the API tell the endings apart",
   async (candidates, operator) => {
     const { a, b, gateway } = candidates;

@@ -296,7 +296,7 @@ function Failures(
     <>
       {link(text)}{" "}
       <span class="soft">
-        {kinds.toSorted(([, a], [, b]) => b - a).slice(0, 3)
+        {kinds.toSorted(([, a], [, b]) => b - a)
           .map(([error, count], at) => (
             <>
               {at === 0 ? "" : ", "}

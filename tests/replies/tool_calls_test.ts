@@ -12,18 +12,14 @@ import {
   ROLE,
   USAGE,
 } from "../support/chat_frames.ts";
-import { readStreamed, readWhole } from "../support/reply_script.ts";
+import {
+  playRows,
+  readWhole,
+  type StreamRow,
+} from "../support/reply_script.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
-interface Row {
-  readonly name: string;
-  readonly frames: readonly string[];
-  /** Summary of the reply that a client of the messages format receives. */
-  readonly parts: readonly string[];
-  readonly stop: string;
-}
-
-const ROWS: readonly Row[] = [
+const ROWS: readonly StreamRow[] = [
   {
     name: "text after a call is a new block",
     frames: [
@@ -167,20 +163,7 @@ const ROWS: readonly Row[] = [
 ];
 
 Deno.test("a client of the messages format receives whole calls, one after another", async (t) => {
-  await using gateway = await startTestGateway();
-  for (const row of ROWS) {
-    await t.step(row.name, async () => {
-      const reply = await readStreamed(
-        gateway,
-        "messages",
-        "chat",
-        row.frames,
-      );
-      assert.deepEqual(reply.parts, row.parts);
-      assert.equal(reply.stop, row.stop);
-      assert.ok(reply.callIds.every((id) => /^[\w-]+$/.test(id)));
-    });
-  }
+  await playRows(t, ROWS);
 });
 
 Deno.test("a whole chat reply keeps its calls apart even if their ids are equal or absent", async (t) => {

@@ -12,7 +12,7 @@ import {
   readMessageStream,
   type ReadReply,
 } from "./reply_grammar.ts";
-import type { TestGateway } from "./test_gateway.ts";
+import { startTestGateway, type TestGateway } from "./test_gateway.ts";
 import { readWholeCompletion, readWholeMessage } from "./whole_reply.ts";
 
 /** Format of a client. */
@@ -148,4 +148,29 @@ function detail(usage: Fields, group: string, field: string): number {
   if (typeof inner !== "object" || inner === null) return 0;
   const found = Object.entries(inner).find(([name]) => name === field);
   return found === undefined ? 0 : Number(found[1]);
+}
+
+/** A chat stream of an upstream, and the reply that a client of the messages format reads. */
+export interface StreamRow {
+  readonly name: string;
+  readonly frames: readonly string[] | Script;
+  /** As {@linkcode ReadReply} has them. */
+  readonly parts: readonly string[];
+  readonly stop: string;
+}
+
+/** Plays each row as a step; the ids of calls must be ones that the format accepts. */
+export async function playRows(
+  t: Deno.TestContext,
+  rows: readonly StreamRow[],
+): Promise<void> {
+  await using gateway = await startTestGateway();
+  for (const { name, frames, parts, stop } of rows) {
+    await t.step(name, async () => {
+      const reply = await readStreamed(gateway, "messages", "chat", frames);
+      assert.deepEqual(reply.parts, parts);
+      assert.equal(reply.stop, stop);
+      assert.ok(reply.callIds.every((id) => /^[\w-]+$/.test(id)));
+    });
+  }
 }

@@ -129,6 +129,15 @@ const REASONING_CHAT: Partial<Capabilities> = {
   maxOutputTokens: 128_000,
 };
 
+/** What Vendor A Sonnet 4.6 supports, with either length of context. */
+const SONNET: Partial<Capabilities> = {
+  reasoning: "adaptive",
+  efforts: ["low", "medium", "high", "max"],
+  prefill: false,
+  maxOutputTokens: 64_000,
+  defaultMaxTokens: 16_000,
+};
+
 /** The rows, in the order of the model list. */
 export const MODELS: readonly ModelRow[] = [
   {
@@ -179,13 +188,7 @@ export const MODELS: readonly ModelRow[] = [
     betas: [],
     cards: usd(3, 15, 0.3, 3.75, messagesMore(3, { when: [US_ONLY] })),
     contextTokens: 200_000,
-    capabilities: {
-      reasoning: "adaptive",
-      efforts: ["low", "medium", "high", "max"],
-      prefill: false,
-      maxOutputTokens: 64_000,
-      defaultMaxTokens: 16_000,
-    },
+    capabilities: SONNET,
   },
   {
     id: "vendora-haiku-4-5",
@@ -207,13 +210,7 @@ export const MODELS: readonly ModelRow[] = [
     betas: ["context-1m-2025-08-07"],
     cards: usd(6, 22.5, 0.6, 7.5, messagesMore(6, { when: [US_ONLY] })),
     contextTokens: 1_000_000,
-    capabilities: {
-      reasoning: "adaptive",
-      efforts: ["low", "medium", "high", "max"],
-      prefill: false,
-      maxOutputTokens: 64_000,
-      defaultMaxTokens: 16_000,
-    },
+    capabilities: SONNET,
   },
   {
     id: "vendorb-5.5",

@@ -20,12 +20,12 @@ import {
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import {
   AllRates,
-  fromOf,
   HEALTH_ORDER,
   healthOf,
   MODEL_ORDER,
   ModelName,
   priceColumns,
+  PriceSince,
 } from "../pages/models.tsx";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
 import { sortedList } from "../parts/sorting.ts";
@@ -117,17 +117,7 @@ async function modelsPage(
               of: ({ model: { price } }) => price.fromMs,
             },
             wraps: true,
-            cell: ({ model: { price } }) => (
-              <>
-                {fromOf(price)?.slice(0, 10) ?? "always"}
-                {price.version === undefined ? null : (
-                  <>
-                    <br />
-                    <span class="soft">{price.version}</span>
-                  </>
-                )}
-              </>
-            ),
+            cell: ({ model }) => <PriceSince model={model} none="always" />,
           },
           {
             name: "May be called by",

@@ -153,17 +153,7 @@ async function modelsPage(
           {
             name: "Price since",
             wraps: true,
-            cell: ({ model: { price } }) => (
-              <>
-                {fromOf(price)?.slice(0, 10) ?? "–"}
-                {price.version === undefined ? null : (
-                  <>
-                    <br />
-                    <span class="soft">{price.version}</span>
-                  </>
-                )}
-              </>
-            ),
+            cell: ({ model }) => <PriceSince model={model} none="–" />,
           },
           {
             name: "Context",
@@ -250,7 +240,7 @@ function rateText({ microUsd, factor }: CardRate): JSX.Element | string {
 }
 
 /** When a price began; undefined: it always counted. */
-export function fromOf({ fromMs }: RateCard): string | undefined {
+function fromOf({ fromMs }: RateCard): string | undefined {
   return fromMs === undefined ? undefined : new Date(fromMs).toISOString();
 }
 
@@ -303,6 +293,26 @@ function mayCall(refusal: ModelRefusal | undefined): JSX.Element {
 export function healthOf(health: ModelHealth): JSX.Element {
   const kind = { well: "ok", degraded: "warn", away: "bad" }[health];
   return <span class={`tag ${kind}`}>{health}</span>;
+}
+
+/** The day from which a model has its price, and the version of its card; `none`: without a day. */
+export function PriceSince(
+  { model: { price }, none }: {
+    readonly model: Pick<Model, "price">;
+    readonly none: string;
+  },
+): JSX.Element {
+  return (
+    <>
+      {fromOf(price)?.slice(0, 10) ?? none}
+      {price.version === undefined ? null : (
+        <>
+          <br />
+          <span class="soft">{price.version}</span>
+        </>
+      )}
+    </>
+  );
 }
 
 /** What people call a model, and the id that programs call it by. */

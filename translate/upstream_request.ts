@@ -118,11 +118,16 @@ export function unwrittenRequest(
   const { messages: word } = request.fieldNames;
   const droppedReasoning = proofs === "sent" ? [] : [`${word}[].reasoning`];
   const isSame = client.dialect.name === upstream.name;
-  const refused = isSame ? client.dialect.refusedKeys?.(can) ?? [] : [];
+  const isPassed = isSame && client.dialect.isPassable?.(body, can) !== false;
+  const refusedKeys = isSame ? client.dialect.refusedKeys?.(can) ?? [] : [];
+  // Nearly every client's own body has no such field, and is not searched then.
+  const refused = isPassed
+    ? refusedKeys.filter((key) => key.includes(".") || key in body)
+    : refusedKeys;
   const edits = refused.length === 0
     ? hostEdits
     : { ...hostEdits, refuses: [...hostEdits.refuses ?? [], ...refused] };
-  if (!isSame || client.dialect.isPassable?.(body, can) === false) {
+  if (!isPassed) {
     if (request.refusal !== undefined) throw request.refusal;
     const turns = pairedTurns(request.turns, word);
     const encoded = upstream.encodeRequest({

@@ -201,7 +201,10 @@ test(
     assert.match(await page("rescued"), /status <b>503<\/b>/);
     assert.match(await page("limited"), /this key's daily budget/);
     assert.match(await page("limited"), /The limit was <data value="1">\$0/);
-    assert.match(await page("limited"), /room for it at no time/);
+    assert.match(
+      await page("limited"),
+      /room for it at no time[^]*What helps: Lower max_tokens, or ask/,
+    );
   },
 );
 

@@ -98,11 +98,23 @@ function operatorHelp(error: string): string {
 }
 
 /** What helps against a reason; undefined if nothing is known of it. */
-export function helpOf(code: string): string | undefined {
+export function helpOf(
+  code: string,
+  why: CallRecord["why"] = {},
+): string | undefined {
   if (!isLimit(code)) return HELP[code];
+  if (isTooSmall(why)) return "Lower max_tokens, or ask for a higher limit.";
   return code.endsWith("concurrent_requests")
     ? "Wait for a call under way to end, or ask for a higher limit."
     : "Wait until it opens, lower max_tokens, or ask for a higher limit.";
+}
+
+/** Whether the call is larger than the whole limit. */
+function isTooSmall(
+  { limit, needed }: NonNullable<CallRecord["why"]>,
+): boolean {
+  return typeof limit === "number" && typeof needed === "number" &&
+    needed > limit;
 }
 
 /** Why a call did not complete, or that it was rescued. */
@@ -129,7 +141,7 @@ export function Why(
     ? "The gateway's operator must look into it."
     : outcome === "rescued"
     ? undefined
-    : helpOf(code);
+    : helpOf(code, record.why);
   const sentence = OUTCOMES[outcome];
   return (
     <section class="card">
@@ -163,7 +175,12 @@ export function Why(
               )
               : (
                 <>
-                  ended with <b>{error.replaceAll("_", " ")}</b>
+                  ended with{" "}
+                  <b>
+                    {error === "upstream"
+                      ? "no complete reply"
+                      : error.replaceAll("_", " ")}
+                  </b>
                 </>
               )}
             {isOperators && typeof words === "string"
@@ -220,7 +237,7 @@ function Fill(
         {window === undefined && !isBalance ? "" : "up to "}
         {amount(needed)}.
       </p>
-      {isBalance ? null : needed > limit
+      {isBalance ? null : isTooSmall(why)
         ? (
           <p>
             The limit is too small for this call: it has room for it at no time.

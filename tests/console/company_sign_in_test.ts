@@ -370,20 +370,16 @@ Deno.test("an issuer whose reply never ends is away, and fills no memory", async
         { headers: { "content-type": "application/json" } },
       ),
   );
-  const gateway = await startConsole({
+  await using gateway = await startConsole({
     configFile: configFile({ url: `http://127.0.0.1:${issuer.addr.port}` }),
     env: { GATEWAY_CONFIG: "gateway.json" },
   });
-  try {
-    const { status } = await walker().ask(
-      `${gateway.url}/console/company-sign-in?door=account`,
-    );
-    assert.equal(status, 503);
-    // What waits in sockets on the way is more than what is read.
-    assert.ok(sent < 32 * 1024 * 1024, `${sent} bytes`);
-  } finally {
-    await gateway.close();
-  }
+  const { status } = await walker().ask(
+    `${gateway.url}/console/company-sign-in?door=account`,
+  );
+  assert.equal(status, 503);
+  // What waits in sockets on the way is more than what is read.
+  assert.ok(sent < 32 * 1024 * 1024, `${sent} bytes`);
 });
 
 Deno.test("without the setting there is no such sign-in", async () => {

@@ -294,42 +294,38 @@ const SEVERAL: readonly (readonly [
 ];
 
 Deno.test("every wrong field of a form says what is wrong with it, and the first one has the focus", async () => {
-  const gateway = await startConsole();
-  try {
-    await worldOf(gateway);
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    for (const [path, form, says] of SEVERAL) {
-      const reply = await operator.post(path, {
-        ...form,
-        idempotency_key: crypto.randomUUID(),
-      });
-      const whole = await reply.text();
-      const html = whole.slice(whole.indexOf('class="head"'));
-      assert.equal(reply.status, 400, path);
-      for (const [field, text] of Object.entries(says)) {
-        const [, problem = ""] = new RegExp(
-          `<strong id="problem-${field}" class="problem">([^<]*)`,
-        ).exec(html) ?? [];
-        assert.match(problem, text, `${path}: ${field}`);
-        assert.match(html, new RegExp(`aria-describedby="problem-${field}"`));
-      }
-      assert.equal(
-        html.match(/class="problem"/g)?.length,
-        Object.keys(says).length,
-        path,
-      );
-      for (const [name, value] of Object.entries(form)) {
-        if (value !== "" && name !== "days") {
-          assert.ok(inputOf(html, name).includes(`value="${value}"`), name);
-        }
-      }
-      assert.equal(html.match(/ autofocus/g)?.length, 1, path);
-      const [first = ""] = Object.keys(says);
-      assert.match(inputOf(html, first), /autofocus/, path);
-      assert.match(html, /role="alert">[^<]*Nothing was changed/);
+  await using gateway = await startConsole();
+  await worldOf(gateway);
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  for (const [path, form, says] of SEVERAL) {
+    const reply = await operator.post(path, {
+      ...form,
+      idempotency_key: crypto.randomUUID(),
+    });
+    const whole = await reply.text();
+    const html = whole.slice(whole.indexOf('class="head"'));
+    assert.equal(reply.status, 400, path);
+    for (const [field, text] of Object.entries(says)) {
+      const [, problem = ""] = new RegExp(
+        `<strong id="problem-${field}" class="problem">([^<]*)`,
+      ).exec(html) ?? [];
+      assert.match(problem, text, `${path}: ${field}`);
+      assert.match(html, new RegExp(`aria-describedby="problem-${field}"`));
     }
-  } finally {
-    await gateway.close();
+    assert.equal(
+      html.match(/class="problem"/g)?.length,
+      Object.keys(says).length,
+      path,
+    );
+    for (const [name, value] of Object.entries(form)) {
+      if (value !== "" && name !== "days") {
+        assert.ok(inputOf(html, name).includes(`value="${value}"`), name);
+      }
+    }
+    assert.equal(html.match(/ autofocus/g)?.length, 1, path);
+    const [first = ""] = Object.keys(says);
+    assert.match(inputOf(html, first), /autofocus/, path);
+    assert.match(html, /role="alert">[^<]*Nothing was changed/);
   }
 });
 

@@ -53,41 +53,37 @@ Deno.test("a client that leaves its file unread is cut off, and its slot is free
 });
 
 Deno.test("each file holds a slot of its credential until it is read", async () => {
-  const gateway = await startConsole();
+  await using gateway = await startConsole();
   const { fileSlots } = gateway.gateway;
-  try {
-    const token = await credentialOf(gateway, "read");
-    const visitor = await visit(gateway.url, "read", token.text);
-    const asked = (path: string, bearer: string) => () =>
-      fetch(gateway.url + path, {
-        headers: { authorization: `Bearer ${bearer}` },
-      });
-    const files: readonly (readonly [string, () => Promise<Response>])[] = [
-      [token.id, asked("/v1/account/ledger/export", token.text)],
-      ["operator", asked("/admin/v1/ledger/export", ADMIN_TOKEN)],
-      [token.id, () => visitor.get("/console/ledger.csv")],
-    ];
-    for (const [credential, ask] of files) {
-      const taken = Array.from({ length: 4 }, () => fileSlots.take(credential));
-      const refused = await ask();
-      assert.equal(refused.status, 429);
-      assert.equal(refused.headers.get("retry-after"), "1");
-      await refused.body?.cancel();
-      taken.pop()?.();
-      for (let n = 0; n < 2; n++) {
-        const reply = await ask();
-        assert.equal(reply.status, 200);
-        await reply.text();
-      }
-      for (const release of taken) release();
-    }
-    const head = await fetch(`${gateway.url}/admin/v1/ledger/export`, {
-      method: "HEAD",
-      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  const token = await credentialOf(gateway, "read");
+  const visitor = await visit(gateway.url, "read", token.text);
+  const asked = (path: string, bearer: string) => () =>
+    fetch(gateway.url + path, {
+      headers: { authorization: `Bearer ${bearer}` },
     });
-    assert.equal(head.status, 200);
-    for (let n = 0; n < 4; n++) fileSlots.take("operator");
-  } finally {
-    await gateway.close();
+  const files: readonly (readonly [string, () => Promise<Response>])[] = [
+    [token.id, asked("/v1/account/ledger/export", token.text)],
+    ["operator", asked("/admin/v1/ledger/export", ADMIN_TOKEN)],
+    [token.id, () => visitor.get("/console/ledger.csv")],
+  ];
+  for (const [credential, ask] of files) {
+    const taken = Array.from({ length: 4 }, () => fileSlots.take(credential));
+    const refused = await ask();
+    assert.equal(refused.status, 429);
+    assert.equal(refused.headers.get("retry-after"), "1");
+    await refused.body?.cancel();
+    taken.pop()?.();
+    for (let n = 0; n < 2; n++) {
+      const reply = await ask();
+      assert.equal(reply.status, 200);
+      await reply.text();
+    }
+    for (const release of taken) release();
   }
+  const head = await fetch(`${gateway.url}/admin/v1/ledger/export`, {
+    method: "HEAD",
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  });
+  assert.equal(head.status, 200);
+  for (let n = 0; n < 4; n++) fileSlots.take("operator");
 });

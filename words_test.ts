@@ -16,6 +16,7 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
   [/\b(?:of which|of whom)\b/i, "a sentence of its own"],
   [/\bmend(?:s|ed|ing)?\b/i, "fix"],
   [/\bpurses?\b/i, "the balance of a model"],
+  [/\bdoors?\b/i, "sign-in, the area"],
   [/\/\*\* Of /, "the noun first: Path of, Name of"],
 ];
 

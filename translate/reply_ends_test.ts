@@ -46,6 +46,14 @@ interface Case {
 
 const TEXT = { content: "As far as" };
 const REFUSAL = { refusal: "I cannot help with that." };
+const PICTURE = {
+  ...TEXT,
+  images: [{
+    type: "image_url",
+    image_url: { url: "data:image/png;base64,AA" },
+  }],
+};
+const SOUND = { audio: { id: "a", data: "AA", transcript: "As far as" } };
 const CALL = {
   tool_calls: [{
     index: 0,
@@ -224,6 +232,19 @@ const CASES: Readonly<Record<string, Case>> = {
     CUT,
   ),
   "chat, call, content_filter": chat(CALL, "content_filter", FILTERED),
+  "chat, picture, stop": chat(PICTURE, "stop", CUT),
+  "chat, picture, no word": chat(PICTURE, null, CUT),
+  "chat, picture in the content, stop": chat(
+    { content: [{ type: "text", text: "As" }, ...PICTURE.images] },
+    "stop",
+    CUT,
+  ),
+  "chat, picture and call, stop": chat(
+    { ...PICTURE, ...CALL },
+    "stop",
+    RUN_CALLS,
+  ),
+  "chat, sound, stop": chat(SOUND, "stop", CUT),
   "chat, refusal, stop": chat(REFUSAL, "stop", REFUSED),
   "chat, refusal, no word": chat(REFUSAL, null, REFUSED),
   "chat, refusal, tool_calls": chat(REFUSAL, "tool_calls", REFUSED),

@@ -55,6 +55,7 @@ export function replyReader(
   let sawCall = false;
   let plainThoughts = false;
   let sawDelta = false;
+  let sawMedia = false;
   let usageSoFar: Usage = {};
   /** Indexes of other choices that began, and whether each has a finish reason. */
   const others = new Map<number, boolean>();
@@ -82,6 +83,7 @@ export function replyReader(
     for (const part of isObject(value) ? [value] : arrayOr(value)) {
       if (typeof part === "string") blocks.addText("text", part);
       if (!isObject(part)) continue;
+      sawMedia ||= isMedia(part);
       const text = stringIn(part["text"]) ??
         stringIn(objectOr(part["text"])["value"]) ?? "";
       switch (part["type"]) {
@@ -142,6 +144,10 @@ export function replyReader(
     stopWord = word;
     const reason = decodeFinishReason(word);
     if (reason !== "end") return [{ type: "stop", reason, raw: word }];
+    // Pictures and sounds have no neutral counterpart; without them the answer is not complete.
+    if (sawMedia && !sawCall) {
+      return [{ type: "stop", reason: "other", raw: word }];
+    }
     if (blocks.refused() && !sawCall) {
       return [{ type: "stop", reason: "refusal", raw: word }];
     }
@@ -194,6 +200,8 @@ export function replyReader(
       // A message that follows deltas repeats their content.
       const delta = whole && sawDelta ? {} : given;
       sawDelta ||= !whole && hasContent(given);
+      sawMedia ||= arrayOr(delta["images"]).some(isMedia) ||
+        isSound(delta["audio"]);
       thoughts(delta);
       content(delta["content"]);
       for (const annotation of arrayOr(delta["annotations"])) {
@@ -228,6 +236,8 @@ export function replyReader(
       if (stopWord === undefined) {
         const reason = sawCall
           ? "tool_use"
+          : sawMedia
+          ? "other"
           : blocks.refused()
           ? "refusal"
           : "end";
@@ -316,6 +326,16 @@ function failureOf(
 
 function isFailure(error: unknown): boolean {
   return isObject(error) || textIn(error) !== undefined;
+}
+
+/** Whether a part of the content is a picture or a sound. */
+function isMedia(part: unknown): boolean {
+  const { image_url: image, audio } = objectOr(part);
+  return isObject(image) || textIn(image) !== undefined || isSound(audio);
+}
+
+function isSound(audio: unknown): boolean {
+  return textIn(objectOr(audio)["data"]) !== undefined;
 }
 
 function thinkingText(value: unknown): string {

@@ -9,7 +9,7 @@ import type { Capabilities } from "../../model/capabilities.ts";
 import { invalidField } from "../../model/error.ts";
 import { exactJson } from "../../bytes/exact_json.ts";
 import { isObject, type JsonObject } from "../../bytes/json.ts";
-import { wireCallId } from "../../model/names.ts";
+import { type CallIds, callIds } from "../../model/call_ids.ts";
 import type {
   GenerationRequest,
   OpaquePart,
@@ -55,6 +55,8 @@ interface Writing {
   readonly names: Map<string, string>;
   /** Calls of the last model turn by id, each with one result. */
   calls: Map<string, CallQueue>;
+  /** The ids that are written, for models that take any. */
+  readonly ids: CallIds;
 }
 
 /**
@@ -75,6 +77,7 @@ export function encodeMessages(
     drop,
     names: new Map(),
     calls: new Map(),
+    ids: callIds(can.maxToolCallId),
   };
   const contents: WireContent[] = [];
   for (const turn of expressibleTurns(request.turns, words, drop)) {
@@ -185,7 +188,7 @@ function modelContents(
 function functionCall(
   call: ToolCallPart,
   first: boolean,
-  { can, words, drop }: Writing,
+  { can, words, drop, ids }: Writing,
 ): JsonObject {
   const { args, wrapped } = callArguments(call.arguments);
   if (wrapped) drop(words.arguments);
@@ -196,16 +199,12 @@ function functionCall(
     : undefined;
   return {
     functionCall: {
-      ...callId(call.id, can),
+      ...(can.callIds ? { id: ids.ofCall(call.id) } : {}),
       name: functionName(call.name, can.maxToolName),
       args,
     },
     ...(signature === undefined ? {} : { thoughtSignature: signature }),
   };
-}
-
-function callId(id: string, can: Capabilities): { readonly id?: string } {
-  return can.callIds ? { id: wireCallId(id, can.maxToolCallId) } : {};
 }
 
 /**
@@ -256,10 +255,10 @@ function userContents(
 function writeResult(
   result: ToolResultPart,
   name: string,
-  { can, words, drop }: Writing,
+  { can, words, drop, ids }: Writing,
 ): { response: JsonObject; following: readonly JsonObject[] } {
   const wireName = functionName(name, can.maxToolName);
-  const { id } = callId(result.id, can);
+  const id = can.callIds ? ids.ofResult(result.id) : undefined;
   const { response, following, opaque } = toolResult(
     result,
     wireName,

@@ -239,6 +239,21 @@ Deno.test("encodeMessages() sends ids only where the upstream supports them", ()
   assert.doesNotMatch(JSON.stringify(contents(turns, OLDER)), /"id"/);
 });
 
+Deno.test("encodeMessages() numbers repeated ids, and their results alike", () => {
+  const written = contents([
+    turn("user", text("go")),
+    turn("assistant", call("c1", "f"), call("c1", "g")),
+    turn("user", result("c1", "1"), result("c1", "2")),
+    turn("assistant", call("c1", "f")),
+    turn("user", result("c1", "3")),
+  ], { ...NEWER, reasoning: "none" });
+  assert.deepEqual(
+    [...JSON.stringify(written).matchAll(/"id":"(\w+)","name":"(.)"/g)]
+      .map(([, id, name]) => `${id} ${name}`),
+    ["c1 f", "c1_1 g", "c1 f", "c1_1 g", "c1_2 f", "c1_2 f"],
+  );
+});
+
 Deno.test("encodeMessages() changes a refused name in call and result alike", () => {
   const [, model, user] = contents([
     turn("user", text("go")),

@@ -11,6 +11,7 @@ import {
   type JsonDraft,
   type JsonObject,
 } from "../../bytes/json.ts";
+import { lookUp } from "../../model/schema_reference.ts";
 
 /** A deeper schema becomes `{type: "object"}`: recursive references would never end. */
 const MAX_DEPTH = 24;
@@ -33,6 +34,26 @@ const SHARED_KEYWORDS: readonly string[] = [
   "minProperties",
   "maxProperties",
 ];
+
+/** Constraints that the subset lacks; the description names them where they are short. */
+const NOTED_KEYWORDS: readonly string[] = [
+  "multipleOf",
+  "uniqueItems",
+  "contains",
+  "minContains",
+  "maxContains",
+  "patternProperties",
+  "propertyNames",
+  "dependentRequired",
+  "dependentSchemas",
+  "not",
+  "if",
+  "then",
+  "else",
+];
+
+/** A longer constraint could be repeated at every node that a reference leads to. */
+const MAX_NOTE = 400;
 
 const TYPES: ReadonlySet<string> = new Set([
   "string",
@@ -133,6 +154,13 @@ function plain(
     else notes.push(`Format: ${format}.`);
   }
   exclusive(node, out, notes);
+  for (const keyword of NOTED_KEYWORDS) {
+    const value = node[keyword];
+    if (value === undefined || value === false) continue;
+    if (isObject(value) && Object.keys(value).length === 0) continue;
+    const note = `${keyword}: ${JSON.stringify(value)}.`;
+    if (note.length <= MAX_NOTE) notes.push(note);
+  }
   if (values !== undefined) {
     const words = values.filter((value) => value !== null && value !== "");
     if (type === "string" && words.every((w) => typeof w === "string")) {
@@ -249,28 +277,6 @@ function merged(members: readonly JsonObject[], walk: Walk): JsonObject {
     };
   }
   return out;
-}
-
-/** The schema that a local reference (`#/$defs/x`) points to. */
-function lookUp(root: JsonObject, ref: string): JsonObject | undefined {
-  if (ref !== "#" && !ref.startsWith("#/")) return undefined;
-  let found: unknown = root;
-  for (const step of ref.split("/").slice(1)) {
-    const name = pointerStep(step);
-    if (Array.isArray(found)) found = found[Number(name)];
-    else if (isObject(found) && Object.hasOwn(found, name)) found = found[name];
-    else return undefined;
-  }
-  return isObject(found) ? found : undefined;
-}
-
-function pointerStep(step: string): string {
-  const plain = step.replaceAll("~1", "/").replaceAll("~0", "~");
-  try {
-    return decodeURIComponent(plain);
-  } catch {
-    return plain;
-  }
 }
 
 function typesOf(

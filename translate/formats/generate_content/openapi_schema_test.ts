@@ -8,6 +8,38 @@ const CASES: readonly {
   readonly expected: JsonObject;
 }[] = [
   {
+    name: "describes constraints that the subset lacks",
+    schema: {
+      type: "object",
+      dependentRequired: { a: ["b"] },
+      properties: {
+        a: { type: "integer", multipleOf: 5, description: "Minutes." },
+        b: {
+          type: "array",
+          items: { type: "string" },
+          uniqueItems: true,
+          not: { const: [] },
+        },
+        c: { type: "array", items: {}, uniqueItems: false },
+        d: { type: "string", not: { enum: ["x".repeat(400)] } },
+      },
+    },
+    expected: {
+      type: "object",
+      description: 'dependentRequired: {"a":["b"]}.',
+      properties: {
+        a: { type: "integer", description: "Minutes. multipleOf: 5." },
+        b: {
+          type: "array",
+          items: { type: "string" },
+          description: 'uniqueItems: true. not: {"const":[]}.',
+        },
+        c: { type: "array", items: { type: "string" } },
+        d: { type: "string" },
+      },
+    },
+  },
+  {
     name: "inlines a local reference and keeps the keywords beside it",
     schema: {
       type: "object",
@@ -224,8 +256,8 @@ const CASES: readonly {
       title: "t",
       type: "object",
       additionalProperties: false,
-      patternProperties: { "^x": {} },
-      propertyNames: { pattern: "a" },
+      patternProperties: {},
+      propertyNames: {},
       unevaluatedProperties: false,
       if: {},
       then: {},

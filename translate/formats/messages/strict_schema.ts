@@ -4,7 +4,13 @@
  *
  * @module
  */
-import { isObject, type JsonDraft, type JsonObject } from "../../bytes/json.ts";
+import {
+  arrayOr,
+  isObject,
+  type JsonDraft,
+  type JsonObject,
+} from "../../bytes/json.ts";
+import { lookUp } from "../../model/schema_reference.ts";
 
 /**
  * Supported formats of strings (from the vendor's client library, `lib/transform-json-schema`,
@@ -57,13 +63,18 @@ const MAX_DEPTH = 200;
  * A copy of the schema within the subset; constraints that the subset lacks move into descriptions.
  */
 export function strictSchema(schema: JsonObject): JsonObject {
-  return walked(schema, 0);
+  return walked(schema, schema, 0);
 }
 
-function walked(schema: JsonObject, depth: number): JsonObject {
-  if (depth > MAX_DEPTH) return schema;
+function walked(
+  given: JsonObject,
+  root: JsonObject,
+  depth: number,
+): JsonObject {
+  if (depth > MAX_DEPTH) return given;
+  const schema = joined(given, root);
   const inner = (value: unknown): unknown =>
-    isObject(value) ? walked(value, depth + 1) : value;
+    isObject(value) ? walked(value, root, depth + 1) : value;
   const out: JsonDraft = {};
   const constraints: string[] = [];
   const isReference = schema["$ref"] !== undefined;
@@ -98,6 +109,71 @@ function walked(schema: JsonObject, depth: number): JsonObject {
     }{${constraints.join(", ")}}`;
   }
   return out;
+}
+
+/**
+ * The schema with the objects of its `allOf` in one: each of them is closed, so that apart they
+ * would refuse each other's properties and no value would fit. A keyword that two of them have
+ * keeps its place in `allOf`. The subset has no references in `allOf`.
+ */
+function joined(schema: JsonObject, root: JsonObject): JsonObject {
+  if (!Array.isArray(schema["allOf"])) return schema;
+  const { allOf, ...own } = schema;
+  const [only, ...others] = allOf;
+  const isAlias = others.length === 0 && isObject(only) &&
+    only["$ref"] !== undefined && !isObjectSchema(own);
+  if (isAlias) return { ...own, ...only };
+  const members = partsOf(schema, root, new Set());
+  if (!members.some(isObjectSchema)) return schema;
+  const out: JsonDraft = {};
+  const apart: JsonObject[] = [];
+  const required = new Set<unknown>();
+  const properties = new Map<string, unknown>();
+  for (const member of members) {
+    for (const name of arrayOr(member["required"])) required.add(name);
+    for (const [name, value] of entriesOf(member["properties"])) {
+      const before = properties.get(name);
+      properties.set(
+        name,
+        before === undefined ? value : { allOf: [before, value] },
+      );
+    }
+    for (const [key, value] of Object.entries(member)) {
+      if (key === "required" || key === "properties") continue;
+      if (out[key] === undefined) out[key] = value;
+      else if (!KEPT.has(key) && !isOpenness(key, value)) {
+        apart.push({ [key]: value });
+      }
+    }
+  }
+  if (required.size > 0) out["required"] = [...required];
+  if (properties.size > 0) out["properties"] = Object.fromEntries(properties);
+  if (apart.length > 0) out["allOf"] = apart;
+  return out;
+}
+
+/** A schema without its `allOf`, and what is in that; a reference counts once. */
+function partsOf(
+  schema: JsonObject,
+  root: JsonObject,
+  seen: Set<unknown>,
+): readonly JsonObject[] {
+  const { allOf, $ref: ref, ...own } = schema;
+  const target = typeof ref === "string" && !seen.has(ref)
+    ? lookUp(root, ref)
+    : undefined;
+  seen.add(ref);
+  return [
+    own,
+    ...(target === undefined ? [] : partsOf(target, root, seen)),
+    ...arrayOr(allOf).filter(isObject).flatMap((part) =>
+      partsOf(part, root, seen)
+    ),
+  ];
+}
+
+function entriesOf(value: unknown): readonly [string, unknown][] {
+  return isObject(value) ? Object.entries(value) : [];
 }
 
 function isKept(key: string, value: unknown): boolean {

@@ -113,6 +113,73 @@ Deno.test("strictSchema() converts a schema to the subset", async (t) => {
       },
     ],
     [
+      "objects of allOf are one, so that a value fits",
+      {
+        $defs: {
+          Base: {
+            type: "object",
+            properties: { id: { type: "string" } },
+            required: ["id"],
+            additionalProperties: true,
+          },
+        },
+        description: "A thing.",
+        allOf: [
+          { $ref: "#/$defs/Base" },
+          {
+            type: "object",
+            properties: {
+              id: { type: "string", minLength: 1 },
+              n: { allOf: [{ $ref: "#/$defs/Base" }], description: "gone" },
+            },
+            required: ["n", "id"],
+          },
+          { anyOf: [{ required: ["n"] }] },
+        ],
+      },
+      {
+        $defs: {
+          Base: {
+            type: "object",
+            properties: { id: { type: "string" } },
+            required: ["id"],
+            additionalProperties: false,
+          },
+        },
+        description: "A thing.",
+        type: "object",
+        anyOf: [{ required: ["n"] }],
+        required: ["id", "n"],
+        properties: {
+          id: {
+            allOf: [{ type: "string" }, {
+              type: "string",
+              description: "{minLength: 1}",
+            }],
+          },
+          n: { $ref: "#/$defs/Base" },
+        },
+        additionalProperties: false,
+      },
+    ],
+    [
+      "allOf of one reference to itself ends",
+      {
+        $defs: { A: { type: "object", allOf: [{ $ref: "#/$defs/A" }] } },
+        $ref: "#/$defs/A",
+      },
+      {
+        $defs: {
+          A: {
+            type: "object",
+            properties: {},
+            additionalProperties: false,
+          },
+        },
+        $ref: "#/$defs/A",
+      },
+    ],
+    [
       "plain literals stay, others move",
       {
         anyOf: [{ enum: ["a", null] }, { const: 1 }, { enum: [{ a: 1 }] }],

@@ -3,7 +3,9 @@
  *
  * @module
  */
+import { z } from "zod";
 import { ApiError } from "../../../translate/model/error.ts";
+import { checked } from "../../../translate/model/schema.ts";
 
 /** The fault of the first field, with those of further ones. */
 export class FormFaults extends ApiError {
@@ -47,4 +49,17 @@ export function inParts(
   const [first, ...others] = faults;
   if (first !== undefined) throw new FormFaults(first, others);
   return Object.assign({}, ...bodies);
+}
+
+/**
+ * A part of a body: one field, as the API takes it.
+ *
+ * @throws {ApiError} `invalid_request` naming the field
+ */
+export function fieldBody(
+  name: string,
+  schema: z.ZodType,
+  value: unknown,
+): Readonly<Record<string, unknown>> {
+  return checked(z.object({ [name]: schema }), { [name]: value });
 }

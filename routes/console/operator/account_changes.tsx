@@ -5,10 +5,12 @@
  *
  * @module
  */
+import { z } from "zod";
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";
 import { recordJson } from "../../../gateway/accounts/field.ts";
 import { ACCOUNT } from "../../../gateway/accounts/records.ts";
+import { displayName, microUsd } from "../../../gateway/accounts/values.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { invalidField } from "../../../translate/model/error.ts";
@@ -22,6 +24,7 @@ import { Foreign } from "../parts/data_table.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { Money } from "../parts/money.tsx";
 import { NewSecret } from "../parts/new_secret.tsx";
+import { fieldBody, inParts } from "../http/form_faults.ts";
 import { operationInput } from "../http/operation_input.ts";
 import { runAdminOperation } from "../http/operations.ts";
 import { microUsdOf } from "../../../gateway/admin/dollars.ts";
@@ -32,6 +35,7 @@ import { planChoices } from "./plan_choices.ts";
 import { ScopeField } from "./scope_field.tsx";
 
 const NAV = "/console/operator/accounts";
+const SCOPE = z.enum(["read", "manage"]);
 const DAY_MS = 24 * 60 * 60 * 1000;
 const { id: _id, status: _status, ...CHANGEABLE } = ACCOUNT;
 
@@ -206,8 +210,7 @@ async function topUpPage(
   const id = encodeURIComponent(account.id);
   const usd = query.get("usd")?.trim() ?? "";
   const note = query.get("note")?.trim() ?? "";
-  const microUsd = microUsdOf("usd", usd);
-  if (microUsd === 0) throw invalidField("usd", "must not be $0");
+  const amount = Number(topUpBody(query)["micro_usd"]);
   return page(
     context,
     visit,
@@ -224,11 +227,11 @@ async function topUpPage(
         </dd>
         <dt>Top-up</dt>
         <dd>
-          <Money microUsd={microUsd} decimals={6} />
+          <Money microUsd={amount} decimals={6} />
         </dd>
         <dt>Balance then</dt>
         <dd>
-          <Money microUsd={account.balanceMicroUsd + microUsd} decimals={6} />
+          <Money microUsd={account.balanceMicroUsd + amount} decimals={6} />
         </dd>
         <dt>Note</dt>
         <dd>{note === "" ? "none" : <Foreign text={note} />}</dd>
@@ -241,17 +244,38 @@ async function topUpPage(
   );
 }
 
+/** The body of a top-up, from a form or from the address of its page. */
+function topUpBody(form: URLSearchParams): Readonly<Record<string, unknown>> {
+  return inParts(
+    () => {
+      const amount = microUsdOf("usd", form.get("usd")?.trim() ?? "");
+      if (amount === 0) throw invalidField("usd", "must not be $0");
+      return fieldBody("micro_usd", microUsd, amount);
+    },
+    () => nameBody(form, "note"),
+  );
+}
+
+/** A text for people; an empty one is left out. */
+function nameBody(
+  form: URLSearchParams,
+  field: string,
+): Readonly<Record<string, unknown>> {
+  const text = form.get(field)?.trim() ?? "";
+  return text === "" ? {} : fieldBody(field, displayName, text);
+}
+
+function scopeBody(form: URLSearchParams): Readonly<Record<string, unknown>> {
+  return fieldBody("scope", SCOPE, form.get("scope") ?? "read");
+}
+
 async function topUp(context: RouteContext, visit: Visit): Promise<HttpReply> {
   const id = idOf(context);
-  const note = visit.form.get("note") ?? "";
   await runAdminOperation(
     context,
     visit,
     "topUpAccount",
-    operationInput(visit, {
-      micro_usd: microUsdOf("usd", visit.form.get("usd") ?? ""),
-      ...(note === "" ? {} : { note }),
-    }, id),
+    operationInput(visit, topUpBody(visit.form), id),
   );
   return seeOther(`${NAV}/${encodeURIComponent(id)}`);
 }
@@ -319,15 +343,15 @@ async function makeLink(
   visit: Visit,
 ): Promise<HttpReply> {
   const id = idOf(context);
-  const name = visit.form.get("name")?.trim() ?? "";
+  const { form } = visit;
+  const name = form.get("name")?.trim() ?? "";
   const reply = await runAdminOperation(
     context,
     visit,
     "createSignInLink",
     operationInput(visit, {
       account: id,
-      scope: visit.form.get("scope") ?? "read",
-      ...(name === "" ? {} : { name }),
+      ...inParts(() => nameBody(form, "name"), () => scopeBody(form)),
     }),
   );
   return shownOnce(
@@ -397,8 +421,6 @@ async function makeToken(
   visit: Visit,
 ): Promise<HttpReply> {
   const { form } = visit;
-  const days = form.get("days") ?? "90";
-  if (!/^\d{1,3}$/.test(days)) throw invalidField("days", "must be a number");
   const todayMs = Math.floor(context.gateway.now() / DAY_MS) * DAY_MS;
   const { token } = await runAdminOperation(
     context,
@@ -406,9 +428,20 @@ async function makeToken(
     "issueToken",
     operationInput(visit, {
       account: idOf(context),
-      name: form.get("name") ?? "",
-      scope: form.get("scope") ?? "read",
-      expires_at: new Date(todayMs + (Number(days) + 1) * DAY_MS).toISOString(),
+      ...inParts(
+        () => fieldBody("name", displayName, form.get("name")?.trim() ?? ""),
+        () => scopeBody(form),
+        () => {
+          const days = form.get("days") ?? "90";
+          if (!TOKEN_AGES.some(([age]) => age === days)) {
+            throw invalidField("days", "choose one");
+          }
+          return {
+            expires_at: new Date(todayMs + (Number(days) + 1) * DAY_MS)
+              .toISOString(),
+          };
+        },
+      ),
     }),
   );
   return shownOnce(context, visit, "account token", token);

@@ -16,8 +16,7 @@ import { dollarsText } from "../../../gateway/accounts/ledger/money.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import { microUsdOf } from "../../../gateway/admin/dollars.ts";
 import { invalidField } from "../../../translate/model/error.ts";
-import { checked } from "../../../translate/model/schema.ts";
-import { inParts } from "../http/form_faults.ts";
+import { fieldBody, inParts } from "../http/form_faults.ts";
 import { type Choice, SelectField, TextField } from "./field.tsx";
 import { labelOf } from "./problem_words.ts";
 
@@ -156,9 +155,9 @@ export function recordBody(
       }
       if (text === undefined || text === form.get(`was_${json}`)) return {};
       if (text === "") return clears && kind !== "text" ? { [json]: null } : {};
-      const body = { [json]: valueOf(json, kind, text) };
-      if (set !== undefined) checked(z.object({ [json]: set }), body);
-      return body;
+      const value = valueOf(json, kind, text);
+      if (set !== undefined) fieldBody(json, set, value);
+      return { [json]: value };
     }),
   );
 }

@@ -148,7 +148,10 @@ export interface Exchange {
 }
 
 /** The value of a response header; undefined when it is absent. */
-export function headerOf(exchange: Exchange, name: string): string | undefined {
+export function headerOf(
+  exchange: Pick<Exchange, "head">,
+  name: string,
+): string | undefined {
   const found = exchange.head?.headers.filter(([key]) => key === name) ?? [];
   return found.length === 0
     ? undefined

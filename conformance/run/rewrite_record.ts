@@ -2,7 +2,6 @@
  * What a mutant that changes only replies would have sent: the reference gateway's record, with the
  * replies rewritten by the mutant's hooks. It spares the self-test most of its requests.
  */
-import { joinBytes } from "@model-gateway/replay/join_bytes";
 import { compact } from "@model-gateway/replay/compact";
 import { isObject, type Json, objectOf } from "@model-gateway/replay/json";
 import { contextOf } from "../reference_gateway/gateway.ts";
@@ -21,7 +20,7 @@ import {
 } from "../evidence/exchange.ts";
 import type { Redaction } from "../evidence/redaction.ts";
 import type { ScenarioRecord } from "../suite/evidence.ts";
-import { recordOf } from "../suite/recorder.ts";
+import { replyOf } from "../suite/recorder.ts";
 
 /** The hooks that see only what the gateway is about to send. */
 const REPLY_HOOKS: readonly (keyof Hooks)[] = [
@@ -53,8 +52,8 @@ export function changesOnlyReplies(hooks: Hooks): boolean {
 }
 
 /**
- * The record with its replies rewritten; undefined when the mutant must be asked, as where a
- * request follows from an earlier reply.
+ * The record with its replies rewritten, itself where all stay as they are; undefined when the mutant
+ * must be asked, as where a request follows from an earlier reply.
  */
 export function rewriteRecord(
   record: ScenarioRecord,
@@ -64,7 +63,9 @@ export function rewriteRecord(
   if (record.followsReplies) return undefined;
   try {
     const exchanges = record.exchanges.map((x) => rewrite(x, hooks, redaction));
-    return { ...record, exchanges };
+    return exchanges.every((x, at) => x === record.exchanges[at])
+      ? record
+      : { ...record, exchanges };
   } catch (error) {
     if (error instanceof NotRewritable) return undefined;
     throw error;
@@ -82,29 +83,18 @@ function rewrite(x: Exchange, hooks: Hooks, redaction: Redaction): Exchange {
   });
   const changed = isStream(x) || Array.isArray(x.json)
     ? streamOf(x, head, hooks, context)
-    : replyOf(x, head, hooks, context);
+    : wholeOf(x, head, hooks, context);
   if (changed === undefined) return x;
-  const { label, scenario, endpoint, via, request, ending, endedMs } = x;
-  return {
-    ...recordOf({
-      label,
-      scenario,
-      endpoint,
-      via,
-      request,
-      received: { ...changed, ending, endedMs },
-      redaction,
-    }),
-    upstream: x.upstream,
-  };
+  const { ending, endedMs } = x;
+  return { ...x, ...replyOf({ ...changed, ending, endedMs }, redaction) };
 }
 
-/** What a client receives, without the end. */
+/** What a client receives, without the end; undefined where it is what it was. */
 type Sent = Pick<Exchange, "body" | "arrivals"> & {
   readonly head: ResponseHead;
 };
 
-function replyOf(
+function wholeOf(
   x: Exchange,
   head: ResponseHead,
   { reply }: Hooks,
@@ -120,14 +110,15 @@ function replyOf(
   if (after.status !== status && after.status !== 200 && after.status < 400) {
     throw new NotRewritable();
   }
-  const body = encoder.encode(JSON.stringify(after.body));
+  const text = JSON.stringify(after.body);
+  const body = encoder.encode(text);
+  const changed = given(headers, after, body.length);
+  if (
+    text === x.text && after.status === status && areSame(changed, headers)
+  ) return undefined;
   const atMs = x.arrivals.at(-1)?.atMs ?? head.atMs;
   return {
-    head: {
-      ...head,
-      status: after.status,
-      headers: given(headers, after, body.length),
-    },
+    head: { ...head, status: after.status, headers: changed },
     body,
     arrivals: [{ atMs, upTo: body.length }],
   };
@@ -138,19 +129,16 @@ function streamOf(
   head: ResponseHead,
   { streamHeaders, frame: hook, wire }: Hooks,
   context: Context,
-): Sent {
+): Sent | undefined {
   const headers = Object.fromEntries(head.headers);
   const after = streamHeaders?.(headers, context) ?? headers;
-  const pieces: Uint8Array[] = [];
-  const arrivals: { atMs: number; upTo: number }[] = [];
-  let upTo = 0;
+  let body = "";
+  const pieces: { readonly atMs: number; readonly text: string }[] = [];
   const isArray = Array.isArray(x.json);
   let elements = 0;
   const write = (text: string, atMs: number): void => {
-    const piece = encoder.encode(text);
-    upTo += piece.length;
-    pieces.push(piece);
-    arrivals.push({ atMs, upTo });
+    body += text;
+    pieces.push({ atMs, text });
   };
   for (const [index, frame] of framesOf(x).entries()) {
     for (const out of hook?.(frame, context) ?? [frame]) {
@@ -159,18 +147,30 @@ function streamOf(
     }
   }
   if (isArray) write(arrayEnd(elements), 0);
-  const body = joinBytes(pieces);
+  const bytes = encoder.encode(body);
+  const changed = given(head.headers, { headers: after }, bytes.length);
+  if (body === x.text && areSame(changed, head.headers)) return undefined;
+  let upTo = 0;
   return {
-    head: { ...head, headers: given(head.headers, { headers: after }, upTo) },
-    body,
-    arrivals: arrivals.filter(({ upTo }, index) =>
-      upTo > (arrivals[index - 1]?.upTo ?? 0)
-    ),
+    head: { ...head, headers: changed },
+    body: bytes,
+    arrivals: pieces.filter(({ text }) => text !== "").map((
+      { atMs, text },
+    ) => ({ atMs, upTo: upTo += encoder.encode(text).length })),
   };
 }
 
+/** Frames do not depend on a mutant, and hundreds of mutants ask for them. */
+const known = new WeakMap<Exchange, readonly OutFrame[]>();
+
 /** The frames before they were written. */
 function framesOf(x: Exchange): readonly OutFrame[] {
+  const frames = known.get(x) ?? framesIn(x);
+  known.set(x, frames);
+  return frames;
+}
+
+function framesIn(x: Exchange): readonly OutFrame[] {
   if (Array.isArray(x.json)) {
     const elements = x.json.map((data: Json): OutFrame => ({
       data: objectOf(data),
@@ -185,6 +185,13 @@ function framesOf(x: Exchange): readonly OutFrame[] {
   }));
   if (frames.map(wireOf).join("") === x.text) return frames;
   throw new NotRewritable();
+}
+
+function areSame(some: readonly Header[], others: readonly Header[]): boolean {
+  return some.length === others.length &&
+    some.every(([name, value], at) =>
+      name === others[at]?.[0] && value === others[at]?.[1]
+    );
 }
 
 /** The headers as a client lists them. */

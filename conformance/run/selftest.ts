@@ -239,7 +239,10 @@ function judgeRewritten(
       if (changed === undefined) return [];
       own.set(name, changed);
     }
-    return [judge(check, mode, own)];
+    const isUnchanged = [...own].every(([name, record]) =>
+      record === records.get(name)
+    );
+    return isUnchanged ? [] : [judge(check, mode, own)];
   });
 }
 

@@ -8,7 +8,7 @@ import { type Ending, type Exchange, isStream } from "../evidence/exchange.ts";
 import type { Redaction } from "../evidence/redaction.ts";
 import type { Check } from "../suite/check.ts";
 import type { ScenarioRecord } from "../suite/evidence.ts";
-import { recordOf } from "../suite/recorder.ts";
+import { replyOf } from "../suite/recorder.ts";
 import { judge } from "./judge.ts";
 
 /** A reply with other parts; an absent one stays as it is. */
@@ -282,34 +282,25 @@ function spoiltBy(spoil: Spoil, x: Exchange, redaction: Redaction): Exchange {
   const body = typeof spoilt.body === "string"
     ? encoder.encode(spoilt.body)
     : spoilt.body ?? x.body;
-  const { label, scenario, endpoint, via, request, endedMs } = x;
   const headers = x.head.headers.filter(([name]) =>
     type === undefined || name !== "content-type"
   );
   return {
-    ...recordOf({
-      label,
-      scenario,
-      endpoint,
-      via,
-      request,
-      received: {
-        head: {
-          ...x.head,
-          status,
-          headers: type === undefined || type === ""
-            ? headers
-            : [...headers, ["content-type", type]],
-        },
-        body,
-        arrivals: body.length === 0
-          ? []
-          : [{ atMs: x.arrivals.at(-1)?.atMs ?? 0, upTo: body.length }],
-        ending,
-        endedMs,
+    ...x,
+    ...replyOf({
+      head: {
+        ...x.head,
+        status,
+        headers: type === undefined || type === ""
+          ? headers
+          : [...headers, ["content-type", type]],
       },
-      redaction,
-    }),
-    upstream: x.upstream,
+      body,
+      arrivals: body.length === 0
+        ? []
+        : [{ atMs: x.arrivals.at(-1)?.atMs ?? 0, upTo: body.length }],
+      ending,
+      endedMs: x.endedMs,
+    }, redaction),
   };
 }

@@ -2,6 +2,7 @@
  * Creates records: masks keys, reads streams with both readers, joins exchanges with the replay
  * server's request log.
  */
+import { compact } from "@model-gateway/replay/compact";
 import type { Received } from "../clients/transfer.ts";
 import { strictFrames, witnessFrames } from "../evidence/event_stream.ts";
 import {
@@ -40,14 +41,7 @@ interface RecordParts {
 /** The record of an exchange, without its upstream calls. */
 export function recordOf(parts: RecordParts): Exchange {
   const { request, received, redaction } = parts;
-  const body = redaction.bytes(received.body);
-  const text = new TextDecoder().decode(body);
-  const hidden = ([name, value]: Header): Header => [
-    name,
-    redaction.text(value),
-  ];
-  const { head, problem } = received;
-  const exchange: Exchange = {
+  return {
     label: parts.label,
     scenario: parts.scenario,
     endpoint: parts.endpoint,
@@ -55,36 +49,48 @@ export function recordOf(parts: RecordParts): Exchange {
     request: {
       ...request,
       path: redaction.text(request.path),
-      headers: request.headers.map(hidden),
+      headers: hidden(request.headers, redaction),
       body: redaction.text(request.body),
       ...(request.rawHead === undefined
         ? {}
         : { rawHead: redaction.text(request.rawHead) }),
     },
-    ...(head === undefined
-      ? {}
-      : { head: { ...head, headers: head.headers.map(hidden) } }),
+    ...replyOf(received, redaction),
+    upstream: [],
+  };
+}
+
+/** The part of a record that shows the reply. */
+export function replyOf(
+  received: Received,
+  redaction: Redaction,
+): Omit<Exchange, Exclude<keyof RecordParts, "received"> | "upstream"> {
+  const { head, problem, arrivals, ending, endedMs } = received;
+  const body = redaction.bytes(received.body);
+  const text = new TextDecoder().decode(body);
+  const recorded = compact({
+    head: head && { ...head, headers: hidden(head.headers, redaction) },
+    problem: problem && redaction.text(problem),
+  });
+  const type = headerOf(recorded, "content-type") ?? "";
+  const isFramed = /event-stream/i.test(type) ||
+    /^\s*(data|event|:)/.test(text);
+  return {
+    ...recorded,
     body,
     text,
     validUtf8: isUtf8(body),
     json: parseJson(text),
-    arrivals: received.arrivals,
-    frames: [],
-    witness: [],
-    ending: received.ending,
-    endedMs: received.endedMs,
-    ...(problem === undefined ? {} : { problem: redaction.text(problem) }),
-    upstream: [],
+    arrivals,
+    frames: isFramed ? strictFrames(body, arrivals) : [],
+    witness: isFramed ? witnessFrames(body) : [],
+    ending,
+    endedMs,
   };
-  const type = headerOf(exchange, "content-type") ?? "";
-  if (!/event-stream/i.test(type) && !/^\s*(data|event|:)/.test(text)) {
-    return exchange;
-  }
-  return {
-    ...exchange,
-    frames: strictFrames(body, received.arrivals),
-    witness: witnessFrames(body),
-  };
+}
+
+function hidden(headers: readonly Header[], redaction: Redaction): Header[] {
+  return headers.map(([name, value]) => [name, redaction.text(value)]);
 }
 
 /** The requests upstream of an exchange, found by the nonce in its body. */

@@ -15,9 +15,11 @@ export interface KeptMemory {
 }
 
 /** Finalizers, closing sockets and short timers release more between two collections. */
-const PAUSE_MS = 20;
+const FIRST_PAUSE_MS = 20;
+/** The factor between two pauses. */
+const LONGER = 1.4;
 const MIN_COLLECTIONS = 3;
-const MAX_COLLECTIONS = 40;
+const MAX_COLLECTIONS = 8;
 
 /**
  * Collects until the heap is at most the target or the maximum number of collections is reached,
@@ -35,7 +37,8 @@ async function kept(targetBytes: number): Promise<KeptMemory> {
     n < MIN_COLLECTIONS || least > targetBytes && n < MAX_COLLECTIONS;
     n++
   ) {
-    await new Promise<void>((resolve) => void setTimeout(resolve, PAUSE_MS));
+    const pauseMs = FIRST_PAUSE_MS * LONGER ** n;
+    await new Promise<void>((resolve) => void setTimeout(resolve, pauseMs));
     gc();
     const { heapUsed, external } = Deno.memoryUsage();
     least = Math.min(least, heapUsed + external);

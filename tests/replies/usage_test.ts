@@ -64,6 +64,24 @@ const ROWS: readonly Row[] = [
       output_tokens: 7,
     },
   ], [10, 100, 50, 7, 0]],
+  ["messages: the last event has figures as well", "messages", [
+    { input_tokens: 10, output_tokens: 1 },
+    undefined,
+    { input_tokens: 12, output_tokens: 7 },
+  ], [12, 0, 0, 7, 0]],
+  ["chat: zeros at the end replace nothing", "chat", [
+    {
+      prompt_tokens: 100,
+      completion_tokens: 3,
+      total_tokens: 103,
+      prompt_tokens_details: { cached_tokens: 60 },
+    },
+    { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+  ], [40, 60, 0, 3, 0]],
+  ["gemini: zeros at the end replace nothing", "gemini", [
+    { promptTokenCount: 90, candidatesTokenCount: 3, totalTokenCount: 93 },
+    { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 },
+  ], [90, 0, 0, 3, 0]],
   ["chat: cached tokens are part of the prompt", "chat", [undefined, {
     prompt_tokens: 100,
     completion_tokens: 30,
@@ -175,7 +193,7 @@ const ROWS: readonly Row[] = [
 ];
 
 function streamOf(upstream: UpstreamFormat, reported: Row[2]): Script {
-  const [first, last] = reported;
+  const [first, last, after] = reported;
   switch (upstream) {
     case "messages":
       return streamScript([
@@ -197,7 +215,7 @@ function streamOf(upstream: UpstreamFormat, reported: Row[2]): Script {
           delta: { stop_reason: "end_turn", stop_sequence: null },
           usage: last,
         },
-        { type: "message_stop" },
+        { type: "message_stop", usage: after },
       ].map((data) =>
         `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
       ));
@@ -236,7 +254,7 @@ function streamOf(upstream: UpstreamFormat, reported: Row[2]): Script {
 }
 
 function wholeOf(upstream: UpstreamFormat, reported: Row[2]): Fields {
-  const usage = { ...reported[0], ...reported[1] };
+  const usage = { ...reported[0], ...reported[1], ...reported[2] };
   switch (upstream) {
     case "messages":
       return {

@@ -162,9 +162,20 @@ export interface Reply {
   };
 }
 
-/** Updates usage: figures in `newer` replace older ones, absent ones do not. */
+/**
+ * Updates usage: figures in `newer` replace older ones, absent ones do not. Nothing but zeros after
+ * tokens that were reported is a proxy's placeholder.
+ */
 export function mergeUsage(older: Usage, newer: Usage): Usage {
-  return { ...older, ...newer };
+  const isPlaceholder = newer.input === 0 && newer.output === 0 &&
+    tokensOf(newer) === 0 && tokensOf(older) > 0;
+  return isPlaceholder ? { ...newer, ...older } : { ...older, ...newer };
+}
+
+function tokensOf(
+  { input = 0, cacheRead = 0, cacheWrite = 0, output = 0 }: Usage,
+): number {
+  return input + cacheRead + cacheWrite + output;
 }
 
 /**

@@ -295,6 +295,9 @@ export function replyReader(context: DecodeContext): ReplyReader {
         ...(sequence === undefined ? {} : { sequence }),
       });
     }
+    report(data);
+  };
+  const report = (data: JsonObject): void => {
     const reported = readUsage(data["usage"], usage);
     if (Object.keys(reported).length === 0) return;
     usage = mergeUsage(usage, reported);
@@ -304,12 +307,14 @@ export function replyReader(context: DecodeContext): ReplyReader {
     done = true;
     events.push({ type: "error", error });
   };
-  const end = (): void => {
+  const end = (last?: JsonObject): void => {
     if (!started) {
       fail(cutShort());
       return;
     }
     closeAll();
+    // Proxies that learn the usage last report it here.
+    if (last !== undefined) report(last);
     done = true;
     events.push({ type: "end" });
   };
@@ -334,7 +339,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
           case "message_delta":
             return finish(data);
           case "message_stop":
-            return end();
+            return end(data);
           case "error":
             return fail(inBandError(data));
           default:

@@ -610,6 +610,8 @@ Deno.test("decodeRequest() names the invalid field", () => {
     [{ tool_choice: "maybe" }, "tool_choice"],
     [{ reasoning: { effort: "huge" } }, "reasoning.effort"],
     [{ text: { format: { type: "json_schema" } } }, "text.format.name"],
+    // Taken for none, it would lose the conversation.
+    [{ previous_response_id: "" }, "previous_response_id"],
   ];
   for (const [body, param] of bodies) {
     assert.equal(refused(body).details.param, param);

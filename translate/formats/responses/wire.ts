@@ -464,7 +464,7 @@ export const responsesRequest: z.ZodType<ResponsesRequest> = z.looseObject({
     "Whether the reply may be stored, so that later requests can refer to it; absent: true. The reply states whether it is.",
   ),
   background: z.boolean().nullish().describe("Only false is supported."),
-  previous_response_id: z.string().nullish().describe(
+  previous_response_id: z.string().min(1).nullish().describe(
     "Id of a stored reply of the same key, which this request continues.",
   ),
   conversation: z.unknown().optional().describe("Not supported."),

@@ -398,8 +398,13 @@ class PaidCall {
     };
     const charge = this.#reservation.settle(outcome);
     this.#call.facts.charge = charge;
-    this.#call.facts.words = this.#failover.calls.map(({ error }) =>
-      vendorWords(error)
+    const { calls } = this.#failover;
+    // An upstream that broke off its reply has no failed attempt.
+    const broke = ended === "failed" && !this.#causedByGateway
+      ? progress?.error
+      : undefined;
+    this.#call.facts.words = calls.map((one, at) =>
+      vendorWords(one.error ?? (at === calls.length - 1 ? broke : undefined))
     );
     this.#call.slot.release();
     this.#call.facts.isLogged = error instanceof Error;

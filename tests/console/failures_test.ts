@@ -199,6 +199,10 @@ test(
       /What helps: The vendor failed/,
     );
     assert.match(await page("rescued"), /status <b>503<\/b>/);
+    assert.match(
+      await page("cut"),
+      /ended with <b>no complete reply<\/b>: <bdi>the upstream/,
+    );
     assert.match(await page("limited"), /this key's daily budget/);
     assert.match(await page("limited"), /The limit was <data value="1">\$0/);
     assert.match(

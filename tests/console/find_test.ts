@@ -271,6 +271,14 @@ Deno.test({
             path,
           );
         }
+        await phone.page.goto(`${gateway.url}${OPERATOR}/usage`);
+        assert.deepEqual(
+          await phone.page.evaluate(
+            "[...document.querySelectorAll('.plot .grid + text')].map((one) => one.getBoundingClientRect()).map(({ left, right }) => left > 0 && right <= 375)",
+          ),
+          [true, true, true],
+          "the scale of the plot",
+        );
         await phone.context.close();
       });
     }),

@@ -60,7 +60,7 @@ Deno.test("an open breaker and a full limit are counted on every operators' page
 
     const html = await readPage(`${OPERATOR}/notices`);
     assert.match(html, /Candidates are not well/);
-    assert.match(html, /breaker (?:open|probing)/);
+    assert.match(html, /breaker (?:half )?open for \d+ s/);
     assert.match(html, /Budgets are used to 80 % or more/);
     assert.match(html, /<bdi>full<\/bdi>/);
     const counted = Number(/\d+/.exec(bellOf(html))?.[0]);

@@ -229,6 +229,11 @@ Deno.test("a file of accounts is shown first, then done once, and a wrong one do
       const html = await send(text);
       assert.match(html, says);
       assert.doesNotMatch(html, />Do it</);
+      // It can be corrected where it is.
+      const [, before = "", kept = ""] =
+        /<textarea ([^>]*)>([^<]*)<\/textarea>/.exec(html) ?? [];
+      assert.doesNotMatch(before, /hidden/);
+      assert.equal(kept.trim().replaceAll("&quot;", '"'), text);
     }
 
     const confirmed = { confirmed: "yes", ...once() };

@@ -209,7 +209,7 @@ async function readUsage(person: Person): Promise<void> {
   await arrive(person, "Usage", "2-usage");
   assert.match(
     await person.page.locator("tfoot").innerText(),
-    /^Sum\s+2\b/,
+    /^Sum\s+\$\d\.\d+\s+2\b/,
   );
 }
 

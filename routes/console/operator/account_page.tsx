@@ -156,11 +156,11 @@ export async function accountPage(
               <button class="main" type="submit">Sign-in link</button>
               <span class="soft">It works once, for 15 minutes.</span>
             </div>
+            <p class="acts">
+              <a class="button" href={`${NAV}/token/${id}`}>Account token</a>
+              <a class="button" href={`${NAV}/key/${id}`}>API key</a>
+            </p>
           </form>
-          <p class="acts">
-            <a class="button" href={`${NAV}/token/${id}`}>Account token</a>
-            <a class="button" href={`${NAV}/key/${id}`}>API key</a>
-          </p>
         </section>
         <section class="card">
           <h2>Suspend</h2>
@@ -345,7 +345,7 @@ async function peopleCards(
   const sessions = await admin.sessions.list(accountId);
   const id = encodeURIComponent(accountId);
   return (
-    <div class="cols">
+    <>
       <section class="card">
         <h2>Account tokens</h2>
         {tokens.length === 0 ? <p class="soft">None.</p> : (
@@ -412,6 +412,6 @@ async function peopleCards(
           />
         )}
       </section>
-    </div>
+    </>
   );
 }

@@ -67,9 +67,11 @@ function bulkPage(
 }
 
 function formPage(context: RouteContext, visit: Visit): HttpReply {
-  return bulkPage(
-    context,
-    visit,
+  return bulkPage(context, visit, <FileForm visit={visit} />);
+}
+
+function FileForm({ visit }: { readonly visit: Visit }): JSX.Element {
+  return (
     <form
       class="card form"
       method="post"
@@ -107,7 +109,7 @@ function formPage(context: RouteContext, visit: Visit): HttpReply {
         <button class="main" type="submit">Show what it would do</button>
         <a class="button" href={NAV}>Cancel</a>
       </div>
-    </form>,
+    </form>
   );
 }
 
@@ -153,29 +155,31 @@ async function showPlan(
     context,
     visit,
     <>
-      <form class="card" method="post" action={PATH}>
-        <FormToken visit={visit} />
-        <OnceField />
-        <input type="hidden" name="confirmed" value="yes" />
-        <textarea name="text" hidden readOnly>{textOf(visit)}</textarea>
-        <p role="status">
-          {failed > 0
-            ? `${countText(failed)} of ${
-              countText(data.length)
-            } lines are wrong: correct them first.`
-            : changes === 0
-            ? "Everything is so already: nothing would be changed."
-            : `${countText(changes)} changes in ${
-              countText(data.length)
-            } lines.`}
-        </p>
-        <div class="acts">
-          {failed > 0 || changes === 0
-            ? null
-            : <button class="main" type="submit">Do it</button>}
-          <a class="button" href={PATH}>Another file</a>
-        </div>
-      </form>
+      <p role="status">
+        {failed > 0
+          ? `${countText(failed)} of ${
+            countText(data.length)
+          } lines are wrong: correct them first.`
+          : changes === 0
+          ? "Everything is so already: nothing would be changed."
+          : `${countText(changes)} changes in ${countText(data.length)} lines.`}
+      </p>
+      {failed > 0
+        ? <FileForm visit={visit} />
+        : (
+          <form class="card" method="post" action={PATH}>
+            <FormToken visit={visit} />
+            <OnceField />
+            <input type="hidden" name="confirmed" value="yes" />
+            <textarea name="text" hidden readOnly>{textOf(visit)}</textarea>
+            <div class="acts">
+              {changes === 0
+                ? null
+                : <button class="main" type="submit">Do it</button>}
+              <a class="button" href={PATH}>Another file</a>
+            </div>
+          </form>
+        )}
       <section class="card">
         <DataTable<Line>
           name="What it would do"

@@ -20,7 +20,7 @@ import { callsLink } from "../parts/figure_links.ts";
 import { page } from "../parts/layout.tsx";
 import { LimitMeter } from "../parts/limit_cards.tsx";
 import { countText } from "../parts/money.tsx";
-import { Distance, Moment } from "../parts/moment.tsx";
+import { durationText, Moment } from "../parts/moment.tsx";
 import { AccountLink } from "./account_link.tsx";
 
 const BASE = "/console/operator";
@@ -89,15 +89,12 @@ export async function noticesOf(
               ? worst.state === "open"
                 ? "breaker open"
                 : worst.state === "half_open"
-                ? "breaker probing"
+                ? "breaker half open"
                 : "rests"
               : "credential fails"}
-            {worst.since === null ? null : (
-              <>
-                , since{" "}
-                <Distance atMs={Date.parse(worst.since)} nowMs={nowMs} />
-              </>
-            )}
+            {worst.since === null
+              ? ""
+              : ` for ${durationText(nowMs - Date.parse(worst.since))}`}
           </>
         )),
     },

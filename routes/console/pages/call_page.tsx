@@ -370,7 +370,7 @@ function Attempts(
                 name: "Status",
                 cell: (one) =>
                   one["status"] === null || one["status"] === undefined
-                    ? "no response"
+                    ? "none"
                     : String(one["status"]),
               },
               {

@@ -24,6 +24,8 @@ const WIDTH = 920;
 const HEIGHT = 230;
 /** Width of a letter of the scale in a narrow window. */
 const LETTER = 9;
+/** Room for the first label, which may be wider than its bar. */
+const INSET = 16;
 const TOP = 10;
 const BOTTOM = 24;
 const SERIES = 7;
@@ -47,10 +49,11 @@ export function BarPlot(
     value: top * part,
     text: part === 0 ? "0" : valueText(top * part),
   }));
-  const left = 8 +
+  // The scale is at the right end, which a narrow window shows first.
+  const right = WIDTH - 8 -
     LETTER * Math.max(6, ...scale.map(({ text }) => text.length));
   const y = (value: number): number => TOP + height * (1 - value / top);
-  const step = (WIDTH - left) / Math.max(1, bars.length);
+  const step = (right - INSET) / Math.max(1, bars.length);
   const width = Math.max(1, Math.min(46, step * 0.78));
   const every = Math.ceil(bars.length / 10);
   return (
@@ -60,18 +63,16 @@ export function BarPlot(
           <g>
             <line
               class="grid"
-              x1={left}
-              x2={WIDTH}
+              x1="0"
+              x2={right}
               y1={y(value)}
               y2={y(value)}
             />
-            <text x={left - 8} y={y(value) + 4} text-anchor="end">
-              {text}
-            </text>
+            <text x={right + 8} y={y(value) + 4}>{text}</text>
           </g>
         ))}
         {bars.map((bar, at) => {
-          const x = left + step * at + (step - width) / 2;
+          const x = INSET + step * at + (step - width) / 2;
           let below = 0;
           const parts = (
             <>

@@ -340,6 +340,23 @@ export function UsageTable(
             sum: "Sum",
           },
           {
+            name: "Cost",
+            sort: sorting.link("cost", "first"),
+            number: true,
+            cell: (line) =>
+              inLedger(
+                line,
+                <Money
+                  microUsd={line.microUsd}
+                  decimals={decimals}
+                  estimated={hasEstimate(line)}
+                />,
+              ),
+            sum: hasLedger
+              ? <a href={ledgerLink(base, filters)}>{sum}</a>
+              : sum,
+          },
+          {
             name: "Charges",
             sort: sorting.link("charges", "first"),
             number: true,
@@ -394,23 +411,6 @@ export function UsageTable(
             number: true,
             cell: (line) => countText(line.estimatedRequests),
             sum: countText(totals.estimatedRequests),
-          },
-          {
-            name: "Cost",
-            sort: sorting.link("cost", "first"),
-            number: true,
-            cell: (line) =>
-              inLedger(
-                line,
-                <Money
-                  microUsd={line.microUsd}
-                  decimals={decimals}
-                  estimated={hasEstimate(line)}
-                />,
-              ),
-            sum: hasLedger
-              ? <a href={ledgerLink(base, filters)}>{sum}</a>
-              : sum,
           },
         ]}
       />

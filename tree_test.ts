@@ -458,7 +458,9 @@ Deno.test("the import map names no package that only tests import", async () => 
 
 Deno.test("deno task test runs the tests of every folder", async () => {
   const { tasks } = await denoJson();
-  const words = `${tasks["test:rest"]} ${tasks["test:pure"]}`.split(" ");
+  const words = ["test:pure", "test:suite", "test:rest"].flatMap((name) =>
+    `${tasks[name]}`.split(" ")
+  );
   const folders = new Set(
     (await modules(ROOT)).map(pathOf).filter((path) =>
       path.endsWith("_test.ts")

@@ -53,6 +53,19 @@ export function callIds(max: number): CallIds {
 }
 
 /**
+ * Ids that are unique, for a request whose calls repeat one; undefined where none does. Replies of
+ * upstreams that count their calls from one in every reply lead to such a conversation.
+ */
+export function idsInstead(calls: Iterable<string>): CallIds | undefined {
+  const seen = new Set<string>();
+  for (const id of calls) {
+    if (seen.has(id)) return callIds(Infinity);
+    seen.add(id);
+  }
+  return undefined;
+}
+
+/**
  * The ids of the calls of one reply, in order: the upstream's id, or one that is unique through the
  * reply's seed where the upstream sent none or repeats one. Two calls with one id cannot be distinguished
  * by their results.

@@ -11,7 +11,9 @@ import {
   isObject,
   type JsonObject,
   objectOr,
+  stringIn,
 } from "../../bytes/json.ts";
+import { type CallIds, idsInstead } from "../../model/call_ids.ts";
 import { isOwnCitation } from "./citations.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { isTagged } from "../../model/signature_tags.ts";
@@ -20,8 +22,8 @@ import { isTagged } from "../../model/signature_tags.ts";
 const THINKING = "messages[].content[].thinking";
 
 /**
- * The messages without other dialects' signatures and citations and without unsigned reasoning; undefined where
- * there is nothing to remove. An empty signature is the gateway's own mark; removed reasoning
+ * The messages without other dialects' signatures and citations, without unsigned reasoning and with an id of
+ * its own for each call; undefined where there is nothing to change. An empty signature is the gateway's own mark; removed reasoning
  * without any signature is reported, because it may be the client's.
  */
 export function cleanRequest(body: JsonObject): CleanRequest | undefined {
@@ -30,12 +32,14 @@ export function cleanRequest(body: JsonObject): CleanRequest | undefined {
   let changed = false;
   let unmarked = false;
   const cleaned: unknown[] = [];
+  const ids = idsInstead(callsIn(messages));
   for (const message of messages) {
     const content = isObject(message) ? message["content"] : undefined;
     if (
       !isObject(message) || !Array.isArray(content) ||
       !content.some((block) =>
-        isUnsigned(block) || isCarrier(block) || isCited(block)
+        isUnsigned(block) || isCarrier(block) || isCited(block) ||
+        (ids !== undefined && idField(block) !== undefined)
       )
     ) {
       cleaned.push(message);
@@ -44,7 +48,9 @@ export function cleanRequest(body: JsonObject): CleanRequest | undefined {
     changed = true;
     unmarked ||= content.some((block) => isUnsigned(block) && !isMarked(block));
     const kept = content.filter((block) => !isUnsigned(block)).map(unladen)
-      .map(uncited);
+      .map(uncited).map((block) =>
+        ids === undefined ? block : renamed(block, ids)
+      );
     // A turn of nothing but unsigned reasoning is removed: the upstream would refuse an empty turn.
     if (kept.length > 0) cleaned.push({ ...message, content: kept });
   }
@@ -98,6 +104,36 @@ function uncited(block: unknown): unknown {
   const { citations, ...rest } = block;
   const left = arrayOr(citations).filter((one) => !isOwnCitation(one));
   return left.length > 0 ? { ...rest, citations: left } : rest;
+}
+
+function* callsIn(messages: readonly unknown[]): Generator<string> {
+  for (const message of messages) {
+    for (const block of arrayOr(objectOr(message)["content"])) {
+      const { type, id } = objectOr(block);
+      if (type === "tool_use" && typeof id === "string") yield id;
+    }
+  }
+}
+
+/** Where a block has the id of a call. */
+function idField(block: unknown): "id" | "tool_use_id" | undefined {
+  const { type } = objectOr(block);
+  return type === "tool_use"
+    ? "id"
+    : type === "tool_result"
+    ? "tool_use_id"
+    : undefined;
+}
+
+function renamed(block: unknown, ids: CallIds): unknown {
+  const field = idField(block);
+  if (!isObject(block) || field === undefined) return block;
+  const id = stringIn(block[field]);
+  if (id === undefined) return block;
+  return {
+    ...block,
+    [field]: field === "id" ? ids.ofCall(id) : ids.ofResult(id),
+  };
 }
 
 const TOOL_MARKS: readonly string[] = ["tools.cache_control"];

@@ -130,3 +130,26 @@ Deno.test("cleanRequest() names reasoning without a signature only where the gat
     });
   }
 });
+
+Deno.test("cleanRequest() gives calls that repeat an id one each, and their results alike", () => {
+  const turns = (...ids: readonly string[]) => ({
+    messages: ids.flatMap((id) => [
+      {
+        role: "assistant",
+        content: [{ type: "tool_use", id, name: "f", input: {} }],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: id, content: "r" },
+          { type: "text", text: "a" },
+        ],
+      },
+    ]),
+  });
+  assert.equal(cleanRequest(turns("call_0", "functions.f:1")), undefined);
+  assert.deepEqual(cleanRequest(turns("call_0", "b", "call_0")), {
+    fields: turns("call_0", "b", "call_0_1"),
+    removed: [],
+  });
+});

@@ -7,6 +7,7 @@
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { CleanRequest, EncodeContext } from "../../dialect.ts";
+import { type CallIds, idsInstead } from "../../model/call_ids.ts";
 import {
   arrayOr,
   isObject,
@@ -28,8 +29,8 @@ const COMPARISON = "comparison_response_id";
 
 /**
  * A copy of the input without reasoning signed in another format, without the ids of unsigned
- * reasoning, since no upstream stores the items that they refer to, and without ids that are too
- * long; and the cache options without a reply to compare with. Undefined if the request has none of
+ * reasoning, since no upstream stores the items that they refer to, without ids that are too
+ * long and with an id of its own for each call; and the cache options without a reply to compare with. Undefined if the request has none of
  * them.
  */
 export function cleanRequest(body: JsonObject): CleanRequest | undefined {
@@ -50,9 +51,37 @@ export function cleanRequest(body: JsonObject): CleanRequest | undefined {
 
 function cleanInput(input: unknown): readonly unknown[] | undefined {
   if (!Array.isArray(input)) return undefined;
-  return input.some((item) => isForeignItem(item) || hasUselessId(item))
-    ? input.filter((item) => !isForeignItem(item)).map(withoutId)
-    : undefined;
+  const ids = idsInstead(callsIn(input));
+  if (
+    ids === undefined &&
+    !input.some((item) => isForeignItem(item) || hasUselessId(item))
+  ) return undefined;
+  const kept = input.filter((item) => !isForeignItem(item)).map(withoutId);
+  return ids === undefined ? kept : kept.map((item) => renamed(item, ids));
+}
+
+function* callsIn(input: readonly unknown[]): Generator<string> {
+  for (const item of input) {
+    const id = callIdOf(item);
+    if (id !== undefined && !isOutput(item)) yield id;
+  }
+}
+
+function callIdOf(item: unknown): string | undefined {
+  return isObject(item) ? textIn(item["call_id"]) : undefined;
+}
+
+function isOutput(item: unknown): boolean {
+  return textIn(objectOr(item)["type"])?.endsWith("_output") === true;
+}
+
+function renamed(item: unknown, ids: CallIds): unknown {
+  const id = callIdOf(item);
+  if (!isObject(item) || id === undefined) return item;
+  return {
+    ...item,
+    call_id: isOutput(item) ? ids.ofResult(id) : ids.ofCall(id),
+  };
 }
 
 function isForeignItem(item: unknown): boolean {

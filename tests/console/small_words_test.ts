@@ -7,6 +7,7 @@ import {
   visit,
   type Visitor,
 } from "../support/console_visitor.ts";
+import { moneyText } from "../../routes/console/parts/money.tsx";
 import { startTestGateway } from "../support/test_gateway.ts";
 import { withCandidates } from "../support/with_candidates.ts";
 
@@ -107,4 +108,13 @@ Deno.test("prices of a column have as many decimals, and without an admin token 
   assert.equal(page.status, 404);
   assert.match(html, /GATEWAY_ADMIN_TOKEN/);
   assert.doesNotMatch(html, /href="\/console\/operator/);
+});
+
+Deno.test("an amount that is not zero is not shown as zero", () => {
+  assert.deepEqual(
+    ([[0, 2], [1, 2], [4_999, 2], [5_000, 2], [99, 4], [100, 4]] as const)
+      .map(([microUsd, decimals]) => moneyText(microUsd, decimals)),
+    ["$0.00", "<$0.0001", "<$0.01", "$0.01", "<$0.0001", "$0.0001"],
+  );
+  assert.equal(moneyText(-1_000, 2), "−<$0.01");
 });

@@ -537,7 +537,7 @@ Deno.test({
         });
       }
       const operators = [
-        { run: "operator", width: 1280 },
+        { run: "operator", width: 375 },
         { run: "operator-keyboard", width: 1280 },
         { run: "operator-no-script", width: 375 },
       ] as const;

@@ -38,7 +38,7 @@ export async function arrivalSection(
       events={`/console/calls/live${search}`}
       refresh={`${path}${search}`}
       title="Has a call arrived?"
-      endedTitle="Arrived in the last 15 minutes"
+      endedTitle="From any program, in the last 15 minutes"
       empty="No call has arrived in the last 15 minutes. The next one is shown here, a refused one with its reason. A call with an unknown key has no account: its program receives 401."
     />
   );

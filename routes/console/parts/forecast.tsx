@@ -99,10 +99,7 @@ export function Forecast(
       {isOfToday ? "today's pace" : "the pace of the last seven days"} about
       {" "}
       <b>
-        <Money
-          microUsd={Math.round(forecastMicroUsd / 10_000) * 10_000}
-          decimals={2}
-        />
+        <Money microUsd={forecastMicroUsd} decimals={2} />
       </b>{" "}
       by {lastDay}.
     </>

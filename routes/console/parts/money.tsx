@@ -12,12 +12,13 @@ export function decimalsOf(microUsd: readonly number[]): 2 | 4 {
   return microUsd.some((one) => Math.abs(one) >= 100_000_000) ? 2 : 4;
 }
 
-/** An amount as text: `$18.4021`, `−$1.20`, `<$0.0001`. Computed with integers. */
+/** An amount as text: `$18.4021`, `−$1.20`, `<$0.0001`, never zero if it is not. Computed with integers. */
 export function moneyText(microUsd: number, decimals: 2 | 4 | 6): string {
   const size = Math.abs(microUsd);
   const sign = microUsd < 0 ? "−" : "";
   if (size === 0) return `$${(0).toFixed(decimals)}`;
   if (size < 100 && decimals < 6) return `${sign}<$0.0001`;
+  if (size < 5000 && decimals === 2) return `${sign}<$0.01`;
   const unit = 10 ** (6 - decimals);
   const units = Math.round(size / unit);
   const whole = Math.floor(units / 10 ** decimals);

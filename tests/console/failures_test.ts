@@ -212,6 +212,37 @@ test(
   },
 );
 
+for (
+  const [action, limit, words] of [
+    ["silence", "first_byte_seconds", "the upstream did not answer in time"],
+    ["stall", "idle_seconds", "the upstream fell silent during its reply"],
+  ] as const
+) {
+  Deno.test(`the page of a call and the list of attempts say that ${words}`, () =>
+    withCandidates(
+      {
+        env: { GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN },
+        model: { timeouts: { [limit]: 0.2 } },
+        b: null,
+      },
+      async (candidates) => {
+        const { gateway, a } = candidates;
+        a.play([], action);
+        const id = await callOf(candidates, { stream: true });
+        const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+        const page = await bodyOf(operator, `/console/operator/calls/${id}`);
+        assert.ok(page.includes(`<b>timeout</b>: <bdi>${words}</bdi>`));
+        assert.match(page, /What helps: The vendor took too long/);
+        const upstreams = await bodyOf(operator, "/console/operator/upstreams");
+        const [, href = "", count = ""] =
+          /timeout: <a href="([^"]+)">(\d+)</.exec(upstreams) ?? [];
+        const attempts = await bodyOf(operator, href);
+        assert.equal(linesOf(attempts), Number(count));
+        assert.ok(attempts.includes(words));
+      },
+    ));
+}
+
 test(
   "a refused credential does not work, and an unused one is not used yet",
   async (candidates, operator) => {

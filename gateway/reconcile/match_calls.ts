@@ -185,7 +185,7 @@ function takeExact(
 }
 
 /** What rounding alone can make of an amount. */
-function allowedOf({ amount }: InvoiceLine): bigint {
+export function allowedOf({ amount }: InvoiceLine): bigint {
   return PICO_PER_MICRO + (amount?.roundedBy ?? 0n);
 }
 

@@ -42,7 +42,12 @@ import {
   tokensText,
   worths,
 } from "./invoice_values.ts";
-import { type Finding, matchCalls, type WorthOf } from "./match_calls.ts";
+import {
+  allowedOf,
+  type Finding,
+  matchCalls,
+  type WorthOf,
+} from "./match_calls.ts";
 import { otherwiseOf, type SumsOtherwise } from "./sums_otherwise.ts";
 import {
   type PricedModel,
@@ -296,15 +301,22 @@ function comparison(
       size(total - ours.picoUsd) <= tolerance(ours, lines);
     const hasSameTokens = theirs.tokens === undefined ||
       tokensText(theirs.tokens) === tokensText(ours.tokens);
-    if (isSameSize && hasSameTokens) {
-      const causes = { ...NO_CAUSES, rounding: total - ours.picoUsd };
-      return { group: { ...of, causes, differs: false }, found: [] };
-    }
     const price = await priceOf(admin, models, place);
     const card = cardOf(models, place, price);
     const worthOf: WorthOf = (tokens, billed) => worthAt(card, tokens, billed);
     const hasLineForEachCall = countOf(lines) * 2 >= ours.calls &&
       lines.every(({ tokens }) => tokens !== undefined);
+    // What rounding allows a day's calls together could be one call at another price.
+    const isEachAsPriced = !hasLineForEachCall ||
+      lines.every((line) =>
+        line.tokens === undefined || line.amount === undefined ||
+        size(line.amount.picoUsd - worthOf(line.tokens, line.billed)) <=
+          allowedOf(line)
+      );
+    if (isSameSize && hasSameTokens && isEachAsPriced) {
+      const causes = { ...NO_CAUSES, rounding: total - ours.picoUsd };
+      return { group: { ...of, causes, differs: false }, found: [] };
+    }
     const tellsMore = lines.some(({ billed }) =>
       Object.keys(billed).length > 0
     );

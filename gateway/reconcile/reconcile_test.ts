@@ -254,6 +254,32 @@ Deno.test("a line is paired with the call of its amount and model, and what cost
   });
 });
 
+Deno.test("a call at another price is found where a day's calls could differ by as much by rounding", async () => {
+  const tokens = { input: 10, cacheRead: 0, cacheWrite: 0, output: 1 };
+  const charges = Array.from({ length: 1000 }, (_, at): PastCharge => ({
+    ...chargeAt(0),
+    requestId: `req_${at}`,
+    tokens,
+    atMs: MONTH_MS,
+  }));
+  const more = 2 * costMicroUsd(PRICE, tokens);
+  assert.ok(more > 100 && more < charges.length);
+  await withBooks(charges, async (compare) => {
+    const { findings } = await compare(
+      [HEAD, ...charges.map((one, at) => lineOf(one, at === 500 ? 3 : 1))]
+        .join("\n"),
+    );
+    assert.deepEqual(
+      objects(findings).map(({ cause, line, micro_usd }) => [
+        cause,
+        line,
+        micro_usd,
+      ]),
+      [["price_changed", 502, more]],
+    );
+  });
+});
+
 Deno.test("an export by day and model is split by its sums", async () => {
   const charges = Array.from({ length: 600 }, (_, at) => ({
     ...chargeAt(at * 16),

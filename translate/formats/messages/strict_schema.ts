@@ -60,21 +60,33 @@ const SCHEMA_LISTS: ReadonlyMap<string, string> = new Map([
 const MAX_DEPTH = 200;
 
 /**
+ * Further nodes of a schema with combined objects are not converted: references that double at each
+ * step would exhaust the memory.
+ */
+const MAX_NODES = 10_000;
+
+interface Walk {
+  readonly root: JsonObject;
+  nodes: number;
+  /** Whether a reference was replaced by its target. */
+  isExpanded: boolean;
+}
+
+/**
  * A copy of the schema within the subset; constraints that the subset lacks move into descriptions.
  */
 export function strictSchema(schema: JsonObject): JsonObject {
-  return walked(schema, schema, 0);
+  return walked(schema, { root: schema, nodes: 0, isExpanded: false }, 0);
 }
 
-function walked(
-  given: JsonObject,
-  root: JsonObject,
-  depth: number,
-): JsonObject {
-  if (depth > MAX_DEPTH) return given;
-  const schema = joined(given, root);
+function walked(given: JsonObject, walk: Walk, depth: number): JsonObject {
+  walk.nodes++;
+  if (depth > MAX_DEPTH || (walk.isExpanded && walk.nodes > MAX_NODES)) {
+    return given;
+  }
+  const schema = joined(given, walk);
   const inner = (value: unknown): unknown =>
-    isObject(value) ? walked(value, root, depth + 1) : value;
+    isObject(value) ? walked(value, walk, depth + 1) : value;
   const out: JsonDraft = {};
   const constraints: string[] = [];
   const isReference = schema["$ref"] !== undefined;
@@ -116,27 +128,25 @@ function walked(
  * would refuse each other's properties and no value would fit. A keyword that two of them have
  * keeps its place in `allOf`. The subset has no references in `allOf`.
  */
-function joined(schema: JsonObject, root: JsonObject): JsonObject {
+function joined(schema: JsonObject, walk: Walk): JsonObject {
   if (!Array.isArray(schema["allOf"])) return schema;
   const { allOf, ...own } = schema;
   const [only, ...others] = allOf;
   const isAlias = others.length === 0 && isObject(only) &&
     only["$ref"] !== undefined && !isObjectSchema(own);
   if (isAlias) return { ...own, ...only };
-  const members = partsOf(schema, root, new Set());
+  const members = partsOf(schema, walk, new Set(), 0);
   if (!members.some(isObjectSchema)) return schema;
   const out: JsonDraft = {};
   const apart: JsonObject[] = [];
   const required = new Set<unknown>();
-  const properties = new Map<string, unknown>();
+  const properties = new Map<string, unknown[]>();
   for (const member of members) {
     for (const name of arrayOr(member["required"])) required.add(name);
     for (const [name, value] of entriesOf(member["properties"])) {
       const before = properties.get(name);
-      properties.set(
-        name,
-        before === undefined ? value : { allOf: [before, value] },
-      );
+      if (before === undefined) properties.set(name, [value]);
+      else before.push(value);
     }
     for (const [key, value] of Object.entries(member)) {
       if (key === "required" || key === "properties") continue;
@@ -147,7 +157,14 @@ function joined(schema: JsonObject, root: JsonObject): JsonObject {
     }
   }
   if (required.size > 0) out["required"] = [...required];
-  if (properties.size > 0) out["properties"] = Object.fromEntries(properties);
+  if (properties.size > 0) {
+    out["properties"] = Object.fromEntries(
+      [...properties].map(([name, all]) => [
+        name,
+        all.length === 1 ? all[0] : { allOf: all },
+      ]),
+    );
+  }
   if (apart.length > 0) out["allOf"] = apart;
   return out;
 }
@@ -155,19 +172,22 @@ function joined(schema: JsonObject, root: JsonObject): JsonObject {
 /** A schema without its `allOf`, and what is in that; a reference counts once. */
 function partsOf(
   schema: JsonObject,
-  root: JsonObject,
+  walk: Walk,
   seen: Set<unknown>,
+  depth: number,
 ): readonly JsonObject[] {
+  if (depth > MAX_DEPTH) return [schema];
   const { allOf, $ref: ref, ...own } = schema;
   const target = typeof ref === "string" && !seen.has(ref)
-    ? lookUp(root, ref)
+    ? lookUp(walk.root, ref)
     : undefined;
   seen.add(ref);
+  if (target !== undefined) walk.isExpanded = true;
   return [
     own,
-    ...(target === undefined ? [] : partsOf(target, root, seen)),
+    ...(target === undefined ? [] : partsOf(target, walk, seen, depth + 1)),
     ...arrayOr(allOf).filter(isObject).flatMap((part) =>
-      partsOf(part, root, seen)
+      partsOf(part, walk, seen, depth + 1)
     ),
   ];
 }

@@ -216,3 +216,19 @@ Deno.test("strictSchema() accepts schemas nested 100,000 deep", () => {
   );
   assert.equal(strictSchema(deep)["type"], "array");
 });
+
+Deno.test("strictSchema() accepts allOf of any depth and length, and references that double", () => {
+  const member = { type: "object", properties: { a: { type: "string" } } };
+  const deep: JsonObject = JSON.parse(
+    `${'{"type":"object","allOf":['.repeat(100_000)}{}${"]}".repeat(100_000)}`,
+  );
+  assert.equal(strictSchema(deep)["additionalProperties"], false);
+  const long = strictSchema({ allOf: Array(100_000).fill(member) });
+  assert.equal(long["additionalProperties"], false);
+  const again = { allOf: [{ $ref: "#/$defs/A" }, { type: "object" }] };
+  const doubling = strictSchema({
+    $defs: { A: { type: "object", properties: { b: again, c: again } } },
+    ...again,
+  });
+  assert.equal(doubling["additionalProperties"], false);
+});

@@ -78,11 +78,22 @@ const DEFAULT_TYPE = "string";
 interface Walk {
   readonly root: JsonObject;
   nodes: number;
+  /** Constraints as text, each written once however many references lead to it. */
+  readonly texts: Map<unknown, string>;
 }
 
 /** The schema in the OpenAPI subset; the input is not modified. */
 export function openapiSchema(schema: JsonObject): JsonObject {
-  return rewrite(schema, { root: schema, nodes: 0 }, 0, []);
+  return rewrite(
+    schema,
+    {
+      root: schema,
+      nodes: 0,
+      texts: new Map(),
+    },
+    0,
+    [],
+  );
 }
 
 function rewrite(
@@ -157,9 +168,11 @@ function plain(
   for (const keyword of NOTED_KEYWORDS) {
     const value = node[keyword];
     if (value === undefined || value === false) continue;
-    if (isObject(value) && Object.keys(value).length === 0) continue;
-    const note = `${keyword}: ${JSON.stringify(value)}.`;
-    if (note.length <= MAX_NOTE) notes.push(note);
+    const text = at.walk.texts.get(value) ?? JSON.stringify(value);
+    at.walk.texts.set(value, text);
+    if (text !== "{}" && text.length <= MAX_NOTE) {
+      notes.push(`${keyword}: ${text}.`);
+    }
   }
   if (values !== undefined) {
     const words = values.filter((value) => value !== null && value !== "");

@@ -208,8 +208,17 @@ export class ConnSocket extends EventEmitter {
       this.#unwrittenBytes -= size;
       if (size < piece.length) this.#unwritten.unshift(piece.subarray(size));
       this.#writeMore();
-    }, this.#hasFailed);
+    }, this.#hasFailedToWrite);
   }
+
+  /**
+   * An upstream that refuses a body before it has all of it may close the connection behind its reply. So what has arrived
+   * is read first; a read after that fails. Nothing more is written.
+   */
+  readonly #hasFailedToWrite = (): void => {
+    this.#unwritten = [];
+    if (this.#unread === undefined) this.#readMore();
+  };
 
   /** Closes the connection and drops pending reads and writes. */
   destroy(error?: Error): this {

@@ -89,7 +89,7 @@ export async function runRounds(
       if (isPaced && (isWarmUp || round > options.pacedRounds)) continue;
       const samples = new Map<Member, Sample>();
       const ms = isWarmUp ? Math.max(options.warmUpMs, options.ms) : options.ms;
-      for (const member of rotated(members, round)) {
+      for (const member of orderOf(members, round)) {
         samples.set(member, await member.measure(instruments, ms));
       }
       const baseSample = samples.get(base);
@@ -168,7 +168,12 @@ function memberOf(
   };
 }
 
-function rotated<T>(items: readonly T[], by: number): readonly T[] {
-  const start = items.length === 0 ? 0 : by % items.length;
-  return [...items.slice(start), ...items.slice(0, start)];
+/**
+ * Each round begins with another target, and goes forwards and backwards in turn: a target that was always measured after
+ * the same other one would bear what that one's processes still do, 10 to 20 % of a gateway's time.
+ */
+function orderOf<T>(items: readonly T[], round: number): readonly T[] {
+  const start = items.length === 0 ? 0 : (round >> 1) % items.length;
+  const order = [...items.slice(start), ...items.slice(0, start)];
+  return round % 2 === 0 ? order : order.toReversed();
 }

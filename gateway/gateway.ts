@@ -13,7 +13,7 @@ import type { ProcessReports } from "./accounts/repositories/process_reports.ts"
 import type { Admin } from "./accounts/repositories/admin.ts";
 import type { AuditRecord } from "./accounts/repositories/audit_report.ts";
 import type { AdminAuth } from "./admin/auth.ts";
-import { ReportSlots } from "./admin/report_slots.ts";
+import { ReadSlots } from "./admin/read_slots.ts";
 import type { StartSpan } from "./observability/call_span.ts";
 import type { OtlpMetrics } from "./observability/otlp_metrics.ts";
 import type { Config } from "./config.ts";
@@ -117,9 +117,9 @@ export interface Gateway extends GatewayParts {
   /** What they remember. */
   readonly recentReplies: RecentReplies;
   /** Slots of reports, apart from those of calls. */
-  readonly reportSlots: ReportSlots;
+  readonly reportSlots: ReadSlots;
   /** Slots of files that clients read, such as exports. */
-  readonly fileSlots: ReportSlots;
+  readonly fileSlots: ReadSlots;
   /** Handles responses that are sent before the request body was read. */
   readonly unread: UnreadBodies;
   /** Calls under way and just ended, of all processes. Closed by the code that opened the gateway. */
@@ -204,9 +204,9 @@ export function createGateway(parts: GatewayParts): Gateway {
     withoutCredentials: clean,
     sockets,
     recentReplies: new RecentReplies(parts.config.socketBytes),
-    reportSlots: new ReportSlots("reports", 16),
+    reportSlots: new ReadSlots("reports", 16),
     // Some MiB wait for each client that does not read.
-    fileSlots: new ReportSlots("files", 64),
+    fileSlots: new ReadSlots("files", 64),
     unread: new UnreadBodies(parts.timers),
     live: new LiveCalls({
       ...compact({ reports: parts.reports }),

@@ -168,9 +168,10 @@ const MAX_FINDINGS = 10;
  *
  * const { accounts, freshKey } = await openAccountService({
  *   store: await openStore("sqlite::memory:"),
- *   price: () => ({ input: 3_000_000, cacheRead: 300_000, cacheWrite: 3_750_000, output: 15_000_000
- * }), }); const caller = await accounts.authenticate([freshKey ?? ""]); const reservation = await
- * accounts.reserve(caller, {
+ *   price: () => ({ input: 3_000_000, cacheRead: 300_000, cacheWrite: 3_750_000, output: 15_000_000 }),
+ * });
+ * const caller = await accounts.authenticate([freshKey ?? ""]);
+ * const reservation = await accounts.reserve(caller, {
  *   requestId: "req_1",
  *   model: "vendora-sonnet-4-6",
  *   inputTokens: 10,

@@ -1,6 +1,6 @@
 /** Files that clients read: few at a time of a credential, and not for ever. */
 import assert from "node:assert/strict";
-import { ReportSlots } from "../../gateway/admin/report_slots.ts";
+import { ReadSlots } from "../../gateway/admin/read_slots.ts";
 import { nextTurn } from "../../gateway/accounts/next_turn.ts";
 import { toResponse } from "../../gateway/http/http_reply.ts";
 import { gatewayTimers } from "../../gateway/timers.ts";
@@ -25,7 +25,7 @@ Deno.test("a client that leaves its file unread is cut off, and its slot is free
       ended.resolve();
     }
   }
-  const fileSlots = new ReportSlots("files", 1);
+  const fileSlots = new ReadSlots("files", 1);
   const gateway = {
     fileSlots,
     timers: gatewayTimers(),

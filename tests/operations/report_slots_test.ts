@@ -1,11 +1,11 @@
 /** Reports have slots of their own: beyond them they are refused, and calls go on. */
 import assert from "node:assert/strict";
-import { ReportSlots } from "../../gateway/admin/report_slots.ts";
+import { ReadSlots } from "../../gateway/admin/read_slots.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
 /** Reports that do not end until `end()`. */
 function held(
-  slots: ReportSlots,
+  slots: ReadSlots,
   credentials: readonly string[],
 ): { end(): Promise<void> } {
   const ended = Promise.withResolvers<void>();
@@ -53,7 +53,7 @@ Deno.test("reports beyond the slots of a credential or of the process are a 429 
 });
 
 Deno.test("a credential has four reports at a time, and another one its own", async () => {
-  const slots = new ReportSlots("reports", 16);
+  const slots = new ReadSlots("reports", 16);
   const four = held(slots, ["a", "a", "a", "a"]);
   const refused = { kind: "rate_limit", details: { retryAfterSeconds: 1 } };
   await assert.rejects(slots.run("a", () => {}), (error: typeof refused) => {

@@ -2,9 +2,8 @@
  * The charge for a call: the counts that the upstream reported, else an estimate, marked as
  * one.
  *
- * - Reported counts are used unchanged, so that the ledger and the reply agree, up to what the call
- * can have used
- *   (`usage_bound.ts`).
+ * - Reported counts are used unchanged, so that the ledger and the reply agree, up to what the
+ *   call can have used (`usage_bound.ts`).
  * - A complete reply without counts is estimated: the prompt as before the call, the output
  *   as one token per four characters. Zero counts beside a received text are treated as absent.
  * - An incomplete reply (the client disconnected, the upstream failed midway) is charged

@@ -212,8 +212,9 @@ export class ConnSocket extends EventEmitter {
   }
 
   /**
-   * An upstream that refuses a body before it has all of it may close the connection behind its reply. So what has arrived
-   * is read first; a read after that fails. Nothing more is written.
+   * An upstream that refuses a body before it has all of it may close the connection behind its
+   * reply. So what has arrived is read first; the read after that fails, which destroys the socket.
+   * `#isWriting` stays set: nothing more is written.
    */
   readonly #hasFailedToWrite = (): void => {
     this.#unwritten = [];

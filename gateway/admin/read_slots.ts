@@ -1,6 +1,6 @@
 /**
- * Limits the reports that are read at the same time, and the files, apart from the slots of calls: a report reads
- * very much of the store, and a key may ask for as many as it likes.
+ * Limits what is read of the store at the same time, apart from the slots of calls: a report or a
+ * file reads very much, and a key may ask for as many as it likes.
  *
  * @module
  */
@@ -10,8 +10,8 @@ import { ApiError } from "../../translate/model/error.ts";
 const PER_CREDENTIAL = 4;
 const RETRY_SECONDS = 1;
 
-/** The slots of one process. */
-export class ReportSlots {
+/** Slots of one process for reports, or for files. */
+export class ReadSlots {
   readonly #running = new Map<string, number>();
   readonly #what: "reports" | "files";
   readonly #most: number;
@@ -26,7 +26,7 @@ export class ReportSlots {
   /**
    * Reads a report of a credential.
    *
-   * @throws {ApiError} as {@linkcode ReportSlots.take}
+   * @throws {ApiError} as {@linkcode ReadSlots.take}
    */
   async run<T>(credential: string, read: () => T | Promise<T>): Promise<T> {
     const release = this.take(credential);

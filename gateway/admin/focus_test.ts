@@ -7,7 +7,7 @@ import type { Store } from "../accounts/store/store.ts";
 import { storeCharges } from "../accounts/testing/stored_charges.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
 import { reconciliationJson } from "../reconcile/reconciliation_json.ts";
-import { csvRows } from "../../tests/support/csv_rows.ts";
+import { csvRows } from "../../tests/support/console/csv_rows.ts";
 import { exportLedger } from "./ledger.ts";
 
 const CARD: RateCard = {

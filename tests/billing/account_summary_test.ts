@@ -8,9 +8,13 @@ import {
 } from "../../gateway/accounts/ledger/calendar_window.ts";
 import type { PlanSettings } from "../../gateway/accounts/repositories/plan_repository.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
-import { ledgerEntryOf, requestBody, requestIdOf } from "../support/billing.ts";
+import {
+  ledgerEntryOf,
+  requestBody,
+  requestIdOf,
+} from "../support/tables/billing.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
-import { visit } from "../support/console_visitor.ts";
+import { visit } from "../support/console/visitor.ts";
 
 const PATH = "/v1/messages";
 const MODEL = "vendora-opus-4-8";

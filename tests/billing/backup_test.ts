@@ -9,8 +9,11 @@ import { openStore } from "../../gateway/accounts/store/open_store.ts";
 import { textSeal } from "../../gateway/accounts/store/secret_seal.ts";
 import { intOf, textOf } from "../../gateway/accounts/store/store.ts";
 import { backUpStore } from "../../gateway/cli/back_up_store.ts";
-import { startProgram } from "../support/program.ts";
-import { ledgerStaysExact, type Load } from "../support/store_outage.ts";
+import { startProgram } from "../support/programs/program.ts";
+import {
+  ledgerStaysExact,
+  type Load,
+} from "../support/programs/store_outage.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 
 const KEY = "sk-another-0123456789abcdef";

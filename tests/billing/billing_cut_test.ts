@@ -12,7 +12,7 @@ import {
   requestBody,
   requestIdOf,
   type TokenCounts,
-} from "../support/billing.ts";
+} from "../support/tables/billing.ts";
 import {
   startTestGateway,
   TEST_KEY,

@@ -9,7 +9,7 @@ import {
   ledgerEntryOf,
   requestBody,
   requestIdOf,
-} from "../support/billing.ts";
+} from "../support/tables/billing.ts";
 import { RefusedCall } from "../../gateway/accounts/accounts.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 

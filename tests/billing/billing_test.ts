@@ -15,7 +15,7 @@ import {
   requestBody,
   requestIdOf,
   type TokenCounts,
-} from "../support/billing.ts";
+} from "../support/tables/billing.ts";
 
 /** Usage of the fixtures by upstream format; each format reports what it can express. */
 const FIXTURES: Readonly<

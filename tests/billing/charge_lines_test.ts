@@ -14,8 +14,8 @@ import {
   credentialOf,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
-import { csvRows } from "../support/csv_rows.ts";
+} from "../support/console/visitor.ts";
+import { csvRows } from "../support/console/csv_rows.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
 
 const MODEL = "vendora-opus-4-8";

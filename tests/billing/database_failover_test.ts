@@ -8,7 +8,7 @@ import {
   POSTGRES_PROGRAMS,
   startPostgresServer,
 } from "../../gateway/accounts/testing/postgres_server.ts";
-import { LANES, ledgerStaysExact } from "../support/store_outage.ts";
+import { LANES, ledgerStaysExact } from "../support/programs/store_outage.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 
 /** From the promotion to a complete reply of each process, in milliseconds. */

@@ -10,7 +10,11 @@ import {
   startPostgresServer,
 } from "../../gateway/accounts/testing/postgres_server.ts";
 import { withTimeout } from "../support/with_timeout.ts";
-import { LANES, ledgerStaysExact, type Load } from "../support/store_outage.ts";
+import {
+  LANES,
+  ledgerStaysExact,
+  type Load,
+} from "../support/programs/store_outage.ts";
 
 /** Outages per test; raise it for a longer run by hand. */
 const TIMES = Number(Deno.env.get("DATABASE_OUTAGES") ?? 3);

@@ -11,8 +11,8 @@ import {
   credentialOf,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
-import { csvRows } from "../support/csv_rows.ts";
+} from "../support/console/visitor.ts";
+import { csvRows } from "../support/console/csv_rows.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 
 const SERVER = Deno.env.get("TEST_POSTGRES_URL");

@@ -4,13 +4,13 @@
  */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { startProgram } from "../support/program.ts";
+import { startProgram } from "../support/programs/program.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import {
   CONFIGURED_KEY,
   LANES,
   ledgerStaysExact,
-} from "../support/store_outage.ts";
+} from "../support/programs/store_outage.ts";
 
 /**
  * Ignores SIGXFSZ, so that a write beyond the file size limit fails instead of ending the process.

@@ -14,7 +14,7 @@ import {
   requestBody,
   requestIdOf,
   type TokenCounts,
-} from "../support/billing.ts";
+} from "../support/tables/billing.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const CONFIGURED_KEY = "sk-0123456789abcdefghij";

@@ -8,7 +8,7 @@ import {
   ledgerEntryOf,
   requestBody,
   requestIdOf,
-} from "../support/billing.ts";
+} from "../support/tables/billing.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 const TOKEN = "an-admin-token-of-some-length";

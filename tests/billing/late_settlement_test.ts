@@ -6,7 +6,7 @@ import {
   POSTGRES_PROGRAMS,
   startPostgresServer,
 } from "../../gateway/accounts/testing/postgres_server.ts";
-import { startProgram } from "../support/program.ts";
+import { startProgram } from "../support/programs/program.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 
 const KEY = "sk-0123456789abcdefghij";

@@ -5,9 +5,12 @@
 import assert from "node:assert/strict";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import { explainCharge } from "../../gateway/accounts/ledger/explanation.ts";
-import { ledgerEntryOf, requestIdOf } from "../support/billing.ts";
+import { ledgerEntryOf, requestIdOf } from "../support/tables/billing.ts";
 import { PNG } from "../../translate/testing/request_samples.ts";
-import { type RawUpstream, startRawUpstream } from "../support/raw_upstream.ts";
+import {
+  type RawUpstream,
+  startRawUpstream,
+} from "../support/upstreams/raw_upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 const OPUS = "vendora-opus-4-8";

@@ -4,8 +4,8 @@ import {
   POSTGRES_PROGRAMS,
   startPostgresServer,
 } from "../../gateway/accounts/testing/postgres_server.ts";
-import { visit } from "../support/console_visitor.ts";
-import { startProgram } from "../support/program.ts";
+import { visit } from "../support/console/visitor.ts";
+import { startProgram } from "../support/programs/program.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 
 const KEY = "sk-0123456789abcdefghij";

@@ -13,7 +13,7 @@ import {
   type TestStore,
 } from "../../gateway/accounts/testing/stores.ts";
 import { openAdmin } from "../../gateway/accounts/repositories/admin.ts";
-import { type Program, startProgram } from "../support/program.ts";
+import { type Program, startProgram } from "../support/programs/program.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 
 /** Schema versions of the released programs: 0.9.0. */
@@ -99,7 +99,7 @@ async function killAnUpgrade(
   await using program = await startProgram({
     folder,
     command: [
-      "tests/support/slow_upgrade.ts",
+      "tests/support/programs/slow_upgrade.ts",
       url,
       SLOW_STEPS[
         url.startsWith("sqlite") ? "sqlite" : "postgres"

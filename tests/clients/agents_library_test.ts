@@ -10,7 +10,7 @@ import {
 } from "@openai/agents-openai";
 import OpenAI from "openai";
 import { z } from "zod";
-import { eachFamily } from "../support/each_family.ts";
+import { eachFamily } from "../support/tables/each_family.ts";
 import { TEST_KEY, type TestGateway } from "../support/test_gateway.ts";
 
 setTracingDisabled(true);

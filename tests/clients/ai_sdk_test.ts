@@ -12,7 +12,7 @@ import {
   streamText,
   tool,
 } from "ai";
-import { eachFamily } from "../support/each_family.ts";
+import { eachFamily } from "../support/tables/each_family.ts";
 import {
   FAMILIES,
   startTestGateway,

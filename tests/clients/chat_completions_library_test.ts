@@ -7,7 +7,7 @@ import OpenAI from "openai";
 import {
   assertAbortReachesUpstream,
   eachFamily,
-} from "../support/each_family.ts";
+} from "../support/tables/each_family.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
 const TOOLS: OpenAI.ChatCompletionTool[] = [{

@@ -14,14 +14,18 @@ import {
 import {
   type AgentUpstream,
   startAgentUpstream,
-} from "../support/agent_upstream.ts";
-import { agentOptions, CANDIDATES, runAgent } from "../support/agents.ts";
+} from "../support/upstreams/agent_upstream.ts";
+import {
+  agentOptions,
+  CANDIDATES,
+  runAgent,
+} from "../support/clients/agents.ts";
 import {
   credentialOf,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
-import { csvRows } from "../support/csv_rows.ts";
+} from "../support/console/visitor.ts";
+import { csvRows } from "../support/console/csv_rows.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
 
 /** The program; the tests are skipped without it. */

@@ -7,13 +7,17 @@
 import assert from "node:assert/strict";
 import type { NeutralBlock } from "../../replay/mod.ts";
 import { type JsonObject, objectOr } from "../../translate/bytes/json.ts";
-import { startAgentUpstream } from "../support/agent_upstream.ts";
-import { agentOptions, CANDIDATES, runAgent } from "../support/agents.ts";
+import { startAgentUpstream } from "../support/upstreams/agent_upstream.ts";
+import {
+  agentOptions,
+  CANDIDATES,
+  runAgent,
+} from "../support/clients/agents.ts";
 import {
   callItem,
   messageItem,
   startResponsesUpstream,
-} from "../support/responses_upstream.ts";
+} from "../support/upstreams/responses_upstream.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
 /** The program; the tests are skipped without it. */

@@ -7,8 +7,12 @@
 import assert from "node:assert/strict";
 import type { NeutralBlock } from "../../replay/mod.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
-import { startAgentUpstream } from "../support/agent_upstream.ts";
-import { agentOptions, CANDIDATES, runAgent } from "../support/agents.ts";
+import { startAgentUpstream } from "../support/upstreams/agent_upstream.ts";
+import {
+  agentOptions,
+  CANDIDATES,
+  runAgent,
+} from "../support/clients/agents.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
 /** The program; the tests are skipped without it. */

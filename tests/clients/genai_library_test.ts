@@ -1,13 +1,13 @@
 /** `@google/genai`, against models of every family: chat, streams, tools, structured output, pictures, thoughts, counts, lists. */
 import assert from "node:assert/strict";
-import { GENAI_VERSION } from "../support/genai_version.ts";
+import { GENAI_VERSION } from "../support/clients/genai_version.ts";
 import {
   FAMILIES,
   startTestGateway,
   TEST_KEY,
 } from "../support/test_gateway.ts";
 
-const PROGRAM = new URL("../support/genai_program.js", import.meta.url);
+const PROGRAM = new URL("../support/clients/genai_program.js", import.meta.url);
 
 /** What the program reports. */
 async function results(url: string, model: string) {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { ChatOpenAI } from "@langchain/openai";
 import { objectOr } from "../../translate/bytes/json.ts";
-import { eachFamily } from "../support/each_family.ts";
+import { eachFamily } from "../support/tables/each_family.ts";
 import { TEST_KEY } from "../support/test_gateway.ts";
 
 const ENDPOINTS = [

@@ -7,7 +7,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import {
   assertAbortReachesUpstream,
   eachFamily,
-} from "../support/each_family.ts";
+} from "../support/tables/each_family.ts";
 import {
   FAMILIES,
   startTestGateway,

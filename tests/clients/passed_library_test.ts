@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import OpenAI from "openai";
-import { chargesIn } from "../support/billing.ts";
+import { chargesIn } from "../support/tables/billing.ts";
 import {
   startTestGateway,
   TEST_KEY,

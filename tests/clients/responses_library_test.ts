@@ -7,7 +7,7 @@ import { readResponseStream } from "../../translate/formats/responses/stream_gra
 import {
   assertAbortReachesUpstream,
   eachFamily,
-} from "../support/each_family.ts";
+} from "../support/tables/each_family.ts";
 import {
   FAMILIES,
   startTestGateway,

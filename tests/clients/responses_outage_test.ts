@@ -4,7 +4,10 @@ import { DatabaseSync } from "node:sqlite";
 import OpenAI from "openai";
 import { readResponseStream } from "../../translate/formats/responses/stream_grammar.ts";
 import { fakeClock } from "../support/fake_clock.ts";
-import { messageItem, reasoningItem } from "../support/responses_upstream.ts";
+import {
+  messageItem,
+  reasoningItem,
+} from "../support/upstreams/responses_upstream.ts";
 import {
   RESPONSES_MODEL as model,
   type ResponsesWorld,

@@ -5,7 +5,7 @@ import {
   isStored,
   openaiAt as client,
   withGateway,
-} from "../support/stored_replies.ts";
+} from "../support/clients/stored_replies.ts";
 import {
   FAMILIES,
   TEST_KEY,

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import OpenAI from "openai";
 import { readResponseStream } from "../../translate/formats/responses/stream_grammar.ts";
-import { eachFamily } from "../support/each_family.ts";
+import { eachFamily } from "../support/tables/each_family.ts";
 import {
   fault,
   isStored,
   openaiAt as client,
   withGateway,
-} from "../support/stored_replies.ts";
+} from "../support/clients/stored_replies.ts";
 import {
   FAMILIES,
   TEST_KEY,

@@ -11,7 +11,7 @@ import {
   messageItem,
   reasoningItem,
   type ResponsesUpstream,
-} from "../support/responses_upstream.ts";
+} from "../support/upstreams/responses_upstream.ts";
 import {
   RESPONSES_MODEL as MODEL,
   withResponsesUpstream as withUpstream,

@@ -7,7 +7,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "../packages/anthropic.ts";
 import { jsonScript, replyScript } from "../../replay/mod.ts";
 import { isObject, objectOr, parseJson } from "../../translate/bytes/json.ts";
-import { eachFamily } from "../support/each_family.ts";
+import { eachFamily } from "../support/tables/each_family.ts";
 import { FAMILIES, TEST_KEY } from "../support/test_gateway.ts";
 
 const LOST = {

@@ -10,7 +10,7 @@ import { jsonScript, type Script, streamScript } from "../../replay/mod.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import { errorClasses } from "../packages/anthropic.ts";
 import { withResponsesUpstream } from "../support/responses_world.ts";
-import { messageItem } from "../support/responses_upstream.ts";
+import { messageItem } from "../support/upstreams/responses_upstream.ts";
 import {
   startTestGateway,
   TEST_KEY,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { z } from "zod";
 import { accountModelsReply } from "../../gateway/console/account_models.ts";
 import { CONSECUTIVE_FAILURES } from "../../gateway/upstream/health/breaker.ts";
-import { visit } from "../support/console_visitor.ts";
+import { visit } from "../support/console/visitor.ts";
 import { MODEL, PRICE, withCandidates } from "../support/with_candidates.ts";
 
 const NOW_MS = Date.now();

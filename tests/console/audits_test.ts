@@ -6,7 +6,7 @@ import {
   credentialOf,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 
 Deno.test("the proof is on the account's ledger, the operators' overview and in the metrics, and so is a difference", async () => {
   const folder = await Deno.makeTempDir();

@@ -8,16 +8,16 @@ import {
   scrollsSideways,
   type Tab,
   withBrowser,
-} from "../support/chromium.ts";
+} from "../support/console/chromium.ts";
 import {
   ADMIN_TOKEN,
   credentialOf,
   startConsole,
   visit,
   type Visitor,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
-import type { Browser, Page } from "../support/playwright.d.ts";
+import type { Browser, Page } from "../support/console/playwright.d.ts";
 
 const MARKUP = `<img src=x onerror="alert(1)"><b>"bold"</b>`;
 

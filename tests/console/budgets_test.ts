@@ -11,7 +11,7 @@ import {
   startConsole,
   visit,
   type Visitor,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 

@@ -19,14 +19,14 @@ import {
   signIn,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 import {
   BOTH,
   newest,
   STEPS,
   WEBHOOK,
   type World,
-} from "../support/changing_routes.ts";
+} from "../support/console/changing_routes.ts";
 
 /** Texts that look like a credential or the path of a webhook. */
 const SECRET =

@@ -1,15 +1,15 @@
 /** Company sign-in, at a real issuer: what the table permits, and every attempt to get around it. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { CHROMIUM, openTab, withBrowser } from "../support/chromium.ts";
-import { ADMIN_TOKEN, startConsole } from "../support/console_visitor.ts";
+import { CHROMIUM, openTab, withBrowser } from "../support/console/chromium.ts";
+import { ADMIN_TOKEN, startConsole } from "../support/console/visitor.ts";
 import {
   type Issuer,
   type Page,
   startIssuer,
   type Walker,
   walker,
-} from "../support/issuer.ts";
+} from "../support/console/issuer.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
 
 const GROUPS = [

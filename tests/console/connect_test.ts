@@ -5,7 +5,7 @@ import {
   startConsole,
   visit,
   type Visitor,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 const ALIASES = {

@@ -14,7 +14,7 @@ import {
   credentialOf,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
 
 type Read = (kind: "read" | "operator", path: string) => Promise<string>;

@@ -5,8 +5,8 @@ import {
   credentialOf,
   visit,
   type Visitor,
-} from "../support/console_visitor.ts";
-import { csvRows } from "../support/csv_rows.ts";
+} from "../support/console/visitor.ts";
+import { csvRows } from "../support/console/csv_rows.ts";
 import { type Candidates, withCandidates } from "../support/with_candidates.ts";
 
 async function bodyOf(visitor: Visitor, path: string): Promise<string> {

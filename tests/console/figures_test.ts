@@ -6,8 +6,8 @@ import {
   startConsole,
   visit,
   type Visitor,
-} from "../support/console_visitor.ts";
-import { csvRows, sumOf } from "../support/csv_rows.ts";
+} from "../support/console/visitor.ts";
+import { csvRows, sumOf } from "../support/console/csv_rows.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
 
 const CALLS = 1000;

@@ -6,7 +6,7 @@ import {
   credentialOf,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 
 /** Pages with the filters that have a form of their own. */
 const FILTERS: Readonly<Record<string, readonly string[]>> = {

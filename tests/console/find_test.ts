@@ -1,13 +1,13 @@
 /** People, keys and calls are found by any part of what they are called, and lists are sorted. */
 import assert from "node:assert/strict";
-import { CHROMIUM, openTab, withBrowser } from "../support/chromium.ts";
+import { CHROMIUM, openTab, withBrowser } from "../support/console/chromium.ts";
 import {
   ADMIN_TOKEN,
   credentialOf,
   startConsole,
   visit,
   type Visitor,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
 
 const OPERATOR = "/console/operator";

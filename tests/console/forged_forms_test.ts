@@ -6,7 +6,7 @@ import {
   startConsole,
   visit,
   type Visitor,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 
 const FORGED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "another port of the same host": { "sec-fetch-site": "same-site" },

@@ -1,14 +1,14 @@
 /** Forms that are refused: the error stands at its field, in words, with everything that was entered. */
 import assert from "node:assert/strict";
-import { CHROMIUM, openTab, withBrowser } from "../support/chromium.ts";
+import { CHROMIUM, openTab, withBrowser } from "../support/console/chromium.ts";
 import {
   ADMIN_TOKEN,
   credentialOf,
   startConsole,
   visit,
   type Visitor,
-} from "../support/console_visitor.ts";
-import { csvRows } from "../support/csv_rows.ts";
+} from "../support/console/visitor.ts";
+import { csvRows } from "../support/console/csv_rows.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
 
 interface Refused {

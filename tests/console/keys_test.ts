@@ -7,7 +7,7 @@ import {
   credentialOf,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 
 async function withConsole(
   run: (gateway: TestGateway) => Promise<void>,

@@ -1,12 +1,12 @@
 /** The live list in a real browser: it moves by itself, can be paused, and ends with the session. */
 import assert from "node:assert/strict";
-import { CHROMIUM, openTab, withBrowser } from "../support/chromium.ts";
+import { CHROMIUM, openTab, withBrowser } from "../support/console/chromium.ts";
 import {
   ADMIN_TOKEN,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
-import type { Page } from "../support/playwright.d.ts";
+} from "../support/console/visitor.ts";
+import type { Page } from "../support/console/playwright.d.ts";
 import { TEST_KEY, type TestGateway } from "../support/test_gateway.ts";
 
 const MARKUP = `<img src=x onerror="alert(1)"><b>bold</b>`;

@@ -4,7 +4,7 @@ import {
   credentialOf,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 
 /** The list's text to its end. */

@@ -7,12 +7,12 @@ import {
   type TestStore,
 } from "../../gateway/accounts/testing/stores.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
-import { ADMIN_TOKEN, visit } from "../support/console_visitor.ts";
-import { type Program, startProgram } from "../support/program.ts";
+import { ADMIN_TOKEN, visit } from "../support/console/visitor.ts";
+import { type Program, startProgram } from "../support/programs/program.ts";
 import {
   type ScriptedUpstream,
   startScriptedUpstream,
-} from "../support/scripted_upstream.ts";
+} from "../support/upstreams/scripted_upstream.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 
 const KEY = "sk-0123456789abcdefghij";

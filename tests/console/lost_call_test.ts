@@ -1,9 +1,13 @@
 /** A call whose process was killed: how it ended and what was charged is found all the same. */
 import assert from "node:assert/strict";
-import { chunk, framesOf, STREAM_HEAD } from "../support/upstream_bytes.ts";
-import { ADMIN_TOKEN, visit } from "../support/console_visitor.ts";
-import { startProgram } from "../support/program.ts";
-import { startRawUpstream } from "../support/raw_upstream.ts";
+import {
+  chunk,
+  framesOf,
+  STREAM_HEAD,
+} from "../support/upstreams/upstream_bytes.ts";
+import { ADMIN_TOKEN, visit } from "../support/console/visitor.ts";
+import { startProgram } from "../support/programs/program.ts";
+import { startRawUpstream } from "../support/upstreams/raw_upstream.ts";
 
 const KEY = "sk-0123456789abcdefghij";
 

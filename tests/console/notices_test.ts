@@ -6,7 +6,7 @@ import {
   startConsole,
   visit,
   type Visitor,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 import { withCandidates } from "../support/with_candidates.ts";
 import { PAGE_ROUTES } from "../../routes/console/mod.ts";
 

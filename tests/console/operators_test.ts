@@ -6,7 +6,7 @@ import {
   startConsole,
   visit,
   type Visitor,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
 
 const OPERATOR = "/console/operator";

@@ -1,12 +1,12 @@
 /** The changes that an account sees: its own, without the names and sessions of its operators. */
 import assert from "node:assert/strict";
-import { csvRows } from "../support/csv_rows.ts";
+import { csvRows } from "../support/console/csv_rows.ts";
 import {
   ADMIN_TOKEN,
   credentialOf,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 
 Deno.test("an account sees who changed its keys and access, and nothing of another account", async () => {
   await using gateway = await startConsole();

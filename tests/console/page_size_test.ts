@@ -7,7 +7,7 @@ import {
   credentialOf,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 
 const GROUPS = 400;
 const DAYS = 20;

@@ -8,7 +8,7 @@ import {
   startConsole,
   visit,
   type Visitor,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 
 async function textOf(reply: Promise<Response>): Promise<string> {
   return await (await reply).text();

@@ -7,7 +7,7 @@ import {
   startConsole,
   visit,
   type Visitor,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 import { TEST_KEY, type TestGateway } from "../support/test_gateway.ts";
 
 /** Client libraries, probes and Prometheus send parameters of their own. */

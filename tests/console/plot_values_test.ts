@@ -1,11 +1,11 @@
 /** The values of a bar, in a real browser: with the pointer, with the keyboard, and by touch. */
 import assert from "node:assert/strict";
-import { CHROMIUM, openTab, withBrowser } from "../support/chromium.ts";
+import { CHROMIUM, openTab, withBrowser } from "../support/console/chromium.ts";
 import {
   credentialOf,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 
 Deno.test({
   name:

@@ -12,7 +12,7 @@ import {
   signIn,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 
 async function statusOf(reply: Promise<Response>): Promise<number> {
   const { status, body } = await reply;

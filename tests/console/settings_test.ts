@@ -5,7 +5,7 @@ import {
   ADMIN_TOKEN,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 
 Deno.test("page and API list every setting with its value and source, and secrets as set or not", async () => {
   const vendorKey = "canary-vendor-key";

@@ -6,7 +6,7 @@ import {
   startConsole,
   visit,
   type Visitor,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 import { moneyText } from "../../routes/console/parts/money.tsx";
 import { startTestGateway } from "../support/test_gateway.ts";
 import { withCandidates } from "../support/with_candidates.ts";

@@ -8,7 +8,7 @@ import {
   startConsole,
   visit,
   type Visitor,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 
 const OPERATOR = "/console/operator";
 const OLD_DOLLARS = 900;

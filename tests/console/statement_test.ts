@@ -12,8 +12,8 @@ import {
   credentialOf,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
-import { csvRows } from "../support/csv_rows.ts";
+} from "../support/console/visitor.ts";
+import { csvRows } from "../support/console/csv_rows.ts";
 
 const DAY_MS = 86_400_000;
 

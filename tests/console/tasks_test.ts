@@ -11,14 +11,14 @@ import {
   scrollsSideways,
   type Tab,
   withBrowser,
-} from "../support/chromium.ts";
+} from "../support/console/chromium.ts";
 import {
   ADMIN_TOKEN,
   credentialOf,
   startConsole,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
-import type { Page } from "../support/playwright.d.ts";
+import type { Page } from "../support/console/playwright.d.ts";
 
 const SCREENSHOTS = new URL("../../screenshots/", import.meta.url);
 

@@ -11,7 +11,7 @@ import {
   signIn,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
 
 /** Sends each request to the next of the processes. */

@@ -8,7 +8,7 @@ import {
   credentialOf,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 
 /**
  * Reads of what has an id. The gateway's own work in the background reads other tables first, such

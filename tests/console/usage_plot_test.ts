@@ -1,11 +1,11 @@
 /** The plot of the usage: what it shows, for which time, and the values of its bars. */
 import assert from "node:assert/strict";
-import { csvRows } from "../support/csv_rows.ts";
+import { csvRows } from "../support/console/csv_rows.ts";
 import {
   credentialOf,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 
 Deno.test("the plot shows sums of charges and counts of calls, by hour of short ranges, with each series' value", async () => {
   await using gateway = await startConsole();

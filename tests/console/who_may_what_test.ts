@@ -6,7 +6,7 @@ import {
   credentialOf,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 
 type Who = CredentialKind | "none";
 

@@ -11,7 +11,7 @@ import {
   credentialOf,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 
 /** Every field that any operation takes, those of operators included, and some that none takes. */
 const FIELDS: readonly string[] = [

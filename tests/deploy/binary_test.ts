@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { run } from "../../deploy/image/run.ts";
-import { checkBinary } from "../support/check_binary.ts";
+import { checkBinary } from "../support/deploy/check_binary.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 

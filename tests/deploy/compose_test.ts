@@ -4,8 +4,8 @@ import { Ajv, composeSchema } from "compose-spec";
 import { join } from "node:path";
 import { HEALTH_CHECK } from "../../deploy/image/places.ts";
 import { run } from "../../deploy/image/run.ts";
-import { assertSettings } from "../support/deployed.ts";
-import { readDocuments } from "../support/kustomize.ts";
+import { assertSettings } from "../support/deploy/deployed.ts";
+import { readDocuments } from "../support/deploy/kustomize.ts";
 
 const DEPLOY = new URL("../../deploy/", import.meta.url).pathname;
 

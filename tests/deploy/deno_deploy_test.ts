@@ -8,7 +8,7 @@ import {
   POSTGRES_PROGRAMS,
   startPostgresServer,
 } from "../../gateway/accounts/testing/postgres_server.ts";
-import { type Program, startProgram } from "../support/program.ts";
+import { type Program, startProgram } from "../support/programs/program.ts";
 
 const ADMIN_TOKEN = "0123456789abcdef";
 

@@ -17,8 +17,8 @@ import {
   POSTGRES_PROGRAMS,
   startPostgresServer,
 } from "../../gateway/accounts/testing/postgres_server.ts";
-import { collected } from "../support/collected_program.ts";
-import { UnpackedImage, whyNoContainer } from "../support/container.ts";
+import { collected } from "../support/programs/collected_program.ts";
+import { UnpackedImage, whyNoContainer } from "../support/deploy/container.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** Most bytes of the unpacked file system. */

@@ -4,8 +4,12 @@ import * as kinds from "kubernetes";
 import { HEALTH_ROUTES } from "../../routes/health.ts";
 import { PLACES, USER } from "../../deploy/image/places.ts";
 import { VERSION } from "../../gateway/version.ts";
-import { assertSettings } from "../support/deployed.ts";
-import { kubectlRender, render, type Resource } from "../support/kustomize.ts";
+import { assertSettings } from "../support/deploy/deployed.ts";
+import {
+  kubectlRender,
+  render,
+  type Resource,
+} from "../support/deploy/kustomize.ts";
 
 const FOLDER = new URL("../../deploy/kubernetes/", import.meta.url).pathname;
 

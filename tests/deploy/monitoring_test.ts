@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { prometheusRule } from "../../deploy/kubernetes/prometheus_rule.ts";
 import { dashboard } from "../../deploy/monitoring/dashboard.ts";
 import { run } from "../../deploy/image/run.ts";
-import { ADMIN_TOKEN } from "../support/console_visitor.ts";
-import { readDocuments } from "../support/kustomize.ts";
+import { ADMIN_TOKEN } from "../support/console/visitor.ts";
+import { readDocuments } from "../support/deploy/kustomize.ts";
 import {
   hasPrometheus,
   MONITORING,
   startPrometheus,
-} from "../support/prometheus.ts";
+} from "../support/deploy/prometheus.ts";
 import { MODEL, withCandidates } from "../support/with_candidates.ts";
 
 const PAGE = new URL("../../docs/alerts.md", import.meta.url);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { basename, join } from "node:path";
 import { ENTRYPOINT } from "../../deploy/image/places.ts";
 import { run } from "../../deploy/image/run.ts";
-import { assertSettings } from "../support/deployed.ts";
+import { assertSettings } from "../support/deploy/deployed.ts";
 
 const FOLDER = new URL("../../deploy/systemd/", import.meta.url).pathname;
 const UNIT = "model-gateway@.service";

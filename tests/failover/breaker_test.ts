@@ -8,7 +8,7 @@ import {
   FIRST_PAUSE_MS,
 } from "../../gateway/upstream/health/breaker.ts";
 import { type FakeClock, fakeClock } from "../support/fake_clock.ts";
-import type { Action } from "../support/scripted_upstream.ts";
+import type { Action } from "../support/upstreams/scripted_upstream.ts";
 import {
   type Candidates,
   type CandidatesOptions,

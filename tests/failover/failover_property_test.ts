@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { isObject } from "../../translate/bytes/json.ts";
-import type { Action } from "../support/scripted_upstream.ts";
+import type { Action } from "../support/upstreams/scripted_upstream.ts";
 import { withCandidates } from "../support/with_candidates.ts";
 
 const ACTIONS: fc.Arbitrary<Action> = fc.oneof(

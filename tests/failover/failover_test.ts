@@ -3,7 +3,10 @@
  * client, the log and the ledger show.
  */
 import assert from "node:assert/strict";
-import { type Action, SCRIPTED_USAGE } from "../support/scripted_upstream.ts";
+import {
+  type Action,
+  SCRIPTED_USAGE,
+} from "../support/upstreams/scripted_upstream.ts";
 import { PRICE, withCandidates } from "../support/with_candidates.ts";
 
 const PATHS = ["/v1/messages", "/v1/chat/completions"] as const;

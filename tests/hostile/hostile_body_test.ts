@@ -10,7 +10,7 @@ import {
   MODELS,
   requestText,
   runBodies as run,
-} from "../support/hostile_bodies.ts";
+} from "../support/tables/hostile_bodies.ts";
 
 const MODEL = "vendora-opus-4-8";
 

@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
-import { requestText } from "../support/hostile_bodies.ts";
-import { RawClient, type RawResponse } from "../support/raw_client.ts";
+import { requestText } from "../support/tables/hostile_bodies.ts";
+import { RawClient, type RawResponse } from "../support/clients/raw_client.ts";
 import {
   startTestGateway,
   TEST_KEY,

@@ -7,7 +7,7 @@ import {
   MODELS,
   requestText,
   runBodies as run,
-} from "../support/hostile_bodies.ts";
+} from "../support/tables/hostile_bodies.ts";
 
 Deno.test("absurd numbers", (t) =>
   run(

@@ -26,19 +26,24 @@ import {
   type HostileRow,
   runRows,
   typeOf,
-} from "../support/hostile_upstream.ts";
+} from "../support/tables/hostile_upstream.ts";
 import {
   type CallVariant,
   type CheckedReply,
   checkReply,
-} from "../support/check_reply.ts";
-import { bytesOf } from "../support/raw_socket.ts";
+} from "../support/replies/check_reply.ts";
+import { bytesOf } from "../support/clients/raw_socket.ts";
 import {
   CALLERS,
   MODELS,
   type UpstreamFormat,
-} from "../support/reply_script.ts";
-import { chunk, framesOf, head, wholeOf } from "../support/upstream_bytes.ts";
+} from "../support/tables/reply_script.ts";
+import {
+  chunk,
+  framesOf,
+  head,
+  wholeOf,
+} from "../support/upstreams/upstream_bytes.ts";
 
 const CALLER_DIALECTS = { messages, chat: chatCompletions } as const;
 const UPSTREAM_DIALECTS: Readonly<Record<UpstreamFormat, UpstreamDialect>> = {

@@ -19,11 +19,11 @@ import {
   typeOf,
   VARIANTS,
   withHostileUpstream,
-} from "../support/hostile_upstream.ts";
-import type { CallVariant } from "../support/check_reply.ts";
-import { bytesOf } from "../support/raw_socket.ts";
-import type { UpstreamFormat } from "../support/reply_script.ts";
-import { chargesIn } from "../support/billing.ts";
+} from "../support/tables/hostile_upstream.ts";
+import type { CallVariant } from "../support/replies/check_reply.ts";
+import { bytesOf } from "../support/clients/raw_socket.ts";
+import type { UpstreamFormat } from "../support/tables/reply_script.ts";
+import { chargesIn } from "../support/tables/billing.ts";
 import {
   chunk,
   framesOf,
@@ -31,7 +31,7 @@ import {
   STREAM_HEAD,
   streamAnswer,
   wholeAnswer,
-} from "../support/upstream_bytes.ts";
+} from "../support/upstreams/upstream_bytes.ts";
 
 const STREAMED = VARIANTS.filter(({ stream }) => stream);
 const WHOLE = VARIANTS.filter(({ stream }) => !stream);

@@ -15,9 +15,13 @@ import {
   runRows as run,
   sends,
   typeOf,
-} from "../support/hostile_upstream.ts";
-import { bytesOf } from "../support/raw_socket.ts";
-import { head, streamAnswer, wholeAnswer } from "../support/upstream_bytes.ts";
+} from "../support/tables/hostile_upstream.ts";
+import { bytesOf } from "../support/clients/raw_socket.ts";
+import {
+  head,
+  streamAnswer,
+  wholeAnswer,
+} from "../support/upstreams/upstream_bytes.ts";
 
 /** Sends a body in a content encoding, with its correct length. */
 function encoded(

@@ -20,9 +20,9 @@ import {
   typeOf,
   VARIANTS,
   withHostileUpstream,
-} from "../support/hostile_upstream.ts";
-import type { CallVariant } from "../support/check_reply.ts";
-import { bytesOf } from "../support/raw_socket.ts";
+} from "../support/tables/hostile_upstream.ts";
+import type { CallVariant } from "../support/replies/check_reply.ts";
+import { bytesOf } from "../support/clients/raw_socket.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import {
   chunk,
@@ -31,7 +31,7 @@ import {
   LAST_CHUNK,
   STREAM_HEAD,
   wholeAnswer,
-} from "../support/upstream_bytes.ts";
+} from "../support/upstreams/upstream_bytes.ts";
 
 /** A well-formed body under a head that the test builds. */
 const under = (

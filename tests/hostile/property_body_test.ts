@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { errorReply } from "../../routes/reply_schemas.ts";
 import { isObject } from "../../translate/bytes/json.ts";
-import { MODELS, requestText } from "../support/hostile_bodies.ts";
+import { MODELS, requestText } from "../support/tables/hostile_bodies.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 

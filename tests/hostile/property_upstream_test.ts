@@ -12,17 +12,17 @@ import {
   typeOf,
   VARIANTS,
   withHostileUpstream,
-} from "../support/hostile_upstream.ts";
-import type { CallVariant } from "../support/check_reply.ts";
-import { bytesOf } from "../support/raw_socket.ts";
-import type { UpstreamFormat } from "../support/reply_script.ts";
+} from "../support/tables/hostile_upstream.ts";
+import type { CallVariant } from "../support/replies/check_reply.ts";
+import { bytesOf } from "../support/clients/raw_socket.ts";
+import type { UpstreamFormat } from "../support/tables/reply_script.ts";
 import {
   chunk,
   framesOf,
   head,
   LAST_CHUNK,
   wholeOf,
-} from "../support/upstream_bytes.ts";
+} from "../support/upstreams/upstream_bytes.ts";
 
 const RUNS = 60;
 /** Fixed, so that a failure is reproducible; another seed tries other cases. */

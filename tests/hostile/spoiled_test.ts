@@ -3,16 +3,16 @@
  * cut stream never looks complete.
  */
 import assert from "node:assert/strict";
-import { trySpoiledAdmin } from "../support/spoiled_admin.ts";
-import { trySpoiledEmbeddings } from "../support/spoiled_embeddings.ts";
-import { trySpoiledForms } from "../support/spoiled_forms.ts";
-import { trySpoiledInvoices } from "../support/spoiled_invoices.ts";
-import { trySpoiledReplay } from "../support/spoiled_replay.ts";
-import { trySpoiledReplies } from "../support/spoiled_replies.ts";
+import { trySpoiledAdmin } from "../support/fuzz/spoiled_admin.ts";
+import { trySpoiledEmbeddings } from "../support/fuzz/spoiled_embeddings.ts";
+import { trySpoiledForms } from "../support/fuzz/spoiled_forms.ts";
+import { trySpoiledInvoices } from "../support/fuzz/spoiled_invoices.ts";
+import { trySpoiledReplay } from "../support/fuzz/spoiled_replay.ts";
+import { trySpoiledReplies } from "../support/fuzz/spoiled_replies.ts";
 import {
   type Defect,
   trySpoiledRequests,
-} from "../support/spoiled_requests.ts";
+} from "../support/fuzz/spoiled_requests.ts";
 
 /**
  * Fixed, so that every run tries the same bodies. `deno task fuzz` accepts other seeds and counts.

@@ -74,7 +74,7 @@ Deno.test({
     });
     const rounds = 200;
     const found = await output("node", [
-      new URL("../support/node_client.mjs", import.meta.url).pathname,
+      new URL("../support/clients/node_client.mjs", import.meta.url).pathname,
       JSON.stringify({
         url: gateway.url,
         key: TEST_KEY,

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { fakeClock } from "../support/fake_clock.ts";
-import { RawClient } from "../support/raw_client.ts";
+import { RawClient } from "../support/clients/raw_client.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import {
   startTestGateway,

@@ -5,7 +5,10 @@ import {
   awsFrame,
   exceptionFrame,
 } from "../../translate/testing/aws_frames.ts";
-import { awsEmulator, type SignedRequest } from "../support/aws_emulator.ts";
+import {
+  awsEmulator,
+  type SignedRequest,
+} from "../support/upstreams/aws_emulator.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 const MODEL = "nova-pro";

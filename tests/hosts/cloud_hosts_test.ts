@@ -8,15 +8,19 @@ import {
   cloudError,
   type CloudName,
   startCloud,
-} from "../support/cloud.ts";
-import { CLOUD_ROWS, type CloudRow, KEY_ROWS } from "../support/cloud_rows.ts";
-import { startHostUpstream } from "../support/host_upstream.ts";
+} from "../support/upstreams/cloud.ts";
+import {
+  CLOUD_ROWS,
+  type CloudRow,
+  KEY_ROWS,
+} from "../support/upstreams/cloud_rows.ts";
+import { startHostUpstream } from "../support/upstreams/host_upstream.ts";
 import {
   startTestGateway,
   TEST_KEY,
   type TestGateway,
 } from "../support/test_gateway.ts";
-import { withVariables } from "../support/token_endpoints.ts";
+import { withVariables } from "../support/upstreams/token_endpoints.ts";
 
 const MODEL = "house-model";
 

@@ -1,9 +1,9 @@
 /** A vendor whose credential cannot be obtained: the gateway starts, reports it, calls others, and recovers. */
 import assert from "node:assert/strict";
 import { fakeClock } from "../support/fake_clock.ts";
-import { startHostUpstream } from "../support/host_upstream.ts";
+import { startHostUpstream } from "../support/upstreams/host_upstream.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
-import { tokenEndpoints } from "../support/token_endpoints.ts";
+import { tokenEndpoints } from "../support/upstreams/token_endpoints.ts";
 import { readinessReply } from "../../routes/reply_schemas.ts";
 
 const MODEL = "vendora-opus-4-8";

@@ -5,7 +5,7 @@ import {
   type HostUpstream,
   MESSAGE,
   startHostUpstream,
-} from "../support/host_upstream.ts";
+} from "../support/upstreams/host_upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 const MODEL = "house-model";

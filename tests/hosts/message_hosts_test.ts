@@ -5,7 +5,10 @@ import {
   exceptionFrame,
 } from "../../translate/testing/aws_frames.ts";
 import { joinPieces } from "../../translate/bytes/buffers.ts";
-import { MESSAGE, startHostUpstream } from "../support/host_upstream.ts";
+import {
+  MESSAGE,
+  startHostUpstream,
+} from "../support/upstreams/host_upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 const MODEL = "vendora-opus-4-8";

@@ -1,14 +1,17 @@
 /** Hosts over https, called by the gateway as a process with the permissions of its start task. */
 import assert from "node:assert/strict";
-import { awsEmulator } from "../support/aws_emulator.ts";
-import { AUTHORITY_FILE, certificate } from "../support/fault_upstream.ts";
+import { awsEmulator } from "../support/upstreams/aws_emulator.ts";
+import {
+  AUTHORITY_FILE,
+  certificate,
+} from "../support/upstreams/fault_upstream.ts";
 import {
   COMPLETION,
   MESSAGE,
   startHostUpstream,
-} from "../support/host_upstream.ts";
-import { startProgram } from "../support/program.ts";
-import { tokenEndpoints } from "../support/token_endpoints.ts";
+} from "../support/upstreams/host_upstream.ts";
+import { startProgram } from "../support/programs/program.ts";
+import { tokenEndpoints } from "../support/upstreams/token_endpoints.ts";
 import config from "../../deno.json" with { type: "json" };
 
 const KEY = "sk-test-0123456789abcdef";

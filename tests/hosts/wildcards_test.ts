@@ -4,7 +4,7 @@ import {
   COMPLETION,
   type HostUpstream,
   startHostUpstream,
-} from "../support/host_upstream.ts";
+} from "../support/upstreams/host_upstream.ts";
 import {
   startTestGateway,
   TEST_KEY,

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { GENAI_VERSION } from "../support/genai_version.ts";
-import { packedLibrary } from "../support/packed_library.ts";
+import { GENAI_VERSION } from "../support/clients/genai_version.ts";
+import { packedLibrary } from "../support/clients/packed_library.ts";
 import { ANTHROPIC_FOLDER } from "../packages/anthropic.ts";
 import { OPENAI_FOLDER } from "../packages/openai.ts";
 import { type Accepted, ANTHROPIC, GENAI, OPENAI } from "./accepted_names.ts";

@@ -1,13 +1,13 @@
 /** Calls through Debian's Caddy with exactly the configuration in docs/operations.md. */
 import assert from "node:assert/strict";
-import { ADMIN_TOKEN } from "../support/console_visitor.ts";
+import { ADMIN_TOKEN } from "../support/console/visitor.ts";
 import {
   assertOperatorsSignIn,
   OPERATOR_PATHS,
-} from "../support/operators_sign_in.ts";
-import { assertWebSocket } from "../support/proxied_socket.ts";
-import { RawSocket } from "../support/raw_socket.ts";
-import { CADDY, startCaddy } from "../support/caddy.ts";
+} from "../support/console/operators_sign_in.ts";
+import { assertWebSocket } from "../support/clients/proxied_socket.ts";
+import { RawSocket } from "../support/clients/raw_socket.ts";
+import { CADDY, startCaddy } from "../support/deploy/caddy.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import {
   startTestGateway,

@@ -5,7 +5,11 @@
 import assert from "node:assert/strict";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import type { PlanSettings } from "../../gateway/accounts/repositories/plan_repository.ts";
-import { ledgerEntryOf, requestBody, requestIdOf } from "../support/billing.ts";
+import {
+  ledgerEntryOf,
+  requestBody,
+  requestIdOf,
+} from "../support/tables/billing.ts";
 import { fakeClock } from "../support/fake_clock.ts";
 import {
   startTestGateway,

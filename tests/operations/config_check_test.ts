@@ -1,8 +1,8 @@
 /** `config check`: what a start with other settings would refuse, and what it would change. */
 import assert from "node:assert/strict";
 import { checkConfig, checkText } from "../../gateway/cli/config_check.ts";
-import { ADMIN_TOKEN } from "../support/console_visitor.ts";
-import { startProgram } from "../support/program.ts";
+import { ADMIN_TOKEN } from "../support/console/visitor.ts";
+import { startProgram } from "../support/programs/program.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
 const PRICE = { input: 1, output: 2, cache_read: 0, cache_write: 0 };

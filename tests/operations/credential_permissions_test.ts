@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import type { CredentialPlan } from "../../gateway/upstream/credentials/credential_plan.ts";
-import { taskFlags } from "../support/task_flags.ts";
-import { tokenEndpoints } from "../support/token_endpoints.ts";
+import { taskFlags } from "../support/programs/task_flags.ts";
+import { tokenEndpoints } from "../support/upstreams/token_endpoints.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const EXPIRES = new Date(Date.now() + 3_600_000).toISOString();
@@ -181,7 +181,7 @@ async function opened(
       "--no-check",
       `--config=${new URL("deno.json", ROOT).pathname}`,
       ...flags,
-      new URL("tests/support/credential_program.ts", ROOT).pathname,
+      new URL("tests/support/programs/credential_program.ts", ROOT).pathname,
     ],
     cwd: folder,
     env,

@@ -1,7 +1,7 @@
 /** Connections of strangers that take every file descriptor of the process. */
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
-import { startProgram } from "../support/program.ts";
+import { startProgram } from "../support/programs/program.ts";
 import { TEST_KEY } from "../support/test_gateway.ts";
 
 const DESCRIPTORS = 128;

@@ -1,6 +1,6 @@
 /** The commands of docs/billing.md, run in their order on a new store, and its backup, with the permissions of their task. */
 import assert from "node:assert/strict";
-import { taskFlags } from "../support/task_flags.ts";
+import { taskFlags } from "../support/programs/task_flags.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 

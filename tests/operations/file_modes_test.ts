@@ -1,6 +1,6 @@
 /** The store's files belong to the gateway's own user alone, whatever the umask is. */
 import assert from "node:assert/strict";
-import { startProgram } from "../support/program.ts";
+import { startProgram } from "../support/programs/program.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import { TEST_KEY } from "../support/test_gateway.ts";
 

@@ -1,7 +1,7 @@
 /** A first start that fails: what it prints, and that it stores no key that was not shown. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { type Program, startProgram } from "../support/program.ts";
+import { type Program, startProgram } from "../support/programs/program.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 

@@ -11,7 +11,7 @@ import {
   credentialOf,
   startConsole,
   visit,
-} from "../support/console_visitor.ts";
+} from "../support/console/visitor.ts";
 
 Deno.test("a client that leaves its file unread is cut off, and its slot is free", async () => {
   const ended = Promise.withResolvers<void>();

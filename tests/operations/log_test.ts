@@ -1,6 +1,6 @@
 /** The log contains no secret and no content, whatever the outcome of a call. */
 import assert from "node:assert/strict";
-import { certificate } from "../support/fault_upstream.ts";
+import { certificate } from "../support/upstreams/fault_upstream.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
 const SECRET = "Xyzzy";

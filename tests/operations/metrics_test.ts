@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { streamScript } from "../../replay/mod.ts";
 import { CandidateRates } from "../../gateway/upstream/health/candidate_rates.ts";
-import { callScripted } from "../support/reply_script.ts";
+import { callScripted } from "../support/tables/reply_script.ts";
 import {
   startTestGateway,
   TEST_KEY,

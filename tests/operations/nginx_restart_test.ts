@@ -3,11 +3,11 @@
  * one's line is taken out of the configuration before, and put back after.
  */
 import assert from "node:assert/strict";
-import { startHostUpstream } from "../support/host_upstream.ts";
-import { NGINX, startNginx } from "../support/nginx.ts";
-import { type Program, startProgram } from "../support/program.ts";
+import { startHostUpstream } from "../support/upstreams/host_upstream.ts";
+import { NGINX, startNginx } from "../support/deploy/nginx.ts";
+import { type Program, startProgram } from "../support/programs/program.ts";
 import { TEST_KEY } from "../support/test_gateway.ts";
-import { framesOf, wholeOf } from "../support/upstream_bytes.ts";
+import { framesOf, wholeOf } from "../support/upstreams/upstream_bytes.ts";
 
 /** Length of each stream; `deno task test:long` has longer ones. */
 const STREAM_SECONDS = Number(Deno.env.get("RESTART_STREAM_SECONDS") ?? 2);

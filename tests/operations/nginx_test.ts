@@ -1,12 +1,15 @@
 /** Calls through Debian's nginx with exactly the configuration in docs/operations.md. */
 import assert from "node:assert/strict";
-import { ADMIN_TOKEN } from "../support/console_visitor.ts";
-import { NGINX, type Nginx, startNginx } from "../support/nginx.ts";
+import { ADMIN_TOKEN } from "../support/console/visitor.ts";
+import { NGINX, type Nginx, startNginx } from "../support/deploy/nginx.ts";
 import {
   assertOperatorsSignIn,
   OPERATOR_PATHS,
-} from "../support/operators_sign_in.ts";
-import { assertWebSocket, startBridge } from "../support/proxied_socket.ts";
+} from "../support/console/operators_sign_in.ts";
+import {
+  assertWebSocket,
+  startBridge,
+} from "../support/clients/proxied_socket.ts";
 import {
   startTestGateway,
   TEST_KEY,

@@ -5,7 +5,7 @@ import {
   CALLERS,
   callScripted,
   type UpstreamFormat,
-} from "../support/reply_script.ts";
+} from "../support/tables/reply_script.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 import { withCandidates } from "../support/with_candidates.ts";
 

@@ -10,11 +10,11 @@ import {
   startCollector,
   startGatewayProcess,
   VENDOR_KEY,
-} from "../support/exporting_gateway.ts";
+} from "../support/programs/exporting_gateway.ts";
 import {
   SCRIPTED_USAGE,
   startScriptedUpstream,
-} from "../support/scripted_upstream.ts";
+} from "../support/upstreams/scripted_upstream.ts";
 
 const WORD = "Xyzzyprompt";
 const SECRET = "collector-secret-0123456789";

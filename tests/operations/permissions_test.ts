@@ -1,13 +1,13 @@
 /** Deno permissions of the gateway: those of its tasks, and a narrower list for known addresses. */
 import assert from "node:assert/strict";
-import { ADMIN_TOKEN } from "../support/console_visitor.ts";
-import { requestText } from "../support/hostile_bodies.ts";
-import { checkReply } from "../support/check_reply.ts";
-import { startProgram } from "../support/program.ts";
-import { startRawUpstream } from "../support/raw_upstream.ts";
-import { taskFlags } from "../support/task_flags.ts";
+import { ADMIN_TOKEN } from "../support/console/visitor.ts";
+import { requestText } from "../support/tables/hostile_bodies.ts";
+import { checkReply } from "../support/replies/check_reply.ts";
+import { startProgram } from "../support/programs/program.ts";
+import { startRawUpstream } from "../support/upstreams/raw_upstream.ts";
+import { taskFlags } from "../support/programs/task_flags.ts";
 import { TEST_KEY } from "../support/test_gateway.ts";
-import { wholeAnswer, wholeOf } from "../support/upstream_bytes.ts";
+import { wholeAnswer, wholeOf } from "../support/upstreams/upstream_bytes.ts";
 
 Deno.test("the tasks request only network, environment, the working directory and ./data, and never prompt; start may lower priorities", async () => {
   for (const task of ["start", "admin"]) {

@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import type { ChangeRecord } from "../../gateway/accounts/changes/change.ts";
 import { openAdmin } from "../../gateway/accounts/repositories/admin.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
-import { visit } from "../support/console_visitor.ts";
+import { visit } from "../support/console/visitor.ts";
 import {
   COMPLETION,
   type HostUpstream,
   startHostUpstream,
-} from "../support/host_upstream.ts";
-import { startProgram } from "../support/program.ts";
+} from "../support/upstreams/host_upstream.ts";
+import { startProgram } from "../support/programs/program.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
 const MODEL = "house-model";

@@ -1,7 +1,7 @@
 /** Two processes on one store, behind Caddy as documented, restart one after the other under load. */
 import assert from "node:assert/strict";
-import { CADDY, startCaddy } from "../support/caddy.ts";
-import { type Program, startProgram } from "../support/program.ts";
+import { CADDY, startCaddy } from "../support/deploy/caddy.ts";
+import { type Program, startProgram } from "../support/programs/program.ts";
 import { TEST_KEY } from "../support/test_gateway.ts";
 
 /** A port that was free a moment ago: a restarted process listens where the proxy expects it. */

@@ -1,7 +1,7 @@
 /** Secrets in files, as containers and services mount them, that change while the gateway runs. */
 import assert from "node:assert/strict";
-import { startHostUpstream } from "../support/host_upstream.ts";
-import { startProgram } from "../support/program.ts";
+import { startHostUpstream } from "../support/upstreams/host_upstream.ts";
+import { startProgram } from "../support/programs/program.ts";
 
 const FIRST = {
   GATEWAY_KEY: "sk-canary-key-first-0123456789",

@@ -3,8 +3,8 @@
  * to the wrong upstream, or stored.
  */
 import assert from "node:assert/strict";
-import { type Program, startProgram } from "../support/program.ts";
-import { startRawUpstream } from "../support/raw_upstream.ts";
+import { type Program, startProgram } from "../support/programs/program.ts";
+import { startRawUpstream } from "../support/upstreams/raw_upstream.ts";
 import {
   chunk,
   framesOf,
@@ -12,7 +12,7 @@ import {
   STREAM_HEAD,
   wholeAnswer,
   wholeOf,
-} from "../support/upstream_bytes.ts";
+} from "../support/upstreams/upstream_bytes.ts";
 
 const VENDOR_KEYS = {
   VENDORA_API_KEY: "canary-vendora-0123456789",

@@ -6,11 +6,14 @@ import assert from "node:assert/strict";
 import { openAdmin } from "../../gateway/accounts/repositories/admin.ts";
 import type { LedgerEntry } from "../../gateway/accounts/mod.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
-import { requestText } from "../support/hostile_bodies.ts";
-import { type Program, startProgram } from "../support/program.ts";
-import { RawClient } from "../support/raw_client.ts";
-import { type RawUpstream, startRawUpstream } from "../support/raw_upstream.ts";
-import { openSocket } from "../support/socket_client.ts";
+import { requestText } from "../support/tables/hostile_bodies.ts";
+import { type Program, startProgram } from "../support/programs/program.ts";
+import { RawClient } from "../support/clients/raw_client.ts";
+import {
+  type RawUpstream,
+  startRawUpstream,
+} from "../support/upstreams/raw_upstream.ts";
+import { openSocket } from "../support/clients/socket_client.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import { TEST_KEY } from "../support/test_gateway.ts";
 import {
@@ -18,7 +21,7 @@ import {
   framesOf,
   LAST_CHUNK,
   STREAM_HEAD,
-} from "../support/upstream_bytes.ts";
+} from "../support/upstreams/upstream_bytes.ts";
 
 const PATH = "/v1/messages";
 const STREAM = requestText("vendorb-5", ',"stream":true');

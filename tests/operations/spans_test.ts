@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import {
   SCRIPTED_USAGE,
   startScriptedUpstream,
-} from "../support/scripted_upstream.ts";
+} from "../support/upstreams/scripted_upstream.ts";
 import {
   attributesOf,
   KEY,
@@ -15,7 +15,7 @@ import {
   startCollector,
   startGatewayProcess,
   VENDOR_KEY,
-} from "../support/exporting_gateway.ts";
+} from "../support/programs/exporting_gateway.ts";
 
 const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT_ID = "00f067aa0ba902b7";

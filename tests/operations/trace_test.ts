@@ -2,7 +2,7 @@
  * The client's trace id reaches the upstream and the log; the log has the time to the first byte.
  */
 import assert from "node:assert/strict";
-import { send } from "../support/request_table.ts";
+import { send } from "../support/tables/request_table.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
 const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";

@@ -1,6 +1,6 @@
 /** Uncaught exceptions: they are logged, and the gateway stops in order without cutting streams. */
 import assert from "node:assert/strict";
-import { startProgram } from "../support/program.ts";
+import { startProgram } from "../support/programs/program.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 
 const KEY = "sk-0123456789abcdefghij";
@@ -35,7 +35,7 @@ for (const { name, signal, source, error } of CASES) {
     const folder = await Deno.makeTempDir();
     try {
       await using program = await startProgram({
-        command: ["tests/support/faulty_program.ts"],
+        command: ["tests/support/programs/faulty_program.ts"],
         folder,
         env: {
           GATEWAY_KEY: KEY,

@@ -1,2 +1,2 @@
-// @ts-types="../support/playwright.d.ts"
+// @ts-types="../support/console/playwright.d.ts"
 export { chromium } from "npm:playwright-core@1.65.1";

@@ -28,14 +28,14 @@ import {
   wholeReply,
 } from "../../translate/stream/relay.ts";
 import { sseParser } from "../../translate/stream/sse.ts";
-import { replyJudge, type ReplyType } from "../support/reply_types.ts";
-import { RESPONSES_REQUESTS } from "../support/seed_requests/responses.ts";
+import { replyJudge, type ReplyType } from "../support/replies/reply_types.ts";
+import { RESPONSES_REQUESTS } from "../support/fuzz/seed_requests/responses.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 import {
   fixtureReplies,
   recordedReplies,
   type UpstreamReply,
-} from "../support/upstream_replies.ts";
+} from "../support/upstreams/upstream_replies.ts";
 
 /** A client format, and the types of what it sends. */
 interface Client {

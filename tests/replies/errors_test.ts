@@ -8,7 +8,7 @@ import {
   CALLERS,
   callScripted,
   type UpstreamFormat,
-} from "../support/reply_script.ts";
+} from "../support/tables/reply_script.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
 /** What a client receives: status, `type`, and a part of the message. */

@@ -1,7 +1,7 @@
 /** Replies of configured endpoints on their way to the client. */
 import assert from "node:assert/strict";
 import { UPSTREAM_KEY, withPassed } from "../support/passed_upstream.ts";
-import { chargesIn } from "../support/billing.ts";
+import { chargesIn } from "../support/tables/billing.ts";
 import { TEST_KEY, type TestGateway } from "../support/test_gateway.ts";
 
 const BODY = { model: "house-thing", input: "a text" };

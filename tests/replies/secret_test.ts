@@ -10,7 +10,7 @@ import {
   CALLERS,
   callScripted,
   type UpstreamFormat,
-} from "../support/reply_script.ts";
+} from "../support/tables/reply_script.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
 /** The key that the gateway sends to the replay server. */

@@ -11,12 +11,12 @@ import {
   HEAD,
   ROLE,
   USAGE,
-} from "../support/chat_frames.ts";
+} from "../support/upstreams/chat_frames.ts";
 import {
   playRows,
   readWhole,
   type StreamRow,
-} from "../support/reply_script.ts";
+} from "../support/tables/reply_script.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
 const ROWS: readonly StreamRow[] = [

@@ -15,8 +15,8 @@ import {
   readChatStream,
   readMessageStream,
   type ReadReply,
-} from "../support/reply_grammar.ts";
-import { MODELS } from "../support/reply_script.ts";
+} from "../support/replies/reply_grammar.ts";
+import { MODELS } from "../support/tables/reply_script.ts";
 
 const NAMES: readonly string[] = ["text", "tool-parallel", "thinking-tool"];
 const UPSTREAMS: readonly UpstreamDialect[] = [

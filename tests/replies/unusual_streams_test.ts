@@ -4,12 +4,12 @@
  */
 import assert from "node:assert/strict";
 import { type Script, wholeScript } from "../../replay/mod.ts";
-import type { Fields } from "../support/reply_grammar.ts";
+import type { Fields } from "../support/replies/reply_grammar.ts";
 import {
   CALLERS,
   readStreamed,
   type UpstreamFormat,
-} from "../support/reply_script.ts";
+} from "../support/tables/reply_script.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
 function messagesFrames(...data: readonly Fields[]): readonly string[] {

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { type Script, streamScript } from "../../replay/mod.ts";
-import type { Fields } from "../support/reply_grammar.ts";
+import type { Fields } from "../support/replies/reply_grammar.ts";
 import {
   CALLERS,
   callScripted,
@@ -13,7 +13,7 @@ import {
   readWhole,
   reportedUsage,
   type UpstreamFormat,
-} from "../support/reply_script.ts";
+} from "../support/tables/reply_script.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
 type Figures = readonly [

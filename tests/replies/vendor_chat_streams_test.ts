@@ -6,9 +6,9 @@ import {
   HEAD,
   ROLE,
   USAGE,
-} from "../support/chat_frames.ts";
+} from "../support/upstreams/chat_frames.ts";
 import { streamScript } from "../../replay/mod.ts";
-import { playRows, type StreamRow } from "../support/reply_script.ts";
+import { playRows, type StreamRow } from "../support/tables/reply_script.ts";
 
 const ROWS: readonly StreamRow[] = [
   {

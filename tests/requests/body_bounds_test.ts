@@ -3,7 +3,7 @@
  * they are parsed.
  */
 import assert from "node:assert/strict";
-import { send } from "../support/request_table.ts";
+import { send } from "../support/tables/request_table.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
 const HI = '[{"role":"user","content":"Hi"}]';

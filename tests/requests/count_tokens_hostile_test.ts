@@ -4,12 +4,12 @@
  */
 import assert from "node:assert/strict";
 import { errorReply } from "../../routes/reply_schemas.ts";
-import { withHostileUpstream } from "../support/hostile_upstream.ts";
-import { requestText } from "../support/hostile_bodies.ts";
-import { RawClient } from "../support/raw_client.ts";
-import type { RawRequest } from "../support/raw_upstream.ts";
+import { withHostileUpstream } from "../support/tables/hostile_upstream.ts";
+import { requestText } from "../support/tables/hostile_bodies.ts";
+import { RawClient } from "../support/clients/raw_client.ts";
+import type { RawRequest } from "../support/upstreams/raw_upstream.ts";
 import { withTimeout } from "../support/with_timeout.ts";
-import { head, wholeAnswer } from "../support/upstream_bytes.ts";
+import { head, wholeAnswer } from "../support/upstreams/upstream_bytes.ts";
 
 /** The vendor key in the request that the upstream receives. */
 const KEY = /x-api-key: (\S+)/i;

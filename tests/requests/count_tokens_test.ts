@@ -1,7 +1,7 @@
 /** Token counts by a vendor: the call has the same headers as a generation call to the model. */
 import assert from "node:assert/strict";
-import { startHostUpstream } from "../support/host_upstream.ts";
-import { send } from "../support/request_table.ts";
+import { startHostUpstream } from "../support/upstreams/host_upstream.ts";
+import { send } from "../support/tables/request_table.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
 const BETA = "context-1m-2025-08-07";

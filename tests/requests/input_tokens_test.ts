@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import OpenAI from "openai";
 import { objectOr } from "../../translate/bytes/json.ts";
-import { send } from "../support/request_table.ts";
+import { send } from "../support/tables/request_table.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
 const CHAT = "/v1/chat/completions/input_tokens";

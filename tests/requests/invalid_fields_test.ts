@@ -3,7 +3,7 @@
  * path, before any upstream is called. Other fields are validated by an upstream of the client's
  * format; for translation the gateway refuses them in the same way.
  */
-import { checkRows, type SentRow } from "../support/request_table.ts";
+import { checkRows, type SentRow } from "../support/tables/request_table.ts";
 
 const user = (...content: unknown[]) => ({
   messages: [{ role: "user", content }],

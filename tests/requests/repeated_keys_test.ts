@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { valueAt } from "../../translate/testing/request_table.ts";
-import { send } from "../support/request_table.ts";
+import { send } from "../support/tables/request_table.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
 const PATHS: readonly string[] = [

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import { valueAt } from "../../translate/testing/request_table.ts";
-import { pathsOf, send } from "../support/request_table.ts";
+import { pathsOf, send } from "../support/tables/request_table.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
 interface Format {

@@ -4,7 +4,7 @@
  * `translate/requests/`.
  */
 import { VERSION } from "../../gateway/version.ts";
-import { checkRows, type SentRow } from "../support/request_table.ts";
+import { checkRows, type SentRow } from "../support/tables/request_table.ts";
 
 const CHAT = { messages: [{ role: "user", content: "hi" }] };
 const MESSAGES = { ...CHAT, max_tokens: 500 };

@@ -1,6 +1,6 @@
 /** Requests to an upstream of the client's own format: the client's bytes, except for the model. */
 import assert from "node:assert/strict";
-import { send } from "../support/request_table.ts";
+import { send } from "../support/tables/request_table.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
 const MESSAGES_BODY = `{

@@ -4,7 +4,10 @@
  */
 import assert from "node:assert/strict";
 import { fakeClock } from "../support/fake_clock.ts";
-import { readChatStream, readMessageStream } from "../support/reply_grammar.ts";
+import {
+  readChatStream,
+  readMessageStream,
+} from "../support/replies/reply_grammar.ts";
 import {
   type AskOptions,
   type Candidates,

@@ -3,19 +3,19 @@
  * and nothing stays reserved.
  */
 import assert from "node:assert/strict";
-import { RawClient } from "../support/raw_client.ts";
+import { RawClient } from "../support/clients/raw_client.ts";
 import {
   type RawRequest,
   type RawUpstream,
   startRawUpstream,
-} from "../support/raw_upstream.ts";
+} from "../support/upstreams/raw_upstream.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import {
   FORMAT_PAIRS,
   type FormatPair,
   ledgerEntryOf,
   requestBody,
-} from "../support/billing.ts";
+} from "../support/tables/billing.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 import {
   chunk,
@@ -25,7 +25,7 @@ import {
   STREAM_HEAD,
   wholeHead,
   wholeOf,
-} from "../support/upstream_bytes.ts";
+} from "../support/upstreams/upstream_bytes.ts";
 
 interface Bench {
   readonly gateway: TestGateway;

@@ -13,20 +13,20 @@ import {
   FORMAT_PAIRS,
   type FormatPair,
   requestBody,
-} from "../support/billing.ts";
-import { RawClient } from "../support/raw_client.ts";
+} from "../support/tables/billing.ts";
+import { RawClient } from "../support/clients/raw_client.ts";
 import {
   type RawRequest,
   type RawUpstream,
   startRawUpstream,
-} from "../support/raw_upstream.ts";
+} from "../support/upstreams/raw_upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 import {
   chunk,
   framesOf,
   LAST_CHUNK,
   STREAM_HEAD,
-} from "../support/upstream_bytes.ts";
+} from "../support/upstreams/upstream_bytes.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 
 interface Call {

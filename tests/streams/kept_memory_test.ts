@@ -6,7 +6,7 @@
  * resident memory. `KEPT_MEMORY_ONLY` selects kinds by a part of their name.
  *
  * A slow reader is cut off after the kernel's socket buffers are full, which takes megabytes by
- * default. `tests/support/small_buffers.sh` runs the test with small ones, so that slow readers
+ * default. `tests/support/programs/small_buffers.sh` runs the test with small ones, so that slow readers
  * are as cheap as other calls.
  */
 import assert from "node:assert/strict";
@@ -17,16 +17,19 @@ import {
   certificate,
   type FaultUpstream,
   startFaultUpstream,
-} from "../support/fault_upstream.ts";
+} from "../support/upstreams/fault_upstream.ts";
 import { CAN_UPGRADE } from "../../routes/web_socket/raw_upgrade.ts";
 import {
   clientFrame,
   OPCODE,
   RawWebSocket,
-} from "../support/raw_web_socket.ts";
-import { openSocket, type SocketClient } from "../support/socket_client.ts";
+} from "../support/clients/raw_web_socket.ts";
+import {
+  openSocket,
+  type SocketClient,
+} from "../support/clients/socket_client.ts";
 import { withTimeout } from "../support/with_timeout.ts";
-import type { KeptMemory } from "../support/measured_program.ts";
+import type { KeptMemory } from "../support/programs/measured_program.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const KEY = "sk-kept-memory-0123456789";
@@ -381,7 +384,7 @@ async function startMeasured(config: string): Promise<Measured> {
       `--v8-flags=${V8_FLAGS.join()}`,
       `--config=${ROOT}deno.json`,
       `--lock=${ROOT}deno.lock`,
-      `${ROOT}tests/support/measured_program.ts`,
+      `${ROOT}tests/support/programs/measured_program.ts`,
     ],
     clearEnv: true,
     env: {

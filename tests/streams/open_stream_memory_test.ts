@@ -3,7 +3,10 @@ import assert from "node:assert/strict";
 import { gatewayTimers } from "../../gateway/timers.ts";
 import { upstreamClient } from "../../gateway/upstream/http/http_client.ts";
 
-const PROGRAM = new URL("../support/held_body_program.ts", import.meta.url);
+const PROGRAM = new URL(
+  "../support/programs/held_body_program.ts",
+  import.meta.url,
+);
 
 Deno.test("the body of a request can be collected once its reply has begun", async () => {
   const open: ReadableStreamDefaultController<Uint8Array>[] = [];

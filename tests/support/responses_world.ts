@@ -8,7 +8,7 @@ import OpenAI from "openai";
 import {
   type ResponsesUpstream,
   startResponsesUpstream,
-} from "./responses_upstream.ts";
+} from "./upstreams/responses_upstream.ts";
 import {
   startTestGateway,
   TEST_KEY,

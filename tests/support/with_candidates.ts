@@ -8,7 +8,7 @@ import type { LogEntry } from "../../gateway/observability/log.ts";
 import {
   type ScriptedUpstream,
   startScriptedUpstream,
-} from "./scripted_upstream.ts";
+} from "./upstreams/scripted_upstream.ts";
 import {
   startTestGateway,
   type TestGateway,

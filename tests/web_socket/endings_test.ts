@@ -1,20 +1,27 @@
 /** How a web socket of the Responses format, and the replies in it, end. */
 import assert from "node:assert/strict";
 import { type JsonObject, objectOr } from "../../translate/bytes/json.ts";
-import { openSocket, type SocketClient } from "../support/socket_client.ts";
+import {
+  openSocket,
+  type SocketClient,
+} from "../support/clients/socket_client.ts";
 import {
   clientFrame,
   OPCODE,
   RawWebSocket,
-} from "../support/raw_web_socket.ts";
-import { startRawUpstream } from "../support/raw_upstream.ts";
+} from "../support/clients/raw_web_socket.ts";
+import { startRawUpstream } from "../support/upstreams/raw_upstream.ts";
 import {
   FAMILIES,
   startTestGateway,
   TEST_KEY,
   type TestGateway,
 } from "../support/test_gateway.ts";
-import { chunk, framesOf, STREAM_HEAD } from "../support/upstream_bytes.ts";
+import {
+  chunk,
+  framesOf,
+  STREAM_HEAD,
+} from "../support/upstreams/upstream_bytes.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 
 const [MODEL = ""] = FAMILIES;

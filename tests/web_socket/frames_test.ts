@@ -7,8 +7,8 @@ import {
   type FrameOptions,
   OPCODE,
   RawWebSocket,
-} from "../support/raw_web_socket.ts";
-import { bytesOf } from "../support/raw_socket.ts";
+} from "../support/clients/raw_web_socket.ts";
+import { bytesOf } from "../support/clients/raw_socket.ts";
 import {
   FAMILIES,
   startTestGateway,

@@ -1,8 +1,12 @@
 /** Each `response.create` is charged and limited as the same request over HTTP. */
 import assert from "node:assert/strict";
 import { type JsonObject, objectOr } from "../../translate/bytes/json.ts";
-import { billedUsage, chargesIn, ledgerEntryOf } from "../support/billing.ts";
-import { openSocket } from "../support/socket_client.ts";
+import {
+  billedUsage,
+  chargesIn,
+  ledgerEntryOf,
+} from "../support/tables/billing.ts";
+import { openSocket } from "../support/clients/socket_client.ts";
 import {
   FAMILIES,
   startTestGateway,

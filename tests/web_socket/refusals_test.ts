@@ -1,7 +1,10 @@
 /** What a web socket of the Responses format refuses, before and after its handshake. */
 import assert from "node:assert/strict";
 import { type JsonObject, objectOr } from "../../translate/bytes/json.ts";
-import { openSocket, type SocketClient } from "../support/socket_client.ts";
+import {
+  openSocket,
+  type SocketClient,
+} from "../support/clients/socket_client.ts";
 import {
   FAMILIES,
   startTestGateway,

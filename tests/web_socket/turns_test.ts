@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { compact } from "../../translate/bytes/compact.ts";
 import { type JsonObject, objectOr } from "../../translate/bytes/json.ts";
-import { openSocket, replyIn } from "../support/socket_client.ts";
+import { openSocket, replyIn } from "../support/clients/socket_client.ts";
 import { FAMILIES, startTestGateway } from "../support/test_gateway.ts";
 
 const [MODEL = ""] = FAMILIES;

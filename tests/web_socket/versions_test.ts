@@ -3,8 +3,8 @@
  * colons.
  */
 import assert from "node:assert/strict";
-import { openSocket } from "../support/socket_client.ts";
-import { startProgram } from "../support/program.ts";
+import { openSocket } from "../support/clients/socket_client.ts";
+import { startProgram } from "../support/programs/program.ts";
 import { FAMILIES, TEST_KEY } from "../support/test_gateway.ts";
 
 const [MODEL = ""] = FAMILIES;

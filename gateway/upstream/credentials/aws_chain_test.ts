@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { silentServer } from "../../../tests/support/silent_server.ts";
+import { silentServer } from "../../../tests/support/upstreams/silent_server.ts";
 import { chainKeys } from "./aws_chain.ts";
 import { CredentialError } from "./credential.ts";
 import { SYSTEM_FILES } from "./open_credential.ts";

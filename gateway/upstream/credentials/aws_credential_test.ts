@@ -5,7 +5,7 @@ import {
   awsEmulator,
   awsError,
   type AwsIdentity,
-} from "../../../tests/support/aws_emulator.ts";
+} from "../../../tests/support/upstreams/aws_emulator.ts";
 import { upstreamClient } from "../http/http_client.ts";
 import {
   awsCredential,

@@ -3,7 +3,7 @@ import {
   tokenEndpoints,
   type TokenRequest,
   withVariables,
-} from "../../../tests/support/token_endpoints.ts";
+} from "../../../tests/support/upstreams/token_endpoints.ts";
 import { CredentialError } from "./credential.ts";
 import { type EntraPlan, entraToken } from "./entra.ts";
 import { SYSTEM_FILES } from "./open_credential.ts";

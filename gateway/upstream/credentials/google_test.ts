@@ -3,8 +3,8 @@ import { generateKeyPairSync, type KeyObject, verify } from "node:crypto";
 import {
   tokenEndpoints,
   type TokenRequest,
-} from "../../../tests/support/token_endpoints.ts";
-import { silentServer } from "../../../tests/support/silent_server.ts";
+} from "../../../tests/support/upstreams/token_endpoints.ts";
+import { silentServer } from "../../../tests/support/upstreams/silent_server.ts";
 import { CredentialError } from "./credential.ts";
 import { googleToken } from "./google.ts";
 import { SYSTEM_FILES } from "./open_credential.ts";

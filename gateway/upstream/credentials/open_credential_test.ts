@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../translate/model/error.ts";
 import { fakeClock } from "../../../tests/support/fake_clock.ts";
-import { tokenEndpoints } from "../../../tests/support/token_endpoints.ts";
+import { tokenEndpoints } from "../../../tests/support/upstreams/token_endpoints.ts";
 import type { HostAuth } from "./credential.ts";
 import type { CredentialPlan } from "./credential_plan.ts";
 import { openCredential, SYSTEM_FILES } from "./open_credential.ts";

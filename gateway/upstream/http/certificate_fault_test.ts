@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { certificate } from "../../../tests/support/fault_upstream.ts";
-import { TRUSTING_ENV } from "../../../tests/support/program_env.ts";
+import { certificate } from "../../../tests/support/upstreams/fault_upstream.ts";
+import { TRUSTING_ENV } from "../../../tests/support/programs/program_env.ts";
 
 /** Calls a TLS upstream from a process of its own, which alone can be given authorities; gives the error of the call. */
 async function refusal(

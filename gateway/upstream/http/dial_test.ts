@@ -4,8 +4,8 @@ import { setImmediate } from "node:timers";
 import {
   AUTHORITY_FILE,
   certificate,
-} from "../../../tests/support/fault_upstream.ts";
-import { PROGRAM_ENV } from "../../../tests/support/program_env.ts";
+} from "../../../tests/support/upstreams/fault_upstream.ts";
+import { PROGRAM_ENV } from "../../../tests/support/programs/program_env.ts";
 import { withTimeout } from "../../../tests/support/with_timeout.ts";
 import { type Conn, dialer, type DialTarget, type Resolve } from "./dial.ts";
 

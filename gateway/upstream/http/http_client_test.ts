@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
 import { setImmediate } from "node:timers";
-import { CAN_RESET } from "../../../tests/support/fault_upstream.ts";
+import { CAN_RESET } from "../../../tests/support/upstreams/fault_upstream.ts";
 import { withTimeout } from "../../../tests/support/with_timeout.ts";
 import { ApiError } from "../../../translate/model/error.ts";
 import { gatewayTimers, type TimerId, type Timers } from "../../timers.ts";

@@ -8,8 +8,8 @@ import { createServer, type Socket } from "node:net";
 import {
   CAN_RESET,
   certificate,
-} from "../../../tests/support/fault_upstream.ts";
-import { TRUSTING_ENV } from "../../../tests/support/program_env.ts";
+} from "../../../tests/support/upstreams/fault_upstream.ts";
+import { TRUSTING_ENV } from "../../../tests/support/programs/program_env.ts";
 import { withTimeout } from "../../../tests/support/with_timeout.ts";
 
 const LOCAL = { hostname: "127.0.0.1", port: 0 } as const;
@@ -178,7 +178,10 @@ async function outcomesAfterClose(
       "--no-prompt",
       "--allow-all",
       `--config=${new URL("../../../deno.json", import.meta.url).pathname}`,
-      new URL("../../../tests/support/calling_program.ts", import.meta.url)
+      new URL(
+        "../../../tests/support/programs/calling_program.ts",
+        import.meta.url,
+      )
         .href,
       `${scheme}://localhost:${upstream.port}/`,
       String(CALLS),

@@ -1,7 +1,7 @@
 /** Handshakes that are abandoned: how many stay open, and which attempts continue them. */
 import assert from "node:assert/strict";
-import { certificate } from "../../../tests/support/fault_upstream.ts";
-import { TRUSTING_ENV } from "../../../tests/support/program_env.ts";
+import { certificate } from "../../../tests/support/upstreams/fault_upstream.ts";
+import { TRUSTING_ENV } from "../../../tests/support/programs/program_env.ts";
 import { withTimeout } from "../../../tests/support/with_timeout.ts";
 import { dialer } from "./dial.ts";
 import { MAX_ABANDONED } from "./tls_handshakes.ts";

@@ -1,0 +1,69 @@
+/**
+ * A web socket of the Responses format through a proxy.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { openSocket, replyIn } from "./socket_client.ts";
+import type { TestGateway } from "../test_gateway.ts";
+import { withTimeout } from "../with_timeout.ts";
+
+/** Turns, a large message, a refusal, a cancellation and a drain pass the proxy at `url`. */
+export async function assertWebSocket(
+  url: string,
+  { replay, gateway, logEntry }: TestGateway,
+): Promise<void> {
+  await assert.rejects(openSocket(url, { "x-api-key": "sk-wrong" }));
+  const client = await openSocket(url);
+  const turn = { model: "vendora-opus-4-8", store: false };
+  const first = replyIn(
+    await client.create({ ...turn, input: "x".repeat(1_000_000) }),
+  );
+  const second = replyIn(
+    await client.create({
+      ...turn,
+      input: "Next.",
+      previous_response_id: first["id"],
+    }),
+  );
+  assert.equal(second["previous_response_id"], first["id"]);
+
+  const left = await openSocket(url);
+  left.send({
+    type: "response.create",
+    ...turn,
+    input: "[[fx:text-long?gate=proxied&at=4#proxied]]",
+  });
+  await left.until(({ type }) => type === "response.output_text.delta");
+  await left.close();
+  const entry = await withTimeout(
+    replay.requestLog.waitForNonce("proxied"),
+    "the call",
+  );
+  assert.equal(await withTimeout(entry.ended, "its end"), "caller-hung-up");
+  await logEntry(({ ended }) => ended === "caller_left");
+
+  gateway.drain();
+  assert.equal((await withTimeout(client.closed, "the close")).code, 1001);
+  await withTimeout(gateway.sockets.closed(), "the last one");
+}
+
+/** Passes connections to a TCP port on to a Unix socket; the address of the port. */
+export function startBridge(path: string): {
+  readonly url: string;
+  close(): void;
+} {
+  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const accept = async (): Promise<void> => {
+    for await (const client of listener) {
+      const server = await Deno.connect({ transport: "unix", path });
+      client.readable.pipeTo(server.writable).catch(() => {});
+      server.readable.pipeTo(client.writable).catch(() => {});
+    }
+  };
+  void accept();
+  return {
+    url: `http://127.0.0.1:${listener.addr.port}`,
+    close: () => listener.close(),
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * A visitor of the console without a browser: signs in as a kind of credential, keeps the cookie,
+ * and sends forms as a browser does.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { CredentialKind } from "../../../gateway/accounts/credential_kind.ts";
+import { formTokenOf } from "../../../gateway/console/visit.ts";
+import {
+  startTestGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+} from "../test_gateway.ts";
+
+/** The admin token of {@linkcode startConsole}. */
+export const ADMIN_TOKEN = "an-admin-token-for-consoles";
+
+/** A test gateway with an operator's area. */
+export function startConsole(
+  options: TestGatewayOptions = {},
+): Promise<TestGateway> {
+  return startTestGateway({
+    ...options,
+    env: { GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN, ...options.env },
+  });
+}
+
+/** A new credential of a kind, of an account that is created if it is missing. */
+export async function credentialOf(
+  { accounts: { admin } }: Pick<TestGateway, "accounts">,
+  kind: CredentialKind,
+  accountId: string = "default",
+): Promise<{ readonly text: string; readonly id: string }> {
+  if (kind === "operator") return { text: ADMIN_TOKEN, id: "operator" };
+  const { record, text } = kind === "key"
+    ? await admin.keys.issue({ accountId, name: "of a test" })
+    : await admin.tokens.issue({ accountId, scope: kind });
+  assert.ok(text !== undefined);
+  return { text, id: record.id };
+}
+
+/** A signed-in visitor. */
+export interface Visitor {
+  /** As the browser sends it: `name=value`. */
+  readonly cookie: string;
+  /** Attributes of the cookie as the gateway set it. */
+  readonly setCookie: string;
+  /** Gets a page; redirects are not followed. */
+  get(path: string): Promise<Response>;
+  /** Sends a form of this session; `headers` replace those of the browser, an empty one removes it. */
+  post(
+    path: string,
+    fields?: Readonly<Record<string, string>>,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Response>;
+}
+
+/** Headers of a form that a page of the same origin sends. */
+export const FORM_HEADERS: Readonly<Record<string, string>> = {
+  "content-type": "application/x-www-form-urlencoded",
+  "sec-fetch-site": "same-origin",
+};
+
+/** Sends the sign-in form of an area. */
+export function signIn(
+  url: string,
+  kind: CredentialKind,
+  credential: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const area = kind === "operator" ? "/console/operator" : "/console";
+  return fetch(`${url}${area}/sign-in`, {
+    method: "POST",
+    redirect: "manual",
+    headers: { ...FORM_HEADERS, ...headers },
+    body: new URLSearchParams({ credential }),
+  });
+}
+
+/** Signs in with a credential. */
+export async function visit(
+  url: string,
+  kind: CredentialKind,
+  credential: string,
+): Promise<Visitor> {
+  const reply = await signIn(url, kind, credential);
+  await reply.body?.cancel();
+  assert.equal(reply.status, 303);
+  const setCookie = reply.headers.get("set-cookie") ?? "";
+  const cookie = setCookie.split(";")[0] ?? "";
+  const secret = cookie.split("=")[1] ?? "";
+  assert.notEqual(secret, "");
+  return {
+    cookie,
+    setCookie,
+    get: (path) =>
+      fetch(`${url}${path}`, { redirect: "manual", headers: { cookie } }),
+    post: (path, fields = {}, headers = {}) =>
+      fetch(`${url}${path}`, {
+        method: "POST",
+        redirect: "manual",
+        headers: Object.entries({ ...FORM_HEADERS, cookie, ...headers })
+          .filter(([, value]) => value !== ""),
+        body: new URLSearchParams({
+          form_token: formTokenOf(secret),
+          ...fields,
+        }),
+      }),
+  };
+}

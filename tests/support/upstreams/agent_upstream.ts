@@ -1,0 +1,47 @@
+/**
+ * An upstream of every format that plays a script to a coding agent: one reply for each request.
+ *
+ * @module
+ */
+import { type NeutralReply, replyScript } from "../../../replay/mod.ts";
+
+/** A running upstream. */
+export interface AgentUpstream {
+  /** Address, without a trailing slash. */
+  readonly url: string;
+  /** Bodies of the requests so far. */
+  readonly bodies: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Starts an upstream that sends `replyTo` the body of the request and its index, from 0. */
+export function startAgentUpstream(
+  replyTo: (body: string, index: number) => NeutralReply,
+): AgentUpstream {
+  const bodies: string[] = [];
+  const server = Deno.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    onListen: () => {},
+  }, async (request) => {
+    const body = await request.text();
+    const reply = replyTo(body, bodies.length);
+    bodies.push(body);
+    const { pathname, search } = new URL(request.url);
+    const { status, headers, steps } = replyScript({
+      method: request.method,
+      path: `${pathname}${search}`,
+      headers: Object.fromEntries(request.headers),
+      body,
+    }, reply);
+    const pieces = steps.flatMap((one) =>
+      one.step === "bytes" ? [new Uint8Array(one.bytes)] : []
+    );
+    return new Response(new Blob(pieces), { status, headers });
+  });
+  return {
+    url: `http://127.0.0.1:${server.addr.port}`,
+    bodies,
+    close: () => server.shutdown(),
+  };
+}

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Figures } from "./part_result.ts";
+import type { Figures } from "./report/part_result.ts";
 
 /** Arguments of every benchmark. */
 export interface BenchContext {

@@ -6,23 +6,23 @@
  * @module
  */
 import { compact } from "../replay/compact.ts";
-import { blocks } from "./blocks.ts";
+import { blocks } from "./runs/blocks.ts";
 import { books } from "./books/books.ts";
-import { runCores } from "./cores.ts";
-import { runGrowth } from "./growth.ts";
-import { ledger } from "./ledger.ts";
-import { live } from "./live.ts";
+import { runCores } from "./runs/cores.ts";
+import { runGrowth } from "./runs/growth.ts";
+import { ledger } from "./runs/ledger.ts";
+import { live } from "./runs/live.ts";
 import { OptionsError } from "./options.ts";
-import { runPipeline } from "./pipeline.ts";
-import { partResult } from "./part_result.ts";
-import { reportLines } from "./report.ts";
-import { reportTable } from "./report_table.ts";
-import { readResult } from "./results.ts";
-import { size } from "./size.ts";
-import { runTechniques } from "./techniques.ts";
+import { runPipeline } from "./runs/pipeline.ts";
+import { partResult } from "./report/part_result.ts";
+import { reportLines } from "./report/report.ts";
+import { reportTable } from "./report/report_table.ts";
+import { readResult } from "./report/results.ts";
+import { size } from "./runs/size.ts";
+import { runTechniques } from "./runs/techniques.ts";
 import { soak } from "./soak/soak.ts";
 import { killAll } from "./targets/programs.ts";
-import { runYardstick } from "./yardstick.ts";
+import { runYardstick } from "./runs/yardstick.ts";
 import type { Bench, BenchContext } from "./bench.ts";
 
 const pipeline: Bench = {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { CAN_READ_PROCESSES } from "./cpu_time.ts";
+import { CAN_READ_PROCESSES } from "./measure/cpu_time.ts";
 import { BENCHES, runBench } from "./mod.ts";
-import type { PartResult } from "./part_result.ts";
-import { reportLines } from "./report.ts";
-import { readResult } from "./results.ts";
+import type { PartResult } from "./report/part_result.ts";
+import { reportLines } from "./report/report.ts";
+import { readResult } from "./report/results.ts";
 
 async function run(
   ...args: string[]

@@ -5,14 +5,14 @@
  */
 import { parseArgs } from "node:util";
 import { compact } from "../replay/compact.ts";
-import { LATER_SECONDS } from "./memory.ts";
+import { LATER_SECONDS } from "./measure/memory.ts";
 import {
   overTlsName,
   type Scenario,
   selectScenarios,
   usualScenarios,
-} from "./scenarios.ts";
-import type { SteadyOptions } from "./steady.ts";
+} from "./measure/scenarios.ts";
+import type { SteadyOptions } from "./measure/steady.ts";
 import type { OtherTarget } from "./targets/other.ts";
 
 /** What to measure, and for how long. */

@@ -10,10 +10,10 @@ import {
   type OpenedAccounts,
   openStore,
 } from "./accounts/mod.ts";
-import { cardAt, type RateCard } from "./accounts/ledger/rate_card.ts";
-import { exposedFiles } from "./accounts/store/file_modes.ts";
+import { cardAt, type RateCard } from "./accounts/charges/rate_card.ts";
+import { exposedFiles } from "./accounts/store/sqlite/file_modes.ts";
 import { NewerStoreError } from "./accounts/store/migrate.ts";
-import { accountsOfLockedWebhooks } from "./accounts/store/webhook_rows.ts";
+import { accountsOfLockedWebhooks } from "./accounts/rows/webhook_rows.ts";
 import { READ_ONLY } from "./accounts/store/store.ts";
 import type { Catalogue } from "./upstream/catalogue/catalogue.ts";
 import { openReplies } from "./responses/open_replies.ts";

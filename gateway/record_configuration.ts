@@ -6,8 +6,8 @@
  */
 import type { JsonObject } from "../translate/bytes/json.ts";
 import { keyHash } from "./accounts/key.ts";
-import { type CardRate, cardRates } from "./accounts/ledger/card_rates.ts";
-import type { RateCard } from "./accounts/ledger/rate_card.ts";
+import { type CardRate, cardRates } from "./accounts/charges/card_rates.ts";
+import type { RateCard } from "./accounts/charges/rate_card.ts";
 import type { Admin } from "./accounts/repositories/admin.ts";
 import type { Config } from "./config.ts";
 import type { ConfigurationEvent } from "./reload.ts";

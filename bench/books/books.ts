@@ -23,7 +23,7 @@ import {
 } from "../../gateway/accounts/testing/stores.ts";
 import { compact } from "../../replay/compact.ts";
 import { firstCallId } from "../../gateway/accounts/calls/call_record.ts";
-import { CALL_HOURS_DAYS } from "../../gateway/accounts/store/call_count_rows.ts";
+import { CALL_HOURS_DAYS } from "../../gateway/accounts/rows/call_count_rows.ts";
 import type { Bench } from "../bench.ts";
 import { measureBeside } from "./books_beside.ts";
 import { measurePages } from "./books_pages.ts";

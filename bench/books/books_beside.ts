@@ -4,14 +4,14 @@
  *
  * @module
  */
-import { adminPost } from "../admin_post.ts";
+import { adminPost } from "../load/admin_post.ts";
 import type { BenchContext } from "../bench.ts";
 import { startBooksGateway } from "./books_gateway.ts";
-import { type Child, startChild } from "../child.ts";
-import { readLoopBlocks } from "../loop_probe.ts";
-import type { ReportCalls, ReportReplies } from "../report_callers.ts";
-import type { RightCall, RightCalls } from "../right_calls.ts";
-import { quantile } from "../statistics.ts";
+import { type Child, startChild } from "../load/child.ts";
+import { readLoopBlocks } from "../measure/loop_probe.ts";
+import type { ReportCalls, ReportReplies } from "../load/report_callers.ts";
+import type { RightCall, RightCalls } from "../load/right_calls.ts";
+import { quantile } from "../report/statistics.ts";
 
 const SECONDS = 15;
 const EVERY_MS = 20;
@@ -36,8 +36,8 @@ export async function measureBeside(
   accountId: string,
   { print, record }: Pick<BenchContext, "print" | "record">,
 ): Promise<void> {
-  await using calls = startChild("right_calls.ts");
-  await using reports = startChild("report_callers.ts");
+  await using calls = startChild("load/right_calls.ts");
+  await using reports = startChild("load/report_callers.ts");
   // The message's shape is defined in right_calls.ts.
   const upstream = await calls.receive() as { readonly port: number };
   await using gateway = await startBooksGateway(databaseUrl, {

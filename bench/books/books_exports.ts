@@ -5,9 +5,9 @@
  * @module
  */
 import type { BenchContext } from "../bench.ts";
-import { residentBytes } from "../cpu_time.ts";
-import { readLoopBlocks } from "../loop_probe.ts";
-import { readStoreTimes } from "../store_probe.ts";
+import { residentBytes } from "../measure/cpu_time.ts";
+import { readLoopBlocks } from "../measure/loop_probe.ts";
+import { readStoreTimes } from "../measure/store_probe.ts";
 
 /** A running gateway, how it is observed, and what exports are read with. */
 interface BooksExportsOptions {

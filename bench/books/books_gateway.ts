@@ -1,6 +1,6 @@
-import { ADMIN_TOKEN } from "../admin_post.ts";
-import { probeFlag } from "../loop_probe.ts";
-import { storeProbeFlag } from "../store_probe.ts";
+import { ADMIN_TOKEN } from "../load/admin_post.ts";
+import { probeFlag } from "../measure/loop_probe.ts";
+import { storeProbeFlag } from "../measure/store_probe.ts";
 import { freePort, startServer } from "../targets/programs.ts";
 
 /** A gateway over a filled store, with the addresses of its probes. */

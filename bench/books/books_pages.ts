@@ -4,14 +4,14 @@
  *
  * @module
  */
-import { ADMIN_TOKEN } from "../admin_post.ts";
+import { ADMIN_TOKEN } from "../load/admin_post.ts";
 import type { Admin } from "../../gateway/accounts/repositories/admin.ts";
-import { openCpuClock } from "../cpu_time.ts";
+import { openCpuClock } from "../measure/cpu_time.ts";
 import type { BenchContext } from "../bench.ts";
 import { startBooksGateway } from "./books_gateway.ts";
 import { measureExports } from "./books_exports.ts";
-import { readLoopBlocks } from "../loop_probe.ts";
-import { readStoreTimes } from "../store_probe.ts";
+import { readLoopBlocks } from "../measure/loop_probe.ts";
+import { readStoreTimes } from "../measure/store_probe.ts";
 
 /** The store, and the account, key, call and days whose pages and exports are measured. */
 interface BooksPagesOptions {

@@ -15,7 +15,7 @@ import {
   response,
   type UpstreamDialect,
 } from "./mock_bodies.ts";
-import { pieceText, type ReplyPlan } from "../reply_plan.ts";
+import { pieceText, type ReplyPlan } from "../load/reply_plan.ts";
 
 /** The texts of the events. */
 export function textPieces(plan: ReplyPlan): string[] {

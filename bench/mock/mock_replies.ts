@@ -6,7 +6,7 @@
 import { joinBytes } from "../../replay/join_bytes.ts";
 import { type UpstreamDialect, wholeBody } from "./mock_bodies.ts";
 import { streamFrames, textPieces } from "./mock_frames.ts";
-import { type ReplyPlan, UNSTAMPED } from "../reply_plan.ts";
+import { type ReplyPlan, UNSTAMPED } from "../load/reply_plan.ts";
 
 /** A reply that is sent unchanged. */
 export interface ReadyReply {

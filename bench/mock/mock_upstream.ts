@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { ByteBuffer, HttpReader, writeAll } from "../http_bytes.ts";
+import { ByteBuffer, HttpReader, writeAll } from "../load/http_bytes.ts";
 import {
   fastStream,
   type PacedReply,
@@ -14,9 +14,9 @@ import {
   wholeReply,
 } from "./mock_replies.ts";
 import type { UpstreamDialect } from "./mock_bodies.ts";
-import { exitWithStdin, sendMessage } from "../child.ts";
-import { DEFAULT_PLAN, parsePlan, type ReplyPlan } from "../reply_plan.ts";
-import { stampClock, writeStamp } from "../stamp.ts";
+import { exitWithStdin, sendMessage } from "../load/child.ts";
+import { DEFAULT_PLAN, parsePlan, type ReplyPlan } from "../load/reply_plan.ts";
+import { stampClock, writeStamp } from "../load/stamp.ts";
 
 /** The tag must be within this many bytes of the start of the body. */
 const TAG_WITHIN = 2_000;

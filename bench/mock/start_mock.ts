@@ -1,4 +1,4 @@
-import { startChild } from "../child.ts";
+import { startChild } from "../load/child.ts";
 import type { Upstream } from "../targets/target.ts";
 
 /** Starts the mock upstream with its command-line arguments; the stack ends it. */

@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { residentBytes } from "../cpu_time.ts";
+import { residentBytes } from "../measure/cpu_time.ts";
 import type { Bench, BenchContext } from "../bench.ts";
-import { startChild } from "../child.ts";
+import { startChild } from "../load/child.ts";
 import { runClient, type SoakTally, type SoakTarget } from "./soak_clients.ts";
 import { KEPT_KINDS, keptByKind } from "./soak_kept.ts";
 import { runHostile } from "./soak_hostile.ts";
@@ -25,7 +25,7 @@ import {
   type SoakUpstream,
   startSoakUpstream,
 } from "./soak_upstream.ts";
-import { tableLines } from "../table.ts";
+import { tableLines } from "../report/table.ts";
 
 const LANES = 48;
 /** Lanes beside hostile parties, which need processor time too. */
@@ -65,7 +65,7 @@ async function runSoak(
   let before = 0;
   let unlogged = 0;
   await using rightCalls = size.isHostile
-    ? startChild("right_calls.ts")
+    ? startChild("load/right_calls.ts")
     : undefined;
   try {
     // The message's shape is defined in right_calls.ts.

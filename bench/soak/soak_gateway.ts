@@ -4,7 +4,7 @@
  * @module
  */
 import { homedir } from "node:os";
-import { ADMIN_TOKEN, adminPost } from "../admin_post.ts";
+import { ADMIN_TOKEN, adminPost } from "../load/admin_post.ts";
 import type { KeptBytes } from "./soak_program.ts";
 import { startProgram } from "../targets/programs.ts";
 

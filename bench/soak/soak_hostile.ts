@@ -6,11 +6,11 @@
  * @module
  */
 import { DatabaseSync } from "node:sqlite";
-import type { Child } from "../child.ts";
+import type { Child } from "../load/child.ts";
 import type { SoakGateway } from "./soak_gateway.ts";
-import type { RightCall, RightCalls } from "../right_calls.ts";
+import type { RightCall, RightCalls } from "../load/right_calls.ts";
 import { behaviourTag } from "./soak_upstream.ts";
-import { quantile } from "../statistics.ts";
+import { quantile } from "../report/statistics.ts";
 
 /** Longer than the gateway waits for the store. */
 const LOCKED_MS = 5_000;

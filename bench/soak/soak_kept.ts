@@ -11,9 +11,9 @@ import {
   type SoakTarget,
 } from "./soak_clients.ts";
 import type { KeptBytes } from "./soak_program.ts";
-import type { Figures } from "../part_result.ts";
-import { median } from "../statistics.ts";
-import { tableLines } from "../table.ts";
+import type { Figures } from "../report/part_result.ts";
+import { median } from "../report/statistics.ts";
+import { tableLines } from "../report/table.ts";
 
 /** Limits on the memory that a call keeps on average; judged from this number of calls on. */
 const MAX_HEAP_BYTES = 256;

@@ -6,7 +6,7 @@
  * @module
  */
 import { newKey } from "../../gateway/accounts/key.ts";
-import { probeFlag } from "../loop_probe.ts";
+import { probeFlag } from "../measure/loop_probe.ts";
 import type { UpstreamDialect } from "../mock/mock_bodies.ts";
 import { denoProgram } from "./deno_program.ts";
 import { freePort, startServer } from "./programs.ts";

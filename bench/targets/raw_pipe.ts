@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { startChild } from "../child.ts";
+import { startChild } from "../load/child.ts";
 import { freePort } from "./programs.ts";
 import {
   passThroughAddress,

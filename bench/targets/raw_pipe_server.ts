@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { exitWithStdin, sendMessage } from "../child.ts";
-import { startProbe } from "../loop_probe.ts";
+import { exitWithStdin, sendMessage } from "../load/child.ts";
+import { startProbe } from "../measure/loop_probe.ts";
 
 const [upstream = "", probePort] = Deno.args;
 

@@ -5,7 +5,7 @@
  * @module
  */
 import type { UpstreamDialect } from "../mock/mock_bodies.ts";
-import type { CallerDialect } from "../reply_judge.ts";
+import type { CallerDialect } from "../load/reply_judge.ts";
 
 /** The dialects on both sides of a target. */
 export interface Direction {

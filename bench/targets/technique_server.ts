@@ -6,7 +6,7 @@
  */
 import { Agent, type Dispatcher } from "undici";
 import { joinBytes } from "../../replay/join_bytes.ts";
-import { exitWithStdin, sendMessage } from "../child.ts";
+import { exitWithStdin, sendMessage } from "../load/child.ts";
 
 type Handler = (request: Request) => Response | Promise<Response>;
 

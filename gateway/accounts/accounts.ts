@@ -6,7 +6,7 @@
  * @module
  */
 import { ApiError, type ErrorDetails } from "../../translate/model/error.ts";
-import type { Asked } from "./ledger/asked.ts";
+import type { Asked } from "./charges/asked.ts";
 import type { Charge } from "./records.ts";
 import type { CallOutcome } from "./call_outcome.ts";
 import type { Seal } from "./seal.ts";

@@ -27,9 +27,9 @@ import {
   PLAN,
   type Plan,
 } from "./records.ts";
-import { ACCOUNT_PICKS, PLAN_PICKS } from "./store/account_state_rows.ts";
+import { ACCOUNT_PICKS, PLAN_PICKS } from "./rows/account_state_rows.ts";
 import { deriveSeal, type Seal } from "./seal.ts";
-import { recordFrom } from "./store/record_rows.ts";
+import { recordFrom } from "./rows/record_rows.ts";
 import { intOf, type SqlRow, type Store } from "./store/store.ts";
 
 /** The account, plan and key behind a caller. */

@@ -8,7 +8,7 @@ import { DEFAULT_PLAN } from "./repositories/account_repository.ts";
 import { DEFAULT_ACCOUNT } from "./authenticator.ts";
 import { type Change, GATEWAY } from "./changes/change.ts";
 import { createKey, issuedChange } from "./repositories/key_repository.ts";
-import { insertChanges } from "./store/change_rows.ts";
+import { insertChanges } from "./rows/change_rows.ts";
 import type { Sql, Store } from "./store/store.ts";
 
 /**

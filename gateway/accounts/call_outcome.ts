@@ -4,7 +4,7 @@
  * @module
  */
 import type { Usage } from "../../translate/model/reply.ts";
-import type { UsageBound } from "./ledger/usage_bound.ts";
+import type { UsageBound } from "./charges/usage_bound.ts";
 
 /** How a call ended. */
 export interface CallOutcome {

@@ -9,5 +9,5 @@ export * from "./repositories/admin.ts";
 export * from "./service.ts";
 export * from "./store/open_store.ts";
 export type * from "./records.ts";
-export type { ModelPrice } from "./ledger/money.ts";
+export type { ModelPrice } from "./charges/money.ts";
 export type { Store } from "./store/store.ts";

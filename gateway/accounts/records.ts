@@ -11,9 +11,9 @@
  */
 import { z } from "zod";
 import type { CallOutcome } from "./call_outcome.ts";
-import { CHARGE_LINES, type ChargeLine } from "./ledger/charge_lines.ts";
-import type { Asked } from "./ledger/asked.ts";
-import type { RateCard } from "./ledger/rate_card.ts";
+import { CHARGE_LINES, type ChargeLine } from "./charges/charge_lines.ts";
+import type { Asked } from "./charges/asked.ts";
+import type { RateCard } from "./charges/rate_card.ts";
 import {
   BOOLEAN,
   field,
@@ -34,8 +34,8 @@ import {
   priceText,
   type StoredPrice,
   type Tokens,
-} from "./ledger/money.ts";
-import type { WindowName } from "./ledger/calendar_window.ts";
+} from "./charges/money.ts";
+import type { WindowName } from "./limits/calendar_window.ts";
 import { textOf } from "./store/store.ts";
 import {
   chosenId,

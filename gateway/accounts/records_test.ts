@@ -10,7 +10,7 @@ import {
   ROLL_UP_SUMS,
   USAGE_SUMS,
 } from "./records.ts";
-import { USE_COLUMNS } from "./store/limit_use_rows.ts";
+import { USE_COLUMNS } from "./rows/limit_use_rows.ts";
 import { openStore } from "./store/open_store.ts";
 import { textOf } from "./store/store.ts";
 

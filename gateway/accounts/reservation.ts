@@ -4,7 +4,7 @@
  * @module
  */
 import { type Limits, RefusedCall, type Reservation } from "./accounts.ts";
-import { chargeFor } from "./ledger/charge.ts";
+import { chargeFor } from "./charges/charge.ts";
 import type { EventResult, LedgerEvent } from "./ledger/events.ts";
 import type { Foresight } from "./ledger/foresight.ts";
 import type { WriteBatcher } from "./ledger/write_batcher.ts";

@@ -14,7 +14,7 @@ import {
   attemptTimeMs,
   FAILED_ATTEMPT,
   type FailedAttempt,
-} from "../accounts/store/failed_attempt_rows.ts";
+} from "../accounts/rows/failed_attempt_rows.ts";
 import { timestampOrDay } from "../accounts/values.ts";
 import { type AdminOperation, query } from "./operation.ts";
 import { listJson, listOf, PAGE_FIELDS, pageOf } from "./pages.ts";

@@ -15,7 +15,7 @@ import {
   outcomeOf,
   OUTCOMES,
 } from "../accounts/calls/outcome.ts";
-import { explainCharge } from "../accounts/ledger/explanation.ts";
+import { explainCharge } from "../accounts/charges/explanation.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import {

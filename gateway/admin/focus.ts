@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { explainCharge } from "../accounts/ledger/explanation.ts";
-import { isPerUse, isUnit, meterWords } from "../accounts/ledger/meters.ts";
-import { reasonText } from "../accounts/ledger/reason_text.ts";
+import { explainCharge } from "../accounts/charges/explanation.ts";
+import { isPerUse, isUnit, meterWords } from "../accounts/charges/meters.ts";
+import { reasonText } from "../accounts/charges/reason_text.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
 import { csvCell } from "../accounts/repositories/ledger_report.ts";
 

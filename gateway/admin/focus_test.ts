@@ -1,6 +1,6 @@
 /** The books in FOCUS columns. */
 import assert from "node:assert/strict";
-import type { RateCard } from "../accounts/ledger/rate_card.ts";
+import type { RateCard } from "../accounts/charges/rate_card.ts";
 import { readingAdmin } from "../accounts/testing/reading_admin.ts";
 import { openStore } from "../accounts/store/open_store.ts";
 import type { Store } from "../accounts/store/store.ts";

@@ -12,7 +12,7 @@ import {
   costMicroUsd,
   type ModelPrice,
   type Tokens,
-} from "../accounts/ledger/money.ts";
+} from "../accounts/charges/money.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import type { UsageQuery } from "../accounts/repositories/usage_query.ts";
 import type {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { backUpSqlite } from "../accounts/store/back_up_sqlite.ts";
+import { backUpSqlite } from "../accounts/store/sqlite/back_up_sqlite.ts";
 import { FlagError } from "./flag_values.ts";
 
 /**

@@ -99,7 +99,7 @@ export async function checkConfig(
 async function checkAddress(databaseUrl: string): Promise<void> {
   if (databaseUrl.startsWith("sqlite:")) return;
   const { postgresAddress } = await import(
-    "../accounts/store/postgres_address.ts"
+    "../accounts/store/postgres/postgres_address.ts"
   );
   try {
     postgresAddress(databaseUrl);

@@ -9,7 +9,7 @@ import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { invalidField } from "../../translate/model/error.ts";
 import { checked } from "../../translate/model/schema.ts";
-import { usdText } from "../accounts/ledger/money.ts";
+import { usdText } from "../accounts/charges/money.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import type { AmountUnit, CardChange } from "../prices/card_changes.ts";
 import type { CardOrigin } from "../prices/card_json.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { usdText } from "../accounts/ledger/money.ts";
+import { usdText } from "../accounts/charges/money.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 
 /** Formats a reply. */

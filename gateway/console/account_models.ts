@@ -11,7 +11,7 @@ import type { JsonObject } from "../../translate/bytes/json.ts";
 import { CONFIGURED_KEY_ID } from "../accounts/authenticator.ts";
 import type { Holder } from "../accounts/credential_kind.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
-import { cardAt, type RateCard } from "../accounts/ledger/rate_card.ts";
+import { cardAt, type RateCard } from "../accounts/charges/rate_card.ts";
 import type { Model } from "../upstream/catalogue/catalogue.ts";
 import { cardJson } from "../upstream/catalogue/price_shape.ts";
 import {

@@ -13,15 +13,15 @@ import {
   dayAfter,
   type WindowName,
   WINDOWS,
-} from "../accounts/ledger/calendar_window.ts";
-import { type LimitUse, minuteLimits } from "../accounts/ledger/limit_use.ts";
-import type { LimitCode } from "../accounts/ledger/exceeded_limit.ts";
+} from "../accounts/limits/calendar_window.ts";
+import { type LimitUse, minuteLimits } from "../accounts/limits/limit_use.ts";
+import type { LimitCode } from "../accounts/limits/exceeded_limit.ts";
 import {
   type LimitLevel,
   limitLevels,
   limitWords,
-} from "../accounts/ledger/limit_levels.ts";
-import { WINDOW_LIMITS } from "../accounts/ledger/window_limits.ts";
+} from "../accounts/limits/limit_levels.ts";
+import { WINDOW_LIMITS } from "../accounts/limits/window_limits.ts";
 import type { LimitSettings } from "../accounts/records.ts";
 import type { CredentialState } from "../accounts/repositories/credential_state.ts";
 import {

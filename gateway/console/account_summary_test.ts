@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { dayOf } from "../accounts/ledger/calendar_window.ts";
-import { type LimitUse, UNUSED } from "../accounts/ledger/limit_use.ts";
+import { dayOf } from "../accounts/limits/calendar_window.ts";
+import { type LimitUse, UNUSED } from "../accounts/limits/limit_use.ts";
 import type { LimitSettings } from "../accounts/records.ts";
 import type { CredentialState } from "../accounts/repositories/credential_state.ts";
 import { firstLimit } from "./account_summary.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 import { compact } from "../../translate/bytes/compact.ts";
-import { DAY_MS } from "../accounts/ledger/calendar_window.ts";
-import type { Opening } from "../accounts/ledger/limit_levels.ts";
+import { DAY_MS } from "../accounts/limits/calendar_window.ts";
+import type { Opening } from "../accounts/limits/limit_levels.ts";
 
 /** An amount that calls use up. All its numbers have one unit. */
 export interface Allowance<Name extends string> {

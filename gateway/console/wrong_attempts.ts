@@ -10,7 +10,7 @@ import {
   consume,
   leak,
   waitMs,
-} from "../accounts/ledger/bucket.ts";
+} from "../accounts/limits/bucket.ts";
 
 /** Counts wrong attempts of this process in one area. */
 export interface WrongAttempts {

@@ -5,7 +5,7 @@
  */
 import type { CallRecord } from "../accounts/calls/call_record.ts";
 import { attemptError } from "../accounts/calls/outcome.ts";
-import { isBounded, isUnpriced } from "../accounts/ledger/charge.ts";
+import { isBounded, isUnpriced } from "../accounts/charges/charge.ts";
 import type { CallFacts } from "./call_facts.ts";
 import type { LogEntry, UpstreamCall } from "./log.ts";
 

@@ -7,7 +7,7 @@ import type { Dialect } from "../../translate/dialect.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type { UpstreamRequest } from "../../translate/upstream_request.ts";
 import type { CallOutcome } from "../accounts/call_outcome.ts";
-import { isBounded, isUnpriced } from "../accounts/ledger/charge.ts";
+import { isBounded, isUnpriced } from "../accounts/charges/charge.ts";
 import type { Charge } from "../accounts/records.ts";
 import type { HttpReply } from "../http/http_reply.ts";
 import {

@@ -15,15 +15,15 @@ import {
   PART_METERS,
   type PartMeter,
   valueOf,
-} from "../accounts/ledger/meters.ts";
+} from "../accounts/charges/meters.ts";
 import {
   cardAt,
   prices,
   pricesMeter,
   pricesUse,
   type RateCard,
-} from "../accounts/ledger/rate_card.ts";
-import type { Asked } from "../accounts/ledger/asked.ts";
+} from "../accounts/charges/rate_card.ts";
+import type { Asked } from "../accounts/charges/asked.ts";
 import type { DialectName } from "../../translate/model/request.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { Caller } from "../accounts/accounts.ts";

@@ -8,7 +8,7 @@ import { ApiError } from "../../translate/model/error.ts";
 import type { Caller } from "../accounts/accounts.ts";
 import type { Gateway } from "../gateway.ts";
 import { nearestModel } from "./nearest_model.ts";
-import { cardAt } from "../accounts/ledger/rate_card.ts";
+import { cardAt } from "../accounts/charges/rate_card.ts";
 import type { Model } from "../upstream/catalogue/catalogue.ts";
 import {
   GENERATES,

@@ -14,7 +14,7 @@ import type {
   Reservation,
 } from "../accounts/accounts.ts";
 import type { CallOutcome } from "../accounts/call_outcome.ts";
-import type { UsageBound } from "../accounts/ledger/usage_bound.ts";
+import type { UsageBound } from "../accounts/charges/usage_bound.ts";
 import type { ActiveCallHandle, Gateway } from "../gateway.ts";
 import type { HeaderFields, HttpReply } from "../http/http_reply.ts";
 import { replyHeaders } from "../http/reply_headers.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import { invalidField } from "../../translate/model/error.ts";
-import { cardAt, type RateCard } from "../accounts/ledger/rate_card.ts";
+import { cardAt, type RateCard } from "../accounts/charges/rate_card.ts";
 import type { Gateway } from "../gateway.ts";
 import type { HttpReply } from "../http/http_reply.ts";
 import type { PassedBody } from "../http/passed_body.ts";

@@ -7,7 +7,7 @@
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { invalidField } from "../../translate/model/error.ts";
 import type { Usage } from "../../translate/model/reply.ts";
-import type { UnitMeter } from "../accounts/ledger/meters.ts";
+import type { UnitMeter } from "../accounts/charges/meters.ts";
 import { type PassedBody, valueAt } from "../http/passed_body.ts";
 import type {
   CountedField,

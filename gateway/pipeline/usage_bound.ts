@@ -5,7 +5,7 @@
  * @module
  */
 import type { GenerationRequest, Part } from "../../translate/model/request.ts";
-import type { UsageBound } from "../accounts/ledger/usage_bound.ts";
+import type { UsageBound } from "../accounts/charges/usage_bound.ts";
 import type { Candidate } from "../upstream/catalogue/model_registry.ts";
 
 /**

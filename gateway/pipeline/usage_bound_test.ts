@@ -15,7 +15,7 @@ import {
   recordings,
 } from "../../translate/testing/recordings.ts";
 import { sampleRequest } from "../../translate/testing/sample_request.ts";
-import { chargeFor, isBounded } from "../accounts/ledger/charge.ts";
+import { chargeFor, isBounded } from "../accounts/charges/charge.ts";
 import { PRICE } from "../accounts/testing/open_test_accounts.ts";
 import { type BoundingCandidate, usageBoundOf } from "./usage_bound.ts";
 

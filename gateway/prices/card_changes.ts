@@ -13,7 +13,7 @@ import {
   type Rates,
 } from "./listed_card.ts";
 
-import { isPerUse } from "../accounts/ledger/meters.ts";
+import { isPerUse } from "../accounts/charges/meters.ts";
 
 /** What an amount is. */
 export type AmountUnit = "per_million_tokens" | "per_use" | "factor";

@@ -13,7 +13,7 @@ import {
   objectOr,
   stringIn,
 } from "../../translate/bytes/json.ts";
-import { valueOf } from "../accounts/ledger/meters.ts";
+import { valueOf } from "../accounts/charges/meters.ts";
 import { PER_DOLLAR } from "./exact_rate.ts";
 import { CardDraft, type Condition, type ListedModel } from "./listed_card.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { compact } from "../../translate/bytes/compact.ts";
-import { cardAt, type RateCard } from "../accounts/ledger/rate_card.ts";
+import { cardAt, type RateCard } from "../accounts/charges/rate_card.ts";
 import type { Model } from "../upstream/catalogue/catalogue.ts";
 import type { ListedCard } from "./listed_card.ts";
 

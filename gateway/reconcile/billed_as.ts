@@ -9,7 +9,7 @@ import {
   isPerUse,
   isUnit,
   USES,
-} from "../accounts/ledger/meters.ts";
+} from "../accounts/charges/meters.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
 
 /** Absent: not known. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Tokens } from "../accounts/ledger/money.ts";
+import type { Tokens } from "../accounts/charges/money.ts";
 import type { InvoiceLine } from "./invoice.ts";
 import { sumsOf } from "./invoice.ts";
 import { covers, plus, worths } from "./invoice_values.ts";

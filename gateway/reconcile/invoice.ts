@@ -7,10 +7,10 @@
 import { createHash } from "node:crypto";
 import { compact } from "../../translate/bytes/compact.ts";
 import { invalidField } from "../../translate/model/error.ts";
-import type { Tokens } from "../accounts/ledger/money.ts";
+import type { Tokens } from "../accounts/charges/money.ts";
 import { nextTurn } from "../accounts/next_turn.ts";
 import { dayNumber } from "../accounts/repositories/days.ts";
-import { DIMENSION_NAMES, valueOf } from "../accounts/ledger/meters.ts";
+import { DIMENSION_NAMES, valueOf } from "../accounts/charges/meters.ts";
 import type { BilledAs } from "./billed_as.ts";
 import { csvRecords } from "./csv_records.ts";
 import {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Tokens } from "../accounts/ledger/money.ts";
+import type { Tokens } from "../accounts/charges/money.ts";
 
 /** No tokens of any kind. */
 export const NO_TOKENS: Tokens = {

@@ -5,7 +5,7 @@
  * @module
  */
 import type { LedgerEntry } from "../accounts/records.ts";
-import type { Tokens } from "../accounts/ledger/money.ts";
+import type { Tokens } from "../accounts/charges/money.ts";
 import { type BilledAs, billedCharge, billedOtherwise } from "./billed_as.ts";
 import { type Causes, NO_CAUSES, PICO_PER_MICRO } from "./causes.ts";
 import type { InvoiceLine } from "./invoice.ts";

@@ -5,10 +5,10 @@
  */
 import { compact } from "../../translate/bytes/compact.ts";
 import { invalidField } from "../../translate/model/error.ts";
-import { chargeLines, picoUsdOf } from "../accounts/ledger/charge_lines.ts";
-import type { ModelPrice, Tokens } from "../accounts/ledger/money.ts";
-import { parsePrice } from "../accounts/ledger/money.ts";
-import type { RateCard } from "../accounts/ledger/rate_card.ts";
+import { chargeLines, picoUsdOf } from "../accounts/charges/charge_lines.ts";
+import type { ModelPrice, Tokens } from "../accounts/charges/money.ts";
+import { parsePrice } from "../accounts/charges/money.ts";
+import type { RateCard } from "../accounts/charges/rate_card.ts";
 import { withCorrections } from "../accounts/ledger/correction.ts";
 import { nextTurn } from "../accounts/next_turn.ts";
 import type { LedgerEntry } from "../accounts/records.ts";

@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { ApiError } from "../../translate/model/error.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import type { Usage } from "../../translate/model/reply.ts";
-import { chargeLines, costOfLines } from "../accounts/ledger/charge_lines.ts";
-import { costMicroUsd } from "../accounts/ledger/money.ts";
-import type { RateCard } from "../accounts/ledger/rate_card.ts";
+import { chargeLines, costOfLines } from "../accounts/charges/charge_lines.ts";
+import { costMicroUsd } from "../accounts/charges/money.ts";
+import type { RateCard } from "../accounts/charges/rate_card.ts";
 import { type Admin, createAdmin } from "../accounts/repositories/admin.ts";
 import { openStore } from "../accounts/store/open_store.ts";
 import {

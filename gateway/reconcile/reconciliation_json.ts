@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";
-import type { Tokens } from "../accounts/ledger/money.ts";
+import type { Tokens } from "../accounts/charges/money.ts";
 import { type Causes, differenceOf, PICO_PER_MICRO } from "./causes.ts";
 import type { Finding } from "./match_calls.ts";
 import {

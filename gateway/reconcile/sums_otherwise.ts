@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Tokens } from "../accounts/ledger/money.ts";
+import type { Tokens } from "../accounts/charges/money.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
 import { type BilledAs, billedCharge, billedOtherwise } from "./billed_as.ts";
 import type { InvoiceLine } from "./invoice.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { RateCard } from "../accounts/ledger/rate_card.ts";
+import type { RateCard } from "../accounts/charges/rate_card.ts";
 
 /** A model of the catalogue, as far as it is compared. */
 export interface PricedModel {

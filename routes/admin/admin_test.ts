@@ -3,7 +3,7 @@ import {
   type Admin,
   openAdmin,
 } from "../../gateway/accounts/repositories/admin.ts";
-import { insertCalls } from "../../gateway/accounts/store/call_rows.ts";
+import { insertCalls } from "../../gateway/accounts/rows/call_rows.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
 import type { Store } from "../../gateway/accounts/store/store.ts";
 import { adminAuth } from "../../gateway/admin/auth.ts";

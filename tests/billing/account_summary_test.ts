@@ -5,7 +5,7 @@ import {
   dayAfter,
   dayOf,
   WINDOWS,
-} from "../../gateway/accounts/ledger/calendar_window.ts";
+} from "../../gateway/accounts/limits/calendar_window.ts";
 import type { PlanSettings } from "../../gateway/accounts/repositories/plan_repository.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import {

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { chargeFor, isBounded } from "../../gateway/accounts/ledger/charge.ts";
+import { chargeFor, isBounded } from "../../gateway/accounts/charges/charge.ts";
 import { mergeUsage, type Usage } from "../../translate/model/reply.ts";
 import { decodeUsage as chat } from "../../translate/formats/chat_completions/usage.ts";
 import { readUsage as converse } from "../../translate/formats/converse/usage.ts";

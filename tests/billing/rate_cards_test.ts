@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
-import { explainCharge } from "../../gateway/accounts/ledger/explanation.ts";
+import { explainCharge } from "../../gateway/accounts/charges/explanation.ts";
 import { ledgerEntryOf, requestIdOf } from "../support/tables/billing.ts";
 import { PNG } from "../../translate/testing/request_samples.ts";
 import {

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { LIMIT_NAMES } from "../../gateway/accounts/records.ts";
-import { limitWords } from "../../gateway/accounts/ledger/limit_levels.ts";
+import { limitWords } from "../../gateway/accounts/limits/limit_levels.ts";
 import {
   ADMIN_TOKEN,
   credentialOf,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import {
   chargeFor,
   chargeForLost,
-} from "../../gateway/accounts/ledger/charge.ts";
+} from "../../gateway/accounts/charges/charge.ts";
 import type { LedgerEvent } from "../../gateway/accounts/ledger/events.ts";
 import { applyEvents } from "../../gateway/accounts/ledger/transaction.ts";
 import { processReports } from "../../gateway/accounts/repositories/process_reports.ts";

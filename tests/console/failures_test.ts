@@ -1,6 +1,6 @@
 /** Failures have names: in lists, filters, files and the API; failed attempts have a line each. */
 import assert from "node:assert/strict";
-import { limitWords } from "../../gateway/accounts/ledger/limit_levels.ts";
+import { limitWords } from "../../gateway/accounts/limits/limit_levels.ts";
 import { LIMIT_NAMES, LIMITS } from "../../gateway/accounts/records.ts";
 import { helpOf } from "../../routes/console/parts/reasons.tsx";
 import { ERROR_STATUS } from "../../translate/model/error.ts";
@@ -282,7 +282,7 @@ Deno.test("for every code of a refusal the console knows what helps", async () =
   // Of calls, not of the console and the administration.
   for (
     const folder of [
-      "gateway/accounts/ledger",
+      "gateway/accounts/limits",
       "gateway/pipeline",
       "gateway/responses",
       "translate",

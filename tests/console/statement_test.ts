@@ -4,7 +4,7 @@ import { dayNumber } from "../../gateway/accounts/repositories/days.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
 import { storeCharges } from "../../gateway/accounts/testing/stored_charges.ts";
 import { readConfig } from "../../gateway/config.ts";
-import type { ModelPrice } from "../../gateway/accounts/ledger/money.ts";
+import type { ModelPrice } from "../../gateway/accounts/charges/money.ts";
 import { recordConfiguration } from "../../gateway/record_configuration.ts";
 import { forecastOf } from "../../routes/console/parts/forecast.tsx";
 import {

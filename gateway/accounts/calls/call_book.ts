@@ -6,9 +6,9 @@
  */
 import type { CallRecord } from "./call_record.ts";
 import { nextTurn } from "../next_turn.ts";
-import { DAY_MS } from "../ledger/calendar_window.ts";
-import { CALL_HOURS_DAYS } from "../store/call_count_rows.ts";
-import { insertCalls, removeOldCalls } from "../store/call_rows.ts";
+import { DAY_MS } from "../limits/calendar_window.ts";
+import { CALL_HOURS_DAYS } from "../rows/call_count_rows.ts";
+import { insertCalls, removeOldCalls } from "../rows/call_rows.ts";
 import type { Sql, SqlDialect } from "../store/store.ts";
 import type { Timer } from "../timer.ts";
 

@@ -14,7 +14,7 @@ import {
   withLateAmount,
   withoutCall,
   withoutTrace,
-} from "./limit_use.ts";
+} from "../limits/limit_use.ts";
 
 /** The state of an account on which admission is decided. */
 export interface AccountState {

@@ -21,10 +21,10 @@ import {
   exceededLimit,
   type LimitCode,
   MAX_RETRY_MS,
-} from "./exceeded_limit.ts";
+} from "../limits/exceeded_limit.ts";
 import { keyAt, type KeyState } from "./key_state.ts";
-import { type LimitUse, minuteLimits, withCall } from "./limit_use.ts";
-import { usdText } from "./money.ts";
+import { type LimitUse, minuteLimits, withCall } from "../limits/limit_use.ts";
+import { usdText } from "../charges/money.ts";
 import type { LimitSettings, ReservedCall } from "../records.ts";
 
 /** Why a call is refused. */

@@ -5,9 +5,9 @@
  *
  * @module
  */
-import { DAY_MS } from "./calendar_window.ts";
-import { addStoredDays } from "../store/ledger_day_rows.ts";
-import { addStoredUsage, HOUR_MS } from "../store/usage_rows.ts";
+import { DAY_MS } from "../limits/calendar_window.ts";
+import { addStoredDays } from "../rows/ledger_day_rows.ts";
+import { addStoredUsage, HOUR_MS } from "../rows/usage_rows.ts";
 import { intOf, type Sql, type Store, textOf } from "../store/store.ts";
 import { type Rounds, startRounds } from "../rounds.ts";
 import type { Timer } from "../timer.ts";

@@ -12,11 +12,15 @@ import {
   type ReservedCall,
   TOKEN_COUNTS,
 } from "../records.ts";
-import { type ChargeLine, joinedLines, totalLines } from "./charge_lines.ts";
-import { linesOf } from "./explanation.ts";
-import { type ModelPrice, priceText } from "./money.ts";
-import { dayOf } from "./calendar_window.ts";
-import type { Amount } from "./window_limits.ts";
+import {
+  type ChargeLine,
+  joinedLines,
+  totalLines,
+} from "../charges/charge_lines.ts";
+import { linesOf } from "../charges/explanation.ts";
+import { type ModelPrice, priceText } from "../charges/money.ts";
+import { dayOf } from "../limits/calendar_window.ts";
+import type { Amount } from "../limits/window_limits.ts";
 
 /** A correction to enter. */
 export interface Correction {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import type { Charge, LedgerEntry } from "../records.ts";
 import { CARD, PRICE } from "../testing/open_test_accounts.ts";
-import { chargeFor } from "./charge.ts";
+import { chargeFor } from "../charges/charge.ts";
 import { corrected, correctionLines } from "./correction.ts";
-import { explainCharge } from "./explanation.ts";
-import { priceText } from "./money.ts";
+import { explainCharge } from "../charges/explanation.ts";
+import { priceText } from "../charges/money.ts";
 
 const LOST: LedgerEntry = {
   seq: 1,

@@ -14,8 +14,13 @@ import type { LimitSettings, ReservedCall } from "../records.ts";
 import type { AccountState } from "./account_state.ts";
 import type { LedgerEvent } from "./events.ts";
 import type { KeyState } from "./key_state.ts";
-import { type LimitUse, minuteLimits, useAt, worstCase } from "./limit_use.ts";
-import { type Amount, WINDOW_LIMITS } from "./window_limits.ts";
+import {
+  type LimitUse,
+  minuteLimits,
+  useAt,
+  worstCase,
+} from "../limits/limit_use.ts";
+import { type Amount, WINDOW_LIMITS } from "../limits/window_limits.ts";
 import type { WriteCache } from "./write_cache.ts";
 
 /** How many calls like the next one must fit beside those that are not decided yet. */

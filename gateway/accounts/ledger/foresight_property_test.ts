@@ -9,7 +9,7 @@ import { admit } from "./admission.ts";
 import type { LedgerEvent } from "./events.ts";
 import { Foresight } from "./foresight.ts";
 import type { KeyState } from "./key_state.ts";
-import { UNUSED } from "./limit_use.ts";
+import { UNUSED } from "../limits/limit_use.ts";
 import { WriteCache } from "./write_cache.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);

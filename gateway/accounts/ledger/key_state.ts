@@ -13,7 +13,7 @@ import {
   withLateAmount,
   withoutCall,
   withoutTrace,
-} from "./limit_use.ts";
+} from "../limits/limit_use.ts";
 
 /** The state of a key on which admission is decided. */
 export interface KeyState {

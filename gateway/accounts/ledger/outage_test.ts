@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../translate/model/error.ts";
-import { audit } from "./audit.ts";
+import { audit } from "../audits/audit.ts";
 import { openAccountService, type OpenedAccounts } from "../service.ts";
 import { openStore } from "../store/open_store.ts";
 import type { Store } from "../store/store.ts";

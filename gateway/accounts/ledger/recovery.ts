@@ -6,12 +6,12 @@
  */
 import { applyEvents } from "./transaction.ts";
 import type { LedgerEvent } from "./events.ts";
-import { chargeForLost } from "./charge.ts";
+import { chargeForLost } from "../charges/charge.ts";
 import {
   reservationFrom,
   type StoredReservation,
-} from "../store/reservation_rows.ts";
-import { insertCalls, lostCall } from "../store/call_rows.ts";
+} from "../rows/reservation_rows.ts";
+import { insertCalls, lostCall } from "../rows/call_rows.ts";
 import { intOf, type Sql, type Store, textOf } from "../store/store.ts";
 
 /**

@@ -18,13 +18,13 @@ import {
   knownEntries,
   type NewEntry,
   uncorrectedEntries,
-} from "../store/ledger_rows.ts";
+} from "../rows/ledger_rows.ts";
 import {
   deleteReservations,
   insertReservations,
   readReservations,
   type StoredReservation,
-} from "../store/reservation_rows.ts";
+} from "../rows/reservation_rows.ts";
 import {
   type AccountState,
   advanceTo,
@@ -36,19 +36,19 @@ import {
 import {
   readAccountStates,
   writeAccountStates,
-} from "../store/account_state_rows.ts";
+} from "../rows/account_state_rows.ts";
 import type { CallOutcome } from "../call_outcome.ts";
 import type { Charge, LedgerEntry, ReservedCall } from "../records.ts";
-import { correctCall } from "../store/call_rows.ts";
+import { correctCall } from "../rows/call_rows.ts";
 import type { Sql, SqlDialect, Staged } from "../store/store.ts";
-import { chargeFor } from "./charge.ts";
+import { chargeFor } from "../charges/charge.ts";
 import { type Correction, lateAmount } from "./correction.ts";
-import { readKeyStates, writeKeyStates } from "../store/key_state_rows.ts";
-import { addLedgerDays } from "../store/ledger_day_rows.ts";
-import { addUsage } from "../store/usage_rows.ts";
-import { insertMessages, type NewMessage } from "../store/webhook_rows.ts";
+import { readKeyStates, writeKeyStates } from "../rows/key_state_rows.ts";
+import { addLedgerDays } from "../rows/ledger_day_rows.ts";
+import { addUsage } from "../rows/usage_rows.ts";
+import { insertMessages, type NewMessage } from "../rows/webhook_rows.ts";
 import { randomText } from "../key.ts";
-import { warn, type Warning, warnOfBalance } from "./limit_warnings.ts";
+import { warn, type Warning, warnOfBalance } from "../limits/limit_warnings.ts";
 import { accountOf, type EventResult, type LedgerEvent } from "./events.ts";
 import {
   correctOnKey,

@@ -6,7 +6,7 @@
  * @module
  */
 import type { LedgerEvent } from "./events.ts";
-import type { StoredReservation } from "../store/reservation_rows.ts";
+import type { StoredReservation } from "../rows/reservation_rows.ts";
 import type { AccountState } from "./account_state.ts";
 import type { KeyState } from "./key_state.ts";
 

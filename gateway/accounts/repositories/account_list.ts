@@ -6,7 +6,7 @@
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import { type Account, ACCOUNT_ROW } from "../records.ts";
-import { recordFrom } from "../store/record_rows.ts";
+import { recordFrom } from "../rows/record_rows.ts";
 import {
   intOf,
   intOrUndefined,

@@ -34,7 +34,7 @@ import {
   recordFrom,
   rowOf,
   updateRow,
-} from "../store/record_rows.ts";
+} from "../rows/record_rows.ts";
 import { type Sql, textOf } from "../store/store.ts";
 
 /** Settings of a new account. */

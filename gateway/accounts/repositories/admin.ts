@@ -42,7 +42,7 @@ import {
   usageSeries,
   type UsageSeriesQuery,
 } from "./usage_series.ts";
-import { audit } from "../ledger/audit.ts";
+import { audit } from "../audits/audit.ts";
 import { type AuditReport, auditReport, insertAudit } from "./audit_report.ts";
 import { seedDefaults } from "../bootstrap.ts";
 import { type KeyListQuery, listKeys } from "./key_list.ts";

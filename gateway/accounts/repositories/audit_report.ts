@@ -14,7 +14,7 @@ import {
   TEXT,
   TIME,
 } from "../field.ts";
-import { insertRow, recordFrom, rowOf } from "../store/record_rows.ts";
+import { insertRow, recordFrom, rowOf } from "../rows/record_rows.ts";
 import type { Sql } from "../store/store.ts";
 import {
   type ListPage,

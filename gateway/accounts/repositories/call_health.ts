@@ -4,10 +4,10 @@
  * @module
  */
 import { type Outcome, OUTCOME_NAMES } from "../calls/outcome.ts";
-import { DAY_MS } from "../ledger/calendar_window.ts";
-import { msOfClass } from "../store/call_count_rows.ts";
+import { DAY_MS } from "../limits/calendar_window.ts";
+import { msOfClass } from "../rows/call_count_rows.ts";
 import { intOf, type SqlRow, type SqlValue, textOf } from "../store/store.ts";
-import { HOUR_MS } from "../store/usage_rows.ts";
+import { HOUR_MS } from "../rows/usage_rows.ts";
 import { orUnavailable, type RepositoryContext } from "./repository.ts";
 
 /** Counts of calls, and how fast their first tokens came. */

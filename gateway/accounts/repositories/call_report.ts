@@ -33,8 +33,8 @@ import {
   type RepositoryContext,
   type SearchRequest,
 } from "./repository.ts";
-import { callFrom } from "../store/call_rows.ts";
-import { recordFrom } from "../store/record_rows.ts";
+import { callFrom } from "../rows/call_rows.ts";
+import { recordFrom } from "../rows/record_rows.ts";
 import { type SqlValue, textOf } from "../store/store.ts";
 
 /** A filter on calls; absent fields match every call. */

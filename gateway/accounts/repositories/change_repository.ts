@@ -17,7 +17,7 @@ import {
   firstChangeId,
 } from "../changes/change.ts";
 import { allPages } from "./all_pages.ts";
-import { recordFrom } from "../store/record_rows.ts";
+import { recordFrom } from "../rows/record_rows.ts";
 import { type SqlValue, textOf } from "../store/store.ts";
 import {
   type ListPage,

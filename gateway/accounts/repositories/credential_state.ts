@@ -6,8 +6,8 @@
 import type { Holder } from "../credential_kind.ts";
 import { type AccountState, advanceTo } from "../ledger/account_state.ts";
 import { keyAt, type KeyState } from "../ledger/key_state.ts";
-import { readAccountStates } from "../store/account_state_rows.ts";
-import { readKeyStates } from "../store/key_state_rows.ts";
+import { readAccountStates } from "../rows/account_state_rows.ts";
+import { readKeyStates } from "../rows/key_state_rows.ts";
 import { intOf, type Sql } from "../store/store.ts";
 import { notFound, readRows, type RepositoryContext } from "./repository.ts";
 

@@ -4,8 +4,8 @@
  * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
-import { DAY_MS } from "../ledger/calendar_window.ts";
-import { HOUR_MS } from "../store/usage_rows.ts";
+import { DAY_MS } from "../limits/calendar_window.ts";
+import { HOUR_MS } from "../rows/usage_rows.ts";
 
 /** The number of a day such as `2026-11-21`; `field` is named in the error. */
 export function dayNumber(field: string, text: string): number {

@@ -4,7 +4,7 @@ import { readingAdmin } from "../testing/reading_admin.ts";
 import { EXPORT_PAGE } from "./repository.ts";
 import type { CallRecord } from "../calls/call_record.ts";
 import { firstCallId } from "../calls/call_record.ts";
-import { insertCalls } from "../store/call_rows.ts";
+import { insertCalls } from "../rows/call_rows.ts";
 import { storeCharges } from "../testing/stored_charges.ts";
 import { postgresAt, SQLITE } from "../testing/stores.ts";
 

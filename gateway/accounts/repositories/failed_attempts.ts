@@ -8,8 +8,8 @@ import {
   FAILED_ATTEMPT,
   type FailedAttempt,
   firstAttemptId,
-} from "../store/failed_attempt_rows.ts";
-import { recordFrom } from "../store/record_rows.ts";
+} from "../rows/failed_attempt_rows.ts";
+import { recordFrom } from "../rows/record_rows.ts";
 import { intOf, type SqlValue, textOf } from "../store/store.ts";
 import {
   type ListPage,

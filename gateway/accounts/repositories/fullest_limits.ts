@@ -4,13 +4,13 @@
  * @module
  */
 import { advanceTo } from "../ledger/account_state.ts";
-import { dayOf, firstDayOf } from "../ledger/calendar_window.ts";
+import { dayOf, firstDayOf } from "../limits/calendar_window.ts";
 import { keyAt } from "../ledger/key_state.ts";
-import { type LimitLevel, limitLevels } from "../ledger/limit_levels.ts";
-import { WINDOW_LIMITS } from "../ledger/window_limits.ts";
+import { type LimitLevel, limitLevels } from "../limits/limit_levels.ts";
+import { WINDOW_LIMITS } from "../limits/window_limits.ts";
 import { LIMITS } from "../records.ts";
-import { readAccountStates } from "../store/account_state_rows.ts";
-import { readKeyStates } from "../store/key_state_rows.ts";
+import { readAccountStates } from "../rows/account_state_rows.ts";
+import { readKeyStates } from "../rows/key_state_rows.ts";
 import { type Sql, textOf } from "../store/store.ts";
 import { readRows, type RepositoryContext } from "./repository.ts";
 

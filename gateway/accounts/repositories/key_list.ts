@@ -4,7 +4,7 @@
  * @module
  */
 import { KEY, type KeyRecord } from "../records.ts";
-import { recordFrom } from "../store/record_rows.ts";
+import { recordFrom } from "../rows/record_rows.ts";
 import type { SqlValue } from "../store/store.ts";
 import { readRows, type RepositoryContext } from "./repository.ts";
 

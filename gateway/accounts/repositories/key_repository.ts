@@ -9,7 +9,7 @@ import { keyHash, keyHint, newKey } from "../key.ts";
 import { checkModels } from "./plan_repository.ts";
 import { type Action, type Change, difference } from "../changes/change.ts";
 import { recordJson, type SettingsOf } from "../field.ts";
-import { usdText } from "../ledger/money.ts";
+import { usdText } from "../charges/money.ts";
 import {
   KEY,
   type KEY_CHANGES,
@@ -31,13 +31,13 @@ import {
   type RepositoryContext,
   writeOnce,
 } from "./repository.ts";
-import { copyUse, limitsChanged } from "../store/key_state_rows.ts";
+import { copyUse, limitsChanged } from "../rows/key_state_rows.ts";
 import {
   insertRow,
   recordFrom,
   rowOf,
   updateRow,
-} from "../store/record_rows.ts";
+} from "../rows/record_rows.ts";
 import { type Sql, textOf } from "../store/store.ts";
 
 /** Settings of a new key. */

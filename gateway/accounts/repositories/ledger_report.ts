@@ -21,7 +21,7 @@ import {
   pageLimit,
   type RepositoryContext,
 } from "./repository.ts";
-import { recordFrom } from "../store/record_rows.ts";
+import { recordFrom } from "../rows/record_rows.ts";
 
 /**
  * One page of the ledger. The cursor is the last entry's sequence number.

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Coverage, coverage } from "./coverage.ts";
-import { DAY_MS } from "../ledger/calendar_window.ts";
+import { DAY_MS } from "../limits/calendar_window.ts";
 import { correctionId } from "../ledger/correction.ts";
 import type { LedgerEntry } from "../records.ts";
 import {

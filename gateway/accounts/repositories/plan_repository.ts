@@ -6,7 +6,7 @@
 import { invalidField } from "../../../translate/model/error.ts";
 import { type Action, type Change, difference } from "../changes/change.ts";
 import { recordJson, type SettingsOf } from "../field.ts";
-import { LOW_BALANCE_BIT } from "../ledger/window_limits.ts";
+import { LOW_BALANCE_BIT } from "../limits/window_limits.ts";
 import { LIMIT_NAMES, PLAN, type Plan } from "../records.ts";
 import {
   alreadyExists,
@@ -26,7 +26,7 @@ import {
   recordFrom,
   rowOf,
   updateRow,
-} from "../store/record_rows.ts";
+} from "../rows/record_rows.ts";
 import type { Sql } from "../store/store.ts";
 
 /** Settings of a new plan. Null or absent means no limit. */

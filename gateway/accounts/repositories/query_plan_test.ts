@@ -4,7 +4,7 @@ import { compact } from "../../../translate/bytes/compact.ts";
 import { readingAdmin } from "../testing/reading_admin.ts";
 import type { UsageGroup } from "./usage_query.ts";
 import type { SqlValue, Store } from "../store/store.ts";
-import { auditAccounts } from "../ledger/account_audit.ts";
+import { auditAccounts } from "../audits/account_audit.ts";
 import { openStore } from "../store/open_store.ts";
 import { textOf } from "../store/store.ts";
 

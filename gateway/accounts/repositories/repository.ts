@@ -6,7 +6,7 @@
  */
 import { ApiError } from "../../../translate/model/error.ts";
 import { type Actor, type Change, GATEWAY } from "../changes/change.ts";
-import { insertChanges } from "../store/change_rows.ts";
+import { insertChanges } from "../rows/change_rows.ts";
 import { unavailable } from "../ledger/write_batcher.ts";
 import { randomText } from "../key.ts";
 import {

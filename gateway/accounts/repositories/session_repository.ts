@@ -8,7 +8,7 @@ import { compact } from "../../../translate/bytes/compact.ts";
 import type { Actor } from "../changes/change.ts";
 import type { CredentialKind } from "../credential_kind.ts";
 import { hashesEqual, keyHash, randomText } from "../key.ts";
-import { insertRow, recordFrom, rowOf } from "../store/record_rows.ts";
+import { insertRow, recordFrom, rowOf } from "../rows/record_rows.ts";
 import {
   field,
   fields,
@@ -18,7 +18,7 @@ import {
   TEXT,
   TIME,
 } from "../field.ts";
-import { credentialName } from "../store/credential_name.ts";
+import { credentialName } from "../rows/credential_name.ts";
 import { intOrUndefined, type SqlRow, textOf } from "../store/store.ts";
 import {
   newId,

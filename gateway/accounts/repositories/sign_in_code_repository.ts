@@ -5,7 +5,7 @@
  */
 import type { Holder } from "../credential_kind.ts";
 import { isWellFormed, keyHash, newCredential } from "../key.ts";
-import { insertRow } from "../store/record_rows.ts";
+import { insertRow } from "../rows/record_rows.ts";
 import { textOf } from "../store/store.ts";
 import {
   newId,

@@ -19,7 +19,7 @@ import {
   TIME,
 } from "../field.ts";
 import { isWellFormed, keyHash, keyHint, newCredential } from "../key.ts";
-import { insertRow, recordFrom, rowOf } from "../store/record_rows.ts";
+import { insertRow, recordFrom, rowOf } from "../rows/record_rows.ts";
 import type { Sql } from "../store/store.ts";
 import { displayName, reference, timestamp } from "../values.ts";
 import {

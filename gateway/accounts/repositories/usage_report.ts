@@ -7,7 +7,7 @@ import { invalidField } from "../../../translate/model/error.ts";
 import { coverage } from "./coverage.ts";
 import { dayNumber, dayText, hourNumber, hourText } from "./days.ts";
 import { HOURS_DAYS } from "../ledger/backfill.ts";
-import { DAY_MS } from "../ledger/calendar_window.ts";
+import { DAY_MS } from "../limits/calendar_window.ts";
 import {
   type ListPage,
   listPage,
@@ -16,7 +16,7 @@ import {
 } from "./repository.ts";
 import type { RecordOf } from "../field.ts";
 import { ROLL_UP_SUMS, USAGE_SUMS } from "../records.ts";
-import { recordFrom } from "../store/record_rows.ts";
+import { recordFrom } from "../rows/record_rows.ts";
 import { intOf, type SqlRow, textOf } from "../store/store.ts";
 import type { UsageGroup, UsageQuery } from "./usage_query.ts";
 import {

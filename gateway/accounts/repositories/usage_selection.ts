@@ -4,8 +4,8 @@
  * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
-import { DAY_MS } from "../ledger/calendar_window.ts";
-import { HOUR_MS } from "../store/usage_rows.ts";
+import { DAY_MS } from "../limits/calendar_window.ts";
+import { HOUR_MS } from "../rows/usage_rows.ts";
 import { isRangeHour, rangeMs } from "./days.ts";
 import { orUnavailable, type RepositoryContext } from "./repository.ts";
 import type { SqlRow, SqlValue } from "../store/store.ts";

@@ -14,7 +14,7 @@ import type { JsonObject } from "../../../translate/bytes/json.ts";
 import type { Action, Change } from "../changes/change.ts";
 import type { IdempotencyKey } from "./repository.ts";
 import { randomText } from "../key.ts";
-import { insertMessages, sealedSecret } from "../store/webhook_rows.ts";
+import { insertMessages, sealedSecret } from "../rows/webhook_rows.ts";
 import {
   intOf,
   type Sql,

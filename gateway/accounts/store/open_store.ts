@@ -5,10 +5,10 @@
  */
 import { isUpToDate, migrate } from "./migrate.ts";
 import { type Migration, MIGRATIONS } from "./migrations.ts";
-import { openSqliteStore } from "./sqlite.ts";
+import { openSqliteStore } from "./sqlite/sqlite.ts";
 import type { Store } from "./store.ts";
 import type { SecretSeal } from "./secret_seal.ts";
-import { sealWebhooks } from "./webhook_rows.ts";
+import { sealWebhooks } from "../rows/webhook_rows.ts";
 import type { ProcessClocks } from "./store_clock.ts";
 
 /** Options of {@linkcode openStore}. */
@@ -86,7 +86,7 @@ async function connect(
 ): Promise<Store> {
   if (/^postgres(ql)?:\/\/./.test(databaseUrl)) {
     // Loaded only when used: the Postgres driver reads the environment.
-    const { openPostgresStore } = await import("./postgres.ts");
+    const { openPostgresStore } = await import("./postgres/postgres.ts");
     return openPostgresStore(databaseUrl, options);
   }
   const path = /^sqlite:(?!\/\/)(.+)$/.exec(databaseUrl)?.[1];

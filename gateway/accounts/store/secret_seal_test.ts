@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openAdmin } from "../repositories/admin.ts";
-import { claimMessages } from "./webhook_rows.ts";
+import { claimMessages } from "../rows/webhook_rows.ts";
 import { openStore } from "./open_store.ts";
 import { fileSeal, isSealed, passingSeal } from "./secret_seal.ts";
 import { textOf } from "./store.ts";

@@ -6,7 +6,7 @@
  */
 import assert from "node:assert/strict";
 import { administrationSpec } from "./administration_spec.ts";
-import { audit } from "../ledger/audit.ts";
+import { audit } from "../audits/audit.ts";
 import { auditsSpec } from "./audits_spec.ts";
 import { callsSpec } from "./calls_spec.ts";
 import { changesSpec } from "./changes_spec.ts";

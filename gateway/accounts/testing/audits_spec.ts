@@ -12,7 +12,7 @@ import {
   testCall,
   type TestCaller,
 } from "./open_test_accounts.ts";
-import { auditAccounts } from "../ledger/account_audit.ts";
+import { auditAccounts } from "../audits/account_audit.ts";
 import type { AccountsEvent } from "../service.ts";
 import { intOf, type Store } from "../store/store.ts";
 

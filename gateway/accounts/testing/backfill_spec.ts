@@ -6,7 +6,7 @@
  */
 import assert from "node:assert/strict";
 import { compact } from "../../../translate/bytes/compact.ts";
-import { audit } from "../ledger/audit.ts";
+import { audit } from "../audits/audit.ts";
 import {
   backfillSlice,
   REMOVED_HOURS_ROWS,

@@ -12,14 +12,10 @@ import { outcomeOf } from "../calls/outcome.ts";
 import { type Admin, createAdmin } from "../repositories/admin.ts";
 import type { CallHealthQuery } from "../repositories/call_health.ts";
 import type { CallQuery } from "../repositories/call_report.ts";
-import {
-  correctCall,
-  insertCalls,
-  removeOldCalls,
-} from "../store/call_rows.ts";
+import { correctCall, insertCalls, removeOldCalls } from "../rows/call_rows.ts";
 import { migrate } from "../store/migrate.ts";
 import { MIGRATIONS } from "../store/migrations.ts";
-import { insertRow, rowOf } from "../store/record_rows.ts";
+import { insertRow, rowOf } from "../rows/record_rows.ts";
 import { intOf, type Store } from "../store/store.ts";
 import { faultyStores } from "./faulty_store.ts";
 import { type TestClock, testClock } from "./open_test_accounts.ts";

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import type { AccountsTest, TestAccounts } from "./accounts_spec.ts";
 import { changeId } from "../changes/change.ts";
-import { insertChanges, KEPT_SIGN_INS } from "../store/change_rows.ts";
+import { insertChanges, KEPT_SIGN_INS } from "../rows/change_rows.ts";
 
 async function recorded(
   { admin }: TestAccounts,

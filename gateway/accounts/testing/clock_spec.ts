@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { dayOf, dayText } from "../ledger/calendar_window.ts";
+import { dayOf, dayText } from "../limits/calendar_window.ts";
 import {
   createTestCaller,
   expectRefusal,

@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { audit } from "../ledger/audit.ts";
+import { audit } from "../audits/audit.ts";
 import { withCorrections } from "../ledger/correction.ts";
 import type { LedgerEntry } from "../records.ts";
 import { startTimer } from "../timer.ts";

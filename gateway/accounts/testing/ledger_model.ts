@@ -7,12 +7,12 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { Reservation } from "../accounts.ts";
-import { audit } from "../ledger/audit.ts";
+import { audit } from "../audits/audit.ts";
 import { withCorrections } from "../ledger/correction.ts";
 import { recover } from "../ledger/recovery.ts";
 import { applyEvents } from "../ledger/transaction.ts";
 import type { CallOutcome } from "../call_outcome.ts";
-import { chargeFor } from "../ledger/charge.ts";
+import { chargeFor } from "../charges/charge.ts";
 import { openAccountService, type OpenedAccounts } from "../service.ts";
 import type { LedgerEntry, ReservedCall } from "../records.ts";
 import { type Admin, createAdmin } from "../repositories/admin.ts";

@@ -13,8 +13,8 @@ import type {
   Reservation,
 } from "../accounts.ts";
 import { ApiError } from "../../../translate/model/error.ts";
-import type { ModelPrice } from "../ledger/money.ts";
-import type { RateCard } from "../ledger/rate_card.ts";
+import type { ModelPrice } from "../charges/money.ts";
+import type { RateCard } from "../charges/rate_card.ts";
 import {
   type AccountsOptions,
   openAccountService,

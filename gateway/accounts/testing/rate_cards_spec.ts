@@ -5,11 +5,11 @@
  */
 import assert from "node:assert/strict";
 import type { AccountsTest } from "./accounts_spec.ts";
-import { explainCharge } from "../ledger/explanation.ts";
+import { explainCharge } from "../charges/explanation.ts";
 import type { LedgerEntry } from "../records.ts";
 import { MIGRATIONS } from "../store/migrations.ts";
-import { insertRow } from "../store/record_rows.ts";
-import { readReservations } from "../store/reservation_rows.ts";
+import { insertRow } from "../rows/record_rows.ts";
+import { readReservations } from "../rows/reservation_rows.ts";
 import {
   CARD,
   createTestCaller,

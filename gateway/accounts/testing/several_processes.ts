@@ -6,8 +6,8 @@
  */
 import assert from "node:assert/strict";
 import { compact } from "../../../translate/bytes/compact.ts";
-import { auditAccounts } from "../ledger/account_audit.ts";
-import { audit } from "../ledger/audit.ts";
+import { auditAccounts } from "../audits/account_audit.ts";
+import { audit } from "../audits/audit.ts";
 import { withCorrections } from "../ledger/correction.ts";
 import type { LedgerEntry } from "../records.ts";
 import type { Store } from "../store/store.ts";

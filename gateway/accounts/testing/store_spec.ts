@@ -7,11 +7,11 @@ import assert from "node:assert/strict";
 import { migrate } from "../store/migrate.ts";
 import { LEAST_WRITER, MIGRATIONS } from "../store/migrations.ts";
 import { RESERVED_CALL } from "../records.ts";
-import { insertRow, rowOf } from "../store/record_rows.ts";
+import { insertRow, rowOf } from "../rows/record_rows.ts";
 import {
   readReservations,
   type StoredReservation,
-} from "../store/reservation_rows.ts";
+} from "../rows/reservation_rows.ts";
 import {
   insertRows,
   insertStatement,

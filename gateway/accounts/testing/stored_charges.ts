@@ -5,12 +5,12 @@
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { Usage } from "../../../translate/model/reply.ts";
-import { chargeLines, costOfLines } from "../ledger/charge_lines.ts";
-import { costMicroUsd, type Tokens } from "../ledger/money.ts";
-import type { RateCard } from "../ledger/rate_card.ts";
-import { addLedgerDays } from "../store/ledger_day_rows.ts";
-import { insertEntries, type NewEntry } from "../store/ledger_rows.ts";
-import { addUsage } from "../store/usage_rows.ts";
+import { chargeLines, costOfLines } from "../charges/charge_lines.ts";
+import { costMicroUsd, type Tokens } from "../charges/money.ts";
+import type { RateCard } from "../charges/rate_card.ts";
+import { addLedgerDays } from "../rows/ledger_day_rows.ts";
+import { insertEntries, type NewEntry } from "../rows/ledger_rows.ts";
+import { addUsage } from "../rows/usage_rows.ts";
 import type { Store } from "../store/store.ts";
 
 /** A call that was settled; absent fields have usual values. */

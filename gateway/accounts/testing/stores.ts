@@ -3,7 +3,7 @@
  *
  * @module
  */
-// @ts-types="../store/pg_driver.d.ts"
+// @ts-types="../store/postgres/pg_driver.d.ts"
 import pg from "pg";
 import { openStore, type OpenStoreOptions } from "../store/open_store.ts";
 import type { SqlRow, Store } from "../store/store.ts";

@@ -16,7 +16,7 @@ import {
   type DueMessage,
   endMessage,
   failMessage,
-} from "../store/webhook_rows.ts";
+} from "../rows/webhook_rows.ts";
 import type { Store } from "../store/store.ts";
 import { startRounds } from "../rounds.ts";
 import type { Timer } from "../timer.ts";

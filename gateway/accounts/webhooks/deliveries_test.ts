@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createAdmin } from "../repositories/admin.ts";
 import { openStore } from "../store/open_store.ts";
 import type { Store } from "../store/store.ts";
-import { insertMessages } from "../store/webhook_rows.ts";
+import { insertMessages } from "../rows/webhook_rows.ts";
 import {
   type Deliveries,
   RETRY_PAUSES_MS,

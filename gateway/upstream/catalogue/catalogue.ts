@@ -13,7 +13,7 @@ import {
   cardAt,
   FREE,
   type RateCard,
-} from "../../accounts/ledger/rate_card.ts";
+} from "../../accounts/charges/rate_card.ts";
 import type { DialectName } from "../../../translate/model/request.ts";
 import type {
   CandidateOverride,

@@ -5,7 +5,7 @@
  */
 import type { Capabilities } from "../../../translate/model/capabilities.ts";
 import type { DialectName } from "../../../translate/model/request.ts";
-import type { Condition, RateCard } from "../../accounts/ledger/rate_card.ts";
+import type { Condition, RateCard } from "../../accounts/charges/rate_card.ts";
 
 /**
  * How tools and reasoning come together in a request: reasoning was asked for, or left to the

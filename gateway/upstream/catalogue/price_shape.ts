@@ -15,9 +15,9 @@ import {
   type UnitMeter,
   UNITS,
   valueOf,
-} from "../../accounts/ledger/meters.ts";
+} from "../../accounts/charges/meters.ts";
 import { allowed } from "./setting_errors.ts";
-import type { Condition, RateCard } from "../../accounts/ledger/rate_card.ts";
+import type { Condition, RateCard } from "../../accounts/charges/rate_card.ts";
 
 /**
  * 10,000 dollars for a million tokens: many times the dearest model, and a sign of a wrong unit.

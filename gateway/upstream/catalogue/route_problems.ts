@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { UnitMeter } from "../../accounts/ledger/meters.ts";
+import type { UnitMeter } from "../../accounts/charges/meters.ts";
 import type { ModelOverride } from "./catalogue_shape.ts";
 import { REQUIRED } from "./price_shape.ts";
 import type { RouteSettings } from "./route_settings.ts";

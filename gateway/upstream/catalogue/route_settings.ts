@@ -6,7 +6,7 @@
  */
 import { z } from "zod";
 import { compact } from "../../../translate/bytes/compact.ts";
-import { UNIT_METERS, type UnitMeter } from "../../accounts/ledger/meters.ts";
+import { UNIT_METERS, type UnitMeter } from "../../accounts/charges/meters.ts";
 
 /** A path from a JSON object to a value: `usage.seconds`. */
 const fieldPath = z.string().regex(

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { dollarsText } from "../../../gateway/accounts/ledger/money.ts";
+import { dollarsText } from "../../../gateway/accounts/charges/money.ts";
 import { csvCell } from "../../../gateway/accounts/repositories/ledger_report.ts";
 import { exportText } from "../../../gateway/admin/export_text.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";

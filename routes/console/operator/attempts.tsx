@@ -9,7 +9,7 @@ import { OUTCOME_NAMES } from "../../../gateway/accounts/calls/outcome.ts";
 import {
   attemptTimeMs,
   type FailedAttempt,
-} from "../../../gateway/accounts/store/failed_attempt_rows.ts";
+} from "../../../gateway/accounts/rows/failed_attempt_rows.ts";
 import {
   ATTEMPT_FILTERS,
   attemptQuery,

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { limitWords } from "../../../gateway/accounts/ledger/limit_levels.ts";
+import { limitWords } from "../../../gateway/accounts/limits/limit_levels.ts";
 import type { HeldLimit } from "../../../gateway/accounts/repositories/fullest_limits.ts";
 import type { JSX } from "../jsx.d.ts";
 import { DataTable, Foreign } from "../parts/data_table.tsx";

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { limitWords } from "../../../gateway/accounts/ledger/limit_levels.ts";
+import { limitWords } from "../../../gateway/accounts/limits/limit_levels.ts";
 import { MAX_CLOCK_DIFFERENCE_MS } from "../../../gateway/accounts/store/store_clock.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";

@@ -12,12 +12,12 @@ import {
   type ChargePart,
   explainCharge,
   type Explanation,
-} from "../../../gateway/accounts/ledger/explanation.ts";
+} from "../../../gateway/accounts/charges/explanation.ts";
 import {
   isPerUse,
   meterWords,
-} from "../../../gateway/accounts/ledger/meters.ts";
-import { reasonText } from "../../../gateway/accounts/ledger/reason_text.ts";
+} from "../../../gateway/accounts/charges/meters.ts";
+import { reasonText } from "../../../gateway/accounts/charges/reason_text.ts";
 import type { FoundCall } from "../../../gateway/accounts/repositories/call_report.ts";
 import type { AccountScope } from "../../../gateway/admin/account_scope.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";

@@ -19,7 +19,7 @@ import {
 } from "../../../gateway/accounts/repositories/key_list.ts";
 import { isPermitted } from "../../../gateway/accounts/credential_kind.ts";
 import type { KeyState as State } from "../../../gateway/accounts/ledger/key_state.ts";
-import { limitLevels } from "../../../gateway/accounts/ledger/limit_levels.ts";
+import { limitLevels } from "../../../gateway/accounts/limits/limit_levels.ts";
 import type { AccountVisit, Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";

@@ -17,10 +17,10 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import {
   type CardRate,
   cardRates,
-} from "../../../gateway/accounts/ledger/card_rates.ts";
-import { meterWords } from "../../../gateway/accounts/ledger/meters.ts";
-import type { ModelPrice } from "../../../gateway/accounts/ledger/money.ts";
-import type { RateCard } from "../../../gateway/accounts/ledger/rate_card.ts";
+} from "../../../gateway/accounts/charges/card_rates.ts";
+import { meterWords } from "../../../gateway/accounts/charges/meters.ts";
+import type { ModelPrice } from "../../../gateway/accounts/charges/money.ts";
+import type { RateCard } from "../../../gateway/accounts/charges/rate_card.ts";
 import type { Model } from "../../../gateway/upstream/catalogue/catalogue.ts";
 import type { ModelHealth } from "../../../gateway/upstream/health/model_health.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";

@@ -11,7 +11,7 @@ import type { JSX } from "../jsx.d.ts";
 import { ROLL_UP_SUMS } from "../../../gateway/accounts/records.ts";
 import { rangeMs } from "../../../gateway/accounts/repositories/days.ts";
 import type { UsageLine } from "../../../gateway/accounts/repositories/usage_report.ts";
-import { CALL_HOURS_DAYS } from "../../../gateway/accounts/store/call_count_rows.ts";
+import { CALL_HOURS_DAYS } from "../../../gateway/accounts/rows/call_count_rows.ts";
 import type { UsageQuery } from "../../../gateway/accounts/repositories/usage_query.ts";
 import {
   type AccountScope,

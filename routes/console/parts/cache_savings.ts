@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ModelPrice } from "../../../gateway/accounts/ledger/money.ts";
+import type { ModelPrice } from "../../../gateway/accounts/charges/money.ts";
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
 import type { CachedTokens } from "../../../gateway/accounts/repositories/cached_tokens.ts";
 import type { UsageQuery } from "../../../gateway/accounts/repositories/usage_query.ts";

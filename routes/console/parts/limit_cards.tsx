@@ -13,14 +13,14 @@ import {
   firstDayOf,
   type WindowName,
   WINDOWS,
-} from "../../../gateway/accounts/ledger/calendar_window.ts";
+} from "../../../gateway/accounts/limits/calendar_window.ts";
 import {
   type LimitLevel,
   limitLevels,
   limitWords,
   type Opening,
-} from "../../../gateway/accounts/ledger/limit_levels.ts";
-import type { LimitUse } from "../../../gateway/accounts/ledger/limit_use.ts";
+} from "../../../gateway/accounts/limits/limit_levels.ts";
+import type { LimitUse } from "../../../gateway/accounts/limits/limit_use.ts";
 import type { LimitSettings } from "../../../gateway/accounts/records.ts";
 import { Count, Money } from "./money.tsx";
 import { durationText, Moment } from "./moment.tsx";

@@ -17,9 +17,9 @@ import {
   dayAfter,
   dayOf,
   WINDOWS,
-} from "../../../gateway/accounts/ledger/calendar_window.ts";
-import type { LimitCode } from "../../../gateway/accounts/ledger/exceeded_limit.ts";
-import { limitWords } from "../../../gateway/accounts/ledger/limit_levels.ts";
+} from "../../../gateway/accounts/limits/calendar_window.ts";
+import type { LimitCode } from "../../../gateway/accounts/limits/exceeded_limit.ts";
+import { limitWords } from "../../../gateway/accounts/limits/limit_levels.ts";
 import { Foreign } from "./data_table.tsx";
 import { Count, countText, Money } from "./money.tsx";
 import { durationText, Moment } from "./moment.tsx";

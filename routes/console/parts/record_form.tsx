@@ -12,7 +12,7 @@ import type {
   FlagKind,
   RecordFields,
 } from "../../../gateway/accounts/field.ts";
-import { dollarsText } from "../../../gateway/accounts/ledger/money.ts";
+import { dollarsText } from "../../../gateway/accounts/charges/money.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import { microUsdOf } from "../../../gateway/admin/dollars.ts";
 import { invalidField } from "../../../translate/model/error.ts";

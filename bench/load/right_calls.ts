@@ -1,0 +1,88 @@
+/**
+ * Right calls beside what other parties do, with their upstream, in a process of their own:
+ * processor time that the other callers take from the benchmark's process delays none of them.
+ *
+ * @module
+ */
+import { receiveMessages, sendMessage } from "./child.ts";
+import { behaviourTag, startSoakUpstream } from "../soak/soak_upstream.ts";
+
+/** The message that starts the calls. */
+export interface RightCalls {
+  /** Address of the gateway. */
+  readonly url: string;
+  readonly key: string;
+  readonly seconds: number;
+  /** Time between two of them. */
+  readonly everyMs: number;
+  /**
+   * Deno's sockets hold back a small piece until the client has confirmed the one before, up to 40
+   * ms: streams show that, too.
+   */
+  readonly stream: boolean;
+}
+
+/** What became of a call, and when. */
+export interface RightCall {
+  /** Its beginning, in milliseconds since 1970. */
+  readonly atMs: number;
+  readonly tookMs: number;
+  /** `200`, `200, error`, another status, or what went wrong. */
+  readonly outcome: string;
+}
+
+const bodyOf = (stream: boolean): string =>
+  JSON.stringify({
+    model: "vendord-m3",
+    max_tokens: 10,
+    stream,
+    messages: [{ role: "user", content: behaviourTag("good", "beside") }],
+  });
+
+async function call({ url, key, stream }: RightCalls): Promise<RightCall> {
+  const atMs = Date.now();
+  const startedMs = performance.now();
+  const done = (outcome: string): RightCall => ({
+    atMs,
+    tookMs: Math.round((performance.now() - startedMs) * 100) / 100,
+    outcome,
+  });
+  try {
+    const response = await fetch(`${url}/v1/messages`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: bodyOf(stream),
+    });
+    const text = await response.text();
+    if (response.status !== 200) return done(String(response.status));
+    // A stream that began with a ping before its reservation was durable.
+    if (text.includes("event: error")) {
+      const message = /"message":"([^"]*)"/.exec(
+        text.slice(text.indexOf("event: error")),
+      )?.[1];
+      return done(`200, error: ${message}`);
+    }
+    return done(
+      /message_stop|"stop_reason":"/.test(text) ? "200" : "200, no end",
+    );
+  } catch (error) {
+    return done(String(error));
+  }
+}
+
+if (import.meta.main) {
+  const upstream = await startSoakUpstream();
+  sendMessage({ port: upstream.port });
+  for await (const message of receiveMessages(Deno.stdin.readable)) {
+    // Its shape is {@linkcode RightCalls}.
+    const told = message as RightCalls;
+    const calls: Promise<RightCall>[] = [];
+    const endMs = performance.now() + told.seconds * 1000;
+    while (performance.now() < endMs) {
+      calls.push(call(told));
+      await new Promise((resolve) => void setTimeout(resolve, told.everyMs));
+    }
+    sendMessage(await Promise.all(calls));
+  }
+  Deno.exit(0);
+}

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { startChild } from "../load/child.ts";
+import {
+  openCpuClock,
+  processTree,
+  residentBytes,
+  statMicros,
+} from "./cpu_time.ts";
+
+Deno.test("the clock agrees with /proc to within some ticks", async () => {
+  using clock = openCpuClock();
+  // A process without children: this one's are those of other tests, too.
+  await using child = startChild("targets/raw_pipe_server.ts", ["1"]);
+  await child.receive();
+  const before = clock.microsOf(child.pid);
+  assert.ok(before > 0);
+  // Both parts of /proc's figure are rounded down to a tick of 10 ms, and on a busy machine they are
+  // some ticks behind.
+  const ticks = statMicros(child.pid);
+  assert.ok(ticks >= before - 100_000, `${ticks} and ${before}`);
+  assert.ok(clock.microsOf(child.pid) >= ticks);
+});
+
+Deno.test("a sleeping process uses less processor time than this one", async () => {
+  using clock = openCpuClock();
+  await using child = startChild("targets/raw_pipe_server.ts", ["1"]);
+  await child.receive();
+  const own = clock.microsOf(Deno.pid);
+  const others = clock.microsOf(child.pid);
+  let sum = 0;
+  for (let index = 0; index < 1e8; index++) sum += index % 7;
+  assert.ok(sum > 0);
+  const used = clock.microsOf(Deno.pid) - own;
+  assert.ok(clock.microsOf(child.pid) - others < used);
+});
+
+Deno.test("processTree() finds a process's children", async () => {
+  await using child = startChild("targets/raw_pipe_server.ts", ["1"]);
+  await child.receive();
+  assert.ok(processTree(Deno.pid).includes(child.pid));
+  assert.deepEqual(processTree(child.pid), [child.pid]);
+});
+
+Deno.test("the clock throws for an unknown process", () => {
+  using clock = openCpuClock();
+  // Larger than any process id that Linux gives.
+  assert.throws(() => clock.microsOf(2 ** 22 + 1));
+});
+
+Deno.test("residentBytes() is a plausible figure", () => {
+  const bytes = residentBytes(Deno.pid);
+  assert.ok(bytes > 2 ** 20 && bytes < 2 ** 36);
+});

@@ -1,0 +1,329 @@
+/**
+ * A small connection pool for Postgres; a connection that failed is not reused. While the
+ * server is away, one connection attempt runs at a time, with pauses, and other calls are
+ * refused at once: one attempt per refused call would flood the server, and on Deno 2.7.13
+ * to 2.9.0 every closed connection leaks some memory.
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+// @ts-types="./pg_driver.d.ts"
+import pg from "pg";
+import type { ClientConfig, PoolClient } from "./pg_driver.d.ts";
+import type { PostgresAddress } from "./postgres_address.ts";
+import { READ_ONLY, type SqlRow, type SqlValue } from "../store.ts";
+
+/** What Postgres answers to a statement. */
+export interface StatementResult {
+  /** Rows of the result. */
+  readonly rows: readonly SqlRow[];
+  /** First word of the command tag, such as `SELECT` or `COMMIT`. */
+  readonly command: string;
+}
+
+/**
+ * Runs a statement on a borrowed connection. Statements started in the same turn share one
+ * round trip.
+ */
+export type Query = (
+  text: string,
+  values?: readonly SqlValue[],
+) => Promise<StatementResult>;
+
+/** The connection pool. */
+export interface PostgresPool {
+  /**
+   * Lends a connection to `use`, for at most the deadline. After a failed query it is
+   * closed, and the server rolls back what was not committed. `use` runs a second time if
+   * prepared statements turn out not to be supported by a pooler.
+   */
+  lend<T>(use: (query: Query) => Promise<T>): Promise<T>;
+  /** Makes new connections with another user and password; those that are open stay. */
+  setLogin(login: Pick<PostgresAddress, "user" | "password">): void;
+  /** Closes all connections, after the queries under way. */
+  close(): Promise<void>;
+}
+
+const CONNECT_MS = 3000;
+const KEEP_ALIVE_MS = 30_000;
+const MAX_AGE_SECONDS = 3600;
+const FIRST_PAUSE_MS = 25;
+const MAX_PAUSE_MS = 500;
+const INT8 = 20;
+
+/**
+ * On Deno 2.7.13 to 2.9.0 a closed socket is never garbage-collected; removing its
+ * listeners frees what they refer to.
+ */
+class Client extends pg.Client {
+  constructor(config?: ClientConfig) {
+    super(config);
+    this.once("end", () => {
+      const { connection } = this;
+      connection.removeAllListeners();
+      connection.stream.removeAllListeners();
+      connection.stream.on("error", () => {});
+    });
+  }
+}
+
+/** Creates a pool; connections are made when first needed. */
+export function openPostgresPool(
+  address: PostgresAddress,
+  deadlineMs: number,
+  maxConnections: number,
+): PostgresPool {
+  const { allowsPlaintext, prepare: _, ...clientConfig } = address;
+  const pool = new pg.Pool({
+    ...clientConfig,
+    Client,
+    application_name: "gateway",
+    max: maxConnections,
+    pipeline: true,
+    connectionTimeoutMillis: Math.min(CONNECT_MS, deadlineMs),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    // Idle connections are kept: they are few, and closing one costs more than keeping it.
+    idleTimeoutMillis: 0,
+    maxLifetimeSeconds: MAX_AGE_SECONDS,
+    types: {
+      getTypeParser: (oid, format) =>
+        oid === INT8 ? Number : pg.types.getTypeParser(oid, format),
+    },
+  });
+  // The pool removes an idle connection that breaks. One in use fails its queries; the
+  // error is handled there.
+  pool.on("error", () => {});
+  const open = new Set<Promise<void>>();
+  pool.on("connect", (client) => {
+    client.on("error", () => {});
+    const ended = new Promise<void>((resolve) => client.once("end", resolve));
+    open.add(ended);
+    void ended.then(() => open.delete(ended));
+  });
+  // The pool's own end does not wait until the sockets are closed.
+  const end = async (): Promise<void> => {
+    await pool.end();
+    await Promise.all(open);
+  };
+
+  const slots = openSlots(maxConnections);
+  let outage: { pauseMs: number; untilMs: number; cause: unknown } | undefined;
+  let probing = false;
+  const noteFailure = (cause: unknown): void => {
+    const nowMs = performance.now();
+    // Simultaneous failures count as one.
+    if (outage !== undefined && nowMs < outage.untilMs) return;
+    const pauseMs = Math.min(
+      MAX_PAUSE_MS,
+      (outage?.pauseMs ?? FIRST_PAUSE_MS) * 2,
+    );
+    outage = { pauseMs, untilMs: nowMs + pauseMs, cause };
+  };
+
+  const connect = async (): Promise<PoolClient> => {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      if (!allowsPlaintext || !isWithoutTls(error)) throw error;
+      pool.options.ssl = false;
+      return await pool.connect();
+    }
+  };
+
+  let prepares = address.prepare;
+  const names = new Map<string, string>();
+  /** Derived from the text: behind a pooler another process may have prepared the same name. */
+  const named = (text: string): { readonly name?: string } => {
+    if (!prepares) return {};
+    let name = names.get(text);
+    if (name === undefined) {
+      name = createHash("sha256").update(text).digest("base64url");
+      names.set(text, name);
+    }
+    return { name };
+  };
+
+  /** Holds a slot: gets a connection, uses it, and returns or closes it. */
+  const use = async <T>(
+    endMs: number,
+    work: (query: Query) => Promise<T>,
+  ): Promise<T> => {
+    let client: PoolClient;
+    try {
+      client = await withDeadline(endMs, connect(), (late) => {
+        late.then((one) => one.release(), () => {});
+      });
+    } catch (error) {
+      noteFailure(error);
+      throw unreachable(error);
+    }
+    let failure: { readonly error: unknown } | undefined;
+    const query: Query = async (text, values) => {
+      try {
+        return await client.query({
+          text,
+          ...(values === undefined
+            ? {}
+            : { values: [...values], ...named(text) }),
+        });
+      } catch (error) {
+        failure ??= { error };
+        throw error;
+      }
+    };
+    const close = (): void => {
+      client.connection.stream.destroy();
+    };
+    try {
+      return await withDeadline(endMs, work(query), () => {
+        failure ??= { error: NO_ANSWER };
+        close();
+      });
+    } finally {
+      if (failure === undefined) {
+        outage = undefined;
+        client.release();
+      } else {
+        if (!isOfStatement(failure.error)) noteFailure(failure.error);
+        close();
+        client.release(true);
+      }
+    }
+  };
+
+  const lend: PostgresPool["lend"] = async (work) => {
+    const endMs = performance.now() + deadlineMs;
+    await withDeadline(endMs, slots.take(), (late) => {
+      late.then(slots.give);
+    });
+    const probes = outage !== undefined && pool.idleCount === 0;
+    try {
+      if (
+        outage !== undefined && probes &&
+        (probing || performance.now() < outage.untilMs)
+      ) throw unreachable(outage.cause);
+      if (probes) probing = true;
+      try {
+        return await use(endMs, work);
+      } finally {
+        if (probes) probing = false;
+      }
+    } finally {
+      slots.give();
+    }
+  };
+
+  return {
+    async lend(work) {
+      const prepared = prepares;
+      try {
+        return await lend(work);
+      } catch (error) {
+        // The transaction of the failed statement was rolled back.
+        if (!prepared || !isUnprepared(error)) throw error;
+        prepares = false;
+        return await lend(work);
+      }
+    },
+    setLogin: ({ user, password }) => {
+      Object.assign(pool.options, { user, password });
+    },
+    close: () =>
+      withDeadline(performance.now() + deadlineMs, end(), () => {}).catch(
+        () => {},
+      ),
+  };
+}
+
+/**
+ * Rejects at `endMs`: a network that drops packets reports no error. `onLate` receives the
+ * work, which may still end.
+ */
+async function withDeadline<T>(
+  endMs: number,
+  work: Promise<T>,
+  onLate: (work: Promise<T>) => void,
+): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    onLate(work);
+    late.reject(unreachable(NO_ANSWER));
+  }, Math.max(0, endMs - performance.now()));
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface Slots {
+  take(): Promise<void>;
+  give(): void;
+}
+
+/**
+ * A semaphore in first-come order. The pool's own queue would try to connect for each
+ * waiting call.
+ */
+function openSlots(count: number): Slots {
+  let free = count;
+  const waiting: (() => void)[] = [];
+  return {
+    take() {
+      if (free === 0) return new Promise((resolve) => waiting.push(resolve));
+      free--;
+      return Promise.resolve();
+    },
+    give() {
+      const next = waiting.shift();
+      if (next === undefined) free++;
+      else next();
+    },
+  };
+}
+
+function unreachable(cause: unknown): Error {
+  if (cause instanceof Error && cause.message.startsWith(UNREACHABLE)) {
+    return cause;
+  }
+  return new Error(`${UNREACHABLE}: ${reason(cause)}`, { cause });
+}
+
+const UNREACHABLE = "could not reach the store";
+const NO_ANSWER = "no answer in time";
+
+/** If every address of a host refused, the error has no message of its own. */
+function reason(cause: unknown): string {
+  if (typeof cause === "string") return cause;
+  if (!(cause instanceof Error)) return "unknown reason";
+  if (cause.message !== "") return cause.message;
+  return "code" in cause ? String(cause.code) : cause.name;
+}
+
+/**
+ * SQLSTATE classes that concern the connection or server: connection, transaction timeouts,
+ * resources, operator intervention, system. A server that has become a standby accepts no writes: its
+ * connections are closed until another server, or the same one, does.
+ */
+const OF_CONNECTION = new RegExp(`^(08|${READ_ONLY}|25P|53|57P|58|XX)`);
+
+/** Whether the server refused the statement and the connection remains usable. */
+function isOfStatement(error: unknown): boolean {
+  return error instanceof pg.DatabaseError &&
+    !OF_CONNECTION.test(error.code ?? "08");
+}
+
+/**
+ * An unknown or duplicate prepared statement: a pooler gave the session to another client
+ * in between.
+ */
+function isUnprepared(error: unknown): boolean {
+  return error instanceof pg.DatabaseError &&
+    (error.code === "26000" || error.code === "42P05");
+}
+
+function isWithoutTls(error: unknown): boolean {
+  return error instanceof Error &&
+    error.message.includes("does not support SSL");
+}

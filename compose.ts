@@ -11,7 +11,7 @@ import {
   pricesOf,
 } from "./gateway/open_accounts.ts";
 import type { AccountsEvent } from "./gateway/accounts/service.ts";
-import type { Config } from "./gateway/config.ts";
+import type { Config } from "./gateway/settings/config.ts";
 import { createConsole } from "./gateway/console/console.ts";
 import { createGateway, type Gateway } from "./gateway/gateway.ts";
 import { EventCounts } from "./gateway/observability/event_counts.ts";

@@ -13,10 +13,14 @@ import {
   ConfigError,
   isLoopback,
   readConfig,
-} from "./gateway/config.ts";
+} from "./gateway/settings/config.ts";
 import { denoDefects } from "./gateway/observability/deno_defects.ts";
 import { passwordsIn, watchFaults } from "./gateway/observability/faults.ts";
-import { fileVersion, FileWatch, LOOK_MS } from "./gateway/file_watch.ts";
+import {
+  fileVersion,
+  FileWatch,
+  LOOK_MS,
+} from "./gateway/settings/file_watch.ts";
 import type { Gateway } from "./gateway/gateway.ts";
 import { lineWriter } from "./gateway/observability/line_writer.ts";
 import {
@@ -26,12 +30,12 @@ import {
 import { serveSteadily } from "./gateway/http/steady_server.ts";
 import { listenError } from "./gateway/listen_error.ts";
 import { eventLine, jsonLog } from "./gateway/observability/log.ts";
-import { recordConfiguration } from "./gateway/record_configuration.ts";
+import { recordConfiguration } from "./gateway/settings/record_configuration.ts";
 import {
   type ConfigurationEvent,
   loadedEvent,
   reload,
-} from "./gateway/reload.ts";
+} from "./gateway/settings/reload.ts";
 import { VERSION } from "./gateway/version.ts";
 import { dispatch } from "./routes/mod.ts";
 import { CAN_UPGRADE } from "./routes/web_socket/raw_upgrade.ts";

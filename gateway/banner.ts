@@ -6,8 +6,8 @@
  */
 import { generates, type ModelRow } from "./upstream/catalogue/models.ts";
 import { ANY_KEY_SETTING } from "./upstream/catalogue/vendors.ts";
-import type { Config } from "./config.ts";
-import { missingNotes, vendorNotes } from "./configuration_notes.ts";
+import type { Config } from "./settings/config.ts";
+import { missingNotes, vendorNotes } from "./settings/configuration_notes.ts";
 import { VERSION } from "./version.ts";
 
 /** Values shown in the banner. */

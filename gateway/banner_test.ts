@@ -1,7 +1,7 @@
 /** What a start prints. */
 import assert from "node:assert/strict";
 import { banner } from "./banner.ts";
-import { readConfig } from "./config.ts";
+import { readConfig } from "./settings/config.ts";
 
 Deno.test("a start prints the operators' address where they can sign in, and a command of each format", () => {
   const textWith = (env: Readonly<Record<string, string>>): string =>

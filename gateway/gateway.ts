@@ -9,14 +9,14 @@ import { compact } from "../translate/bytes/compact.ts";
 import { ApiError } from "../translate/model/error.ts";
 import type { Accounts } from "./accounts/accounts.ts";
 import { startTimer, type Timer } from "./accounts/timer.ts";
-import type { ProcessReports } from "./accounts/repositories/process_reports.ts";
+import type { ProcessReports } from "./accounts/reports/process_reports.ts";
 import type { Admin } from "./accounts/repositories/admin.ts";
-import type { AuditRecord } from "./accounts/repositories/audit_report.ts";
+import type { AuditRecord } from "./accounts/reports/audit_report.ts";
 import type { AdminAuth } from "./admin/auth.ts";
 import { ReadSlots } from "./admin/read_slots.ts";
 import type { StartSpan } from "./observability/call_span.ts";
 import type { OtlpMetrics } from "./observability/otlp_metrics.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "./settings/config.ts";
 import type { Console } from "./console/console.ts";
 import type { LogEntry, RequestLog } from "./observability/log.ts";
 import {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ConfigError, type ListenAddress } from "./config.ts";
+import { ConfigError, type ListenAddress } from "./settings/config.ts";
 
 /** The first port that does not require privileges. */
 const FIRST_UNPRIVILEGED_PORT = 1024;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ConfigError } from "./config.ts";
+import { ConfigError } from "./settings/config.ts";
 import { listenError } from "./listen_error.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 8787 };

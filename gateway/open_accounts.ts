@@ -18,8 +18,12 @@ import { READ_ONLY } from "./accounts/store/store.ts";
 import type { Catalogue } from "./upstream/catalogue/catalogue.ts";
 import { openReplies } from "./responses/open_replies.ts";
 import type { StoredReplies } from "./responses/stored_replies.ts";
-import { type Config, ConfigError, DEFAULT_DATABASE_URL } from "./config.ts";
-import { storeOptions } from "./store_options.ts";
+import {
+  type Config,
+  ConfigError,
+  DEFAULT_DATABASE_URL,
+} from "./settings/config.ts";
+import { storeOptions } from "./settings/store_options.ts";
 
 const MEMORY = "sqlite::memory:";
 /** Most records of calls in the store. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { readConfig } from "./config.ts";
-import { ConfigError } from "./config.ts";
+import { readConfig } from "./settings/config.ts";
+import { ConfigError } from "./settings/config.ts";
 import { openConfiguredAccounts } from "./open_accounts.ts";
 import { openStore } from "./accounts/store/open_store.ts";
 

@@ -20,7 +20,7 @@ import { generateContent } from "../translate/formats/generate_content/mod.ts";
 import { ApiError, invalidField } from "../translate/model/error.ts";
 import { readRequest } from "../translate/stream/read_request.ts";
 import { handleGeneration, readBody } from "./generation.ts";
-import { listedModels } from "./listed_models.ts";
+import { listedModels } from "./models/listed_models.ts";
 import { requireOnce } from "./target.ts";
 import { jsonReply, type KeyRoute, type RouteContext } from "./route.ts";
 

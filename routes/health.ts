@@ -5,7 +5,7 @@
  * @module
  */
 import { candidateReports } from "../gateway/upstream/health/candidate_report.ts";
-import { lagSeconds } from "./report_lag.ts";
+import { lagSeconds } from "./account/report_lag.ts";
 import { VERSION } from "../gateway/version.ts";
 import { requireMetricsAccess } from "./admin/auth.ts";
 import { seeOther } from "./console/http/see_other.ts";

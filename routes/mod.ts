@@ -18,21 +18,21 @@ import type { Dialect } from "../translate/dialect.ts";
 import { ApiError } from "../translate/model/error.ts";
 import { generateContent } from "../translate/formats/generate_content/mod.ts";
 import { messages } from "../translate/formats/messages/mod.ts";
-import { ACCOUNT_ROUTES, presentedHolder } from "./account.ts";
-import { ACCOUNT_LEDGER_ROUTES } from "./account_ledger.ts";
-import { ACCOUNT_MODELS_ROUTE } from "./account_models.ts";
+import { ACCOUNT_ROUTES, presentedHolder } from "./account/account.ts";
+import { ACCOUNT_LEDGER_ROUTES } from "./account/account_ledger.ts";
+import { ACCOUNT_MODELS_ROUTE } from "./account/account_models.ts";
 import { ADMIN_ROUTES } from "./admin/mod.ts";
-import { CALLS_ROUTES } from "./calls.ts";
+import { CALLS_ROUTES } from "./account/calls.ts";
 import { CHAT_COMPLETIONS_ROUTES } from "./chat_completions.ts";
 import { corsHeaders, preflight } from "./cors.ts";
 import { isConsolePath } from "./console/http/is_console_path.ts";
 import { GENERATE_CONTENT_ROUTES } from "./generate_content.ts";
 import { EMBEDDINGS_ROUTE } from "./embeddings.ts";
 import { HEALTH_ROUTES } from "./health.ts";
-import { LIVE_CALLS_ROUTES } from "./live_calls.ts";
+import { LIVE_CALLS_ROUTES } from "./account/live_calls.ts";
 import { MESSAGES_ROUTES } from "./messages.ts";
 import { METRICS_ROUTES } from "./metrics.ts";
-import { MODELS_ROUTES } from "./models.ts";
+import { MODELS_ROUTES } from "./models/models.ts";
 import { openapiRoutes } from "./openapi.ts";
 import { passedRoute } from "./passed.ts";
 import { RESPONSES_ROUTES } from "./responses.ts";
@@ -44,9 +44,9 @@ import {
 } from "./route.ts";
 import { type Match, routeTable } from "./route_table.ts";
 import { requireNoNul, targetOf } from "./target.ts";
-import { USAGE_ROUTES } from "./usage.ts";
-import { heldFile } from "./held_file.ts";
-import { withLag } from "./report_lag.ts";
+import { USAGE_ROUTES } from "./account/usage.ts";
+import { heldFile } from "./account/held_file.ts";
+import { withLag } from "./account/report_lag.ts";
 import {
   unsupportedService,
   type WrongAddress,

@@ -11,7 +11,7 @@ import {
   type ErrorBody,
   readErrorText,
   upstreamCode,
-} from "./model/error_body.ts";
+} from "./errors/error_body.ts";
 
 /** Whose error form a host uses beside its dialect's. */
 export type HostErrors = "aws" | "azure" | "google" | "compatible";

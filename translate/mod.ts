@@ -19,7 +19,7 @@ import {
   DEFAULT_CAPABILITIES,
 } from "./model/capabilities.ts";
 import { ApiError } from "./model/error.ts";
-import { freeTextNames } from "./model/free_text.ts";
+import { freeTextNames } from "./turns/free_text.ts";
 import type {
   DialectName,
   GenerationRequest,

@@ -7,7 +7,7 @@ import { messages } from "./formats/messages/mod.ts";
 import type { ReplyEvent } from "./model/reply.ts";
 import type { Signature } from "./model/request.ts";
 import { responses } from "./formats/responses/mod.ts";
-import { isTagged, taggedValue, untagged } from "./model/signature_tags.ts";
+import { isTagged, taggedValue, untagged } from "./turns/signature_tags.ts";
 import { sseParser } from "./stream/sse.ts";
 
 const CONTEXT: EncodeContext = {

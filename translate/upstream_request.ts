@@ -13,13 +13,13 @@ import {
   withoutFields,
   withoutKeys,
 } from "./body_edits.ts";
-import { pairedTurns } from "./model/call_pairs.ts";
+import { pairedTurns } from "./turns/call_pairs.ts";
 import type { Capabilities } from "./model/capabilities.ts";
 import type { DecodeContext, Dialect, UpstreamDialect } from "./dialect.ts";
 import type { JsonObject } from "./bytes/json.ts";
 import type { TopLevel } from "./bytes/json_splice.ts";
 import type { GenerationRequest } from "./model/request.ts";
-import { withoutSignedReasoning } from "./model/turns.ts";
+import { withoutSignedReasoning } from "./turns/turns.ts";
 
 /** A request as it is sent to an upstream. */
 export interface UpstreamRequest {

@@ -32,8 +32,8 @@ import { openReservation } from "./reservation.ts";
 import {
   type ProcessReports,
   processReports,
-} from "./repositories/process_reports.ts";
-import type { AuditRecord } from "./repositories/audit_report.ts";
+} from "./reports/process_reports.ts";
+import type { AuditRecord } from "./reports/audit_report.ts";
 import { newId } from "./repositories/repository.ts";
 import type { ParallelWrites, Replica, Store } from "./store/store.ts";
 import { MAX_CLOCK_DIFFERENCE_MS } from "./store/store_clock.ts";

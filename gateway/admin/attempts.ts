@@ -9,7 +9,7 @@ import type { JsonObject } from "../../translate/bytes/json.ts";
 import { checked } from "../../translate/model/schema.ts";
 import { OUTCOME_NAMES } from "../accounts/calls/outcome.ts";
 import { recordJson, replyShape } from "../accounts/field.ts";
-import type { AttemptQuery } from "../accounts/repositories/failed_attempts.ts";
+import type { AttemptQuery } from "../accounts/reports/failed_attempts.ts";
 import {
   attemptTimeMs,
   FAILED_ATTEMPT,

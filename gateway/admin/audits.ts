@@ -7,10 +7,7 @@
 import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { recordJson, replyShape } from "../accounts/field.ts";
-import {
-  AUDIT,
-  type AuditRecord,
-} from "../accounts/repositories/audit_report.ts";
+import { AUDIT, type AuditRecord } from "../accounts/reports/audit_report.ts";
 import { type AdminOperation, query } from "./operation.ts";
 import { listJson, listOf, pageOf, pageQuery } from "./pages.ts";
 

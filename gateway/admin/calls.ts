@@ -21,7 +21,7 @@ import type { Admin } from "../accounts/repositories/admin.ts";
 import {
   type CallQuery,
   type FoundCall,
-} from "../accounts/repositories/call_report.ts";
+} from "../accounts/reports/call_report.ts";
 import { timestampOrDay } from "../accounts/values.ts";
 import { type AccountScope, assertOwnKey } from "./account_scope.ts";
 import { type AdminOperation, query } from "./operation.ts";

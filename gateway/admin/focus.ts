@@ -8,7 +8,7 @@ import { explainCharge } from "../accounts/charges/explanation.ts";
 import { isPerUse, isUnit, meterWords } from "../accounts/charges/meters.ts";
 import { reasonText } from "../accounts/charges/reason_text.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
-import { csvCell } from "../accounts/repositories/ledger_report.ts";
+import { csvCell } from "../accounts/reports/ledger_report.ts";
 
 /** The name of a meter in the file. */
 function meterName(of: string): string {

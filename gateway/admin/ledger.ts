@@ -13,8 +13,8 @@ import {
   csvLine,
   entryJson,
   jsonLine,
-} from "../accounts/repositories/ledger_report.ts";
-import type { LedgerQuery } from "../accounts/repositories/ledger_walk.ts";
+} from "../accounts/reports/ledger_report.ts";
+import type { LedgerQuery } from "../accounts/reports/ledger_walk.ts";
 import { replyShape } from "../accounts/field.ts";
 import { LEDGER_ENTRY, type LedgerEntry } from "../accounts/records.ts";
 import { timestampOrDay } from "../accounts/values.ts";

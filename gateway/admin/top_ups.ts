@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";
 import { ledgerEntryReply, listLedgerJson } from "./ledger.ts";
-import { entryJson } from "../accounts/repositories/ledger_report.ts";
+import { entryJson } from "../accounts/reports/ledger_report.ts";
 import { displayName, microUsd } from "../accounts/values.ts";
 import { listOf, pageOf, pageQuery } from "./pages.ts";
 import { type AdminOperation, mutation, query } from "./operation.ts";

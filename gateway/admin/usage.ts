@@ -13,12 +13,12 @@ import type { Admin } from "../accounts/repositories/admin.ts";
 import type {
   UsageGroup,
   UsageQuery,
-} from "../accounts/repositories/usage_query.ts";
+} from "../accounts/reports/usage_query.ts";
 import type {
   UsageLine,
   UsageReport,
   UsageTotals,
-} from "../accounts/repositories/usage_report.ts";
+} from "../accounts/reports/usage_report.ts";
 import { type AccountScope, assertOwnKey } from "./account_scope.ts";
 import { listJson, listOf, PAGE_FIELDS, pageOf } from "./pages.ts";
 import { type AdminOperation, query } from "./operation.ts";

@@ -14,11 +14,11 @@ import {
   type Tokens,
 } from "../accounts/charges/money.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
-import type { UsageQuery } from "../accounts/repositories/usage_query.ts";
+import type { UsageQuery } from "../accounts/reports/usage_query.ts";
 import type {
   UsageLine,
   UsageReport,
-} from "../accounts/repositories/usage_report.ts";
+} from "../accounts/reports/usage_report.ts";
 import { type AccountScope, assertOwnKey } from "./account_scope.ts";
 
 /** A model that usage is compared with. */

@@ -41,8 +41,8 @@ import {
 } from "./reconcile_file.ts";
 import { replaceFile } from "./replace_file.ts";
 import { textTable } from "./text_table.ts";
-import { type Config, ConfigError, readConfig } from "../config.ts";
-import { storeOptions } from "../store_options.ts";
+import { type Config, ConfigError, readConfig } from "../settings/config.ts";
+import { storeOptions } from "../settings/store_options.ts";
 
 /** Dependencies of a command. */
 interface CliContext {

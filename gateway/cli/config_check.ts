@@ -11,15 +11,15 @@ import {
   type ConfigSources,
   isLoopback,
   readConfig,
-} from "../config.ts";
+} from "../settings/config.ts";
 import {
   type ComparedConfiguration,
   type ComparedSetting,
   type Difference,
   differences,
   shownContent,
-} from "../configuration_difference.ts";
-import { missingNotes, vendorNotes } from "../configuration_notes.ts";
+} from "../settings/configuration_difference.ts";
+import { missingNotes, vendorNotes } from "../settings/configuration_notes.ts";
 import { modelRegistry } from "../upstream/catalogue/model_registry.ts";
 import { unpricedModels } from "../upstream/catalogue/not_offered.ts";
 import { FlagError } from "./flag_values.ts";

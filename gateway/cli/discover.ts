@@ -6,7 +6,7 @@
  */
 import { objectOr, parseJson } from "../../translate/bytes/json.ts";
 import { ApiError } from "../../translate/model/error.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../settings/config.ts";
 import { isLoopback } from "../loopback.ts";
 import { keyHeaders } from "../upstream/credentials/key_credential.ts";
 import {

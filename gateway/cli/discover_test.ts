@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readConfig } from "../config.ts";
+import { readConfig } from "../settings/config.ts";
 import { discover, withRows } from "./discover.ts";
 
 /** A host with a list, and a configuration whose vendor `host` is there. */

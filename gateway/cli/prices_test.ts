@@ -6,7 +6,7 @@ import {
 } from "../../translate/bytes/json.ts";
 import { openAdmin } from "../accounts/repositories/admin.ts";
 import { openStore } from "../accounts/store/open_store.ts";
-import { readConfig } from "../config.ts";
+import { readConfig } from "../settings/config.ts";
 import { runCli } from "./cli.ts";
 import { FlagError } from "./flag_values.ts";
 

@@ -21,7 +21,7 @@ import {
   isLive,
   type SessionRecord,
 } from "../accounts/repositories/session_repository.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../settings/config.ts";
 import {
   type CompanySignIn,
   companySignIn,

@@ -6,7 +6,7 @@
 import { compact } from "../../translate/bytes/compact.ts";
 import type { LimitSettings } from "../accounts/records.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
-import type { CallQuery } from "../accounts/repositories/call_report.ts";
+import type { CallQuery } from "../accounts/reports/call_report.ts";
 import type { CredentialState } from "../accounts/repositories/credential_state.ts";
 import type { RecentPaces } from "./account_summary.ts";
 import type { RecentPace } from "./pace.ts";

@@ -12,7 +12,7 @@ import type {
   ProcessReport,
   ProcessReports,
   ReportPart,
-} from "../accounts/repositories/process_reports.ts";
+} from "../accounts/reports/process_reports.ts";
 import type { Timer } from "../accounts/timer.ts";
 import { EndedCalls } from "./ended_calls.ts";
 import {

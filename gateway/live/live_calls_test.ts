@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { CallRecord } from "../accounts/calls/call_record.ts";
 import { firstCallId } from "../accounts/calls/call_record.ts";
-import { processReports } from "../accounts/repositories/process_reports.ts";
+import { processReports } from "../accounts/reports/process_reports.ts";
 import { openStore } from "../accounts/store/open_store.ts";
 import { migrate } from "../accounts/store/migrate.ts";
 import { faultyStores } from "../accounts/testing/faulty_store.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import { z } from "zod";
-import type { Config } from "../config.ts";
+import type { Config } from "../settings/config.ts";
 import type { CandidateRates } from "../upstream/health/candidate_rates.ts";
 import { candidateReports } from "../upstream/health/candidate_report.ts";
 import type { UpstreamClient } from "../upstream/http/http_client.ts";

@@ -9,7 +9,7 @@ import type { OtlpEvent } from "./otlp_settings.ts";
 import type { Usage } from "../../translate/model/reply.ts";
 import type { CallFacts } from "./call_facts.ts";
 import type { AccountsEvent } from "../accounts/mod.ts";
-import type { ConfigurationEvent } from "../reload.ts";
+import type { ConfigurationEvent } from "../settings/reload.ts";
 import type { CredentialEvent } from "../upstream/credential_set.ts";
 import type { HostListEvent } from "../upstream/catalogue/host_lists.ts";
 

@@ -6,7 +6,7 @@
  * @module
  */
 import { invalidField } from "../../translate/model/error.ts";
-import { freeTextNames } from "../../translate/model/free_text.ts";
+import { freeTextNames } from "../../translate/turns/free_text.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { TopLevel } from "../../translate/bytes/json_splice.ts";
 import type { Dialect, EncodeContext } from "../../translate/dialect.ts";

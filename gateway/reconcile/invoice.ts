@@ -9,7 +9,7 @@ import { compact } from "../../translate/bytes/compact.ts";
 import { invalidField } from "../../translate/model/error.ts";
 import type { Tokens } from "../accounts/charges/money.ts";
 import { nextTurn } from "../accounts/next_turn.ts";
-import { dayNumber } from "../accounts/repositories/days.ts";
+import { dayNumber } from "../accounts/reports/days.ts";
 import { DIMENSION_NAMES, valueOf } from "../accounts/charges/meters.ts";
 import type { BilledAs } from "./billed_as.ts";
 import { csvRecords } from "./csv_records.ts";

@@ -13,11 +13,11 @@ import { withCorrections } from "../accounts/ledger/correction.ts";
 import { nextTurn } from "../accounts/next_turn.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
-import { dayNumber } from "../accounts/repositories/days.ts";
+import { dayNumber } from "../accounts/reports/days.ts";
 import type {
   UsageLine,
   UsageReport,
-} from "../accounts/repositories/usage_report.ts";
+} from "../accounts/reports/usage_report.ts";
 import type { BilledAs } from "./billed_as.ts";
 import {
   type Causes,

@@ -5,7 +5,7 @@
  */
 import type { Store } from "../accounts/mod.ts";
 import { startTimer } from "../accounts/timer.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../settings/config.ts";
 import { startPurge } from "./purge.ts";
 import { type StoredReplies, storedReplies } from "./stored_replies.ts";
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { VendorAccess } from "../config.ts";
+import type { VendorAccess } from "../settings/config.ts";
 import {
   type CredentialSources,
   openCredential,

@@ -15,7 +15,7 @@ import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import type { OpenRoute } from "../route.ts";
 import { noFacts } from "../../gateway/observability/call_facts.ts";
 import { startTestGateway } from "../../tests/support/test_gateway.ts";
-import { USAGE_ROUTES } from "../usage.ts";
+import { USAGE_ROUTES } from "../account/usage.ts";
 import { ADMIN_DESCRIPTIONS } from "./descriptions.ts";
 import { ADMIN_ROUTES } from "./mod.ts";
 

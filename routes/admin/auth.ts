@@ -4,7 +4,7 @@
  * @module
  */
 import type { Admin } from "../../gateway/accounts/repositories/admin.ts";
-import { isLoopback } from "../../gateway/config.ts";
+import { isLoopback } from "../../gateway/settings/config.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { RouteContext } from "../route.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 import { exportLedger } from "../../gateway/admin/ledger.ts";
-import { fileReply } from "../file_reply.ts";
-import { heldFile } from "../held_file.ts";
+import { fileReply } from "../account/file_reply.ts";
+import { heldFile } from "../account/held_file.ts";
 import type { OpenRoute } from "../route.ts";
 import { queryOf, requireOperator } from "./auth.ts";
 

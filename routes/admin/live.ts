@@ -9,7 +9,7 @@ import { liveJson, liveScope } from "../../gateway/live/live_json.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { checked } from "../../translate/model/schema.ts";
 import { noQuery } from "../../gateway/admin/pages.ts";
-import { liveStream } from "../live_stream.ts";
+import { liveStream } from "../account/live_stream.ts";
 import { jsonReply, type OpenRoute } from "../route.ts";
 import { queryOf, requireOperator } from "./auth.ts";
 

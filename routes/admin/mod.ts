@@ -9,7 +9,7 @@ import type { AdminOperation } from "../../gateway/admin/operation.ts";
 import { compact } from "../../translate/bytes/compact.ts";
 import { optionalBody } from "../optional_body.ts";
 import { jsonReply, type OpenRoute } from "../route.ts";
-import { withLag } from "../report_lag.ts";
+import { withLag } from "../account/report_lag.ts";
 import { queryOf, requireOperator } from "./auth.ts";
 import { LEDGER_EXPORT_ROUTE } from "./ledger_export.ts";
 import { SETTINGS_ROUTE } from "./settings.ts";

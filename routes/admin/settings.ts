@@ -5,10 +5,10 @@
  * @module
  */
 import { z } from "zod";
-import { shownContent } from "../../gateway/configuration_difference.ts";
+import { shownContent } from "../../gateway/settings/configuration_difference.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { noQuery } from "../../gateway/admin/pages.ts";
-import { SETTING_DESCRIPTIONS } from "../../gateway/setting_descriptions.ts";
+import { SETTING_DESCRIPTIONS } from "../../gateway/settings/setting_descriptions.ts";
 import { checked } from "../../translate/model/schema.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { jsonReply, type OpenRoute } from "../route.ts";

@@ -17,7 +17,7 @@ import { textIn } from "../../translate/bytes/json.ts";
 import { responses } from "../../translate/formats/responses/mod.ts";
 import { ApiError, invalidField } from "../../translate/model/error.ts";
 import { type Frame, sseParser } from "../../translate/stream/sse.ts";
-import { isAccepted } from "../live_stream.ts";
+import { isAccepted } from "../account/live_stream.ts";
 import type { RouteContext } from "../route.ts";
 import { type ClientEvent, readClientEvent } from "./client_event.ts";
 import { CLOSED } from "./close_codes.ts";

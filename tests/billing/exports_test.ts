@@ -5,7 +5,7 @@ import { readingAdmin } from "../../gateway/accounts/testing/reading_admin.ts";
 import { storeCharges } from "../../gateway/accounts/testing/stored_charges.ts";
 import { postgresAt, SQLITE } from "../../gateway/accounts/testing/stores.ts";
 import { exportLedger } from "../../gateway/admin/ledger.ts";
-import { fileReply } from "../../routes/file_reply.ts";
+import { fileReply } from "../../routes/account/file_reply.ts";
 import {
   ADMIN_TOKEN,
   credentialOf,

@@ -6,7 +6,7 @@ import {
 } from "../../gateway/accounts/charges/charge.ts";
 import type { LedgerEvent } from "../../gateway/accounts/ledger/events.ts";
 import { applyEvents } from "../../gateway/accounts/ledger/transaction.ts";
-import { processReports } from "../../gateway/accounts/repositories/process_reports.ts";
+import { processReports } from "../../gateway/accounts/reports/process_reports.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
 import type { Store } from "../../gateway/accounts/store/store.ts";
 import {

@@ -1,6 +1,6 @@
 /** The settings in force, by page and by API: to read, and without a secret. */
 import assert from "node:assert/strict";
-import { SETTING_NAMES } from "../../gateway/setting_forms.ts";
+import { SETTING_NAMES } from "../../gateway/settings/setting_forms.ts";
 import {
   ADMIN_TOKEN,
   startConsole,

@@ -1,6 +1,6 @@
 /** Lists in the order of a column: by links, over all pages, with their filters, and from as many rows as a page may read. */
 import assert from "node:assert/strict";
-import { RANKED } from "../../gateway/accounts/repositories/ranked.ts";
+import { RANKED } from "../../gateway/accounts/reports/ranked.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
 import { storeCharges } from "../../gateway/accounts/testing/stored_charges.ts";
 import {

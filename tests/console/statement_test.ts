@@ -1,12 +1,12 @@
 /** What a month cost, will cost and was saved by caches; what was replaced at a start. */
 import assert from "node:assert/strict";
-import { dayNumber } from "../../gateway/accounts/repositories/days.ts";
+import { dayNumber } from "../../gateway/accounts/reports/days.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
 import { storeCharges } from "../../gateway/accounts/testing/stored_charges.ts";
-import { readConfig } from "../../gateway/config.ts";
+import { readConfig } from "../../gateway/settings/config.ts";
 import type { ModelPrice } from "../../gateway/accounts/charges/money.ts";
-import { recordConfiguration } from "../../gateway/record_configuration.ts";
-import { forecastOf } from "../../routes/console/parts/forecast.tsx";
+import { recordConfiguration } from "../../gateway/settings/record_configuration.ts";
+import { forecastOf } from "../../routes/console/plots/forecast.tsx";
 import {
   ADMIN_TOKEN,
   credentialOf,

@@ -1,6 +1,6 @@
 /** The configuration files that the pages in docs/ show, loaded; the one with several upstreams, called. */
 import assert from "node:assert/strict";
-import { readConfig } from "../../gateway/config.ts";
+import { readConfig } from "../../gateway/settings/config.ts";
 import { startScriptedUpstream } from "../support/upstreams/scripted_upstream.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 

@@ -4,8 +4,8 @@ import { ReadSlots } from "../../gateway/admin/read_slots.ts";
 import { nextTurn } from "../../gateway/accounts/next_turn.ts";
 import { toResponse } from "../../gateway/http/http_reply.ts";
 import { gatewayTimers } from "../../gateway/timers.ts";
-import { fileReply } from "../../routes/file_reply.ts";
-import { heldFile } from "../../routes/held_file.ts";
+import { fileReply } from "../../routes/account/file_reply.ts";
+import { heldFile } from "../../routes/account/held_file.ts";
 import {
   ADMIN_TOKEN,
   credentialOf,

@@ -5,7 +5,7 @@
  * @module
  */
 import { type ReplayServer, startReplay } from "../../replay/mod.ts";
-import { type Config, readConfig } from "../../gateway/config.ts";
+import { type Config, readConfig } from "../../gateway/settings/config.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { LogEntry } from "../../gateway/observability/log.ts";
 import type { Timers } from "../../gateway/timers.ts";

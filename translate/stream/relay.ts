@@ -17,7 +17,7 @@ import { spliceFields, topLevelOf } from "../bytes/json_splice.ts";
 import { frameReader, loneDelta } from "./frame_reader.ts";
 import { asJsonArray, jsonArrayRelay } from "./json_array_relay.ts";
 import { passThroughRelay } from "./pass_through.ts";
-import { answerOnly } from "../model/answer_only.ts";
+import { answerOnly } from "../turns/answer_only.ts";
 import type { ReplyEvent } from "../model/reply.ts";
 import type { DialectName } from "../model/request.ts";
 import {

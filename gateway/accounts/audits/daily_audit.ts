@@ -10,7 +10,7 @@ import {
   AUDIT,
   type AuditRecord,
   insertAudit,
-} from "../repositories/audit_report.ts";
+} from "../reports/audit_report.ts";
 import { newId } from "../repositories/repository.ts";
 import {
   insertRows,

@@ -12,7 +12,7 @@ import {
   type AccountListQuery,
   listAccounts,
   type ListedAccount,
-} from "./account_list.ts";
+} from "../reports/account_list.ts";
 import type { Actor } from "../changes/change.ts";
 import {
   type CallHealth,
@@ -20,8 +20,8 @@ import {
   type CallHealthQuery,
   callHealths,
   callsCountedFrom,
-} from "./call_health.ts";
-import { type CallReport, callReport } from "./call_report.ts";
+} from "../reports/call_health.ts";
+import { type CallReport, callReport } from "../reports/call_report.ts";
 import {
   type ChangeRepository,
   changeRepository,
@@ -31,25 +31,40 @@ import {
   credentialState,
   keyStates,
 } from "./credential_state.ts";
-import { type FailedAttempts, failedAttempts } from "./failed_attempts.ts";
-import { findByPart, type FindScope, type Found } from "./find_by_part.ts";
-import { fullestLimits, type HeldLimit } from "./fullest_limits.ts";
+import {
+  type FailedAttempts,
+  failedAttempts,
+} from "../reports/failed_attempts.ts";
+import {
+  findByPart,
+  type FindScope,
+  type Found,
+} from "../reports/find_by_part.ts";
+import { fullestLimits, type HeldLimit } from "../reports/fullest_limits.ts";
 import type { KeyState } from "../ledger/key_state.ts";
 import type { Holder } from "../credential_kind.ts";
-import { costOfKeys, type KeyCostQuery } from "./cost_of_keys.ts";
+import { costOfKeys, type KeyCostQuery } from "../reports/cost_of_keys.ts";
 import {
   type UsageSeries,
   usageSeries,
   type UsageSeriesQuery,
-} from "./usage_series.ts";
+} from "../reports/usage_series.ts";
 import { audit } from "../audits/audit.ts";
-import { type AuditReport, auditReport, insertAudit } from "./audit_report.ts";
+import {
+  type AuditReport,
+  auditReport,
+  insertAudit,
+} from "../reports/audit_report.ts";
 import { seedDefaults } from "../bootstrap.ts";
-import { type KeyListQuery, listKeys } from "./key_list.ts";
+import { type KeyListQuery, listKeys } from "../reports/key_list.ts";
 import { type KeyRepository, keyRepository } from "./key_repository.ts";
-import { allEntries, listLedger, rankedLedger } from "./ledger_report.ts";
-import type { LedgerQuery } from "./ledger_walk.ts";
-import type { RankedPage, RankedRange } from "./ranked.ts";
+import {
+  allEntries,
+  listLedger,
+  rankedLedger,
+} from "../reports/ledger_report.ts";
+import type { LedgerQuery } from "../reports/ledger_walk.ts";
+import type { RankedPage, RankedRange } from "../reports/ranked.ts";
 import { type PlanRepository, planRepository } from "./plan_repository.ts";
 import {
   type SessionRepository,
@@ -63,9 +78,13 @@ import { type TokenRepository, tokenRepository } from "./token_repository.ts";
 import type { KeyRecord, LedgerEntry } from "../records.ts";
 import { type ListPage, newId, type RepositoryContext } from "./repository.ts";
 import { intOf, type Store } from "../store/store.ts";
-import { type CachedTokens, cachedTokens } from "./cached_tokens.ts";
-import type { UsageQuery } from "./usage_query.ts";
-import { hasUsage, reportUsage, type UsageReport } from "./usage_report.ts";
+import { type CachedTokens, cachedTokens } from "../reports/cached_tokens.ts";
+import type { UsageQuery } from "../reports/usage_query.ts";
+import {
+  hasUsage,
+  reportUsage,
+  type UsageReport,
+} from "../reports/usage_report.ts";
 import {
   type WebhookRepository,
   webhookRepository,

@@ -16,7 +16,7 @@ import {
   difference,
   firstChangeId,
 } from "../changes/change.ts";
-import { allPages } from "./all_pages.ts";
+import { allPages } from "../reports/all_pages.ts";
 import { recordFrom } from "../rows/record_rows.ts";
 import { type SqlValue, textOf } from "../store/store.ts";
 import {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Config } from "../../config.ts";
+import type { Config } from "../../settings/config.ts";
 import type { Catalogue, Model } from "./catalogue.ts";
 import { VENDORS } from "./vendors.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import type { DialectName } from "../../../translate/model/request.ts";
-import type { VendorAccess } from "../../config.ts";
+import type { VendorAccess } from "../../settings/config.ts";
 import type { HostKind } from "../hosts/host.ts";
 import { type Vendor, VENDORS } from "./vendors.ts";
 

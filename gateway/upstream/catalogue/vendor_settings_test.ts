@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ConfigError, readConfig } from "../../config.ts";
+import { ConfigError, readConfig } from "../../settings/config.ts";
 import { modelRegistry } from "./model_registry.ts";
 
 const ENV = { GATEWAY_CONFIG: "gateway.json", GATEWAY_UPSTREAM: "replay" };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readConfig } from "../../config.ts";
+import { readConfig } from "../../settings/config.ts";
 import { type Candidate, modelRegistry } from "../catalogue/model_registry.ts";
 import { chooseCandidate } from "./load_balancer.ts";
 

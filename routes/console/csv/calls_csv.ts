@@ -7,7 +7,7 @@ import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
 import type {
   CallQuery,
   FoundCall,
-} from "../../../gateway/accounts/repositories/call_report.ts";
+} from "../../../gateway/accounts/reports/call_report.ts";
 import { callJson, operatorJson } from "../../../gateway/admin/calls.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { type JsonObject, objectOr } from "../../../translate/bytes/json.ts";

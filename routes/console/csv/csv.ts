@@ -4,11 +4,11 @@
  * @module
  */
 import { dollarsText } from "../../../gateway/accounts/charges/money.ts";
-import { csvCell } from "../../../gateway/accounts/repositories/ledger_report.ts";
+import { csvCell } from "../../../gateway/accounts/reports/ledger_report.ts";
 import { exportText } from "../../../gateway/admin/export_text.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { isObject, type JsonObject } from "../../../translate/bytes/json.ts";
-import { fileReply } from "../../file_reply.ts";
+import { fileReply } from "../../account/file_reply.ts";
 import { PAGE_HEADERS } from "../http/page_headers.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** Files of lists: cells, and how far a list is read ahead of its reader. */
 import assert from "node:assert/strict";
-import { allPages } from "../../../gateway/accounts/repositories/all_pages.ts";
+import { allPages } from "../../../gateway/accounts/reports/all_pages.ts";
 import { csvOf, csvReply } from "./csv.ts";
 
 Deno.test("csvOf() names the columns also of an empty list, and quotes what a spreadsheet evaluates", async () => {

@@ -8,7 +8,7 @@ import {
   recordJson,
   type RecordOf,
 } from "../../../gateway/accounts/field.ts";
-import { allPages } from "../../../gateway/accounts/repositories/all_pages.ts";
+import { allPages } from "../../../gateway/accounts/reports/all_pages.ts";
 import type {
   ListPage,
   PageRequest,

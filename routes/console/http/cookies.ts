@@ -6,7 +6,7 @@
  */
 import type { Area } from "../../../gateway/console/console.ts";
 import { ApiError } from "../../../translate/model/error.ts";
-import { isLoopback } from "../../../gateway/config.ts";
+import { isLoopback } from "../../../gateway/settings/config.ts";
 import type { RouteContext } from "../../route.ts";
 
 /** How a browser reaches the gateway; undefined: over plain http, not on loopback. */

@@ -15,7 +15,7 @@ import {
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { PageRoute, RouteContext } from "../../route.ts";
-import { heldFile } from "../../held_file.ts";
+import { heldFile } from "../../account/held_file.ts";
 import { sessionCookie } from "./cookies.ts";
 import {
   MAX_FORM_BYTES,

@@ -15,7 +15,7 @@ import type { RouteContext } from "../../route.ts";
 import { sessionText, TokenState } from "../pages/access.tsx";
 import { KeyMeters, KeyState } from "../pages/keys.tsx";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
-import { TextField } from "../parts/field.tsx";
+import { TextField } from "../forms/field.tsx";
 import { chargesText, ledgerLink, usageLink } from "../parts/figure_links.ts";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { LimitCards } from "../parts/limit_cards.tsx";

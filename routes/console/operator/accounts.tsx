@@ -9,19 +9,19 @@ import { ACCOUNT } from "../../../gateway/accounts/records.ts";
 import {
   ACCOUNT_ORDERS,
   type AccountListQuery,
-} from "../../../gateway/accounts/repositories/account_list.ts";
+} from "../../../gateway/accounts/reports/account_list.ts";
 import { invalidField } from "../../../translate/model/error.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
-import { fileQuery, filteredPage } from "../parts/filters.tsx";
+import { fileQuery, filteredPage } from "../forms/filters.tsx";
 import { usageLink } from "../parts/figure_links.ts";
 import { byOffset, listCsv } from "../csv/list_csv.ts";
 import { countText, decimalsOf, Money } from "../parts/money.tsx";
 import { LastUsed } from "../parts/moment.tsx";
 import { offsetOf, sortingOf } from "../parts/sorting.ts";
-import { recordBody, RecordInputs } from "../parts/record_form.tsx";
+import { recordBody, RecordInputs } from "../forms/record_form.tsx";
 import { newRecordPages } from "./new_record.tsx";
 import { accountPage } from "./account_page.tsx";
 import { AccountState } from "./account_state.tsx";

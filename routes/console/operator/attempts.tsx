@@ -19,16 +19,16 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { Ending, outcomeText, secondsText } from "../parts/call_ending.tsx";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
-import { filterFields } from "../parts/filter_fields.ts";
+import { filterFields } from "../forms/filter_fields.ts";
 import {
   type Filter,
   filteredPage,
   PERIOD,
   placeLink,
-} from "../parts/filters.tsx";
+} from "../forms/filters.tsx";
 import { countText } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
-import { SearchOn } from "../parts/search_on.tsx";
+import { SearchOn } from "../forms/search_on.tsx";
 import { AccountLink } from "./account_link.tsx";
 
 const NAV = "/console/operator/attempts";

@@ -20,7 +20,7 @@ import {
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { runAdminOperation } from "../http/operations.ts";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
-import { entered, FieldProblem } from "../parts/field.tsx";
+import { entered, FieldProblem } from "../forms/field.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
 import { problemOf, problemSentence } from "../parts/problem_words.ts";

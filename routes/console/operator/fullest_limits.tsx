@@ -6,7 +6,7 @@
  * @module
  */
 import { limitWords } from "../../../gateway/accounts/limits/limit_levels.ts";
-import type { HeldLimit } from "../../../gateway/accounts/repositories/fullest_limits.ts";
+import type { HeldLimit } from "../../../gateway/accounts/reports/fullest_limits.ts";
 import type { JSX } from "../jsx.d.ts";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
 import { LimitMeter } from "../parts/limit_cards.tsx";

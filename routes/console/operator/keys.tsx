@@ -7,7 +7,7 @@
  */
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
-import { KEY_ORDERS } from "../../../gateway/accounts/repositories/key_list.ts";
+import { KEY_ORDERS } from "../../../gateway/accounts/reports/key_list.ts";
 import { KEY, type KeyRecord } from "../../../gateway/accounts/records.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
@@ -18,7 +18,7 @@ import { byOffset, listCsv } from "../csv/list_csv.ts";
 import { LastUsed, Moment } from "../parts/moment.tsx";
 import { runAdminOperation } from "../http/operations.ts";
 import { offsetOf, sortingOf } from "../parts/sorting.ts";
-import { fileQuery, type Filter, filteredPage } from "../parts/filters.tsx";
+import { fileQuery, type Filter, filteredPage } from "../forms/filters.tsx";
 import { AccountLink } from "./account_link.tsx";
 
 const NAV = "/console/operator/keys";

@@ -9,7 +9,7 @@ import type { JSX } from "../jsx.d.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
-import { FormButtons } from "../parts/form_buttons.tsx";
+import { FormButtons } from "../forms/form_buttons.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { operationInput } from "../http/operation_input.ts";
 import { runAdminOperation } from "../http/operations.ts";

@@ -11,19 +11,19 @@ import type { KnownProcess } from "../../../gateway/live/live_calls.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { AuditNote } from "../parts/audit_note.tsx";
 import { DataTable } from "../parts/data_table.tsx";
-import { Forecast, forecastOf } from "../parts/forecast.tsx";
+import { Forecast, forecastOf } from "../plots/forecast.tsx";
 import { page } from "../parts/layout.tsx";
 import { chargesText, ledgerLink, usageLink } from "../parts/figure_links.ts";
 import { countText, decimalsOf, Money } from "../parts/money.tsx";
 import { seeOther } from "../http/see_other.ts";
-import { usagePlot } from "../parts/usage_plot.tsx";
+import { usagePlot } from "../plots/usage_plot.tsx";
 import { invalidField } from "../../../translate/model/error.ts";
 import { HealthTable } from "../parts/health_table.tsx";
 import {
   CALL_MEASURES,
   type CallMeasure,
   callPlot,
-} from "../parts/call_plot.tsx";
+} from "../plots/call_plot.tsx";
 import { NoticeLines, noticesOf } from "./notices.tsx";
 import { FullestLimits } from "./fullest_limits.tsx";
 import { AccountLink } from "./account_link.tsx";

@@ -6,7 +6,7 @@
 import { recordJson } from "../../../gateway/accounts/field.ts";
 import { LIMITS } from "../../../gateway/accounts/records.ts";
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
-import type { Choice } from "../parts/field.tsx";
+import type { Choice } from "../forms/field.tsx";
 import { countText, moneyText } from "../parts/money.tsx";
 import { labelOf } from "../parts/problem_words.ts";
 

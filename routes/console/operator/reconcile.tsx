@@ -24,7 +24,7 @@ import {
 import { checked } from "../../../translate/model/schema.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
-import { DayInput } from "../parts/day_input.tsx";
+import { DayInput } from "../forms/day_input.tsx";
 import { FormToken, page } from "../parts/layout.tsx";
 import { countText, Money } from "../parts/money.tsx";
 

@@ -7,7 +7,7 @@
  */
 import type { JSX } from "../jsx.d.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
-import { SelectField } from "../parts/field.tsx";
+import { SelectField } from "../forms/field.tsx";
 
 /** What a link or token lets its holder do. */
 export function ScopeField({ visit }: { readonly visit: Visit }): JSX.Element {

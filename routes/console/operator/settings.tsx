@@ -9,8 +9,8 @@
 import type { Children, JSX } from "../jsx.d.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
-import { SETTING_DESCRIPTIONS } from "../../../gateway/setting_descriptions.ts";
-import type { SettingInForce } from "../../../gateway/settings_in_force.ts";
+import { SETTING_DESCRIPTIONS } from "../../../gateway/settings/setting_descriptions.ts";
+import type { SettingInForce } from "../../../gateway/settings/settings_in_force.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { DataTable } from "../parts/data_table.tsx";
 import { page } from "../parts/layout.tsx";

@@ -7,7 +7,7 @@
  * @module
  */
 import type { JSX } from "../jsx.d.ts";
-import type { AttemptCount } from "../../../gateway/accounts/repositories/failed_attempts.ts";
+import type { AttemptCount } from "../../../gateway/accounts/reports/failed_attempts.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type {

@@ -17,12 +17,12 @@ import { operationInput } from "../http/operation_input.ts";
 import { runAdminOperation } from "../http/operations.ts";
 import { seeOther } from "../http/see_other.ts";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
-import { TextField } from "../parts/field.tsx";
+import { TextField } from "../forms/field.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
 import { Distance, Moment } from "../parts/moment.tsx";
 import { sorted, sortingOf } from "../parts/sorting.ts";
-import { NewSecret } from "../parts/new_secret.tsx";
+import { NewSecret } from "../forms/new_secret.tsx";
 import { AccountLink } from "./account_link.tsx";
 
 const NAV = "/console/operator/webhooks";

@@ -17,14 +17,14 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
-import { TextField } from "../parts/field.tsx";
+import { TextField } from "../forms/field.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { listCsv } from "../csv/list_csv.ts";
 import { sortedList } from "../parts/sorting.ts";
 import { seeOther } from "../http/see_other.ts";
 import { countText } from "../parts/money.tsx";
 import { Distance, LastUsed, Moment } from "../parts/moment.tsx";
-import { NewSecret } from "../parts/new_secret.tsx";
+import { NewSecret } from "../forms/new_secret.tsx";
 import { operationInput } from "../http/operation_input.ts";
 import { administrationOf, runAccountOperation } from "../http/operations.ts";
 

@@ -18,7 +18,7 @@ import {
   meterWords,
 } from "../../../gateway/accounts/charges/meters.ts";
 import { reasonText } from "../../../gateway/accounts/charges/reason_text.ts";
-import type { FoundCall } from "../../../gateway/accounts/repositories/call_report.ts";
+import type { FoundCall } from "../../../gateway/accounts/reports/call_report.ts";
 import type { AccountScope } from "../../../gateway/admin/account_scope.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";

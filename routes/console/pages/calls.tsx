@@ -14,8 +14,8 @@ import {
 import type {
   CallRank,
   FoundCall,
-} from "../../../gateway/accounts/repositories/call_report.ts";
-import type { RankedPage } from "../../../gateway/accounts/repositories/ranked.ts";
+} from "../../../gateway/accounts/reports/call_report.ts";
+import type { RankedPage } from "../../../gateway/accounts/reports/ranked.ts";
 import type { ListPage } from "../../../gateway/accounts/repositories/repository.ts";
 import {
   type AccountScope,
@@ -32,13 +32,13 @@ import { callsCsv } from "../csv/calls_csv.ts";
 import { queryOf } from "../../admin/auth.ts";
 import { ownLiveScope } from "../../../gateway/live/live_json.ts";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
-import { filterFields } from "../parts/filter_fields.ts";
+import { filterFields } from "../forms/filter_fields.ts";
 import { keyNames } from "../parts/key_names.ts";
 import { liveEvents, LiveSection, lookOf } from "../parts/live_view.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { RankedNote } from "../parts/ranked_note.tsx";
-import { SearchOn } from "../parts/search_on.tsx";
+import { SearchOn } from "../forms/search_on.tsx";
 import {
   LIST_PLACES,
   offsetOf,
@@ -52,7 +52,7 @@ import {
   PERIOD,
   placeLink,
   suggestedFilters,
-} from "../parts/filters.tsx";
+} from "../forms/filters.tsx";
 
 /** The filters of an account's own list. */
 const OWN_FILTERS = CALL_FILTERS.filter((name) => name !== "account");

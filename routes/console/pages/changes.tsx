@@ -29,14 +29,14 @@ import type { JsonObject } from "../../../translate/bytes/json.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { csvOf, csvReply } from "../csv/csv.ts";
 import { cutText, DataTable, Foreign } from "../parts/data_table.tsx";
-import { filterFields } from "../parts/filter_fields.ts";
+import { filterFields } from "../forms/filter_fields.ts";
 import {
   fileQuery,
   type Filter,
   filteredPage,
   PERIOD,
   placeLink,
-} from "../parts/filters.tsx";
+} from "../forms/filters.tsx";
 import { Money, moneyText } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
 

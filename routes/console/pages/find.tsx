@@ -11,7 +11,7 @@ import {
   type Found,
   MOST_FOUND,
   SEARCHED_CALLS,
-} from "../../../gateway/accounts/repositories/find_by_part.ts";
+} from "../../../gateway/accounts/reports/find_by_part.ts";
 import {
   type AccountScope,
   scopeOf,

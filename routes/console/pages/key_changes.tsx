@@ -19,14 +19,14 @@ import type { JsonObject } from "../../../translate/bytes/json.ts";
 import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { Foreign } from "../parts/data_table.tsx";
-import { type Choice, SelectField, TextField } from "../parts/field.tsx";
-import { FormButtons } from "../parts/form_buttons.tsx";
+import { type Choice, SelectField, TextField } from "../forms/field.tsx";
+import { FormButtons } from "../forms/form_buttons.tsx";
 import { KeyState, newKeyPage } from "./keys.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { operationInput } from "../http/operation_input.ts";
 import { runAccountOperation } from "../http/operations.ts";
-import { recordBody, RecordInputs } from "../parts/record_form.tsx";
+import { recordBody, RecordInputs } from "../forms/record_form.tsx";
 import { seeOther } from "../http/see_other.ts";
 
 const OVERLAPS: readonly Choice[] = [

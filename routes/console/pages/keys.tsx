@@ -16,7 +16,7 @@ import {
 import {
   KEY_ORDERS,
   type KeyOrder,
-} from "../../../gateway/accounts/repositories/key_list.ts";
+} from "../../../gateway/accounts/reports/key_list.ts";
 import { isPermitted } from "../../../gateway/accounts/credential_kind.ts";
 import type { KeyState as State } from "../../../gateway/accounts/ledger/key_state.ts";
 import { limitLevels } from "../../../gateway/accounts/limits/limit_levels.ts";
@@ -26,8 +26,8 @@ import type { JsonObject } from "../../../translate/bytes/json.ts";
 import { invalidField } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { baseUrl } from "../http/base_url.ts";
-import { type Choice, SelectField, TextField } from "../parts/field.tsx";
-import { ModelChoice } from "../parts/model_choice.tsx";
+import { type Choice, SelectField, TextField } from "../forms/field.tsx";
+import { ModelChoice } from "../forms/model_choice.tsx";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { ledgerLink } from "../parts/figure_links.ts";
@@ -35,11 +35,11 @@ import { LimitMeter } from "../parts/limit_cards.tsx";
 import { listCsv } from "../csv/list_csv.ts";
 import { countText, decimalsOf, Money } from "../parts/money.tsx";
 import { Distance, LastUsed, Moment } from "../parts/moment.tsx";
-import { NewSecret } from "../parts/new_secret.tsx";
+import { NewSecret } from "../forms/new_secret.tsx";
 import { inParts } from "../http/form_faults.ts";
 import { operationInput } from "../http/operation_input.ts";
 import { runAccountOperation } from "../http/operations.ts";
-import { recordBody, RecordInputs } from "../parts/record_form.tsx";
+import { recordBody, RecordInputs } from "../forms/record_form.tsx";
 import { Snippet } from "../parts/snippet.tsx";
 import { offsetOf, type Sorting, sortingOf } from "../parts/sorting.ts";
 

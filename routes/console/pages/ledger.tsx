@@ -7,7 +7,7 @@
  */
 import type { JSX } from "../jsx.d.ts";
 import { recordJson } from "../../../gateway/accounts/field.ts";
-import type { RankedPage } from "../../../gateway/accounts/repositories/ranked.ts";
+import type { RankedPage } from "../../../gateway/accounts/reports/ranked.ts";
 import type { ListPage } from "../../../gateway/accounts/repositories/repository.ts";
 import {
   LEDGER_ENTRY,
@@ -25,11 +25,11 @@ import { AccountAuditNote, AuditNote } from "../parts/audit_note.tsx";
 import { csvOf, csvReply } from "../csv/csv.ts";
 import { named } from "../csv/named.ts";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
-import { filterFields } from "../parts/filter_fields.ts";
+import { filterFields } from "../forms/filter_fields.ts";
 import { countText, Money } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { RankedNote } from "../parts/ranked_note.tsx";
-import { SearchOn } from "../parts/search_on.tsx";
+import { SearchOn } from "../forms/search_on.tsx";
 import {
   LIST_PLACES,
   offsetOf,
@@ -43,7 +43,7 @@ import {
   PERIOD,
   placeLink,
   suggestedFilters,
-} from "../parts/filters.tsx";
+} from "../forms/filters.tsx";
 
 /** The filters of an account's own lines. */
 const OWN_FILTERS = LEDGER_FILTERS.filter((name) => name !== "account");

@@ -9,7 +9,7 @@ import { generates } from "../../../gateway/upstream/catalogue/models.ts";
 import type { JSX } from "../jsx.d.ts";
 import type { Holder } from "../../../gateway/accounts/credential_kind.ts";
 import type { Account } from "../../../gateway/accounts/records.ts";
-import type { FoundCall } from "../../../gateway/accounts/repositories/call_report.ts";
+import type { FoundCall } from "../../../gateway/accounts/reports/call_report.ts";
 import { scopeOf } from "../../../gateway/admin/account_scope.ts";
 import {
   firstLimit,
@@ -31,7 +31,7 @@ import { baseUrl } from "../http/base_url.ts";
 import { callColumns } from "./calls.tsx";
 import { cutText, DataTable, Foreign } from "../parts/data_table.tsx";
 import { chargesText, ledgerLink, usageLink } from "../parts/figure_links.ts";
-import { Forecast, forecastOf } from "../parts/forecast.tsx";
+import { Forecast, forecastOf } from "../plots/forecast.tsx";
 import { page } from "../parts/layout.tsx";
 import { recentHealth } from "../parts/recent_health.tsx";
 import { LimitCards, Opens } from "../parts/limit_cards.tsx";
@@ -39,7 +39,7 @@ import { countText, Money } from "../parts/money.tsx";
 import { durationText, Moment } from "../parts/moment.tsx";
 import { seeOther } from "../http/see_other.ts";
 import { Snippet } from "../parts/snippet.tsx";
-import { usagePlot } from "../parts/usage_plot.tsx";
+import { usagePlot } from "../plots/usage_plot.tsx";
 
 /** What a visitor sees first. */
 export const OVERVIEW_ROUTES: readonly AccountPageRoute[] = [

@@ -16,7 +16,7 @@ import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
 import type {
   UsageLine,
   UsageTotals,
-} from "../../../gateway/accounts/repositories/usage_report.ts";
+} from "../../../gateway/accounts/reports/usage_report.ts";
 import type { AccountVisit, Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { invalidField } from "../../../translate/model/error.ts";
@@ -24,9 +24,9 @@ import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { csvOf, csvReply } from "../csv/csv.ts";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
 import { chargesText, ledgerLink } from "../parts/figure_links.ts";
-import { Forecast, forecastOf, monthOf } from "../parts/forecast.tsx";
+import { Forecast, forecastOf, monthOf } from "../plots/forecast.tsx";
 import { keyNames } from "../parts/key_names.ts";
-import { type Filter, filteredPage } from "../parts/filters.tsx";
+import { type Filter, filteredPage } from "../forms/filters.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
 

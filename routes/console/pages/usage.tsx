@@ -9,10 +9,10 @@
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";
 import { ROLL_UP_SUMS } from "../../../gateway/accounts/records.ts";
-import { rangeMs } from "../../../gateway/accounts/repositories/days.ts";
-import type { UsageLine } from "../../../gateway/accounts/repositories/usage_report.ts";
+import { rangeMs } from "../../../gateway/accounts/reports/days.ts";
+import type { UsageLine } from "../../../gateway/accounts/reports/usage_report.ts";
 import { CALL_HOURS_DAYS } from "../../../gateway/accounts/rows/call_count_rows.ts";
-import type { UsageQuery } from "../../../gateway/accounts/repositories/usage_query.ts";
+import type { UsageQuery } from "../../../gateway/accounts/reports/usage_query.ts";
 import {
   type AccountScope,
   scopeOf,
@@ -20,7 +20,7 @@ import {
 import { compareUsage } from "../../../gateway/admin/usage_comparison.ts";
 import { usageJson } from "../../../gateway/admin/usage.ts";
 import type { AccountVisit, Visit } from "../../../gateway/console/visit.ts";
-import { allPages } from "../../../gateway/accounts/repositories/all_pages.ts";
+import { allPages } from "../../../gateway/accounts/reports/all_pages.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { invalidField } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
@@ -31,7 +31,7 @@ import {
   CALL_MEASURES,
   type CallMeasure,
   callPlot,
-} from "../parts/call_plot.tsx";
+} from "../plots/call_plot.tsx";
 import { countOf, HealthTable } from "../parts/health_table.tsx";
 import { Moment } from "../parts/moment.tsx";
 import {
@@ -41,7 +41,7 @@ import {
   usageHealth,
   withHealth,
 } from "../parts/usage_health.ts";
-import { MEASURES, stepOf, usagePlot } from "../parts/usage_plot.tsx";
+import { MEASURES, stepOf, usagePlot } from "../plots/usage_plot.tsx";
 import {
   callsLink,
   type FigureFilters,
@@ -54,7 +54,7 @@ import {
   filteredPage,
   PERIOD,
   suggestedFilters,
-} from "../parts/filters.tsx";
+} from "../forms/filters.tsx";
 import { sortingOf } from "../parts/sorting.ts";
 import { countText, Money } from "../parts/money.tsx";
 import { Comparison } from "../parts/usage_comparison.tsx";

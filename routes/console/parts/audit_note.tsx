@@ -9,7 +9,7 @@ import type { JSX } from "../jsx.d.ts";
 import type {
   AccountAudit,
   AuditRecord,
-} from "../../../gateway/accounts/repositories/audit_report.ts";
+} from "../../../gateway/accounts/reports/audit_report.ts";
 import { countText } from "./money.tsx";
 import { Moment } from "./moment.tsx";
 

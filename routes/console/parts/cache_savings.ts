@@ -5,13 +5,13 @@
  */
 import type { ModelPrice } from "../../../gateway/accounts/charges/money.ts";
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
-import type { CachedTokens } from "../../../gateway/accounts/repositories/cached_tokens.ts";
-import type { UsageQuery } from "../../../gateway/accounts/repositories/usage_query.ts";
+import type { CachedTokens } from "../../../gateway/accounts/reports/cached_tokens.ts";
+import type { UsageQuery } from "../../../gateway/accounts/reports/usage_query.ts";
 import type {
   UsageLine,
   UsageReport,
   UsageTotals,
-} from "../../../gateway/accounts/repositories/usage_report.ts";
+} from "../../../gateway/accounts/reports/usage_report.ts";
 
 /** Tokens of prompts, and what caches changed. */
 export interface CacheUse {

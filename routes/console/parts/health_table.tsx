@@ -11,7 +11,7 @@ import {
   OUTCOME_NAMES,
   type OutcomeGroup,
 } from "../../../gateway/accounts/calls/outcome.ts";
-import type { CallHealth } from "../../../gateway/accounts/repositories/call_health.ts";
+import type { CallHealth } from "../../../gateway/accounts/reports/call_health.ts";
 import type { JSX } from "../jsx.d.ts";
 import { outcomeText, secondsText } from "./call_ending.tsx";
 import { DataTable } from "./data_table.tsx";

@@ -20,7 +20,7 @@ import type {
   HeaderFields,
   HttpReply,
 } from "../../../gateway/http/http_reply.ts";
-import { lagSeconds } from "../../report_lag.ts";
+import { lagSeconds } from "../../account/report_lag.ts";
 import type { PageRequest } from "../../route.ts";
 import { ASSET_PATHS } from "../assets/assets.ts";
 import { themeOf } from "../http/cookies.ts";

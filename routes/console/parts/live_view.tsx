@@ -13,7 +13,7 @@ import type { JustEnded } from "../../../gateway/live/live_call.ts";
 import type { LivePicture } from "../../../gateway/live/live_picture.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
-import { liveStream } from "../../live_stream.ts";
+import { liveStream } from "../../account/live_stream.ts";
 import type { RouteContext } from "../../route.ts";
 import { sessionCookie } from "../http/cookies.ts";
 import { DataTable } from "./data_table.tsx";

@@ -9,7 +9,7 @@ import type { JSX } from "../jsx.d.ts";
 import {
   RANKED,
   type RankedPage,
-} from "../../../gateway/accounts/repositories/ranked.ts";
+} from "../../../gateway/accounts/reports/ranked.ts";
 import { countText } from "./money.tsx";
 
 /** Nothing below a list in its own order. */

@@ -9,7 +9,7 @@ import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
 import {
   type CallHealthQuery,
   NO_CALLS,
-} from "../../../gateway/accounts/repositories/call_health.ts";
+} from "../../../gateway/accounts/reports/call_health.ts";
 import type { AccountScope } from "../../../gateway/admin/account_scope.ts";
 import type { JSX } from "../jsx.d.ts";
 import { HealthTable } from "./health_table.tsx";

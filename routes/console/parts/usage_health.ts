@@ -9,19 +9,19 @@ import {
   type CallHealth,
   type CallHealthQuery,
   NO_CALLS,
-} from "../../../gateway/accounts/repositories/call_health.ts";
+} from "../../../gateway/accounts/reports/call_health.ts";
 import {
   isRangeHour,
   rangeMs,
-} from "../../../gateway/accounts/repositories/days.ts";
+} from "../../../gateway/accounts/reports/days.ts";
 import type {
   UsageGroup,
   UsageQuery,
-} from "../../../gateway/accounts/repositories/usage_query.ts";
+} from "../../../gateway/accounts/reports/usage_query.ts";
 import type {
   UsageLine,
   UsageTotals,
-} from "../../../gateway/accounts/repositories/usage_report.ts";
+} from "../../../gateway/accounts/reports/usage_report.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -8,17 +8,17 @@
 import { compact } from "../../../translate/bytes/compact.ts";
 import { invalidField } from "../../../translate/model/error.ts";
 import type { Children, JSX } from "../jsx.d.ts";
-import type { UsageOrder as ReportOrder } from "../../../gateway/accounts/repositories/usage_query.ts";
+import type { UsageOrder as ReportOrder } from "../../../gateway/accounts/reports/usage_query.ts";
 import type {
   UsageLine,
   UsageReport,
   UsageTotals,
-} from "../../../gateway/accounts/repositories/usage_report.ts";
+} from "../../../gateway/accounts/reports/usage_report.ts";
 import type { OutcomeGroup } from "../../../gateway/accounts/calls/outcome.ts";
 import {
   type CallHealth,
   NO_CALLS,
-} from "../../../gateway/accounts/repositories/call_health.ts";
+} from "../../../gateway/accounts/reports/call_health.ts";
 import type { UsageHealth } from "./usage_health.ts";
 import type { CacheUse, CacheUses } from "./cache_savings.ts";
 import { type Column, DataTable, Foreign } from "./data_table.tsx";

@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { SETTING_NAMES } from "../../../gateway/setting_forms.ts";
+import { SETTING_NAMES } from "../../../gateway/settings/setting_forms.ts";
 import { ENVIRONMENT } from "../../../deploy/image/places.ts";
 
 /** After the drain limit: the error of aborted calls, the last ledger writes and the last lines of the log. */

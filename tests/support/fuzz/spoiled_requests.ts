@@ -6,7 +6,7 @@
  * @module
  */
 import { replyHeaders } from "../../../gateway/http/reply_headers.ts";
-import { readConfig } from "../../../gateway/config.ts";
+import { readConfig } from "../../../gateway/settings/config.ts";
 import { inputTokens } from "../../../gateway/pipeline/estimate.ts";
 import {
   type Candidate,

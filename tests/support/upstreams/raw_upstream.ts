@@ -5,7 +5,7 @@
  * @module
  */
 import { createServer, type Socket } from "node:net";
-import type { VendorAccess } from "../../../gateway/config.ts";
+import type { VendorAccess } from "../../../gateway/settings/config.ts";
 import { replayVendors } from "../../../gateway/upstream/catalogue/replay_vendors.ts";
 import type { VendorName } from "../../../gateway/upstream/hosts/host.ts";
 import { RawSocket } from "../clients/raw_socket.ts";

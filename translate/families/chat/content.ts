@@ -6,7 +6,7 @@
  */
 import { base64Text, dataUrl, parseDataUrl } from "../../bytes/data_url.ts";
 import { type JsonObject, textIn } from "../../bytes/json.ts";
-import { takesMarks } from "../../model/cache_marks.ts";
+import { takesMarks } from "../../turns/cache_marks.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { DroppedFields } from "../../model/dropped_fields.ts";
 import { invalidField } from "../../model/error.ts";

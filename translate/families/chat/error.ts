@@ -6,10 +6,10 @@
 import {
   type OverflowNumbers,
   overflowNumbers,
-} from "../../model/context_overflow.ts";
+} from "../../errors/context_overflow.ts";
 import type { ApiError, ErrorKind } from "../../model/error.ts";
-import { readErrorText } from "../../model/error_body.ts";
-import { replyError } from "../../model/error_words.ts";
+import { readErrorText } from "../../errors/error_body.ts";
+import { replyError } from "../../errors/error_words.ts";
 
 /** Decodes an upstream's error reply of any shape. Never throws. */
 export function decodeError(

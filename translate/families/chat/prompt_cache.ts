@@ -11,7 +11,7 @@
 import type { z } from "zod";
 import { isObject, type JsonObject, objectOr } from "../../bytes/json.ts";
 import type { BilledField } from "../../model/billed_field.ts";
-import { takesMarks } from "../../model/cache_marks.ts";
+import { takesMarks } from "../../turns/cache_marks.ts";
 import type { CacheMark, Part } from "../../model/request.ts";
 import type { Settings } from "../../model/settings.ts";
 import { at, type SettingRow } from "../../model/settings_table.ts";

@@ -11,7 +11,7 @@ import {
   objectOr,
 } from "../../bytes/json.ts";
 import type { DroppedFields } from "../../model/dropped_fields.ts";
-import { objectSchema } from "../../model/object_schema.ts";
+import { objectSchema } from "../../turns/object_schema.ts";
 import type { GenerationRequest, Tool } from "../../model/request.ts";
 
 /** Keywords that a strict schema must not have. */

@@ -9,9 +9,9 @@ import { compact } from "../../bytes/compact.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import type { DecodeContext } from "../../dialect.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
-import { freeTextNames } from "../../model/free_text.ts";
-import { changedToolNames } from "../../model/names.ts";
-import { calledNames } from "../../model/turns.ts";
+import { freeTextNames } from "../../turns/free_text.ts";
+import { changedToolNames } from "../../turns/names.ts";
+import { calledNames } from "../../turns/turns.ts";
 import type { DroppedFields } from "../../model/dropped_fields.ts";
 import { invalidField } from "../../model/error.ts";
 import type {

@@ -8,7 +8,7 @@
  */
 import type { DecodeContext } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";
-import { type FreeTextWriter, freeTextWriter } from "../../model/free_text.ts";
+import { type FreeTextWriter, freeTextWriter } from "../../turns/free_text.ts";
 import { type Citation, MAX_CITATIONS } from "../../model/citation.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";

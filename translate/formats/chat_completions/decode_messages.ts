@@ -7,7 +7,7 @@
 import type { UnknownObject } from "../../families/chat/wire.ts";
 import { instructions } from "../../families/chat/content.ts";
 import { textIn } from "../../bytes/json.ts";
-import { freeTextArguments } from "../../model/free_text.ts";
+import { freeTextArguments } from "../../turns/free_text.ts";
 import type {
   CacheMark,
   OpaquePart,
@@ -17,7 +17,7 @@ import type {
   ToolCallPart,
   Turn,
 } from "../../model/request.ts";
-import { withMark } from "../../model/cache_marks.ts";
+import { withMark } from "../../turns/cache_marks.ts";
 import { readCallSignature } from "./signatures.ts";
 import { decodeContent, type DecodedPart } from "./decode_content.ts";
 import { readReasoning, withReasoning } from "./decode_reasoning.ts";

@@ -7,14 +7,14 @@
  */
 import { decodeSchema } from "../../families/chat/wire.ts";
 import { isObject, objectOr, textIn } from "../../bytes/json.ts";
-import { refuseMessageShapes } from "../../model/other_format.ts";
+import { refuseMessageShapes } from "../../errors/other_format.ts";
 import type {
   GenerationRequest,
   OutputFormat,
   Reasoning,
 } from "../../model/request.ts";
 import type { OtherNames } from "../../model/field_names.ts";
-import { markPaths } from "../../model/cache_marks.ts";
+import { markPaths } from "../../turns/cache_marks.ts";
 import { checked } from "../../model/schema.ts";
 import {
   decodeSettings,

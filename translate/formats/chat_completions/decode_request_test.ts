@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
 import { ApiError } from "../../model/error.ts";
-import { freeTextTool } from "../../model/free_text.ts";
+import { freeTextTool } from "../../turns/free_text.ts";
 import type { GenerationRequest } from "../../model/request.ts";
 import { withoutPaths } from "../../testing/sample_request.ts";
 import { chatCompletions, chatCompletionsRequest } from "./mod.ts";

@@ -9,7 +9,7 @@ import type {
 } from "../../families/chat/wire.ts";
 import { invalidField } from "../../model/error.ts";
 import { isObject, objectOr, stringIn, textIn } from "../../bytes/json.ts";
-import { freeTextTool } from "../../model/free_text.ts";
+import { freeTextTool } from "../../turns/free_text.ts";
 import type { FunctionTool, Tool, ToolChoice } from "../../model/request.ts";
 import {
   asJson,

@@ -13,8 +13,8 @@ import {
 import type { Capabilities } from "../../model/capabilities.ts";
 import { compact } from "../../bytes/compact.ts";
 import type { JsonObject } from "../../bytes/json.ts";
-import { freeTextInput } from "../../model/free_text.ts";
-import { wireCallId, wireToolName } from "../../model/names.ts";
+import { freeTextInput } from "../../turns/free_text.ts";
+import { wireCallId, wireToolName } from "../../turns/names.ts";
 import type {
   GenerationRequest,
   Part,
@@ -22,7 +22,7 @@ import type {
   ToolResultPart,
   Turn,
 } from "../../model/request.ts";
-import { systemTurnsAsUser, withoutBillingLine } from "../../model/turns.ts";
+import { systemTurnsAsUser, withoutBillingLine } from "../../turns/turns.ts";
 import {
   contentOf,
   type ContentSource,

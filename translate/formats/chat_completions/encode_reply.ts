@@ -12,8 +12,8 @@ import {
   objectOr,
 } from "../../bytes/json.ts";
 import { type Citation, urlCitation } from "../../model/citation.ts";
-import { freeTextInput } from "../../model/free_text.ts";
-import { replyCallIds } from "../../model/call_ids.ts";
+import { freeTextInput } from "../../turns/free_text.ts";
+import { replyCallIds } from "../../turns/call_ids.ts";
 import {
   type Block,
   foldReply,

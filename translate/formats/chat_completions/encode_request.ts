@@ -6,7 +6,7 @@
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { EncodedRequest } from "../../dialect.ts";
-import { withoutTakenMarks } from "../../model/cache_marks.ts";
+import { withoutTakenMarks } from "../../turns/cache_marks.ts";
 import { compact } from "../../bytes/compact.ts";
 import type { GenerationRequest } from "../../model/request.ts";
 import { encodeMessages } from "./encode_messages.ts";

@@ -5,7 +5,7 @@ import {
 } from "../../model/capabilities.ts";
 import { ApiError } from "../../model/error.ts";
 import { arrayOr, objectOr } from "../../bytes/json.ts";
-import { sha256 } from "../../model/names.ts";
+import { sha256 } from "../../turns/names.ts";
 import type { GenerationRequest, Part } from "../../model/request.ts";
 import type { FieldNames } from "../../model/field_names.ts";
 import { SETTING_RULES, settingNames } from "../../model/settings.ts";

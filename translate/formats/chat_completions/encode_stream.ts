@@ -7,8 +7,8 @@
 import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
 import { compact } from "../../bytes/compact.ts";
 import type { JsonObject } from "../../bytes/json.ts";
-import { type FreeTextReader, freeTextReader } from "../../model/free_text.ts";
-import { replyCallIds } from "../../model/call_ids.ts";
+import { type FreeTextReader, freeTextReader } from "../../turns/free_text.ts";
+import { replyCallIds } from "../../turns/call_ids.ts";
 import {
   type BlockKind,
   mergeUsage,

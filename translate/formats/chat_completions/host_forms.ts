@@ -6,7 +6,7 @@
  */
 import { isObject, type JsonDraft, type JsonObject } from "../../bytes/json.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
-import { wireCallId } from "../../model/names.ts";
+import { wireCallId } from "../../turns/names.ts";
 import { ANY_OBJECT } from "./encode_tools.ts";
 
 /** The top-level fields that change. What is lost is added to `dropped` by its path. */

@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { promptCacheRow } from "../../families/chat/prompt_cache.ts";
 import { CAP, SHARED_ROWS } from "../../families/chat/settings.ts";
-import { sha256 } from "../../model/names.ts";
+import { sha256 } from "../../turns/names.ts";
 import { list, opaqueObject } from "../../model/schema.ts";
 import {
   at,

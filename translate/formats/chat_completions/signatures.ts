@@ -15,7 +15,7 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 import type { Signature } from "../../model/request.ts";
-import { isTagged, taggedValue, untagged } from "../../model/signature_tags.ts";
+import { isTagged, taggedValue, untagged } from "../../turns/signature_tags.ts";
 
 /** The `format` of entries with a signature of the messages format. */
 const MESSAGES_FORMAT = "anthropic-claude-v1";

@@ -6,7 +6,7 @@
  * @module
  */
 import type { JsonObject } from "../../bytes/json.ts";
-import { takesMarks } from "../../model/cache_marks.ts";
+import { takesMarks } from "../../turns/cache_marks.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import type {
   FunctionTool,

@@ -11,9 +11,9 @@ import {
   expressibleTurns,
   isExpressible,
 } from "../../families/messages/turns.ts";
-import { type CallIds, callIds } from "../../model/call_ids.ts";
+import { type CallIds, callIds } from "../../turns/call_ids.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
-import { wireToolName } from "../../model/names.ts";
+import { wireToolName } from "../../turns/names.ts";
 import type {
   GenerationRequest,
   Part,
@@ -22,7 +22,7 @@ import type {
   ToolResultPart,
   Turn,
 } from "../../model/request.ts";
-import { mergeTurns, systemTurnsAsUser } from "../../model/turns.ts";
+import { mergeTurns, systemTurnsAsUser } from "../../turns/turns.ts";
 import { cachePoint } from "./cache_marks.ts";
 import { mediaBlocks } from "./encode_media.ts";
 

@@ -8,7 +8,7 @@ import type { EncodedRequest } from "../../dialect.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { type Drop, opening } from "../../families/messages/turns.ts";
 import type { GenerationRequest } from "../../model/request.ts";
-import { withoutTakenMarks } from "../../model/cache_marks.ts";
+import { withoutTakenMarks } from "../../turns/cache_marks.ts";
 import {
   droppedFieldsOf,
   refuseEssential,

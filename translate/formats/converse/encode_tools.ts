@@ -8,10 +8,10 @@ import type { JsonObject } from "../../bytes/json.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { formatTool, offeredTools } from "../../families/messages/tools.ts";
 import type { Drop } from "../../families/messages/turns.ts";
-import { changedToolNames, wireToolName } from "../../model/names.ts";
-import { objectSchema } from "../../model/object_schema.ts";
+import { changedToolNames, wireToolName } from "../../turns/names.ts";
+import { objectSchema } from "../../turns/object_schema.ts";
 import type { FunctionTool, GenerationRequest } from "../../model/request.ts";
-import { calledNames } from "../../model/turns.ts";
+import { calledNames } from "../../turns/turns.ts";
 import { cachePoint } from "./cache_marks.ts";
 
 /** The tool fields of a request. */

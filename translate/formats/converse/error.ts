@@ -4,7 +4,7 @@
  * @module
  */
 import type { ApiError } from "../../model/error.ts";
-import { readErrorText, upstreamError } from "../../model/error_body.ts";
+import { readErrorText, upstreamError } from "../../errors/error_body.ts";
 
 /** Decodes an upstream's error of any shape. Never throws. */
 export function decodeError(

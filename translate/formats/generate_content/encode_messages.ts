@@ -9,7 +9,7 @@ import type { Capabilities } from "../../model/capabilities.ts";
 import { invalidField } from "../../model/error.ts";
 import { exactJson } from "../../bytes/exact_json.ts";
 import { isObject, type JsonObject } from "../../bytes/json.ts";
-import { type CallIds, callIds } from "../../model/call_ids.ts";
+import { type CallIds, callIds } from "../../turns/call_ids.ts";
 import type {
   GenerationRequest,
   OpaquePart,
@@ -19,7 +19,7 @@ import type {
   Turn,
 } from "../../model/request.ts";
 import type { FieldNames } from "../../model/field_names.ts";
-import { mergeTurns, systemTurnsAsUser } from "../../model/turns.ts";
+import { mergeTurns, systemTurnsAsUser } from "../../turns/turns.ts";
 import { mediaParts, textParts } from "./encode_media.ts";
 import { functionName } from "./function_names.ts";
 import { isShallow, toolResult } from "./encode_tool_result.ts";

@@ -5,7 +5,7 @@
  */
 import type { EncodeContext } from "../../dialect.ts";
 import { arrayOr, type JsonObject, objectOr } from "../../bytes/json.ts";
-import { replyCallIds } from "../../model/call_ids.ts";
+import { replyCallIds } from "../../turns/call_ids.ts";
 import {
   type Block,
   foldReply,

@@ -13,7 +13,7 @@ import type {
   OutputFormat,
   TextPart,
 } from "../../model/request.ts";
-import { calledNames, withoutBillingLine } from "../../model/turns.ts";
+import { calledNames, withoutBillingLine } from "../../turns/turns.ts";
 import {
   droppedFieldsOf,
   refuseEssential,

@@ -8,7 +8,7 @@
 import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import type { Citation } from "../../model/citation.ts";
-import { replyCallIds } from "../../model/call_ids.ts";
+import { replyCallIds } from "../../turns/call_ids.ts";
 import {
   type BlockKind,
   mergeUsage,

@@ -1,10 +1,10 @@
 /**
  * Errors in this format: `{"error": {code, message, status, details}}`, alone, in an array, or
- * inside a stream. `../../model/error_body.ts` decodes bodies of any other shape.
+ * inside a stream. `../../errors/error_body.ts` decodes bodies of any other shape.
  *
  * @module
  */
-import { overflowNumbers } from "../../model/context_overflow.ts";
+import { overflowNumbers } from "../../errors/context_overflow.ts";
 import type { EncodedError } from "../../dialect.ts";
 import {
   ApiError,
@@ -17,7 +17,7 @@ import {
   readErrorObject,
   readErrorText,
   upstreamError,
-} from "../../model/error_body.ts";
+} from "../../errors/error_body.ts";
 import {
   arrayOr,
   isObject,

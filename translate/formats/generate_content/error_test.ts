@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { overflowNumbers } from "../../model/context_overflow.ts";
+import { overflowNumbers } from "../../errors/context_overflow.ts";
 import { objectOr } from "../../bytes/json.ts";
 import { ApiError, type ErrorKind } from "../../model/error.ts";
 import { decodeError, encodeError } from "./error.ts";

@@ -1,10 +1,10 @@
 /**
  * Function names that this format accepts: a letter or `_` first, then letters, digits, `_`, `.`,
- * `:` and `-`. Shortened names stay distinct through the hash in `../../model/names.ts`.
+ * `:` and `-`. Shortened names stay distinct through the hash in `../../turns/names.ts`.
  *
  * @module
  */
-import { sha256 } from "../../model/names.ts";
+import { sha256 } from "../../turns/names.ts";
 
 const FUNCTION_NAME = /^[A-Za-z_][A-Za-z0-9_.:-]*$/;
 

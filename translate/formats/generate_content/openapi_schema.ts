@@ -11,7 +11,7 @@ import {
   type JsonDraft,
   type JsonObject,
 } from "../../bytes/json.ts";
-import { lookUp } from "../../model/schema_reference.ts";
+import { lookUp } from "../../turns/schema_reference.ts";
 
 /** A deeper schema becomes `{type: "object"}`: recursive references would never end. */
 const MAX_DEPTH = 24;

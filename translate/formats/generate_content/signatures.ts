@@ -6,7 +6,7 @@
  */
 import { isObject, type JsonObject, textIn } from "../../bytes/json.ts";
 import type { Signature } from "../../model/request.ts";
-import { isTagged, taggedValue, untagged } from "../../model/signature_tags.ts";
+import { isTagged, taggedValue, untagged } from "../../turns/signature_tags.ts";
 
 /** How the base64 of every tag begins. */
 const TAG_START = "Z3cxO";

@@ -13,10 +13,10 @@ import {
   objectOr,
   stringIn,
 } from "../../bytes/json.ts";
-import { type CallIds, idsInstead } from "../../model/call_ids.ts";
+import { type CallIds, idsInstead } from "../../turns/call_ids.ts";
 import { isOwnCitation } from "./citations.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
-import { isTagged } from "../../model/signature_tags.ts";
+import { isTagged } from "../../turns/signature_tags.ts";
 
 /** The path that is reported for removed reasoning that the gateway did not mark. */
 const THINKING = "messages[].content[].thinking";

@@ -16,7 +16,7 @@ import type {
   TextPart,
   Turn,
 } from "../../model/request.ts";
-import { isTagged, untagged } from "../../model/signature_tags.ts";
+import { isTagged, untagged } from "../../turns/signature_tags.ts";
 import {
   noteUnknown,
   type UnmappedFields,

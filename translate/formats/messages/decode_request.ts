@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { markPaths } from "../../model/cache_marks.ts";
+import { markPaths } from "../../turns/cache_marks.ts";
 import { ApiError, invalidField } from "../../model/error.ts";
-import { refuseChatShapes } from "../../model/other_format.ts";
+import { refuseChatShapes } from "../../errors/other_format.ts";
 import type {
   Effort,
   GenerationRequest,
@@ -24,7 +24,7 @@ import {
   noteUnknown,
   type UnmappedFields,
 } from "../../model/unmapped_fields.ts";
-import { withoutBillingLine } from "../../model/turns.ts";
+import { withoutBillingLine } from "../../turns/turns.ts";
 import { markOf } from "./cache_marks.ts";
 import { continuesThread } from "./check_passable.ts";
 import { decodeMessages } from "./decode_messages.ts";

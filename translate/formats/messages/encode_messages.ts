@@ -13,7 +13,7 @@ import {
 } from "../../families/messages/turns.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { JsonObject } from "../../bytes/json.ts";
-import { wireToolName } from "../../model/names.ts";
+import { wireToolName } from "../../turns/names.ts";
 import type {
   GenerationRequest,
   Part,
@@ -22,8 +22,8 @@ import type {
   ToolResultPart,
   Turn,
 } from "../../model/request.ts";
-import { mergeTurns, systemTurnsAsUser } from "../../model/turns.ts";
-import { type CallIds, callIds } from "../../model/call_ids.ts";
+import { mergeTurns, systemTurnsAsUser } from "../../turns/turns.ts";
+import { type CallIds, callIds } from "../../turns/call_ids.ts";
 import { markField } from "./cache_marks.ts";
 import { mediaBlock } from "./encode_media.ts";
 

@@ -8,7 +8,7 @@
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { EncodedRequest } from "../../dialect.ts";
 import { type Drop, opening } from "../../families/messages/turns.ts";
-import { withFewMarks, withoutTakenMarks } from "../../model/cache_marks.ts";
+import { withFewMarks, withoutTakenMarks } from "../../turns/cache_marks.ts";
 import type { GenerationRequest } from "../../model/request.ts";
 import {
   droppedFieldsOf,

@@ -6,7 +6,7 @@
  */
 import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
 import type { JsonObject } from "../../bytes/json.ts";
-import { replyCallIds } from "../../model/call_ids.ts";
+import { replyCallIds } from "../../turns/call_ids.ts";
 import {
   type BlockKind,
   mergeUsage,

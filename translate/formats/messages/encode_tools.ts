@@ -8,14 +8,14 @@ import type { Capabilities } from "../../model/capabilities.ts";
 import { formatTool, offeredTools } from "../../families/messages/tools.ts";
 import type { Drop } from "../../families/messages/turns.ts";
 import type { JsonObject } from "../../bytes/json.ts";
-import { changedToolNames, wireToolName } from "../../model/names.ts";
-import { EMPTY_SCHEMA, objectSchema } from "../../model/object_schema.ts";
+import { changedToolNames, wireToolName } from "../../turns/names.ts";
+import { EMPTY_SCHEMA, objectSchema } from "../../turns/object_schema.ts";
 import type {
   GenerationRequest,
   Tool,
   ToolChoice,
 } from "../../model/request.ts";
-import { calledNames } from "../../model/turns.ts";
+import { calledNames } from "../../turns/turns.ts";
 import { markField } from "./cache_marks.ts";
 import { strictSchema } from "./strict_schema.ts";
 

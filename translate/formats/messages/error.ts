@@ -1,6 +1,6 @@
 /**
  * Errors in the messages format: an upstream's (by status, or inside a reply) → {@linkcode
- * ApiError} → the client's. The kinds are in `../../model/error.ts`; `../../model/error_body.ts`
+ * ApiError} → the client's. The kinds are in `../../model/error.ts`; `../../errors/error_body.ts`
  * decodes bodies of any other shape.
  *
  * @module
@@ -12,14 +12,14 @@ import {
   type ErrorKind,
   retryHeaders,
 } from "../../model/error.ts";
-import { overflowNumbers } from "../../model/context_overflow.ts";
+import { overflowNumbers } from "../../errors/context_overflow.ts";
 import {
   type ErrorBody,
   ownObject,
   readErrorObject,
   readErrorText,
   upstreamError,
-} from "../../model/error_body.ts";
+} from "../../errors/error_body.ts";
 import { type JsonObject, textIn } from "../../bytes/json.ts";
 
 /** The dialect's error type for each kind. */

@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { list } from "../../model/schema.ts";
 import type { JsonObject } from "../../bytes/json.ts";
-import { sha256 } from "../../model/names.ts";
+import { sha256 } from "../../turns/names.ts";
 import type { CacheMark } from "../../model/request.ts";
 import {
   TEMPERATURES,

@@ -5,7 +5,7 @@
  */
 import { type JsonObject } from "../../bytes/json.ts";
 import type { Signature } from "../../model/request.ts";
-import { taggedValue } from "../../model/signature_tags.ts";
+import { taggedValue } from "../../turns/signature_tags.ts";
 
 /**
  * The signature of a `thinking` or `redacted_thinking` block: the dialect's own, or a tagged one of

@@ -10,7 +10,7 @@ import {
   type JsonDraft,
   type JsonObject,
 } from "../../bytes/json.ts";
-import { lookUp } from "../../model/schema_reference.ts";
+import { lookUp } from "../../turns/schema_reference.ts";
 
 /**
  * Supported formats of strings (from the vendor's client library, `lib/transform-json-schema`,

@@ -7,7 +7,7 @@
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { CleanRequest, EncodeContext } from "../../dialect.ts";
-import { type CallIds, idsInstead } from "../../model/call_ids.ts";
+import { type CallIds, idsInstead } from "../../turns/call_ids.ts";
 import {
   arrayOr,
   isObject,
@@ -16,7 +16,7 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 import { replyId, storedState } from "./reply_config.ts";
-import { isTagged } from "../../model/signature_tags.ts";
+import { isTagged } from "../../turns/signature_tags.ts";
 
 /** The value of `include` that requests the signatures of reasoning. */
 export const ENCRYPTED_REASONING = "reasoning.encrypted_content";

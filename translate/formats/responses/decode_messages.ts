@@ -20,13 +20,13 @@ import type {
   ToolResultPart,
   Turn,
 } from "../../model/request.ts";
-import { withMark } from "../../model/cache_marks.ts";
+import { withMark } from "../../turns/cache_marks.ts";
 import { decodeContent, type DecodedPart } from "./decode_content.ts";
 import {
   noteUnknown,
   type UnmappedFields,
 } from "../../model/unmapped_fields.ts";
-import { freeTextArguments } from "../../model/free_text.ts";
+import { freeTextArguments } from "../../turns/free_text.ts";
 import { readSignature } from "./signatures.ts";
 import { calledTool, type ToolNames } from "./tool_names.ts";
 import { COMPACTION_REMEDY } from "./error.ts";

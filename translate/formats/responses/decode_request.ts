@@ -13,7 +13,7 @@ import type {
   Reasoning,
 } from "../../model/request.ts";
 import type { FieldNames, OtherNames } from "../../model/field_names.ts";
-import { markPaths } from "../../model/cache_marks.ts";
+import { markPaths } from "../../turns/cache_marks.ts";
 import { checked } from "../../model/schema.ts";
 import {
   decodeSettings,

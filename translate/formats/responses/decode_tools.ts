@@ -11,7 +11,7 @@ import {
   stringIn,
   textIn,
 } from "../../bytes/json.ts";
-import { freeTextTool } from "../../model/free_text.ts";
+import { freeTextTool } from "../../turns/free_text.ts";
 import type {
   FunctionTool,
   Grammar,

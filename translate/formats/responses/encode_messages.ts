@@ -14,8 +14,8 @@ import {
 } from "../../families/chat/content.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { JsonObject } from "../../bytes/json.ts";
-import { freeTextInput } from "../../model/free_text.ts";
-import { wireToolName } from "../../model/names.ts";
+import { freeTextInput } from "../../turns/free_text.ts";
+import { wireToolName } from "../../turns/names.ts";
 import type {
   DocumentPart,
   GenerationRequest,
@@ -26,8 +26,8 @@ import type {
   ToolResultPart,
   Turn,
 } from "../../model/request.ts";
-import { systemTurnsAsUser, withoutBillingLine } from "../../model/turns.ts";
-import { type CallIds, callIds } from "../../model/call_ids.ts";
+import { systemTurnsAsUser, withoutBillingLine } from "../../turns/turns.ts";
+import { type CallIds, callIds } from "../../turns/call_ids.ts";
 import { type DroppedFields, keepsOpaque } from "../../model/dropped_fields.ts";
 
 /** The encoded conversation. */

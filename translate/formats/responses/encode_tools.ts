@@ -6,8 +6,8 @@
 import type { Capabilities } from "../../model/capabilities.ts";
 import { compact } from "../../bytes/compact.ts";
 import type { JsonObject } from "../../bytes/json.ts";
-import { wireToolName } from "../../model/names.ts";
-import { objectSchema } from "../../model/object_schema.ts";
+import { wireToolName } from "../../turns/names.ts";
+import { objectSchema } from "../../turns/object_schema.ts";
 import type {
   FunctionTool,
   GenerationRequest,

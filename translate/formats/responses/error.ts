@@ -8,15 +8,15 @@ import {
   type ErrorRow,
   messageOf,
 } from "../../families/chat/error.ts";
-import type { OverflowNumbers } from "../../model/context_overflow.ts";
+import type { OverflowNumbers } from "../../errors/context_overflow.ts";
 import type { EncodedError } from "../../dialect.ts";
 import {
   type ApiError,
   type ErrorKind,
   retryHeaders,
 } from "../../model/error.ts";
-import { readErrorObject } from "../../model/error_body.ts";
-import { errorOfWords } from "../../model/error_words.ts";
+import { readErrorObject } from "../../errors/error_body.ts";
+import { errorOfWords } from "../../errors/error_words.ts";
 import {
   isObject,
   type JsonObject,

@@ -13,7 +13,7 @@ import {
   stringIn,
 } from "../../bytes/json.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
-import { type FreeTextWriter, freeTextWriter } from "../../model/free_text.ts";
+import { type FreeTextWriter, freeTextWriter } from "../../turns/free_text.ts";
 
 /**
  * The kinds of item that are read differently. A "free call" is a call whose input is free text.

@@ -7,7 +7,7 @@
 import type { JsonObject } from "../../bytes/json.ts";
 import type { BlockKind } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
-import type { FreeTextReader } from "../../model/free_text.ts";
+import type { FreeTextReader } from "../../turns/free_text.ts";
 import { writeSignature } from "./signatures.ts";
 import type { CalledTool } from "./tool_names.ts";
 

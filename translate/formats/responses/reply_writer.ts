@@ -9,7 +9,7 @@ import type { EncodeContext } from "../../dialect.ts";
 import type { ApiError } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import { type Citation, urlCitation } from "../../model/citation.ts";
-import { replyCallIds } from "../../model/call_ids.ts";
+import { replyCallIds } from "../../turns/call_ids.ts";
 import {
   type BlockKind,
   mergeUsage,
@@ -20,7 +20,7 @@ import {
 import type { Signature } from "../../model/request.ts";
 import { FAILED_STATE, replyConfig } from "./reply_config.ts";
 import { streamError } from "./error.ts";
-import { freeTextReader } from "../../model/free_text.ts";
+import { freeTextReader } from "../../turns/free_text.ts";
 import { writeSignature } from "./signatures.ts";
 import { encodeIncomplete } from "./stop_reason.ts";
 import { toolNames } from "./tool_names.ts";

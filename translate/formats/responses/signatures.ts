@@ -6,7 +6,7 @@
  * @module
  */
 import type { Signature } from "../../model/request.ts";
-import { isTagged, taggedValue, untagged } from "../../model/signature_tags.ts";
+import { isTagged, taggedValue, untagged } from "../../turns/signature_tags.ts";
 
 /**
  * Tags a signature that belongs to the call before the reasoning item, not to the call after it.

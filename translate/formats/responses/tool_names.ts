@@ -14,7 +14,7 @@ import {
   stringIn,
   textIn,
 } from "../../bytes/json.ts";
-import { sha256 } from "../../model/names.ts";
+import { sha256 } from "../../turns/names.ts";
 
 /** A tool as the client defined it. */
 export interface CalledTool {

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { accountsSpec } from "../../testing/accounts_spec.ts";
+import { accountsSpec } from "../../specs/accounts_spec.ts";
 import type { WriteLock } from "../../testing/write_lock_worker.ts";
 import { openSqliteStore } from "./sqlite.ts";
-import { backfillSpec } from "../../testing/backfill_spec.ts";
-import { callBookSpec } from "../../testing/call_book_spec.ts";
-import { clockSpec } from "../../testing/clock_spec.ts";
+import { backfillSpec } from "../../specs/backfill_spec.ts";
+import { callBookSpec } from "../../specs/call_book_spec.ts";
+import { clockSpec } from "../../specs/clock_spec.ts";
 import { cutProcesses } from "../../testing/cut_processes.ts";
-import { lateSettlementSpec } from "../../testing/late_settlement_spec.ts";
-import { processesSpec } from "../../testing/processes_spec.ts";
-import { storeSpec } from "../../testing/store_spec.ts";
+import { lateSettlementSpec } from "../../specs/late_settlement_spec.ts";
+import { processesSpec } from "../../specs/processes_spec.ts";
+import { storeSpec } from "../../specs/store_spec.ts";
 import { SQLITE } from "../../testing/stores.ts";
 
 storeSpec(SQLITE);

@@ -1,0 +1,137 @@
+/**
+ * Finds the attempts that failed at their upstreams: lists of them, newest first, and their number.
+ *
+ * @module
+ */
+import { invalidField } from "../../../translate/model/error.ts";
+import {
+  FAILED_ATTEMPT,
+  type FailedAttempt,
+  firstAttemptId,
+} from "../rows/failed_attempt_rows.ts";
+import { recordFrom } from "../rows/record_rows.ts";
+import { intOf, type SqlValue, textOf } from "../store/store.ts";
+import {
+  type ListPage,
+  listPage,
+  orUnavailable,
+  pageLimit,
+  type RepositoryContext,
+  type SearchRequest,
+} from "../repositories/repository.ts";
+
+/** A filter on failed attempts; absent fields match every one. */
+export interface AttemptQuery extends SearchRequest {
+  readonly accountId?: string;
+  readonly model?: string;
+  readonly upstream?: string;
+  /** The status, or the kind of error where there was none. */
+  readonly error?: string;
+  readonly outcome?: string;
+  /** Failed at or after this time, Unix milliseconds. */
+  readonly fromMs?: number;
+  /** Failed before this time, Unix milliseconds. */
+  readonly toMs?: number;
+}
+
+/** How often attempts at a candidate failed by one error. */
+export interface AttemptCount {
+  readonly model: string;
+  readonly upstream: string;
+  readonly error: string;
+  readonly count: number;
+}
+
+/** Finds failed attempts. */
+export interface FailedAttempts {
+  /**
+   * One page, newest first.
+   *
+   * @throws {ApiError} `invalid_request` for an invalid cursor; `unavailable`
+   */
+  list(query: AttemptQuery): Promise<ListPage<FailedAttempt>>;
+  /**
+   * Counts them by candidate and error.
+   *
+   * @throws {ApiError} `unavailable`
+   */
+  count(fromMs: number, toMs: number): Promise<readonly AttemptCount[]>;
+}
+
+const MAX_LIMIT = 200;
+/** Above every id. */
+const ABOVE = "att_~";
+/** Filters that no index has. */
+const FILTERS = ["accountId", "model", "error", "outcome"] as const;
+
+/** Creates the report. */
+export function failedAttempts(context: RepositoryContext): FailedAttempts {
+  const { store } = context;
+  const read = (text: string, values: readonly SqlValue[]) =>
+    orUnavailable(() => store.report(text, values));
+  return {
+    async list(query) {
+      const limit = Math.min(MAX_LIMIT, pageLimit(query, 50));
+      const values: SqlValue[] = [];
+      const put = (value: SqlValue): string => `$${values.push(value)}`;
+      const conditions = [
+        `id >= ${put(firstAttemptId(query.fromMs ?? 0))}`,
+        `id < ${put(cursor(query.after, query.toMs))}`,
+      ];
+      if (query.upstream !== undefined) {
+        conditions.push(`upstream = ${put(query.upstream)}`);
+      }
+      const walked = (picks: string): string =>
+        `SELECT ${picks} FROM failed_attempts WHERE ${
+          conditions.join(" AND ")
+        } ORDER BY id DESC`;
+      const [end] = query.scanLimit === undefined ? [] : await read(
+        `${walked("id")} LIMIT 1 OFFSET $${values.length + 1}`,
+        [...values, query.scanLimit - 1],
+      );
+      const endId = end === undefined ? undefined : textOf(end, "id");
+      if (endId !== undefined) conditions.push(`id >= ${put(endId)}`);
+      for (const name of FILTERS) {
+        const value = query[name];
+        if (value === undefined) continue;
+        conditions.push(`${FAILED_ATTEMPT[name].column} = ${put(value)}`);
+      }
+      const rows = await read(
+        `${walked("*")} LIMIT ${put(limit + 1)}`,
+        values,
+      );
+      return {
+        ...endId === undefined ? {} : { next: endId },
+        ...listPage(
+          rows.map((row) => recordFrom(FAILED_ATTEMPT, row)),
+          limit,
+          ({ id }) => id,
+        ),
+      };
+    },
+    async count(fromMs, toMs) {
+      const rows = await read(
+        `SELECT model, upstream, error, CAST(COUNT(*) AS BIGINT) AS count FROM failed_attempts
+         WHERE id >= $1 AND id < $2 GROUP BY model, upstream, error`,
+        [firstAttemptId(fromMs), firstAttemptId(toMs)],
+      );
+      return rows.map((row) => ({
+        model: textOf(row, "model"),
+        upstream: textOf(row, "upstream"),
+        error: textOf(row, "error"),
+        count: intOf(row, "count"),
+      }));
+    },
+  };
+}
+
+function cursor(after: string | undefined, toMs: number | undefined): string {
+  if (after !== undefined && !/^att_[0-9A-Za-z]{1,70}$/.test(after)) {
+    throw invalidField(
+      "after",
+      "is not the cursor that an earlier page of attempts ended with",
+    );
+  }
+  const end = toMs === undefined ? ABOVE : firstAttemptId(toMs);
+  return after === undefined || end < after ? end : after;
+}

@@ -1,0 +1,72 @@
+/**
+ * Tests with a process whose clock is wrong.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { dayOf, dayText } from "../limits/calendar_window.ts";
+import {
+  createTestCaller,
+  expectRefusal,
+  PRICE,
+  reserve,
+} from "../testing/open_test_accounts.ts";
+import { type AccountsEvent, openAccountService } from "../service.ts";
+import type { TestStore } from "../testing/stores.ts";
+
+const AHEAD_MS = 400 * 86_400_000;
+
+/** Registers the tests for a kind of store. */
+export function clockSpec(kind: TestStore): void {
+  Deno.test(`${kind.name}: a process whose clock is 400 days ahead locks no account beyond today, and reports it`, async () => {
+    await using database = await kind.createDatabase();
+    const events: AccountsEvent[] = [];
+    const wrong = await openAccountService({
+      store: await database.open({ now: () => Date.now() + AHEAD_MS }),
+      price: () => PRICE,
+      onEvent: (event) => events.push(event),
+    });
+    const right = await openAccountService({
+      store: await database.open(),
+      price: () => PRICE,
+      onEvent: (event) => events.push(event),
+    });
+    try {
+      const { caller, key, accountId } = await createTestCaller(wrong, {
+        spendPerDayMicroUsd: 100,
+        tokensPerMinute: 1000,
+      });
+      const reservation = await reserve(wrong.accounts, caller);
+      reservation.settle({
+        usage: { input: 100, output: 0 },
+        generatedChars: 0,
+        ended: "complete",
+      });
+      await wrong.flush();
+      const { data: [entry] } = await right.admin.ledger({
+        accountId,
+        kind: "charge",
+      });
+      assert.ok(Math.abs((entry?.atMs ?? 0) - Date.now()) < 60_000);
+      const today = dayOf(Date.now());
+      const error = await expectRefusal(
+        right.accounts,
+        await right.accounts.authenticate([key]),
+      );
+      const opens = [today, today + 1].map((day) => dayText(day + 1));
+      assert.ok(
+        opens.some((text) => error.message.includes(text)),
+        error.message,
+      );
+      // Only the wrong one reports.
+      const [event, ...others] = events;
+      assert.equal(event?.type, "clock_differs");
+      assert.ok(Math.abs(event.ahead_ms - AHEAD_MS) < 60_000);
+      assert.deepEqual(others, []);
+      assert.ok(Math.abs(right.storeClock.aheadMs()) < 5000);
+    } finally {
+      await right.accounts.close();
+      await wrong.accounts.close();
+    }
+  });
+}

@@ -1,0 +1,245 @@
+/**
+ * The limits of a plan: tests that every store must pass.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { RefusedCall } from "../accounts.ts";
+import type { AccountsTest } from "./accounts_spec.ts";
+import {
+  createTestCaller,
+  expectRefusal,
+  reserve,
+  testCall,
+} from "../testing/open_test_accounts.ts";
+
+/** The limits of calendar windows; the tests begin on Saturday 2026-11-21. */
+const WINDOWS = ([
+  ["day", "Sunday 2026-11-22"],
+  ["week", "Monday 2026-11-23"],
+  ["month", "Tuesday 2026-12-01"],
+] as const).flatMap(([window, opens]) => {
+  const name = `${window.charAt(0).toUpperCase()}${window.slice(1)}`;
+  return [
+    {
+      limit: `spendPer${name}MicroUsd`,
+      code: `spending_per_${window}`,
+      unit: "microUsd",
+      window,
+      opens,
+    },
+    {
+      limit: `tokensPer${name}`,
+      code: `tokens_per_${window}`,
+      unit: "tokens",
+      window,
+      opens,
+    },
+  ];
+});
+
+/** Registers the tests. */
+export function limitsSpec(test: AccountsTest): void {
+  test("requests per minute: up to the limit at once, then one more per fraction of the minute", async (bench) => {
+    const { accounts, clock } = bench;
+    const { caller } = await createTestCaller(bench, { requestsPerMinute: 4 });
+    for (const remaining of [3, 2, 1, 0]) {
+      const { limits } = await reserve(accounts, caller, testCall());
+      assert.deepEqual(limits.requests, {
+        limit: 4,
+        remaining,
+        resetAtMs: clock.ms + (4 - remaining) * 15_000,
+      });
+    }
+    const error = await expectRefusal(accounts, caller);
+    assert.equal(error.status, 429);
+    assert.equal(error.details.code, "requests_per_minute");
+    assert.equal(error.details.retryAfterSeconds, 15);
+    assert.ok(error instanceof RefusedCall);
+    assert.equal(error.limits.requests?.remaining, 0);
+    clock.ms += 14_999;
+    assert.equal(
+      (await expectRefusal(accounts, caller)).details.retryAfterSeconds,
+      1,
+    );
+    clock.ms += 1;
+    await reserve(accounts, caller, testCall());
+    await expectRefusal(accounts, caller);
+  });
+
+  test("refused requests consume no limit", async (bench) => {
+    const { accounts, admin, clock } = bench;
+    const { caller, accountId } = await createTestCaller(bench, {
+      requestsPerMinute: 1,
+      tokensPerMinute: 100,
+    });
+    await reserve(accounts, caller, testCall());
+    const before = await admin.accounts.get(accountId);
+    for (let i = 0; i < 20; i++) await expectRefusal(accounts, caller);
+    assert.deepEqual(await admin.accounts.get(accountId), before);
+    clock.ms += 60_000;
+    const { limits } = await reserve(accounts, caller, testCall());
+    assert.equal(limits.requests?.remaining, 0);
+    assert.equal(limits.tokens?.remaining, 90);
+  });
+
+  test("tokens per minute: the prompt counts before the call, the output when it is known", async (bench) => {
+    const { accounts, clock } = bench;
+    const { caller } = await createTestCaller(bench, { tokensPerMinute: 100 });
+    const call = testCall({ inputTokens: 60, maxOutputTokens: 5000 });
+    const reservation = await reserve(accounts, caller, call);
+    assert.equal(reservation.limits.tokens?.remaining, 40);
+    const error = await expectRefusal(
+      accounts,
+      caller,
+      testCall({ inputTokens: 41 }),
+    );
+    assert.equal(error.details.code, "tokens_per_minute");
+    assert.equal(error.details.retryAfterSeconds, 1);
+    reservation.settle({
+      usage: { input: 50, output: 70 },
+      generatedChars: 280,
+      ended: "complete",
+    });
+    await bench.flush();
+    // 120 were consumed of 100: 60 fit again after 80 have leaked away.
+    const again = testCall({ inputTokens: 60 });
+    clock.ms += 47_999;
+    assert.equal(
+      (await expectRefusal(accounts, caller, again)).details.retryAfterSeconds,
+      1,
+    );
+    clock.ms += 1;
+    await reserve(accounts, caller, again);
+  });
+
+  test("a prompt larger than the whole limit is granted once the bucket is empty", async (bench) => {
+    const { accounts, clock } = bench;
+    const { caller } = await createTestCaller(bench, { tokensPerMinute: 100 });
+    await reserve(accounts, caller, testCall({ inputTokens: 1 }));
+    const huge = testCall({ inputTokens: 500 });
+    assert.equal((await expectRefusal(accounts, caller, huge)).status, 429);
+    clock.ms += 600;
+    await reserve(accounts, caller, huge);
+    const error = await expectRefusal(accounts, caller);
+    // Four minutes are left, but `retry-after` is at most one minute.
+    assert.equal(error.details.retryAfterSeconds, 60);
+  });
+
+  test("concurrent requests: the limit applies to active calls", async (bench) => {
+    const { accounts } = bench;
+    const { caller } = await createTestCaller(bench, { concurrentRequests: 2 });
+    const first = await reserve(accounts, caller, testCall());
+    await reserve(accounts, caller, testCall());
+    const error = await expectRefusal(accounts, caller);
+    assert.equal(error.status, 429);
+    assert.equal(error.details.code, "concurrent_requests");
+    assert.equal(error.details.retryAfterSeconds, 1);
+    first.settle({ usage: {}, generatedChars: 0, ended: "failed" });
+    await reserve(accounts, caller, testCall());
+  });
+
+  test("spending per day: spent and reserved amounts count, until midnight", async (bench) => {
+    const { accounts, clock } = bench;
+    const { caller } = await createTestCaller(bench, {
+      spendPerDayMicroUsd: 100,
+    });
+    const first = await reserve(accounts, caller, testCall());
+    const second = await reserve(accounts, caller, testCall());
+    const held = await expectRefusal(accounts, caller);
+    assert.equal(held.status, 429);
+    assert.equal(held.details.code, "spending_per_day");
+    // The active calls may cost less than reserved: an early retry is worthwhile.
+    assert.equal(held.details.retryAfterSeconds, 1);
+    assert.equal(held.details.retryable, true);
+    for (const reservation of [first, second]) {
+      reservation.settle({
+        usage: { input: 10, output: 10 },
+        generatedChars: 40,
+        ended: "complete",
+      });
+    }
+    const spent = await expectRefusal(accounts, caller);
+    assert.equal(spent.details.retryAfterSeconds, 60);
+    assert.equal(spent.details.retryable, false);
+    clock.ms = Date.UTC(2026, 10, 21, 23, 59, 59, 999);
+    const late = await expectRefusal(accounts, caller);
+    assert.equal(late.details.retryAfterSeconds, 1);
+    assert.equal(late.details.retryable, true);
+    clock.ms += 1;
+    await reserve(accounts, caller, testCall());
+  });
+
+  for (const row of WINDOWS) {
+    for (const holder of ["plan", "key"] as const) {
+      test(`${row.limit} of a ${holder}: what is used counts until the window ends`, async (bench) => {
+        const { accounts, clock } = bench;
+        const limits = { [row.limit]: row.unit === "tokens" ? 45 : 75 };
+        const { caller } = await createTestCaller(
+          bench,
+          holder === "plan" ? limits : { keyLimits: limits },
+        );
+        const [owner, code] = holder === "plan"
+          ? ["the account's", row.code]
+          : ["this key's", `key_${row.code}`];
+        const first = await reserve(accounts, caller, testCall());
+        // The first call may use less than the 30 tokens and 50 micro-dollars reserved for it.
+        const held = await expectRefusal(accounts, caller);
+        assert.equal(held.status, 429);
+        assert.equal(held.details.code, code);
+        assert.equal(held.details.retryAfterSeconds, 1);
+        assert.equal(held.details.retryable, true);
+        assert.match(held.message, /while other requests are active/);
+        first.settle({
+          usage: { input: 5, cacheRead: 5, cacheWrite: 5, output: 15 },
+          generatedChars: 60,
+          ended: "complete",
+        });
+        await bench.flush();
+        const error = await expectRefusal(accounts, caller);
+        assert.equal(error.details.code, code);
+        assert.equal(error.details.retryAfterSeconds, 60);
+        assert.equal(error.details.retryable, false);
+        assert.equal(
+          error.message,
+          `${owner} limit of ${
+            row.unit === "tokens" ? "45 tokens" : "$0.000075"
+          } a ${row.window} is reached; it opens on ${row.opens} 00:00 UTC (${
+            row.unit === "tokens"
+              ? "30 tokens used, 0 tokens reserved for active requests, and this request may use up to 30 tokens"
+              : "$0.000041 spent, $0.00 reserved for active requests, and this request may cost up to $0.00005"
+          })`,
+        );
+        clock.ms = Date.parse(`${row.opens.split(" ")[1]}T00:00:00Z`) - 1;
+        const late = await expectRefusal(accounts, caller);
+        assert.equal(late.details.retryAfterSeconds, 1);
+        assert.equal(late.details.retryable, true);
+        clock.ms += 1;
+        await reserve(accounts, caller, testCall());
+      });
+    }
+  }
+
+  test("a request larger than a whole window is refused with advice", async (bench) => {
+    const { accounts } = bench;
+    const { caller } = await createTestCaller(bench, { tokensPerDay: 20 });
+    const error = await expectRefusal(accounts, caller);
+    assert.match(
+      error.message,
+      /limit of 20 tokens a day is too small for this request .*lower max_tokens$/,
+    );
+    assert.equal(error.details.retryable, false);
+    await reserve(accounts, caller, testCall({ maxOutputTokens: 10 }));
+  });
+
+  test("a change of the plan applies to the next call", async (bench) => {
+    const { accounts, admin } = bench;
+    const { caller, key, planId } = await createTestCaller(bench, {
+      requestsPerMinute: 1,
+    });
+    await reserve(accounts, caller, testCall());
+    await expectRefusal(accounts, caller);
+    await admin.plans.update(planId, { requestsPerMinute: null });
+    await reserve(accounts, await accounts.authenticate([key]), testCall());
+  });
+}

@@ -1,0 +1,30 @@
+/**
+ * `GET /v1/account/models`: prices, capabilities, limits and health of the models, for the holder of
+ * an API key or an account token.
+ *
+ * @module
+ */
+import {
+  accountModels,
+  accountModelsJson,
+} from "../../gateway/console/account_models.ts";
+import { noQuery } from "../../gateway/admin/pages.ts";
+import { checked } from "../../translate/model/schema.ts";
+import { queryOf } from "../admin/auth.ts";
+import { type AccountRoute, jsonReply } from "../route.ts";
+
+/** Serves {@linkcode accountModels}. */
+export const ACCOUNT_MODELS_ROUTE: AccountRoute = {
+  access: "account",
+  permission: "look",
+  method: "GET",
+  path: "/v1/account/models",
+  operation: "listAccountModels",
+  async handle({ gateway, query }, holder) {
+    checked(noQuery, queryOf(query));
+    const { admin, models, now } = gateway;
+    return jsonReply(
+      accountModelsJson(await accountModels(admin, models, holder, now())),
+    );
+  },
+};

@@ -1,0 +1,288 @@
+/**
+ * Decodes an upstream's error of any shape: JSON of any vendor, arrays, HTML, plain text, an empty
+ * body. All dialects' `decodeError` share it, because a proxy in front of a vendor answers in no
+ * known dialect.
+ *
+ * @module
+ */
+import { isContextOverflow, withNumbers } from "./context_overflow.ts";
+import {
+  ApiError,
+  type ErrorDetails,
+  type ErrorKind,
+  kindOfStatus,
+} from "../model/error.ts";
+import {
+  isObject,
+  type JsonObject,
+  MAX_LEVELS,
+  nestsWithin,
+  objectOr,
+  parseJson,
+  stringIn,
+  textIn,
+} from "../bytes/json.ts";
+
+/** The contents of an error body. */
+export interface ErrorBody {
+  /** The vendor's message; absent where the body has none. */
+  readonly message?: string;
+  /** The vendor's error type: `type`, or `status` where that holds it. */
+  readonly type?: string;
+  /** A code in letters; a numeric one stays in `detail`. */
+  readonly code?: string;
+  /** The request field at fault, as the vendor names it. */
+  readonly param?: string;
+  /** The object that contained the error, for fields that only one dialect knows. */
+  readonly detail: JsonObject;
+}
+
+const MAX_MESSAGE_CHARS = 4000;
+
+/**
+ * Finds an error in a parsed body: `{error:{…}}`, `{error:"…"}`, `{detail}`, `{message}`, or any of
+ * them in an array.
+ */
+export function readErrorObject(body: unknown): ErrorBody {
+  const outer = firstObject(body);
+  if (outer === undefined) return { detail: {} };
+  const inner = firstObject(outer["error"]) ?? firstObject(outer["errors"]) ??
+    outer["error"];
+  if (typeof inner === "string") {
+    return {
+      ...(inner.trim() === "" ? {} : { message: inner }),
+      detail: outer,
+    };
+  }
+  const detail = isObject(inner) ? inner : outer;
+  const words = textIn(detail["message"]) ?? textIn(detail["detail"]) ??
+    textIn(outer["message"]) ??
+    firstDetail(detail["detail"]);
+  const message = words === ROUTED ? routedMessage(detail) : words;
+  const code = detail["code"];
+  const type = textIn(detail["type"]) ?? textIn(detail["status"]);
+  const param = stringIn(detail["param"]);
+  return {
+    ...(message === undefined ? {} : { message }),
+    ...(type === undefined ? {} : { type }),
+    ...(typeof code === "string" && code !== "" ? { code } : {}),
+    ...(param === undefined ? {} : { param }),
+    detail,
+  };
+}
+
+/** One router's message for a vendor's error; the vendor's own message is in another field. */
+const ROUTED = "Provider returned error";
+
+function routedMessage(detail: JsonObject): string {
+  const raw = objectOr(detail["metadata"])["raw"];
+  const parsed = typeof raw === "string" ? parseJson(raw) : raw;
+  const original = typeof parsed === "object"
+    // Without its metadata, so that nothing is searched twice.
+    ? readErrorObject(withoutMetadata(parsed)).message
+    : textIn(raw);
+  return original === undefined ? ROUTED : `${ROUTED}: ${original}`;
+}
+
+function withoutMetadata(value: unknown): unknown {
+  const { metadata: _, ...rest } = objectOr(value);
+  const { metadata: __, ...inner } = objectOr(rest["error"]);
+  return isObject(rest["error"]) ? { ...rest, error: inner } : rest;
+}
+
+/** The value if it is an object, or the first object in it if it is an array. */
+function firstObject(value: unknown): JsonObject | undefined {
+  const first = Array.isArray(value) ? value.find(isObject) : value;
+  return isObject(first) ? first : undefined;
+}
+
+function firstDetail(detail: unknown): string | undefined {
+  if (!Array.isArray(detail)) return undefined;
+  const first = detail.find(isObject);
+  return first === undefined ? undefined : textIn(first["msg"]);
+}
+
+/**
+ * Finds an error in a body's text. HTML gives its title or first words, plain text its first line.
+ */
+export function readErrorText(text: string): ErrorBody {
+  const parsed = parseJson(text.trim());
+  if (typeof parsed === "object" && parsed !== null) {
+    return readErrorObject(parsed);
+  }
+  if (typeof parsed === "string") {
+    return parsed.trim() === ""
+      ? { detail: {} }
+      : { message: parsed, detail: {} };
+  }
+  // A vendor that was asked for a stream may frame its error as an event, whatever the status.
+  const framed = parseJson(/^data:[ \t]*(\{.*)$/m.exec(text)?.[1] ?? "");
+  if (isObject(framed)) return readErrorObject(framed);
+  // No pattern here may scan beyond the next tag: on a page of nothing but "<" it would take
+  // minutes.
+  const title = /<title[^<>]*>([^<]*)<\/title>/i.exec(text)?.[1];
+  const plain = (title ?? withoutScripts(text).replaceAll(/<[^<>]*>/g, " "))
+    .replaceAll(/\s+/g, " ").trim();
+  return plain === ""
+    ? { detail: {} }
+    : { message: plain.slice(0, 300), detail: {} };
+}
+
+/** A page without its styles and scripts; an unclosed one is removed up to the end of the page. */
+function withoutScripts(page: string): string {
+  const opening = /<(?:style|script)/gi;
+  const closing = /<\/(?:style|script)>/gi;
+  let kept = "";
+  let at = 0;
+  for (;;) {
+    opening.lastIndex = at;
+    const start = opening.exec(page)?.index ?? page.length;
+    kept += `${page.slice(at, start)} `;
+    closing.lastIndex = start;
+    if (closing.exec(page) === null) return kept;
+    at = closing.lastIndex;
+  }
+}
+
+/**
+ * The error for an upstream's response: the status decides the kind, the body gives message and
+ * codes.
+ */
+export function upstreamError(
+  status: number,
+  headers: Headers,
+  body: ErrorBody,
+): ApiError {
+  const kind = kindOfStatus(status);
+  if (kind === "upstream") return opaqueFailure(status, headers, body);
+  // The status decides first: a token rate limit also mentions "too many tokens".
+  const overflow = (kind === "invalid_request" || kind === "too_large") &&
+    isContextOverflow(body);
+  const retryAfterSeconds = retryAfter(headers);
+  const quota = body.code === "insufficient_quota" ||
+    body.type === "insufficient_quota";
+  const code = overflow ? "context_length_exceeded" : body.code;
+  const message = body.message?.slice(0, MAX_MESSAGE_CHARS) ??
+    DEFAULT_MESSAGE[kind];
+  return new ApiError(
+    overflow ? "invalid_request" : kind,
+    overflow ? withNumbers(message, body.detail) : message,
+    {
+      upstreamStatus: status,
+      ...(code === undefined ? {} : { code }),
+      ...(body.param === undefined || kind !== "invalid_request"
+        ? {}
+        : { param: body.param }),
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      ...(quota
+        ? { retryable: false, ...upstreamCode(body) }
+        : advisedRetry(headers)),
+    },
+  );
+}
+
+/**
+ * A vendor's refusal of the gateway's key (401, 402, 403), without the vendor's message: it
+ * concerns the operator, not the client.
+ */
+function opaqueFailure(
+  status: number,
+  headers: Headers,
+  body: ErrorBody,
+): ApiError {
+  const aboutUs = status === 401 || status === 402 || status === 403;
+  const message = aboutUs
+    ? "the upstream refused the gateway's own credentials or account; the operator must look into it"
+    : status >= 300 && status < 400
+    ? "the upstream answered with a redirect, which is not followed"
+    : body.message?.slice(0, MAX_MESSAGE_CHARS) ?? DEFAULT_MESSAGE.upstream;
+  const kind: ErrorKind = status === 500 ? "internal" : "upstream";
+  const retryAfterSeconds = retryAfter(headers);
+  return new ApiError(kind, message, {
+    upstreamStatus: status,
+    ...(aboutUs
+      ? {
+        retryable: false,
+        refused: status === 402 ? "account" as const : "credential" as const,
+      }
+      : {
+        ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+        ...advisedRetry(headers),
+      }),
+    ...(aboutUs ? upstreamCode(body) : {}),
+  });
+}
+
+const MAX_CODE_CHARS = 100;
+
+/** The code by which operators find out what their account or credential lacks. */
+export function upstreamCode(
+  { code, type }: Pick<ErrorBody, "code" | "type">,
+): Pick<ErrorDetails, "upstreamCode"> {
+  const found = code ?? type;
+  return found === undefined
+    ? {}
+    : { upstreamCode: found.slice(0, MAX_CODE_CHARS).toWellFormed() };
+}
+
+/** An object beside the vendor's message, for clients of the vendor's own format. */
+export function ownObject(
+  { detail }: ErrorBody,
+  name: string,
+): JsonObject | undefined {
+  const value = detail[name];
+  return isObject(value) && nestsWithin(value, MAX_LEVELS) ? value : undefined;
+}
+
+const DEFAULT_MESSAGE: Readonly<Record<ErrorKind, string>> = {
+  invalid_request: "the upstream refused the request",
+  authentication: "the upstream failed",
+  billing: "the upstream failed",
+  permission: "the upstream failed",
+  not_found: "the upstream does not know the model or path",
+  method_not_allowed: "the upstream failed",
+  request_timeout: "the upstream did not answer in time",
+  conflict: "the upstream reports a conflict",
+  too_large: "the upstream finds the request too large",
+  unsupported_media: "the upstream failed",
+  rate_limit: "the upstream's rate limit is reached",
+  internal: "the upstream failed",
+  upstream: "the upstream failed",
+  unavailable: "the upstream is unavailable",
+  timeout: "the upstream did not answer in time",
+  overloaded: "the upstream is overloaded",
+};
+
+/** The vendor's own advice on whether to retry. */
+function advisedRetry(headers: Headers): { readonly retryable?: boolean } {
+  const advice = headers.get("x-should-retry")?.trim().toLowerCase();
+  return advice === "true" || advice === "false"
+    ? { retryable: advice === "true" }
+    : {};
+}
+
+/** A `retry-after` date further ahead than this comes from a wrong clock. */
+const MAX_DATE_SECONDS = 24 * 60 * 60;
+
+/**
+ * Whole seconds of `retry-after-ms` or `retry-after`; a date is compared with the response's own
+ * `date`.
+ */
+function retryAfter(headers: Headers): number | undefined {
+  const ms = plainNumber(headers.get("retry-after-ms"));
+  if (ms !== undefined) return Math.ceil(ms / 1000);
+  const header = headers.get("retry-after");
+  const seconds = plainNumber(header);
+  if (seconds !== undefined) return Math.ceil(seconds);
+  const distance = Math.ceil(
+    (Date.parse(header ?? "") - Date.parse(headers.get("date") ?? "")) / 1000,
+  );
+  return distance >= 0 && distance <= MAX_DATE_SECONDS ? distance : undefined;
+}
+
+/** A decimal number, at most as long as a header should hold. */
+function plainNumber(text: string | null): number | undefined {
+  return text !== null && /^\s*\d{1,12}(?:\.\d*)?\s*$/.test(text)
+    ? Number(text)
+    : undefined;
+}

@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { decodeRequest as decodeChat } from "../formats/chat_completions/decode_request.ts";
+import { ApiError } from "../model/error.ts";
+import {
+  decodeCountTokens,
+  decodeRequest as decodeMessages,
+} from "../formats/messages/decode_request.ts";
+
+const TURN = { role: "user", content: "Hi" };
+const CHAT_TOOL = {
+  type: "function",
+  function: { name: "f", parameters: { type: "object" } },
+};
+const MESSAGES_TOOL = { name: "f", input_schema: { type: "object" } };
+
+function refusal(decode: (body: unknown) => unknown, fields: object): ApiError {
+  try {
+    decode({ model: "m", max_tokens: 5, messages: [TURN], ...fields });
+  } catch (error) {
+    assert.ok(error instanceof ApiError);
+    assert.equal(error.kind, "invalid_request");
+    return error;
+  }
+  throw new Error("it was not refused");
+}
+
+Deno.test("the message format names parts in the chat-completion format's shape", async (t) => {
+  const rows: readonly (readonly [string, object, RegExp])[] = [
+    [
+      "tools[1]",
+      { tools: [MESSAGES_TOOL, CHAT_TOOL] },
+      /^tools\[1\]: is in the chat-completion format's shape; here a tool is \{"name": …, "description": …, "input_schema": \{…\}\}\. Requests in the chat-completion format go to POST \/v1\/chat\/completions$/,
+    ],
+    ["tools[0]", { tools: [{ function: { name: "f" } }] }, /input_schema/],
+    ["tool_choice", { tool_choice: "auto" }, /here it is \{"type": "auto"\}/],
+    [
+      "tool_choice",
+      { tool_choice: { type: "function", function: { name: "f" } } },
+      /\{"type": "tool", "name": …\}/,
+    ],
+    [
+      "messages[1]",
+      {
+        messages: [TURN, {
+          role: "assistant",
+          content: null,
+          tool_calls: [{
+            id: "c",
+            type: "function",
+            function: { name: "f", arguments: "{}" },
+          }],
+        }],
+      },
+      /here a call is a tool_use block/,
+    ],
+    [
+      "messages[1]",
+      { messages: [TURN, { role: "tool", tool_call_id: "c", content: "1" }] },
+      /here a tool's result is a tool_result block in a user message/,
+    ],
+    [
+      "messages[0].content[0]",
+      {
+        messages: [{
+          role: "user",
+          content: [{ type: "image_url", image_url: { url: "data:," } }],
+        }],
+      },
+      /here a picture is \{"type": "image", "source": \{…\}\}/,
+    ],
+  ];
+  for (const decode of [decodeMessages, decodeCountTokens]) {
+    for (const [param, fields, message] of rows) {
+      await t.step(`${decode.name}: ${param}`, () => {
+        const error = refusal(decode, fields);
+        assert.equal(error.details.param, param);
+        assert.match(error.message, message);
+      });
+    }
+  }
+});
+
+Deno.test("the chat-completion format names parts in the message format's shape", async (t) => {
+  const rows: readonly (readonly [string, object, RegExp])[] = [
+    [
+      "tools[0]",
+      { tools: [MESSAGES_TOOL] },
+      /^tools\[0\]: is in the message format's shape; here a tool is \{"type": "function", .*\. Requests in the message format go to POST \/v1\/messages$/,
+    ],
+    [
+      "tools[0]",
+      { tools: [{ type: "custom", ...MESSAGES_TOOL }] },
+      /"parameters"/,
+    ],
+    [
+      "messages[0].content[0]",
+      {
+        messages: [{
+          role: "user",
+          content: [{
+            type: "image",
+            source: { type: "url", url: "https://a.example/b.png" },
+          }],
+        }],
+      },
+      /here a picture is \{"type": "image_url"/,
+    ],
+    [
+      "messages[0].content[0]",
+      {
+        messages: [{
+          role: "user",
+          content: [{ type: "tool_result", tool_use_id: "c", content: "1" }],
+        }],
+      },
+      /role "tool" and tool_call_id/,
+    ],
+    [
+      "messages[1].content[0]",
+      {
+        messages: [TURN, {
+          role: "assistant",
+          content: [{ type: "tool_use", id: "c", name: "f", input: {} }],
+        }],
+      },
+      /tool_calls/,
+    ],
+  ];
+  for (const [param, fields, message] of rows) {
+    await t.step(param, () => {
+      const error = refusal(decodeChat, fields);
+      assert.equal(error.details.param, param);
+      assert.match(error.message, message);
+    });
+  }
+});
+
+Deno.test("a chat request's tool_choice in the message format's shape is accepted", () => {
+  const { toolChoice } = decodeChat({
+    model: "m",
+    messages: [TURN],
+    tools: [CHAT_TOOL],
+    tool_choice: { type: "any" },
+  });
+  assert.deepEqual(toolChoice, { type: "required" });
+});
+
+Deno.test("neither format mistakes its own or a newer shape for the other's", () => {
+  const body = { model: "m", max_tokens: 5, messages: [TURN] };
+  decodeMessages({
+    ...body,
+    tools: [MESSAGES_TOOL, { type: "web_search_20250305", name: "web_search" }],
+    tool_choice: { type: "any" },
+  });
+  decodeChat({
+    ...body,
+    tools: [
+      CHAT_TOOL,
+      { type: "custom", custom: { name: "g" } },
+      { type: "openrouter:web_search" },
+    ],
+    tool_choice: "any",
+  });
+});

@@ -1,0 +1,91 @@
+/**
+ * Rearranges turns for dialects that are stricter than the neutral request: system turns inside the
+ * conversation, neighbours of one role, empty texts. Every function returns new turns and leaves
+ * its input unchanged.
+ *
+ * @module
+ */
+import type { DialectName, Part, Turn } from "../model/request.ts";
+
+/**
+ * Turns system turns into marked user turns in the same place; moving them to the system prompt
+ * would change the meaning.
+ */
+export function systemTurnsAsUser(turns: readonly Turn[]): readonly Turn[] {
+  return turns.map((turn) =>
+    turn.role !== "system" ? turn : {
+      role: "user",
+      parts: turn.parts.map((part) =>
+        part.type === "text"
+          ? {
+            ...part,
+            text: `<system-reminder>\n${part.text}\n</system-reminder>`,
+          }
+          : part
+      ),
+    }
+  );
+}
+
+/** Merges neighbours of one role; within a user turn the tool results come first. */
+export function mergeTurns(turns: readonly Turn[]): readonly Turn[] {
+  const merged: { role: Turn["role"]; parts: Part[] }[] = [];
+  for (const turn of turns) {
+    const last = merged.at(-1);
+    if (last !== undefined && last.role === turn.role) {
+      for (const part of turn.parts) last.parts.push(part);
+    } else merged.push({ role: turn.role, parts: [...turn.parts] });
+  }
+  return merged.map((turn) =>
+    turn.role === "user" ? { ...turn, parts: resultsFirst(turn.parts) } : turn
+  );
+}
+
+/**
+ * Tool results before everything else, each group in its order: nothing may separate a call from
+ * its results.
+ */
+function resultsFirst(parts: readonly Part[]): readonly Part[] {
+  return [
+    ...parts.filter((part) => part.type === "tool_result"),
+    ...parts.filter((part) => part.type !== "tool_result"),
+  ];
+}
+
+/** Names of the tools that the conversation's calls use, each once, in order. */
+export function calledNames(turns: readonly Turn[]): readonly string[] {
+  const names = new Set<string>();
+  for (const turn of turns) {
+    for (const part of turn.parts) {
+      if (part.type === "tool_call") names.add(part.name);
+    }
+  }
+  return [...names];
+}
+
+/**
+ * The turns without reasoning that a dialect's upstreams signed, for an upstream that refuses the
+ * signatures.
+ */
+export function withoutSignedReasoning(
+  turns: readonly Turn[],
+  from: DialectName,
+): readonly Turn[] {
+  return turns.map((turn) => ({
+    ...turn,
+    parts: turn.parts.filter((part) =>
+      part.type !== "reasoning" || part.signature?.from !== from
+    ),
+  })).filter((turn) => turn.parts.length > 0);
+}
+
+const BILLING_LINE = /^x-anthropic-billing-header:[^\n]*\n?/;
+
+/**
+ * A system text without the first line that Claude-style clients add: it changes on every request,
+ * means nothing to other vendors' models and defeats prompt caches. Usually the line is a block of
+ * its own, so an empty text remains.
+ */
+export function withoutBillingLine(text: string): string {
+  return text.replace(BILLING_LINE, "");
+}

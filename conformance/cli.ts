@@ -5,7 +5,7 @@
 import { env } from "node:process";
 import { Unreachable } from "./run/discover.ts";
 import { EXIT, run } from "./run/run.ts";
-import { standardScreen } from "./run/screen.ts";
+import { standardScreen } from "./reports/screen.ts";
 import { readSettings, UsageError } from "./run/settings.ts";
 
 /** Runs with these arguments and returns the exit code. */

@@ -6,7 +6,7 @@
 export { CHECKS } from "./areas/checks.ts";
 export { SCENARIOS } from "./areas/scenarios.ts";
 export { EXIT, run } from "./run/run.ts";
-export { type Screen, standardScreen } from "./run/screen.ts";
+export { type Screen, standardScreen } from "./reports/screen.ts";
 export { readSettings, type Settings, UsageError } from "./run/settings.ts";
 export { runSelftest, type SelftestOutcome } from "./run/selftest.ts";
 export type { Check, Level, Mode, Rule } from "./suite/check.ts";

@@ -14,23 +14,29 @@ import {
 import {
   encodeResponsesBody,
   encodeResponsesFrames,
-} from "./encode_responses.ts";
+} from "./vendors/encode_responses.ts";
 import { replyIn } from "./fixtures/reply_in.ts";
-import { media } from "./media.ts";
-import { embeddings } from "./embeddings.ts";
+import { media } from "./vendors/media.ts";
+import { embeddings } from "./vendors/embeddings.ts";
 import { deliver, deliverWritten } from "./deliver.ts";
-import { defaultReply } from "./default_reply.ts";
-import { refuse } from "./refuse.ts";
+import { defaultReply } from "./vendors/default_reply.ts";
+import { refuse } from "./vendors/refuse.ts";
 import { jsonScript, type ReplayRequest, type Script } from "./script.ts";
-import { encodeChatBody, encodeChatFrames } from "./encode_chat_completions.ts";
+import {
+  encodeChatBody,
+  encodeChatFrames,
+} from "./vendors/encode_chat_completions.ts";
 import {
   encodeGenerateBody,
   encodeGenerateFrames,
-} from "./encode_generate_content.ts";
-import { encodeMessagesBody, encodeMessagesFrames } from "./encode_messages.ts";
-import type { EncodableReply, NeutralReply } from "./neutral_reply.ts";
-import { inputTokens } from "./token_count.ts";
-import { requestFault } from "./vendor_rules.ts";
+} from "./vendors/encode_generate_content.ts";
+import {
+  encodeMessagesBody,
+  encodeMessagesFrames,
+} from "./vendors/encode_messages.ts";
+import type { EncodableReply, NeutralReply } from "./vendors/neutral_reply.ts";
+import { inputTokens } from "./vendors/token_count.ts";
+import { requestFault } from "./vendors/vendor_rules.ts";
 
 /** Chooses the script for a request. */
 export function answer(request: ReplayRequest): Script {

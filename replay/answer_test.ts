@@ -6,8 +6,8 @@ import {
   contentOfStream,
   contentOfWhole,
   type ReadContent,
-} from "./content_of.ts";
-import { eventsIn } from "./fold_stream.ts";
+} from "./vendors/content_of.ts";
+import { eventsIn } from "./vendors/fold_stream.ts";
 import {
   arrayOf,
   type Json,

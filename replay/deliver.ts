@@ -6,9 +6,13 @@
 import { gzipSync } from "node:zlib";
 import type { WrittenReply } from "./fixtures/fixture.ts";
 import type { ParsedRequest } from "./parse_request.ts";
-import { applyWireVariants, cutCharacters, cutEvery } from "./wire_variants.ts";
+import {
+  applyWireVariants,
+  cutCharacters,
+  cutEvery,
+} from "./vendors/wire_variants.ts";
 import { bytes, type End, type Script, type ScriptStep } from "./script.ts";
-import { toArrayFrames } from "./encode_generate_content.ts";
+import { toArrayFrames } from "./vendors/encode_generate_content.ts";
 
 /** Script for a reply that still has placeholders. */
 export function deliverWritten(

@@ -6,12 +6,12 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { answerCall } from "./answer.ts";
 import { type ParsedRequest, parseRequest } from "./parse_request.ts";
-import { Connection, type ConnectionHost } from "./connection.ts";
-import { Gates } from "./gates.ts";
-import { ReplayLog } from "./replay_log.ts";
+import { Connection, type ConnectionHost } from "./server/connection.ts";
+import { Gates } from "./server/gates.ts";
+import { ReplayLog } from "./server/replay_log.ts";
 import type { ReplayRequest, Script, ScriptSource } from "./script.ts";
 
-export type { Ending, ReplayLogEntry } from "./replay_log.ts";
+export type { Ending, ReplayLogEntry } from "./server/replay_log.ts";
 export type {
   End,
   Framing,
@@ -23,7 +23,7 @@ export type {
 export { bytes, jsonScript, streamScript, wholeScript } from "./script.ts";
 export type { Marker } from "./marker.ts";
 export { answer, answerCall, replyScript } from "./answer.ts";
-export type { NeutralBlock, NeutralReply } from "./neutral_reply.ts";
+export type { NeutralBlock, NeutralReply } from "./vendors/neutral_reply.ts";
 export { ReplayLog };
 
 /** Options of {@linkcode startReplay}. */

@@ -2,7 +2,7 @@ import { chat, test } from "./testing/with_replay.ts";
 import assert from "node:assert/strict";
 import { startReplay } from "./mod.ts";
 import { bytes, type Script, streamScript } from "./script.ts";
-import { RawClient } from "./raw_client.ts";
+import { RawClient } from "./server/raw_client.ts";
 
 test("script() registers a script or a function that takes precedence over fixtures", async (server) => {
   const script: Script = {

@@ -1,6 +1,6 @@
 import { bodyFor, chat, test } from "./testing/with_replay.ts";
 import assert from "node:assert/strict";
-import { RawClient } from "./raw_client.ts";
+import { RawClient } from "./server/raw_client.ts";
 
 const PATHS = [
   "/v1/messages",

@@ -6,12 +6,8 @@ import {
   type Json,
   type JsonObject,
 } from "@model-gateway/replay/json";
-import {
-  chatFrames,
-  chatReply,
-  withAt,
-} from "../reference_gateway/change_reply.ts";
-import { valueOf } from "../reference_gateway/field.ts";
+import { chatFrames, chatReply, withAt } from "../faults/change_reply.ts";
+import { valueOf } from "../faults/field.ts";
 import type { Hooks } from "../reference_gateway/hooks.ts";
 import {
   allowedFinishReasons,

@@ -8,9 +8,9 @@ import {
   inObjects,
   inParts,
   inUsage,
-} from "../reference_gateway/change_generate_content.ts";
-import { withAt } from "../reference_gateway/change_reply.ts";
-import { valueOf } from "../reference_gateway/field.ts";
+} from "../faults/change_generate_content.ts";
+import { withAt } from "../faults/change_reply.ts";
+import { valueOf } from "../faults/field.ts";
 import { fact } from "../suite/finding.ts";
 import type { ContentForm } from "../suite/content_requests.ts";
 import {

@@ -2,9 +2,9 @@
 import { at, inKeyOrder, numberAt, textAt } from "../evidence/json_path.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import { isObject, type JsonObject } from "@model-gateway/replay/json";
-import { block, delta, event } from "../reference_gateway/change_messages.ts";
-import { messageReply, withAt } from "../reference_gateway/change_reply.ts";
-import { valueOf } from "../reference_gateway/field.ts";
+import { block, delta, event } from "../faults/change_messages.ts";
+import { messageReply, withAt } from "../faults/change_reply.ts";
+import { valueOf } from "../faults/field.ts";
 import { compareUsage, stopSequenceMatches } from "./compare_messages.ts";
 import { splitStream } from "./event_order.ts";
 import {

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "@model-gateway/replay/json";
 import type { ReadContent } from "@model-gateway/replay/content_of";
 import type { StopCause } from "@model-gateway/replay/neutral_reply";
 import type { Exchange, Frame } from "../evidence/exchange.ts";
-import type { Place } from "../reference_gateway/field.ts";
+import type { Place } from "../faults/field.ts";
 import type { Context, Hooks, OutFrame } from "../reference_gateway/hooks.ts";
 import type { Feature } from "../suite/route.ts";
 import type { Evidence } from "../suite/evidence.ts";

@@ -2,9 +2,9 @@
 import { at, brief, listAt, numberAt, textAt } from "../evidence/json_path.ts";
 import { objectOf } from "@model-gateway/replay/json";
 import type { ReadContent } from "@model-gateway/replay/content_of";
-import { withAt } from "../reference_gateway/change_reply.ts";
-import { inItems, inReply } from "../reference_gateway/change_responses.ts";
-import { valueOf } from "../reference_gateway/field.ts";
+import { withAt } from "../faults/change_reply.ts";
+import { inItems, inReply } from "../faults/change_responses.ts";
+import { valueOf } from "../faults/field.ts";
 import { fact } from "../suite/finding.ts";
 import {
   contentIn,

@@ -11,7 +11,7 @@ import type { Context, Hooks, OutCall } from "./hooks.ts";
 import { embeddingDialectOf } from "./models.ts";
 import { invalid, Refused } from "./part.ts";
 import { fromUpstream, problemOf } from "./problems.ts";
-import { optionalCount, requiredText } from "./read_request.ts";
+import { optionalCount, requiredText } from "./formats/read_request.ts";
 
 /** A text, or its tokens. */
 type Input = string | readonly number[];

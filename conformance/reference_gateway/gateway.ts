@@ -14,29 +14,34 @@ import { callUpstream } from "./call_upstream.ts";
 import { type Arrived, serveSocket } from "./connection.ts";
 import { countedBody, countReply, countTokens } from "./count_tokens.ts";
 import { embed } from "./embed.ts";
-import { fold } from "./fold.ts";
+import { fold } from "./formats/fold.ts";
 import type { Context, Hooks, OutFrame, Writer } from "./hooks.ts";
 import { contentModels, dialectOf, modelList } from "./models.ts";
 import { isArray, operationOf } from "./operation.ts";
 import { type ModelRequest, type Part, type Problem, Refused } from "./part.ts";
-import { droppedHeaders, refuseLosses } from "./dropped_fields.ts";
+import { droppedHeaders, refuseLosses } from "./formats/dropped_fields.ts";
 import { isPassed, passThrough } from "./pass_through.ts";
 import { problemOf } from "./problems.ts";
-import { readChat } from "./read_chat.ts";
-import { readGenerateContent } from "./read_generate_content.ts";
-import { readMessages } from "./read_messages.ts";
-import { readResponses } from "./read_responses.ts";
+import { readChat } from "./formats/read_chat.ts";
+import { readGenerateContent } from "./formats/read_generate_content.ts";
+import { readMessages } from "./formats/read_messages.ts";
+import { readResponses } from "./formats/read_responses.ts";
 import { serveTurns } from "./serve_turns.ts";
 import { StoredResponses } from "./stored_responses.ts";
-import { ChatStream, chatWhole } from "./write_chat.ts";
+import { ChatStream, chatWhole } from "./formats/write_chat.ts";
 import {
   arrayEnd,
   ContentStream,
   elementOf,
-} from "./write_generate_content.ts";
-import { MessagesStream, messagesWhole } from "./write_messages.ts";
-import { ResponsesStream } from "./write_responses.ts";
-import { requestIds, wireOf, writeJson, writeProblem } from "./write_reply.ts";
+} from "./formats/write_generate_content.ts";
+import { MessagesStream, messagesWhole } from "./formats/write_messages.ts";
+import { ResponsesStream } from "./formats/write_responses.ts";
+import {
+  requestIds,
+  wireOf,
+  writeJson,
+  writeProblem,
+} from "./formats/write_reply.ts";
 
 /** A running reference gateway. */
 interface ReferenceGateway {

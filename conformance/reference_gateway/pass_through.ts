@@ -14,7 +14,7 @@ import { callOf } from "./call_upstream.ts";
 import type { Context, Hooks, Writer } from "./hooks.ts";
 import { type ModelRequest, Refused } from "./part.ts";
 import { problemOf } from "./problems.ts";
-import { requestIds } from "./write_reply.ts";
+import { requestIds } from "./formats/write_reply.ts";
 
 /** The metadata of requests whose replies pass through. */
 export const PASSED_METADATA = { pass: "through" } as const;

@@ -12,7 +12,7 @@ import type { Context, Hooks, Writer } from "./hooks.ts";
 import { problemBody, problemOf } from "./problems.ts";
 import { StoredResponses } from "./stored_responses.ts";
 import { acceptOf, speakWebSocket } from "./web_socket.ts";
-import { requestIds } from "./write_reply.ts";
+import { requestIds } from "./formats/write_reply.ts";
 
 /** Handles a request, with the replies that it may continue. */
 type Handle = (arrived: Arrived, stored: StoredResponses) => Promise<void>;

@@ -41,7 +41,7 @@ import {
   encodeResponsesFrames,
 } from "@model-gateway/replay/encode_responses";
 import { run } from "./run.ts";
-import type { Screen } from "./screen.ts";
+import type { Screen } from "../reports/screen.ts";
 import { readSettings } from "./settings.ts";
 
 const KEY = "sk-live-7f3a9c51d2e84b60";

@@ -1,7 +1,7 @@
 /** Odd replies are judged as the target's: no check lacks findings, and none throws. */
 import assert from "node:assert/strict";
 import { EXIT, run } from "./run.ts";
-import type { Screen } from "./screen.ts";
+import type { Screen } from "../reports/screen.ts";
 import { readSettings } from "./settings.ts";
 
 const LIST = { object: "list", data: [{ id: "m", object: "model" }] };

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { startReferenceGateway } from "../reference_gateway/gateway.ts";
 import type { Hooks } from "../reference_gateway/hooks.ts";
 import { problemOf } from "../reference_gateway/problems.ts";
-import { put } from "../reference_gateway/change_responses.ts";
+import { put } from "../faults/change_responses.ts";
 import { startReplay } from "@model-gateway/replay";
 import { run } from "./run.ts";
 import { readSettings, UsageError } from "./settings.ts";

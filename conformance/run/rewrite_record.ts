@@ -10,8 +10,8 @@ import { PASSED_METADATA } from "../reference_gateway/pass_through.ts";
 import {
   arrayEnd,
   elementOf,
-} from "../reference_gateway/write_generate_content.ts";
-import { wireOf } from "../reference_gateway/write_reply.ts";
+} from "../reference_gateway/formats/write_generate_content.ts";
+import { wireOf } from "../reference_gateway/formats/write_reply.ts";
 import {
   type Exchange,
   type Header,

@@ -14,19 +14,19 @@ import {
 } from "./choose.ts";
 import { discover } from "./discover.ts";
 import { readExpectedFailures, staleEntries } from "./expected_failures.ts";
-import { explain, quoted, transcript } from "./explain.ts";
-import { failureTexts, SHOWN_IN_FULL } from "./failure_list.ts";
-import { goneText } from "./gone.ts";
+import { explain, quoted, transcript } from "../reports/explain.ts";
+import { failureTexts, SHOWN_IN_FULL } from "../reports/failure_list.ts";
+import { goneText } from "../reports/gone.ts";
 import { judge, type Result } from "./judge.ts";
 import { play, type PlayOptions } from "./play.ts";
-import { htmlReport } from "./report_html.ts";
-import { jsonReport, junitReport, type RunReport } from "./reports.ts";
+import { htmlReport } from "../reports/report_html.ts";
+import { jsonReport, junitReport, type RunReport } from "../reports/reports.ts";
 import { RateLimitWait } from "../suite/rate_limit.ts";
-import type { Screen } from "./screen.ts";
+import type { Screen } from "../reports/screen.ts";
 import { sharedReplyText } from "./shared_reply.ts";
 import { checkReplay } from "./self_check.ts";
 import { helpText, type Settings, UsageError } from "./settings.ts";
-import { countOf, summaryTable } from "./summary.ts";
+import { countOf, summaryTable } from "../reports/summary.ts";
 import { type OwnGateway, startOwnGateway, UPSTREAM_CANARY } from "./target.ts";
 
 /** The exit codes. */

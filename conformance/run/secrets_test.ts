@@ -1,7 +1,7 @@
 /** No key is in the output of a run: screen, reports, files of exchanges. */
 import assert from "node:assert/strict";
 import { run } from "./run.ts";
-import type { Screen } from "./screen.ts";
+import type { Screen } from "../reports/screen.ts";
 import { readSettings } from "./settings.ts";
 
 const KEY = "sk-Secret0123456789abcdef";

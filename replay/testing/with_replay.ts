@@ -1,6 +1,6 @@
 /** Tests with a replay server and a client on a bare socket. */
 import { type ReplayServer, startReplay } from "../mod.ts";
-import { RawClient } from "../raw_client.ts";
+import { RawClient } from "../server/raw_client.ts";
 
 export function bodyFor(
   path: string,

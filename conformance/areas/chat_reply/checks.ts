@@ -8,7 +8,7 @@ import {
   valueAt,
 } from "../../suite/finding.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
-import { chatReply, withAt } from "../../reference_gateway/change_reply.ts";
+import { chatReply, withAt } from "../../faults/change_reply.ts";
 import {
   IS_SECONDS,
   literal,
@@ -16,7 +16,7 @@ import {
   oneOf,
   whole,
   words,
-} from "../../reference_gateway/field.ts";
+} from "../../faults/field.ts";
 import { CONTENT, field, FINISH, finish, put } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";

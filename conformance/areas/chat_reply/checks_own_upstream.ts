@@ -3,7 +3,7 @@
  * sends, in whole replies and in streams.
  */
 import { CHAT_ODDITIES } from "./scenarios.ts";
-import { chatFrames, chatReply } from "../../reference_gateway/change_reply.ts";
+import { chatFrames, chatReply } from "../../faults/change_reply.ts";
 import { at, brief, listAt, textAt } from "../../evidence/json_path.ts";
 import { observed } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
@@ -16,7 +16,7 @@ import {
 } from "@model-gateway/replay/json";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fixtureContentOf } from "../../endpoints/read_chat.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+import { withAt } from "../../faults/change_reply.ts";
 
 const OBJECT = "https://platform.openai.com/docs/api-reference/chat/object";
 

@@ -1,8 +1,8 @@
 /** What the faults of the area `chat_reply` are built from, and those that several checks have. */
-import { chatReply } from "../../reference_gateway/change_reply.ts";
+import { chatReply } from "../../faults/change_reply.ts";
 import { at, numberAt, textAt } from "../../evidence/json_path.ts";
 import { CHAT_REPLY } from "../../endpoints/chat.ts";
-import { fieldOf, type Right } from "../../reference_gateway/field.ts";
+import { fieldOf, type Right } from "../../faults/field.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { objectOf } from "@model-gateway/replay/json";
 

@@ -11,7 +11,7 @@ import {
 } from "../../endpoints/read_chat.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { CHAT_FORMS } from "../chat_reply/scenarios.ts";
-import { chatFrames } from "../../reference_gateway/change_reply.ts";
+import { chatFrames } from "../../faults/change_reply.ts";
 import { demanded, observed } from "../../suite/finding.ts";
 import { done, wire, words } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";

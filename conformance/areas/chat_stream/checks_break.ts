@@ -13,7 +13,7 @@ import {
   CHAT_FALSE_STARTS,
 } from "../chat_reply/scenarios.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
-import { chatFrames, withAt } from "../../reference_gateway/change_reply.ts";
+import { chatFrames, withAt } from "../../faults/change_reply.ts";
 import { observed } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { chunk, END, errors, wire } from "./faults.ts";

@@ -8,7 +8,7 @@ import {
 } from "../../endpoints/read_chat.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { CHAT_FORMS } from "../chat_reply/scenarios.ts";
-import { chatFrames } from "../../reference_gateway/change_reply.ts";
+import { chatFrames } from "../../faults/change_reply.ts";
 import { observed, wholeNumber } from "../../suite/finding.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import { isObject, objectOf } from "@model-gateway/replay/json";
@@ -20,7 +20,7 @@ import {
   literal,
   prefixed,
   words,
-} from "../../reference_gateway/field.ts";
+} from "../../faults/field.ts";
 import { inAllChunks } from "./faults.ts";
 import {
   everyChunk,
@@ -31,7 +31,7 @@ import {
   withChoice,
   withText,
   withUsage,
-} from "../../reference_gateway/change_chunks.ts";
+} from "../../faults/change_chunks.ts";
 
 const SECTION = "Chat completion endpoint stream";
 const TEXT =

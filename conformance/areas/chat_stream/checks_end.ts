@@ -13,7 +13,7 @@ import {
   CHAT_ODDITIES,
   CHAT_SIZES,
 } from "../chat_reply/scenarios.ts";
-import { chatFrames, withAt } from "../../reference_gateway/change_reply.ts";
+import { chatFrames, withAt } from "../../faults/change_reply.ts";
 import { fact, type Finding, observed } from "../../suite/finding.ts";
 import {
   chatFinishMissingInOwnDialect,

@@ -9,9 +9,9 @@ import {
 } from "../../endpoints/read_chat.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { CHAT_FORMS, CHAT_USAGE_UNASKED } from "../chat_reply/scenarios.ts";
-import { chatFrames } from "../../reference_gateway/change_reply.ts";
+import { chatFrames } from "../../faults/change_reply.ts";
 import { observed, wholeNumber } from "../../suite/finding.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
+import { asking } from "../../faults/change_request.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { objectOf } from "@model-gateway/replay/json";
 import { at, numberAt, textAt } from "../../evidence/json_path.ts";
@@ -20,7 +20,7 @@ import {
   replace,
   withChoice,
   withUsage,
-} from "../../reference_gateway/change_chunks.ts";
+} from "../../faults/change_chunks.ts";
 
 const USAGE =
   "https://platform.openai.com/docs/api-reference/chat/create, stream_options.include_usage";

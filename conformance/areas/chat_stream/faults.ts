@@ -8,11 +8,11 @@ import {
   later,
   numberOf,
   put,
-} from "../../reference_gateway/change_chunks.ts";
-import { fieldOf, type Right } from "../../reference_gateway/field.ts";
+} from "../../faults/change_chunks.ts";
+import { fieldOf, type Right } from "../../faults/field.ts";
 import type { Misses } from "../../suite/check.ts";
 import type { Finding } from "../../suite/finding.ts";
-import { chatFrames, withAt } from "../../reference_gateway/change_reply.ts";
+import { chatFrames, withAt } from "../../faults/change_reply.ts";
 import type {
   Context,
   Hooks,

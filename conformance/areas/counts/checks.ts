@@ -4,8 +4,8 @@ import { at, brief, numberAt } from "../../evidence/json_path.ts";
 import type { Json } from "@model-gateway/replay/json";
 import { parseRequest } from "@model-gateway/replay/parse_request";
 import { inputTokens } from "@model-gateway/replay/token_count";
-import { withAt } from "../../reference_gateway/change_reply.ts";
-import { literal, whole } from "../../reference_gateway/field.ts";
+import { withAt } from "../../faults/change_reply.ts";
+import { literal, whole } from "../../faults/field.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
 import {

@@ -7,7 +7,7 @@ import {
   objects,
   whole,
   words,
-} from "../../reference_gateway/field.ts";
+} from "../../faults/field.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { fact, observed } from "../../suite/finding.ts";
 import { contentType } from "../transport/checks_request_ids.ts";

@@ -7,8 +7,8 @@ import {
   objectOf,
   parseJson,
 } from "@model-gateway/replay/json";
-import { withAt } from "../../reference_gateway/change_reply.ts";
-import { type Place, valueOf } from "../../reference_gateway/field.ts";
+import { withAt } from "../../faults/change_reply.ts";
+import { type Place, valueOf } from "../../faults/field.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { vectorOf } from "./vectors.ts";
 

@@ -8,14 +8,14 @@ import {
   messageFrames,
   messageReply,
   withAt,
-} from "../../reference_gateway/change_reply.ts";
+} from "../../faults/change_reply.ts";
 import {
   fact,
   type Finding,
   NotTestable,
   observed,
 } from "../../suite/finding.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
+import { asking } from "../../faults/change_request.ts";
 import {
   limitLostOnChat,
   otherModelOnChat,

@@ -9,7 +9,7 @@ import {
   messageFrames,
   messageReply,
   withAt,
-} from "../../reference_gateway/change_reply.ts";
+} from "../../faults/change_reply.ts";
 import {
   fact,
   type Finding,

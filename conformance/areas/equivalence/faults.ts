@@ -5,7 +5,7 @@ import {
   messageFrames,
   messageReply,
   withAt,
-} from "../../reference_gateway/change_reply.ts";
+} from "../../faults/change_reply.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import type { Faults } from "../../suite/check.ts";
 import type { Part } from "../../reference_gateway/part.ts";
@@ -18,7 +18,7 @@ import {
   objectOf,
   stringOf,
 } from "@model-gateway/replay/json";
-import { finishing } from "../../reference_gateway/change_chunks.ts";
+import { finishing } from "../../faults/change_chunks.ts";
 
 /** The chat endpoint counts the prompt twice. */
 export const chatInputDoubled: Hooks = {

@@ -7,7 +7,7 @@ import {
   valueAt,
 } from "../../suite/finding.ts";
 import { AFTER_REFUSAL_CHECKS, wrong } from "./checks_after_refusal.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
+import { asking } from "../../faults/change_request.ts";
 import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
 import { WRONG_REQUEST_FAULTS } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";

@@ -1,6 +1,6 @@
 /** Checks of the area `errors`: what a refused request does not do. */
 import { fact, observed, statusIs } from "../../suite/finding.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+import { withAt } from "../../faults/change_reply.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { brokenByWrongRequests } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";

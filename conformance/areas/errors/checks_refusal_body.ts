@@ -9,8 +9,8 @@ import {
 import { type Check, type Faults, nearMisses } from "../../suite/check.ts";
 import { isObject, type Json, objectOf } from "@model-gateway/replay/json";
 import { refusal, withType, withValue } from "./faults.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
-import { fieldOf, type Right, valueOf } from "../../reference_gateway/field.ts";
+import { withAt } from "../../faults/change_reply.ts";
+import { fieldOf, type Right, valueOf } from "../../faults/field.ts";
 import { REFUSAL_FORMS } from "../replies/refusals.ts";
 import { TYPES_OF } from "./refusal_words.ts";
 import { fitsStatus } from "./type_of_status.ts";

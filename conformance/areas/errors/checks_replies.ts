@@ -4,7 +4,7 @@ import {
   chatFrames,
   chatReply,
   messageReply,
-} from "../../reference_gateway/change_reply.ts";
+} from "../../faults/change_reply.ts";
 import { at } from "../../evidence/json_path.ts";
 import { type Finding, observed } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";

@@ -8,7 +8,7 @@ import {
   parseJson,
 } from "@model-gateway/replay/json";
 import { MISSING, MISTYPED } from "./scenarios_invalid_requests.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+import { withAt } from "../../faults/change_reply.ts";
 
 /** True when the body is wrong in exactly the way of a form. */
 function isWrongIn(form: string, body: JsonObject): boolean {

@@ -15,8 +15,8 @@ import {
   inCalls,
   inCandidates,
   inParts,
-} from "../../reference_gateway/change_generate_content.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+} from "../../faults/change_generate_content.ts";
+import { withAt } from "../../faults/change_reply.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact, observed } from "../../suite/finding.ts";

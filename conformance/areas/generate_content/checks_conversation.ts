@@ -3,11 +3,7 @@ import type { UpstreamCall } from "../../evidence/exchange.ts";
 import { inKeyOrder } from "../../evidence/json_path.ts";
 import { historySteps } from "../../evidence/tool_history.ts";
 import type { UpstreamRequest } from "../../evidence/upstream_request.ts";
-import {
-  asked,
-  refuses,
-  sent,
-} from "../../reference_gateway/change_generate_content.ts";
+import { asked, refuses, sent } from "../../faults/change_generate_content.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { observed, statusIs } from "../../suite/finding.ts";
 import { SIGNATURE_OF } from "./signatures.ts";

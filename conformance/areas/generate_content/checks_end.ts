@@ -12,14 +12,9 @@ import { type Json, type JsonObject } from "@model-gateway/replay/json";
 import {
   inCandidates,
   inObjects,
-} from "../../reference_gateway/change_generate_content.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
-import {
-  fieldOf,
-  oneOf,
-  type Place,
-  valueOf,
-} from "../../reference_gateway/field.ts";
+} from "../../faults/change_generate_content.ts";
+import { withAt } from "../../faults/change_reply.ts";
+import { fieldOf, oneOf, type Place, valueOf } from "../../faults/field.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";

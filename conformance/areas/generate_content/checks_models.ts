@@ -5,8 +5,8 @@ import {
   inList,
   inModels,
   status,
-} from "../../reference_gateway/change_generate_content.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+} from "../../faults/change_generate_content.ts";
+import { withAt } from "../../faults/change_reply.ts";
 import {
   fieldsOf,
   type Place,
@@ -15,7 +15,7 @@ import {
   valueOf,
   whole,
   words,
-} from "../../reference_gateway/field.ts";
+} from "../../faults/field.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { contentType } from "../transport/checks_request_ids.ts";
 import { type Check, checksWith } from "../../suite/check.ts";

@@ -2,10 +2,7 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { listAt, textAt } from "../../evidence/json_path.ts";
 import type { Json } from "@model-gateway/replay/json";
-import {
-  inErrors,
-  status,
-} from "../../reference_gateway/change_generate_content.ts";
+import { inErrors, status } from "../../faults/change_generate_content.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { observed, statusIs } from "../../suite/finding.ts";

@@ -4,8 +4,8 @@ import {
   everyContentReply,
 } from "../../endpoints/read_generate_content.ts";
 import { isObject, parseJson } from "@model-gateway/replay/json";
-import { withAt } from "../../reference_gateway/change_reply.ts";
-import { asked } from "../../reference_gateway/change_generate_content.ts";
+import { withAt } from "../../faults/change_reply.ts";
+import { asked } from "../../faults/change_generate_content.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { demanded } from "../../suite/finding.ts";

@@ -10,11 +10,8 @@ import {
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
-import {
-  inObjects,
-  inParts,
-} from "../../reference_gateway/change_generate_content.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+import { inObjects, inParts } from "../../faults/change_generate_content.ts";
+import { withAt } from "../../faults/change_reply.ts";
 import {
   fieldsOf,
   IS_STRING,
@@ -26,7 +23,7 @@ import {
   valueOf,
   whole,
   words,
-} from "../../reference_gateway/field.ts";
+} from "../../faults/field.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { observed } from "../../suite/finding.ts";

@@ -17,8 +17,8 @@ import {
   inCandidates,
   inErrors,
   inObjects,
-} from "../../reference_gateway/change_generate_content.ts";
-import { frames } from "../../reference_gateway/change_reply.ts";
+} from "../../faults/change_generate_content.ts";
+import { frames } from "../../faults/change_reply.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";

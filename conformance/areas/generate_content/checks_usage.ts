@@ -5,7 +5,7 @@ import {
   lastOf,
 } from "../../endpoints/read_generate_content.ts";
 import { at, numberAt } from "../../evidence/json_path.ts";
-import { inUsage } from "../../reference_gateway/change_generate_content.ts";
+import { inUsage } from "../../faults/change_generate_content.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";

@@ -4,8 +4,8 @@ import {
   readUpstreamRequest,
   type UpstreamRequest,
 } from "../../evidence/upstream_request.ts";
-import { asked } from "../../reference_gateway/change_generate_content.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
+import { asked } from "../../faults/change_generate_content.ts";
+import { asking } from "../../faults/change_request.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import type { ModelRequest, TurnPart } from "../../reference_gateway/part.ts";
 import type { Check } from "../../suite/check.ts";

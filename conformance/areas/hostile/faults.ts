@@ -8,7 +8,7 @@ import type { Faults } from "../../suite/check.ts";
 import type { Part } from "../../reference_gateway/part.ts";
 import { isObject, objectOf } from "@model-gateway/replay/json";
 import type { NeutralUsage } from "@model-gateway/replay/neutral_reply";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+import { withAt } from "../../faults/change_reply.ts";
 
 const encoder = new TextEncoder();
 

@@ -6,7 +6,7 @@ import {
   statusIs,
 } from "../../suite/finding.ts";
 import { chatInputDoubled } from "../equivalence/faults.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
+import { asking } from "../../faults/change_request.ts";
 
 import { toolDescriptionsLost } from "../tools/faults.ts";
 import { parts, systemLost, systemLostOnChat } from "../upstream/faults.ts";

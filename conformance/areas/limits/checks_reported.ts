@@ -13,9 +13,9 @@ import {
   messageFrames,
   messageReply,
   withAt,
-} from "../../reference_gateway/change_reply.ts";
+} from "../../faults/change_reply.ts";
 import { type Finding, observed, skill, some } from "../../suite/finding.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
+import { asking } from "../../faults/change_request.ts";
 import {
   arrayOf,
   isObject,

@@ -21,7 +21,7 @@ import {
   refusing,
   turnsIn,
 } from "./faults.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
+import { asking } from "../../faults/change_request.ts";
 import { modelIn, shapeFault } from "../../evidence/documented_shape.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Generation } from "../../suite/requests.ts";

@@ -1,7 +1,7 @@
 /**
  * Checks of the area `limits` about stop strings: where a reply stops, and which string it reports.
  */
-import { messageFrames, withAt } from "../../reference_gateway/change_reply.ts";
+import { messageFrames, withAt } from "../../faults/change_reply.ts";
 import {
   demanded,
   type Finding,
@@ -11,7 +11,7 @@ import {
 import { messageSequenceNull } from "../message_reply/faults.ts";
 import { parseJson } from "@model-gateway/replay/json";
 import { at, listAt } from "../../evidence/json_path.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
+import { asking } from "../../faults/change_request.ts";
 
 import { contentOf } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";

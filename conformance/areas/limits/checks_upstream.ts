@@ -3,9 +3,9 @@
  * is added, and nothing is sent after a refusal.
  */
 import { type Finding, NotTestable, observed } from "../../suite/finding.ts";
-import { readMessages } from "../../reference_gateway/read_messages.ts";
-import { readChat } from "../../reference_gateway/read_chat.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
+import { readMessages } from "../../reference_gateway/formats/read_messages.ts";
+import { readChat } from "../../reference_gateway/formats/read_chat.ts";
+import { asking } from "../../faults/change_request.ts";
 import { repairing } from "./faults.ts";
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
 import { at, numberAt } from "../../evidence/json_path.ts";

@@ -14,7 +14,7 @@ import type {
   TurnPart,
 } from "../../reference_gateway/part.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
+import { asking } from "../../faults/change_request.ts";
 
 type Test = (body: JsonObject, x: Context) => boolean;
 

@@ -1,10 +1,10 @@
 /** Checks of the area `message_reply`: every field of a whole reply of the message endpoint. */
 import { fact, observed, satisfies, valueAt } from "../../suite/finding.ts";
-import { literal, oneOf, whole } from "../../reference_gateway/field.ts";
+import { literal, oneOf, whole } from "../../faults/field.ts";
 import { field, fields, messageSequenceNull, put } from "./faults.ts";
 import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
-import { block } from "../../reference_gateway/change_messages.ts";
-import { messageReply } from "../../reference_gateway/change_reply.ts";
+import { block } from "../../faults/change_messages.ts";
+import { messageReply } from "../../faults/change_reply.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { wholeReplies } from "../../endpoints/read_messages.ts";

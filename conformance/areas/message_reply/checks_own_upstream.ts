@@ -6,7 +6,7 @@ import {
   messageFrames,
   messageReply,
   withAt,
-} from "../../reference_gateway/change_reply.ts";
+} from "../../faults/change_reply.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import { observed } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";

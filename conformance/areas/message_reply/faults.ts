@@ -1,11 +1,7 @@
 /** What the faults of the area `message_reply` are built from, and those that several checks have. */
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { MESSAGE_REPLY } from "../../endpoints/messages.ts";
-import {
-  fieldOf,
-  fieldsOf,
-  type Right,
-} from "../../reference_gateway/field.ts";
+import { fieldOf, fieldsOf, type Right } from "../../faults/field.ts";
 
 /** A mutant that puts a value at a path of the reply; undefined removes it. */
 export const { put } = MESSAGE_REPLY.head;

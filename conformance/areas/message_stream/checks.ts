@@ -1,7 +1,7 @@
 /** Checks of the area `message_stream`: the events of the message endpoint and their order. */
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { MESSAGE_FORMS_STREAM } from "../message_reply/scenarios_forms.ts";
-import { messageFrames } from "../../reference_gateway/change_reply.ts";
+import { messageFrames } from "../../faults/change_reply.ts";
 import {
   fact,
   frameEquals,
@@ -10,7 +10,7 @@ import {
 } from "../../suite/finding.ts";
 import { wire } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { delta, event } from "../../reference_gateway/change_messages.ts";
+import { delta, event } from "../../faults/change_messages.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";

@@ -1,7 +1,7 @@
 /** Checks of the area `message_stream`: streams without content, with odd upstreams, and streams that fail. */
 import { MESSAGE_FAILURES } from "../message_reply/scenarios_forms.ts";
-import { event, out, putIn } from "../../reference_gateway/change_messages.ts";
-import { messageFrames } from "../../reference_gateway/change_reply.ts";
+import { event, out, putIn } from "../../faults/change_messages.ts";
+import { messageFrames } from "../../faults/change_reply.ts";
 import { fact, observed, some } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import type { Json } from "@model-gateway/replay/json";

@@ -10,8 +10,8 @@ import {
   opening,
   out,
   putIn,
-} from "../../reference_gateway/change_messages.ts";
-import { messageFrames, withAt } from "../../reference_gateway/change_reply.ts";
+} from "../../faults/change_messages.ts";
+import { messageFrames, withAt } from "../../faults/change_reply.ts";
 import { fact, observed, wholeNumber } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { index, PING } from "./faults.ts";

@@ -6,12 +6,12 @@ import {
   literal,
   whole,
   words,
-} from "../../reference_gateway/field.ts";
+} from "../../faults/field.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { MESSAGE_FORMS_STREAM } from "../message_reply/scenarios_forms.ts";
-import { messageFrames } from "../../reference_gateway/change_reply.ts";
+import { messageFrames } from "../../faults/change_reply.ts";
 import { PING, start } from "./faults.ts";
-import { event } from "../../reference_gateway/change_messages.ts";
+import { event } from "../../faults/change_messages.ts";
 import { textAt } from "../../evidence/json_path.ts";
 import { parseJson } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";

@@ -3,7 +3,7 @@
  * streams that fail.
  */
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
-import { putIn } from "../../reference_gateway/change_messages.ts";
+import { putIn } from "../../faults/change_messages.ts";
 import { observed } from "../../suite/finding.ts";
 import { ODD_UPSTREAM_CHECKS } from "./checks_odd_upstreams.ts";
 import { type Check, checksWith } from "../../suite/check.ts";

@@ -1,6 +1,6 @@
 /** What the faults of the area `message_stream` are built from, and those that several checks have. */
-import { event, out, putIn } from "../../reference_gateway/change_messages.ts";
-import { messageFrames, withAt } from "../../reference_gateway/change_reply.ts";
+import { event, out, putIn } from "../../faults/change_messages.ts";
+import { messageFrames, withAt } from "../../faults/change_reply.ts";
 import type { Hooks, OutFrame } from "../../reference_gateway/hooks.ts";
 import { numberAt } from "../../evidence/json_path.ts";
 import type { JsonObject } from "@model-gateway/replay/json";

@@ -8,7 +8,7 @@ import {
   optional,
   type Right,
   right,
-} from "../../reference_gateway/field.ts";
+} from "../../faults/field.ts";
 import { observed } from "../../suite/finding.ts";
 import { SERVED_CHECKS, SERVICE, unlisted } from "./checks_served.ts";
 import {

@@ -1,5 +1,5 @@
 /** What the faults of the area `models` are built from, and those that several checks have. */
-import { type Place, valueOf } from "../../reference_gateway/field.ts";
+import { type Place, valueOf } from "../../faults/field.ts";
 import {
   arrayOf,
   type Json,
@@ -9,7 +9,7 @@ import {
 import { problemOf } from "../../reference_gateway/problems.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import { at, listAt } from "../../evidence/json_path.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+import { withAt } from "../../faults/change_reply.ts";
 import { modelList } from "../../reference_gateway/models.ts";
 
 /** Changes the model list. */

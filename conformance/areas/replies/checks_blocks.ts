@@ -19,12 +19,12 @@ import {
   delta,
   event,
   opening,
-} from "../../reference_gateway/change_messages.ts";
+} from "../../faults/change_messages.ts";
 import {
   messageFrames,
   messageReply,
   withAt,
-} from "../../reference_gateway/change_reply.ts";
+} from "../../faults/change_reply.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import type { Check, Misses, Rule } from "../../suite/check.ts";
 import { onEvery } from "./on_every.ts";

@@ -1,17 +1,13 @@
 /** Rules for the replies of every endpoint: text, end and token counts are the upstream's. */
 import { textAt } from "../../evidence/json_path.ts";
-import {
-  chatFrames,
-  messageReply,
-  withAt,
-} from "../../reference_gateway/change_reply.ts";
+import { chatFrames, messageReply, withAt } from "../../faults/change_reply.ts";
 import {
   changePieces,
   count,
   type ReplyForm,
 } from "../../endpoints/reply_form.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { asLatin1, delta } from "../../reference_gateway/change_messages.ts";
+import { asLatin1, delta } from "../../faults/change_messages.ts";
 import type {
   Context,
   Hooks,

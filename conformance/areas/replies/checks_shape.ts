@@ -4,19 +4,15 @@ import { changeHeaders, type ReplyForm } from "../../endpoints/reply_form.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { isObject, parseJson } from "@model-gateway/replay/json";
-import { asking } from "../../reference_gateway/change_request.ts";
+import { asking } from "../../faults/change_request.ts";
 import {
   fieldOf,
   IS_WORD,
   literal,
   prefixed,
   words,
-} from "../../reference_gateway/field.ts";
-import {
-  finishing,
-  later,
-  put,
-} from "../../reference_gateway/change_chunks.ts";
+} from "../../faults/field.ts";
+import { finishing, later, put } from "../../faults/change_chunks.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import type { Check, Rule } from "../../suite/check.ts";
 import { observed } from "../../suite/finding.ts";

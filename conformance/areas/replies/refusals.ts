@@ -6,7 +6,7 @@ import {
 } from "@model-gateway/replay/json";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { numberAt, textAt } from "../../evidence/json_path.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+import { withAt } from "../../faults/change_reply.ts";
 import {
   fieldsOf,
   literal,
@@ -17,7 +17,7 @@ import {
   right,
   valueOf,
   whole,
-} from "../../reference_gateway/field.ts";
+} from "../../faults/field.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import type { Check, Misses } from "../../suite/check.ts";
 import { type Finding, observed, some } from "../../suite/finding.ts";

@@ -15,11 +15,7 @@ import {
 } from "@model-gateway/replay/json";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { count, usage } from "./faults.ts";
-import {
-  inItems,
-  inReply,
-  put,
-} from "../../reference_gateway/change_responses.ts";
+import { inItems, inReply, put } from "../../faults/change_responses.ts";
 import {
   at,
   brief,

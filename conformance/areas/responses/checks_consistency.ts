@@ -9,7 +9,7 @@ import {
 } from "../../evidence/json_path.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import { inFrames, usage } from "./faults.ts";
-import { inReply, put } from "../../reference_gateway/change_responses.ts";
+import { inReply, put } from "../../faults/change_responses.ts";
 import {
   repliesOf,
   responseOf,
@@ -25,7 +25,7 @@ import { demanded, type Finding, observed, some } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+import { withAt } from "../../faults/change_reply.ts";
 
 /** Largest time in seconds: in milliseconds every time of this century is larger. */
 const LATEST = 1e11;

@@ -1,7 +1,7 @@
 /** Checks of the area `responses`: tools with free text. */
 import { demanded, observed } from "../../suite/finding.ts";
 import { frameOf, inFrames } from "./faults.ts";
-import { inItems } from "../../reference_gateway/change_responses.ts";
+import { inItems } from "../../faults/change_responses.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { brief, textAt } from "../../evidence/json_path.ts";
 import { fixtureContent } from "../../evidence/content.ts";

@@ -1,8 +1,8 @@
 /** Checks of the area `responses`: replies whose content is known. */
 import { fact, observed, some } from "../../suite/finding.ts";
-import { asLatin1 } from "../../reference_gateway/change_messages.ts";
+import { asLatin1 } from "../../faults/change_messages.ts";
 import { isCall } from "./faults.ts";
-import { inItems, inReply } from "../../reference_gateway/change_responses.ts";
+import { inItems, inReply } from "../../faults/change_responses.ts";
 import { at, brief, listAt, textAt } from "../../evidence/json_path.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import type { ReadContent } from "@model-gateway/replay/content_of";

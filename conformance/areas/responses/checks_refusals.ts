@@ -6,7 +6,7 @@ import {
   observed,
   statusIs,
 } from "../../suite/finding.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+import { withAt } from "../../faults/change_reply.ts";
 import {
   accepts,
   below,

@@ -22,8 +22,8 @@ import {
 import { headerOf, type UpstreamCall } from "../../evidence/exchange.ts";
 import { readUpstreamRequest } from "../../evidence/upstream_request.ts";
 import { textOf, whereAccepted } from "../../endpoints/read_responses.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+import { asking } from "../../faults/change_request.ts";
+import { withAt } from "../../faults/change_reply.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import type { ModelRequest } from "../../reference_gateway/part.ts";
 import { sentWhereTaken, tuningChecks } from "../replies/sent_settings.ts";

@@ -11,7 +11,7 @@ import {
   refuses,
   sent,
 } from "./faults.ts";
-import { put } from "../../reference_gateway/change_responses.ts";
+import { put } from "../../faults/change_responses.ts";
 import {
   at,
   brief,

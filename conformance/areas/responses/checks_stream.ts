@@ -16,7 +16,7 @@ import {
   nth,
   without,
 } from "./faults.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+import { withAt } from "../../faults/change_reply.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { follows } from "./grammar_finding.ts";

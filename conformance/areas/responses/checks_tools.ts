@@ -10,7 +10,7 @@ import {
   refuses,
   sent,
 } from "./faults.ts";
-import { inItems } from "../../reference_gateway/change_responses.ts";
+import { inItems } from "../../faults/change_responses.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import {
   at,

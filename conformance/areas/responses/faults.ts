@@ -1,8 +1,5 @@
 /** What the faults of the area `responses` are built from. */
-import {
-  type Change,
-  inReply,
-} from "../../reference_gateway/change_responses.ts";
+import { type Change, inReply } from "../../faults/change_responses.ts";
 import { listAt, numberAt, textAt } from "../../evidence/json_path.ts";
 import {
   isObject,
@@ -11,7 +8,7 @@ import {
   objectOf,
   parseJson,
 } from "@model-gateway/replay/json";
-import { frames, withAt } from "../../reference_gateway/change_reply.ts";
+import { frames, withAt } from "../../faults/change_reply.ts";
 import type {
   Context,
   Hooks,

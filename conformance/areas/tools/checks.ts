@@ -1,9 +1,5 @@
 /** Checks of the area `tools`: tool calls in replies. */
-import {
-  chatFrames,
-  messageReply,
-  withAt,
-} from "../../reference_gateway/change_reply.ts";
+import { chatFrames, messageReply, withAt } from "../../faults/change_reply.ts";
 import { fact, type Finding, observed } from "../../suite/finding.ts";
 import {
   ENDED,

@@ -1,7 +1,7 @@
 /** Checks of the area `tools`: how calls and their results reach the upstream in later turns. */
 import { fact, type Finding, observed } from "../../suite/finding.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+import { asking } from "../../faults/change_request.ts";
+import { withAt } from "../../faults/change_reply.ts";
 import {
   ARGS,
   ascii,

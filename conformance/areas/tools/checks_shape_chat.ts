@@ -1,5 +1,5 @@
 /** Checks of the area `tools`: the form of calls in replies of the chat endpoint. */
-import { chatReply, withAt } from "../../reference_gateway/change_reply.ts";
+import { chatReply, withAt } from "../../faults/change_reply.ts";
 import { demanded, fact, type Finding, observed } from "../../suite/finding.ts";
 import {
   isObject,

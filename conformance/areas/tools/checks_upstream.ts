@@ -5,7 +5,7 @@ import {
   NotTestable,
   observed,
 } from "../../suite/finding.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
+import { asking } from "../../faults/change_request.ts";
 import { isObject, parseJson } from "@model-gateway/replay/json";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import {

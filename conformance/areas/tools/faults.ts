@@ -7,8 +7,8 @@ import {
   messageReply,
   wholeReply,
   withAt,
-} from "../../reference_gateway/change_reply.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
+} from "../../faults/change_reply.ts";
+import { asking } from "../../faults/change_request.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import {

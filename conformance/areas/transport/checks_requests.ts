@@ -9,7 +9,7 @@ import {
   observed,
   statusIs,
 } from "../../suite/finding.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
+import { asking } from "../../faults/change_request.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { afterRefusals, html, refusing, replies } from "./faults.ts";
 import {

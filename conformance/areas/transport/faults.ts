@@ -7,7 +7,7 @@ import type {
   Writer,
 } from "../../reference_gateway/hooks.ts";
 import { textAt } from "../../evidence/json_path.ts";
-import { frames, withAt } from "../../reference_gateway/change_reply.ts";
+import { frames, withAt } from "../../faults/change_reply.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
 
 /** Buffers pieces of streams until the test is true; then all of them are sent. */

@@ -1,6 +1,6 @@
 /** Checks of the area `upstream`: tools and pictures reach the upstream unchanged. */
 import { observed, statusIs } from "../../suite/finding.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
+import { asking } from "../../faults/change_request.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { parts, pictures } from "./faults.ts";
 import { sameJson } from "../../evidence/json_path.ts";

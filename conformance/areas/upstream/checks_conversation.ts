@@ -1,6 +1,6 @@
 /** Checks of the area `upstream`: the upstream receives the client's conversation word for word. */
 import { NotTestable, observed, statusIs } from "../../suite/finding.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
+import { asking } from "../../faults/change_request.ts";
 import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
 import {
   CONVERSATION_FAULTS,

@@ -4,7 +4,7 @@
 import { fact, type Finding, observed, statusIs } from "../../suite/finding.ts";
 import { CALL_CHECKS } from "./checks_call.ts";
 import { CONTENT_CHECKS } from "./checks_content.ts";
-import { asking } from "../../reference_gateway/change_request.ts";
+import { asking } from "../../faults/change_request.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { limitLostOnChat, otherModel, otherModelOnChat } from "./faults.ts";
 import { at, listAt, sameJson } from "../../evidence/json_path.ts";

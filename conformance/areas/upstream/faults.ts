@@ -1,5 +1,5 @@
 /** What the faults of the area `upstream` are built from, and those that several checks have. */
-import { asking } from "../../reference_gateway/change_request.ts";
+import { asking } from "../../faults/change_request.ts";
 import type { Context, Hooks, OutCall } from "../../reference_gateway/hooks.ts";
 import type { Faults } from "../../suite/check.ts";
 import type {
@@ -9,7 +9,7 @@ import type {
   TurnPart,
 } from "../../reference_gateway/part.ts";
 import { STATUSES } from "./scenarios_refusals.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+import { withAt } from "../../faults/change_reply.ts";
 import type { JsonObject } from "@model-gateway/replay/json";
 
 /** A stream that broke off ends as if it were complete. */

@@ -4,7 +4,7 @@ import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
 import { contentIn } from "../../endpoints/read_responses.ts";
 import { comparable, fixtureContent } from "../../evidence/content.ts";
 import { isObject } from "@model-gateway/replay/json";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+import { withAt } from "../../faults/change_reply.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { fact, observed, statusIs } from "../../suite/finding.ts";

@@ -1,6 +1,6 @@
 /** Checks of the area `web_socket`: errors, and what comes after them. */
 import { at, textAt } from "../../evidence/json_path.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+import { withAt } from "../../faults/change_reply.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { observed } from "../../suite/finding.ts";

@@ -1,7 +1,7 @@
 /** Checks of the area `web_socket`: turns that follow and continue each other. */
 import { listAt, numberAt, textAt } from "../../evidence/json_path.ts";
 import { responseOf } from "../../endpoints/read_responses.ts";
-import { withAt } from "../../reference_gateway/change_reply.ts";
+import { withAt } from "../../faults/change_reply.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { observed } from "../../suite/finding.ts";
 import { events, inErrors, ofType } from "./faults.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { completeContent } from "../../../replay/content_of.ts";
+import { completeContent } from "../../../replay/vendors/content_of.ts";
 import type { WrittenFixture } from "../../../replay/fixtures/fixture.ts";
 import { WRITTEN } from "../../../replay/fixtures/mod.ts";
 import { replyIn } from "../../../replay/fixtures/reply_in.ts";

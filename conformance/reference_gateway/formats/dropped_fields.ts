@@ -1,0 +1,44 @@
+/** What the reference gateway leaves out of a request, and how it reports that. */
+import { at, listAt, textAt } from "../../evidence/json_path.ts";
+import type { DialectName } from "@model-gateway/replay/parse_request";
+import type { ReplayRequest } from "@model-gateway/replay/script";
+import { invalid, type ModelRequest } from "../part.ts";
+
+/** The fields that an upstream has no word for: tools that only another vendor could run, and strictness. */
+function droppedFields(
+  { asked }: ModelRequest,
+  via: DialectName | undefined,
+): readonly string[] {
+  if (via === "responses") return [];
+  return listAt(asked, "tools").flatMap((tool, index) =>
+    !["function", "custom", "namespace"].includes(textAt(tool, "type"))
+      ? [`tools[${index}]`]
+      : via === "generate_content" && at(tool, "strict") === true
+      ? [`tools[${index}].strict`]
+      : []
+  );
+}
+
+/** The header that names what is left out. */
+export function droppedHeaders(
+  request: ModelRequest,
+  via: DialectName | undefined,
+): Readonly<Record<string, string>> {
+  const dropped = droppedFields(request, via);
+  return dropped.length === 0 ? {} : { "x-gateway-dropped": dropped.join() };
+}
+
+/**
+ * Refuses a request that allows no loss, if a part of it would be left out.
+ * @throws {Refused} when something would be left out
+ */
+export function refuseLosses(
+  request: ModelRequest,
+  via: DialectName,
+  { headers }: ReplayRequest,
+): void {
+  const [first] = droppedFields(request, via);
+  if (headers["x-gateway-strict"] === "true" && first !== undefined) {
+    throw invalid(first, "cannot be sent to this model's upstream");
+  }
+}

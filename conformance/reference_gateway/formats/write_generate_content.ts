@@ -1,0 +1,206 @@
+/** Writes replies in the generate-content format. */
+import { compact } from "@model-gateway/replay/compact";
+import { at, listAt, textAt } from "../../evidence/json_path.ts";
+import {
+  type JsonObject,
+  objectOf,
+  parseJson,
+} from "@model-gateway/replay/json";
+import type {
+  NeutralUsage,
+  StopCause,
+} from "@model-gateway/replay/neutral_reply";
+import { NO_USAGE } from "./fold.ts";
+import type { OutFrame } from "../hooks.ts";
+import type { Part } from "../part.ts";
+import { contentProblem } from "../problems.ts";
+import { foreignSignature } from "./read_generate_content.ts";
+
+const STOPS: Readonly<Record<StopCause, string>> = {
+  end: "STOP",
+  max_tokens: "MAX_TOKENS",
+  stop_sequence: "STOP",
+  tool_use: "STOP",
+  refusal: "SAFETY",
+  pause: "OTHER",
+  context_window: "MAX_TOKENS",
+  other: "OTHER",
+};
+
+/** A call whose arguments are still arriving. */
+interface OpenCall {
+  readonly call: number;
+  readonly id: string;
+  readonly name: string;
+  readonly signature?: string;
+  args: string;
+}
+
+/** Writes one stream; a whole reply is folded from its objects. */
+export class ContentStream {
+  readonly #id: string;
+  readonly #model: string;
+  readonly #objects: JsonObject[] = [];
+  #open: OpenCall[] = [];
+  #usage: NeutralUsage = NO_USAGE;
+  #cause: StopCause = "end";
+
+  /** `id` and `model` are in every object. */
+  constructor(id: string, model: string) {
+    this.#id = id;
+    this.#model = model;
+  }
+
+  /** The frames for a part. */
+  part(part: Part): OutFrame[] {
+    switch (part.type) {
+      case "usage":
+        this.#usage = { ...this.#usage, ...part.usage };
+        return [];
+      case "stop":
+        if (this.#cause === "end") this.#cause = part.cause;
+        return [];
+      case "text":
+        return [...this.#calls(), this.#piece({ text: part.text })];
+      case "thinking":
+        return [
+          ...this.#calls(),
+          this.#piece({ text: part.text, thought: true }),
+        ];
+      case "signature":
+        return [
+          this.#piece(
+            part.of === "generate_content"
+              ? { text: "", thoughtSignature: part.value }
+              : {
+                text: "",
+                thought: true,
+                thoughtSignature: foreignSignature(part.value),
+              },
+          ),
+        ];
+      case "tool":
+        this.#open.push({ ...part, args: "" });
+        return [];
+      case "args": {
+        const open = this.#open.find(({ call }) => call === part.call);
+        if (open !== undefined) open.args += part.text;
+        return [];
+      }
+      case "failed":
+        return [{ data: contentProblem(part.problem) }];
+      case "source":
+      case "redacted":
+        return [];
+    }
+  }
+
+  /** The frames of a proper end. */
+  end(): OutFrame[] {
+    const calls = this.#calls();
+    const isBlocked = this.#cause === "refusal" && this.#objects.length === 0;
+    const last = this.#object({
+      ...(isBlocked ? { promptFeedback: { blockReason: "SAFETY" } } : {
+        candidates: [{
+          content: { parts: [{ text: "" }], role: "model" },
+          finishReason: STOPS[this.#cause],
+          index: 0,
+        }],
+      }),
+      usageMetadata: usageBody(this.#usage),
+    });
+    return [...calls, last];
+  }
+
+  /** The whole reply, after the end. */
+  get reply(): JsonObject {
+    const last = this.#objects.at(-1) ?? {};
+    if (last["promptFeedback"] !== undefined) return last;
+    const parts: JsonObject[] = [];
+    for (const part of this.#objects.flatMap(partsOf)) {
+      const before = parts.at(-1);
+      if (before !== undefined && joins(before, part)) {
+        parts.splice(-1, 1, {
+          ...before,
+          ...part,
+          text: textAt(before, "text") + textAt(part, "text"),
+        });
+      } else parts.push(part);
+    }
+    const given = parts.filter((part) =>
+      part["text"] !== "" || part["thoughtSignature"] !== undefined
+    );
+    return {
+      ...last,
+      candidates: listAt(last, "candidates").map((candidate) => ({
+        ...objectOf(candidate),
+        content: {
+          parts: given.length === 0 ? [{ text: "" }] : given,
+          role: "model",
+        },
+      })),
+    };
+  }
+
+  /** The calls that are complete. */
+  #calls(): OutFrame[] {
+    const calls = this.#open;
+    this.#open = [];
+    return calls.map(({ id, name, args, signature }) =>
+      this.#piece({
+        functionCall: { id, name, args: objectOf(parseJson(args || "{}")) },
+        ...compact({ thoughtSignature: signature }),
+      })
+    );
+  }
+
+  #piece(part: JsonObject): OutFrame {
+    return this.#object({
+      candidates: [{ content: { parts: [part], role: "model" }, index: 0 }],
+    });
+  }
+
+  #object(members: JsonObject): OutFrame {
+    const data = {
+      ...members,
+      modelVersion: this.#model,
+      responseId: this.#id,
+    };
+    this.#objects.push(data);
+    return { data };
+  }
+}
+
+function partsOf(object: JsonObject): JsonObject[] {
+  return listAt(object, "candidates.0.content.parts").map(objectOf);
+}
+
+/** Whether a part goes on with the text or the thought before it. */
+function joins(before: JsonObject, part: JsonObject): boolean {
+  return at(before, "text") !== undefined && at(part, "text") !== undefined &&
+    before["thought"] === part["thought"] &&
+    before["thoughtSignature"] === undefined;
+}
+
+function usageBody(usage: NeutralUsage): JsonObject {
+  const prompt = usage.input + usage.cacheRead + usage.cacheWrite;
+  return {
+    promptTokenCount: prompt,
+    candidatesTokenCount: usage.output - usage.reasoning,
+    thoughtsTokenCount: usage.reasoning,
+    cachedContentTokenCount: usage.cacheRead,
+    totalTokenCount: prompt + usage.output,
+  };
+}
+
+/** The text of a frame in a stream that is one JSON array; `number` counts the frames from 0. */
+export function elementOf({ data }: OutFrame, number: number): string {
+  return `${number === 0 ? "[" : ",\n"}${
+    typeof data === "string" ? data : JSON.stringify(data)
+  }`;
+}
+
+/** The end of such a stream after that many frames. */
+export function arrayEnd(number: number): string {
+  return number === 0 ? "[]" : "]";
+}

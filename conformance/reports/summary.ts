@@ -1,0 +1,58 @@
+/** The end of a run in text: counts by endpoint and level. */
+import { areaOf, type Level } from "../suite/check.ts";
+import type { Result, Verdict } from "../run/judge.ts";
+
+/** The endpoint that each area judges. */
+const ENDPOINT_OF: Readonly<Record<string, string>> = {
+  message_reply: "POST /v1/messages",
+  message_stream: "POST /v1/messages",
+  chat_reply: "POST /v1/chat/completions",
+  chat_stream: "POST /v1/chat/completions",
+  models: "GET /v1/models",
+};
+
+/** The levels in order. */
+export const LEVELS: readonly Level[] = [
+  "documented",
+  "convention",
+  "contract",
+];
+
+/**
+ * The endpoint that a result belongs to; areas that concern all of them are put under `every
+ * operation`.
+ */
+export function endpointOf({ check }: Result): string {
+  return ENDPOINT_OF[areaOf(check)] ?? "every operation";
+}
+
+/** For each endpoint and level, the number of passed checks among those judged. */
+export function cellsOf(
+  results: readonly Result[],
+): (readonly [endpoint: string, cells: readonly string[]])[] {
+  const endpoints = [...new Set(results.map(endpointOf))].sort();
+  const cell = (endpoint: string, level: Level): string => {
+    const own = results.filter((result) =>
+      endpointOf(result) === endpoint && result.check.level === level
+    );
+    if (own.length === 0) return "–";
+    return `${countOf(own, "pass")}/${own.length}`;
+  };
+  return endpoints.map((endpoint) =>
+    [endpoint, LEVELS.map((level) => cell(endpoint, level))] as const
+  );
+}
+
+/** The counts as a text table. */
+export function summaryTable(results: readonly Result[]): string {
+  const rows = cellsOf(results);
+  const width = Math.max(...rows.map(([name]) => name.length), 8);
+  return [["", LEVELS] as const, ...rows].map(([endpoint, cells]) =>
+    [endpoint.padEnd(width), ...cells.map((cell) => cell.padStart(12))].join("")
+  ).join("\n");
+}
+
+/** The number of results with that verdict. */
+export function countOf(results: readonly Result[], verdict: Verdict): number {
+  return results.filter((result) => result.verdict === verdict).length;
+}

@@ -1,6 +1,6 @@
 /**
  * What reports over ten million ledger entries cost the calls of another account: how long they
- * take without reports, and beside many.
+ * take without reports, and beside many, in rounds there and back.
  *
  * @module
  */
@@ -13,6 +13,7 @@ import type { ReportCalls, ReportReplies } from "../load/report_callers.ts";
 import type { RightCall, RightCalls } from "../load/right_calls.ts";
 import { quantile } from "../report/statistics.ts";
 
+const ROUNDS = 6;
 const SECONDS = 15;
 const EVERY_MS = 20;
 /** Goal of the p99, in milliseconds. */
@@ -21,13 +22,12 @@ const REPORTS: readonly string[] = [
   "/v1/usage?by=user",
   "/v1/usage?by=day,model,user",
 ];
-/** Callers of the report at the same time, in order of measurement. */
+/** Callers of the report at the same time. */
 const CALLERS: readonly (readonly [string | undefined, number])[] = [
   [undefined, 0],
   ...REPORTS.flatMap((path) =>
     [10, 100].map((callers) => [path, callers] as const)
   ),
-  [undefined, 0],
 ];
 
 /** Measures calls beside reports of an account with much usage. */
@@ -52,39 +52,53 @@ export async function measureBeside(
   const told = { url, key: caller, everyMs: EVERY_MS, stream: false };
   // The first calls compile code.
   await callAll(calls, { ...told, seconds: 3 });
-  let alone = NaN;
-  for (const [path, callers] of CALLERS) {
-    await readLoopBlocks(loopUrl);
-    if (path !== undefined) {
-      const asked: ReportCalls = {
-        url: url + path,
-        key: reader,
-        callers,
-        seconds: SECONDS,
-      };
-      await reports.send(asked);
+  const all = CALLERS.map(([path, callers]) => ({
+    path,
+    callers,
+    took: [] as number[],
+    p99s: [] as number[],
+    busiestMs: 0,
+    replies: {} as ReportReplies,
+  }));
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const one of round % 2 === 0 ? all : all.toReversed()) {
+      const { path, callers } = one;
+      await readLoopBlocks(loopUrl);
+      if (path !== undefined) {
+        const asked: ReportCalls = {
+          url: url + path,
+          key: reader,
+          callers,
+          seconds: SECONDS,
+        };
+        await reports.send(asked);
+      }
+      const took = await callAll(calls, { ...told, seconds: SECONDS });
+      if (path !== undefined) {
+        // The shape is that of report_callers.ts.
+        one.replies = await reports.receive() as ReportReplies;
+      }
+      const { busiestMs = NaN } = await readLoopBlocks(loopUrl);
+      one.took.push(...took);
+      one.p99s.push(quantile(took, 0.99));
+      one.busiestMs = Math.max(one.busiestMs, busiestMs);
     }
-    const took = await callAll(calls, { ...told, seconds: SECONDS });
-    // The shape is that of report_callers.ts.
-    const replies = path === undefined
-      ? {}
-      : await reports.receive() as ReportReplies;
-    const { busiestMs = NaN } = await readLoopBlocks(
-      loopUrl,
-    );
-    const [p50 = NaN, p99 = NaN] = [0.5, 0.99].map((share) =>
-      quantile(took, share)
-    );
-    if (path === undefined && !(alone >= 0)) alone = p99;
-    record?.({ beside: path ?? "nothing", callers, p50, p99, busiestMs });
+  }
+  const alone = quantile(all[0]?.took ?? [], 0.99);
+  for (const { path, callers, took, p99s, busiestMs, replies } of all) {
+    const [p50, p99] = [0.5, 0.99].map((share) => quantile(took, share));
+    record?.({ beside: path ?? "nothing", callers, p50, p99, p99s, busiestMs });
+    const ms = (value = NaN): string => value.toFixed(1);
     print(
       `${(path ?? "no report").padEnd(28)} ${
         String(callers).padStart(3)
-      } callers: ${took.length} calls, p50 ${p50.toFixed(1)} ms, p99 ${
-        p99.toFixed(1)
-      } ms (${(p99 - alone).toFixed(1)} more, goal ${GOAL_MS}), longest turn ${
-        busiestMs.toFixed(1)
-      } ms of processor time; replies ${JSON.stringify(replies)}`,
+      } callers: ${took.length} calls, p50 ${ms(p50)} ms, p99 ${ms(p99)} ms (${
+        ms((p99 ?? NaN) - alone)
+      } more, goal ${GOAL_MS}; rounds ${
+        p99s.map(ms).join(", ")
+      }), longest turn ${ms(busiestMs)} ms of processor time; replies ${
+        JSON.stringify(replies)
+      }`,
     );
   }
 }

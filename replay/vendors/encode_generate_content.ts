@@ -2,6 +2,8 @@
  * Encodes a reply as generativelanguage.googleapis.com does: CRLF, usage in every frame, whole tool
  * calls.
  */
+import { foldGenerateContent } from "./fold_stream.ts";
+import type { JsonObject } from "../json.ts";
 import {
   type EncodableReply,
   type NeutralReply,
@@ -42,44 +44,21 @@ export function toArrayFrames(frames: readonly string[]): string[] {
 }
 
 /** Body of a whole reply. */
-export function encodeGenerateBody(
-  { reply, model, seed }: EncodableReply,
-): string {
-  const seeded = seededRandom(seed);
-  const parts = reply.blocks.flatMap((block): object[] => {
-    if (block.kind === "tool") return [callPart(block.name, block.args)];
-    const text = block.pieces.join("");
-    return [block.kind === "thinking" ? { text, thought: true } : { text }];
-  });
-  return JSON.stringify(
-    {
-      candidates: [{
-        content: {
-          ...(parts.length === 0 ? {} : { parts: signed(parts, reply) }),
-          role: "model",
-        },
-        finishReason: FINISH_REASONS[reply.stop],
-        index: 0,
-      }],
-      usageMetadata: geminiUsage(
-        reply,
-        reply.usage.output - reply.usage.reasoning,
-      ),
-      modelVersion: model,
-      responseId: letters(seeded, 23),
-    },
-    undefined,
-    2,
-  ) + "\n";
+export function encodeGenerateBody(encodable: EncodableReply): string {
+  return JSON.stringify(foldGenerateContent(chunks(encodable)), null, 2) + "\n";
 }
 
-function chunks({ reply, model, seed }: EncodableReply): object[] {
+function chunks({ reply, model, seed }: EncodableReply): JsonObject[] {
   const seeded = seededRandom(seed);
   const responseId = letters(seeded, 23);
-  const parts: object[] = signed(reply.blocks.flatMap(streamedParts), reply);
+  const parts = signed(reply.blocks.flatMap(streamedParts), reply);
   const visible = reply.usage.output - reply.usage.reasoning;
   const last = parts.pop() ?? { text: "" };
-  const chunk = (part: object, candidates: number, finish: object): object => ({
+  const chunk = (
+    part: JsonObject,
+    candidates: number,
+    finish: JsonObject,
+  ): JsonObject => ({
     candidates: [{
       content: { parts: [part], role: "model" },
       ...finish,
@@ -97,9 +76,9 @@ function chunks({ reply, model, seed }: EncodableReply): object[] {
   ];
 }
 
-function streamedParts(block: NeutralReply["blocks"][number]): object[] {
+function streamedParts(block: NeutralReply["blocks"][number]): JsonObject[] {
   if (block.kind === "tool") return [callPart(block.name, block.args)];
-  const parts: object[] = [];
+  const parts: JsonObject[] = [];
   for (let at = 0; at < block.pieces.length; at += PIECES_PER_FRAME) {
     const text = block.pieces.slice(at, at + PIECES_PER_FRAME).join("");
     parts.push(block.kind === "thinking" ? { text, thought: true } : { text });
@@ -107,14 +86,17 @@ function streamedParts(block: NeutralReply["blocks"][number]): object[] {
   return parts;
 }
 
-function callPart(name: string, args: object): object {
+function callPart(name: string, args: JsonObject): JsonObject {
   return { functionCall: { name, args } };
 }
 
 /**
  * Adds the thought signature to the first function call, or to the last part when there is none.
  */
-function signed(parts: readonly object[], reply: NeutralReply): object[] {
+function signed(
+  parts: readonly JsonObject[],
+  reply: NeutralReply,
+): JsonObject[] {
   const thinking = reply.blocks.find((block) => block.kind === "thinking");
   if (thinking === undefined) return [...parts];
   const firstCall = parts.findIndex((part) => "functionCall" in part);
@@ -124,7 +106,7 @@ function signed(parts: readonly object[], reply: NeutralReply): object[] {
   );
 }
 
-function geminiUsage({ usage }: NeutralReply, candidates: number): object {
+function geminiUsage({ usage }: NeutralReply, candidates: number): JsonObject {
   const prompt = usage.input + usage.cacheRead + usage.cacheWrite;
   return {
     promptTokenCount: prompt,

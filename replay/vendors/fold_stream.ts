@@ -1,5 +1,6 @@
 /**
- * Merges the deltas of a stream into the equivalent whole reply, for messages and chat completions.
+ * Merges the deltas of a stream into the equivalent whole reply: messages, chat completions and
+ * generate content.
  */
 import { createParser } from "eventsource-parser";
 import {
@@ -108,4 +109,40 @@ export function foldChat(chunks: readonly JsonObject[]): JsonObject {
     choices: [{ message: { ...message, tool_calls }, finish_reason: finish }],
     usage,
   };
+}
+
+/** The whole reply of generate content that is equivalent to its chunks. */
+export function foldGenerateContent(chunks: readonly JsonObject[]): JsonObject {
+  const last = chunks.at(-1) ?? {};
+  const candidates = chunks.flatMap(({ candidates }) => arrayOf(candidates))
+    .map(objectOf);
+  const candidate = candidates.at(-1);
+  if (candidate === undefined) return last;
+  const parts = candidates.flatMap(({ content }) =>
+    arrayOf(objectOf(content)["parts"]).map(objectOf)
+  ).reduce(joinPart, []);
+  const { role } = objectOf(candidate["content"]);
+  const content = parts.length === 0 ? { role } : { parts, role };
+  return { ...last, candidates: [{ ...candidate, content }] };
+}
+
+/** Adds a part, or its text to the part before; an empty text stays where it has a signature. */
+function joinPart(
+  parts: readonly JsonObject[],
+  part: JsonObject,
+): JsonObject[] {
+  const { text } = part;
+  const before = parts.at(-1);
+  if (text === "") {
+    return "thoughtSignature" in part ? [...parts, part] : [...parts];
+  }
+  const joins = text !== undefined && before?.["text"] !== undefined &&
+    before["thought"] === part["thought"];
+  return joins
+    ? [...parts.slice(0, -1), {
+      ...before,
+      ...part,
+      text: `${before["text"]}${text}`,
+    }]
+    : [...parts, part];
 }

@@ -33,6 +33,7 @@ import { seeOther } from "../http/see_other.ts";
 import { accountPage } from "./account_page.tsx";
 import { planChoices } from "./plan_choices.ts";
 import { ScopeField } from "./scope_field.tsx";
+import { operatorPageRoute } from "../http/page_route.ts";
 
 const NAV = "/console/operator/accounts";
 const SCOPE = z.enum(["read", "manage"]);
@@ -41,81 +42,36 @@ const { id: _id, status: _status, ...CHANGEABLE } = ACCOUNT;
 
 /** Change, suspend, top up, sign-in links, tokens and keys. */
 export const ACCOUNT_CHANGE_PAGES: readonly OperatorPageRoute[] = [
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${NAV}/change/:id`,
-    handle: changePage,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "POST",
-    path: `${NAV}/change/:id`,
-    again: changePage,
-    handle: (context, visit) =>
-      change(
-        context,
-        visit,
-        recordBody(CHANGEABLE, visit.form, { clears: true }),
-      ),
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "POST",
-    path: `${NAV}/status/:id`,
-    again: accountPage,
-    handle: (context, visit) =>
+  operatorPageRoute("GET", `${NAV}/change/:id`, changePage),
+  operatorPageRoute("POST", `${NAV}/change/:id`, (context, visit) =>
+    change(
+      context,
+      visit,
+      recordBody(CHANGEABLE, visit.form, { clears: true }),
+    ), { again: changePage }),
+  operatorPageRoute(
+    "POST",
+    `${NAV}/status/:id`,
+    (context, visit) =>
       change(context, visit, { status: visit.form.get("status") ?? "" }),
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${NAV}/top-up/:id`,
+    { again: accountPage },
+  ),
+  operatorPageRoute("GET", `${NAV}/top-up/:id`, topUpPage, {
     query: ["form_token", "usd", "note"],
     again: accountPage,
-    handle: topUpPage,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "POST",
-    path: `${NAV}/top-up/:id`,
+  }),
+  operatorPageRoute("POST", `${NAV}/top-up/:id`, topUp, { again: accountPage }),
+  operatorPageRoute("POST", `${NAV}/link/:id`, makeLink, {
     again: accountPage,
-    handle: topUp,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "POST",
-    path: `${NAV}/link/:id`,
-    again: accountPage,
-    handle: makeLink,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${NAV}/token/:id`,
-    handle: tokenPage,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "POST",
-    path: `${NAV}/token/:id`,
+  }),
+  operatorPageRoute("GET", `${NAV}/token/:id`, tokenPage),
+  operatorPageRoute("POST", `${NAV}/token/:id`, makeToken, {
     again: tokenPage,
-    handle: makeToken,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "POST",
-    path: `${NAV}/revoke-token/:id`,
-    async handle(context, visit) {
+  }),
+  operatorPageRoute(
+    "POST",
+    `${NAV}/revoke-token/:id`,
+    async (context, visit) => {
       await runAdminOperation(
         context,
         visit,
@@ -124,37 +80,13 @@ export const ACCOUNT_CHANGE_PAGES: readonly OperatorPageRoute[] = [
       );
       return seeOther(`${NAV}/${encodeURIComponent(idOf(context))}`);
     },
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${NAV}/revoke-keys/:id`,
-    handle: revokeKeysPage,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "POST",
-    path: `${NAV}/revoke-keys/:id`,
+  ),
+  operatorPageRoute("GET", `${NAV}/revoke-keys/:id`, revokeKeysPage),
+  operatorPageRoute("POST", `${NAV}/revoke-keys/:id`, revokeKeys, {
     again: revokeKeysPage,
-    handle: revokeKeys,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${NAV}/key/:id`,
-    handle: keyFormPage,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "POST",
-    path: `${NAV}/key/:id`,
-    again: keyFormPage,
-    handle: makeKey,
-  },
+  }),
+  operatorPageRoute("GET", `${NAV}/key/:id`, keyFormPage),
+  operatorPageRoute("POST", `${NAV}/key/:id`, makeKey, { again: keyFormPage }),
 ];
 
 function idOf({ parameters }: RouteContext): string {

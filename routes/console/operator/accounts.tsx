@@ -26,6 +26,7 @@ import { newRecordPages } from "./new_record.tsx";
 import { accountPage } from "./account_page.tsx";
 import { AccountState } from "./account_state.tsx";
 import { planChoices } from "./plan_choices.ts";
+import { operatorPageRoute } from "../http/page_route.ts";
 
 const NAV = "/console/operator/accounts";
 const FILTERS = ["q", "plan", "status"];
@@ -34,35 +35,23 @@ const { status: _status, ...NEW } = ACCOUNT;
 
 /** The list, the form for a new account, and a page per account. */
 export const ACCOUNTS_PAGES: readonly OperatorPageRoute[] = [
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: NAV,
+  operatorPageRoute("GET", NAV, listPage, {
     query: [...FILTERS, "sort", "page"],
-    handle: listPage,
     again: listPage,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${NAV}.csv`,
-    query: FILTERS,
-    handle: (context) =>
-      listCsv(
-        "accounts",
-        ACCOUNT,
-        byOffset((range) =>
-          context.gateway.admin.listAccounts({
-            ...chosenOf(context),
-            order: "id",
-            isDescending: false,
-            ...range,
-          })
-        ),
+  }),
+  operatorPageRoute("GET", `${NAV}.csv`, (context) =>
+    listCsv(
+      "accounts",
+      ACCOUNT,
+      byOffset((range) =>
+        context.gateway.admin.listAccounts({
+          ...chosenOf(context),
+          order: "id",
+          isDescending: false,
+          ...range,
+        })
       ),
-  },
+    ), { query: FILTERS }),
   ...newRecordPages({
     list: NAV,
     title: "New account",
@@ -78,13 +67,7 @@ export const ACCOUNTS_PAGES: readonly OperatorPageRoute[] = [
     operationId: "createAccount",
     created: (id) => `${NAV}/${encodeURIComponent(id)}`,
   }),
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${NAV}/:id`,
-    handle: accountPage,
-  },
+  operatorPageRoute("GET", `${NAV}/:id`, accountPage),
 ];
 
 const PAGE_LENGTH = 100;

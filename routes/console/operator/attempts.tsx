@@ -30,6 +30,7 @@ import { countText } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { SearchOn } from "../forms/search_on.tsx";
 import { AccountLink } from "./account_link.tsx";
+import { operatorPageRoute } from "../http/page_route.ts";
 
 const NAV = "/console/operator/attempts";
 const PAGE_LENGTH = 50;
@@ -51,15 +52,12 @@ const FILTERS: readonly Filter[] = [
 ];
 
 /** The list. */
-export const ATTEMPTS_PAGE: OperatorPageRoute = {
-  access: "page",
-  area: "operator",
-  method: "GET",
-  path: NAV,
-  query: [...ATTEMPT_FILTERS, "after"],
-  handle: attemptsPage,
-  again: attemptsPage,
-};
+export const ATTEMPTS_PAGE: OperatorPageRoute = operatorPageRoute(
+  "GET",
+  NAV,
+  attemptsPage,
+  { query: [...ATTEMPT_FILTERS, "after"], again: attemptsPage },
+);
 
 async function attemptsPage(
   context: RouteContext,

@@ -25,6 +25,7 @@ import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
 import { problemOf, problemSentence } from "../parts/problem_words.ts";
 import { AccountLink } from "./account_link.tsx";
+import { operatorPageRoute } from "../http/page_route.ts";
 
 const NAV = "/console/operator/accounts";
 const PATH = `${NAV}/many`;
@@ -33,25 +34,16 @@ const EXAMPLE =
 
 /** The form, what its file would do, and what it did. */
 export const BULK_PAGES: readonly OperatorPageRoute[] = [
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: PATH,
-    handle: formPage,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "POST",
-    path: PATH,
-    maxFileBytes: MAX_IMPORT_CHARS,
-    again: formPage,
-    handle: (context, visit) =>
+  operatorPageRoute("GET", PATH, formPage),
+  operatorPageRoute(
+    "POST",
+    PATH,
+    (context, visit) =>
       visit.form.get("confirmed") === "yes"
         ? run(context, visit)
         : showPlan(context, visit),
-  },
+    { maxFileBytes: MAX_IMPORT_CHARS, again: formPage },
+  ),
 ];
 
 function bulkPage(

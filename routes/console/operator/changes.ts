@@ -12,26 +12,20 @@ import {
   changesView,
   OPERATOR_NAV,
 } from "../pages/changes.tsx";
+import { operatorPageRoute } from "../http/page_route.ts";
 
 /** The list, and all of it as a file. */
 export const CHANGES_PAGES: readonly OperatorPageRoute[] = [
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: OPERATOR_NAV,
+  operatorPageRoute("GET", OPERATOR_NAV, changesPage, {
     query: [...CHANGE_PARAMETERS, "after"],
-    handle: changesPage,
     again: changesPage,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${OPERATOR_NAV}.csv`,
-    query: CHANGE_PARAMETERS,
-    handle: ({ gateway, query }) => changesCsv(gateway.admin, query),
-  },
+  }),
+  operatorPageRoute(
+    "GET",
+    `${OPERATOR_NAV}.csv`,
+    ({ gateway, query }) => changesCsv(gateway.admin, query),
+    { query: CHANGE_PARAMETERS },
+  ),
 ];
 
 function changesPage(context: RouteContext, visit: Visit): Promise<HttpReply> {

@@ -20,6 +20,7 @@ import { runAdminOperation } from "../http/operations.ts";
 import { offsetOf, sortingOf } from "../parts/sorting.ts";
 import { fileQuery, type Filter, filteredPage } from "../forms/filters.tsx";
 import { AccountLink } from "./account_link.tsx";
+import { operatorPageRoute } from "../http/page_route.ts";
 
 const NAV = "/console/operator/keys";
 const PAGE_LENGTH = 100;
@@ -31,35 +32,23 @@ const FILTERS: readonly Filter[] = [
 
 /** List, and revoke. */
 export const OPERATOR_KEYS_PAGES: readonly OperatorPageRoute[] = [
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: NAV,
+  operatorPageRoute("GET", NAV, listPage, {
     query: ["account", "q", "sort", "page"],
-    handle: listPage,
     again: listPage,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${NAV}.csv`,
-    query: ["account", "q"],
-    handle: (context) =>
-      listCsv(
-        "keys",
-        KEY,
-        byOffset((range) =>
-          context.gateway.admin.listKeys({
-            ...chosenOf(context),
-            order: "made",
-            isDescending: false,
-            ...range,
-          })
-        ),
+  }),
+  operatorPageRoute("GET", `${NAV}.csv`, (context) =>
+    listCsv(
+      "keys",
+      KEY,
+      byOffset((range) =>
+        context.gateway.admin.listKeys({
+          ...chosenOf(context),
+          order: "made",
+          isDescending: false,
+          ...range,
+        })
       ),
-  },
+    ), { query: ["account", "q"] }),
   ...keyForms<Visit>({
     list: NAV,
     find: keyOfPath,
@@ -80,19 +69,13 @@ export const OPERATOR_KEYS_PAGES: readonly OperatorPageRoute[] = [
       { ...route, method: "POST", handle: send, again: show },
     ];
   }),
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${NAV}/:id`,
-    handle: async (context, visit) =>
-      keyPage(
-        context,
-        visit,
-        await keyOfPath(context),
-        { base: "/console/operator", acts: ["limits", "rotate", "revoke"] },
-      ),
-  },
+  operatorPageRoute("GET", `${NAV}/:id`, async (context, visit) =>
+    keyPage(
+      context,
+      visit,
+      await keyOfPath(context),
+      { base: "/console/operator", acts: ["limits", "rotate", "revoke"] },
+    )),
 ];
 
 /** The filters of the address. */

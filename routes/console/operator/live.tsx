@@ -15,6 +15,7 @@ import { queryOf } from "../../admin/auth.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { page } from "../parts/layout.tsx";
 import { liveEvents, LiveSection, lookOf } from "../parts/live_view.tsx";
+import { operatorPageRoute } from "../http/page_route.ts";
 
 const BASE = "/console/operator";
 
@@ -22,24 +23,14 @@ const LIVE_FILTERS = ["account", "key"];
 
 /** The list, and its event stream. */
 export const LIVE_PAGES: readonly OperatorPageRoute[] = [
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${BASE}/live`,
-    query: LIVE_FILTERS,
-    handle: livePage,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${BASE}/live/events`,
-    query: LIVE_FILTERS,
-    isBackground: true,
-    handle: (context, visit) =>
+  operatorPageRoute("GET", `${BASE}/live`, livePage, { query: LIVE_FILTERS }),
+  operatorPageRoute(
+    "GET",
+    `${BASE}/live/events`,
+    (context, visit) =>
       liveEvents(context, visit, liveScope(queryOf(context.query)), BASE),
-  },
+    { query: LIVE_FILTERS, isBackground: true },
+  ),
 ];
 
 const LAST_CALLS = 30;

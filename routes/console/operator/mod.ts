@@ -32,6 +32,7 @@ import { SETTINGS_PAGE } from "./settings.tsx";
 import { OPERATOR_MODELS_PAGE } from "./models.tsx";
 import { UPSTREAMS_PAGE } from "./upstreams.tsx";
 import { WEBHOOKS_PAGES } from "./webhooks.tsx";
+import { operatorPageRoute } from "../http/page_route.ts";
 
 const BASE = "/console/operator";
 
@@ -59,21 +60,17 @@ const SHARED_PAGES: readonly OperatorPageRoute[] = [
     (context, visit) => callsPage(context, visit, {}, BASE),
   ),
   file("calls", CALL_FILTERS, (context) => callsFile(context, {})),
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${BASE}/find`,
-    query: ["q"],
-    handle: (context, visit) => findPage(context, visit, {}, BASE),
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${BASE}/calls/:id`,
-    handle: (context, visit) => callPage(context, visit, {}, BASE),
-  },
+  operatorPageRoute(
+    "GET",
+    `${BASE}/find`,
+    (context, visit) => findPage(context, visit, {}, BASE),
+    { query: ["q"] },
+  ),
+  operatorPageRoute(
+    "GET",
+    `${BASE}/calls/:id`,
+    (context, visit) => callPage(context, visit, {}, BASE),
+  ),
   filtered(
     "ledger",
     [...LEDGER_FILTERS, ...LIST_PLACES],
@@ -116,14 +113,7 @@ function file(
   query: readonly string[],
   handle: OperatorPageRoute["handle"],
 ): OperatorPageRoute {
-  return {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${BASE}/${name}.csv`,
-    query,
-    handle,
-  };
+  return operatorPageRoute("GET", `${BASE}/${name}.csv`, handle, { query });
 }
 
 /** With the number of notices, which the frame of every page shows. */

@@ -32,19 +32,18 @@ import { sortedList } from "../parts/sorting.ts";
 import { usageLink } from "../parts/figure_links.ts";
 import { page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
+import { operatorPageRoute } from "../http/page_route.ts";
 
 const BASE = "/console/operator";
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Every model of the configuration. */
-export const OPERATOR_MODELS_PAGE: OperatorPageRoute = {
-  access: "page",
-  area: "operator",
-  method: "GET",
-  path: `${BASE}/models`,
-  query: ["sort"],
-  handle: modelsPage,
-};
+export const OPERATOR_MODELS_PAGE: OperatorPageRoute = operatorPageRoute(
+  "GET",
+  `${BASE}/models`,
+  modelsPage,
+  { query: ["sort"] },
+);
 
 async function modelsPage(
   context: RouteContext,

@@ -14,6 +14,7 @@ import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { operationInput } from "../http/operation_input.ts";
 import { runAdminOperation } from "../http/operations.ts";
 import { seeOther } from "../http/see_other.ts";
+import { operatorPageRoute } from "../http/page_route.ts";
 
 /** A kind of record that operators create. */
 interface NewRecord {
@@ -52,22 +53,15 @@ export function newRecordPages(
       </form>,
     );
   return [
-    { access: "page", area: "operator", method: "GET", path, handle: form },
-    {
-      access: "page",
-      area: "operator",
-      method: "POST",
-      path,
-      again: form,
-      async handle(context, visit) {
-        const { id } = await runAdminOperation(
-          context,
-          visit,
-          operationId,
-          operationInput(visit, body(visit.form)),
-        );
-        return seeOther(created(String(id)));
-      },
-    },
+    operatorPageRoute("GET", path, form),
+    operatorPageRoute("POST", path, async (context, visit) => {
+      const { id } = await runAdminOperation(
+        context,
+        visit,
+        operationId,
+        operationInput(visit, body(visit.form)),
+      );
+      return seeOther(created(String(id)));
+    }, { again: form }),
   ];
 }

@@ -22,6 +22,7 @@ import { LimitMeter } from "../parts/limit_cards.tsx";
 import { countText } from "../parts/money.tsx";
 import { durationText, Moment } from "../parts/moment.tsx";
 import { AccountLink } from "./account_link.tsx";
+import { operatorPageRoute } from "../http/page_route.ts";
 
 const BASE = "/console/operator";
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -45,13 +46,11 @@ interface Notice {
 }
 
 /** The list. */
-export const NOTICES_PAGE: OperatorPageRoute = {
-  access: "page",
-  area: "operator",
-  method: "GET",
-  path: `${BASE}/notices`,
-  handle: noticesPage,
-};
+export const NOTICES_PAGE: OperatorPageRoute = operatorPageRoute(
+  "GET",
+  `${BASE}/notices`,
+  noticesPage,
+);
 
 /**
  * What there is to look at now, of all accounts and processes; the worst first.

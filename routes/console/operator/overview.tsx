@@ -27,24 +27,18 @@ import {
 import { NoticeLines, noticesOf } from "./notices.tsx";
 import { FullestLimits } from "./fullest_limits.tsx";
 import { AccountLink } from "./account_link.tsx";
+import { operatorPageRoute } from "../http/page_route.ts";
 
 /** What an operator sees first. */
 export const OPERATOR_OVERVIEW_ROUTES: readonly OperatorPageRoute[] = [
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: "/console/operator/",
+  operatorPageRoute("GET", "/console/operator/", overviewPage, {
     query: ["show"],
-    handle: overviewPage,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: "/console/operator",
-    handle: () => seeOther("/console/operator/"),
-  },
+  }),
+  operatorPageRoute(
+    "GET",
+    "/console/operator",
+    () => seeOther("/console/operator/"),
+  ),
 ];
 
 const BASE = "/console/operator";

@@ -32,6 +32,7 @@ import { recordBody, RecordInputs, titleOf } from "../forms/record_form.tsx";
 import { seeOther } from "../http/see_other.ts";
 import { FormButtons } from "../forms/form_buttons.tsx";
 import { newRecordPages } from "./new_record.tsx";
+import { operatorPageRoute } from "../http/page_route.ts";
 
 const NAV = "/console/operator/plans";
 const { id: _, models: _models, ...CHANGEABLE } = PLAN;
@@ -40,22 +41,13 @@ const NO_LIMIT = "no_limit";
 
 /** List, create and change. */
 export const PLANS_PAGES: readonly OperatorPageRoute[] = [
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: NAV,
-    query: ["sort"],
-    handle: listPage,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${NAV}.csv`,
-    handle: ({ gateway }) =>
+  operatorPageRoute("GET", NAV, listPage, { query: ["sort"] }),
+  operatorPageRoute(
+    "GET",
+    `${NAV}.csv`,
+    ({ gateway }) =>
       listCsv("plans", PLAN, (page) => gateway.admin.plans.list(page)),
-  },
+  ),
   ...newRecordPages({
     list: NAV,
     title: "New plan",
@@ -75,21 +67,8 @@ export const PLANS_PAGES: readonly OperatorPageRoute[] = [
     operationId: "createPlan",
     created: () => NAV,
   }),
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${NAV}/:id`,
-    handle: changePage,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "POST",
-    path: `${NAV}/:id`,
-    again: changePage,
-    handle: change,
-  },
+  operatorPageRoute("GET", `${NAV}/:id`, changePage),
+  operatorPageRoute("POST", `${NAV}/:id`, change, { again: changePage }),
 ];
 
 async function change(context: RouteContext, visit: Visit): Promise<HttpReply> {

@@ -27,6 +27,7 @@ import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
 import { DayInput } from "../forms/day_input.tsx";
 import { FormToken, page } from "../parts/layout.tsx";
 import { countText, Money } from "../parts/money.tsx";
+import { operatorPageRoute } from "../http/page_route.ts";
 
 const BASE = "/console/operator";
 const PATH = `${BASE}/reconcile`;
@@ -36,23 +37,14 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /** The form, and its result. */
 export const RECONCILE_PAGES: readonly OperatorPageRoute[] = [
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: PATH,
-    query: ["vendor", "from", "to"],
-    handle: (context, visit) =>
+  operatorPageRoute(
+    "GET",
+    PATH,
+    (context, visit) =>
       reconcilePage(context, visit, <Form context={context} visit={visit} />),
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "POST",
-    path: PATH,
-    maxFileBytes: MAX_FILE_BYTES,
-    handle: resultPage,
-  },
+    { query: ["vendor", "from", "to"] },
+  ),
+  operatorPageRoute("POST", PATH, resultPage, { maxFileBytes: MAX_FILE_BYTES }),
 ];
 
 function reconcilePage(

@@ -15,15 +15,14 @@ import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { DataTable } from "../parts/data_table.tsx";
 import { page } from "../parts/layout.tsx";
 import { Moment } from "../parts/moment.tsx";
+import { operatorPageRoute } from "../http/page_route.ts";
 
 /** Every setting with its value, default and source; served from memory. */
-export const SETTINGS_PAGE: OperatorPageRoute = {
-  access: "page",
-  area: "operator",
-  method: "GET",
-  path: "/console/operator/settings",
-  handle: settingsPage,
-};
+export const SETTINGS_PAGE: OperatorPageRoute = operatorPageRoute(
+  "GET",
+  "/console/operator/settings",
+  settingsPage,
+);
 
 function settingsPage(context: RouteContext, visit: Visit): HttpReply {
   const { config, configuredAtMs } = context.gateway;

@@ -25,6 +25,7 @@ import { page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
 import { sorted, type Sorting, sortingOf } from "../parts/sorting.ts";
 import { Distance, durationText, Moment } from "../parts/moment.tsx";
+import { operatorPageRoute } from "../http/page_route.ts";
 
 const ATTEMPTS = "/console/operator/attempts";
 const ORDERS = [
@@ -37,14 +38,12 @@ const ORDERS = [
 const WINDOW_MS = 15 * 60_000;
 
 /** Breakers, failures and credentials of each candidate. */
-export const UPSTREAMS_PAGE: OperatorPageRoute = {
-  access: "page",
-  area: "operator",
-  method: "GET",
-  path: "/console/operator/upstreams",
-  query: ["sort"],
-  handle: upstreamsPage,
-};
+export const UPSTREAMS_PAGE: OperatorPageRoute = operatorPageRoute(
+  "GET",
+  "/console/operator/upstreams",
+  upstreamsPage,
+  { query: ["sort"] },
+);
 
 async function upstreamsPage(
   context: RouteContext,

@@ -24,42 +24,22 @@ import { Distance, Moment } from "../parts/moment.tsx";
 import { sorted, sortingOf } from "../parts/sorting.ts";
 import { NewSecret } from "../forms/new_secret.tsx";
 import { AccountLink } from "./account_link.tsx";
+import { operatorPageRoute } from "../http/page_route.ts";
 
 const NAV = "/console/operator/webhooks";
 const ORDERS = ["account", "host", "waiting", "last"] as const;
 
 /** The list, and the webhook of an account. */
 export const WEBHOOKS_PAGES: readonly OperatorPageRoute[] = [
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: NAV,
-    query: ["sort"],
-    handle: listPage,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "GET",
-    path: `${NAV}/:id`,
-    handle: webhookPage,
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "POST",
-    path: `${NAV}/set/:id`,
-    again: webhookPage,
-    handle: set,
-  },
-  ...(["test", "remove"] as const).map((name): OperatorPageRoute => ({
-    access: "page",
-    area: "operator",
-    method: "POST",
-    path: `${NAV}/${name}/:id`,
-    again: webhookPage,
-    async handle(context, visit) {
+  operatorPageRoute("GET", NAV, listPage, { query: ["sort"] }),
+  operatorPageRoute("GET", `${NAV}/:id`, webhookPage),
+  operatorPageRoute("POST", `${NAV}/set/:id`, set, { again: webhookPage }),
+  ...(["test", "remove"] as const).map((
+    name,
+  ): OperatorPageRoute => (operatorPageRoute(
+    "POST",
+    `${NAV}/${name}/:id`,
+    async (context, visit) => {
       const id = idOf(context);
       await runAdminOperation(
         context,
@@ -69,7 +49,8 @@ export const WEBHOOKS_PAGES: readonly OperatorPageRoute[] = [
       );
       return seeOther(`${NAV}/${encodeURIComponent(id)}`);
     },
-  })),
+    { again: webhookPage },
+  ))),
 ];
 
 function idOf({ parameters }: RouteContext): string {

@@ -27,56 +27,39 @@ import { Distance, LastUsed, Moment } from "../parts/moment.tsx";
 import { NewSecret } from "../forms/new_secret.tsx";
 import { operationInput } from "../http/operation_input.ts";
 import { administrationOf, runAccountOperation } from "../http/operations.ts";
+import { accountPageRoute } from "../http/page_route.ts";
 
 /** The routes of tokens and sessions. */
 export const ACCESS_ROUTES: readonly AccountPageRoute[] = [
-  {
-    access: "page",
-    area: "account",
-    permission: "see_account",
-    method: "GET",
-    path: "/console/access",
+  accountPageRoute("see_account", "GET", "/console/access", accessPage, {
     query: ["sort"],
-    handle: accessPage,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "see_account",
-    method: "GET",
-    path: "/console/access/tokens.csv",
-    handle: ({ gateway }, { holder: { accountId } }) =>
+  }),
+  accountPageRoute(
+    "see_account",
+    "GET",
+    "/console/access/tokens.csv",
+    ({ gateway }, { holder: { accountId } }) =>
       listCsv(
         "tokens",
         TOKEN,
         (page) => gateway.admin.tokens.list({ accountId, ...page }),
       ),
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "manage",
-    method: "POST",
-    path: "/console/access/tokens",
+  ),
+  accountPageRoute("manage", "POST", "/console/access/tokens", issueToken, {
     again: accessPage,
-    handle: issueToken,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "manage",
-    method: "POST",
-    path: "/console/access/tokens/revoke",
-    handle: revokeToken,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "manage",
-    method: "POST",
-    path: "/console/access/sessions/end",
-    handle: endSession,
-  },
+  }),
+  accountPageRoute(
+    "manage",
+    "POST",
+    "/console/access/tokens/revoke",
+    revokeToken,
+  ),
+  accountPageRoute(
+    "manage",
+    "POST",
+    "/console/access/sessions/end",
+    endSession,
+  ),
 ];
 
 async function accessPage(

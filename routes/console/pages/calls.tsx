@@ -53,56 +53,44 @@ import {
   placeLink,
   suggestedFilters,
 } from "../forms/filters.tsx";
+import { accountPageRoute } from "../http/page_route.ts";
 
 /** The filters of an account's own list. */
 const OWN_FILTERS = CALL_FILTERS.filter((name) => name !== "account");
 
 /** The list, and one call. */
 export const CALLS_PAGES: readonly AccountPageRoute[] = [
-  {
-    access: "page",
-    area: "account",
-    permission: "look",
-    method: "GET",
-    path: "/console/calls",
+  accountPageRoute("look", "GET", "/console/calls", ownPage, {
     query: [...OWN_FILTERS, ...LIST_PLACES],
-    handle: ownPage,
     again: ownPage,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "look",
-    method: "GET",
-    path: "/console/calls.csv",
-    query: OWN_FILTERS,
-    handle: (context, visit) => callsFile(context, scopeOf(visit.holder)),
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "look",
-    method: "GET",
-    path: "/console/calls/live",
-    query: ["key"],
-    isBackground: true,
-    handle: (context, visit) =>
+  }),
+  accountPageRoute(
+    "look",
+    "GET",
+    "/console/calls.csv",
+    (context, visit) => callsFile(context, scopeOf(visit.holder)),
+    { query: OWN_FILTERS },
+  ),
+  accountPageRoute(
+    "look",
+    "GET",
+    "/console/calls/live",
+    (context, visit) =>
       liveEvents(
         context,
         visit,
         ownLiveScope(scopeOf(visit.holder), queryOf(context.query)),
         "/console",
       ),
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "look",
-    method: "GET",
-    path: "/console/calls/:id",
-    handle: (context, visit) =>
+    { query: ["key"], isBackground: true },
+  ),
+  accountPageRoute(
+    "look",
+    "GET",
+    "/console/calls/:id",
+    (context, visit) =>
       callPage(context, visit, scopeOf(visit.holder), "/console"),
-  },
+  ),
 ];
 
 function ownPage(

@@ -39,6 +39,7 @@ import {
 } from "../forms/filters.tsx";
 import { Money, moneyText } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
+import { accountPageRoute } from "../http/page_route.ts";
 
 /** Path of the page of all accounts. */
 export const OPERATOR_NAV = "/console/operator/changes";
@@ -56,26 +57,18 @@ const OWN_PARAMETERS = CHANGE_PARAMETERS.filter((name) => name !== "account");
 
 /** The account's own changes, and all of them as a file. */
 export const ACCOUNT_CHANGES_PAGES: readonly AccountPageRoute[] = [
-  {
-    access: "page",
-    area: "account",
-    permission: "see_account",
-    method: "GET",
-    path: "/console/changes",
+  accountPageRoute("see_account", "GET", "/console/changes", ownPage, {
     query: [...OWN_PARAMETERS, "after"],
-    handle: ownPage,
     again: ownPage,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "see_account",
-    method: "GET",
-    path: "/console/changes.csv",
-    query: OWN_PARAMETERS,
-    handle: ({ gateway, query }, { holder: { accountId } }) =>
+  }),
+  accountPageRoute(
+    "see_account",
+    "GET",
+    "/console/changes.csv",
+    ({ gateway, query }, { holder: { accountId } }) =>
       changesCsv(gateway.admin, query, accountId),
-  },
+    { query: OWN_PARAMETERS },
+  ),
 ];
 
 const ACTORS: Readonly<Record<ActorKind, string>> = {

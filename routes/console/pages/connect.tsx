@@ -22,28 +22,25 @@ import { baseUrl } from "../http/base_url.ts";
 import type { JSX } from "../jsx.d.ts";
 import { page } from "../parts/layout.tsx";
 import { Snippet } from "../parts/snippet.tsx";
+import { accountPageRoute } from "../http/page_route.ts";
 
 /** The routes of the programs. */
 export const CONNECT_ROUTES: readonly AccountPageRoute[] = [
-  {
-    access: "page",
-    area: "account",
-    permission: "look",
-    method: "GET",
-    path: "/console/connect",
-    query: ["key"],
-    handle: (context, visit) => connectPage(context, visit, "curl"),
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "look",
-    method: "GET",
-    path: "/console/connect/:program",
-    query: ["key"],
-    handle: (context, visit) =>
+  accountPageRoute(
+    "look",
+    "GET",
+    "/console/connect",
+    (context, visit) => connectPage(context, visit, "curl"),
+    { query: ["key"] },
+  ),
+  accountPageRoute(
+    "look",
+    "GET",
+    "/console/connect/:program",
+    (context, visit) =>
       connectPage(context, visit, context.parameters["program"] ?? ""),
-  },
+    { query: ["key"] },
+  ),
 ];
 
 async function connectPage(

@@ -25,18 +25,17 @@ import { DataTable, Foreign } from "../parts/data_table.tsx";
 import { page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
+import { accountPageRoute } from "../http/page_route.ts";
 
 /** The search of an account's area. */
-export const FIND_PAGE: AccountPageRoute = {
-  access: "page",
-  area: "account",
-  permission: "look",
-  method: "GET",
-  path: "/console/find",
-  query: ["q"],
-  handle: (context, visit) =>
+export const FIND_PAGE: AccountPageRoute = accountPageRoute(
+  "look",
+  "GET",
+  "/console/find",
+  (context, visit) =>
     findPage(context, visit, scopeOf(visit.holder), "/console"),
-};
+  { query: ["q"] },
+);
 
 const REQUEST_ID = /^req_[0-9A-Za-z]{12,}$/;
 

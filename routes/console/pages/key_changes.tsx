@@ -28,6 +28,7 @@ import { operationInput } from "../http/operation_input.ts";
 import { runAccountOperation } from "../http/operations.ts";
 import { recordBody, RecordInputs } from "../forms/record_form.tsx";
 import { seeOther } from "../http/see_other.ts";
+import { accountPageRoute } from "../http/page_route.ts";
 
 const OVERLAPS: readonly Choice[] = [
   ["86400", "for 24 hours more"],
@@ -230,23 +231,10 @@ export const KEY_CHANGE_ROUTES: readonly AccountPageRoute[] = [
       { ...route, method: "POST", handle: send, again: show },
     ];
   }),
-  {
-    access: "page",
-    area: "account",
-    permission: "revoke_itself",
-    method: "GET",
-    path: "/console/key",
-    handle: ownKeyPage,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "revoke_itself",
-    method: "POST",
-    path: "/console/key/revoke",
+  accountPageRoute("revoke_itself", "GET", "/console/key", ownKeyPage),
+  accountPageRoute("revoke_itself", "POST", "/console/key/revoke", revokeOwn, {
     again: ownKeyPage,
-    handle: revokeOwn,
-  },
+  }),
 ];
 
 /** Asks for the last four characters: a page, no dialogue. */

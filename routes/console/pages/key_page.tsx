@@ -16,22 +16,21 @@ import { LimitCards } from "../parts/limit_cards.tsx";
 import { Distance, Moment } from "../parts/moment.tsx";
 import { ownKey } from "./key_changes.tsx";
 import { isUsable, KeyState } from "./keys.tsx";
+import { accountPageRoute } from "../http/page_route.ts";
 
 /** The page of a key in its account's area. */
-export const KEY_PAGE: AccountPageRoute = {
-  access: "page",
-  area: "account",
-  permission: "see_account",
-  method: "GET",
-  path: "/console/keys/:id",
-  handle: async (context, visit) =>
+export const KEY_PAGE: AccountPageRoute = accountPageRoute(
+  "see_account",
+  "GET",
+  "/console/keys/:id",
+  async (context, visit) =>
     keyPage(context, visit, await ownKey(context, visit), {
       base: "/console",
       acts: isPermitted(visit.holder.kind, "manage")
         ? ["limits", "rotate", "revoke"]
         : [],
     }),
-};
+);
 
 /** The page of a key in an area, with the forms that the visitor may use while the key works. */
 export async function keyPage(

@@ -42,48 +42,28 @@ import { runAccountOperation } from "../http/operations.ts";
 import { recordBody, RecordInputs } from "../forms/record_form.tsx";
 import { Snippet } from "../parts/snippet.tsx";
 import { offsetOf, type Sorting, sortingOf } from "../parts/sorting.ts";
+import { accountPageRoute } from "../http/page_route.ts";
 
 /** List, and issue. */
 export const KEYS_ROUTES: readonly AccountPageRoute[] = [
-  {
-    access: "page",
-    area: "account",
-    permission: "see_account",
-    method: "GET",
-    path: "/console/keys",
+  accountPageRoute("see_account", "GET", "/console/keys", listPage, {
     query: ["q", "sort", "page", "revoked"],
-    handle: listPage,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "see_account",
-    method: "GET",
-    path: "/console/keys.csv",
-    handle: ({ gateway }, { holder: { accountId } }) =>
+  }),
+  accountPageRoute(
+    "see_account",
+    "GET",
+    "/console/keys.csv",
+    ({ gateway }, { holder: { accountId } }) =>
       listCsv(
         "keys",
         KEY,
         (page) => gateway.admin.keys.list({ accountId, ...page }),
       ),
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "manage",
-    method: "GET",
-    path: "/console/keys/new",
-    handle: newPage,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "manage",
-    method: "POST",
-    path: "/console/keys/new",
+  ),
+  accountPageRoute("manage", "GET", "/console/keys/new", newPage),
+  accountPageRoute("manage", "POST", "/console/keys/new", issue, {
     again: newPage,
-    handle: issue,
-  },
+  }),
 ];
 
 const PAGE_LENGTH = 100;

@@ -44,32 +44,25 @@ import {
   placeLink,
   suggestedFilters,
 } from "../forms/filters.tsx";
+import { accountPageRoute } from "../http/page_route.ts";
 
 /** The filters of an account's own lines. */
 const OWN_FILTERS = LEDGER_FILTERS.filter((name) => name !== "account");
 
 /** The account's lines, and all of them as a file. */
 export const LEDGER_PAGES: readonly AccountPageRoute[] = [
-  {
-    access: "page",
-    area: "account",
-    permission: "see_account",
-    method: "GET",
-    path: "/console/ledger",
+  accountPageRoute("see_account", "GET", "/console/ledger", ledgerPage, {
     query: [...OWN_FILTERS, ...LIST_PLACES],
-    handle: ledgerPage,
     again: ledgerPage,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "see_account",
-    method: "GET",
-    path: "/console/ledger.csv",
-    query: [...OWN_FILTERS, "format"],
-    handle: ({ gateway, query }, { holder }: AccountVisit) =>
+  }),
+  accountPageRoute(
+    "see_account",
+    "GET",
+    "/console/ledger.csv",
+    ({ gateway, query }, { holder }: AccountVisit) =>
       ledgerCsv(gateway.admin, query, { account: holder.accountId }),
-  },
+    { query: [...OWN_FILTERS, "format"] },
+  ),
 ];
 
 const ORDERS = ["time", "amount"] as const;

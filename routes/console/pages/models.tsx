@@ -30,24 +30,15 @@ import { type Column, DataTable } from "../parts/data_table.tsx";
 import { page } from "../parts/layout.tsx";
 import { type Order, sortedList } from "../parts/sorting.ts";
 import { countText, Money } from "../parts/money.tsx";
+import { accountPageRoute } from "../http/page_route.ts";
 
 /** The models, and the same as a file. */
-export const MODELS_PAGES: readonly AccountPageRoute[] = [{
-  access: "page",
-  area: "account",
-  permission: "look",
-  method: "GET",
-  path: "/console/models.csv",
-  handle: modelsCsv,
-}, {
-  access: "page",
-  area: "account",
-  permission: "look",
-  method: "GET",
-  path: "/console/models",
-  query: ["sort"],
-  handle: modelsPage,
-}];
+export const MODELS_PAGES: readonly AccountPageRoute[] = [
+  accountPageRoute("look", "GET", "/console/models.csv", modelsCsv),
+  accountPageRoute("look", "GET", "/console/models", modelsPage, {
+    query: ["sort"],
+  }),
+];
 
 const COLUMNS = [
   "model",

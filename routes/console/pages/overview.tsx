@@ -40,25 +40,12 @@ import { durationText, Moment } from "../parts/moment.tsx";
 import { seeOther } from "../http/see_other.ts";
 import { Snippet } from "../parts/snippet.tsx";
 import { usagePlot } from "../plots/usage_plot.tsx";
+import { accountPageRoute } from "../http/page_route.ts";
 
 /** What a visitor sees first. */
 export const OVERVIEW_ROUTES: readonly AccountPageRoute[] = [
-  {
-    access: "page",
-    area: "account",
-    permission: "look",
-    method: "GET",
-    path: "/console/",
-    handle: overviewPage,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "look",
-    method: "GET",
-    path: "/console",
-    handle: () => seeOther("/console/"),
-  },
+  accountPageRoute("look", "GET", "/console/", overviewPage),
+  accountPageRoute("look", "GET", "/console", () => seeOther("/console/")),
 ];
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -23,6 +23,7 @@ import { HOMES } from "../parts/homes.ts";
 import { seeOther } from "../http/see_other.ts";
 import { requireConsole } from "../http/page_access.ts";
 import { CompanyLink, leavePage } from "./company_sign_in.tsx";
+import { accountPageRoute, operatorPageRoute } from "../http/page_route.ts";
 
 /** The routes of signing in and out. */
 export const SIGN_IN_ROUTES: readonly PageRoute[] = [
@@ -55,21 +56,17 @@ export const SIGN_IN_ROUTES: readonly PageRoute[] = [
     path: "/console/operator/sign-in",
     handle: (context, form) => signIn(context, form, "operator"),
   },
-  {
-    access: "page",
-    area: "account",
-    permission: "look",
-    method: "POST",
-    path: "/console/sign-out",
-    handle: (context, visit) => signOut(context, visit, "account"),
-  },
-  {
-    access: "page",
-    area: "operator",
-    method: "POST",
-    path: "/console/operator/sign-out",
-    handle: (context, visit) => signOut(context, visit, "operator"),
-  },
+  accountPageRoute(
+    "look",
+    "POST",
+    "/console/sign-out",
+    (context, visit) => signOut(context, visit, "account"),
+  ),
+  operatorPageRoute(
+    "POST",
+    "/console/operator/sign-out",
+    (context, visit) => signOut(context, visit, "operator"),
+  ),
   {
     access: "page",
     area: "public",

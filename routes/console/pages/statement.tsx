@@ -29,28 +29,21 @@ import { keyNames } from "../parts/key_names.ts";
 import { type Filter, filteredPage } from "../forms/filters.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
+import { accountPageRoute } from "../http/page_route.ts";
 
 /** The statement of the visitor's account, and the same as a file. */
 export const STATEMENT_PAGES: readonly AccountPageRoute[] = [
-  {
-    access: "page",
-    area: "account",
-    permission: "see_account",
-    method: "GET",
-    path: "/console/statement",
+  accountPageRoute("see_account", "GET", "/console/statement", ownPage, {
     query: ["month"],
-    handle: ownPage,
     again: ownPage,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "see_account",
-    method: "GET",
-    path: "/console/statement.csv",
-    query: ["month"],
-    handle: (context, visit) => statementCsv(context, visit.holder.accountId),
-  },
+  }),
+  accountPageRoute(
+    "see_account",
+    "GET",
+    "/console/statement.csv",
+    (context, visit) => statementCsv(context, visit.holder.accountId),
+    { query: ["month"] },
+  ),
 ];
 
 function ownPage(

@@ -14,16 +14,15 @@ import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { baseUrl } from "../http/base_url.ts";
 import { page } from "../parts/layout.tsx";
 import { Snippet } from "../parts/snippet.tsx";
+import { accountPageRoute } from "../http/page_route.ts";
 
 /** A prompt and its reply; a curl line where no script runs. */
-export const TRY_PAGE: AccountPageRoute = {
-  access: "page",
-  area: "account",
-  permission: "look",
-  method: "GET",
-  path: "/console/try",
-  handle: tryPage,
-};
+export const TRY_PAGE: AccountPageRoute = accountPageRoute(
+  "look",
+  "GET",
+  "/console/try",
+  tryPage,
+);
 
 async function tryPage(
   context: RouteContext,

@@ -69,29 +69,21 @@ import {
   type UsageBy,
   UsageTable,
 } from "../parts/usage_table.tsx";
+import { accountPageRoute } from "../http/page_route.ts";
 
 /** Usage pages, and their figures as a file. */
 export const USAGE_PAGES: readonly AccountPageRoute[] = [
-  {
-    access: "page",
-    area: "account",
-    permission: "look",
-    method: "GET",
-    path: "/console/usage",
+  accountPageRoute("look", "GET", "/console/usage", ownPage, {
     query: usageParameters(false),
-    handle: ownPage,
     again: ownPage,
-  },
-  {
-    access: "page",
-    area: "account",
-    permission: "look",
-    method: "GET",
-    path: "/console/usage.csv",
-    query: usageParameters(false),
-    handle: (context, visit: AccountVisit) =>
-      usageCsv(context, scopeOf(visit.holder)),
-  },
+  }),
+  accountPageRoute(
+    "look",
+    "GET",
+    "/console/usage.csv",
+    (context, visit: AccountVisit) => usageCsv(context, scopeOf(visit.holder)),
+    { query: usageParameters(false) },
+  ),
 ];
 
 /** The parameters of the page; its file takes them too. */

@@ -102,10 +102,8 @@ export async function runCli(
       printError(help(noun));
       return 2;
     }
-    const most = command.id === undefined ? 0 : 1;
-    const least = command.isIdOptional === true ? 0 : most;
-    if (ids.length < least || ids.length > most) {
-      printError(`expected: ${usageOf(command)}`);
+    if (ids.length < command.leastIds || ids.length > command.mostIds) {
+      printError(`expected: ${command.usage}`);
       return 2;
     }
     const fields = fieldsOf(command, flags, context.now());
@@ -347,7 +345,7 @@ function help(noun: string): string {
   const chosen = COMMANDS.filter((command) => command.noun === noun);
   const commands = chosen.length === 0 ? COMMANDS : chosen;
   const lines = commands.flatMap((command) => [
-    usageOf(command),
+    command.usage,
     ...(chosen.length === 0 ? [] : Object.entries(command.flags).map((
       [name, flag],
     ) => `    --${name.padEnd(12)} ${flag.help}`)),
@@ -358,17 +356,6 @@ function help(noun: string): string {
     ...lines,
     ...(chosen.length === 0 ? ["", "Flags: deno task admin help NOUN"] : []),
   ].join("\n");
-}
-
-function usageOf({ noun, verb, id, isIdOptional }: Command): string {
-  const argument = id?.toUpperCase();
-  return [
-    noun,
-    verb,
-    ...(argument === undefined
-      ? []
-      : [isIdOptional === true ? `[${argument}]` : argument]),
-  ].join(" ");
 }
 
 async function main(): Promise<number> {

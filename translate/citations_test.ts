@@ -10,15 +10,9 @@ import { DEFAULT_CAPABILITIES } from "./model/capabilities.ts";
 import type { DialectName } from "./model/request.ts";
 import { streamRelay, wholeReply } from "./stream/relay.ts";
 import { sseParser } from "./stream/sse.ts";
+import { ENCODE_CONTEXT } from "./testing/encode_context.ts";
 
-const ENCODE: EncodeContext = {
-  model: "m",
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijABCD",
-  wantUsage: false,
-  legacyFunctions: false,
-  inputEstimate: 7,
-};
+const ENCODE: EncodeContext = ENCODE_CONTEXT;
 const DECODE = { ...PLAIN_CONTEXT, isTranslated: true };
 const URL_A = "https://a.test/ruby";
 const URL_B = "https://b.test/";

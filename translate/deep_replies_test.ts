@@ -8,15 +8,9 @@ import { messages } from "./formats/messages/mod.ts";
 import { streamRelay, wholeReply } from "./stream/relay.ts";
 import type { DialectName } from "./model/request.ts";
 import { responses } from "./formats/responses/mod.ts";
+import { ENCODE_CONTEXT } from "./testing/encode_context.ts";
 
-const ENCODE: EncodeContext = {
-  model: "m",
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijABCD",
-  wantUsage: false,
-  legacyFunctions: false,
-  inputEstimate: 7,
-};
+const ENCODE: EncodeContext = ENCODE_CONTEXT;
 // Numeric keys make V8 write recursively.
 const DEEP = `${'{"5":'.repeat(9_000)}1${"}".repeat(9_000)}`;
 const WHOLE: Readonly<Record<DialectName, string>> = {

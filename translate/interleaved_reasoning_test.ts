@@ -17,15 +17,9 @@ import { topLevelOf } from "./bytes/json_splice.ts";
 import { messages } from "./formats/messages/mod.ts";
 import { streamRelay, wholeReply } from "./stream/relay.ts";
 import { upstreamRequest } from "./upstream_request.ts";
+import { ENCODE_CONTEXT } from "./testing/encode_context.ts";
 
-const ENCODE: EncodeContext = {
-  model: "m",
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijABCD",
-  wantUsage: false,
-  legacyFunctions: false,
-  inputEstimate: 7,
-};
+const ENCODE: EncodeContext = ENCODE_CONTEXT;
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const textOf = (data: Uint8Array): string => new TextDecoder().decode(data);
 

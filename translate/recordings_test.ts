@@ -17,6 +17,7 @@ import { readResponseStream } from "./formats/responses/stream_grammar.ts";
 import { streamRelay, wholeReply } from "./stream/relay.ts";
 import { foldReply, type Reply, type ReplyEvent } from "./model/reply.ts";
 import { sseParser } from "./stream/sse.ts";
+import { ENCODE_CONTEXT } from "./testing/encode_context.ts";
 
 const UPSTREAMS: Readonly<Record<string, UpstreamDialect>> = {
   messages,
@@ -32,12 +33,9 @@ const CLIENTS: readonly Dialect[] = [
 ];
 const DECODE = { toolNames: new Map<string, string>() };
 const ENCODE: EncodeContext = {
+  ...ENCODE_CONTEXT,
   model: "asked-for",
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijABCD",
   wantUsage: true,
-  legacyFunctions: false,
-  inputEstimate: 7,
 };
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

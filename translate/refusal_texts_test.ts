@@ -7,15 +7,9 @@ import { messages } from "./formats/messages/mod.ts";
 import { responses } from "./formats/responses/mod.ts";
 import { streamRelay, wholeReply } from "./stream/relay.ts";
 import { sseParser } from "./stream/sse.ts";
+import { ENCODE_CONTEXT } from "./testing/encode_context.ts";
 
-const ENCODE: EncodeContext = {
-  model: "m",
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijABCD",
-  wantUsage: false,
-  legacyFunctions: false,
-  inputEstimate: 7,
-};
+const ENCODE: EncodeContext = ENCODE_CONTEXT;
 const WHY = "This asks for the synthesis of a pathogen.";
 const STOP = {
   stop_reason: "refusal",

@@ -17,15 +17,9 @@ import type { DialectName } from "./model/request.ts";
 import { responses } from "./formats/responses/mod.ts";
 import { sseParser } from "./stream/sse.ts";
 import { streamRelay, wholeReply } from "./stream/relay.ts";
+import { ENCODE_CONTEXT } from "./testing/encode_context.ts";
 
-const ENCODE: EncodeContext = {
-  model: "m",
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijABCD",
-  wantUsage: true,
-  legacyFunctions: false,
-  inputEstimate: 7,
-};
+const ENCODE: EncodeContext = { ...ENCODE_CONTEXT, wantUsage: true };
 const DECODE: DecodeContext = { ...PLAIN_CONTEXT, isTranslated: true };
 
 /** What clients of the messages, chat and Responses formats receive. */

@@ -9,13 +9,11 @@ import type { Signature } from "./model/request.ts";
 import { responses } from "./formats/responses/mod.ts";
 import { isTagged, taggedValue, untagged } from "./turns/signature_tags.ts";
 import { sseParser } from "./stream/sse.ts";
+import { ENCODE_CONTEXT } from "./testing/encode_context.ts";
 
 const CONTEXT: EncodeContext = {
-  model: "m",
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijklmn",
+  ...ENCODE_CONTEXT,
   wantUsage: true,
-  legacyFunctions: false,
   inputEstimate: 1,
 };
 

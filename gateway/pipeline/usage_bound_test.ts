@@ -18,6 +18,7 @@ import { sampleRequest } from "../../translate/testing/sample_request.ts";
 import { chargeFor, isBounded } from "../accounts/charges/charge.ts";
 import { PRICE } from "../accounts/testing/open_test_accounts.ts";
 import { type BoundingCandidate, usageBoundOf } from "./usage_bound.ts";
+import { ENCODE_CONTEXT } from "../../translate/testing/encode_context.ts";
 
 const CLIENTS: Readonly<Record<string, Dialect>> = {
   messages,
@@ -27,12 +28,9 @@ const CLIENTS: Readonly<Record<string, Dialect>> = {
 };
 const DECODE = { toolNames: new Map<string, string>() };
 const ENCODE: EncodeContext = {
+  ...ENCODE_CONTEXT,
   model: "asked-for",
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijABCD",
   wantUsage: true,
-  legacyFunctions: false,
-  inputEstimate: 7,
 };
 /** The least that any recording's model allows. */
 const CANDIDATE: BoundingCandidate = {

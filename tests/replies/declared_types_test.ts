@@ -36,6 +36,7 @@ import {
   recordedReplies,
   type UpstreamReply,
 } from "../support/upstreams/upstream_replies.ts";
+import { ENCODE_CONTEXT } from "../../translate/testing/encode_context.ts";
 
 /** A client format, and the types of what it sends. */
 interface Client {
@@ -49,12 +50,9 @@ interface Client {
 }
 
 const ENCODE: EncodeContext = {
+  ...ENCODE_CONTEXT,
   model: "asked-for",
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijABCD",
   wantUsage: true,
-  legacyFunctions: false,
-  inputEstimate: 7,
 };
 
 const CLIENTS: readonly Client[] = [

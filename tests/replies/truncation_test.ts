@@ -17,6 +17,7 @@ import {
   type ReadReply,
 } from "../support/replies/reply_grammar.ts";
 import { MODELS } from "../support/tables/reply_script.ts";
+import { ENCODE_CONTEXT } from "../../translate/testing/encode_context.ts";
 
 const NAMES: readonly string[] = ["text", "tool-parallel", "thinking-tool"];
 const UPSTREAMS: readonly UpstreamDialect[] = [
@@ -25,11 +26,9 @@ const UPSTREAMS: readonly UpstreamDialect[] = [
   generateContent,
 ];
 const ENCODE: EncodeContext = {
+  ...ENCODE_CONTEXT,
   model: MODELS.chat,
-  created: 1780000000,
-  idSeed: "seed0123456789abcdefghij",
   wantUsage: true,
-  legacyFunctions: false,
   inputEstimate: 5,
 };
 

@@ -4,16 +4,10 @@ import { generateContent } from "../formats/generate_content/mod.ts";
 import { messages } from "../formats/messages/mod.ts";
 import { ApiError } from "../model/error.ts";
 import { streamOfWhole, streamRelay } from "./relay.ts";
+import { ENCODE_CONTEXT } from "../testing/encode_context.ts";
 
 const ARRAY = { ...generateContent, streamForm: "json_array" as const };
-const ENCODE: EncodeContext = {
-  model: "asked/for",
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijABCD",
-  wantUsage: false,
-  legacyFunctions: false,
-  inputEstimate: 7,
-};
+const ENCODE: EncodeContext = { ...ENCODE_CONTEXT, model: "asked/for" };
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (data: Uint8Array): string => new TextDecoder().decode(data);
 const frame = (fields: object): string =>

@@ -8,15 +8,9 @@ import { DEFAULT_CAPABILITIES } from "../model/capabilities.ts";
 import { topLevelOf } from "../bytes/json_splice.ts";
 import { streamRelay, wholeReply } from "./relay.ts";
 import { upstreamRequest } from "../upstream_request.ts";
+import { ENCODE_CONTEXT } from "../testing/encode_context.ts";
 
-const ENCODE: EncodeContext = {
-  model: "asked/for",
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijABCD",
-  wantUsage: false,
-  legacyFunctions: false,
-  inputEstimate: 7,
-};
+const ENCODE: EncodeContext = { ...ENCODE_CONTEXT, model: "asked/for" };
 
 function passed(dialect: Dialect, body: string): string {
   const bytes = new TextEncoder().encode(body);

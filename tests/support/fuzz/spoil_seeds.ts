@@ -18,6 +18,7 @@ import { CHAT_REQUESTS } from "./seed_requests/chat_completions.ts";
 import { CONTENT_REQUESTS } from "./seed_requests/generate_content.ts";
 import { MESSAGES_REQUESTS } from "./seed_requests/messages.ts";
 import { RESPONSES_REQUESTS } from "./seed_requests/responses.ts";
+import { ENCODE_CONTEXT } from "../../../translate/testing/encode_context.ts";
 
 const WRITTEN_REQUESTS = {
   messages: MESSAGES_REQUESTS,
@@ -70,14 +71,7 @@ export interface ReplySeeds {
   readonly streams: readonly string[];
 }
 
-const ENCODE: EncodeContext = {
-  model: "m",
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijABCD",
-  wantUsage: true,
-  legacyFunctions: false,
-  inputEstimate: 7,
-};
+const ENCODE: EncodeContext = { ...ENCODE_CONTEXT, wantUsage: true };
 
 /** A reply of the messages format as one of the Responses format, which no fixture is written in. */
 function asResponse(message: string): {

@@ -38,6 +38,7 @@ import { readChatStream, readMessageStream } from "../replies/reply_grammar.ts";
 import { type Dice, diceOf, pick, spoiled } from "./spoil.ts";
 import { type ReplySeeds, replySeeds } from "./spoil_seeds.ts";
 import type { Defect } from "./spoiled_requests.ts";
+import { ENCODE_CONTEXT } from "../../../translate/testing/encode_context.ts";
 
 /** Results of a run. */
 interface ReplyTally {
@@ -51,12 +52,9 @@ interface ReplyTally {
 
 const MODEL = "asked-for";
 const ENCODE: EncodeContext = {
+  ...ENCODE_CONTEXT,
   model: MODEL,
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijABCD",
   wantUsage: true,
-  legacyFunctions: false,
-  inputEstimate: 7,
 };
 const CALLERS: readonly Dialect[] = [
   messages,

@@ -12,13 +12,11 @@ import { foldReply } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
 import { decodeReply } from "./decode_reply.ts";
 import { encodeReply } from "./encode_reply.ts";
+import { ENCODE_CONTEXT } from "../../testing/encode_context.ts";
 
 const CONTEXT: EncodeContext = {
+  ...ENCODE_CONTEXT,
   model: "asked",
-  created: 1_700_000_000,
-  idSeed: "0123456789abcdefghijklmn",
-  wantUsage: false,
-  legacyFunctions: false,
   inputEstimate: 11,
 };
 
@@ -89,7 +87,7 @@ Deno.test("encodeReply() encodes a plain reply", () => {
   assert.deepEqual(encode(whole([...block("text", "Hello")])), {
     id: "chatcmpl-01",
     object: "chat.completion",
-    created: 1_700_000_000,
+    created: 1_780_000_000,
     model: "asked",
     choices: [{
       index: 0,

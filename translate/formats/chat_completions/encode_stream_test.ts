@@ -15,19 +15,17 @@ import { decodeReply } from "./decode_reply.ts";
 import { encodeReply } from "./encode_reply.ts";
 import { streamDecoder } from "./decode_stream.ts";
 import { streamEncoder } from "./encode_stream.ts";
+import { ENCODE_CONTEXT } from "../../testing/encode_context.ts";
 
 const CONTEXT: EncodeContext = {
+  ...ENCODE_CONTEXT,
   model: "asked",
-  created: 1_700_000_000,
-  idSeed: "0123456789abcdefghijklmn",
-  wantUsage: false,
-  legacyFunctions: false,
   inputEstimate: 11,
 };
 const HEAD = {
   id: "chatcmpl-01",
   object: "chat.completion.chunk",
-  created: 1_700_000_000,
+  created: 1_780_000_000,
   model: "asked",
 };
 const START: ReplyEvent = { type: "start", id: "msg_01", model: "up" };

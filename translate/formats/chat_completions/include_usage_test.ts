@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_CAPABILITIES } from "../../model/capabilities.ts";
 import { isUnrequestedUsage, passThroughFields } from "./include_usage.ts";
+import { ENCODE_CONTEXT } from "../../testing/encode_context.ts";
 
 const CAN = DEFAULT_CAPABILITIES.chat_completions;
 
@@ -29,14 +30,7 @@ Deno.test("passThroughFields() requests usage if a streaming client did not", as
 });
 
 Deno.test("a usage chunk is unrequested if the client did not ask for it", async (t) => {
-  const context = {
-    model: "m",
-    created: 0,
-    idSeed: "x",
-    wantUsage: false,
-    legacyFunctions: false,
-    inputEstimate: 0,
-  };
+  const context = { ...ENCODE_CONTEXT, idSeed: "x", inputEstimate: 0 };
   const rows: [string, boolean][] = [
     ['{"choices":[],"usage":{"prompt_tokens":1}}', true],
     ['{"usage":{"prompt_tokens":1}, "choices" : [ ]}', true],

@@ -18,6 +18,7 @@ import { recordings } from "../../testing/recordings.ts";
 import { foldReply, type Reply, type ReplyEvent } from "../../model/reply.ts";
 import { type Frame, sseParser } from "../../stream/sse.ts";
 import { chatCompletions } from "./mod.ts";
+import { ENCODE_CONTEXT } from "../../testing/encode_context.ts";
 
 interface Row {
   readonly id: string;
@@ -29,11 +30,9 @@ interface Row {
 }
 
 const CONTEXT = {
+  ...ENCODE_CONTEXT,
   model: "asked",
-  created: 1,
-  idSeed: "0123456789abcdefghijklmn",
   wantUsage: true,
-  legacyFunctions: false,
   inputEstimate: 0,
 };
 

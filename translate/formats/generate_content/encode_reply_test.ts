@@ -8,15 +8,9 @@ import { decodeReply } from "./decode_reply.ts";
 import { streamDecoder } from "./decode_stream.ts";
 import { encodeReply, withStop } from "./encode_reply.ts";
 import { streamEncoder } from "./encode_stream.ts";
+import { ENCODE_CONTEXT } from "../../testing/encode_context.ts";
 
-const CONTEXT: EncodeContext = {
-  model: "asked/for",
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijABCD",
-  wantUsage: false,
-  legacyFunctions: false,
-  inputEstimate: 7,
-};
+const CONTEXT: EncodeContext = { ...ENCODE_CONTEXT, model: "asked/for" };
 
 const START: ReplyEvent = { type: "start", id: "msg_1" };
 const text = (...texts: string[]): ReplyEvent[] => [

@@ -11,14 +11,12 @@ import { messages } from "../messages/mod.ts";
 import { streamRelay } from "../../stream/relay.ts";
 import type { Relay } from "../../stream/relay_interface.ts";
 import { generateContent } from "./mod.ts";
+import { ENCODE_CONTEXT } from "../../testing/encode_context.ts";
 
 const ENCODE: EncodeContext = {
+  ...ENCODE_CONTEXT,
   model: "asked/for",
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijABCD",
   wantUsage: true,
-  legacyFunctions: false,
-  inputEstimate: 7,
 };
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();

@@ -17,13 +17,12 @@ import { encodeReply } from "./encode_reply.ts";
 import { streamEncoder } from "./encode_stream.ts";
 import { type ReadResponse, readResponseStream } from "./stream_grammar.ts";
 import { echoOf } from "./tool_names.ts";
+import { ENCODE_CONTEXT } from "../../testing/encode_context.ts";
 
 const CONTEXT: EncodeContext = {
+  ...ENCODE_CONTEXT,
   model: "asked",
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijklmn",
   wantUsage: true,
-  legacyFunctions: false,
   inputEstimate: 11,
 };
 const START: ReplyEvent = { type: "start", id: "msg_1", model: "theirs" };

@@ -12,14 +12,12 @@ import type { ReplyEvent } from "../../model/reply.ts";
 import { sseParser } from "../../stream/sse.ts";
 import { responses } from "./mod.ts";
 import { readResponseStream } from "./stream_grammar.ts";
+import { ENCODE_CONTEXT } from "../../testing/encode_context.ts";
 
 const ENCODE: EncodeContext = {
+  ...ENCODE_CONTEXT,
   model: "asked",
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijklmn",
   wantUsage: true,
-  legacyFunctions: false,
-  inputEstimate: 7,
 };
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();

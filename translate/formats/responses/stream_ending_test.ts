@@ -13,13 +13,12 @@ import { DEFAULT_CAPABILITIES } from "../../model/capabilities.ts";
 import { namedFrame } from "../../stream/sse.ts";
 import { responses } from "./mod.ts";
 import { readResponseStream } from "./stream_grammar.ts";
+import { ENCODE_CONTEXT } from "../../testing/encode_context.ts";
 
 const CONTEXT: EncodeContext = {
+  ...ENCODE_CONTEXT,
   model: "asked/for",
-  created: 1_780_000_000,
-  idSeed: "0123456789abcdefghijklmn",
   wantUsage: true,
-  legacyFunctions: false,
   inputEstimate: 11,
 };
 const OURS = `resp_${CONTEXT.idSeed}`;

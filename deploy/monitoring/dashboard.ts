@@ -5,24 +5,26 @@
  * @module
  */
 
-/** A query of a panel. */
-interface Query {
-  readonly expr: string;
-  /** Name of a line, with labels in double braces. */
-  readonly legend: string;
-}
-
+/** A panel: a plot over time, or a single figure. */
 interface Panel {
+  readonly type: "timeseries" | "stat";
   readonly title: string;
-  readonly queries: readonly Query[];
   /** A unit that Grafana knows. */
   readonly unit: string;
-  readonly description?: string;
-  /** Absent: a plot over time. */
-  readonly kind?: "stat";
+  /** By the name of its line, with labels in double braces. */
+  readonly queries: Readonly<Record<string, string>>;
+  readonly description: string;
 }
 
-const query = (expr: string, legend: string): Query => ({ expr, legend });
+const panelOf = (type: Panel["type"]) =>
+(
+  title: string,
+  unit: string,
+  queries: Panel["queries"],
+  description = "",
+): Panel => ({ type, title, unit, queries, description });
+const plot = panelOf("timeseries");
+const stat = panelOf("stat");
 
 /** The label matchers of every query. */
 const M = `job=~"$job"`;
@@ -32,281 +34,123 @@ const MODEL = `${M}, model=~"$model"`;
 
 const ROWS: readonly (readonly [string, readonly Panel[]])[] = [
   ["Now", [
-    {
-      title: "Processes",
-      kind: "stat",
-      unit: "none",
-      queries: [query(`sum(up{${M}})`, "answer")],
-    },
-    {
-      title: "Calls under way",
-      kind: "stat",
-      unit: "none",
-      queries: [query(`sum(gateway_calls_under_way{${M}})`, "calls")],
-    },
-    {
-      title: "Calls a second",
-      kind: "stat",
-      unit: "reqps",
-      queries: [
-        query(`sum(rate(gateway_requests_total{${M}}[5m]))`, "calls"),
-      ],
-    },
-    {
-      title: "Errors",
-      description:
-        "Share of calls that end with an error of the gateway or of an upstream.",
-      kind: "stat",
-      unit: "percentunit",
-      queries: [
-        query(`max(job:gateway_request_errors:ratio_rate5m{${M}})`, "errors"),
-      ],
-    },
-    {
-      title: "Cost an hour",
-      kind: "stat",
-      unit: "currencyUSD",
-      queries: [
-        query(
-          `sum(increase(gateway_cost_micro_usd_total{${M}}[1h])) / 1e6`,
-          "cost",
-        ),
-      ],
-    },
-    {
-      title: "Audit findings",
-      kind: "stat",
-      unit: "none",
-      queries: [query(`max(gateway_audit_findings{${M}})`, "findings")],
-    },
+    stat("Processes", "none", { answer: `sum(up{${M}})` }),
+    stat("Calls under way", "none", {
+      calls: `sum(gateway_calls_under_way{${M}})`,
+    }),
+    stat("Calls a second", "reqps", {
+      calls: `sum(rate(gateway_requests_total{${M}}[5m]))`,
+    }),
+    stat(
+      "Errors",
+      "percentunit",
+      { errors: `max(job:gateway_request_errors:ratio_rate5m{${M}})` },
+      "Share of calls that end with an error of the gateway or of an upstream.",
+    ),
+    stat("Cost an hour", "currencyUSD", {
+      cost: `sum(increase(gateway_cost_micro_usd_total{${M}}[1h])) / 1e6`,
+    }),
+    stat("Audit findings", "none", {
+      findings: `max(gateway_audit_findings{${M}})`,
+    }),
   ]],
   ["Calls", [
-    {
-      title: "Calls by how they ended",
-      unit: "reqps",
-      queries: [
-        query(
-          `sum by (ended) (job_ended:gateway_requests:rate5m{${M}})`,
-          "{{ended}}",
-        ),
-      ],
-    },
-    {
-      title: "Requests by status",
-      unit: "reqps",
-      queries: [
-        query(
-          `sum by (status) (rate(gateway_requests_total{${M}}[5m]))`,
-          "{{status}}",
-        ),
-      ],
-    },
-    {
-      title: "Calls by endpoint",
-      unit: "reqps",
-      queries: [
-        query(
-          `sum by (endpoint) (rate(gateway_requests_total{${M}}[5m]))`,
-          "{{endpoint}}",
-        ),
-      ],
-    },
-    {
-      title: "Time to the first byte, 95 %",
-      unit: "s",
-      queries: [
-        query(
-          `topk(10, job_model:gateway_time_to_first_byte_seconds:p95_rate5m{${MODEL}})`,
-          "{{model}}",
-        ),
-      ],
-    },
-    {
-      title: "Duration of calls",
-      unit: "s",
-      queries: [0.5, 0.95, 0.99].map((quantile) =>
-        query(
-          `histogram_quantile(${quantile}, sum by (le) (rate(gateway_request_duration_seconds_bucket{${MODEL}}[5m])))`,
+    plot("Calls by how they ended", "reqps", {
+      "{{ended}}": `sum by (ended) (job_ended:gateway_requests:rate5m{${M}})`,
+    }),
+    plot("Requests by status", "reqps", {
+      "{{status}}": `sum by (status) (rate(gateway_requests_total{${M}}[5m]))`,
+    }),
+    plot("Calls by endpoint", "reqps", {
+      "{{endpoint}}":
+        `sum by (endpoint) (rate(gateway_requests_total{${M}}[5m]))`,
+    }),
+    plot("Time to the first byte, 95 %", "s", {
+      "{{model}}":
+        `topk(10, job_model:gateway_time_to_first_byte_seconds:p95_rate5m{${MODEL}})`,
+    }),
+    plot(
+      "Duration of calls",
+      "s",
+      Object.fromEntries(
+        [0.5, 0.95, 0.99].map((
+          quantile,
+        ) => [
           `${quantile * 100} %`,
-        )
+          `histogram_quantile(${quantile}, sum by (le) (rate(gateway_request_duration_seconds_bucket{${MODEL}}[5m])))`,
+        ]),
       ),
-    },
-    {
-      title: "Under way, against the limit",
-      unit: "none",
-      queries: [
-        query(`gateway_calls_under_way{${M}}`, "{{instance}}"),
-        query(`gateway_open_streams{${M}}`, "{{instance}} streams"),
-        query(`gateway_calls_limit{${M}}`, "{{instance}} limit"),
-      ],
-    },
+    ),
+    plot("Under way, against the limit", "none", {
+      "{{instance}}": `gateway_calls_under_way{${M}}`,
+      "{{instance}} streams": `gateway_open_streams{${M}}`,
+      "{{instance}} limit": `gateway_calls_limit{${M}}`,
+    }),
   ]],
   ["Models", [
-    {
-      title: "Cost, dollars an hour",
-      unit: "currencyUSD",
-      queries: [
-        query(
-          `topk(10, sum by (model) (job_model:gateway_cost_usd:rate5m{${MODEL}}) * 3600)`,
-          "{{model}}",
-        ),
-      ],
-    },
-    {
-      title: "Tokens a second",
-      unit: "none",
-      queries: [
-        query(
-          `sum by (kind) (job_model_kind:gateway_tokens:rate5m{${MODEL}})`,
-          "{{kind}}",
-        ),
-      ],
-    },
-    {
-      title: "Prompts read from a cache",
-      description:
-        "Share of the input tokens that upstreams had in their prompt caches.",
-      unit: "percentunit",
-      queries: [
-        query(
-          `(sum(job_model_kind:gateway_tokens:rate5m{${MODEL}, kind="cache_read"}) or vector(0)) / (sum(job_model_kind:gateway_tokens:rate5m{${MODEL}, kind=~"input|cache_read|cache_write"}) > 0)`,
-          "cache",
-        ),
-      ],
-    },
+    plot("Cost, dollars an hour", "currencyUSD", {
+      "{{model}}":
+        `topk(10, sum by (model) (job_model:gateway_cost_usd:rate5m{${MODEL}}) * 3600)`,
+    }),
+    plot("Tokens a second", "none", {
+      "{{kind}}":
+        `sum by (kind) (job_model_kind:gateway_tokens:rate5m{${MODEL}})`,
+    }),
+    plot("Prompts read from a cache", "percentunit", {
+      cache:
+        `(sum(job_model_kind:gateway_tokens:rate5m{${MODEL}, kind="cache_read"}) or vector(0)) / (sum(job_model_kind:gateway_tokens:rate5m{${MODEL}, kind=~"input|cache_read|cache_write"}) > 0)`,
+    }, "Share of the input tokens that upstreams had in their prompt caches."),
   ]],
   ["Upstreams", [
-    {
-      title: "Failed attempts",
-      unit: "percentunit",
-      queries: [
-        query(
-          `job_vendor:gateway_upstream_errors:ratio_rate5m{${M}}`,
-          "{{vendor}}",
-        ),
-      ],
-    },
-    {
-      title: "Attempts by result",
-      unit: "reqps",
-      queries: [
-        query(
-          `sum by (vendor, result) (rate(gateway_upstream_calls_total{${M}}[5m]))`,
-          "{{vendor}} {{result}}",
-        ),
-      ],
-    },
-    {
-      title: "First byte, 95 %",
-      unit: "s",
-      queries: [
-        query(
-          `job_vendor:gateway_upstream_first_byte_seconds:p95_rate5m{${M}}`,
-          "{{vendor}}",
-        ),
-      ],
-    },
-    {
-      title: "Retries and other candidates",
-      unit: "reqps",
-      queries: [
-        query(
-          `sum by (vendor) (rate(gateway_upstream_retries_total{${M}}[5m]))`,
-          "{{vendor}} retries",
-        ),
-        query(
-          `sum(rate(gateway_upstream_fallbacks_total{${M}}[5m]))`,
-          "replies of another candidate",
-        ),
-      ],
-    },
-    {
-      title: "Breakers that are not closed",
-      unit: "none",
-      queries: [
-        query(
-          `max by (upstream) (gateway_upstream_breaker_state{${M}}) > 0`,
-          "{{upstream}}",
-        ),
-      ],
-    },
-    {
-      title: "Credentials: 0 works, 1 fails, 2 none",
-      unit: "none",
-      queries: [
-        query(
-          `max by (vendor) (gateway_credential_state{${M}})`,
-          "{{vendor}}",
-        ),
-      ],
-    },
+    plot("Failed attempts", "percentunit", {
+      "{{vendor}}": `job_vendor:gateway_upstream_errors:ratio_rate5m{${M}}`,
+    }),
+    plot("Attempts by result", "reqps", {
+      "{{vendor}} {{result}}":
+        `sum by (vendor, result) (rate(gateway_upstream_calls_total{${M}}[5m]))`,
+    }),
+    plot("First byte, 95 %", "s", {
+      "{{vendor}}":
+        `job_vendor:gateway_upstream_first_byte_seconds:p95_rate5m{${M}}`,
+    }),
+    plot("Retries and other candidates", "reqps", {
+      "{{vendor}} retries":
+        `sum by (vendor) (rate(gateway_upstream_retries_total{${M}}[5m]))`,
+      "replies of another candidate":
+        `sum(rate(gateway_upstream_fallbacks_total{${M}}[5m]))`,
+    }),
+    plot("Breakers that are not closed", "none", {
+      "{{upstream}}":
+        `max by (upstream) (gateway_upstream_breaker_state{${M}}) > 0`,
+    }),
+    plot("Credentials: 0 works, 1 fails, 2 none", "none", {
+      "{{vendor}}": `max by (vendor) (gateway_credential_state{${M}})`,
+    }),
   ]],
   ["The gateway", [
-    {
-      title: "Own time before the upstream",
-      unit: "s",
-      queries: [
-        query(
-          `max(job:gateway_time_to_upstream_seconds:p99_rate5m{${M}})`,
-          "99 %",
-        ),
-      ],
-    },
-    {
-      title: "Writes that wait",
-      unit: "none",
-      queries: [query(`gateway_ledger_backlog{${M}}`, "{{instance}}")],
-    },
-    {
-      title: "Store",
-      unit: "none",
-      queries: [query(`gateway_store_up{${M}}`, "{{instance}}")],
-    },
-    {
-      title: "Read replica, seconds behind",
-      description: "Only where DATABASE_READ_URL is set.",
-      unit: "s",
-      queries: [
-        query(`gateway_read_replica_lag_seconds{${M}}`, "{{instance}}"),
-      ],
-    },
-    {
-      title: "Processor",
-      unit: "percentunit",
-      queries: [
-        query(
-          `rate(process_cpu_seconds_total{${M}}[5m])`,
-          "{{instance}}",
-        ),
-      ],
-    },
-    {
-      title: "Memory",
-      unit: "bytes",
-      queries: [
-        query(`process_resident_memory_bytes{${M}}`, "{{instance}}"),
-      ],
-    },
-    {
-      title: "Events of the log, an hour",
-      unit: "none",
-      queries: [
-        query(
-          `sum by (type) (increase(gateway_events_total{${M}}[1h]))`,
-          "{{type}}",
-        ),
-      ],
-    },
-    {
-      title: "Versions",
-      unit: "none",
-      queries: [
-        query(
-          `count by (version, deno) (gateway_build_info{${M}})`,
-          "{{version}}, Deno {{deno}}",
-        ),
-      ],
-    },
+    plot("Own time before the upstream", "s", {
+      "99 %": `max(job:gateway_time_to_upstream_seconds:p99_rate5m{${M}})`,
+    }),
+    plot("Writes that wait", "none", {
+      "{{instance}}": `gateway_ledger_backlog{${M}}`,
+    }),
+    plot("Store", "none", { "{{instance}}": `gateway_store_up{${M}}` }),
+    plot("Read replica, seconds behind", "s", {
+      "{{instance}}": `gateway_read_replica_lag_seconds{${M}}`,
+    }, "Only where DATABASE_READ_URL is set."),
+    plot("Processor", "percentunit", {
+      "{{instance}}": `rate(process_cpu_seconds_total{${M}}[5m])`,
+    }),
+    plot("Memory", "bytes", {
+      "{{instance}}": `process_resident_memory_bytes{${M}}`,
+    }),
+    plot("Events of the log, an hour", "none", {
+      "{{type}}": `sum by (type) (increase(gateway_events_total{${M}}[1h]))`,
+    }),
+    plot("Versions", "none", {
+      "{{version}}, Deno {{deno}}":
+        `count by (version, deno) (gateway_build_info{${M}})`,
+    }),
   ]],
 ];
 
@@ -338,14 +182,14 @@ function panels(): object[] {
       title,
       gridPos: { x: 0, y: y++, w: WIDTH, h: 1 },
     });
-    const perLine = row[0]?.kind === "stat" ? row.length : 3;
+    const perLine = row[0]?.type === "stat" ? row.length : 3;
     const [w, h] = [Math.floor(WIDTH / perLine), perLine === 3 ? 8 : 4];
     row.forEach((panel, at) => {
       made.push({
         id: made.length + 1,
-        type: panel.kind ?? "timeseries",
+        type: panel.type,
         title: panel.title,
-        description: panel.description ?? "",
+        description: panel.description,
         datasource: DATASOURCE,
         gridPos: {
           x: at % perLine * w,
@@ -357,11 +201,14 @@ function panels(): object[] {
           defaults: { unit: panel.unit, min: 0 },
           overrides: [],
         },
-        targets: panel.queries.map(({ expr, legend }, index) => ({
+        targets: Object.entries(panel.queries).map((
+          [legendFormat, expr],
+          index,
+        ) => ({
           refId: String.fromCharCode("A".charCodeAt(0) + index),
           datasource: DATASOURCE,
           expr,
-          legendFormat: legend,
+          legendFormat,
         })),
       });
     });

@@ -69,6 +69,21 @@ async function otherSession({ gateway, token }: World): Promise<
 const COMPARISON: Unchanging = "books are compared, and nothing is stored";
 const CALL: Unchanging = "a call is in the records of calls";
 
+/** What a route records: a change has both sides, unless it makes or ends something. */
+function records(
+  actions: Action | readonly Action[],
+  how: Omit<Partial<Changing>, "actions"> = {},
+): Changing {
+  const all = typeof actions === "string" ? [actions] : actions;
+  const [first = ""] = all;
+  const has = /\.(create|issue|start|test)$/.test(first)
+    ? AFTER
+    : /\.(remove|end)$/.test(first)
+    ? ["before"] as const
+    : BOTH;
+  return { actions: all, has, ...how };
+}
+
 /** Every route that is no GET. */
 export const STEPS: Readonly<Record<string, Changing | Unchanging>> = {
   "POST /v1/messages": CALL,
@@ -87,312 +102,187 @@ export const STEPS: Readonly<Record<string, Changing | Unchanging>> = {
   "POST /v1/responses/:id/cancel": CALL,
   "DELETE /v1/responses/:id": "a stored reply belongs to the key's holder",
   "POST /console/theme": "a cookie of the browser",
-  "POST /admin/v1/account-imports": {
-    actions: ["account.update"],
+  "POST /admin/v1/account-imports": records("account.update", {
     body: ({ account }) => ({
       file: `account,name\n${account},renamed`,
       apply: true,
     }),
-    has: BOTH,
-  },
+  }),
   "POST /admin/v1/reconciliations": COMPARISON,
   "POST /console/operator/reconcile": COMPARISON,
-  "POST /v1/account/keys/self/revoke": {
-    actions: ["key.revoke"],
+  "POST /v1/account/keys/self/revoke": records("key.revoke", {
     by: "key",
     body: lastFour,
-    has: BOTH,
-  },
-  "POST /v1/account/keys": {
-    actions: ["key.issue"],
-    by: "manage",
-    body: named,
-    has: AFTER,
-  },
-  "POST /v1/account/keys/:id/rotate": {
-    actions: ["key.rotate", "key.issue"],
+  }),
+  "POST /v1/account/keys": records("key.issue", { by: "manage", body: named }),
+  "POST /v1/account/keys/:id/rotate": records(["key.rotate", "key.issue"], {
     by: "manage",
     id: ofKey,
-    has: BOTH,
-  },
-  "POST /v1/account/keys/:id/revoke": {
-    actions: ["key.revoke"],
+  }),
+  "POST /v1/account/keys/:id/revoke": records("key.revoke", {
     by: "manage",
     id: ofKey,
-    has: BOTH,
-  },
-  "POST /v1/account/keys/:id": {
-    actions: ["key.update"],
+  }),
+  "POST /v1/account/keys/:id": records("key.update", {
     by: "manage",
     id: ofKey,
     body: () => ({ name: "renamed" }),
-    has: BOTH,
-  },
-  "POST /v1/account/tokens": {
-    actions: ["token.issue"],
+  }),
+  "POST /v1/account/tokens": records("token.issue", {
     by: "manage",
     body: named,
-    has: AFTER,
-  },
-  "POST /v1/account/tokens/:id/revoke": {
-    actions: ["token.revoke"],
+  }),
+  "POST /v1/account/tokens/:id/revoke": records("token.revoke", {
     by: "manage",
     id: ofToken,
-    has: BOTH,
-  },
-  "POST /admin/v1/accounts/:id/top-ups": {
-    actions: ["account.top_up"],
+  }),
+  "POST /admin/v1/accounts/:id/top-ups": records("account.top_up", {
     body: () => ({ micro_usd: 5, note: "a note" }),
-    has: BOTH,
-  },
-  "POST /admin/v1/accounts/:id/webhook/remove": {
-    actions: ["webhook.remove"],
+  }),
+  "POST /admin/v1/accounts/:id/webhook/remove": records("webhook.remove", {
     id: withWebhook,
-    has: ["before"],
-  },
-  "POST /admin/v1/accounts/:id/webhook/test": {
-    actions: ["webhook.test"],
+  }),
+  "POST /admin/v1/accounts/:id/webhook/test": records("webhook.test", {
     id: withWebhook,
-    has: AFTER,
-  },
-  "POST /admin/v1/accounts/:id/webhook": {
-    actions: ["webhook.set"],
+  }),
+  "POST /admin/v1/accounts/:id/webhook": records("webhook.set", {
     id: withWebhook,
     body: () => ({ url: "https://other.example.com/secret-path" }),
-    has: BOTH,
-  },
-  "POST /admin/v1/accounts": {
-    actions: ["account.create"],
-    has: AFTER,
-  },
-  "POST /admin/v1/accounts/:id": {
-    actions: ["account.update"],
+  }),
+  "POST /admin/v1/accounts": records("account.create"),
+  "POST /admin/v1/accounts/:id": records("account.update", {
     body: ({ plan }) => ({ plan }),
-    has: BOTH,
-  },
-  "POST /admin/v1/plans": { actions: ["plan.create"], has: AFTER },
-  "POST /admin/v1/plans/:id": {
-    actions: ["plan.update"],
+  }),
+  "POST /admin/v1/plans": records("plan.create"),
+  "POST /admin/v1/plans/:id": records("plan.update", {
     id: ofPlan,
     body: () => ({ requests_per_minute: 7 }),
-    has: BOTH,
-  },
-  "POST /admin/v1/keys/:id/rotate": {
-    actions: ["key.rotate", "key.issue"],
+  }),
+  "POST /admin/v1/keys/:id/rotate": records(["key.rotate", "key.issue"], {
     id: ofKey,
-    has: BOTH,
-  },
-  "POST /admin/v1/keys/:id/revoke": {
-    actions: ["key.revoke"],
-    id: ofKey,
-    has: BOTH,
-  },
-  "POST /admin/v1/keys/:id": {
-    actions: ["key.update"],
+  }),
+  "POST /admin/v1/keys/:id/revoke": records("key.revoke", { id: ofKey }),
+  "POST /admin/v1/keys/:id": records("key.update", {
     id: ofKey,
     body: () => ({ requests_per_minute: 7 }),
-    has: BOTH,
-  },
-  "POST /admin/v1/keys": {
-    actions: ["key.issue"],
+  }),
+  "POST /admin/v1/keys": records("key.issue", { body: ofAccount }),
+  "POST /admin/v1/tokens/:id/revoke": records("token.revoke", { id: ofToken }),
+  "POST /admin/v1/tokens": records("token.issue", { body: ofAccount }),
+  "POST /admin/v1/sign-in-links": records("sign_in_link.create", {
     body: ofAccount,
-    has: AFTER,
-  },
-  "POST /admin/v1/tokens/:id/revoke": {
-    actions: ["token.revoke"],
-    id: ofToken,
-    has: BOTH,
-  },
-  "POST /admin/v1/tokens": {
-    actions: ["token.issue"],
-    body: ofAccount,
-    has: AFTER,
-  },
-  "POST /admin/v1/sign-in-links": {
-    actions: ["sign_in_link.create"],
-    body: ofAccount,
-    has: AFTER,
-  },
-  "POST /console/sign-in": {
-    actions: ["session.start"],
+  }),
+  "POST /console/sign-in": records("session.start", {
     by: "key",
     body: ({ key }) => ({ credential: key.text }),
-    has: AFTER,
-  },
-  "POST /console/operator/sign-in": {
-    actions: ["session.start"],
+  }),
+  "POST /console/operator/sign-in": records("session.start", {
     body: () => ({ credential: ADMIN_TOKEN }),
-    has: AFTER,
-  },
-  "POST /console/sign-out": {
-    actions: ["session.end"],
-    by: "read",
-    has: ["before"],
-  },
-  "POST /console/operator/sign-out": {
-    actions: ["session.end"],
-    has: ["before"],
-  },
-  "POST /console/operator/accounts/change/:id": {
-    actions: ["account.update"],
+  }),
+  "POST /console/sign-out": records("session.end", { by: "read" }),
+  "POST /console/operator/sign-out": records("session.end"),
+  "POST /console/operator/accounts/change/:id": records("account.update", {
     body: ({ plan }) => ({ name: "renamed", plan }),
-    has: BOTH,
-  },
-  "POST /console/operator/accounts/status/:id": {
-    actions: ["account.update"],
+  }),
+  "POST /console/operator/accounts/status/:id": records("account.update", {
     body: () => ({ status: "disabled" }),
-    has: BOTH,
-  },
-  "POST /console/operator/accounts/top-up/:id": {
-    actions: ["account.top_up"],
+  }),
+  "POST /console/operator/accounts/top-up/:id": records("account.top_up", {
     body: () => ({ usd: "12.50", note: "a note" }),
-    has: BOTH,
-  },
-  "POST /console/operator/accounts/link/:id": {
-    actions: ["sign_in_link.create"],
-    has: AFTER,
-  },
-  "POST /console/operator/accounts/token/:id": {
-    actions: ["token.issue"],
+  }),
+  "POST /console/operator/accounts/link/:id": records("sign_in_link.create"),
+  "POST /console/operator/accounts/token/:id": records("token.issue", {
     body: named,
-    has: AFTER,
-  },
-  "POST /console/operator/accounts/key/:id": {
-    actions: ["key.issue"],
+  }),
+  "POST /console/operator/accounts/key/:id": records("key.issue", {
     body: named,
-    has: AFTER,
-  },
-  "POST /console/operator/accounts/revoke-token/:id": {
-    actions: ["token.revoke"],
+  }),
+  "POST /console/operator/accounts/revoke-token/:id": records("token.revoke", {
     body: ({ token }) => ({ token: token.id }),
-    has: BOTH,
-  },
-  "POST /console/operator/accounts/revoke-keys/:id": {
-    actions: ["key.revoke"],
+  }),
+  "POST /console/operator/accounts/revoke-keys/:id": records("key.revoke", {
     body: ofAccount,
-    has: BOTH,
-  },
-  "POST /admin/v1/accounts/:id/keys/revoke": {
-    actions: ["key.revoke"],
-    has: BOTH,
-  },
-  "POST /console/operator/webhooks/set/:id": {
-    actions: ["webhook.set"],
+  }),
+  "POST /admin/v1/accounts/:id/keys/revoke": records("key.revoke"),
+  "POST /console/operator/webhooks/set/:id": records("webhook.set", {
     body: () => WEBHOOK,
     has: AFTER,
-  },
-  "POST /console/operator/webhooks/test/:id": {
-    actions: ["webhook.test"],
+  }),
+  "POST /console/operator/webhooks/test/:id": records("webhook.test", {
     id: withWebhook,
-    has: AFTER,
-  },
-  "POST /console/operator/webhooks/remove/:id": {
-    actions: ["webhook.remove"],
+  }),
+  "POST /console/operator/webhooks/remove/:id": records("webhook.remove", {
     id: withWebhook,
-    has: ["before"],
-  },
-  "POST /console/operator/accounts/many": {
-    actions: ["account.update"],
+  }),
+  "POST /console/operator/accounts/many": records("account.update", {
     body: ({ account }) => ({
       text: `account,name\n${account},renamed`,
       confirmed: "yes",
     }),
-    has: BOTH,
-  },
-  "POST /console/operator/accounts/new": {
-    actions: ["account.create"],
+  }),
+  "POST /console/operator/accounts/new": records("account.create", {
     body: ({ account, plan }) => ({
       id: `${account}-new`,
       name: "n",
       plan,
       billing: "prepaid",
     }),
-    has: AFTER,
-  },
-  "POST /console/operator/plans/new": {
-    actions: ["plan.create"],
+  }),
+  "POST /console/operator/plans/new": records("plan.create", {
     body: ({ plan }) => ({
       id: `${plan}-new`,
       all_models: "yes",
       no_limit: "yes",
     }),
-    has: AFTER,
-  },
-  "POST /console/operator/plans/:id": {
-    actions: ["plan.update"],
+  }),
+  "POST /console/operator/plans/:id": records("plan.update", {
     id: ofPlan,
     body: () => ({ requests_per_minute: "7" }),
-    has: BOTH,
-  },
-  "POST /console/operator/keys/limits/:id": {
-    actions: ["key.update"],
+  }),
+  "POST /console/operator/keys/limits/:id": records("key.update", {
     id: ofKey,
     body: () => ({ name: "renamed", requests_per_minute: "7" }),
-    has: BOTH,
-  },
-  "POST /console/operator/keys/rotate/:id": {
-    actions: ["key.rotate", "key.issue"],
-    id: ofKey,
-    body: () => ({ overlap_seconds: "60" }),
-    has: BOTH,
-  },
-  "POST /console/operator/keys/revoke/:id": {
-    actions: ["key.revoke"],
+  }),
+  "POST /console/operator/keys/rotate/:id": records(
+    ["key.rotate", "key.issue"],
+    { id: ofKey, body: () => ({ overlap_seconds: "60" }) },
+  ),
+  "POST /console/operator/keys/revoke/:id": records("key.revoke", {
     id: ofKey,
     body: lastFour,
-    has: BOTH,
-  },
-  "POST /console/keys/new": {
-    actions: ["key.issue"],
-    by: "manage",
-    body: named,
-    has: AFTER,
-  },
-  "POST /console/keys/limits/:id": {
-    actions: ["key.update"],
+  }),
+  "POST /console/keys/new": records("key.issue", { by: "manage", body: named }),
+  "POST /console/keys/limits/:id": records("key.update", {
     by: "manage",
     id: ofKey,
     body: () => ({ name: "renamed", requests_per_minute: "7" }),
-    has: BOTH,
-  },
-  "POST /console/keys/rotate/:id": {
-    actions: ["key.rotate", "key.issue"],
+  }),
+  "POST /console/keys/rotate/:id": records(["key.rotate", "key.issue"], {
     by: "manage",
     id: ofKey,
     body: () => ({ overlap_seconds: "60" }),
-    has: BOTH,
-  },
-  "POST /console/keys/revoke/:id": {
-    actions: ["key.revoke"],
+  }),
+  "POST /console/keys/revoke/:id": records("key.revoke", {
     by: "manage",
     id: ofKey,
     body: lastFour,
-    has: BOTH,
-  },
-  "POST /console/key/revoke": {
-    actions: ["key.revoke"],
+  }),
+  "POST /console/key/revoke": records("key.revoke", {
     by: "key",
     body: lastFour,
-    has: BOTH,
-  },
-  "POST /console/access/tokens": {
-    actions: ["token.issue"],
+  }),
+  "POST /console/access/tokens": records("token.issue", {
     by: "manage",
     body: named,
-    has: AFTER,
-  },
-  "POST /console/access/tokens/revoke": {
-    actions: ["token.revoke"],
+  }),
+  "POST /console/access/tokens/revoke": records("token.revoke", {
     by: "manage",
     body: ({ token }) => ({ id: token.id }),
-    has: BOTH,
-  },
-  "POST /console/access/sessions/end": {
-    actions: ["session.end"],
+  }),
+  "POST /console/access/sessions/end": records("session.end", {
     by: "manage",
     body: otherSession,
-    has: ["before"],
-  },
+  }),
 };
 
 /** The newest changes, newest first. */

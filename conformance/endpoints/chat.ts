@@ -1,5 +1,6 @@
 /** The chat endpoint: how its replies are read and changed. */
 import { at, brief, numberAt, textAt } from "../evidence/json_path.ts";
+import { contentOf } from "../evidence/content.ts";
 import type { Exchange, Frame } from "../evidence/exchange.ts";
 import {
   isObject,
@@ -54,10 +55,11 @@ const BOTH = {
   },
 } satisfies Partial<ReplyForm>;
 
-/** Text and reason; a fixture without a reason lets the gateway choose one. */
+/** Words, thoughts and reason; a fixture without a reason lets the gateway choose one. */
 function essence(x: Exchange, text: string, reason: Json | undefined): string {
+  const words = [text, contentOf(x).thinking];
   return brief(
-    fixtureOf(x) === "done-no-finish" ? [text] : [text, reason ?? null],
+    fixtureOf(x) === "done-no-finish" ? words : [...words, reason ?? null],
     1e6,
   );
 }

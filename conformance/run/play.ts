@@ -19,26 +19,31 @@ interface Played {
   readonly capped: ReadonlyMap<string, string>;
 }
 
-/** Time limit of a scenario, as a multiple of a request's time limit. */
+/** Time limit of a scenario without a reply, as a multiple of a request's time limit. */
 const DEADLINE = 8;
 
 /**
- * Rejects when the promise does not settle in time, so that a hanging scenario does not block the
- * run.
+ * Rejects when the promise does not settle, and `answered` does not grow, in time, so that a hanging
+ * scenario does not block the run. A slow target is no hanging one.
  */
 async function withDeadline(
   promise: Promise<void>,
   ms: number,
+  answered: () => number,
 ): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new Error(`it did not finish in ${ms / 1000} s`)),
-    ms,
-  );
+  let before = 0;
+  const timer = setInterval(() => {
+    const now = answered();
+    if (now === before) {
+      reject(new Error(`it had no reply for ${ms / 1000} s`));
+    }
+    before = now;
+  }, ms);
   try {
     await Promise.race([promise, late]);
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
   }
 }
 
@@ -59,6 +64,7 @@ export async function play(
       await withDeadline(
         scenario.play(session),
         DEADLINE * stage.timeoutMs + waits,
+        () => session.answered,
       );
     } catch (error) {
       if (error instanceof CapReached || error instanceof RateLimited) {

@@ -131,6 +131,11 @@ export class Session {
     return this.#options.mode;
   }
 
+  /** The number of requests that were answered in time. */
+  get answered(): number {
+    return this.#exchanges.filter(({ ending }) => ending !== "timeout").length;
+  }
+
   /** What is known of the target. */
   get profile(): TargetProfile {
     return this.#options.profile;

@@ -2,6 +2,7 @@
  * Checks of the area `chat_stream`: the frames of the chat endpoint, and all the checks of the
  * area.
  */
+import { isStream } from "../../evidence/exchange.ts";
 import { textAt } from "../../evidence/json_path.ts";
 import {
   chatStreams,
@@ -34,6 +35,14 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
   {
     id: "chat_stream.no-event-line",
     rule: LINE,
+    reads: "everything",
+    provedBy: FORMS,
+    // An event that no format has may reach the client as it is.
+    of: (e) =>
+      e.exchanges.filter((x) =>
+        x.endpoint === "chat" && isStream(x) &&
+        !x.label.includes("unknown-event")
+      ),
     each: (x) => [
       inFrames(x, x.frames, "event").mustBe(
         "no event line",

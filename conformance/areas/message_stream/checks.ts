@@ -12,6 +12,7 @@ import { wire } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { delta, event } from "../../faults/change_messages.ts";
 import { fixtureContent } from "../../evidence/content.ts";
+import { isStream } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { messageStreams } from "../../endpoints/read_messages.ts";
@@ -37,6 +38,10 @@ const WIRE: readonly Check[] = checksWith({
     id: "message_stream.event-names",
     rule:
       "Each event has an `event:` line and a `data:` line holding JSON with a `type` equal to the event name.",
+    reads: "everything",
+    provedBy: FORMS,
+    of: (e) =>
+      e.exchanges.filter((x) => x.endpoint === "messages" && isStream(x)),
     each: (x) => [
       fact(x.frames.length > 0, "events", "at least one", x.frames.length),
       ...x.frames.map((frame) =>

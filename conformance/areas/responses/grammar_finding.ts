@@ -7,10 +7,17 @@ import { faultsIn, type GrammarRule } from "./grammar.ts";
 export function follows(
   ...rules: readonly GrammarRule[]
 ): (x: Exchange) => Finding {
+  return judging((rule) => rules.length === 0 || rules.includes(rule));
+}
+
+/** Judges the events of a web socket, which have no `event:` line. */
+export const followsUnnamed = judging((rule) => rule !== "event");
+
+function judging(
+  isJudged: (rule: GrammarRule) => boolean,
+): (x: Exchange) => Finding {
   return (x) => {
-    const fault = faultsIn(x.frames).find(({ rule }) =>
-      rules.length === 0 || rules.includes(rule)
-    );
+    const fault = faultsIn(x.frames).find(({ rule }) => isJudged(rule));
     return observed(
       fault === undefined ? "frames" : `frame ${fault.frame?.at ?? "none"}`,
       fault?.frame?.data ?? `${x.frames.length} frames`,

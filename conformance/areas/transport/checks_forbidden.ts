@@ -50,7 +50,8 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     source: "RFC 8259, 8.2",
     rule:
       "No string of a reply contains half a character: not every client can read `\\ud83d` alone, even when the other half follows in the next event.",
-    reads: [SAME_AGAIN_NAME],
+    reads: "everything",
+    provedBy: [SAME_AGAIN_NAME],
     judge: (e) => e.exchanges.map(texts),
     faults: {
       "characters-halved": halved("messages", "delta.text"),

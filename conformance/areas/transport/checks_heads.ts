@@ -26,7 +26,7 @@ import {
   type Faults,
   shared,
 } from "../../suite/check.ts";
-import { type Exchange, headerOf } from "../../evidence/exchange.ts";
+import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { CANARY } from "./scenarios_requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
@@ -40,22 +40,29 @@ function streamsOf(e: Evidence): readonly Exchange[] {
   return found;
 }
 
-/** A check of a header of every stream. */
+/** A check of a header of every stream, of those of some scenarios or of the whole run. */
 function streamHead(
   id: string,
   level: Check["level"],
   rule: Check["rule"],
   judge: (x: Exchange) => Finding,
   faults: Faults,
+  where: "some" | "everywhere" = "some",
 ): Check {
+  const scenarios = [TEXT_SCENARIO, "raw-streams"];
   return {
     id,
     rule,
     level,
     mode: "both",
-    reads: [TEXT_SCENARIO, "raw-streams"],
-    judge: (e) => streamsOf(e).map(judge),
     faults,
+    ...(where === "some"
+      ? { reads: scenarios, judge: (e) => streamsOf(e).map(judge) }
+      : {
+        reads: "everything",
+        provedBy: scenarios,
+        judge: (e) => some(e.exchanges.filter(isStream).map(judge), "a stream"),
+      }),
   };
 }
 
@@ -157,6 +164,7 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
       ),
       ...shared("stream-cacheable"),
     },
+    "everywhere",
   ),
   streamHead(
     "transport.stream-no-proxy-buffer",
@@ -172,6 +180,7 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
         without(headers, "x-accel-buffering")
       ),
     },
+    "everywhere",
   ),
   {
     id: "transport.json-content-type",

@@ -85,10 +85,11 @@ export const REQUEST_ID_CHECKS: readonly Check[] = checksWith(
           return header(
             x,
             x.endpoint === "models" ? "request-id or x-request-id" : name,
-            "a text",
+            "one word",
             () =>
-              (x.endpoint === "models" ? idOf(x) : headerOf(x, name) ?? "") !==
-                "",
+              /^[^\s,]+$/.test(
+                (x.endpoint === "models" ? idOf(x) : headerOf(x, name)) ?? "",
+              ),
           );
         }),
       faults: {
@@ -100,6 +101,11 @@ export const REQUEST_ID_CHECKS: readonly Check[] = checksWith(
             ? headers
             : without(headers, "request-id", "x-request-id")
         ),
+        "two-request-ids": all((headers) => ({
+          ...headers,
+          "Request-Id": headers["request-id"] ?? "",
+          "X-Request-Id": headers["x-request-id"] ?? "",
+        })),
       },
     },
     {

@@ -6,11 +6,25 @@ import { comparable, fixtureContent } from "../../evidence/content.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { withAt } from "../../faults/change_reply.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
+import { type Check, checksWith, type Misses } from "../../suite/check.ts";
 import { fact, observed, statusIs } from "../../suite/finding.ts";
 import { HANDSHAKE_ACCEPT } from "../../suite/web_socket_handshake.ts";
 import { events, ofType } from "./faults.ts";
-import { isLast, replies, turns, types } from "./read_turns.ts";
+import { replies, turns } from "./read_turns.ts";
+import { followsUnnamed } from "../responses/grammar_finding.ts";
+
+/** Near misses of the events of a reply. */
+const eventMisses: Misses = {
+  "created-lost": ofType(/created$/, () => undefined),
+  "end-lost": ofType(/completed$|incomplete$/, () => undefined),
+  "end-only": ofType(/^response\.(?!completed|incomplete)/, () => undefined),
+  "piece-lost": ofType(/output_text\.delta$/, () => undefined),
+  "piece-renamed": ofType(/output_text\.delta$/, (event) => ({
+    ...event,
+    type: "response.text.delta",
+  })),
+  "item-unfinished": ofType(/output_item\.done$/, () => undefined),
+};
 
 /** Part of `WEB_SOCKET_CHECKS`. */
 export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
@@ -78,20 +92,8 @@ export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
     id: "web_socket.events",
     rule:
       "A reply has the events of an event stream: `response.created` first, and one that ends it.",
-    judge: (e) =>
-      replies(e, "*").map((x) => {
-        const all = types(x);
-        return observed("events", all, x).mustBe(
-          "created, in_progress, …, one end",
-          all[0] === "response.created" && all.filter(isLast).length === 1 &&
-            isLast(all.at(-1) ?? ""),
-        );
-      }),
-    misses: {
-      "created-lost": ofType(/created$/, () => undefined),
-      "end-lost": ofType(/completed$/, () => undefined),
-      "end-only": ofType(/^response\.(?!completed)/, () => undefined),
-    },
+    judge: (e) => replies(e, "*").map(followsUnnamed),
+    misses: eventMisses,
   },
   {
     id: "web_socket.numbers",
@@ -123,7 +125,7 @@ export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     reads: ["web-socket-contents"],
     judge: (e) =>
-      replies(e, "thinking-tool", "max-tokens", "text-unicode").map((x) => {
+      replies(e, "thinking-tool", "max-tokens", "text-unicode").flatMap((x) => {
         const name = x.label.split("/").at(-1) ?? "";
         const [expected, found] = [
           comparable(fixtureContent(name, x.via)),
@@ -136,9 +138,15 @@ export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
             usage.output,
           ])
         );
-        return fact(expected === found, "reply", expected ?? "", found, x);
+        return [
+          fact(expected === found, "reply", expected ?? "", found, x),
+          followsUnnamed(x),
+        ];
       }),
     misses: {
+      ...eventMisses,
+      "arguments-lost": ofType(/arguments\.delta$/, () => undefined),
+      "thought-lost": ofType(/reasoning.*\.delta$/, () => undefined),
       "ascii": ofType(
         /completed$|incomplete$/,
         (event) => JSON.parse(JSON.stringify(event).replaceAll(/[^ -~]/g, "?")),

@@ -97,8 +97,11 @@ function frames(content: readonly JsonObject[]): string {
   ).join("");
 }
 
-/** The assistant message that a client assembles from the chunks of a stream. */
-function gathered(stream: string): JsonObject {
+/**
+ * The assistant message that a client assembles from the chunks of a stream. Of a field that it
+ * does not know, the official library keeps the last value.
+ */
+function gathered(stream: string, keepsLast: boolean): JsonObject {
   const message: JsonDraft = { role: "assistant", content: "" };
   const calls: JsonDraft[] = [];
   const details: unknown[] = [];
@@ -109,7 +112,12 @@ function gathered(stream: string): JsonObject {
     if (typeof delta["content"] === "string") {
       message["content"] = `${message["content"]}${delta["content"]}`;
     }
-    details.push(...arrayOr(delta["reasoning_details"]));
+    const more = arrayOr(delta["reasoning_details"]);
+    if (keepsLast && more.length > 0) details.length = 0;
+    details.push(...more);
+    if (delta["extra_content"] !== undefined) {
+      message["extra_content"] = delta["extra_content"];
+    }
     for (const piece of arrayOr(delta["tool_calls"]).filter(isObject)) {
       const index = Number(piece["index"]);
       const known = objectOr(calls[index]?.["function"]);
@@ -132,10 +140,13 @@ function gathered(stream: string): JsonObject {
   };
 }
 
-function streamed(content: readonly JsonObject[]): JsonObject {
+function streamed(
+  content: readonly JsonObject[],
+  keepsLast = false,
+): JsonObject {
   const relay = streamRelay(chatCompletions, messages, PLAIN_CONTEXT, ENCODE);
   const out = textOf(relay.push(bytes(frames(content)))) + textOf(relay.end());
-  return gathered(out);
+  return gathered(out, keepsLast);
 }
 
 function whole(content: readonly JsonObject[]): JsonObject {
@@ -206,6 +217,10 @@ Deno.test("signed reasoning returns to the vendor in its original order", async 
   for (const content of REPLIES) {
     await t.step(`${kinds(content)}: as a stream`, () => {
       assert.deepEqual(returned(streamed(content)), { content, dropped: [] });
+    });
+    await t.step(`${kinds(content)}: as the library joins a stream`, () => {
+      const message = streamed(content, true);
+      assert.deepEqual(returned(message), { content, dropped: [] });
     });
     await t.step(`${kinds(content)}: whole`, () => {
       assert.deepEqual(returned(whole(content)), { content, dropped: [] });

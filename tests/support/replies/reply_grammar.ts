@@ -282,6 +282,9 @@ export function readChatStream(
       }
     } else if (field === "reasoning_details") {
       parts.push(`signature:${JSON.stringify(delta[field])}`);
+    } else if (field === "extra_content") {
+      // All of `reasoning_details` once more.
+      assert.deepEqual(Object.keys(fields(delta[field])), ["gateway"]);
     } else if (field === "annotations") {
       assert.ok(Array.isArray(delta[field]));
       for (const one of delta[field]) {

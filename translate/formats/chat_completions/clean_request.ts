@@ -7,9 +7,14 @@
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { CleanRequest } from "../../dialect.ts";
-import { isObject, type JsonDraft, type JsonObject } from "../../bytes/json.ts";
+import {
+  isObject,
+  type JsonDraft,
+  type JsonObject,
+  objectOr,
+} from "../../bytes/json.ts";
 import { hostSettings, withCallIds, withReasoningTags } from "./host_forms.ts";
-import { isOwnDetail, readCallSignature } from "./signatures.ts";
+import { allDetails, isOwnDetail, readCallSignature } from "./signatures.ts";
 
 /** The path reported as dropped when reasoning is removed that has no signature by the gateway. */
 const REASONING = "messages[].reasoning_content";
@@ -59,7 +64,8 @@ function cleanMessage(
   const calls = message["tool_calls"];
   const withDetails = Array.isArray(details) && details.some(isOwnDetail);
   const withCalls = Array.isArray(calls) && calls.some(isSigned);
-  const marked = withDetails || withCalls;
+  const withAll = allDetails(message) !== undefined;
+  const marked = withDetails || withCalls || withAll;
   // Reasoning beside a foreign signature comes from the same foreign model.
   const withThoughts = message["reasoning_content"] !== undefined &&
     (!can.takesReasoning || (marked && !can.replayReasoning));
@@ -73,6 +79,11 @@ function cleanMessage(
     else delete copy["reasoning_details"];
   }
   if (withCalls) copy["tool_calls"] = calls.map(withoutSignature);
+  if (withAll) {
+    const { gateway: _, ...others } = objectOr(message["extra_content"]);
+    if (Object.keys(others).length > 0) copy["extra_content"] = others;
+    else delete copy["extra_content"];
+  }
   return copy;
 }
 

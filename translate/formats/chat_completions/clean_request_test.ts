@@ -18,6 +18,8 @@ const DETAIL = {
 };
 /** An entry of a host that uses the same format for models of its own. */
 const { position: _, ...HOSTS } = DETAIL;
+/** What a streamed message ends with. */
+const ALL = { gateway: { reasoning_details: [DETAIL, DETAIL] } };
 const FOREIGN = { type: "reasoning.encrypted", data: "x", format: "openai" };
 
 function call(extra?: unknown) {
@@ -73,6 +75,7 @@ Deno.test("cleanRequest() removes the signatures that the gateway added and noth
         content: "y",
         reasoning_content: "a",
         reasoning_details: [DETAIL, FOREIGN, HOSTS],
+        extra_content: { ...ALL, vendor: 2 },
         tool_calls: [
           call({ google: { thought_signature: "G" } }),
           call({ google: { thought_signature: "G", other: 1 }, vendor: 2 }),
@@ -80,6 +83,7 @@ Deno.test("cleanRequest() removes the signatures that the gateway added and noth
         ],
       },
       { role: "assistant", content: "z", reasoning_details: [DETAIL] },
+      { role: "assistant", content: "z", extra_content: ALL },
     ],
     strange: { kept: true },
   };
@@ -89,6 +93,7 @@ Deno.test("cleanRequest() removes the signatures that the gateway added and noth
     role: "assistant",
     content: "y",
     reasoning_details: [FOREIGN, HOSTS],
+    extra_content: { vendor: 2 },
     tool_calls: [
       call(),
       call({ vendor: 2, google: { other: 1 } }),
@@ -98,7 +103,7 @@ Deno.test("cleanRequest() removes the signatures that the gateway added and noth
   const plain = { role: "assistant", content: "z" };
   assert.deepEqual(clean, {
     fields: {
-      messages: [user, { ...marked, reasoning_content: "a" }, plain],
+      messages: [user, { ...marked, reasoning_content: "a" }, plain, plain],
     },
     removed: [],
   });
@@ -109,7 +114,7 @@ Deno.test("cleanRequest() removes the signatures that the gateway added and noth
   );
   assert.deepEqual(
     cleanRequest(body, DEFAULT_CAPABILITIES.chat_completions),
-    { fields: { messages: [user, marked, plain] }, removed: [] },
+    { fields: { messages: [user, marked, plain, plain] }, removed: [] },
     "thoughts go with the marks beside them where the model wants none back",
   );
 });

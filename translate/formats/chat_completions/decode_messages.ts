@@ -18,7 +18,7 @@ import type {
   Turn,
 } from "../../model/request.ts";
 import { withMark } from "../../turns/cache_marks.ts";
-import { readCallSignature } from "./signatures.ts";
+import { allDetails, readCallSignature } from "./signatures.ts";
 import { decodeContent, type DecodedPart } from "./decode_content.ts";
 import { readReasoning, withReasoning } from "./decode_reasoning.ts";
 import {
@@ -94,7 +94,15 @@ export function decodeMessages(
     decodeContent(content, `${path}.content`, cacheOptions, unmapped);
   messages.forEach((message, index) => {
     const path = `messages[${index}]`;
-    noteUnknown(message, MESSAGE_FIELDS[message.role], "messages[].", unmapped);
+    const known = MESSAGE_FIELDS[message.role];
+    noteUnknown(
+      message,
+      allDetails(message) === undefined
+        ? known
+        : new Set([...known, "extra_content"]),
+      "messages[].",
+      unmapped,
+    );
     switch (message.role) {
       case "system":
       case "developer": {

@@ -9,7 +9,7 @@
  */
 import { textIn } from "../../bytes/json.ts";
 import type { Part, ReasoningPart } from "../../model/request.ts";
-import { type Position, readDetails } from "./signatures.ts";
+import { allDetails, type Position, readDetails } from "./signatures.ts";
 import type { UnmappedFields } from "../../model/unmapped_fields.ts";
 import type { ChatMessage } from "./wire.ts";
 
@@ -34,7 +34,9 @@ export function readReasoning(
   message: ChatMessage & { readonly role: "assistant" },
   unmapped: UnmappedFields,
 ): readonly PlacedReasoning[] {
-  const details = readDetails(message.reasoning_details);
+  const details = readDetails(
+    allDetails(message) ?? message.reasoning_details,
+  );
   const plain = textIn(message.reasoning_content) ?? textIn(message.reasoning);
   const signed = details.some((detail) => detail.signature !== undefined);
   if (!signed) {

@@ -23,6 +23,7 @@ import {
   detailWriter,
   isDetailSignature,
   writeCallSignature,
+  writeDetails,
 } from "./signatures.ts";
 import { errorObject } from "./error.ts";
 import type { Citation } from "../../model/citation.ts";
@@ -70,6 +71,10 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   const callId = replyCallIds("call_", context.idSeed);
   const kinds = new Set<BlockKind>();
   const details = detailWriter();
+  /** Entries of `reasoning_details` so far. */
+  const signed: JsonObject[] = [];
+  /** Sent in one list before the end: the official library keeps the last list of a stream. */
+  const annotations: JsonObject[] = [];
   /** The length of the text so far, and of that before the open block. */
   let contentLength = 0;
   let lengthBefore = 0;
@@ -160,16 +165,20 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     if (open?.kind === "tool") return startTool(open, signature);
     if (open?.kind !== "reasoning" || !isDetailSignature(signature)) return "";
     const detail = details.detail(open.texts.join(""), signature);
+    signed.push(detail);
     return chunk(JSON.stringify({ reasoning_details: [detail] }));
   };
-  const cite = (citation: Citation): string => {
-    if (open?.kind !== "text") return "";
+  const cite = (citation: Citation): void => {
+    if (open?.kind !== "text") return;
     const length = contentLength - lengthBefore;
-    return chunk(
-      JSON.stringify({
-        annotations: [annotation(citation, lengthBefore, length)],
-      }),
-    );
+    annotations.push(annotation(citation, lengthBefore, length));
+  };
+  const lists = (): string => {
+    const fields = compact({
+      annotations: annotations.length > 0 ? annotations : undefined,
+      extra_content: signed.length > 1 ? writeDetails(signed) : undefined,
+    });
+    return Object.keys(fields).length > 0 ? chunk(JSON.stringify(fields)) : "";
   };
   const close = (): string => {
     const block = open;
@@ -214,7 +223,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
         JSON.stringify(encodeUsage(usage, context.inputEstimate))
       }}\n\n`
       : "";
-    return `${last}${bill}${dataFrame("[DONE]")}`;
+    return `${lists()}${last}${bill}${dataFrame("[DONE]")}`;
   };
   return {
     push(event) {
@@ -233,7 +242,8 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
         case "sign":
           return sign(event.signature);
         case "cite":
-          return cite(event.citation);
+          cite(event.citation);
+          return "";
         case "close":
           return close();
         case "usage":

@@ -239,6 +239,23 @@ Deno.test("streamEncoder() sends signatures in reasoning_details, with the text 
       ...compact({ redacted }),
     },
   });
+  const entries = [
+    {
+      type: "reasoning.text",
+      text: "ab",
+      signature: "S",
+      format: "anthropic-claude-v1",
+      index: 0,
+      position: { content: 0, tool_calls: 0 },
+    },
+    {
+      type: "reasoning.encrypted",
+      data: "E",
+      format: "anthropic-claude-v1",
+      index: 1,
+      position: { content: 0, tool_calls: 0 },
+    },
+  ];
   assert.deepEqual(
     deltasOf(encode([
       START,
@@ -262,25 +279,8 @@ Deno.test("streamEncoder() sends signatures in reasoning_details, with the text 
       { role: "assistant", content: "" },
       { reasoning_content: "a" },
       { reasoning_content: "b" },
-      {
-        reasoning_details: [{
-          type: "reasoning.text",
-          text: "ab",
-          signature: "S",
-          format: "anthropic-claude-v1",
-          index: 0,
-          position: { content: 0, tool_calls: 0 },
-        }],
-      },
-      {
-        reasoning_details: [{
-          type: "reasoning.encrypted",
-          data: "E",
-          format: "anthropic-claude-v1",
-          index: 1,
-          position: { content: 0, tool_calls: 0 },
-        }],
-      },
+      ...entries.map((entry) => ({ reasoning_details: [entry] })),
+      { extra_content: { gateway: { reasoning_details: entries } } },
       {},
     ],
   );

@@ -50,6 +50,20 @@ export interface Position {
 }
 
 /**
+ * All entries of a streamed message once more, as its `extra_content`: of the lists of a stream the
+ * official library keeps the last one, while other clients join them.
+ */
+export function writeDetails(details: readonly JsonObject[]): JsonObject {
+  return { gateway: { reasoning_details: details } };
+}
+
+/** The `reasoning_details` that {@linkcode writeDetails} put into a message. */
+export function allDetails(message: object): unknown {
+  const extra = "extra_content" in message ? message.extra_content : undefined;
+  return objectOr(objectOr(extra)["gateway"])["reasoning_details"];
+}
+
+/**
  * The readable entries of a `reasoning_details` value, in order. Encrypted entries of other
  * vendors are skipped.
  */

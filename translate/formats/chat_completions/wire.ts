@@ -90,6 +90,7 @@ export type ChatMessage =
     readonly reasoning_content?: unknown;
     readonly reasoning?: unknown;
     readonly reasoning_details?: unknown;
+    readonly extra_content?: unknown;
   }
   | {
     readonly role: "tool";
@@ -325,6 +326,9 @@ const message = z.discriminatedUnion("role", [
     ),
     reasoning_details: z.unknown().optional().describe(
       "The assistant's reasoning with signatures, as received in an earlier reply.",
+    ),
+    extra_content: z.unknown().optional().describe(
+      "All signatures once more, as received in an earlier streamed reply.",
     ),
   }).describe("An earlier turn of the assistant."),
   z.looseObject({

@@ -464,5 +464,6 @@ Deno.test("passThroughRelay() adds a stop reason to a message that stops without
     Object(one).type === "message_delta"
   );
   assert.equal(Object(delta).delta.stop_reason, "end_turn");
+  assert.equal(Object(delta).usage.output_tokens, 1, "as at the start");
   assert.ok(out.indexOf("message_delta") < out.indexOf("message_stop"));
 });

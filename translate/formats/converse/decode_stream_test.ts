@@ -184,11 +184,71 @@ for (const [raw, reason] of STOPS) {
   });
 }
 
+Deno.test("cited text arrives with the sources that have an address", () => {
+  const citations = [
+    {
+      title: "A",
+      sourceContent: [{ text: "It " }, { text: "is." }],
+      location: { web: { url: "https://a.test/", domain: "a.test" } },
+    },
+    { title: "facts.txt", location: { documentChar: { start: 0, end: 1 } } },
+  ];
+  const whole = {
+    output: {
+      message: {
+        content: [{
+          citationsContent: {
+            content: [{ text: "Ruby " }, { text: "4" }],
+            citations,
+          },
+        }],
+      },
+    },
+    stopReason: "end_turn",
+  };
+  const place = { contentBlockIndex: 0 };
+  const streamed = stream([
+    ["messageStart", { role: "assistant" }],
+    ["contentBlockDelta", { ...place, delta: { text: "Ruby 4" } }],
+    ...citations.map((citation): WireEvent => [
+      "contentBlockDelta",
+      { ...place, delta: { citation } },
+    ]),
+    ["contentBlockStop", place],
+    ["messageStop", { stopReason: "end_turn" }],
+  ]);
+  const decoded = converse.decodeReply(whole, PLAIN_CONTEXT);
+  for (const events of [decoded, streamed]) {
+    const reply = foldReply(events);
+    assert.deepEqual(reply.blocks.map(({ text }) => text), ["Ruby 4"]);
+    assert.deepEqual(
+      events.flatMap((event) => event.type === "cite" ? [event.citation] : []),
+      [{ url: "https://a.test/", title: "A", quote: "It is." }],
+    );
+  }
+});
+
+Deno.test("a reply with a picture is not complete elsewhere", () => {
+  const image = { format: "png", source: { bytes: "AA" } };
+  const whole = {
+    output: { message: { content: [{ image }] } },
+    stopReason: "end_turn",
+  };
+  const streamed = stream([
+    ["messageStart", { role: "assistant" }],
+    ["contentBlockStart", { contentBlockIndex: 0, start: { image } }],
+    ["messageStop", { stopReason: "end_turn" }],
+  ]);
+  for (
+    const events of [converse.decodeReply(whole, PLAIN_CONTEXT), streamed]
+  ) assert.equal(foldReply(events).stop?.reason, "other");
+});
+
 Deno.test("parts of unknown kinds are skipped, with their deltas", () => {
   const reply = foldReply(stream([
     ["messageStart", { role: "assistant" }],
-    ["contentBlockStart", { contentBlockIndex: 0, start: { image: {} } }],
-    ["contentBlockDelta", { contentBlockIndex: 0, delta: { image: {} } }],
+    ["contentBlockStart", { contentBlockIndex: 0, start: { new: {} } }],
+    ["contentBlockDelta", { contentBlockIndex: 0, delta: { new: {} } }],
     ["contentBlockDelta", { contentBlockIndex: 0, delta: { text: "no" } }],
     ["contentBlockStop", { contentBlockIndex: 0 }],
     ["contentBlockDelta", { contentBlockIndex: 1, delta: { text: "yes" } }],

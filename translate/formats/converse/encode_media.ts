@@ -41,10 +41,14 @@ export function mediaBlocks(
     const format = source.mediaType.replace("image/", "");
     return [{ image: { format, source: { bytes: source.data } } }];
   }
-  const about = part.context === undefined || part.context.trim() === ""
-    ? []
-    : [{ text: part.context }];
-  if (source.type === "text") return [...about, { text: source.text }];
+  const texts = (...lines: readonly (string | undefined)[]) =>
+    lines.flatMap((text) =>
+      text === undefined || text.trim() === "" ? [] : [{ text }]
+    );
+  const about = texts(part.context);
+  if (source.type === "text") {
+    return texts(part.title, part.context, source.text);
+  }
   const format = DOCUMENT_FORMATS.get(source.mediaType);
   if (format !== undefined) {
     return [...about, {
@@ -56,7 +60,7 @@ export function mediaBlocks(
     }];
   }
   if (source.mediaType.startsWith("text/")) {
-    return [...about, { text: base64Text(source.data) }];
+    return texts(part.title, part.context, base64Text(source.data));
   }
   throw refusedMedia(part, words, "document");
 }

@@ -259,6 +259,17 @@ Deno.test("encodeRequest() writes media by their bytes; documents have names and
       { text: "See the document." },
     ],
   }]);
+  const notes = encode({
+    turns: [user({
+      type: "document",
+      title: "notes.txt",
+      source: { type: "text", text: "Ulm" },
+    })],
+  });
+  assert.deepEqual(notes.body["messages"], [{
+    role: "user",
+    content: [{ text: "notes.txt" }, { text: "Ulm" }],
+  }]);
   assert.throws(
     () =>
       encode({

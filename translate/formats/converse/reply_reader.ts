@@ -7,11 +7,13 @@
 import type { DecodeContext } from "../../dialect.ts";
 import { upstreamJson } from "../../bytes/exact_json.ts";
 import {
+  arrayOr,
   type JsonObject,
   objectOr,
   stringIn,
   textIn,
 } from "../../bytes/json.ts";
+import { MAX_CITATIONS } from "../../model/citation.ts";
 import { ApiError } from "../../model/error.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
 import { readStopReason } from "./stop_reason.ts";
@@ -43,6 +45,8 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let open: BlockRead | undefined;
   let calls = 0;
   let formatCalls = 0;
+  let sawMedia = false;
+  let citations = 0;
 
   const begin = (): void => {
     if (started) return;
@@ -101,10 +105,29 @@ export function replyReader(context: DecodeContext): ReplyReader {
     if (start["toolUse"] !== undefined) {
       return startTool(objectOr(start["toolUse"]), index);
     }
-    // Parts newer than this file. Text and reasoning wait for their first delta.
-    if (Object.keys(start).some((key) => !LAZY.has(key))) {
-      open = { kind: "skipped", index };
-    }
+    // Text and reasoning wait for their first delta; no client receives the other kinds.
+    if (Object.keys(start).some((key) => !LAZY.has(key))) skip(start, index);
+  };
+  const skip = (part: JsonObject, index: unknown): void => {
+    sawMedia ||= Object.keys(part).some((key) => MEDIA.has(key));
+    open = { kind: "skipped", index };
+  };
+  /** A source of the open text, or of the text of this block. */
+  const cite = (value: unknown, index: unknown): void => {
+    const { title, location, sourceContent } = objectOr(value);
+    const url = textIn(objectOr(objectOr(location)["web"])["url"]);
+    if (url === undefined || ++citations > MAX_CITATIONS) return;
+    ensure("text", index);
+    const name = textIn(title);
+    const quote = textIn(textsIn(sourceContent));
+    events.push({
+      type: "cite",
+      citation: {
+        url,
+        ...(name === undefined ? {} : { title: name }),
+        ...(quote === undefined ? {} : { quote }),
+      },
+    });
   };
   const reasoning = (part: JsonObject, index: unknown): void => {
     const value = textIn(part["signature"]) ?? textIn(part["redactedContent"]);
@@ -139,7 +162,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
         );
       }
       delta(objectOr(part["toolUse"])["input"]);
-    }
+    } else if (part["citation"] !== undefined) cite(part["citation"], index);
   };
   const stop = (raw: string): void => {
     close();
@@ -149,6 +172,8 @@ export function replyReader(context: DecodeContext): ReplyReader {
       type: "stop",
       reason: reason === "tool_use" && formatCalls > 0 && calls === 0
         ? "end"
+        : reason === "end" && sawMedia
+        ? "other"
         : reason,
       raw,
     });
@@ -173,7 +198,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
   };
   /** A block of a whole reply. */
   const block = (part: JsonObject, index: unknown): void => {
-    const { toolUse, reasoningContent } = part;
+    const { toolUse, reasoningContent, citationsContent } = part;
     if (toolUse !== undefined) {
       const call = objectOr(toolUse);
       startTool(call, index);
@@ -183,6 +208,12 @@ export function replyReader(context: DecodeContext): ReplyReader {
     } else if (reasoningContent !== undefined) {
       const content = objectOr(reasoningContent);
       reasoning({ ...content, ...objectOr(content["reasoningText"]) }, index);
+    } else if (citationsContent !== undefined) {
+      const { content, citations } = objectOr(citationsContent);
+      more({ text: textsIn(content) }, index);
+      for (const citation of arrayOr(citations)) cite(citation, index);
+    } else if (Object.keys(part).some((key) => MEDIA.has(key))) {
+      skip(part, index);
     } else more(part, index);
     close();
   };
@@ -225,3 +256,12 @@ export function replyReader(context: DecodeContext): ReplyReader {
 
 /** Kinds of start whose block opens with its first delta. */
 const LAZY: ReadonlySet<string> = new Set(["text", "reasoningContent"]);
+
+/** Kinds of blocks without which a reply is not complete. */
+const MEDIA: ReadonlySet<string> = new Set(["image", "audio", "video"]);
+
+/** The texts of a list of parts, as one. */
+function textsIn(parts: unknown): string {
+  return arrayOr(parts).map((part) => stringIn(objectOr(part)["text"]) ?? "")
+    .join("");
+}

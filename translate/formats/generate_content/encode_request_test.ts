@@ -292,6 +292,14 @@ Deno.test("encodeRequest() leaves out the parameters of a function without argum
       assert.deepEqual(fields(open, OLDER), []);
     },
   );
+  await t.step("properties without a type are those of an object", () => {
+    const properties = { a: { type: "string" } };
+    for (const can of [NEWER, OLDER]) {
+      const tools = [{ ...G, parameters: { properties } }];
+      const { body } = encoded({ tools }, can);
+      assert.match(JSON.stringify(body["tools"]), /"type":"object"/i);
+    }
+  });
 });
 
 Deno.test("encodeRequest() does not modify the client's request", () => {

@@ -7,6 +7,7 @@
 import type { Capabilities } from "../../model/capabilities.ts";
 import { invalidField } from "../../model/error.ts";
 import { arrayOr, isObject, type JsonObject } from "../../bytes/json.ts";
+import { objectSchema } from "../../turns/object_schema.ts";
 import type {
   FunctionTool,
   GenerationRequest,
@@ -147,10 +148,11 @@ function formatDeclaration(
  * without properties.
  */
 function parametersField(
-  schema: JsonObject | undefined,
+  given: JsonObject | undefined,
   can: Capabilities,
 ): JsonObject {
-  if (schema === undefined || isEmptyObjectSchema(schema)) return {};
+  if (given === undefined || isEmptyObjectSchema(given)) return {};
+  const schema = hasProperties(given) ? objectSchema(given) : given;
   if (can.schema !== "openapi") return { parametersJsonSchema: schema };
   const parameters = openapiSchema(schema);
   return parameters["type"] === "object" && !hasProperties(parameters)

@@ -28,8 +28,9 @@ export function streamEnding(_context: EncodeContext): StreamEnding {
       for (const event of events) {
         if (event.type === "stop") hasStop = true;
         else if (event.type === "open") sawTool ||= event.kind === "tool";
-        else if (event.type === "usage") usage = mergeUsage(usage, event.usage);
-        else if (event.type === "end") isEnd = true;
+        else if (event.type === "usage" || event.type === "start") {
+          usage = mergeUsage(usage, event.usage ?? {});
+        } else if (event.type === "end") isEnd = true;
       }
       if (!isEnd || hasStop) return [bytes];
       const data = JSON.stringify({

@@ -1,6 +1,6 @@
 /**
- * Items of a reply that its client must answer and that no other format can express: a reply that
- * waits for such an answer is not complete.
+ * Items of a reply that its client must answer, or show, and that no other format can express: such
+ * a reply is not complete.
  *
  * @module
  */
@@ -10,6 +10,7 @@ import { type JsonObject, stringIn, textIn } from "../../bytes/json.ts";
 const CLIENT_CALLS: ReadonlySet<string> = new Set([
   "apply_patch_call",
   "computer_call",
+  "image_generation_call",
   "local_shell_call",
   "mcp_approval_request",
   "program",

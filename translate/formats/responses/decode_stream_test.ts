@@ -555,6 +555,10 @@ Deno.test("a reply ends with the calls that its client must answer, whole and st
     ], "end"],
     ["an approval", [text, { type: "mcp_approval_request", id: "a" }], "other"],
     ["beside a call of the client's", [shell, functionCall("{}")], "tool_use"],
+    ["a picture", [
+      { type: "image_generation_call", id: "i", result: "AA" },
+      text,
+    ], "other"],
     ["a tool that the vendor ran", [
       { type: "web_search_call", id: "w", status: "completed" },
       text,

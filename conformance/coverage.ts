@@ -69,7 +69,7 @@ export function coverageOf(
       ("section" in rule && quotes(rule, sentence)) ||
       alsoCovers(id, sentence)
     ).map(({ id }) => id),
-    excluded: EXCLUDED.find((entry) => isOf(entry, sentence))?.because,
+    excluded: EXCLUDED.find((entry) => isOf(entry, sentence))?.value,
   }));
 }
 
@@ -84,7 +84,7 @@ function quotes(
 
 function alsoCovers(id: string, sentence: Sentence): boolean {
   return ALSO_COVERED.some((entry) =>
-    isOf(entry, sentence) && entry.by.some((pattern) => matches(id, pattern))
+    isOf(entry, sentence) && entry.value.some((pattern) => matches(id, pattern))
   );
 }
 

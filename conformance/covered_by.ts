@@ -1,171 +1,101 @@
 /**
  * Sentences of the specification that a check covers without quoting them, and sentences that no
- * black-box test can observe.
+ * black-box test can observe. A sentence is named by the first words of its heading, and by its own.
  */
 
-/** A sentence, by its section and its first words. */
-interface Entry {
-  /** The first words of the heading. */
+/** A sentence, and the value of its entry. */
+interface Entry<V> {
   readonly section: string;
-  /** The first words of the sentence. */
   readonly begins: string;
+  readonly value: V;
+}
+
+/** Entries by section and first words. */
+function entriesOf<V>(
+  sentences: Readonly<Record<string, Readonly<Record<string, V>>>>,
+): readonly Entry<V>[] {
+  return Object.entries(sentences).flatMap(([section, values]) =>
+    Object.entries(values).map(([begins, value]) => ({
+      section,
+      begins,
+      value,
+    }))
+  );
 }
 
 /** Sentences that checks cover without quoting them: ids of checks, with `*` for any characters. */
-export const ALSO_COVERED:
-  readonly (Entry & { readonly by: readonly string[] })[] = [
-    {
-      section: "What the service does",
-      begins: "The service is an HTTP gateway",
-      by: ["message_reply.*", "chat_reply.*", "models.*"],
-    },
-    {
-      section: "What the service does",
-      begins: "Clients send a JSON body",
-      by: ["message_reply.*", "message_stream.content-type"],
-    },
-    {
-      section: "What the service does",
-      begins: "It offers two generation endpoints",
-      by: ["message_reply.*", "chat_reply.*"],
-    },
-    {
-      section: "What the service does",
-      begins: "`POST /v1/messages` uses",
-      by: ["message_reply.*", "message_stream.*"],
-    },
-    {
-      section: "What the service does",
-      begins: "`POST /v1/chat/completions` uses",
-      by: ["chat_reply.*", "chat_stream.*"],
-    },
-    {
-      section: "POST /v1/messages",
-      begins: "Responses: 200 with",
-      by: ["message_reply.*", "message_stream.*", "auth.wrong"],
-    },
-    {
-      section: "POST /v1/chat/completions",
-      begins: "Response 200 carries",
-      by: ["chat_reply.*", "chat_stream.*"],
-    },
-    {
-      section: "GET /v1/models",
-      begins: "Response 200: the model list",
-      by: ["models.*"],
-    },
-    {
-      section: "GET /v1/models",
-      begins: "A 200 also proves",
-      by: ["auth.wrong", "auth.error-body"],
-    },
-    {
-      section: "GET /v1/models",
-      begins: "Header: `Authorization",
-      by: ["auth.bearer", "auth.x-api-key"],
-    },
-    {
-      section: "Authentication",
-      begins: "The message endpoint is documented with",
-      by: ["auth.bearer", "auth.x-api-key"],
-    },
-    {
-      section: "Authentication",
-      begins: "A gateway key is a plain key",
-      by: ["auth.bearer", "auth.x-api-key"],
-    },
-    {
-      section: "Authentication",
-      begins: "A key from another service",
-      by: ["auth.foreign"],
-    },
-    {
-      section: "Events",
-      begins: "The two endpoints emit different",
-      by: ["message_stream.*", "chat_stream.*"],
-    },
-    {
-      section: "Limits",
-      begins: "| Status 429 is returned",
-      by: ["upstream.rate-limit"],
-    },
-    {
-      section: "Model identifiers",
-      begins: "The authoritative list",
-      by: ["models.*"],
-    },
-    {
-      section: "POST /v1/messages",
-      begins: "Headers: `x-api-key",
-      by: ["auth.x-api-key", "auth.bearer"],
-    },
-    {
-      section: "POST /v1/chat/completions",
-      begins: "Header: `Authorization",
-      by: ["auth.bearer"],
-    },
-    {
-      section: "POST /v1/chat/completions",
-      begins: "| temperature |",
-      by: ["limits.chat-temperature-*"],
-    },
-    {
-      section: "POST /v1/chat/completions",
-      begins: "| stream |",
-      by: ["chat_reply.*", "chat_stream.*"],
-    },
-    {
-      section: "POST /v1/chat/completions",
-      begins: "| model |",
-      by: ["models.*"],
-    },
-    {
-      section: "POST /v1/chat/completions",
-      begins: "| messages |",
-      by: ["upstream.*system*", "limits.chat-system"],
-    },
-    {
-      section: "States and transitions",
-      begins: "The only enumerated outcome values",
-      by: ["message_reply.stop_reason"],
-    },
-    {
-      section: "Equivalent fields",
-      begins: "| Stream delta |",
-      by: ["message_stream.text-*", "chat_stream.*"],
-    },
-    {
-      section: "Versioning",
-      begins: "The message endpoint is called with",
-      by: ["message_reply.*"],
-    },
-    { section: "GET /v1/models", begins: "No body.", by: ["models.*"] },
-    {
-      section: "POST /v1/messages",
-      begins: "| stream |",
-      by: ["message_reply.*", "message_stream.*"],
-    },
-    {
-      section: "POST /v1/messages",
-      begins: "| system |",
-      by: ["upstream.system", "errors.type-system"],
-    },
-    {
-      section: "POST /v1/chat/completions",
-      begins: "| tools |",
-      by: ["upstream.tools", "errors.type-tools"],
-    },
-    {
-      section: "What the service does",
-      begins: "Standard client libraries work",
-      by: ["*.own-shape", "models.message-library-fields"],
-    },
-    {
-      section: "Versioning",
-      begins: "All paths begin with",
-      by: ["message_reply.*", "chat_reply.*", "models.*"],
-    },
-  ];
+export const ALSO_COVERED: readonly Entry<readonly string[]>[] = entriesOf({
+  "What the service does": {
+    "The service is an HTTP gateway": [
+      "message_reply.*",
+      "chat_reply.*",
+      "models.*",
+    ],
+    "Clients send a JSON body": [
+      "message_reply.*",
+      "message_stream.content-type",
+    ],
+    "It offers two generation endpoints": ["message_reply.*", "chat_reply.*"],
+    "`POST /v1/messages` uses": ["message_reply.*", "message_stream.*"],
+    "`POST /v1/chat/completions` uses": ["chat_reply.*", "chat_stream.*"],
+    "Standard client libraries work": [
+      "*.own-shape",
+      "models.message-library-fields",
+    ],
+  },
+  "POST /v1/messages": {
+    "Responses: 200 with": [
+      "message_reply.*",
+      "message_stream.*",
+      "auth.wrong",
+    ],
+    "Headers: `x-api-key": ["auth.x-api-key", "auth.bearer"],
+    "| stream |": ["message_reply.*", "message_stream.*"],
+    "| system |": ["upstream.system", "errors.type-system"],
+  },
+  "POST /v1/chat/completions": {
+    "Response 200 carries": ["chat_reply.*", "chat_stream.*"],
+    "Header: `Authorization": ["auth.bearer"],
+    "| temperature |": ["limits.chat-temperature-*"],
+    "| stream |": ["chat_reply.*", "chat_stream.*"],
+    "| model |": ["models.*"],
+    "| messages |": ["upstream.*system*", "limits.chat-system"],
+    "| tools |": ["upstream.tools", "errors.type-tools"],
+  },
+  "GET /v1/models": {
+    "Response 200: the model list": ["models.*"],
+    "A 200 also proves": ["auth.wrong", "auth.error-body"],
+    "Header: `Authorization": ["auth.bearer", "auth.x-api-key"],
+    "No body.": ["models.*"],
+  },
+  "Authentication": {
+    "The message endpoint is documented with": [
+      "auth.bearer",
+      "auth.x-api-key",
+    ],
+    "A gateway key is a plain key": ["auth.bearer", "auth.x-api-key"],
+    "A key from another service": ["auth.foreign"],
+  },
+  "Events": {
+    "The two endpoints emit different": ["message_stream.*", "chat_stream.*"],
+  },
+  "Limits": {
+    "| Status 429 is returned": ["upstream.rate-limit"],
+  },
+  "Model identifiers": {
+    "The authoritative list": ["models.*"],
+  },
+  "States and transitions": {
+    "The only enumerated outcome values": ["message_reply.stop_reason"],
+  },
+  "Equivalent fields": {
+    "| Stream delta |": ["message_stream.text-*", "chat_stream.*"],
+  },
+  "Versioning": {
+    "The message endpoint is called with": ["message_reply.*"],
+    "All paths begin with": ["message_reply.*", "chat_reply.*", "models.*"],
+  },
+});
 
 const OF_THE_DOCUMENT = "describes the document, not the service";
 const LEFT_OPEN = "lists what the specification leaves open";
@@ -173,128 +103,85 @@ const MONEY =
   "prices and bills are not sent over the wire; the token counts behind them are judged, on both endpoints, whole and streamed";
 const ACCOUNT = "requires a change of the account that a client cannot make";
 
-/** Sentences that no check can cover. */
-export const EXCLUDED: readonly (Entry & { readonly because: string })[] = [
-  ...["This document covers", "Model ids and two", "The same neutral word"].map(
-    (begins) => ({
-      section: "Model Gateway API Specification",
-      begins,
-      because: OF_THE_DOCUMENT,
-    }),
-  ),
-  ...[
-    "Prices are the same",
-    "Billing is by",
-    "Output tokens are typically",
-    "Streaming does not change the price",
-  ].map((begins) => ({
-    section: "What the service does",
-    begins,
-    because: MONEY,
-  })),
-  ...["This chapter is not part", "A gateway may leave out", "The sources are"]
-    .map((begins) => ({
-      section: "Responses endpoint (beyond",
-      begins,
-      because: OF_THE_DOCUMENT,
-    })),
-  ...["This chapter is not part", "The sources are", "The operations are"]
-    .map((begins) => ({
-      section: "Generate content (beyond",
-      begins,
-      because: OF_THE_DOCUMENT,
-    })),
-  ...["This chapter is not part", "A request has the members"].map((
-    begins,
-  ) => ({
-    section: "Counts (beyond",
-    begins,
-    because: OF_THE_DOCUMENT,
-  })),
-  ...["This chapter is not part", "The sources are"].map((begins) => ({
-    section: "Embeddings (beyond",
-    begins,
-    because: OF_THE_DOCUMENT,
-  })),
-  ...["This chapter is not part", "The sources are", "A client sends"].map((
-    begins,
-  ) => ({
-    section: "Web socket (beyond",
-    begins,
-    because: OF_THE_DOCUMENT,
-  })),
-  {
-    section: "Stream behaviour",
-    begins: "When the connection drops",
-    because:
-      "bills are not sent over the wire, and a dropped connection carries no usage",
+/** Sentences that cannot be observed, and why. */
+export const EXCLUDED: readonly Entry<string>[] = entriesOf({
+  "Model Gateway API Specification": {
+    "This document covers": OF_THE_DOCUMENT,
+    "Model ids and two": OF_THE_DOCUMENT,
+    "The same neutral word": OF_THE_DOCUMENT,
   },
-  {
-    section: "What the service does",
-    begins: "A key is valid only for the gateway",
-    because:
+  "What the service does": {
+    "Prices are the same": MONEY,
+    "Billing is by": MONEY,
+    "Output tokens are typically": MONEY,
+    "Streaming does not change the price": MONEY,
+    "A key is valid only for the gateway":
       "requires a second gateway; auth.foreign judges that this one refuses keys of others",
   },
-  {
-    section: "Model identifiers",
-    begins: "The `vendor*` words",
-    because: OF_THE_DOCUMENT,
+  "Responses endpoint (beyond": {
+    "This chapter is not part": OF_THE_DOCUMENT,
+    "A gateway may leave out": OF_THE_DOCUMENT,
+    "The sources are": OF_THE_DOCUMENT,
   },
-  ...["The `model` field of both", "| vendor"].map((begins) => ({
-    section: "Model identifiers",
-    begins,
-    because:
+  "Generate content (beyond": {
+    "This chapter is not part": OF_THE_DOCUMENT,
+    "The sources are": OF_THE_DOCUMENT,
+    "The operations are": OF_THE_DOCUMENT,
+  },
+  "Counts (beyond": {
+    "This chapter is not part": OF_THE_DOCUMENT,
+    "A request has the members": OF_THE_DOCUMENT,
+  },
+  "Embeddings (beyond": {
+    "This chapter is not part": OF_THE_DOCUMENT,
+    "The sources are": OF_THE_DOCUMENT,
+  },
+  "Web socket (beyond": {
+    "This chapter is not part": OF_THE_DOCUMENT,
+    "The sources are": OF_THE_DOCUMENT,
+    "A client sends": OF_THE_DOCUMENT,
+  },
+  "Stream behaviour": {
+    "When the connection drops":
+      "bills are not sent over the wire, and a dropped connection carries no usage",
+    "Other event kinds": LEFT_OPEN,
+  },
+  "Model identifiers": {
+    "The `vendor*` words": OF_THE_DOCUMENT,
+    "The `model` field of both":
       "each deployment lists its own models; that list is authoritative, and is judged",
-  })),
-  {
-    section: "Message reply",
-    begins: "Shapes of image blocks",
-    because: LEFT_OPEN,
+    "| vendor":
+      "each deployment lists its own models; that list is authoritative, and is judged",
   },
-  {
-    section: "States and transitions",
-    begins: "No lifecycle states",
-    because: LEFT_OPEN,
+  "Message reply": {
+    "Shapes of image blocks": LEFT_OPEN,
   },
-  {
-    section: "Endpoints",
-    begins: "Base address:",
-    because: "is the value that the user passes with --base-url",
+  "States and transitions": {
+    "No lifecycle states": LEFT_OPEN,
   },
-  {
-    section: "Authentication",
-    begins: "A key belongs to exactly one endpoint",
-    because:
+  "Endpoints": {
+    "Base address:": "is the value that the user passes with --base-url",
+  },
+  "Authentication": {
+    "A key belongs to exactly one endpoint":
       "requires a second service; auth.wrong judges what follows from it here",
+    "A key can be revoked": ACCOUNT,
+    "A key may be unable": ACCOUNT,
+    "Key issuance": LEFT_OPEN,
   },
-  {
-    section: "Authentication",
-    begins: "A key can be revoked",
-    because: ACCOUNT,
+  "Events": {
+    "A client parsing one shape":
+      "describes clients; it follows from the shapes, which are judged",
   },
-  {
-    section: "Authentication",
-    begins: "A key may be unable",
-    because: ACCOUNT,
+  "Errors": {
+    "| 403 |": ACCOUNT,
   },
-  { section: "Authentication", begins: "Key issuance", because: LEFT_OPEN },
-  {
-    section: "Events",
-    begins: "A client parsing one shape",
-    because: "describes clients; it follows from the shapes, which are judged",
+  "Limits": {
+    "Numeric rate limits": LEFT_OPEN,
+    "Context window sizes": LEFT_OPEN,
   },
-  {
-    section: "Stream behaviour",
-    begins: "Other event kinds",
-    because: LEFT_OPEN,
+  "Versioning": {
+    "The API description version": "no operation returns the description",
+    "Deprecation policy": LEFT_OPEN,
   },
-  { section: "Errors", begins: "| 403 |", because: ACCOUNT },
-  { section: "Limits", begins: "Numeric rate limits", because: LEFT_OPEN },
-  { section: "Limits", begins: "Context window sizes", because: LEFT_OPEN },
-  {
-    section: "Versioning",
-    begins: "The API description version",
-    because: "no operation returns the description",
-  },
-  { section: "Versioning", begins: "Deprecation policy", because: LEFT_OPEN },
-];
+});

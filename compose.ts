@@ -1,8 +1,6 @@
 /**
  * The composition root: assembles a gateway from its settings. `main.ts` and the tests use it, so
  * that both run the same gateway.
- *
- * @module
  */
 import { adminAuth } from "./gateway/admin/auth.ts";
 import {

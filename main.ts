@@ -1,8 +1,6 @@
 /**
  * The gateway program: reads the settings, opens the store, serves requests, and stops in order.
  * `routes/` handles the requests.
- *
- * @module
  */
 import { readFileSync } from "node:fs";
 import { compose } from "./compose.ts";

@@ -1,7 +1,5 @@
 /**
  * The interface of a benchmark.
- *
- * @module
  */
 
 import type { Figures } from "./report/part_result.ts";

@@ -2,8 +2,6 @@
  * `deno task bench`: compares the gateway with others. `deno task bench NAME`: runs another
  * benchmark. A run never fails because of a time, since times depend on the machine; it fails when
  * a reply is wrong.
- *
- * @module
  */
 import { compact } from "../replay/compact.ts";
 import { blocks } from "./runs/blocks.ts";

@@ -1,7 +1,5 @@
 /**
  * The command line of `deno task bench`.
- *
- * @module
  */
 import { parseArgs } from "node:util";
 import { compact } from "../replay/compact.ts";

@@ -1,8 +1,6 @@
 /**
  * The text printed at start: address, upstream and example commands. A first key was printed
  * before.
- *
- * @module
  */
 import { generates, type ModelRow } from "./upstream/catalogue/models.ts";
 import { ANY_KEY_SETTING } from "./upstream/catalogue/vendors.ts";

@@ -1,8 +1,6 @@
 /**
  * The running gateway: the parts that every request needs, assembled once at start, and the running
  * calls, so that it can be stopped in order.
- *
- * @module
  */
 import { ActiveCalls } from "./active_calls.ts";
 import { compact } from "../translate/bytes/compact.ts";

@@ -1,7 +1,5 @@
 /**
  * Does long work in turns of the event loop, so that other calls go on in between.
- *
- * @module
  */
 import { nextTurn } from "./accounts/next_turn.ts";
 

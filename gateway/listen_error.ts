@@ -1,7 +1,5 @@
 /**
  * Explains in one sentence why the gateway cannot listen, naming the setting at fault.
- *
- * @module
  */
 import { ConfigError, type ListenAddress } from "./settings/config.ts";
 

@@ -1,7 +1,5 @@
 /**
  * Addresses of this machine.
- *
- * @module
  */
 
 /** Whether a host name or address is reachable from this machine only. */

@@ -1,7 +1,5 @@
 /**
  * The monotonic clock, for what is asked many times a call and for each event of a stream.
- *
- * @module
  */
 
 let monotonic = 0;

@@ -1,7 +1,5 @@
 /**
  * Opens the accounts that the settings configure.
- *
- * @module
  */
 import { compact } from "../translate/bytes/compact.ts";
 import {

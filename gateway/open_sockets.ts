@@ -1,8 +1,6 @@
 /**
  * The web sockets that are open: how many there may be, and when they end without their client: the
  * key is no longer valid, or the gateway stops.
- *
- * @module
  */
 import { ApiError } from "../translate/model/error.ts";
 import type { TimerId, Timers } from "./timers.ts";

@@ -1,7 +1,5 @@
 /**
  * Timers, passed in so that tests can replace them.
- *
- * @module
  */
 
 /** The handle of a timer. */

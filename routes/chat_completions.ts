@@ -1,7 +1,5 @@
 /**
  * `POST /v1/chat/completions`, and the count of its tokens.
- *
- * @module
  */
 import { chatCompletions } from "../translate/formats/chat_completions/mod.ts";
 import { handleCount } from "./count.ts";

@@ -1,8 +1,6 @@
 /**
  * CORS: cross-origin requests of web pages are allowed only for the configured origins. Other
  * origins receive no CORS headers.
- *
- * @module
  */
 import type { HeaderFields, HttpReply } from "../gateway/http/http_reply.ts";
 import type { Gateway } from "../gateway/gateway.ts";

@@ -1,7 +1,5 @@
 /**
  * Shared by the endpoints that count the tokens of a prompt.
- *
- * @module
  */
 import type { Caller } from "../gateway/accounts/accounts.ts";
 import { forwardedHeaders } from "../gateway/http/forwarded_headers.ts";

@@ -1,7 +1,5 @@
 /**
  * `POST /v1/embeddings`.
- *
- * @module
  */
 import { embed } from "../gateway/pipeline/embed.ts";
 import { chatCompletions } from "../translate/formats/chat_completions/mod.ts";

@@ -1,8 +1,6 @@
 /**
  * Shared by the generation endpoints: reads the body and passes it to the pipeline in the
  * endpoint's dialect.
- *
- * @module
  */
 import type { Caller } from "../gateway/accounts/accounts.ts";
 import type { HttpReply } from "../gateway/http/http_reply.ts";

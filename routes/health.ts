@@ -1,8 +1,6 @@
 /**
  * Liveness, readiness and identity of the gateway. For authorized clients, `GET /readyz?verbose`
  * adds the health of each upstream; an upstream that is down does not make the gateway unready.
- *
- * @module
  */
 import { candidateReports } from "../gateway/upstream/health/candidate_report.ts";
 import { lagSeconds } from "./account/report_lag.ts";

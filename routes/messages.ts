@@ -1,7 +1,5 @@
 /**
  * `POST /v1/messages` and `POST /v1/messages/count_tokens`.
- *
- * @module
  */
 import {
   checkCountable,

@@ -1,8 +1,6 @@
 /**
  * `GET /metrics`, for a Prometheus server. Requires the admin token; without a configured token it
  * is open if the gateway listens on loopback only, and otherwise there is no such path.
- *
- * @module
  */
 import { requireMetricsAccess } from "./admin/auth.ts";
 import type { OpenRoute } from "./route.ts";

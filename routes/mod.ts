@@ -1,8 +1,6 @@
 /**
  * The table of routes and the only router: finds the route, authenticates the caller, and encodes
  * every error. A route's reply becomes a `Response` here, with the headers that every response has.
- *
- * @module
  */
 import { RefusedCall, RefusedKey } from "../gateway/accounts/accounts.ts";
 import { requirePermission } from "../gateway/accounts/credential_kind.ts";

@@ -1,7 +1,5 @@
 /**
  * `GET /openapi.json`: the API description, generated from the schemas that validate requests.
- *
- * @module
  */
 import { z } from "zod";
 import { chatCompletionsRequest } from "../translate/formats/chat_completions/wire.ts";

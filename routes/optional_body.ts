@@ -1,7 +1,5 @@
 /**
  * Reads the body of a change that may have none.
- *
- * @module
  */
 import type { JsonObject } from "../translate/bytes/json.ts";
 import { readBody } from "./generation.ts";

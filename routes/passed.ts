@@ -1,7 +1,5 @@
 /**
  * Endpoints of the configuration file: `routes` there.
- *
- * @module
  */
 import type { Caller } from "../gateway/accounts/accounts.ts";
 import type { HttpReply } from "../gateway/http/http_reply.ts";

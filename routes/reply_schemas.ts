@@ -1,7 +1,5 @@
 /**
  * Zod schemas of the API's replies, for the API description and for tests.
- *
- * @module
  */
 import { z } from "zod";
 

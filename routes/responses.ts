@@ -1,8 +1,6 @@
 /**
  * `/v1/responses`, over HTTP and as a web socket, the count of its tokens, and the stored replies
  * below it.
- *
- * @module
  */
 import type { Caller } from "../gateway/accounts/accounts.ts";
 import type { HttpReply } from "../gateway/http/http_reply.ts";

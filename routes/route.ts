@@ -1,7 +1,5 @@
 /**
  * The interface of a route, and helpers for replies.
- *
- * @module
  */
 import type { Caller } from "../gateway/accounts/accounts.ts";
 import type {

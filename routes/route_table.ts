@@ -1,7 +1,5 @@
 /**
  * Finds the routes of a path.
- *
- * @module
  */
 import type { Route } from "./route.ts";
 

@@ -2,8 +2,6 @@
  * The path and query of a request. The server builds the URL from the `host` header and the request
  * target without checking them: a malformed host could change the path, bypassing the checks of a
  * proxy in front.
- *
- * @module
  */
 import { ApiError, invalidField } from "../translate/model/error.ts";
 

@@ -2,8 +2,6 @@
  * Explains a path that no route has. Usually the client's base address is slightly wrong, or its
  * library uses a service that the gateway does not have. Each mistake has one sentence that names
  * the right address, in the client's format.
- *
- * @module
  */
 import { chatCompletions } from "../translate/formats/chat_completions/mod.ts";
 import type { Dialect } from "../translate/dialect.ts";

@@ -1,8 +1,6 @@
 /**
  * Changes a request for one host: fields that the host refuses, and where it reads the version and
  * the betas of the messages format. A body that passes through keeps the bytes of everything else.
- *
- * @module
  */
 import { type JsonDraft, type JsonObject, objectOr } from "./bytes/json.ts";
 import { spliceFields, type TopLevel } from "./bytes/json_splice.ts";

@@ -2,8 +2,6 @@
  * What a wire format must implement. Each folder in `formats/` is one format; `dialects.ts` lists
  * them. A format that only upstreams use is an {@linkcode UpstreamDialect}; one that clients use
  * too is a {@linkcode Dialect}. A dialect knows no other dialect and no vendor.
- *
- * @module
  */
 import type { BilledField } from "./model/billed_field.ts";
 import type { Capabilities } from "./model/capabilities.ts";

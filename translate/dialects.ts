@@ -1,8 +1,6 @@
 /**
  * Every wire format that the gateway supports. To add one, add a folder to `formats/` and a line
  * here.
- *
- * @module
  */
 import { chatCompletions } from "./formats/chat_completions/mod.ts";
 import { converse } from "./formats/converse/mod.ts";

@@ -1,8 +1,6 @@
 /**
  * Errors of hosts that differ from their dialect's: whose fault a refusal is, and what its status
  * means. The dialect decodes the rest. A refusal of the request itself stays the client's.
- *
- * @module
  */
 import { objectOr, textIn } from "./bytes/json.ts";
 import type { UpstreamDialect } from "./dialect.ts";

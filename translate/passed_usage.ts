@@ -1,8 +1,6 @@
 /**
  * The usage in a reply of an endpoint that has no format here: the names that vendors use for it
  * are those of their formats.
- *
- * @module
  */
 import { countIn, isNoCount, isObject, type JsonObject } from "./bytes/json.ts";
 import { decodeUsage } from "./formats/responses/usage.ts";

@@ -1,8 +1,6 @@
 /**
  * Makes the request for an upstream from the client's. Only this file decides whether the client's
  * own bytes are sent or a translation.
- *
- * @module
  */
 import {
   type BodyEdits,

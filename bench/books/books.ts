@@ -5,8 +5,6 @@
  * empty database. `--pages` measures only the pages of the console, `--exports` only the exports,
  * `--exports=cold` with a file that the system has not read yet. `--beside` measures only what
  * reports cost the calls beside them.
- *
- * @module
  */
 import { backfillSlice } from "../../gateway/accounts/ledger/backfill.ts";
 import type { Admin } from "../../gateway/accounts/repositories/admin.ts";

@@ -1,8 +1,6 @@
 /**
  * Every export of the console and of the API over ten million ledger entries: lines a second, and
  * for how long the process answers nothing else meanwhile.
- *
- * @module
  */
 import type { BenchContext } from "../bench.ts";
 import { residentBytes } from "../measure/cpu_time.ts";

@@ -1,8 +1,6 @@
 /**
  * The benchmark's own processes. They exchange one JSON value per line over stdin and stdout, and
  * exit at the end of stdin, so that none outlives the benchmark.
- *
- * @module
  */
 
 const encoder = new TextEncoder();

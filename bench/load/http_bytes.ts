@@ -2,8 +2,6 @@
  * A minimal HTTP/1.1 reader for the mock upstream and the load generator: heads as text, bodies as
  * bytes without their framing. It uses a fraction of an HTTP library's processor time, so that the
  * benchmark's own processes do not dominate.
- *
- * @module
  */
 
 const CR = 13;

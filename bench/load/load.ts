@@ -1,8 +1,6 @@
 /**
  * The load generator, a process of its own: it reads jobs and writes their results, one per line.
  * Every reply is checked.
- *
- * @module
  */
 import { receiveMessages, sendMessage } from "./child.ts";
 import { ByteBuffer, HttpReader, writeAll } from "./http_bytes.ts";

@@ -1,7 +1,5 @@
 /**
  * The messages that the load generator receives and sends.
- *
- * @module
  */
 import type { Expected } from "./reply_judge.ts";
 

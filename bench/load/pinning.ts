@@ -1,8 +1,6 @@
 /**
  * Keeps processes on chosen cores, so that a load generator takes no time from the program that it
  * measures. Linux with `taskset` only.
- *
- * @module
  */
 
 /**

@@ -2,8 +2,6 @@
  * Checks that a reply is complete: every numbered event once and in order with its whole text, the
  * end, and the usage. Every reply of a run is checked, so it has to be cheap: bytes are compared,
  * nothing is parsed.
- *
- * @module
  */
 import { pieceText, type ReplyPlan, UNSTAMPED } from "./reply_plan.ts";
 import { readStamp } from "./stamp.ts";

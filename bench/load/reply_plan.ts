@@ -1,8 +1,6 @@
 /**
  * The plan of a reply, sent to the mock upstream as a tag in the prompt, which every gateway passes
  * on. The load generator checks replies against the same plan.
- *
- * @module
  */
 
 /** The reply that the mock upstream sends. */

@@ -1,8 +1,6 @@
 /**
  * Callers of a report, in a process of their own with the lowest priority: their own processor time
  * delays no call.
- *
- * @module
  */
 import { setPriority } from "node:os";
 import { receiveMessages, sendMessage } from "./child.ts";

@@ -1,8 +1,6 @@
 /**
  * Right calls beside what other parties do, with their upstream, in a process of their own:
  * processor time that the other callers take from the benchmark's process delays none of them.
- *
- * @module
  */
 import { receiveMessages, sendMessage } from "./child.ts";
 import { behaviourTag, startSoakUpstream } from "../soak/soak_upstream.ts";

@@ -3,8 +3,6 @@
  * microseconds. Sender and receiver use the wall clock of the same machine. A remaining offset
  * between their clocks is also in the figure of the direct connection, so it cancels out in the
  * difference.
- *
- * @module
  */
 
 const DIGITS = 8;

@@ -1,7 +1,5 @@
 /**
  * Processor time and memory of another process and its descendants. Linux only.
- *
- * @module
  */
 
 /** Whether this system reports what other processes use. */

@@ -1,8 +1,6 @@
 /**
  * Measures how long the event loop of its process is blocked. Preloaded into a gateway, see
  * {@linkcode probeFlag}; run alone, an idle process: the baseline for delays that the machine causes.
- *
- * @module
  */
 import { exitWithStdin, sendMessage } from "../load/child.ts";
 

@@ -1,7 +1,5 @@
 /**
  * One measurement: a scenario on a target, with the target's processor time.
- *
- * @module
  */
 import type { Child } from "../load/child.ts";
 import { CAN_READ_PROCESSES, type CpuClock } from "./cpu_time.ts";

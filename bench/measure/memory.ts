@@ -1,7 +1,5 @@
 /**
  * Memory of 1,000 open streams, and the time that a start takes. Both need freshly started targets.
- *
- * @module
  */
 import { startChild } from "../load/child.ts";
 import { CAN_READ_PROCESSES, residentBytes } from "./cpu_time.ts";

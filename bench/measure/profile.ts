@@ -1,7 +1,5 @@
 /**
  * Summary of the processor profiles that Deno wrote for a gateway.
- *
- * @module
  */
 
 /**

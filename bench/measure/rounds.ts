@@ -2,8 +2,6 @@
  * Measures every scenario on every target in each round, close together in time and in a different
  * order each time, so that other work on the machine affects all of them alike. A figure is
  * compared with that of the raw pipe, or of the direct connection, in the same round.
- *
- * @module
  */
 import { type Instruments, measure, type Sample } from "./measure.ts";
 import { type ExchangeKind, type Scenario, scenarioOf } from "./scenarios.ts";

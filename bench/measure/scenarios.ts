@@ -1,7 +1,5 @@
 /**
  * The measured scenarios: kinds of exchange, each in the directions from one dialect to another.
- *
- * @module
  */
 import { DEFAULT_PLAN, planTag, type ReplyPlan } from "../load/reply_plan.ts";
 import type { CallerDialect } from "../load/reply_judge.ts";

@@ -1,8 +1,6 @@
 /**
  * The least time that a run takes: the sum of the lengths that it is set to. What starts, stops and
  * checks take comes on top.
- *
- * @module
  */
 import { SETTLE_MS } from "./measure.ts";
 import { leastMemoryMs } from "./memory.ts";

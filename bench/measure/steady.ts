@@ -1,8 +1,6 @@
 /**
  * A steady rate of calls to an upstream that takes its time, as in production: the time that a
  * target adds to a call, how long its event loop is blocked, and its memory over the run.
- *
- * @module
  */
 import { compact } from "../../replay/compact.ts";
 import { startChild } from "../load/child.ts";

@@ -1,7 +1,5 @@
 /**
  * The bodies of the mock upstream's whole replies, with the fields and sizes of real vendors'.
- *
- * @module
  */
 
 /** The dialects of the mock upstream. */

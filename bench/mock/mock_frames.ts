@@ -1,7 +1,5 @@
 /**
  * The frames of the mock upstream's streams, with the fields and sizes of real vendors'.
- *
- * @module
  */
 import {
   chatUsage,

@@ -1,7 +1,5 @@
 /**
  * The bytes of the mock upstream's replies, built once per plan and framed as HTTP.
- *
- * @module
  */
 import { joinBytes } from "../../replay/join_bytes.ts";
 import { type UpstreamDialect, wholeBody } from "./mock_bodies.ts";

@@ -2,8 +2,6 @@
  * The upstream of the benchmark, a process of its own: it answers with prebuilt bytes as the tag in
  * the prompt requests. It writes its port as one line and exits at the end of stdin. Arguments: the
  * port, 0 for a free one; for TLS also the path of the certificate, without `.pem` and `.key`.
- *
- * @module
  */
 import { ByteBuffer, HttpReader, writeAll } from "../load/http_bytes.ts";
 import {

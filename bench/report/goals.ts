@@ -1,8 +1,6 @@
 /**
  * Performance goals of this project's gateway: upper limits, relative to the raw pipe and to
  * Portkey.
- *
- * @module
  */
 import type { Scenario } from "../measure/scenarios.ts";
 import { isPassThrough } from "../targets/target.ts";

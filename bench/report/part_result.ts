@@ -1,7 +1,5 @@
 /**
  * The figures of a benchmark besides the main one as a file, with the machine and the versions.
- *
- * @module
  */
 import { type Machine, machine, roundedJson } from "./results.ts";
 

@@ -1,7 +1,5 @@
 /**
  * Formats the result of a run as text tables.
- *
- * @module
  */
 import { EXCHANGE_KINDS, nameWithoutKind } from "../measure/scenarios.ts";
 import type { MemoryRow } from "../measure/memory.ts";

@@ -1,7 +1,5 @@
 /**
  * Several runs as one table in Markdown, as in the README: one figure a run in each cell.
- *
- * @module
  */
 import type { RunResult } from "./results.ts";
 import {

@@ -1,8 +1,6 @@
 /**
  * The result of a run as a file, with a description of the machine. It contains no host name, path
  * or user name.
- *
- * @module
  */
 import { readFileSync } from "node:fs";
 import { arch, cpus, platform, totalmem } from "node:os";

@@ -1,7 +1,5 @@
 /**
  * Quantiles, and the exponent of a growth.
- *
- * @module
  */
 
 /** The quantile of `part` (0 to 1), interpolated; NaN without values. */

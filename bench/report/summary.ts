@@ -1,8 +1,6 @@
 /**
  * Summarises the rounds: one row for each scenario on each target, with the goals of this project's
  * gateway.
- *
- * @module
  */
 import { compact } from "../../replay/compact.ts";
 import { MAX_EVENT_DELAY_MS, maxCpuRatio, maxPortkeyRatio } from "./goals.ts";

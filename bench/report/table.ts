@@ -1,7 +1,5 @@
 /**
  * Text tables of figures.
- *
- * @module
  */
 
 /** Rows with aligned columns: the first to the left, the others to the right. */

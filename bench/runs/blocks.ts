@@ -2,8 +2,6 @@
  * How long one body blocks the event loop: sends bodies at the bounds of what is accepted, and
  * beyond them, to a gateway one after another. Prints the processor time of the longest turn of
  * each, which does not depend on what else the machine runs.
- *
- * @module
  */
 import type { Bench, BenchContext } from "../bench.ts";
 import { startMock } from "../mock/start_mock.ts";

@@ -6,8 +6,6 @@
  * of stores apart show how much that costs; it costs nothing where each process has as many
  * connections as one alone. On Postgres the calls can be of many accounts, and the database can be
  * some milliseconds away.
- *
- * @module
  */
 import { keyHash, keyHint, newKey } from "../../gateway/accounts/key.ts";
 import { openPostgresStore } from "../../gateway/accounts/store/postgres/postgres.ts";

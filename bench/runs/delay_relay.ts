@@ -1,8 +1,6 @@
 /**
  * A relay in front of a server that passes everything on some milliseconds later, both ways, as a network
  * does.
- *
- * @module
  */
 
 /** The relay. Disposing of it closes all connections. */

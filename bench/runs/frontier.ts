@@ -1,7 +1,5 @@
 /**
  * The highest rates at which a target keeps within bounds.
- *
- * @module
  */
 
 /** What a target did at one rate. */

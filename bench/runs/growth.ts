@@ -3,8 +3,6 @@
  * several times and the exponent is fitted: 1 is linear. Below 1 the fixed cost of a call
  * dominates; well above 1 bytes are processed repeatedly. The exponent of the upper half of the
  * sizes matters most.
- *
- * @module
  */
 import type { BenchContext } from "../bench.ts";
 import { startChild } from "../load/child.ts";

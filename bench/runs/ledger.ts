@@ -1,8 +1,6 @@
 /**
  * Throughput and processor time of the ledger: each request is reserved against a balance, waits
  * until the reservation is durable, and is settled.
- *
- * @module
  */
 import process from "node:process";
 import {

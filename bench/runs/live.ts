@@ -2,8 +2,6 @@
  * The live list under load: a steady rate of calls, in turns without and with viewers. Prints what
  * viewers cost a call, and what each of them receives: `deno task bench live --rate=1000
  * --viewers=5 --rounds=3 --seconds=10`.
- *
- * @module
  */
 import { parseArgs } from "node:util";
 import { createParser } from "eventsource-parser";

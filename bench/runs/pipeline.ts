@@ -1,8 +1,6 @@
 /**
  * `deno task bench`: compares the gateway with a direct connection, the raw pipe, nginx and
  * Portkey, in one run.
- *
- * @module
  */
 import { startChild } from "../load/child.ts";
 import { startMock } from "../mock/start_mock.ts";

@@ -3,8 +3,6 @@
  * store and configuration, beside one with an empty store and none. `deno task bench size ENTRIES`
  * makes another number of ledger entries than ten million, and `--store=FILE` keeps them in a
  * SQLite file, which `bench books` uses too.
- *
- * @module
  */
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
 import type { Store } from "../../gateway/accounts/store/store.ts";

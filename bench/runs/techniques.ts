@@ -1,8 +1,6 @@
 /**
  * `deno task bench techniques`: the cost of single proxy techniques, compared with the raw pipe,
  * without a gateway around them.
- *
- * @module
  */
 import type { BenchContext } from "../bench.ts";
 import { startChild } from "../load/child.ts";

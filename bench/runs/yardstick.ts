@@ -4,8 +4,6 @@
  * to each event, one at a time, with an upstream that takes 20 ms; the highest rates within bounds;
  * memory. This project's gateway is measured bare (one key, nothing kept) and governed (a plan with
  * limits, a ledger on disk).
- *
- * @module
  */
 import { postgresAt } from "../../gateway/accounts/testing/stores.ts";
 import type { BenchContext } from "../bench.ts";

@@ -3,8 +3,6 @@
  * kinds, then with a thousand slow streams. Afterwards it must have returned to its initial state:
  * leaked memory, slots, connections, missing log lines and a ledger that does not balance fail the
  * run.
- *
- * @module
  */
 import { residentBytes } from "../measure/cpu_time.ts";
 import type { Bench, BenchContext } from "../bench.ts";

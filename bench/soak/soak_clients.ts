@@ -1,8 +1,6 @@
 /**
  * The clients of the soak test: most behave well, the others disconnect, read slowly or send
  * invalid requests.
- *
- * @module
  */
 import { compact } from "../../replay/compact.ts";
 import {

@@ -1,7 +1,5 @@
 /**
  * The gateway of the soak test: its process, its accounts, its gauges and its ledger.
- *
- * @module
  */
 import { homedir } from "node:os";
 import { ADMIN_TOKEN, adminPost } from "../load/admin_post.ts";

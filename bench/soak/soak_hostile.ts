@@ -2,8 +2,6 @@
  * What one party can do to all others, beside right calls: bodies that cost much to read, reports,
  * a log that is left unread, a store that is locked, a process that is stopped for a while. The
  * calls stay right meanwhile.
- *
- * @module
  */
 import { DatabaseSync } from "node:sqlite";
 import type { Child } from "../load/child.ts";

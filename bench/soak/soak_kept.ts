@@ -1,8 +1,6 @@
 /**
  * Memory that a finished call keeps, by kind: rounds of calls of one kind, each followed by forced
  * collections; reports the slope over the rounds.
- *
- * @module
  */
 import {
   FAULTS,

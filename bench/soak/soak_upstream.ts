@@ -1,8 +1,6 @@
 /**
  * The upstream of the soak test, in all three dialects. A tag in the call's text chooses its
  * behaviour.
- *
- * @module
  */
 import { createServer, type Socket } from "node:net";
 

@@ -1,7 +1,5 @@
 /**
  * Other versions of Deno, from npm.
- *
- * @module
  */
 import { Skipped } from "./target.ts";
 

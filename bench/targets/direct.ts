@@ -1,8 +1,6 @@
 /**
  * No proxy: requests go directly to the mock upstream, and the reported processor time is the
  * mock's.
- *
- * @module
  */
 import { passThroughAddress, siteFor, type TargetKind } from "./target.ts";
 

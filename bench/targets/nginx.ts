@@ -1,7 +1,5 @@
 /**
  * nginx with `proxy_pass`: a lower bound for the cost of any proxy.
- *
- * @module
  */
 import {
   freePort,

@@ -1,7 +1,5 @@
 /**
  * Any other gateway that is already running: `--target=NAME=URL`.
- *
- * @module
  */
 import { compact } from "../../replay/compact.ts";
 import type { UpstreamDialect } from "../mock/mock_bodies.ts";

@@ -2,8 +2,6 @@
  * This project's gateway in a typical installation: `main.ts` with the permissions of `deno task
  * start`, SQLite in a file, a prepaid account with a plan and limits, a key issued on the command
  * line, a log line for every call.
- *
- * @module
  */
 import { newKey } from "../../gateway/accounts/key.ts";
 import { probeFlag } from "../measure/loop_probe.ts";

@@ -1,7 +1,5 @@
 /**
  * Portkey's gateway from npm, on Node: a peer in the same language.
- *
- * @module
  */
 import type { UpstreamDialect } from "../mock/mock_bodies.ts";
 import { freePort, startServer } from "./programs.ts";

@@ -1,7 +1,5 @@
 /**
  * Server programs: starts them on free ports, waits until they answer, stops them.
- *
- * @module
  */
 
 const running = new Set<Deno.ChildProcess>();

@@ -1,8 +1,6 @@
 /**
  * The minimal proxy in Deno: `Deno.serve` returns the response of `fetch` and reads no bytes. It is
  * the baseline of all ratios.
- *
- * @module
  */
 import { startChild } from "../load/child.ts";
 import { freePort } from "./programs.ts";

@@ -1,8 +1,6 @@
 /**
  * The process of the raw pipe. Arguments: the upstream's address, and the
  * port of a `loop_probe.ts` if there is to be one.
- *
- * @module
  */
 import { exitWithStdin, sendMessage } from "../load/child.ts";
 import { startProbe } from "../measure/loop_probe.ts";

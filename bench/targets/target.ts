@@ -1,8 +1,6 @@
 /**
  * A target is a server that accepts the clients' dialects and calls the mock upstream. Each kind of
  * target has a file of its own in this folder.
- *
- * @module
  */
 import type { UpstreamDialect } from "../mock/mock_bodies.ts";
 import type { CallerDialect } from "../load/reply_judge.ts";

@@ -1,8 +1,6 @@
 /**
  * Proxies that differ from the raw pipe in one technique, to measure its cost: an estimate of what
  * a gateway can save. Arguments: the technique's name and the upstream's port.
- *
- * @module
  */
 import { Agent, type Dispatcher } from "undici";
 import { joinBytes } from "../../replay/join_bytes.ts";

@@ -1,7 +1,5 @@
 /**
  * Routes through a target, and what a run knows of the target.
- *
- * @module
  */
 import type { DialectName } from "@model-gateway/replay/parse_request";
 

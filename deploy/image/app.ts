@@ -1,8 +1,6 @@
 /**
  * The program in the image: the modules that `main.ts` and the command line for operators can load,
  * and a configuration and a lock for just them.
- *
- * @module
  */
 import { dirname, join } from "node:path";
 import { productLock } from "./product_lock.ts";

@@ -7,8 +7,6 @@
  *
  * Two builds of one commit from the same versions of packages are equal byte for byte.
  * `SOURCE_DATE_EPOCH` dates its files; without it, the date is that of the commit.
- *
- * @module
  */
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";

@@ -1,8 +1,6 @@
 /**
  * The part of the image that comes from Debian: the C library, authorities of certificates, and
  * what scanners look at. `apt-get download` and `dpkg-deb` need no privilege.
- *
- * @module
  */
 import { basename, dirname, join } from "node:path";
 import { run } from "./run.ts";

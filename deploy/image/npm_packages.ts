@@ -1,7 +1,5 @@
 /**
  * The npm packages of the image, by its lock.
- *
- * @module
  */
 import { join } from "node:path";
 

@@ -1,8 +1,6 @@
 /**
  * An image of one layer as an OCI archive (https://github.com/opencontainers/image-spec). The same
  * tree gives the same bytes: `podman load`, `skopeo` and `umoci` read it.
- *
- * @module
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";

@@ -1,7 +1,5 @@
 /**
  * Where things are in the image.
- *
- * @module
  */
 
 /** The user and the group that the gateway runs as. */

@@ -1,7 +1,5 @@
 /**
  * The part of a lock file (version 5) that a list of packages needs.
- *
- * @module
  */
 
 interface LockedPackage {

@@ -1,7 +1,5 @@
 /**
  * Deno, as its npm package has it.
- *
- * @module
  */
 import { dirname, join } from "node:path";
 import type { NpmPackage } from "./npm_packages.ts";

@@ -1,8 +1,6 @@
 /**
  * The rules of `deploy/monitoring/` as an object of the Prometheus operator.
  * `deno task prometheus-rule` writes `base/prometheus_rule.yaml`.
- *
- * @module
  */
 
 const HEAD =

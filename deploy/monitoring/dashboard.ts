@@ -1,8 +1,6 @@
 /**
  * Makes the Grafana dashboard: `deno task dashboard` writes `deploy/monitoring/dashboard.json`, which Grafana
  * imports as it is.
- *
- * @module
  */
 
 /** A panel: a plot over time, or a single figure. */

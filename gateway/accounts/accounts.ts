@@ -2,8 +2,6 @@
  * What the request pipeline needs of the accounts: authenticate a caller, reserve a call's
  * cost, and settle it. Only the interface is here; the pipeline knows nothing of keys,
  * plans or stores.
- *
- * @module
  */
 import { ApiError, type ErrorDetails } from "../../translate/model/error.ts";
 import type { Asked } from "./charges/asked.ts";

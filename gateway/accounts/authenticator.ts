@@ -6,8 +6,6 @@
  * change of a key, plan or account) is unchanged and was read less than the store's
  * `maxStalenessMs` ago. So one small read per interval keeps all keys fresh, and a revoked key is
  * refused at most that much later. Changes made in this process take effect immediately.
- *
- * @module
  */
 import { type Caller, RefusedKey } from "./accounts.ts";
 import { unavailable } from "./ledger/write_batcher.ts";

@@ -1,7 +1,5 @@
 /**
  * Seeds an empty store with what the first call needs: a plan, an account and a key.
- *
- * @module
  */
 import { compact } from "../../translate/bytes/compact.ts";
 import { DEFAULT_PLAN } from "./repositories/account_repository.ts";

@@ -1,7 +1,5 @@
 /**
  * How a generation call ended, for its charge.
- *
- * @module
  */
 import type { Usage } from "../../translate/model/reply.ts";
 import type { UsageBound } from "./charges/usage_bound.ts";

@@ -1,8 +1,6 @@
 /**
  * The kinds of credentials, and what each may do. The kind is fixed when a credential is made, and
  * this table is the only place that grants anything: no field of a request widens it.
- *
- * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
 

@@ -2,8 +2,6 @@
  * Fields of the stored records. One definition gives a field's type, its column, its JSON
  * form, its schemas in requests and replies, and its command-line flag. The definitions are
  * in `records.ts`.
- *
- * @module
  */
 import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";

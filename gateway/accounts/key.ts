@@ -1,7 +1,5 @@
 /**
  * The text of a key: how it is generated and hashed. The key itself is never stored.
- *
- * @module
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import { ApiError } from "../../translate/model/error.ts";

@@ -1,8 +1,6 @@
 /**
  * Keys, plans, balances, limits and the ledger. The request pipeline uses
  * {@linkcode Accounts}; the admin API and the command line use {@linkcode Admin}.
- *
- * @module
  */
 export * from "./accounts.ts";
 export * from "./repositories/admin.ts";

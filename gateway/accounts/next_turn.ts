@@ -1,7 +1,5 @@
 /**
  * Lets other events run between two slices of work.
- *
- * @module
  */
 import { startTimer } from "./timer.ts";
 

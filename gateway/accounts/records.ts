@@ -6,8 +6,6 @@
  * Replies to requests with an idempotency key are stored as JSON of an `Account`, `Plan`,
  * `KeyRecord` or `LedgerEntry`, so a new name for one of their fields makes replies stored
  * before the upgrade unreadable.
- *
- * @module
  */
 import { z } from "zod";
 import type { CallOutcome } from "./call_outcome.ts";

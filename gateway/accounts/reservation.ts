@@ -1,7 +1,5 @@
 /**
  * One call's reservation, from its place in the queue to its settlement.
- *
- * @module
  */
 import { type Limits, RefusedCall, type Reservation } from "./accounts.ts";
 import { chargeFor } from "./charges/charge.ts";

@@ -1,7 +1,5 @@
 /**
  * Work that repeats in the background.
- *
- * @module
  */
 import type { Timer } from "./timer.ts";
 

@@ -3,8 +3,6 @@
  * client's own key: one encrypts, the other turns ids into the addresses under which rows are
  * stored. The store holds only a hash of the client's key, so its rows can neither be read nor be
  * attributed to an id without a key that the client alone has; another client's key finds nothing.
- *
- * @module
  */
 import { Buffer } from "node:buffer";
 import {

@@ -1,8 +1,6 @@
 /**
  * The account service: puts together authentication, admission, the ledger and the
  * background tasks.
- *
- * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
 import { type Accounts, type Caller, RefusedCall } from "./accounts.ts";

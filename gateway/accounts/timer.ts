@@ -1,7 +1,5 @@
 /**
  * Timers behind an interface, so that tests can control them.
- *
- * @module
  */
 import { clearImmediate, setImmediate } from "node:timers";
 

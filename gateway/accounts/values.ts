@@ -1,7 +1,5 @@
 /**
  * The values that operators give, as zod schemas.
- *
- * @module
  */
 import { z } from "zod";
 

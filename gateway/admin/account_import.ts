@@ -1,8 +1,6 @@
 /**
  * Many accounts at once, from a CSV file: which are created or changed, topped up, and given keys.
  * What a file would do is known before it is done.
- *
- * @module
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";

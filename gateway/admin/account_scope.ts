@@ -1,7 +1,5 @@
 /**
  * What a credential of an account may see.
- *
- * @module
  */
 import { invalidField } from "../../translate/model/error.ts";
 import type { Holder } from "../accounts/credential_kind.ts";

@@ -1,7 +1,5 @@
 /**
  * Attempts that failed at their upstreams, for operators.
- *
- * @module
  */
 import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";

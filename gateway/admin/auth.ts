@@ -1,8 +1,6 @@
 /**
  * Authenticates operators by the admin token. Compares in constant time and limits the rate
  * of wrong tokens.
- *
- * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
 import { hashesEqual, keyHash } from "../accounts/key.ts";

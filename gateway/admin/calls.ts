@@ -1,8 +1,6 @@
 /**
  * Calls of generation: lists of them, and one with its explanation; for operators, and for the
  * holders of an account's credentials.
- *
- * @module
  */
 import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";

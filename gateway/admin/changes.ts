@@ -1,7 +1,5 @@
 /**
  * Admin operations on the changes that people and programs made.
- *
- * @module
  */
 import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";

@@ -1,7 +1,5 @@
 /**
  * Amounts as people write them.
- *
- * @module
  */
 import { invalidField } from "../../translate/model/error.ts";
 

@@ -1,8 +1,6 @@
 /**
  * The text of an export, made in pieces: building the lines of many records at once would keep the
  * event loop from every stream.
- *
- * @module
  */
 import { nextTurn } from "../accounts/next_turn.ts";
 

@@ -1,8 +1,6 @@
 /**
  * Charges with the columns of FOCUS (FinOps Open Cost and Usage Specification, focus.finops.org): a
  * line per call and kind of token. The costs of a call's lines add up to its charge.
- *
- * @module
  */
 import { explainCharge } from "../accounts/charges/explanation.ts";
 import { isPerUse, isUnit, meterWords } from "../accounts/charges/meters.ts";

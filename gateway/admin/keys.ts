@@ -1,7 +1,5 @@
 /**
  * Admin operations on keys.
- *
- * @module
  */
 import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";

@@ -1,7 +1,5 @@
 /**
  * Admin operations on the ledger: in pages, and as an export for spreadsheets and scripts.
- *
- * @module
  */
 import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";

@@ -1,8 +1,6 @@
 /**
  * All operations for operators. The admin API and the command line are built from this
  * list.
- *
- * @module
  */
 import { ACCOUNT_OPERATIONS } from "./accounts.ts";
 import { AUDIT_OPERATIONS } from "./audits.ts";

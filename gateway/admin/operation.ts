@@ -1,8 +1,6 @@
 /**
  * An admin operation: its path, input and reply. The routes and the command line are built
  * from the same list, see `mod.ts`.
- *
- * @module
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";

@@ -1,7 +1,5 @@
 /**
  * Pages of lists: their query fields, and their JSON form.
- *
- * @module
  */
 import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";

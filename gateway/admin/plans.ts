@@ -1,7 +1,5 @@
 /**
  * Admin operations on plans.
- *
- * @module
  */
 import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";

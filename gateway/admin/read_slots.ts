@@ -1,8 +1,6 @@
 /**
  * Limits what is read of the store at the same time, apart from the slots of calls: a report or a
  * file reads very much, and a key may ask for as many as it likes.
- *
- * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
 

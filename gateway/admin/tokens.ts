@@ -1,7 +1,5 @@
 /**
  * Admin operations on account tokens and sign-in links.
- *
- * @module
  */
 import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";

@@ -1,7 +1,5 @@
 /**
  * Admin operations on top-ups.
- *
- * @module
  */
 import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";

@@ -1,7 +1,5 @@
 /**
  * Usage reports, for operators and for the holder of a key.
- *
- * @module
  */
 import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";

@@ -1,7 +1,5 @@
 /**
  * What past usage would have cost at the prices of another model.
- *
- * @module
  */
 import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";

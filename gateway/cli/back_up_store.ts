@@ -1,7 +1,5 @@
 /**
  * `deno task admin store backup FILE`: a copy of a SQLite store beside running gateways.
- *
- * @module
  */
 import { backUpSqlite } from "../accounts/store/sqlite/back_up_sqlite.ts";
 import { FlagError } from "./flag_values.ts";

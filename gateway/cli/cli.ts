@@ -1,8 +1,6 @@
 /**
  * The operators' command line: `deno task admin NOUN VERB`. Runs the operations of the
  * admin API on the store that the settings name, also beside running gateways.
- *
- * @module
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";

@@ -1,7 +1,5 @@
 /**
  * The commands: the operation behind each, and the fields that its flags fill.
- *
- * @module
  */
 import type { FlagKind, RecordFields } from "../accounts/field.ts";
 import { ACCOUNT, KEY, KEY_CHANGES, PLAN } from "../accounts/records.ts";

@@ -1,8 +1,6 @@
 /**
  * `models discover`: lists the models that a vendor of the configuration file offers, as rows for
  * that file.
- *
- * @module
  */
 import { objectOr, parseJson } from "../../translate/bytes/json.ts";
 import { ApiError } from "../../translate/model/error.ts";

@@ -1,7 +1,5 @@
 /**
  * Reads the values of a command's flags as the fields of a body or query.
- *
- * @module
  */
 import type { JsonDraft } from "../../translate/bytes/json.ts";
 import type { Command, Flag } from "./commands.ts";

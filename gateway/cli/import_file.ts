@@ -1,7 +1,5 @@
 /**
  * `accounts import FILE`: many accounts at once.
- *
- * @module
  */
 import { createHash } from "node:crypto";
 import { invalidField } from "../../translate/model/error.ts";

@@ -1,8 +1,6 @@
 /**
  * `prices import FILE` and `prices diff FILE`: a public price table against the cards of the
  * configuration. Nothing is fetched.
- *
- * @module
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";

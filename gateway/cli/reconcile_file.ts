@@ -1,7 +1,5 @@
 /**
  * `ledger reconcile FILE`: a vendor's export against the books.
- *
- * @module
  */
 import { compact } from "../../translate/bytes/compact.ts";
 import {

@@ -1,7 +1,5 @@
 /**
  * Replaces a file so that a reader sees the old text or the new one, never a part.
- *
- * @module
  */
 
 /**

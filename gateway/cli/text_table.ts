@@ -1,7 +1,5 @@
 /**
  * Formats replies as text: a list as a table, a single object as lines of name and value.
- *
- * @module
  */
 import { usdText } from "../accounts/charges/money.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";

@@ -1,8 +1,6 @@
 /**
  * The offered models as the holder of a credential sees them: whether it may call them, their
  * prices, limits, capabilities and health. No upstream is named.
- *
- * @module
  */
 import { GENERATES, generates } from "../upstream/catalogue/models.ts";
 import { z } from "zod";

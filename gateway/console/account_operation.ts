@@ -1,8 +1,6 @@
 /**
  * Operations on the caller's own account: with an API key or an account token through the API, and
  * with a session in the console. The account comes from the credential, never from the request.
- *
- * @module
  */
 import { z } from "zod";
 import { ApiError, invalidField } from "../../translate/model/error.ts";

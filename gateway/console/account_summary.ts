@@ -1,8 +1,6 @@
 /**
  * An account as the holder of a credential sees it: what is left, what is used of each limit, and
  * which limit stops its calls first.
- *
- * @module
  */
 import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";

@@ -1,8 +1,6 @@
 /**
  * Sign-in at a company's issuer by OpenID Connect: authorization code with PKCE. Keeps nothing
  * between the way there and the way back; the browser brings the ticket.
- *
- * @module
  */
 import { Buffer } from "node:buffer";
 import type { Configuration, CustomFetchOptions } from "openid-client";

@@ -1,7 +1,5 @@
 /**
  * Sign-in to the console: a credential is exchanged for a session, and a cookie for its session.
- *
- * @module
  */
 import { compact } from "../../translate/bytes/compact.ts";
 import { ApiError } from "../../translate/model/error.ts";

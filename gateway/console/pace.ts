@@ -1,7 +1,5 @@
 /**
  * When an amount runs out if it is used as it was today, or as in the last minute.
- *
- * @module
  */
 import { compact } from "../../translate/bytes/compact.ts";
 import { DAY_MS } from "../accounts/limits/calendar_window.ts";

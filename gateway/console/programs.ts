@@ -1,7 +1,5 @@
 /**
  * Programs that can use the gateway, with the lines that connect them.
- *
- * @module
  */
 
 /** What the lines are filled with. */

@@ -1,7 +1,5 @@
 /**
  * The pace of an account's and a key's calls in the last minute, from the records of calls.
- *
- * @module
  */
 import { compact } from "../../translate/bytes/compact.ts";
 import type { LimitSettings } from "../accounts/records.ts";

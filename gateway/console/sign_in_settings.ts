@@ -1,7 +1,5 @@
 /**
  * Company sign-in as the configuration file has it: the issuer, and what its claims permit.
- *
- * @module
  */
 import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";

@@ -1,7 +1,5 @@
 /**
  * A request of a signed-in person.
- *
- * @module
  */
 import type { Holder } from "../accounts/credential_kind.ts";
 import { keyHash } from "../accounts/key.ts";

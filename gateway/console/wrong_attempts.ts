@@ -1,8 +1,6 @@
 /**
  * Limits the rate of wrong credentials. The right credential always passes: if the limit applied to
  * it too, an attacker could lock its owner out.
- *
- * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
 import {

@@ -1,7 +1,5 @@
 /**
  * Request headers of the messages dialect that an upstream of the same dialect receives.
- *
- * @module
  */
 
 const PREFIX = "anthropic-";

@@ -1,8 +1,6 @@
 /**
  * A response before it becomes a `Response` of the platform. That object is created once, when all
  * headers are known: changing the headers of a `Response` is slow.
- *
- * @module
  */
 
 /** Header values by lower-case name. */

@@ -1,8 +1,6 @@
 /**
  * A request body, JSON or multipart, that passes to an upstream with the model's name replaced. A
  * long multipart body is sent while it arrives.
- *
- * @module
  */
 import { encodeText, joinPieces } from "../../translate/bytes/buffers.ts";
 import { type JsonObject, objectOr } from "../../translate/bytes/json.ts";

@@ -1,7 +1,5 @@
 /**
  * The keys that a request presents, byte for byte: nothing is trimmed or unquoted.
- *
- * @module
  */
 
 /**

@@ -1,7 +1,5 @@
 /**
  * The state of a key's rate limits, in the headers that the client libraries of its dialect read.
- *
- * @module
  */
 import type { DialectName } from "../../translate/model/request.ts";
 import type { Limits, LimitState } from "../accounts/accounts.ts";

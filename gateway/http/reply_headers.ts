@@ -1,7 +1,5 @@
 /**
  * The headers of a generation reply, in addition to those that every response has.
- *
- * @module
  */
 import type { Dialect } from "../../translate/dialect.ts";
 import type { Limits } from "../accounts/accounts.ts";

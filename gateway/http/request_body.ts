@@ -1,8 +1,6 @@
 /**
  * Reads a request body within limits of size (before and after decompression) and time, and parses
  * its JSON strictly.
- *
- * @module
  */
 import { ApiError, invalidField } from "../../translate/model/error.ts";
 import { exactJson } from "../../translate/bytes/exact_json.ts";

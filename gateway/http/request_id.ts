@@ -1,7 +1,5 @@
 /**
  * Random ids of requests and replies, unique without coordination.
- *
- * @module
  */
 import { randomText } from "../accounts/key.ts";
 import { newId } from "../accounts/repositories/repository.ts";

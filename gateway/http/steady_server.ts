@@ -1,8 +1,6 @@
 /**
  * An HTTP server that outlives a lack of file descriptors: Deno's ends with the first connection
  * that it cannot accept, and its open connections are answered no more.
- *
- * @module
  */
 
 /** A running server. */

@@ -1,8 +1,6 @@
 /**
  * The client's distributed trace, as in W3C Trace Context (https://www.w3.org/TR/trace-context/).
  * Without span collection it is forwarded unchanged; `call_span.ts` handles spans.
- *
- * @module
  */
 
 /** A client's trace context. */

@@ -5,8 +5,6 @@
  * sent. If it has not ended by then, the response announces the close (RFC 9112, 9.3 and 9.6), its
  * text is sent at once, and it ends only when the client has stopped sending: the server reads no
  * body after the end of the response.
- *
- * @module
  */
 import type { HttpReply } from "./http_reply.ts";
 import type { TimerId, Timers } from "../timers.ts";

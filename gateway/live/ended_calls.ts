@@ -1,7 +1,5 @@
 /**
  * The calls that ended in the last seconds, as many as the live list shows; the rest is counted.
- *
- * @module
  */
 import type { CallRecord } from "../accounts/calls/call_record.ts";
 import { outcomeOf } from "../accounts/calls/outcome.ts";

@@ -1,8 +1,6 @@
 /**
  * Calls as the live list shows them: under way, and just ended. Processes pass them to each other
  * through the store. No prompt, no reply.
- *
- * @module
  */
 import { z } from "zod";
 

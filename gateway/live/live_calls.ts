@@ -3,8 +3,6 @@
  * the reports of the others while a page shows the list, and streams it to the pages. Its cost per
  * second is bounded; a call costs a few counters. While the store does not reply, the list has the
  * calls of this process only.
- *
- * @module
  */
 import type { AccountScope } from "../admin/account_scope.ts";
 import type { CallRecord } from "../accounts/calls/call_record.ts";

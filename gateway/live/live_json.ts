@@ -1,7 +1,5 @@
 /**
  * The live list in its JSON form, for account holders and for operators.
- *
- * @module
  */
 import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";

@@ -1,7 +1,5 @@
 /**
  * What one viewer sees of the calls of all processes.
- *
- * @module
  */
 import type { AccountScope } from "../admin/account_scope.ts";
 import type {

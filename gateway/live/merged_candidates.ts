@@ -1,7 +1,5 @@
 /**
  * The candidates of all processes as one list: the worst state, and the sums.
- *
- * @module
  */
 import type { KnownProcess } from "./live_calls.ts";
 import { type CandidateState, hasProblem } from "./process_state.ts";

@@ -1,8 +1,6 @@
 /**
  * What a process reports of itself for operators: version, configuration, connections, and the
  * health of its candidates. No key, no address.
- *
- * @module
  */
 import { z } from "zod";
 import type { Config } from "../settings/config.ts";

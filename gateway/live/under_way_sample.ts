@@ -1,8 +1,6 @@
 /**
  * A bounded sample of the calls under way: every account has its oldest and its newest calls in it,
  * so that neither a call that hangs nor one that has just begun is missed.
- *
- * @module
  */
 import type { Sample, UnderWay } from "./live_call.ts";
 

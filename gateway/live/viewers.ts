@@ -1,8 +1,6 @@
 /**
  * The open connections of the live list: how many there may be, what each is sent, and when it
  * ends. A viewer that does not read is sent nothing more and is dropped: nothing queues up.
- *
- * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
 import { nextTurn } from "../accounts/next_turn.ts";

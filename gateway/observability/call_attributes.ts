@@ -1,7 +1,5 @@
 /**
  * Attributes that the span of a call and its metrics share, by OpenTelemetry's conventions.
- *
- * @module
  */
 import type { Candidate } from "../upstream/catalogue/model_registry.ts";
 import type { Vendor } from "../upstream/catalogue/vendors.ts";

@@ -1,8 +1,6 @@
 /**
  * What is known of a request while it is handled, so that a refusal at any step can be recorded
  * with its key and model.
- *
- * @module
  */
 import type { Charge } from "../accounts/records.ts";
 

@@ -1,7 +1,5 @@
 /**
  * Makes the record of a generation call from its log entry.
- *
- * @module
  */
 import type { CallRecord } from "../accounts/calls/call_record.ts";
 import { attemptError } from "../accounts/calls/outcome.ts";

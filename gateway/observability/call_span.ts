@@ -4,8 +4,6 @@
  * request, which ends with the response's head. Deno exports spans if `OTEL_DENO` is set; otherwise
  * nothing here runs. The attributes have no prompt, no reply and no key, and of an upstream's
  * address only host and port.
- *
- * @module
  */
 import {
   type Attributes,

@@ -1,8 +1,6 @@
 /**
  * Known defects of Deno versions that can cost an operator money; the start reports them. Found by
  * experiment: versions that were not tested are not listed.
- *
- * @module
  */
 
 /** A defect, and the versions known to have it. */

@@ -1,8 +1,6 @@
 /**
  * Counts the events that operators should know of, by type. It exists before the gateway does: the
  * store and the credentials report while they open.
- *
- * @module
  */
 
 /** Events, and the states that they begin and end. */

@@ -2,8 +2,6 @@
  * Counters, histograms and gauges in Prometheus' text format
  * (https://prometheus.io/docs/instrumenting/exposition_formats/, version 0.0.4). No package:
  * `npm:prom-client` makes `deno compile` of 2.8.2 overflow its stack.
- *
- * @module
  */
 
 /** The content type of the format. */

@@ -2,8 +2,6 @@
  * Uncaught exceptions: thrown in a timer or an event handler, or a promise rejection without a
  * handler. Each is logged with its stack, and the process then stops in order: the damage is
  * unknown, so it accepts no new calls, but running streams may finish within the drain time.
- *
- * @module
  */
 
 /** Dependencies of {@linkcode watchFaults}. */

@@ -2,8 +2,6 @@
  * Buffers lines briefly and writes them together, one write at a time: under load, one write per
  * line costs more than creating the line. A reader that stalls costs lines, never the callers: what
  * exceeds the buffer is dropped and counted, and one line names the count once writing works again.
- *
- * @module
  */
 
 /** A buffered writer of lines. */

@@ -1,8 +1,6 @@
 /**
  * The request log: one line of JSON per generation call and per refused request. No prompt, no
  * reply, no key.
- *
- * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
 import type { OtlpEvent } from "./otlp_settings.ts";

@@ -1,7 +1,5 @@
 /**
  * The log entry of a call that is paid for.
- *
- * @module
  */
 import type { Dialect } from "../../translate/dialect.ts";
 import { ApiError } from "../../translate/model/error.ts";

@@ -3,8 +3,6 @@
  * current state, so log and metrics agree. Labels are routes, models, vendors and a few of their
  * words, never client input, which excludes secrets. Only so many models have labels of their own,
  * which bounds the number of series.
- *
- * @module
  */
 import {
   counter,

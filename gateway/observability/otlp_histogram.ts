@@ -1,7 +1,5 @@
 /**
  * A histogram as OTLP has it: values by attributes, in buckets with fixed boundaries.
- *
- * @module
  */
 
 /** The attributes by which series of a metric differ. */

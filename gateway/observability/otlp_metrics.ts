@@ -3,8 +3,6 @@
  * OTLP over HTTP in JSON. An export is one request beside the calls, with a time limit; nothing
  * waits for it. Loaded only if metrics are sent: OpenTelemetry's SDK would add 20 MB to every
  * first start.
- *
- * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
 import { gatewayTimers } from "../timers.ts";

@@ -2,8 +2,6 @@
  * The settings of OpenTelemetry for metrics, by the names that every program with an OpenTelemetry
  * SDK reads (https://opentelemetry.io/docs/specs/otel/protocol/exporter/). Those of spans are
  * read by Deno itself.
- *
- * @module
  */
 
 /** Where metrics are sent, how and how often. */

@@ -1,8 +1,6 @@
 /**
  * Writes to standard output that do not stop the event loop while nothing reads: Deno's console and
  * its synchronous writes wait for the reader, and everything else with them.
- *
- * @module
  */
 
 /** Writes text; resolves once all of it is written. */

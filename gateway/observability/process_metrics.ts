@@ -1,7 +1,5 @@
 /**
  * Metrics of the process, under the names that Prometheus' client libraries use.
- *
- * @module
  */
 import process from "node:process";
 import { VERSION } from "../version.ts";

@@ -1,7 +1,5 @@
 /**
  * The name of a vendor in OpenTelemetry's conventions (`gen_ai.provider.name`).
- *
- * @module
  */
 import type { Vendor } from "../upstream/catalogue/vendors.ts";
 import type { HostKind } from "../upstream/hosts/host.ts";

@@ -1,7 +1,5 @@
 /**
  * The log entry of a request that was refused before it was reserved.
- *
- * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
 import { RefusedKey } from "../accounts/accounts.ts";

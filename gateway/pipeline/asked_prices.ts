@@ -1,8 +1,6 @@
 /**
  * What a request asks for beside tokens at the base rates, and whether the model's card has a price
  * for it. Nothing without a price is sent to an upstream.
- *
- * @module
  */
 import type { Dialect } from "../../translate/dialect.ts";
 import { ApiError } from "../../translate/model/error.ts";

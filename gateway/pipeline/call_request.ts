@@ -1,7 +1,5 @@
 /**
  * A call as the routes pass it to the pipeline.
- *
- * @module
  */
 import type { Dialect } from "../../translate/dialect.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";

@@ -1,7 +1,5 @@
 /**
  * Describes a call under way for the live list.
- *
- * @module
  */
 import type { ReplyProgress } from "../../translate/model/reply_progress.ts";
 import type { UnderWay } from "../live/live_call.ts";

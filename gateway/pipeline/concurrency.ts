@@ -1,8 +1,6 @@
 /**
  * Limits the concurrent calls of this process, in total and per key. A call beyond a limit is
  * refused at once, before its body is read: there is no queue.
- *
- * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
 

@@ -1,8 +1,6 @@
 /**
  * Counts the tokens of a prompt: by the vendor if it offers a count, otherwise by an estimate. Free
  * of charge, so nothing is reserved.
- *
- * @module
  */
 import type { ClientRequest } from "../../translate/upstream_request.ts";
 import { ApiError } from "../../translate/model/error.ts";

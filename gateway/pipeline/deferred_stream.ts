@@ -2,8 +2,6 @@
  * A stream whose response begins before the upstream replies, so that the client receives pings
  * while it waits. The pump drives this relay and source; both delegate to the real ones once there
  * is a reply.
- *
- * @module
  */
 import type { Relay } from "../../translate/stream/relay_interface.ts";
 import { joinPieces } from "../../translate/bytes/buffers.ts";

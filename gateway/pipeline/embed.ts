@@ -1,8 +1,6 @@
 /**
  * A call for embeddings: reads the request and has the vectors made and paid for, by their prompt
  * tokens alone.
- *
- * @module
  */
 import { decodeEmbeddings } from "../../translate/embeddings/embedding_request.ts";
 import { withDoubles } from "../../translate/bytes/exact_json.ts";

@@ -1,7 +1,5 @@
 /**
  * The operation of making embeddings, by candidates whose hosts make them.
- *
- * @module
  */
 import {
   type EmbeddingClient,

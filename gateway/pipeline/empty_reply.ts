@@ -1,8 +1,6 @@
 /**
  * The reply to a request that only prepares a later one: it is complete and empty, and can be
  * continued. No upstream is called, so nothing is paid for.
- *
- * @module
  */
 import { encodeText } from "../../translate/bytes/buffers.ts";
 import type { EncodeContext } from "../../translate/dialect.ts";

@@ -1,8 +1,6 @@
 /**
  * Estimates token counts that no upstream has reported: UTF-8 bytes divided by four, which is
  * within a few percent for prose and code, and fixed figures for other content.
- *
- * @module
  */
 import { Buffer } from "node:buffer";
 import type { EmbeddingInput } from "../../translate/embeddings/embedding_request.ts";

@@ -2,8 +2,6 @@
  * The only code that decides where a call goes next: chooses the first candidate before the
  * reservation, makes the attempts, and after each failure chooses another candidate or gives up.
  * Records each outcome in the candidate's circuit breaker.
- *
- * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
 import type { Gateway } from "../gateway.ts";

@@ -2,8 +2,6 @@
  * A generation call: reads the request, with the stored part of its conversation, and has the
  * generation made and paid for. The caller is authenticated before this; errors are encoded by the
  * router.
- *
- * @module
  */
 import { invalidField } from "../../translate/model/error.ts";
 import { freeTextNames } from "../../translate/turns/free_text.ts";

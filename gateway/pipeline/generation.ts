@@ -1,8 +1,6 @@
 /**
  * The operation of generating: a client's request in any format, written for each candidate in its
  * own, and the reply in the client's.
- *
- * @module
  */
 import type { ApiError } from "../../translate/model/error.ts";
 import type { GenerationRequest } from "../../translate/model/request.ts";

@@ -1,7 +1,5 @@
 /**
  * The tap of stored replies: a reply's last bytes wait until it is stored.
- *
- * @module
  */
 import type { ReplyKeeper } from "../responses/conversation.ts";
 import { keptStream } from "./kept_stream.ts";

@@ -3,8 +3,6 @@
  * refer to the reply at once. They are the frames that the relay wrote in one step with the last
  * one: sent apart, the last frame would wait for the acknowledgement of the others. The pump drives
  * this relay and source in place of the real ones.
- *
- * @module
  */
 import { joinPieces } from "../../translate/bytes/buffers.ts";
 import type { Relay } from "../../translate/stream/relay_interface.ts";

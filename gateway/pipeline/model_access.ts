@@ -1,8 +1,6 @@
 /**
  * Access checks that need no ledger read: the account is active, the model is offered and in the
  * caller's plan.
- *
- * @module
  */
 import { ApiError } from "../../translate/model/error.ts";
 import type { Caller } from "../accounts/accounts.ts";

@@ -1,8 +1,6 @@
 /**
  * Suggests a model for an unknown id: one with a similar spelling, or the one whose public vendor
  * name it is.
- *
- * @module
  */
 import { closestMatch } from "leven";
 import { catalogue } from "../upstream/catalogue/catalogue.ts";

@@ -2,8 +2,6 @@
  * A call that is paid for, from its reservation to its settlement: concurrency slot, deadline,
  * attempts at upstreams, the reply to the client, charge, log and span. What is asked of the
  * upstream is the operation's business.
- *
- * @module
  */
 import { ApiError, GatewayFault } from "../../translate/model/error.ts";
 import type { ReplyProgress } from "../../translate/model/reply_progress.ts";

@@ -1,8 +1,6 @@
 /**
  * A call through a configured route: reads what its charge depends on, and has it made and paid
  * for. Adding an endpoint is a row of the configuration file.
- *
- * @module
  */
 import { invalidField } from "../../translate/model/error.ts";
 import { cardAt, type RateCard } from "../accounts/charges/rate_card.ts";

@@ -1,8 +1,6 @@
 /**
  * What a call through a configured route is charged for beside tokens: how much its request can
  * cause, and how much its reply reports.
- *
- * @module
  */
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { invalidField } from "../../translate/model/error.ts";

@@ -1,8 +1,6 @@
 /**
  * The operation of a configured route: the client's body goes to an upstream with the model's name
  * replaced, and the reply comes back as it is.
- *
- * @module
  */
 import {
   isObject,

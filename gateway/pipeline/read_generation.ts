@@ -1,8 +1,6 @@
 /**
  * Reads the reply of a generation: whole or as a stream, whichever of both the client asked for and
  * the upstream sent.
- *
- * @module
  */
 import type {
   DecodeContext,

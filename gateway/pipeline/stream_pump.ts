@@ -1,8 +1,6 @@
 /**
  * Drives a relay from an upstream's body to a client: the only loop that reads a stream. Handles
  * pings, shutdown, slow readers and disconnects. The relay interprets the bytes.
- *
- * @module
  */
 import { ApiError, GatewayFault } from "../../translate/model/error.ts";
 import type { Relay } from "../../translate/stream/relay_interface.ts";

@@ -1,8 +1,6 @@
 /**
  * A place between a reply and its client: reads along, changes bytes or holds them back. A call
  * without taps costs nothing for them.
- *
- * @module
  */
 import type { LogEntry } from "../observability/log.ts";
 import type { ReadReply, StreamedReply } from "../upstream/operation.ts";

@@ -1,8 +1,6 @@
 /**
  * The most tokens that a call can have used, from what was sent. High enough that no honest reply
  * reaches it: `deno test -A gateway/pipeline/usage_bound_test.ts` compares it with every recording.
- *
- * @module
  */
 import type { GenerationRequest, Part } from "../../translate/model/request.ts";
 import type { UsageBound } from "../accounts/charges/usage_bound.ts";

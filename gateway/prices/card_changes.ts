@@ -1,8 +1,6 @@
 /**
  * Puts a table's rates into a model's card, and lists what that changes. Rates that the table does
  * not have stay.
- *
- * @module
  */
 import { compact } from "../../translate/bytes/compact.ts";
 import {

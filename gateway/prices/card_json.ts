@@ -1,7 +1,5 @@
 /**
  * A card in the form of the configuration file.
- *
- * @module
  */
 import { compact } from "../../translate/bytes/compact.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";

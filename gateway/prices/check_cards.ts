@@ -1,8 +1,6 @@
 /**
  * What is to be done about the cards of the configuration: models without one, old ones, and rates
  * that the model's vendor bills by and its card lacks.
- *
- * @module
  */
 import type { Catalogue, Model } from "../upstream/catalogue/catalogue.ts";
 import { generates } from "../upstream/catalogue/models.ts";

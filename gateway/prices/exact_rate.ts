@@ -1,7 +1,5 @@
 /**
  * Reads a rate of a price table digit by digit: amounts of money never pass through a float.
- *
- * @module
  */
 
 /** Decimal places from dollars a token to micro-dollars a million tokens. */

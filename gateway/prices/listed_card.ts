@@ -1,8 +1,6 @@
 /**
  * One model in a public price table: the card that follows from its row, in the form of the
  * configuration file, and what no card can express.
- *
- * @module
  */
 import { compact } from "../../translate/bytes/compact.ts";
 import { exactRate } from "./exact_rate.ts";

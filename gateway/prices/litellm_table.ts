@@ -4,8 +4,6 @@
  *
  * Source: github.com/BerriAI/litellm, read 2026-11-23; how a row's fields make a price:
  * `litellm/litellm_core_utils/llm_cost_calc/utils.py` there.
- *
- * @module
  */
 import { compact } from "../../translate/bytes/compact.ts";
 import {

@@ -3,8 +3,6 @@
  * million tokens.
  *
  * Source: github.com/anomalyco/models.dev, read 2026-11-23: `packages/core/src/schema.ts`.
- *
- * @module
  */
 import {
   arrayOr,

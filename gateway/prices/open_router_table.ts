@@ -3,8 +3,6 @@
  * in dollars per token.
  *
  * Source: openrouter.ai/docs, "List available models", read 2026-11-23.
- *
- * @module
  */
 import {
   arrayOr,

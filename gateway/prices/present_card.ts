@@ -1,7 +1,5 @@
 /**
  * The card that a model of the configuration has, in the form in which price tables are read.
- *
- * @module
  */
 import { compact } from "../../translate/bytes/compact.ts";
 import { cardAt, type RateCard } from "../accounts/charges/rate_card.ts";

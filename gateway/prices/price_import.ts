@@ -1,7 +1,5 @@
 /**
  * What a price table would change in the configuration, and the file with the change.
- *
- * @module
  */
 import { isObject, objectOr, parseJson } from "../../translate/bytes/json.ts";
 import { invalidField } from "../../translate/model/error.ts";

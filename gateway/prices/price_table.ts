@@ -1,7 +1,5 @@
 /**
  * Reads a file with a public price table, whichever of the known ones it is.
- *
- * @module
  */
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import { invalidField } from "../../translate/model/error.ts";

@@ -1,7 +1,5 @@
 /**
  * How the price tables call the places where models are called.
- *
- * @module
  */
 import type { HostKind } from "../upstream/hosts/host.ts";
 import type { TableKind } from "./price_table.ts";

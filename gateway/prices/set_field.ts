@@ -1,7 +1,5 @@
 /**
  * Sets a value deep inside a JSON text that people wrote: everything else keeps its bytes.
- *
- * @module
  */
 import {
   type TopLevel,

@@ -1,8 +1,6 @@
 /**
  * How tokens are billed beside their four totals: by the life of cache writes, under which tier, speed
  * and region, with how many searches. Of a line of a vendor's export, and of a charge of the ledger.
- *
- * @module
  */
 import {
   DIMENSION_NAMES,

@@ -1,8 +1,6 @@
 /**
  * Why an amount of a vendor's export differs from that of the books. The parts add up to the
  * difference exactly.
- *
- * @module
  */
 import type { Tokens } from "../accounts/charges/money.ts";
 import type { InvoiceLine } from "./invoice.ts";

@@ -1,7 +1,5 @@
 /**
  * Reads the records of a CSV or TSV file as it arrives.
- *
- * @module
  */
 import { Readable } from "node:stream";
 // @ts-types="./csv_driver.d.ts"

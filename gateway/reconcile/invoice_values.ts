@@ -1,7 +1,5 @@
 /**
  * The values in a vendor's export: amounts, counts and days. Amounts are exact, in 10⁻¹² dollars.
- *
- * @module
  */
 import type { Tokens } from "../accounts/charges/money.ts";
 

@@ -1,8 +1,6 @@
 /**
  * Compares a vendor's export that has a line per call with the charges of the ledger: which call
  * has no line, which line has no call, which is there twice, which has another price.
- *
- * @module
  */
 import type { LedgerEntry } from "../accounts/records.ts";
 import type { Tokens } from "../accounts/charges/money.ts";

@@ -1,7 +1,5 @@
 /**
  * Compares a vendor's export with the books, by day and model.
- *
- * @module
  */
 import { compact } from "../../translate/bytes/compact.ts";
 import { invalidField } from "../../translate/model/error.ts";

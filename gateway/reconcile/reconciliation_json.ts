@@ -1,7 +1,5 @@
 /**
  * A reconciliation in its JSON form.
- *
- * @module
  */
 import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";

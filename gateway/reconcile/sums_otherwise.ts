@@ -1,8 +1,6 @@
 /**
  * How the lines of a day and model are billed otherwise than its charges, by their sums; for files
  * without a line per call.
- *
- * @module
  */
 import type { Tokens } from "../accounts/charges/money.ts";
 import type { LedgerEntry } from "../accounts/records.ts";

@@ -1,7 +1,5 @@
 /**
  * Which of the gateway's models a vendor's export means: vendors name their own models.
- *
- * @module
  */
 import type { RateCard } from "../accounts/charges/rate_card.ts";
 

@@ -2,8 +2,6 @@
  * The stored part of a request's conversation: puts it into the request before that is decoded,
  * and stores the reply once it has ended, or lets its connection remember it. Only some dialects
  * have it.
- *
- * @module
  */
 import { spliceFields, topLevelOf } from "../../translate/bytes/json_splice.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";

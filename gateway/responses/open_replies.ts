@@ -1,7 +1,5 @@
 /**
  * Opens the stored replies that the settings configure, on the store of the accounts.
- *
- * @module
  */
 import type { Store } from "../accounts/mod.ts";
 import { startTimer } from "../accounts/timer.ts";

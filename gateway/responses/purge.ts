@@ -1,8 +1,6 @@
 /**
  * Removes stored replies that expired or whose key ended, in small writes, so that neither the
  * event loop nor other writes wait long.
- *
- * @module
  */
 import type { Store } from "../accounts/store/store.ts";
 import { type Rounds, startRounds } from "../accounts/rounds.ts";

@@ -2,8 +2,6 @@
  * The replies that open connections remember: a lane of a connection can continue its last reply
  * although that is stored nowhere. They are in this process's memory alone and end with their
  * connection. All of them together are bounded: the key that takes most loses its oldest first.
- *
- * @module
  */
 
 /** A reply with the conversation before it. */

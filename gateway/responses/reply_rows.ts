@@ -1,8 +1,6 @@
 /**
  * Reads and writes stored replies: rows of `stored_replies`, `stored_items` and `stored_bytes`.
  * Contents are sealed; nothing here can read them.
- *
- * @module
  */
 import {
   insertRows,

@@ -1,8 +1,6 @@
 /**
  * The operations on stored replies beside generating: read, list the input, delete. Another key's
  * reply is answered as one that does not exist.
- *
- * @module
  */
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { ApiError, invalidField } from "../../translate/model/error.ts";

@@ -5,8 +5,6 @@
  * Several replies are written at once while the store is busy, as with the ledger. A reply counts
  * as stored once its write is committed, so that every process finds it; that it survives a crash
  * of the machine is not awaited.
- *
- * @module
  */
 import {
   arrayOr,

@@ -1,7 +1,5 @@
 /**
  * Tests of stored replies that every store must pass.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { state } from "../../translate/formats/responses/state.ts";

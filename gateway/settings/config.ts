@@ -1,8 +1,6 @@
 /**
  * The settings; the only code that reads the environment. All invalid values are reported together,
  * each with the name of its setting, before anything is opened.
- *
- * @module
  */
 import type { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";

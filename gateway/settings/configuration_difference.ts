@@ -1,7 +1,5 @@
 /**
  * What another configuration would change: settings, and places in the configuration file.
- *
- * @module
  */
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 

@@ -2,8 +2,6 @@
  * Detects environment variables that are misspelt settings: those that begin like a setting, and
  * those within a few edits of a vendor's setting. Variables of other programs and those named by
  * the overrides file are ignored.
- *
- * @module
  */
 import leven, { closestMatch } from "leven";
 import { VENDORS } from "../upstream/catalogue/vendors.ts";

@@ -1,7 +1,5 @@
 /**
  * Reads the file that `GATEWAY_CONFIG` names.
- *
- * @module
  */
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../translate/bytes/json.ts";

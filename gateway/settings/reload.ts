@@ -1,8 +1,6 @@
 /**
  * Makes a changed configuration file, and changed files of secrets, take effect without a restart.
  * With any problem they are refused as a whole, and the configuration in force goes on.
- *
- * @module
  */
 import { type Config, ConfigError } from "./config.ts";
 import { isSameStore } from "../accounts/store/same_store.ts";

@@ -1,8 +1,6 @@
 /**
  * What each setting means, for the console. `docs/configuration.md` has the same texts; a test
  * compares them.
- *
- * @module
  */
 import type { SettingName } from "./setting_forms.ts";
 import { byVendorSetting } from "../upstream/catalogue/vendors.ts";

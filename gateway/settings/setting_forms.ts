@@ -1,7 +1,5 @@
 /**
  * The form of each setting: a schema of the environment variables. `config.ts` reads them.
- *
- * @module
  */
 import { z } from "zod";
 import { byVendorSetting } from "../upstream/catalogue/vendors.ts";

@@ -1,8 +1,6 @@
 /**
  * The settings as they are in force, for operators to read: values, and where they are from. A
  * secret is only reported as set or not.
- *
- * @module
  */
 import type { CatalogueOverrides } from "../upstream/catalogue/catalogue_shape.ts";
 import { SETTING_DESCRIPTIONS } from "./setting_descriptions.ts";

@@ -1,7 +1,5 @@
 /**
  * What the settings state about the store, beside its address.
- *
- * @module
  */
 import { compact } from "../../translate/bytes/compact.ts";
 import type { OpenStoreOptions } from "../accounts/store/open_store.ts";

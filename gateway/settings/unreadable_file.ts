@@ -1,7 +1,5 @@
 /**
  * Explains why a file that a setting names cannot be read.
- *
- * @module
  */
 
 /** Why a file that a setting names cannot be read; `error` is the one of the system or the runtime. */

@@ -1,8 +1,6 @@
 /**
  * One attempt at one candidate: makes the call, and reads the response as its operation does. What
  * follows a failure is decided in `retry_policy.ts`.
- *
- * @module
  */
 import type { UpstreamDialect } from "../../translate/dialect.ts";
 import { ApiError } from "../../translate/model/error.ts";

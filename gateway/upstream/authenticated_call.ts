@@ -1,8 +1,6 @@
 /**
  * One call to a candidate with its credential. The credential's headers are computed last, because
  * a signature covers the final body and is valid for a short time.
- *
- * @module
  */
 import type { UpstreamRequest } from "../../translate/upstream_request.ts";
 import type { Trace } from "../http/trace.ts";

@@ -1,8 +1,6 @@
 /**
  * The headers of a call to an upstream, except those of the credential: from the host, the encoder
  * and the client.
- *
- * @module
  */
 import type { UpstreamRequest } from "../../translate/upstream_request.ts";
 import type { Trace } from "../http/trace.ts";

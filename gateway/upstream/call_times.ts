@@ -1,7 +1,5 @@
 /**
  * The times of one attempt at an upstream, for the log and the record of the call.
- *
- * @module
  */
 import type { ApiError } from "../../translate/model/error.ts";
 import type { Candidate } from "./catalogue/model_registry.ts";

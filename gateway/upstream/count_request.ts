@@ -1,7 +1,5 @@
 /**
  * Writes the request of a token count as the candidate's host takes it, and reads the count.
- *
- * @module
  */
 import { isObject, parseJson } from "../../translate/bytes/json.ts";
 import { encodeText, joinPieces } from "../../translate/bytes/buffers.ts";

@@ -1,8 +1,6 @@
 /**
  * The open credentials of the vendors that can be called. A vendor that stays the same when the
  * configuration changes keeps its credential, with its tokens.
- *
- * @module
  */
 import type { VendorAccess } from "../settings/config.ts";
 import {

@@ -1,8 +1,6 @@
 /**
  * What a call asks of an upstream, such as a generation or a count of tokens: writes the request
  * for each candidate and reads the reply. Attempts, failover and payment know no more of it.
- *
- * @module
  */
 import type { HeaderFields } from "../http/http_reply.ts";
 import type { ApiError } from "../../translate/model/error.ts";

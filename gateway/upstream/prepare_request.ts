@@ -1,8 +1,6 @@
 /**
  * Writes a generation's request for one candidate. The formats of a model's candidates differ in what
  * they can express. A large request is written in turns of the event loop.
- *
- * @module
  */
 import { encodeText, joinPieces } from "../../translate/bytes/buffers.ts";
 import { jsonPieces } from "../../translate/bytes/json_pieces.ts";

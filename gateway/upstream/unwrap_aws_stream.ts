@@ -1,7 +1,5 @@
 /**
  * The body of AWS's binary event streams as event-stream text.
- *
- * @module
  */
 import type { UpstreamDialect } from "../../translate/dialect.ts";
 import { AwsEventStream } from "../../translate/stream/aws_event_stream.ts";

@@ -1,7 +1,5 @@
 /**
  * What an upstream wrote of its failure, for operators.
- *
- * @module
  */
 import type { ApiError } from "../../translate/model/error.ts";
 

@@ -1,7 +1,5 @@
 /**
  * Removes a vendor's key from a reply that succeeded: some upstreams repeat their request.
- *
- * @module
  */
 import { Buffer } from "node:buffer";
 import { joinPieces } from "../../translate/bytes/buffers.ts";

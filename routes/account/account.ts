@@ -1,7 +1,5 @@
 /**
  * `/v1/account/…`: the operations of `gateway/console/` as routes, for API keys and account tokens.
- *
- * @module
  */
 import type { Holder } from "../../gateway/accounts/credential_kind.ts";
 import type { Admin } from "../../gateway/accounts/repositories/admin.ts";

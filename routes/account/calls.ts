@@ -1,8 +1,6 @@
 /**
  * `GET /v1/calls` and `GET /v1/calls/{request_id}`: the calls of a key, or with an account token
  * those of the account.
- *
- * @module
  */
 import { scopeOf } from "../../gateway/admin/account_scope.ts";
 import { ownCall, ownCalls } from "../../gateway/admin/calls.ts";

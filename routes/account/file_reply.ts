@@ -1,7 +1,5 @@
 /**
  * A reply with an export, read from the store at the client's pace.
- *
- * @module
  */
 import type { HeaderFields, HttpReply } from "../../gateway/http/http_reply.ts";
 

@@ -1,7 +1,5 @@
 /**
  * The live list as an event stream.
- *
- * @module
  */
 import type { ViewerOptions } from "../../gateway/live/viewers.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";

@@ -1,7 +1,5 @@
 /**
  * How old the figures of a report may be, where reports are read from a replica.
- *
- * @module
  */
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";

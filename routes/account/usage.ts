@@ -1,8 +1,6 @@
 /**
  * `GET /v1/usage` and `/v1/usage/comparison`: the usage of a key, or with an account token that of
  * the account, and what it would have cost at another model's prices.
- *
- * @module
  */
 import { scopeOf } from "../../gateway/admin/account_scope.ts";
 import { ownUsage } from "../../gateway/admin/usage.ts";

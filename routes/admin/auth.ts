@@ -1,7 +1,5 @@
 /**
  * Authorization of the admin routes, and their query parameters.
- *
- * @module
  */
 import type { Admin } from "../../gateway/accounts/repositories/admin.ts";
 import { isLoopback } from "../../gateway/settings/config.ts";

@@ -1,7 +1,5 @@
 /**
  * The admin operations for the API description.
- *
- * @module
  */
 import { z } from "zod";
 import { exportQuery } from "../../gateway/admin/ledger.ts";

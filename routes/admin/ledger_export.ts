@@ -1,7 +1,5 @@
 /**
  * `GET /admin/v1/ledger/export`: the ledger as JSON Lines or CSV.
- *
- * @module
  */
 import { exportLedger } from "../../gateway/admin/ledger.ts";
 import { fileReply } from "../account/file_reply.ts";

@@ -1,8 +1,6 @@
 /**
  * `GET /admin/v1/calls/live`, `/admin/v1/calls/under-way` and `/admin/v1/upstreams`: what all
  * processes are doing. They reply from memory while the store is down.
- *
- * @module
  */
 import type { KnownProcess } from "../../gateway/live/live_calls.ts";
 import { liveJson, liveScope } from "../../gateway/live/live_json.ts";

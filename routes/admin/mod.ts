@@ -1,8 +1,6 @@
 /**
  * `/admin/v1/…`: the operations of `gateway/admin/` as routes. Without a configured token, every
  * request is refused.
- *
- * @module
  */
 import { ADMIN_OPERATIONS } from "../../gateway/admin/mod.ts";
 import type { AdminOperation } from "../../gateway/admin/operation.ts";

@@ -1,7 +1,5 @@
 /**
  * `POST /admin/v1/reconciliations`: a vendor's export, as CSV in the body, against the books.
- *
- * @module
  */
 import { textPieces } from "../../gateway/http/request_body.ts";
 import { reconcile } from "../../gateway/reconcile/reconcile.ts";

@@ -1,8 +1,6 @@
 /**
  * `GET /admin/v1/settings`: the configuration in force in this process. Nothing changes a setting
  * through the API.
- *
- * @module
  */
 import { z } from "zod";
 import { shownContent } from "../../gateway/settings/configuration_difference.ts";

@@ -1,8 +1,6 @@
 /**
  * Types of the elements of pages. Those of `npm:preact` would bring the browser's library along,
  * which replaces Deno's own types in every module of the project.
- *
- * @module
  */
 
 /** What an element contains. */

@@ -1,7 +1,5 @@
 /**
  * All pages of the console.
- *
- * @module
  */
 import type { PageRoute } from "../route.ts";
 import { type Match, routeTable } from "../route_table.ts";

@@ -1,7 +1,5 @@
 /**
  * The models that a model list shows.
- *
- * @module
  */
 import type { Caller } from "../../gateway/accounts/accounts.ts";
 import type { Gateway } from "../../gateway/gateway.ts";

@@ -4,8 +4,6 @@
  * unchanged to an upstream, unless it is known not to take it.
  *
  * Source: type declarations of @anthropic-ai/sdk 1.12.0, 2026-11-20
- *
- * @module
  */
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { Capabilities } from "../../translate/model/capabilities.ts";

@@ -1,8 +1,6 @@
 /**
  * `GET /v1/models` and `GET /v1/models/:id`, in one shape that the client libraries of both formats
  * read.
- *
- * @module
  */
 import { accessibleModel } from "../../gateway/pipeline/model_access.ts";
 import type { Model } from "../../gateway/upstream/catalogue/catalogue.ts";

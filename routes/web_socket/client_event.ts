@@ -1,7 +1,5 @@
 /**
  * The events that a client of the Responses format sends through a web socket.
- *
- * @module
  */
 import {
   type JsonBody,

@@ -1,7 +1,5 @@
 /**
  * Why the gateway closes a web socket (RFC 6455, 7.4.1).
- *
- * @module
  */
 export const CLOSED = {
   normal: 1000,

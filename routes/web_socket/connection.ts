@@ -2,8 +2,6 @@
  * A web socket of the Responses format: several requests through one connection, each answered as
  * over HTTP, and their events as text messages. Requests of one lane run one after the other, those
  * of different lanes beside each other.
- *
- * @module
  */
 import type { Caller } from "../../gateway/accounts/accounts.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";

@@ -1,7 +1,5 @@
 /**
  * A connection as a stream of Node, which the package `ws` reads and writes.
- *
- * @module
  */
 import { Duplex } from "node:stream";
 import type { TimerId, Timers } from "../../gateway/timers.ts";

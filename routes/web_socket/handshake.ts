@@ -1,7 +1,5 @@
 /**
  * The handshake of a web socket: who may not open one gets an HTTP error.
- *
- * @module
  */
 import type { Caller } from "../../gateway/accounts/accounts.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";

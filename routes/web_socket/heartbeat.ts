@@ -1,8 +1,6 @@
 /**
  * Notices that a client is gone although its connection stays open: it is pinged after some
  * silence.
- *
- * @module
  */
 import type { TimerId, Timers } from "../../gateway/timers.ts";
 

@@ -1,7 +1,5 @@
 /**
  * What waits for the client of a web socket: a reply goes on only as fast as its client reads.
- *
- * @module
  */
 import type { TimerId, Timers } from "../../gateway/timers.ts";
 

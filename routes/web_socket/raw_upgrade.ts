@@ -1,8 +1,6 @@
 /**
  * The connection below a request of `Deno.serve`. Nothing public gives it: it is what Deno's own
  * `node:http` took for its `upgrade` event, and versions without it open no web sockets.
- *
- * @module
  */
 
 /** What of a connection is used. */

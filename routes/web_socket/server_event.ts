@@ -1,8 +1,6 @@
 /**
  * The events that a client of the Responses format receives through a web socket: those of an event
  * stream, each as a text message, and errors in place of an HTTP status.
- *
- * @module
  */
 import type { HeaderFields, HttpReply } from "../../gateway/http/http_reply.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";

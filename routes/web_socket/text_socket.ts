@@ -1,8 +1,6 @@
 /**
  * A web socket that carries text both ways, over a connection that its handshake has taken over.
  * The package `ws` reads and writes the frames; what it does not bound is bounded here.
- *
- * @module
  */
 import type { Buffer } from "node:buffer";
 // @ts-types="./ws.d.ts"

@@ -1,8 +1,6 @@
 /**
  * What has arrived of a message whose end is missing: how much it may be, and how long that may
  * take. A frame of control may stand inside a message; there, it counts as a part of it.
- *
- * @module
  */
 import type { TimerId, Timers } from "../../gateway/timers.ts";
 

@@ -1,8 +1,6 @@
 /**
  * The part of the package `ws` that is used. Its published types need those of Node, which replace
  * Deno's.
- *
- * @module
  */
 import type { EventEmitter } from "node:events";
 import type { Duplex } from "node:stream";

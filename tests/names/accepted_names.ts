@@ -1,8 +1,6 @@
 /**
  * Declared names that the product's code need not use, with the reasons. A name that is neither
  * used nor accepted is new: read about it, then translate it or add it here.
- *
- * @module
  */
 
 /** Names that one reason accepts. Patterns match whole texts. */

@@ -2,8 +2,6 @@
  * `deno task names`: the names that the official client libraries declare, that the code does not
  * use and that `accepted_names.ts` does not explain. `--newest` reads the newest versions of the
  * registry in place of the pinned ones. Exits with 1 where there are any.
- *
- * @module
  */
 import { pathToFileURL } from "node:url";
 import { declaredNames } from "./declared_names.ts";

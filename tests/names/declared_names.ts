@@ -1,7 +1,5 @@
 /**
  * The names that a client library's declarations have: fields, and string literals.
- *
- * @module
  */
 import ts from "typescript";
 

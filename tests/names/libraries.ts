@@ -1,8 +1,6 @@
 /**
  * The client libraries whose declared names are compared with the code: the pinned versions, or
  * the newest ones of the registry.
- *
- * @module
  */
 import { GENAI_VERSION } from "../support/clients/genai_version.ts";
 import { packedLibrary } from "../support/clients/packed_library.ts";

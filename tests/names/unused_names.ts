@@ -1,7 +1,5 @@
 /**
  * Compares a library's declared names with the code's words and with what is accepted.
- *
- * @module
  */
 import type { Accepted } from "./accepted_names.ts";
 import type { DeclaredName } from "./declared_names.ts";

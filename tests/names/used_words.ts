@@ -1,7 +1,5 @@
 /**
  * The words of the product's code, without comments and tests.
- *
- * @module
  */
 import ts from "typescript";
 

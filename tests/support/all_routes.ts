@@ -1,7 +1,5 @@
 /**
  * The routes of the API and of the console.
- *
- * @module
  */
 import { PAGE_ROUTES } from "../../routes/console/mod.ts";
 import { ROUTES } from "../../routes/mod.ts";

@@ -1,8 +1,6 @@
 /**
  * A clock that tests advance by hand: it replaces the gateway's clock and timers. The upstream HTTP
  * client keeps the system's timers.
- *
- * @module
  */
 import type { TimerId, Timers } from "../../gateway/timers.ts";
 

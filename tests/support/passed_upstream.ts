@@ -1,8 +1,6 @@
 /**
  * A gateway with one configured endpoint, `/v1/things`, and two upstreams on loopback that a test
  * answers for.
- *
- * @module
  */
 import { startTestGateway, type TestGateway } from "./test_gateway.ts";
 

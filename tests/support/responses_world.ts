@@ -1,7 +1,5 @@
 /**
  * A gateway whose only model is at an upstream that speaks the Responses format.
- *
- * @module
  */
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";

@@ -1,8 +1,6 @@
 /**
  * A whole gateway on loopback for tests: real sockets on both sides, a replay server as every
  * vendor, and one known key.
- *
- * @module
  */
 import { type ReplayServer, startReplay } from "../../replay/mod.ts";
 import { type Config, readConfig } from "../../gateway/settings/config.ts";

@@ -1,7 +1,5 @@
 /**
  * A gateway whose only model has candidates at two scripted upstreams, for tests of failover.
- *
- * @module
  */
 import type { CandidateOverride } from "../../gateway/upstream/catalogue/catalogue_shape.ts";
 import type { LogEntry } from "../../gateway/observability/log.ts";

@@ -1,7 +1,5 @@
 /**
  * A deadline for events that tests wait for: a missing event fails the test instead of hanging it.
- *
- * @module
  */
 
 /** Far longer than a loaded machine needs. */

@@ -1,8 +1,6 @@
 /**
  * Allocates the many small pieces of streams from large blocks, because one allocation per piece
  * costs more than the work on it. A piece is never written to after it is returned.
- *
- * @module
  */
 
 const BLOCK_BYTES = 64 * 1024;

@@ -1,8 +1,6 @@
 /**
  * Objects without the fields whose value is undefined: absent and undefined differ for
  * `exactOptionalPropertyTypes` and for key counts, absent and null differ in JSON.
- *
- * @module
  */
 
 /** The fields of T, each absent rather than undefined. */

@@ -1,7 +1,5 @@
 /**
  * The checksum CRC-32 (ISO 3309), as used by zip and by the event streams of AWS.
- *
- * @module
  */
 
 const POLYNOMIAL = 0xedb88320;

@@ -1,7 +1,5 @@
 /**
  * `data:` URLs (RFC 2397), the chat format's way to carry bytes.
- *
- * @module
  */
 
 /** The content of a `data:` URL: media type in lower case without parameters, bytes as base64. */

@@ -1,8 +1,6 @@
 /**
  * Finds a key that occurs twice in an object of a JSON text: `JSON.parse` keeps the last of them
  * without a word, and other parsers the first.
- *
- * @module
  */
 import { parseJson } from "./json.ts";
 import { stringEnd } from "./json_splice.ts";

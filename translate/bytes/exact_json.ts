@@ -2,8 +2,6 @@
  * Parses JSON without rounding numbers: an id of twenty digits in a call's arguments is the
  * client's data, and a double would round it; `1e400` would become null. Such numbers become
  * objects that `JSON.stringify` writes back digit by digit (ECMAScript's `JSON.rawJSON`).
- *
- * @module
  */
 import { ApiError } from "../model/error.ts";
 import {

@@ -1,8 +1,6 @@
 /**
  * JSON values shared by all dialects, and safe access to values that have not been validated. What
  * a field means is defined in each dialect's `wire.ts`.
- *
- * @module
  */
 
 /** A JSON object whose fields have not been validated. */

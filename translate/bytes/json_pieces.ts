@@ -1,7 +1,5 @@
 /**
  * Writes a JSON value in pieces of bounded size: together they equal `JSON.stringify`.
- *
- * @module
  */
 
 /** Characters of a piece, about. */

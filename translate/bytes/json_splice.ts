@@ -2,8 +2,6 @@
  * Changes top-level fields of a JSON object directly in its bytes. Everything else keeps its bytes,
  * so key order, number text and unknown fields survive. The input must be valid JSON (it has been
  * parsed before).
- *
- * @module
  */
 import { encodeText, joinPieces } from "./buffers.ts";
 import { parseJson } from "./json.ts";

@@ -1,8 +1,6 @@
 /**
  * Keys that equal a known one but for case: Go's `encoding/json` and others take `Model` for
  * `model`, so a host could use a model or a limit that was not read here.
- *
- * @module
  */
 import type { JsonObject } from "./json.ts";
 import { isObject } from "./json.ts";

@@ -2,8 +2,6 @@
  * Replaces the model id in a stream's frame, in the frame's own bytes. The id is at the top of the
  * frame's object or of the `message` in it; a deeper key of that name is the model's or a tool's
  * data and is unchanged.
- *
- * @module
  */
 import { joinPieces } from "./buffers.ts";
 

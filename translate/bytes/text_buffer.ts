@@ -1,8 +1,6 @@
 /**
  * Collects a long text from many short pieces. A string that grows by concatenation keeps every
  * piece and an object per piece until it is read, and the garbage collector moves all of them.
- *
- * @module
  */
 
 /** Pieces that are joined at a time. */

@@ -1,8 +1,6 @@
 /**
  * Embeddings at an upstream of any form: the request written, the reply read and written for the
  * client. Where both have one form, the bytes pass through with the model's id replaced.
- *
- * @module
  */
 import { isObject, type JsonObject, parseJson } from "../bytes/json.ts";
 import {

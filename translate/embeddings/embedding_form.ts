@@ -4,8 +4,6 @@
  *
  * Sources, read 2026-11-23: ai.google.dev/api/embeddings; docs.aws.amazon.com/bedrock
  * model-parameters-titan-embed-text, model-parameters-embed.
- *
- * @module
  */
 import { arrayOr, countIn, type JsonObject, objectOr } from "../bytes/json.ts";
 import { ApiError, invalidField } from "../model/error.ts";

@@ -1,7 +1,5 @@
 /**
  * A request for embeddings, as read from the body of `POST /v1/embeddings`.
- *
- * @module
  */
 import { checked } from "../model/schema.ts";
 import { embeddingsRequest } from "./wire.ts";

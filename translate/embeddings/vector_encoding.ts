@@ -1,7 +1,5 @@
 /**
  * The two encodings of a vector: a list of numbers, and its 32-bit floats (little-endian) in base64.
- *
- * @module
  */
 import type { VectorEncoding } from "./embedding_request.ts";
 

@@ -2,8 +2,6 @@
  * The shapes of `POST /v1/embeddings`.
  *
  * Source: type declarations of openai 7.57.0, `resources/embeddings`
- *
- * @module
  */
 import { z } from "zod";
 import { list } from "../model/schema.ts";

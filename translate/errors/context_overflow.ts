@@ -2,8 +2,6 @@
  * Recognizes the error for a prompt that is too long in the wording of every known vendor and
  * server, and reads its numbers. Each dialect writes them in its own wording, because agents
  * compact their conversation only on that exact wording.
- *
- * @module
  */
 import { countIn, type JsonObject } from "../bytes/json.ts";
 

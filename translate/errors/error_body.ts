@@ -2,8 +2,6 @@
  * Decodes an upstream's error of any shape: JSON of any vendor, arrays, HTML, plain text, an empty
  * body. All dialects' `decodeError` share it, because a proxy in front of a vendor answers in no
  * known dialect.
- *
- * @module
  */
 import { isContextOverflow, withNumbers } from "./context_overflow.ts";
 import {

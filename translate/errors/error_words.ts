@@ -2,8 +2,6 @@
  * Derives an error's HTTP status from its words, for errors whose own status is missing or wrong:
  * errors inside a reply with status 200, and refusals of the gateway's key with status 400. The
  * formats of one vendor family share these rules.
- *
- * @module
  */
 import type { JsonObject } from "../bytes/json.ts";
 import { ApiError } from "../model/error.ts";

@@ -1,8 +1,6 @@
 /**
  * Detects requests written in the other client format: the client is set up for one endpoint and
  * calls the other. The schemas would only report a missing field; the errors here name the mistake.
- *
- * @module
  */
 import { invalidField } from "../model/error.ts";
 import { arrayOr, isObject, type JsonObject } from "../bytes/json.ts";

@@ -1,8 +1,6 @@
 /**
  * Removes a vendor's key from errors that clients receive, because some upstreams repeat it when
  * they fail. Only errors are searched here: the gateway searches whole replies that succeed.
- *
- * @module
  */
 import type { UpstreamDialect } from "../dialect.ts";
 import { exactJson } from "../bytes/exact_json.ts";

@@ -1,8 +1,6 @@
 /**
  * Recognizes a secret in a text that an upstream wrote: as it is, with any of its characters
  * escaped as in JSON, HTML or a URL, and in base64, also inside a longer text.
- *
- * @module
  */
 
 /** Made once for each secret; there are few. */

@@ -1,8 +1,6 @@
 /**
  * What a model at an upstream supports, as data. Encoders read it; no dialect looks at a model's
  * name. The capabilities of each model are in the catalogue in `gateway/upstream/`.
- *
- * @module
  */
 
 /** Name of a wire format. */

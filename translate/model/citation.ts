@@ -1,8 +1,6 @@
 /**
  * The sources that a model gives for its text, and the form that the chat and the Responses formats
  * share for them (`url_citation`).
- *
- * @module
  */
 import { countIn, type JsonObject, textIn } from "../bytes/json.ts";
 

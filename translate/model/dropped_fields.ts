@@ -1,8 +1,6 @@
 /**
  * Collects the request fields that an upstream's format cannot express, by the client's paths:
  * each path once, in order of discovery. They become the dropped fields of the call.
- *
- * @module
  */
 import { type ApiError, invalidField } from "./error.ts";
 import type {

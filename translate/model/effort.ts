@@ -1,8 +1,6 @@
 /**
  * Converts reasoning settings between models: a token budget to an effort, and an effort that a
  * model does not support to the nearest one that it does.
- *
- * @module
  */
 import type { Effort, Reasoning } from "./request.ts";
 

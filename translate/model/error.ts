@@ -1,8 +1,6 @@
 /**
  * Errors for the client, independent of any dialect: one class, one table of kinds. Each dialect's
  * `error.ts` writes a kind in its format. A bug in the gateway stays an ordinary Error.
- *
- * @module
  */
 import type { JsonObject } from "../bytes/json.ts";
 

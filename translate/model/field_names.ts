@@ -1,7 +1,5 @@
 /**
  * The names of request fields in a client's format, for reports of dropped and refused ones.
- *
- * @module
  */
 import type { Setting } from "./settings.ts";
 

@@ -1,8 +1,6 @@
 /**
  * The parts of a prompt in formats whose count of the prompt includes what was read from and
  * written to caches.
- *
- * @module
  */
 import type { Usage } from "./reply.ts";
 

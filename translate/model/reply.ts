@@ -2,8 +2,6 @@
  * The neutral reply: ten events. Streams, whole replies and metering all use them, because a whole
  * reply is a short stream. At most one block is open; `stop` and `usage` may come early; `end`
  * comes only after the upstream's answer is complete.
- *
- * @module
  */
 import type { Citation } from "./citation.ts";
 import type { ApiError } from "./error.ts";

@@ -1,8 +1,6 @@
 /**
  * Progress of a reply: the figures that settling, logging and error handling need, gathered from
  * its events.
- *
- * @module
  */
 import type { ApiError } from "./error.ts";
 import {

@@ -2,8 +2,6 @@
  * The neutral request: what a client asks for, independent of any dialect. Every dialect decodes
  * into it and encodes from it. Absent means "not given", never zero, null or false. JSON schemas
  * and tool arguments are the client's data, are carried by reference and are never modified.
- *
- * @module
  */
 import type { DialectName, Effort } from "./capabilities.ts";
 import type { FieldNames } from "./field_names.ts";

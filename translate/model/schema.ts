@@ -1,8 +1,6 @@
 /**
  * Turns a failed zod validation of a client's request into one error that names the field by its
  * path. The schemas are in each dialect's `wire.ts`.
- *
- * @module
  */
 import { z } from "zod";
 import { ApiError, invalidField } from "./error.ts";

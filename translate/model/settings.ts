@@ -2,8 +2,6 @@
  * The settings of a request: what each is, and what holds for it in every format. A format's
  * `settings.ts` has a row for each that it can express; `settings_table.ts` reads and writes by
  * these rows.
- *
- * @module
  */
 import type { Capabilities } from "./capabilities.ts";
 

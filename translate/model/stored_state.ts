@@ -1,8 +1,6 @@
 /**
  * What a dialect must implement so that a gateway can store its replies and later requests can
  * refer to them. Storing belongs to the gateway; everything here is pure.
- *
- * @module
  */
 import type { ApiError } from "./error.ts";
 import type { JsonObject } from "../bytes/json.ts";

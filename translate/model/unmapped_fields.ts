@@ -2,8 +2,6 @@
  * Collects the fields of a client's request that the neutral request cannot hold: optional ones,
  * which a translation drops and reports, and essential ones, for which it refuses the request.
  * The decoding modules decide which fields are which.
- *
- * @module
  */
 import { type JsonObject, objectOr } from "../bytes/json.ts";
 

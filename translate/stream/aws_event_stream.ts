@@ -1,8 +1,6 @@
 /**
  * Unwraps AWS's binary event streams into event-stream text. The JSON of each event keeps its bytes, so that the rest of the way is
  * the same as for a host that sends text.
- *
- * @module
  */
 import { encodeText, joinPieces } from "../bytes/buffers.ts";
 import { upstreamJson } from "../bytes/exact_json.ts";

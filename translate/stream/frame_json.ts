@@ -1,8 +1,6 @@
 /**
  * The JSON of a frame's data, parsed once: a stream that passes through is read by its decoder and
  * by its ending, and the last frame of some formats repeats the whole reply.
- *
- * @module
  */
 import { exactJson } from "../bytes/exact_json.ts";
 import type { Frame } from "./sse.ts";

@@ -1,8 +1,6 @@
 /**
  * Reads an event stream frame by frame: each frame is either parsed, or matched with the frame
  * before it (`frame_template.ts`), which is far cheaper. The relays decide what happens to a frame.
- *
- * @module
  */
 import { frameSplitter } from "./frame_splitter.ts";
 import {

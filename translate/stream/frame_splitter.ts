@@ -2,8 +2,6 @@
  * Splits an event stream's bytes after complete frames, for all three line endings, without
  * changing a byte; a CRLF that two chunks share belongs to the frame that it ends. Pass-through
  * needs the boundaries: only there may a ping or an error be inserted. Frames are not parsed here.
- *
- * @module
  */
 import { ApiError } from "../model/error.ts";
 import { joinPieces } from "../bytes/buffers.ts";

@@ -3,8 +3,6 @@
  * neighbours only in the delta's text, and perhaps in padding and token counts. Such a frame is
  * matched by comparing bytes, and its text and counts are found without parsing it. All its other
  * bytes equal the parsed frame's, so nothing is guessed.
- *
- * @module
  */
 import { modelSpan } from "../bytes/model_splice.ts";
 import { joinPieces } from "../bytes/buffers.ts";

@@ -1,8 +1,6 @@
 /**
  * A stream as one JSON array: each frame's data is an element, and a ping is a blank line. The
  * array is closed at the end, also after an error, which is then its last element.
- *
- * @module
  */
 import { encodeText } from "../bytes/buffers.ts";
 import type { Relay } from "./relay_interface.ts";

@@ -5,8 +5,6 @@
  * usage frame that the client did not ask for is removed; the end is sent once, as the format
  * demands, where the upstream did otherwise; and a failure (an error in the stream, or a cut) is
  * sent in the dialect's error format, with nothing after it.
- *
- * @module
  */
 import type {
   DecodeContext,

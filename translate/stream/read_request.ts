@@ -2,8 +2,6 @@
  * Decodes a client's request before its upstream is known. An upstream of the client's own dialect
  * validates the request itself, so a value outside the schema is not refused here: the error is
  * kept until the request must be translated.
- *
- * @module
  */
 import { ApiError, invalidField } from "../model/error.ts";
 import { withDoubles } from "../bytes/exact_json.ts";

@@ -1,8 +1,6 @@
 /**
  * Joins the client's dialect and an upstream's: bytes in, bytes out, synchronous. Only this file
  * decides whether the upstream's own bytes pass through or are translated.
- *
- * @module
  */
 import type {
   DecodeContext,

@@ -1,7 +1,5 @@
 /**
  * The interface of a relay: the way of one stream from an upstream to a client.
- *
- * @module
  */
 import type { ApiError } from "../model/error.ts";
 import type { ReplyProgress } from "../model/reply_progress.ts";

@@ -3,8 +3,6 @@
  * `eventsource-parser`, and also detects two things that those rules ignore: a last frame without
  * its blank line, and a bare JSON object in place of a frame (one vendor's way to report a failure
  * inside a stream). Dialects interpret the frames.
- *
- * @module
  */
 import { createParser } from "eventsource-parser";
 import { ApiError } from "../model/error.ts";

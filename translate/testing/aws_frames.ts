@@ -1,7 +1,5 @@
 /**
  * Writes AWS's binary event streams with AWS's own library.
- *
- * @module
  */
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 

@@ -1,7 +1,5 @@
 /**
  * The context in which the tests encode replies.
- *
- * @module
  */
 import type { EncodeContext } from "../dialect.ts";
 

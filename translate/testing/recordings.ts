@@ -1,8 +1,6 @@
 /**
  * Recorded exchanges with real vendors, for tests. They are in a folder outside the repository and
  * are read, never copied.
- *
- * @module
  */
 
 /** One recorded exchange. */

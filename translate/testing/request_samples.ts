@@ -1,7 +1,5 @@
 /**
  * Parts of requests that several tables send.
- *
- * @module
  */
 
 /** Base64 of a one-pixel image. */

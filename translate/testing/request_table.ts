@@ -1,8 +1,6 @@
 /**
  * Tables of requests: what a client sends, and the body for the upstream. Each row is one test
  * step. Tables that need the whole gateway are in `tests/requests/`.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { ApiError, translateRequest, type UpstreamRequest } from "../mod.ts";

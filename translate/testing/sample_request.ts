@@ -1,7 +1,5 @@
 /**
  * A small neutral request of no particular dialect, for the dialects' tests only.
- *
- * @module
  */
 import type { GenerationRequest, Part, Role, Turn } from "../model/request.ts";
 import { settingNames } from "../model/settings.ts";

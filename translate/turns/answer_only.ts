@@ -1,8 +1,6 @@
 /**
  * Where a tool binds a reply to a schema, the arguments of that tool are the reply's text: text
  * before and after them would make it no JSON.
- *
- * @module
  */
 import type { ReplyEvent } from "../model/reply.ts";
 

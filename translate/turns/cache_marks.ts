@@ -1,8 +1,6 @@
 /**
  * Marks of what to cache, for formats that write them: which of them an upstream takes, and how
  * many.
- *
- * @module
  */
 import type { Capabilities } from "../model/capabilities.ts";
 import type {

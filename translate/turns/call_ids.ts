@@ -1,7 +1,5 @@
 /**
  * Unique ids of calls: of a conversation, for upstream formats that refuse repeated ones, and of a reply, for its client.
- *
- * @module
  */
 import { wireCallId } from "./names.ts";
 

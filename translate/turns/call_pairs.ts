@@ -13,8 +13,6 @@
  *   Encoders order what is between two assistant turns.
  * - Repeated ids pair within the latest turn that holds an open call of that id, in order.
  * - A request that passes through in its own dialect is not checked: there the upstream decides.
- *
- * @module
  */
 import { invalidField } from "../model/error.ts";
 import type {

@@ -3,8 +3,6 @@
  * function with one string field, and the gateway itself always holds the input of such a call as
  * the arguments of that function. The reader extracts the text from arguments that arrive in
  * fragments; the writer wraps fragments of the text as arguments.
- *
- * @module
  */
 import {
   isObject,

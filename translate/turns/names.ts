@@ -2,8 +2,6 @@
  * Makes names and ids acceptable to an upstream by pure functions: the same input gives the same
  * output, so both sides of a pair (a call and its result, a tool and its choice) match without
  * stored state.
- *
- * @module
  */
 import { createHash } from "node:crypto";
 

@@ -1,7 +1,5 @@
 /**
  * The schemas of functions' arguments.
- *
- * @module
  */
 import type { JsonObject } from "../bytes/json.ts";
 

@@ -1,7 +1,5 @@
 /**
  * References inside a JSON schema.
- *
- * @module
  */
 import { isObject, type JsonObject } from "../bytes/json.ts";
 

@@ -2,8 +2,6 @@
  * Tagged signatures: another format's signature inside a field that normally holds a format's own.
  * The tag names the format that made it. The gateway's replies contain tagged signatures, requests
  * that bring them back are decoded, and pass-through removes them.
- *
- * @module
  */
 import type { DialectName, Signature } from "../model/request.ts";
 

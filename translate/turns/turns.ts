@@ -2,8 +2,6 @@
  * Rearranges turns for dialects that are stricter than the neutral request: system turns inside the
  * conversation, neighbours of one role, empty texts. Every function returns new turns and leaves
  * its input unchanged.
- *
- * @module
  */
 import type { DialectName, Part, Turn } from "../model/request.ts";
 

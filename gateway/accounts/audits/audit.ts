@@ -1,7 +1,5 @@
 /**
  * Audits the ledger: recomputes every stored sum and compares it.
- *
- * @module
  */
 import { CORRECTION_SUFFIX } from "../ledger/correction.ts";
 import { intOf, type Store, textOf } from "../store/store.ts";

@@ -1,7 +1,5 @@
 /**
  * Audits the books once a day, at 02:00 UTC, in one of the processes, and reports differences.
- *
- * @module
  */
 import { DAY_MS } from "../limits/calendar_window.ts";
 import { auditAccounts, type AuditedAccount } from "./account_audit.ts";

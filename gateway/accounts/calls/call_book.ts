@@ -1,8 +1,6 @@
 /**
  * Keeps the records of calls: gathers them in memory, writes them once a second, and removes old
  * ones. A process that dies loses the records of its last second, never a charge.
- *
- * @module
  */
 import type { CallRecord } from "./call_record.ts";
 import { nextTurn } from "../next_turn.ts";

@@ -1,8 +1,6 @@
 /**
  * The record of a generation call: who called what, how it ended, what it cost, and why it was
  * refused. No prompt, no reply, no header.
- *
- * @module
  */
 import { z } from "zod";
 import { isObject, type JsonObject } from "../../../translate/bytes/json.ts";

@@ -1,7 +1,5 @@
 /**
  * What became of a call, and whether an attempt failed at its upstream. Pure.
- *
- * @module
  */
 import type { CallRecord } from "./call_record.ts";
 

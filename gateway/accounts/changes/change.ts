@@ -1,8 +1,6 @@
 /**
  * A change that a person or a program made: who, when, what, before and after. Never the text of a
  * credential.
- *
- * @module
  */
 import { isObject, type JsonObject } from "../../../translate/bytes/json.ts";
 import { z } from "zod";

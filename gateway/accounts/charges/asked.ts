@@ -1,7 +1,5 @@
 /**
  * What a request asks for that its price depends on.
- *
- * @module
  */
 import type { PartMeter, UnitMeter } from "./meters.ts";
 import type { RateCard, Situation } from "./rate_card.ts";

@@ -1,7 +1,5 @@
 /**
  * Every rate of a card as a list, for pages.
- *
- * @module
  */
 import { CALL_METER, DIMENSION_NAMES, USES } from "./meters.ts";
 import type { Condition, RateCard } from "./rate_card.ts";

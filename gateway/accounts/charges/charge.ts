@@ -11,8 +11,6 @@
  *   covers only the first token or two: a count below half of the estimate is replaced by
  *   the estimate.
  * - A call that ended before anything was generated or reported costs nothing.
- *
- * @module
  */
 import type { CallOutcome } from "../call_outcome.ts";
 import {

@@ -2,8 +2,6 @@
  * The lines of a charge: meter × quantity × rate × factors, exact in integers. A call that has
  * nothing but tokens at the four base rates has no lines of its own: they follow from its tokens
  * and its price.
- *
- * @module
  */
 import { z } from "zod";
 import type { ServedUsage, Usage } from "../../../translate/model/reply.ts";

@@ -1,8 +1,6 @@
 /**
  * The arithmetic of a charge, exact in integers: quantities times the rates at the moment of the
  * call, per meter.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import { type ChargeLine, picoUsdOf, totalLines } from "./charge_lines.ts";

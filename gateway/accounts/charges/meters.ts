@@ -2,8 +2,6 @@
  * What a vendor bills by: the one definition of meters and conditions. The configuration file's
  * shape, the cost of a call, its explanation, the models' JSON and the table in `docs/billing.md`
  * follow from it.
- *
- * @module
  */
 import type { Usage } from "../../../translate/model/reply.ts";
 

@@ -1,8 +1,6 @@
 /**
  * Money in whole micro-dollars, and the cost of tokens at the four base rates. Every amount is
  * rounded up once per request. `charge_lines.ts` has the cost at a whole rate card.
- *
- * @module
  */
 
 /** Base rates of a model in micro-dollars per million tokens: 3 dollars per million is 3,000,000. */

@@ -1,8 +1,6 @@
 /**
  * A rate card: what a model costs, by meter and under which conditions. Rates are whole
  * micro-dollars, so that every cost is exact.
- *
- * @module
  */
 import {
   type Dimension,

@@ -1,7 +1,5 @@
 /**
  * Why a line of a charge is not at the base rate, in words for pages and files.
- *
- * @module
  */
 import type { ChargeLine } from "./charge_lines.ts";
 

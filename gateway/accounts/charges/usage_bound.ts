@@ -1,8 +1,6 @@
 /**
  * Compares reported counts with what a call can have used. A count is a vendor's claim: one above
  * the bound cannot be right, and the bound is charged instead.
- *
- * @module
  */
 import type { Usage } from "../../../translate/model/reply.ts";
 import type { ChargeLine } from "./charge_lines.ts";

@@ -1,7 +1,5 @@
 /**
  * What a call can cost at most, from what its request asks for: the amount to reserve.
- *
- * @module
  */
 import {
   isPerUse,

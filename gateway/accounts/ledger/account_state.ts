@@ -2,8 +2,6 @@
  * An account's balances and limits, and how calls and top-ups change them. Pure: each
  * function returns the next state. `admission.ts` decides whether a call may be made;
  * `transaction.ts` stores the state.
- *
- * @module
  */
 import type { AccountRow, Charge, Plan, ReservedCall } from "../records.ts";
 import type { LateAmount } from "./correction.ts";

@@ -1,7 +1,5 @@
 /**
  * Writes the events of accounts beside the writes of other accounts.
- *
- * @module
  */
 import { accountOf, type EventResult, type LedgerEvent } from "./events.ts";
 import { decideEvents } from "./transaction.ts";

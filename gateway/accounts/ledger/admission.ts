@@ -5,8 +5,6 @@
  *
  * Checks run in the order in which the client can act on them: account, plan, balance, then
  * the limits that pass with time.
- *
- * @module
  */
 import type { LimitFill } from "../../../translate/model/error.ts";
 import type { Limits } from "../accounts.ts";

@@ -2,8 +2,6 @@
  * Keeps the roll-ups of the ledger in order, in the background: sums up the entries that an
  * older version wrote without them, newest first, and removes old hours. Each write is
  * short, so that neither the event loop nor other writes wait long.
- *
- * @module
  */
 import { DAY_MS } from "../limits/calendar_window.ts";
 import { addStoredDays } from "../rows/ledger_day_rows.ts";

@@ -3,8 +3,6 @@
  * really used, once its process is back. A correction holds the difference, so that every sum of
  * entries is right, and bears the time of the entry that it corrects, so that the sums of each
  * day, week and month are.
- *
- * @module
  */
 import {
   type Charge,

@@ -1,7 +1,5 @@
 /**
  * Events that change the ledger, and their results.
- *
- * @module
  */
 import type { Limits } from "../accounts.ts";
 import type { Refusal } from "./admission.ts";

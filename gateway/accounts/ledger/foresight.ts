@@ -7,8 +7,6 @@
  * the state that the last write of this process left a moment ago, counts the calls that are not
  * decided yet, and requires room for several calls like the next one. So it is wrong only if other
  * processes, or calls that used more than was estimated, took all of that within the moment.
- *
- * @module
  */
 import type { LimitSettings, ReservedCall } from "../records.ts";
 import type { AccountState } from "./account_state.ts";

@@ -1,8 +1,6 @@
 /**
  * A key's limits and what is used of them, and how calls change it. A key without limits
  * has no such state. Pure, like `account_state.ts`.
- *
- * @module
  */
 import type { Charge, LimitSettings, ReservedCall } from "../records.ts";
 import type { LateAmount } from "./correction.ts";

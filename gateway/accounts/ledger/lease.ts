@@ -1,8 +1,6 @@
 /**
  * The heartbeat: renews this process's lease, and settles the calls of processes whose
  * lease expired.
- *
- * @module
  */
 import { recover } from "./recovery.ts";
 import type { Store } from "../store/store.ts";

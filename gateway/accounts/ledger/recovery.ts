@@ -1,8 +1,6 @@
 /**
  * Recovers calls that will not be settled any more: their process died, or they are older
  * than any call can be. The first process that finds them settles them, as estimated.
- *
- * @module
  */
 import { applyEvents } from "./transaction.ts";
 import type { LedgerEvent } from "./events.ts";

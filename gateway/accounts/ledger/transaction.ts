@@ -8,8 +8,6 @@
  *
  * A call whose process could not reach the store, or was suspended, may have been charged as
  * lost by another process when its own settlement arrives: then the estimate is corrected.
- *
- * @module
  */
 import { admit, type Refusal } from "./admission.ts";
 import { WriteCache } from "./write_cache.ts";

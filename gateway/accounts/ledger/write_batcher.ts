@@ -28,8 +28,6 @@
  * the events of active calls; they are retried until they are written. Because a single
  * event may be at fault, the first retry writes one event alone, and an event that fails
  * moves to the end of the queue. A failure that concerns one lane leaves the others as they are.
- *
- * @module
  */
 import { ApiError } from "../../../translate/model/error.ts";
 import type { EventResult, LedgerEvent } from "./events.ts";

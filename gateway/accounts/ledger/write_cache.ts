@@ -2,8 +2,6 @@
  * Caches the state that the last writes left, so that the next write need not read it back.
  * Valid only while no other writer has written (see {@linkcode Store.write}); otherwise it
  * is cleared as a whole.
- *
- * @module
  */
 import type { LedgerEvent } from "./events.ts";
 import type { StoredReservation } from "../rows/reservation_rows.ts";

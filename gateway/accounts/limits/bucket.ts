@@ -5,8 +5,6 @@
  *
  * The level is counted in 1/60,000 of a unit: the amount that leaks per millisecond and
  * unit of the limit. So every level is a whole number and every comparison exact.
- *
- * @module
  */
 import type { LimitState } from "../accounts.ts";
 

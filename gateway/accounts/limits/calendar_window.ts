@@ -4,8 +4,6 @@
  * and one month.
  *
  * Days are counted from 1970-01-01.
- *
- * @module
  */
 
 /** A calendar window. */

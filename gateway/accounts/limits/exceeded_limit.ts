@@ -1,8 +1,6 @@
 /**
  * Finds the limit that a call exceeds, and words the refusal: whose limit it is, which
  * window it has and when it opens.
- *
- * @module
  */
 import type { LimitSettings, ReservedCall } from "../records.ts";
 import { waitMs } from "./bucket.ts";

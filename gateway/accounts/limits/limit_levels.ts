@@ -1,7 +1,5 @@
 /**
  * How full each limit is, when it has room again, and its name in words. Pure.
- *
- * @module
  */
 import type { LimitSettings } from "../records.ts";
 import { waitMs } from "./bucket.ts";

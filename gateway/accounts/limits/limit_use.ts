@@ -2,8 +2,6 @@
  * What an account or a key has used of its limits, and how calls change it. Pure: each
  * function returns the next state. The use of an account is always counted, that of a key
  * while the key has limits.
- *
- * @module
  */
 import type { Limits } from "../accounts.ts";
 import type { Charge, LimitSettings, ReservedCall } from "../records.ts";

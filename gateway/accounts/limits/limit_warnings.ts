@@ -2,8 +2,6 @@
  * Warnings before a limit of a calendar window is reached, and when it is: each once per
  * window and percentage. Which were sent is part of the state that admission writes, so that
  * no number of processes and no restart repeats one. Pure.
- *
- * @module
  */
 import type { AccountRow, LimitSettings } from "../records.ts";
 import { DAY_MS, dayAfter } from "./calendar_window.ts";

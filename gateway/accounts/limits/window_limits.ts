@@ -1,8 +1,6 @@
 /**
  * The limits of calendar windows, as a table: how much money or how many tokens may be used
  * in a day, a week or a month.
- *
- * @module
  */
 import type { LimitSettings } from "../records.ts";
 import type { WindowName } from "./calendar_window.ts";

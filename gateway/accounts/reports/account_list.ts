@@ -1,8 +1,6 @@
 /**
  * The accounts with what they spent and when they were used last: filtered, and sorted by any of
  * it.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import { type Account, ACCOUNT_ROW } from "../records.ts";

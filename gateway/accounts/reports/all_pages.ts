@@ -1,7 +1,5 @@
 /**
  * A whole list, read page by page, so that at most one page is in memory.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import { nextTurn } from "../next_turn.ts";

@@ -1,7 +1,5 @@
 /**
  * The results of audits, newest first.
- *
- * @module
  */
 import {
   BOOLEAN,

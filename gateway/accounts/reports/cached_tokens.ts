@@ -1,7 +1,5 @@
 /**
  * The tokens that prompts read from caches and wrote to them, by key and model: what a cache saved depends on the model.
- *
- * @module
  */
 import {
   orUnavailable,

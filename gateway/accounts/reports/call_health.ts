@@ -1,7 +1,5 @@
 /**
  * How the calls of a span of time went: of all accounts, or of one account, key or model.
- *
- * @module
  */
 import { type Outcome, OUTCOME_NAMES } from "../calls/outcome.ts";
 import { DAY_MS } from "../limits/calendar_window.ts";

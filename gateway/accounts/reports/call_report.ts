@@ -1,7 +1,5 @@
 /**
  * Finds the records of calls: lists of them, newest first, and one by its request id.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import { invalidField } from "../../../translate/model/error.ts";

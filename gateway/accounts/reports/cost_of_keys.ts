@@ -1,7 +1,5 @@
 /**
  * What some keys of an account cost, however many others it has.
- *
- * @module
  */
 import { intOf, textOf } from "../store/store.ts";
 import type { RepositoryContext } from "../repositories/repository.ts";

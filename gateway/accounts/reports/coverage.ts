@@ -1,8 +1,6 @@
 /**
  * From which day on the roll-ups of the ledger are complete. After an upgrade from a version
  * without them, they are filled in the background, newest entries first.
- *
- * @module
  */
 import {
   readRows,

@@ -1,7 +1,5 @@
 /**
  * Days and hours in UTC, as texts and as numbers that count from 1970.
- *
- * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
 import { DAY_MS } from "../limits/calendar_window.ts";

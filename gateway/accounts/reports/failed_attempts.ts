@@ -1,7 +1,5 @@
 /**
  * Finds the attempts that failed at their upstreams: lists of them, newest first, and their number.
- *
- * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
 import {

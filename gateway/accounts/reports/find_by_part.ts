@@ -1,8 +1,6 @@
 /**
  * Finds accounts, keys, end users and calls by any part of their names and ids. Each list is read from
  * a bounded number of rows, so that the time does not grow with the books.
- *
- * @module
  */
 import { isWellFormed, keyHint } from "../key.ts";
 import { type SqlRow, type SqlValue, textOf } from "../store/store.ts";

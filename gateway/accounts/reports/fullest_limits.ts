@@ -1,7 +1,5 @@
 /**
  * The fullest limits of all accounts and keys.
- *
- * @module
  */
 import { advanceTo } from "../ledger/account_state.ts";
 import { dayOf, firstDayOf } from "../limits/calendar_window.ts";

@@ -1,7 +1,5 @@
 /**
  * The keys of one account or of all: filtered by a part of their names, and sorted.
- *
- * @module
  */
 import { KEY, type KeyRecord } from "../records.ts";
 import { recordFrom } from "../rows/record_rows.ts";

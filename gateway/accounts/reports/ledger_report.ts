@@ -1,7 +1,5 @@
 /**
  * Reads the ledger: in pages, and as JSON Lines or CSV.
- *
- * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";

@@ -1,7 +1,5 @@
 /**
  * Reads entries of the ledger along an index.
- *
- * @module
  */
 import { type Coverage, coverage } from "./coverage.ts";
 import { DAY_MS } from "../limits/calendar_window.ts";

@@ -1,8 +1,6 @@
 /**
  * What the processes on one store report of themselves: each writes its own rows and reads those of
  * the others. A report may be lost; nothing of the ledger depends on it.
- *
- * @module
  */
 import { intOf, type Store, textOf } from "../store/store.ts";
 import { newId, orUnavailable } from "../repositories/repository.ts";

@@ -1,7 +1,5 @@
 /**
  * What a usage report is asked for.
- *
- * @module
  */
 import type { USAGE_SUMS } from "../records.ts";
 import type { PageRequest } from "../repositories/repository.ts";

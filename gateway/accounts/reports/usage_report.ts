@@ -1,7 +1,5 @@
 /**
  * Usage reports: the roll-ups of the ledger, summed up by chosen fields.
- *
- * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
 import { coverage } from "./coverage.ts";

@@ -1,7 +1,5 @@
 /**
  * The rows of usage that a report sums up.
- *
- * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
 import { DAY_MS } from "../limits/calendar_window.ts";

@@ -1,7 +1,5 @@
 /**
  * The cost, tokens or charges of each day or hour, split by model, key or account: what a plot shows.
- *
- * @module
  */
 import { dayText } from "./days.ts";
 import {

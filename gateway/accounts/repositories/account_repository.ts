@@ -1,7 +1,5 @@
 /**
  * Administration of accounts, and of the money put into them.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import { ApiError, invalidField } from "../../../translate/model/error.ts";

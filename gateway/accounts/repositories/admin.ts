@@ -1,8 +1,6 @@
 /**
  * The administration of the accounts: repositories and reports behind one interface.
  * `gateway/admin/` maps it to operations.
- *
- * @module
  */
 import {
   type AccountRepository,

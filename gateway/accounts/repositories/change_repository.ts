@@ -1,8 +1,6 @@
 /**
  * Reads the changes that people and programs made, and records those that no other repository
  * writes: refused sign-ins and the configuration.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import { invalidField } from "../../../translate/model/error.ts";

@@ -1,7 +1,5 @@
 /**
  * The state on which the calls of a credential are decided, read from the store.
- *
- * @module
  */
 import type { Holder } from "../credential_kind.ts";
 import { type AccountState, advanceTo } from "../ledger/account_state.ts";

@@ -1,8 +1,6 @@
 /**
  * Administration of keys: issue, rotate, revoke. The text of a key is returned once, when
  * it is created.
- *
- * @module
  */
 import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import { keyHash, keyHint, newKey } from "../key.ts";

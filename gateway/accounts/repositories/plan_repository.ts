@@ -1,7 +1,5 @@
 /**
  * Administration of plans.
- *
- * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
 import { type Action, type Change, difference } from "../changes/change.ts";

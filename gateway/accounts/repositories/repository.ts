@@ -1,8 +1,6 @@
 /**
  * Shared by the repositories: a change is one write that increments the revision and is
  * applied once per idempotency key; lists are read in pages.
- *
- * @module
  */
 import { ApiError } from "../../../translate/model/error.ts";
 import { type Actor, type Change, GATEWAY } from "../changes/change.ts";

@@ -1,8 +1,6 @@
 /**
  * Sessions of the console. The cookie's value is random and is no credential of any API; the store
  * has its hash. Every look-up checks the credential behind the session again.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { Actor } from "../changes/change.ts";

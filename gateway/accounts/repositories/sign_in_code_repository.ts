@@ -1,7 +1,5 @@
 /**
  * Codes of sign-in links. A code opens one console session within fifteen minutes.
- *
- * @module
  */
 import type { Holder } from "../credential_kind.ts";
 import { isWellFormed, keyHash, newCredential } from "../key.ts";

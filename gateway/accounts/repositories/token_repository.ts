@@ -1,8 +1,6 @@
 /**
  * Administration of account tokens: they look at an account and, with the scope `manage`, manage
  * its keys. A token cannot call models. Its text is returned once, when it is issued.
- *
- * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
 import { type Action, type Change, difference } from "../changes/change.ts";

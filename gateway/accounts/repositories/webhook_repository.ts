@@ -1,7 +1,5 @@
 /**
  * Administration of webhooks: where the warnings of an account are sent.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import {

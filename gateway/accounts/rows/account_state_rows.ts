@@ -1,7 +1,5 @@
 /**
  * Reads and writes account states: rows of the tables `accounts`, `plans` and `purses`.
- *
- * @module
  */
 import { ACCOUNT_ROW, MODEL_BALANCE, PLAN } from "../records.ts";
 import { columnsOf, picks, recordFrom, rowOf } from "./record_rows.ts";

@@ -3,8 +3,6 @@
  * `call_minutes`), and those of all, of each account, and of each key by model, by hour and day
  * (rows of `call_hours` and `call_days`). So figures of a month are read from some thousand rows,
  * however many calls it had.
- *
- * @module
  */
 import { type CallRecord, callTimeMs } from "../calls/call_record.ts";
 import { outcomeOf } from "../calls/outcome.ts";

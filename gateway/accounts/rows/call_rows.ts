@@ -1,7 +1,5 @@
 /**
  * Writes, reads and removes the records of calls: rows of `calls`.
- *
- * @module
  */
 import {
   CALL,

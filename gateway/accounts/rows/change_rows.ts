@@ -1,7 +1,5 @@
 /**
  * Writes the changes that people and programs make: rows of `changes`.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import {

@@ -1,7 +1,5 @@
 /**
  * How credentials are called in records of what was done with them.
- *
- * @module
  */
 import { type Sql, textOrUndefined } from "../store/store.ts";
 

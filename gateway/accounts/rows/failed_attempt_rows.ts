@@ -1,7 +1,5 @@
 /**
  * Writes and removes the lines of failed attempts: rows of `failed_attempts`.
- *
- * @module
  */
 import {
   type CallRecord,

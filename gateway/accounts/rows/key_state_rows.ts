@@ -1,7 +1,5 @@
 /**
  * Reads and writes the states of keys with limits: rows of `key_states`, one per such key.
- *
- * @module
  */
 import {
   dayOf,

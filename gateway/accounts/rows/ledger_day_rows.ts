@@ -2,8 +2,6 @@
  * Writes which entries of the ledger belong to a day, and which are top-ups, so that lists
  * read only the entries that they show: rows of `account_days` and `ledger_top_ups`. Entries of versions without
  * `account_days` are in `ledger_days`, which has a row for all accounts.
- *
- * @module
  */
 import { accountIdOf, entryIdOf, type NewEntry } from "./ledger_rows.ts";
 import { DAY_MS, dayOf } from "../limits/calendar_window.ts";

@@ -1,7 +1,5 @@
 /**
  * Inserts ledger entries: rows of `ledger`. Rows are never changed or deleted.
- *
- * @module
  */
 import {
   type Correction,

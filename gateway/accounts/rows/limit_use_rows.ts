@@ -1,8 +1,6 @@
 /**
  * Reads and writes what is used of limits: columns that the tables `accounts` and
  * `key_states` share.
- *
- * @module
  */
 import type { LimitUse } from "../limits/limit_use.ts";
 import type { Amount } from "../limits/window_limits.ts";

@@ -1,7 +1,5 @@
 /**
  * Reads and writes rows by the definition of their fields, see `field.ts`.
- *
- * @module
  */
 import type { RecordFields, RecordOf } from "../field.ts";
 import type { Columns, Sql, SqlRow, SqlValue } from "../store/store.ts";

@@ -1,7 +1,5 @@
 /**
  * Reads and writes reservations: rows of `reservations`, one per active call.
- *
- * @module
  */
 import { priceText } from "../charges/money.ts";
 import { RESERVED_CALL, type ReservedCall } from "../records.ts";

@@ -2,8 +2,6 @@
  * Writes the usage of charges: rows of `usage_days` and `usage_hours` per key and model, and
  * of `usage_daily` per end user as well. They are updated in the same write as the ledger,
  * so that a report sums up days, not requests.
- *
- * @module
  */
 import type { NewEntry } from "./ledger_rows.ts";
 import { DAY_MS, dayOf } from "../limits/calendar_window.ts";

@@ -1,8 +1,6 @@
 /**
  * Webhooks and their messages: rows of `webhooks`, one per account that has one, and
  * `webhook_messages`, one per message that is not delivered yet.
- *
- * @module
  */
 import { isObject } from "../../../translate/bytes/json.ts";
 import { isSealed } from "../store/secret_seal.ts";

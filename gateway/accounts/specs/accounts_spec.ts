@@ -1,8 +1,6 @@
 /**
  * Tests of the account service that every store must pass; the tests are in the `*_spec.ts` files
  * that it registers.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { administrationSpec } from "./administration_spec.ts";

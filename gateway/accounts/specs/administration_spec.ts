@@ -1,7 +1,5 @@
 /**
  * Reports, lists, errors and repeated requests of the administration: tests that every store must pass.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { compact } from "../../../translate/bytes/compact.ts";

@@ -1,7 +1,5 @@
 /**
  * The daily audit of the books: tests that every store must pass.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import type { AccountsTest, TestAccounts } from "./accounts_spec.ts";

@@ -1,8 +1,6 @@
 /**
  * Upgrades of a store from every earlier version, and the roll-ups of its ledger: tests that
  * every store must pass.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { compact } from "../../../translate/bytes/compact.ts";

@@ -1,7 +1,5 @@
 /**
  * The records of calls: tests that every store must pass.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { compact } from "../../../translate/bytes/compact.ts";

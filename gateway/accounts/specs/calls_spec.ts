@@ -1,7 +1,5 @@
 /**
  * Reserving and charging calls: permissions, balances, charges: tests that every store must pass.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { RefusedCall } from "../accounts.ts";

@@ -1,7 +1,5 @@
 /**
  * The record of changes: tests that every store must pass.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import type { AccountsTest, TestAccounts } from "./accounts_spec.ts";

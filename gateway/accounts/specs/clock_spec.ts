@@ -1,7 +1,5 @@
 /**
  * Tests with a process whose clock is wrong.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { dayOf, dayText } from "../limits/calendar_window.ts";

@@ -1,7 +1,5 @@
 /**
  * Account tokens, sign-in codes and sessions: tests that every store must pass.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { ApiError } from "../../../translate/model/error.ts";

@@ -1,8 +1,6 @@
 /**
  * The limits of keys: tests that every store must pass. Those that a plan can have as well
  * are in `limits_spec.ts`.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { ApiError } from "../../../translate/model/error.ts";

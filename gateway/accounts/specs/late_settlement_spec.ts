@@ -1,8 +1,6 @@
 /**
  * Tests of calls that were charged as lost although their process lives: it could not reach the
  * store, or was suspended, for longer than its lease.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import type { Reservation } from "../accounts.ts";

@@ -1,7 +1,5 @@
 /**
  * The limits of a plan: tests that every store must pass.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { RefusedCall } from "../accounts.ts";

@@ -1,7 +1,5 @@
 /**
  * Tests with several real processes on one store, also when a process dies.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { audit } from "../audits/audit.ts";

@@ -1,7 +1,5 @@
 /**
  * Tests of charges by rate cards that every store must pass.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import type { AccountsTest } from "./accounts_spec.ts";

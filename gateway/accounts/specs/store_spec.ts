@@ -1,7 +1,5 @@
 /**
  * Tests that every store must pass.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { migrate } from "../store/migrate.ts";

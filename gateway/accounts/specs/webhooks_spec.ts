@@ -1,7 +1,5 @@
 /**
  * Warnings by webhook: tests that every store must pass.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";

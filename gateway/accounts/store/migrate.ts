@@ -1,7 +1,5 @@
 /**
  * Brings a store's tables to this version of the program.
- *
- * @module
  */
 import {
   LEAST_WRITER,

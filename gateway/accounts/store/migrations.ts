@@ -3,8 +3,6 @@
  *
  * Money is in whole micro-dollars, times are Unix milliseconds, days count from 1970 in
  * UTC. Not every id is a foreign key: the ledger outlives keys and plans.
- *
- * @module
  */
 /**
  * One migration: SQL statements in which INTEGER means 64 bits, and `{serial}`, `{strict}`

@@ -1,7 +1,5 @@
 /**
  * Opens the store that `DATABASE_URL` names, with its tables up to date.
- *
- * @module
  */
 import { isUpToDate, migrate } from "./migrate.ts";
 import { type Migration, MIGRATIONS } from "./migrations.ts";

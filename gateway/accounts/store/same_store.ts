@@ -1,7 +1,5 @@
 /**
  * Whether two addresses are those of one store.
- *
- * @module
  */
 
 /** Whether two values of `DATABASE_URL` differ in user and password at most. */

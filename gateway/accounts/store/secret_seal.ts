@@ -2,8 +2,6 @@
  * Seals the secrets that the gateway itself needs in clear text later, such as those that sign
  * webhooks, with a key that is not in the database: a file beside it, or a setting. A copy of the
  * database alone, such as a backup, has none of them.
- *
- * @module
  */
 import { Buffer } from "node:buffer";
 import {

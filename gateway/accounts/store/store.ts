@@ -2,8 +2,6 @@
  * The store's interface: reads, and atomic writes. SQL passes through it as text that
  * SQLite and Postgres both accept; {@linkcode SqlDialect} covers the differences. The
  * tables are in `migrations.ts`.
- *
- * @module
  */
 
 import type { SecretSeal } from "./secret_seal.ts";

@@ -5,8 +5,6 @@
  *
  * Between two readings the time advances with the platform's monotonic clock, which no clock change
  * moves.
- *
- * @module
  */
 
 import { monotonicMs } from "../../monotonic_ms.ts";

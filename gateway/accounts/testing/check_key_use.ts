@@ -1,7 +1,5 @@
 /**
  * Compares what is counted on keys with limits with the usage reports.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import type { Store } from "../store/store.ts";

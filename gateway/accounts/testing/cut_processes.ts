@@ -1,7 +1,5 @@
 /**
  * Cuts processes off from the store, or suspends them, while another one goes on.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { audit } from "../audits/audit.ts";

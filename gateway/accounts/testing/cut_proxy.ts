@@ -3,8 +3,6 @@
  * commits, and the connection ends before the reply arrives. It can also hold back what it
  * passes on, with connections that stay open, as a network does that is cut, and move to another
  * server.
- *
- * @module
  */
 
 /** The proxy. Disposing of it closes all connections. */

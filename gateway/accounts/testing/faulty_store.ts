@@ -1,7 +1,5 @@
 /**
  * A shared store as seen by simulated processes: each has its own failures and may die.
- *
- * @module
  */
 import type { ParallelWrites, Store } from "../store/store.ts";
 

@@ -1,8 +1,6 @@
 /**
  * A process with its own account service, for tests that need several. Reads commands from
  * its input as lines of JSON and writes results as lines of JSON.
- *
- * @module
  */
 import type { Caller } from "../accounts.ts";
 import { openAccountService } from "../service.ts";

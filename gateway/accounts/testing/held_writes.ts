@@ -1,7 +1,5 @@
 /**
  * Writes of accounts that do not end by themselves, on a store with some accounts.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { writeAccounts } from "../ledger/account_writes.ts";

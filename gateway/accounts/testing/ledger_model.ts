@@ -1,8 +1,6 @@
 /**
  * A model of the ledger: simulated processes on one store, and the results expected of
  * their actions.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { ApiError } from "../../../translate/model/error.ts";

@@ -1,8 +1,6 @@
 /**
  * Account service for tests: a manual clock, round prices, and helpers to create an account
  * with a key.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import type {

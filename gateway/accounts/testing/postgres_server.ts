@@ -1,8 +1,6 @@
 /**
  * A private Postgres server that a test may kill, freeze and restart, and a PgBouncer in
  * front of it. Uses Debian's packages; tests skip if they are not installed.
- *
- * @module
  */
 import { connect } from "node:net";
 

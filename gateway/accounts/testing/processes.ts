@@ -1,7 +1,5 @@
 /**
  * Starts gateway processes, sends them commands and kills them.
- *
- * @module
  */
 
 export type ProcessCommand =

@@ -1,7 +1,5 @@
 /**
  * Writes charges into a store, with their roll-ups, as calls of the past left them.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { Usage } from "../../../translate/model/reply.ts";

@@ -1,7 +1,5 @@
 /**
  * Empty stores for tests: each in its own file, or its own Postgres schema.
- *
- * @module
  */
 // @ts-types="../store/postgres/pg_driver.d.ts"
 import pg from "pg";

@@ -2,8 +2,6 @@
  * A worker of `sqlite_test.ts`: holds the write lock of a new file, as another process does that
  * opens it first, and releases it 50 ms after the test calls the function under test. That
  * function blocks the test's thread, so there is no event to wait for.
- *
- * @module
  */
 import { DatabaseSync } from "node:sqlite";
 

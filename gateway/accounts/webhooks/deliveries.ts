@@ -8,8 +8,6 @@
  * Before a process sends a message it moves the message's due time to that of the next
  * attempt, in one write. So no other process sends it at the same time, and if this one dies
  * the message is sent again later, with the same id.
- *
- * @module
  */
 import {
   claimMessages,

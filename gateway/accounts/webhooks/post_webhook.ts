@@ -3,8 +3,6 @@
  *
  * No redirect is followed: it could lead to an address that the operator did not set. The
  * reply's body is not read.
- *
- * @module
  */
 import { VERSION } from "../../version.ts";
 import { signedHeaders, type UnsignedWebhook } from "./signature.ts";

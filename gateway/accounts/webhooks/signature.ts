@@ -1,8 +1,6 @@
 /**
  * The signature of a webhook, as Standard Webhooks 1.0 defines it: HMAC-SHA256 of id, time
  * and body. https://github.com/standard-webhooks/standard-webhooks
- *
- * @module
  */
 import { Buffer } from "node:buffer";
 import { createHmac, randomBytes } from "node:crypto";

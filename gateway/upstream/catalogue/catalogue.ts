@@ -1,8 +1,6 @@
 /**
  * The models: the built-in rows of `models.ts`, and a file that overrides them. Which models are
  * offered depends on the configured vendors and is decided in `model_registry.ts`.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import {

@@ -1,7 +1,5 @@
 /**
  * The parser of the file that `GATEWAY_CONFIG` names. `catalogue.ts` applies its overrides.
- *
- * @module
  */
 import { duplicateKey } from "../../../translate/bytes/duplicate_key.ts";
 import { type JsonObject, objectOr } from "../../../translate/bytes/json.ts";

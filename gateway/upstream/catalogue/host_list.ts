@@ -1,8 +1,6 @@
 /**
  * Reads the list of models of a host (`GET /models`). Everything in it is untrusted: its size, its
  * form and its ids are checked.
- *
- * @module
  */
 import {
   isObject,

@@ -1,8 +1,6 @@
 /**
  * The lists of the hosts that wildcard rows name: read at start, at each reload and every hour, in
  * the background. A host out of reach is asked again; until then its last list stays in force.
- *
- * @module
  */
 import { ApiError } from "../../../translate/model/error.ts";
 import type { TimerId, Timers } from "../../timers.ts";

@@ -1,7 +1,5 @@
 /**
  * The offered models and their candidates: the catalogue joined with the configured vendors.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { Capabilities } from "../../../translate/model/capabilities.ts";

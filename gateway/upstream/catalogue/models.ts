@@ -1,7 +1,5 @@
 /**
  * The built-in models: ids, upstream names, capabilities, prices.
- *
- * @module
  */
 import type { Capabilities } from "../../../translate/model/capabilities.ts";
 import type { DialectName } from "../../../translate/model/request.ts";

@@ -1,7 +1,5 @@
 /**
  * The models that are not offered because none of their vendors has a key, for operators.
- *
- * @module
  */
 import type { Config } from "../../settings/config.ts";
 import type { Catalogue, Model } from "./catalogue.ts";

@@ -1,8 +1,6 @@
 /**
  * The shape of a model's `price` in the configuration file, and the rate cards that it describes.
  * Its meters are those of `meters.ts`.
- *
- * @module
  */
 import { z } from "zod";
 import { compact } from "../../../translate/bytes/compact.ts";

@@ -1,7 +1,5 @@
 /**
  * Directs the calls to every vendor to the embedded replay upstream.
- *
- * @module
  */
 import type { DialectName } from "../../../translate/model/request.ts";
 import type { VendorAccess } from "../../settings/config.ts";

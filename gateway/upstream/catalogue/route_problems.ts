@@ -1,8 +1,6 @@
 /**
  * What is wrong with the rows of `routes` in the configuration file, and with the models that name
  * them: no route is called without a price.
- *
- * @module
  */
 import type { UnitMeter } from "../../accounts/charges/meters.ts";
 import type { ModelOverride } from "./catalogue_shape.ts";

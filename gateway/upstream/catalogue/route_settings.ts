@@ -1,8 +1,6 @@
 /**
  * The rows of `routes` in the configuration file: endpoints whose requests pass to an upstream with
  * nothing but the model's name replaced.
- *
- * @module
  */
 import { z } from "zod";
 import { compact } from "../../../translate/bytes/compact.ts";

@@ -1,7 +1,5 @@
 /**
  * Texts of the problems of a configuration file.
- *
- * @module
  */
 import { closestMatch } from "leven";
 import { z } from "zod";

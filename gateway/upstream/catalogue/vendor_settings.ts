@@ -1,8 +1,6 @@
 /**
  * The rows of `vendors` in the configuration file: their shape, what is wrong with them, and the
  * vendors that they add.
- *
- * @module
  */
 import { z } from "zod";
 import {

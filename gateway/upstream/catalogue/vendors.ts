@@ -1,8 +1,6 @@
 /**
  * The vendors: places that are called with a credential of their own. The built-in ones have
  * settings; others are in the configuration file. How a place is called is in the host table.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { DialectName } from "../../../translate/model/request.ts";

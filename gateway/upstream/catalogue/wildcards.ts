@@ -1,8 +1,6 @@
 /**
  * Wildcard rows of the configuration file, such as `groq/*`: each offers the models that its vendor
  * lists. They become one row for each listed model before the catalogue is made.
- *
- * @module
  */
 import type { CatalogueOverrides, ModelOverride } from "./catalogue_shape.ts";
 

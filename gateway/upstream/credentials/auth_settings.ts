@@ -1,7 +1,5 @@
 /**
  * The shape of a vendor's credential in the configuration file, and which credentials a host takes.
- *
- * @module
  */
 import { z } from "zod";
 import { isLoopback } from "../../loopback.ts";

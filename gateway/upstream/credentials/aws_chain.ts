@@ -1,8 +1,6 @@
 /**
  * Finds AWS keys where AWS's own clients find them: variables, web identity, the container's endpoint, the instance's metadata. Shared
  * profile files are not read: they are for people's machines.
- *
- * @module
  */
 import type { fromWebToken } from "@aws-sdk/credential-provider-web-identity";
 import { compact } from "../../../translate/bytes/compact.ts";

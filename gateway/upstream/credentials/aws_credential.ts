@@ -1,7 +1,5 @@
 /**
  * Credentials that are AWS keys: each attempt is signed with the current ones.
- *
- * @module
  */
 import {
   type AuthHeaders,

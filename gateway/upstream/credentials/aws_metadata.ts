@@ -2,8 +2,6 @@
  * AWS keys of the machine: from a container's endpoint (ECS, EKS Pod Identity) or an instance's
  * metadata (version 2). Without AWS's library, whose HTTP cannot be replaced and takes the process
  * down where an endpoint is silent (Deno 2.5.0, `node:http`).
- *
- * @module
  */
 import { limitedText } from "../http/limited_text.ts";
 import type { AwsToken } from "./aws_credential.ts";

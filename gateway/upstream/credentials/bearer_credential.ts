@@ -1,7 +1,5 @@
 /**
  * Credentials that are bearer tokens of a limited life.
- *
- * @module
  */
 import type {
   AuthHeaders,

@@ -1,8 +1,6 @@
 /**
  * The interface of a credential: what authenticates the gateway's calls to an upstream. The kinds are in the files beside this one;
  * `open_credential.ts` chooses between them.
- *
- * @module
  */
 import { ApiError } from "../../../translate/model/error.ts";
 import type { Timers } from "../../timers.ts";

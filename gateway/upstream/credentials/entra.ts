@@ -1,7 +1,5 @@
 /**
  * Tokens of Microsoft Entra: for an application with a secret or a federated token, or for the machine's managed identity.
- *
- * @module
  */
 import type {
   INetworkModule,

@@ -1,7 +1,5 @@
 /**
  * Tokens of Google Cloud: for a service account, for a federated identity, or from the metadata server.
- *
- * @module
  */
 import type { BaseExternalAccountClient } from "google-auth-library";
 import { type BearerToken, bearerToken } from "./bearer_credential.ts";

@@ -1,7 +1,5 @@
 /**
  * Credentials that are keys: from environment variables and files, the first that the upstream has not refused.
- *
- * @module
  */
 import type { AuthHeaders, Credential, HostAuth } from "./credential.ts";
 import { KeyFile } from "./key_file.ts";

@@ -1,7 +1,5 @@
 /**
  * A key in a file, which may change while the gateway runs.
- *
- * @module
  */
 import type { CredentialContext, CredentialState } from "./credential.ts";
 import { KEY_TEXT } from "./key_text.ts";

@@ -1,7 +1,5 @@
 /**
  * The shape of a key.
- *
- * @module
  */
 
 /** A key is sent as a header: visible ASCII characters only. */

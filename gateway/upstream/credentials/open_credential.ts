@@ -1,7 +1,5 @@
 /**
  * Makes a credential from its plan.
- *
- * @module
  */
 import { chainKeys } from "./aws_chain.ts";
 import { awsCredential, constantKeys } from "./aws_credential.ts";

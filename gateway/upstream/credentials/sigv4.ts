@@ -1,7 +1,5 @@
 /**
  * Signs calls for AWS (Signature Version 4). Signs as few headers as the services accept: others may change on the way.
- *
- * @module
  */
 import { Buffer } from "node:buffer";
 import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";

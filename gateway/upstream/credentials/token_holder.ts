@@ -1,8 +1,6 @@
 /**
  * Holds a token over its source: one refresh at a time, ahead of the expiry. The caches of the vendors' libraries are not used: they
  * refresh per call, or only after the expiry.
- *
- * @module
  */
 import {
   type CredentialContext,

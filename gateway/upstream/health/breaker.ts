@@ -7,8 +7,6 @@
  * calls failed. After a pause, which doubles with every opening, one call is let through as a
  * probe: its reply closes the breaker, its failure opens it again. Callers pass the time in
  * milliseconds; every operation takes constant time and memory.
- *
- * @module
  */
 
 /** `half_open`: the pause has ended, and a probe decides. */

@@ -1,8 +1,6 @@
 /**
  * How the calls of each candidate went in the last quarter of an hour: how many failed, why, and
  * after what time the first token came. Counted from log entries, in constant time and memory.
- *
- * @module
  */
 import { attemptError } from "../../accounts/calls/outcome.ts";
 import type { LogEntry } from "../../observability/log.ts";

@@ -1,8 +1,6 @@
 /**
  * The health of the candidates, for operators: in the metrics and in `/readyz?verbose`. Contains no
  * key and no address.
- *
- * @module
  */
 import type { BreakerState } from "./breaker.ts";
 import type { Candidate } from "../catalogue/model_registry.ts";

@@ -3,8 +3,6 @@
  * means for the candidate's health. A request that an upstream refused as invalid is never retried.
  * A refusal of what belongs to the operator (credential, account, set-up) is the candidate's fault:
  * others are called.
- *
- * @module
  */
 import type { ApiError, ErrorKind } from "../../../translate/model/error.ts";
 import type { Breaker } from "./breaker.ts";

@@ -3,8 +3,6 @@
  * avoiding unavailable candidates (breaker open, probe running, or in a cooldown). If all are
  * unavailable, the one that becomes available first is called nevertheless: it may work, and a
  * refusal by the gateway would not help the client.
- *
- * @module
  */
 import type { Candidate } from "../catalogue/model_registry.ts";
 

@@ -1,7 +1,5 @@
 /**
  * The health of a model for those who call it: it names no upstream.
- *
- * @module
  */
 import type { Breaker } from "./breaker.ts";
 

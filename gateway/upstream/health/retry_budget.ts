@@ -1,8 +1,6 @@
 /**
  * Limits the retries of a model's calls at candidates that have failed to a share of the calls plus
  * a small reserve. Without it, retries would multiply the load on an upstream that is down.
- *
- * @module
  */
 
 /** Deposit of each call: one retry per five calls. */

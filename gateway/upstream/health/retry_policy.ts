@@ -1,8 +1,6 @@
 /**
  * Decides what follows a failed attempt: another candidate at once, the same one after a backoff,
  * or nothing. Pure: time and randomness are passed in. The retry budget is checked elsewhere.
- *
- * @module
  */
 import type { ApiError } from "../../../translate/model/error.ts";
 import type { Candidate } from "../catalogue/model_registry.ts";

@@ -1,7 +1,5 @@
 /**
  * Fills the templates of addresses and headers, such as `https://{resource}.example.com`.
- *
- * @module
  */
 import type { HostSetting } from "./host.ts";
 

@@ -5,8 +5,6 @@
  * Sources, read 2026-11-22: docs.aws.amazon.com/bedrock/latest/userguide/{endpoints,
  * inference-messages-api,inference-responses-api}.html; npm `@anthropic-ai/{bedrock,aws}-sdk`
  * 1.1.x, `src/client.ts`; vercel/ai `amazon-bedrock-anthropic-provider.ts`.
- *
- * @module
  */
 import type { BodyEdits } from "../../../translate/body_edits.ts";
 import type { HostAuth } from "../credentials/credential.ts";

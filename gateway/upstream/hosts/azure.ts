@@ -4,8 +4,6 @@
  *
  * Sources, read 2026-11-22: learn.microsoft.com/azure/foundry/openai/api-version-lifecycle,
  * platform.claude.com/docs/en/build-with-claude/claude-in-microsoft-foundry.
- *
- * @module
  */
 import type { Capabilities } from "../../../translate/model/capabilities.ts";
 import type { HostAuth } from "../credentials/credential.ts";

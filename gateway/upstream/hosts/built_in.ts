@@ -1,7 +1,5 @@
 /**
  * The built-in vendors as hosts: each at its own public address.
- *
- * @module
  */
 import type { HostAuth } from "../credentials/credential.ts";
 import type { Host, VendorName } from "./host.ts";

@@ -1,8 +1,6 @@
 /**
  * Any host of the chat-completion format: its address is in the configuration file, its habits are
  * in a preset (`presets.ts`).
- *
- * @module
  */
 import type { Host } from "./host.ts";
 

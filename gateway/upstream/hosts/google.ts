@@ -4,8 +4,6 @@
  *
  * Sources, read 2026-11-22: npm `@anthropic-ai/vertex-sdk` 1.1.3 and
  * `@anthropic-ai/google-cloud-sdk` 1.1.4, `src/client.ts`; agentgateway `vertex.rs`.
- *
- * @module
  */
 import type { HostAuth } from "../credentials/credential.ts";
 import type { Host } from "./host.ts";

@@ -1,8 +1,6 @@
 /**
  * The shape of a row of the host table: where a host is, in which dialects it is called, how it
  * takes credentials, and how its requests and errors differ from the dialect. Data only.
- *
- * @module
  */
 import type { Capabilities } from "../../../translate/model/capabilities.ts";
 import type { BodyEdits } from "../../../translate/body_edits.ts";

@@ -1,7 +1,5 @@
 /**
  * The table of hosts: every place where models are called, as data.
- *
- * @module
  */
 import { AWS_HOSTS } from "./aws.ts";
 import { AZURE_HOSTS } from "./azure.ts";

@@ -1,8 +1,6 @@
 /**
  * What some models of a host do not take, beyond what is true of all its models. The rules are data
  * of the host table and of the presets; this file joins them with a dialect.
- *
- * @module
  */
 import type { HostDialect, ModelRule } from "./host.ts";
 

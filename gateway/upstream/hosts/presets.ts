@@ -2,8 +2,6 @@
  * Presets of hosts that have the chat-completion format: public address, abilities and habits, as
  * observed in recorded calls or documented by the host. Data only. How their replies differ is in
  * the decoders, which read all of them without knowing the host.
- *
- * @module
  */
 import type { BodyEdits } from "../../../translate/body_edits.ts";
 import type { HostErrors } from "../../../translate/host_errors.ts";

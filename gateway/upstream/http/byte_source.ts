@@ -1,7 +1,5 @@
 /**
  * The body of an upstream's response, chunk by chunk: either pulled or pushed to a sink.
- *
- * @module
  */
 
 /** Receives the chunks of a body. */

@@ -1,7 +1,5 @@
 /**
  * Translates undici's errors.
- *
- * @module
  */
 import { ApiError } from "../../../translate/model/error.ts";
 import { certificateFault } from "./certificate_fault.ts";

@@ -2,8 +2,6 @@
  * A Deno connection with the events and methods that undici's HTTP/1.1 client uses of a socket.
  * Some versions of Deno never free the sockets of `node:net`. A `Duplex` of `node:stream` would
  * cost 4 to 10 µs more per whole reply.
- *
- * @module
  */
 import { EventEmitter } from "node:events";
 import type { Conn } from "./dial.ts";

@@ -1,7 +1,5 @@
 /**
  * Decodes the content encoding of a body.
- *
- * @module
  */
 import { createGunzip, createInflate } from "node:zlib";
 import { type Duplex, PassThrough } from "node:stream";

@@ -1,8 +1,6 @@
 /**
  * Opens a connection to an upstream: resolves the name, tries its addresses in turn, and over TLS
  * checks the certificate against the name. An aborted attempt ends at once in every phase.
- *
- * @module
  */
 import { lookup } from "node:dns/promises";
 import { TlsHandshakes } from "./tls_handshakes.ts";

@@ -4,8 +4,6 @@
  *
  * Imports undici's agent, not all of undici: its `fetch`, web sockets and caches double the time that
  * the import takes.
- *
- * @module
  */
 import type { Dispatcher } from "undici";
 // @ts-types="./undici/agent.d.ts"

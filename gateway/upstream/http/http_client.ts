@@ -4,8 +4,6 @@
  *
  * Uses undici's dispatcher instead of `fetch`: reading a stream through `fetch` costs three times
  * as much processor time, and `fetch` has no time limits of its own.
- *
- * @module
  */
 import type { Agent, Dispatcher } from "undici";
 import { ApiError } from "../../../translate/model/error.ts";

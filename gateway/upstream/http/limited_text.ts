@@ -1,7 +1,5 @@
 /**
  * Reads replies whose size the gateway does not control, such as a host's list of models.
- *
- * @module
  */
 
 /**

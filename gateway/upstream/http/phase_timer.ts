@@ -1,7 +1,5 @@
 /**
  * The time limits of a call: one timer for all its phases.
- *
- * @module
  */
 import { ApiError } from "../../../translate/model/error.ts";
 import { monotonicMs } from "../../monotonic_ms.ts";

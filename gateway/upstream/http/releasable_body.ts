@@ -1,8 +1,6 @@
 /**
  * A request body that undici does not keep. undici holds a body of bytes until the response has
  * ended, which is a copy of the prompt for every open stream.
- *
- * @module
  */
 
 /** A smaller body is sent as bytes, which takes fewer steps. */

@@ -1,8 +1,6 @@
 /**
  * A request body that is sent while it arrives. It can be sent again while all that was sent of it
  * is kept: up to a bound.
- *
- * @module
  */
 
 /** A body for the HTTP client that is no array of bytes. */

@@ -1,7 +1,5 @@
 /**
  * The headers of an upstream's response.
- *
- * @module
  */
 
 /** A response's headers. The platform's `Headers` object is created only on demand. */

@@ -2,8 +2,6 @@
  * Upstreams that send bytes which no request asked for. HTTP/1.1 does not name the request of a
  * reply, so such bytes may arrive just after the next request was sent and be taken for its reply.
  * After the first sight of them, connections to that upstream carry one call each for a while.
- *
- * @module
  */
 
 /** How long connections are not used again after stray bytes. */

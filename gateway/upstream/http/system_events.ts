@@ -1,7 +1,5 @@
 /**
  * Waits until the event loop has asked the system for events, such as the end of a connection.
- *
- * @module
  */
 import { setImmediate } from "node:timers";
 

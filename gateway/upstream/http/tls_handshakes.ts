@@ -3,8 +3,6 @@
  * after `close()` it stays open until the upstream answers or closes it. An attempt that is aborted
  * therefore abandons its handshake, and once a few are abandoned, further attempts at that
  * upstream continue them instead of opening more connections.
- *
- * @module
  */
 
 /** The upstream of a handshake. */

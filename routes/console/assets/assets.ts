@@ -1,8 +1,6 @@
 /**
  * The style sheet, the script and the icon, each under a hash of its text, so that browsers keep
  * them for ever.
- *
- * @module
  */
 import { keyHash } from "../../../gateway/accounts/key.ts";
 import { ApiError } from "../../../translate/model/error.ts";

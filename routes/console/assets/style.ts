@@ -1,7 +1,5 @@
 /**
  * The style sheet of the console. Colours follow the system, or the choice in `data-theme`.
- *
- * @module
  */
 
 const SOURCE = `

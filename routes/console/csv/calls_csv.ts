@@ -1,7 +1,5 @@
 /**
  * A list of calls as a file.
- *
- * @module
  */
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
 import type {

@@ -1,7 +1,5 @@
 /**
  * Tables as CSV files.
- *
- * @module
  */
 import { dollarsText } from "../../../gateway/accounts/charges/money.ts";
 import { csvCell } from "../../../gateway/accounts/reports/ledger_report.ts";

@@ -1,7 +1,5 @@
 /**
  * Lists of records as files: keys, tokens, accounts, plans.
- *
- * @module
  */
 import {
   type RecordFields,

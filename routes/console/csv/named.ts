@@ -1,7 +1,5 @@
 /**
  * Names beside the ids of a file: of keys and accounts, looked up slice by slice.
- *
- * @module
  */
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";

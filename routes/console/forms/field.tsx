@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Fields of forms: with what was entered, and with its problem, if the form is shown again.
- *
- * @module
  */
 import type { Children, JSX } from "../jsx.d.ts";
 import type { Problem, Visit } from "../../../gateway/console/visit.ts";

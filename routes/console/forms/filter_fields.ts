@@ -1,7 +1,5 @@
 /**
  * The filters of a page's address, as fields of the API's query.
- *
- * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";

@@ -3,8 +3,6 @@
 /**
  * The filters of a list: fields of its form, and parameters of its address. A refused one stands in
  * the form with what is wrong with it.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import type { AccountScope } from "../../../gateway/admin/account_scope.ts";

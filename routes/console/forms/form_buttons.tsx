@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * The buttons below a form.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 

@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * The choice of the models that a plan or a key may call.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";

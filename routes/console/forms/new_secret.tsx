@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * A new credential, shown in one reply only.
- *
- * @module
  */
 import type { Children, JSX } from "../jsx.d.ts";
 

@@ -3,8 +3,6 @@
 /**
  * Forms for the settings of plans, accounts and keys, made from the definitions of their fields: a
  * new field needs no change here.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import { z } from "zod";

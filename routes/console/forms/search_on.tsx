@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * The link below a list that goes on.
- *
- * @module
  */
 import type { Children, JSX } from "../jsx.d.ts";
 

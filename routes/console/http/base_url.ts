@@ -1,7 +1,5 @@
 /**
  * The gateway's address for lines that people copy.
- *
- * @module
  */
 import type { RouteContext } from "../../route.ts";
 import { transportOf } from "./cookies.ts";

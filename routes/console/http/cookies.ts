@@ -1,8 +1,6 @@
 /**
  * The cookies of the console. Over https they have the `__Host-` prefix and `Secure`; a loopback
  * host over http has neither, because some browsers keep no secure cookie there.
- *
- * @module
  */
 import type { Area } from "../../../gateway/console/console.ts";
 import { ApiError } from "../../../translate/model/error.ts";

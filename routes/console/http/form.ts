@@ -1,7 +1,5 @@
 /**
  * Reads the body of a form.
- *
- * @module
  */
 import { readBytes } from "../../../gateway/http/request_body.ts";
 import { ApiError } from "../../../translate/model/error.ts";

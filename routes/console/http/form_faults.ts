@@ -1,7 +1,5 @@
 /**
  * All that is wrong with a form, so that a person needs to send it only once more.
- *
- * @module
  */
 import { z } from "zod";
 import { ApiError } from "../../../translate/model/error.ts";

@@ -1,7 +1,5 @@
 /**
  * Which paths are the console's.
- *
- * @module
  */
 
 /** Whether a path belongs to the console: errors there are pages. */

@@ -1,7 +1,5 @@
 /**
  * Refuses parameters that a page does not have: a misspelt filter would show what was not asked for.
- *
- * @module
  */
 import { ApiError } from "../../../translate/model/error.ts";
 import { queryOf } from "../../admin/auth.ts";

@@ -1,7 +1,5 @@
 /**
  * Runs a change of a form: its fields become the body, and its hidden key makes it apply once.
- *
- * @module
  */
 import type { OperationInput } from "../../../gateway/admin/operation.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";

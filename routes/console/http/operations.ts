@@ -1,8 +1,6 @@
 /**
  * The operations behind the pages: the same that the API offers, called in process. What a page can
  * do, a program can.
- *
- * @module
  */
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
 import { actorOf } from "../../../gateway/accounts/repositories/session_repository.ts";

@@ -1,8 +1,6 @@
 /**
  * Opens pages: finds the session, refuses forged forms, and passes the visit to the page. Every
  * page passes here; there is no other way to one.
- *
- * @module
  */
 import { requirePermission } from "../../../gateway/accounts/credential_kind.ts";
 import { hashesEqual } from "../../../gateway/accounts/key.ts";

@@ -1,8 +1,6 @@
 /**
  * The headers of every page: nothing is loaded from elsewhere, nothing is inline, no other site
  * frames or reads a page, and no cache keeps it.
- *
- * @module
  */
 import type { HeaderFields } from "../../../gateway/http/http_reply.ts";
 

@@ -1,7 +1,5 @@
 /**
  * The routes of pages that need a session, a line each.
- *
- * @module
  */
 import type { AccountPageRoute, OperatorPageRoute } from "../../route.ts";
 

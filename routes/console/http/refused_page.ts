@@ -1,7 +1,5 @@
 /**
  * An error of a page whose visitor is known: it is shown in the frame of the visitor's pages.
- *
- * @module
  */
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";

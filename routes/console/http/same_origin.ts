@@ -1,8 +1,6 @@
 /**
  * Refuses requests that another site, or another port of the same host, makes a browser send. The
  * cookie is no protection from the latter: it is sent to every port.
- *
- * @module
  */
 import { ApiError } from "../../../translate/model/error.ts";
 

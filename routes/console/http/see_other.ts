@@ -1,7 +1,5 @@
 /**
  * Leads a browser to another page.
- *
- * @module
  */
 import type {
   HeaderFields,

@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * What an operator changes of one account: its settings, its balance, and who may enter.
- *
- * @module
  */
 import { z } from "zod";
 import { compact } from "../../../translate/bytes/compact.ts";

@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * A link to an account's page.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import { Foreign } from "../parts/data_table.tsx";

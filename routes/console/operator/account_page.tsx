@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Everything about one account: what is used, what it spends, its keys and people, its webhook.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import type { Account } from "../../../gateway/accounts/records.ts";

@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Whether an account may make calls.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import type { Account } from "../../../gateway/accounts/records.ts";

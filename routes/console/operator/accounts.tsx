@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Accounts: create, change, suspend, top up, and create credentials.
- *
- * @module
  */
 import { ACCOUNT } from "../../../gateway/accounts/records.ts";
 import {

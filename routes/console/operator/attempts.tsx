@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * The attempts that failed at their upstreams, a line each, also where another upstream replied.
- *
- * @module
  */
 import { OUTCOME_NAMES } from "../../../gateway/accounts/calls/outcome.ts";
 import {

@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Many accounts at once, from a CSV file: what it would do is shown before it is done.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";

@@ -1,7 +1,5 @@
 /**
  * Who changed what, over all accounts.
- *
- * @module
  */
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";

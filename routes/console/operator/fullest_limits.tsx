@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * The fullest limits of all accounts and keys.
- *
- * @module
  */
 import { limitWords } from "../../../gateway/accounts/limits/limit_levels.ts";
 import type { HeldLimit } from "../../../gateway/accounts/reports/fullest_limits.ts";

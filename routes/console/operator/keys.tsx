@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * The keys of all accounts.
- *
- * @module
  */
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";

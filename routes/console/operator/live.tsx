@@ -3,8 +3,6 @@
 /**
  * The calls of all accounts and processes, under way and just ended. While the store is down: those
  * of this process.
- *
- * @module
  */
 import type { Visit } from "../../../gateway/console/visit.ts";
 import { type JustEnded } from "../../../gateway/live/live_call.ts";

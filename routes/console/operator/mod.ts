@@ -1,7 +1,5 @@
 /**
  * All pages for operators.
- *
- * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
 import { CALL_FILTERS } from "../../../gateway/admin/calls.ts";

@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * The models for operators: prices, candidates with their health, and who may call them.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import {

@@ -1,7 +1,5 @@
 /**
  * The number that the bell of every page shows.
- *
- * @module
  */
 import type { Gateway } from "../../../gateway/gateway.ts";
 import { noticesOf } from "./notices.tsx";

@@ -3,8 +3,6 @@
 /**
  * What operators should look at: the bell of every page counts it, the overview sums it up, and a
  * page lists it.
- *
- * @module
  */
 import { limitWords } from "../../../gateway/accounts/limits/limit_levels.ts";
 import { MAX_CLOCK_DIFFERENCE_MS } from "../../../gateway/accounts/store/store_clock.ts";

@@ -1,7 +1,5 @@
 /**
  * The plans that an account can have, as a form offers them.
- *
- * @module
  */
 import { recordJson } from "../../../gateway/accounts/field.ts";
 import { LIMITS } from "../../../gateway/accounts/records.ts";

@@ -3,8 +3,6 @@
 /**
  * The settings in force in this process, to read. No page changes a setting: it decides what the
  * process may do.
- *
- * @module
  */
 import type { Children, JSX } from "../jsx.d.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";

@@ -3,8 +3,6 @@
 /**
  * The processes, the upstreams and their circuit breakers, as all processes report them; while the
  * store is down, as this one sees them.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import type { AttemptCount } from "../../../gateway/accounts/reports/failed_attempts.ts";

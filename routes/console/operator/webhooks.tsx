@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Webhooks: where the warnings of accounts are sent, whether they arrive, and the forms that change it.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import type {

@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Who may look at an account or manage it: its tokens and its sessions.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import { isPermitted } from "../../../gateway/accounts/credential_kind.ts";

@@ -3,8 +3,6 @@
 /**
  * One call, explained: why it was refused and what helps, or what it cost to the micro-dollar, and
  * what happened at the upstreams.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import { outcomeOf } from "../../../gateway/accounts/calls/outcome.ts";

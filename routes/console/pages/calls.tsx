@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Calls: a list with filters, newest first; refused ones too.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import { callTimeMs } from "../../../gateway/accounts/calls/call_record.ts";

@@ -3,8 +3,6 @@
 /**
  * Who changed what: by page, API and command line, newest first. An account sees what belongs to
  * it.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { Children, JSX } from "../jsx.d.ts";

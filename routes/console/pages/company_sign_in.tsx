@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Sign-in at the company's issuer: the way there, the way back, and the way out.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import type { Area, Company } from "../../../gateway/console/console.ts";

@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Lines that connect a program.
- *
- * @module
  */
 import { isPermitted } from "../../../gateway/accounts/credential_kind.ts";
 import { accountModels } from "../../../gateway/console/account_models.ts";

@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Errors as pages: what happened, what helps, and the request id.
- *
- * @module
  */
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { ApiError } from "../../../translate/model/error.ts";

@@ -3,8 +3,6 @@
 /**
  * The search of every page: accounts, keys, end users and calls, by any part of their names and
  * ids.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import {

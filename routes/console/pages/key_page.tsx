@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * One key: how full its limits are, and the way to its calls and changes.
- *
- * @module
  */
 import { isPermitted } from "../../../gateway/accounts/credential_kind.ts";
 import type { KeyRecord } from "../../../gateway/accounts/records.ts";

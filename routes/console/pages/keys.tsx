@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * The keys of an account: list, issue, rotate, revoke.
- *
- * @module
  */
 import { generates } from "../../../gateway/upstream/catalogue/models.ts";
 import type { JSX } from "../jsx.d.ts";

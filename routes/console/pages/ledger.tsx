@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * The ledger: every charge and top-up, newest first.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import { recordJson } from "../../../gateway/accounts/field.ts";

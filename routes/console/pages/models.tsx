@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * The models: prices, limits, health, and whether the visitor may call them.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import {

@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * The overview of an account: what is left, what stops its calls first, and what it spent.
- *
- * @module
  */
 import { generates } from "../../../gateway/upstream/catalogue/models.ts";
 import type { JSX } from "../jsx.d.ts";

@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Signing in to the console, and out.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import type { Area } from "../../../gateway/console/console.ts";

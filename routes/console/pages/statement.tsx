@@ -3,8 +3,6 @@
 /**
  * The statement of an account for a month: what was paid in, what was charged for, and the balances
  * before and after. It is made for printing.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";

@@ -3,8 +3,6 @@
 /**
  * Usage: what was spent by day, model, key or end user, as a plot and as a table of the same
  * figures. Sums come from the store; nothing is added up from one page.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";

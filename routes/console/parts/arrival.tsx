@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Whether calls of the visitor's programs arrive, refused ones with their reason.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import { scopeOf } from "../../../gateway/admin/account_scope.ts";

@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * What the last audit of the books found.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import type {

@@ -1,7 +1,5 @@
 /**
  * How much of a prompt's tokens came from caches, and what that saved at today's prices.
- *
- * @module
  */
 import type { ModelPrice } from "../../../gateway/accounts/charges/money.ts";
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";

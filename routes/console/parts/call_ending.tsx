@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * How a call ended and how long it took, in a few words.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 

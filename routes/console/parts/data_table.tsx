@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * A table that scrolls sideways inside itself, so that the page does not.
- *
- * @module
  */
 import type { Children, JSX } from "../jsx.d.ts";
 import type { Order, SortLink } from "./sorting.ts";

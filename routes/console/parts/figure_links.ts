@@ -1,7 +1,5 @@
 /**
  * Links from a figure to what it adds up: the same filters on another page.
- *
- * @module
  */
 
 import { countText } from "./money.tsx";

@@ -1,7 +1,5 @@
 /**
  * How keys are called on pages: by their name, or by their hint.
- *
- * @module
  */
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
 import type { AccountScope } from "../../../gateway/admin/account_scope.ts";

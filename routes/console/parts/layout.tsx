@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * The frame of every page: navigation, search, and the reply with its headers.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { Children, JSX } from "../jsx.d.ts";

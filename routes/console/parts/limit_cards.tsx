@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * How full limits are now, of all processes together, and when those that stop calls open.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import {

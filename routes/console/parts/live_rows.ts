@@ -1,7 +1,5 @@
 /**
  * The rows of the live list as plain texts: the page and its event stream show the same.
- *
- * @module
  */
 import { callTimeMs } from "../../../gateway/accounts/calls/call_record.ts";
 import type { JustEnded } from "../../../gateway/live/live_call.ts";

@@ -3,8 +3,6 @@
 /**
  * The live list on a page, and its event stream. Without JavaScript the list is as of the page, and
  * a link loads it again.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";

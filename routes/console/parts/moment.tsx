@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Times on pages, in UTC.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 

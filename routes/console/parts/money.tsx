@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Amounts of money on pages. The exact micro-dollars are in the element's value.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 

@@ -3,8 +3,6 @@
 /**
  * Plots as SVG, made on the server. Each stands beside the table of its figures, so it needs no
  * labels at the bars.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 

@@ -1,7 +1,5 @@
 /**
  * The problems of the API in words of a page: fields by their labels, amounts in dollars.
- *
- * @module
  */
 import type { Problem } from "../../../gateway/console/visit.ts";
 import type { ApiError } from "../../../translate/model/error.ts";

@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * What is below a list by a figure: which rows are in order, and the link to the next ones.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import {

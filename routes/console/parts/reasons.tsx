@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Why a call did not complete, in dollars and hours, and what helps.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import type { CallRecord } from "../../../gateway/accounts/calls/call_record.ts";

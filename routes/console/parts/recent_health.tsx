@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * How the calls of an account or a key went, of the last 24 hours and the last seven days.
- *
- * @module
  */
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
 import {

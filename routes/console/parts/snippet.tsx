@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Lines to copy into a terminal or a file.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 

@@ -1,7 +1,5 @@
 /**
  * Sorting by a column: the order is in the page's address.
- *
- * @module
  */
 import { invalidField } from "../../../translate/model/error.ts";
 import type { RouteContext } from "../../route.ts";

@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * What the usage on the page would have cost at another model's prices.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import type {

@@ -1,7 +1,5 @@
 /**
  * How the calls behind a usage report went: all of them, and those of each line.
- *
- * @module
  */
 import { ROLL_UP_SUMS } from "../../../gateway/accounts/records.ts";
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";

@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * The figures of a usage report, each a link to what it adds up.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import { invalidField } from "../../../translate/model/error.ts";

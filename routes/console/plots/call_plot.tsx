@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * Calls by day or hour: how many, the errors among them by cause, or the time to the first token.
- *
- * @module
  */
 import {
   OUTCOME_GROUPS,

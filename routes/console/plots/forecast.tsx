@@ -2,8 +2,6 @@
 /** @jsxImportSourceTypes console-jsx */
 /**
  * What the present month will cost, if it goes on as the last seven days did.
- *
- * @module
  */
 import type { JSX } from "../jsx.d.ts";
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";

@@ -1,7 +1,5 @@
 /**
  * Packages whose files tests read without importing them.
- *
- * @module
  */
 
 /**

@@ -1,7 +1,5 @@
 /**
  * A web socket of the Responses format through a proxy.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { openSocket, replyIn } from "./socket_client.ts";

@@ -1,8 +1,6 @@
 /**
  * A client on plain TCP for tests: it sends requests byte by byte and parses responses strictly,
  * one after another on one connection.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { joinBytes } from "../../../replay/join_bytes.ts";

@@ -1,8 +1,6 @@
 /**
  * A TCP connection for tests of hostile peers: raw bytes in both directions, a real reset, and an
  * event for the peer's close. It uses Node's sockets because Deno's own cannot reset a connection.
- *
- * @module
  */
 import { createConnection, type Socket } from "node:net";
 

@@ -1,7 +1,5 @@
 /**
  * A web socket by hand, for frames that no client library sends.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { joinPieces } from "../../../translate/bytes/buffers.ts";

@@ -1,7 +1,5 @@
 /**
  * A client of the Responses format over a web socket.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { type JsonObject, objectOr } from "../../../translate/bytes/json.ts";

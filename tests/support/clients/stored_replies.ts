@@ -1,7 +1,5 @@
 /**
  * Helpers for tests of stored replies through the official library.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import OpenAI from "openai";

@@ -1,8 +1,6 @@
 /**
  * Every route that is no GET: how it is called so that it changes something, and what is recorded of
  * it.
- *
- * @module
  */
 import type {
   Action,

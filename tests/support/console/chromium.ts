@@ -1,7 +1,5 @@
 /**
  * A real browser for tests: Debian's Chromium, driven by `npm:playwright-core`.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import axe from "axe-core";

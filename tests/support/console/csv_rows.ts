@@ -1,7 +1,5 @@
 /**
  * Reads CSV files of the gateway in tests.
- *
- * @module
  */
 
 /** The rows, by column name. Cells may be quoted. */

@@ -1,7 +1,5 @@
 /**
  * A company's issuer of OpenID Connect for tests, and a person who signs in there without a browser.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { OIDC_PROVIDER } from "../../packages/oidc_provider.ts";

@@ -1,7 +1,5 @@
 /**
  * The operators' area behind a proxy: addresses that must stay inside, however they are written.
- *
- * @module
  */
 import assert from "node:assert/strict";
 

@@ -1,8 +1,6 @@
 /**
  * Types for the used part of `npm:playwright-core`. Its own bring the types of Node.js along, which
  * replace Deno's in every module of the project.
- *
- * @module
  */
 
 /** A message in the page's console. */

@@ -1,8 +1,6 @@
 /**
  * Takes the pictures of the console in README: a gateway on loopback serves real calls over thirty
  * days of its clock, with the replay server as every vendor, and Chromium shows their pages.
- *
- * @module
  */
 import type { TestGateway } from "../test_gateway.ts";
 import { openTab, withBrowser } from "./chromium.ts";

@@ -1,8 +1,6 @@
 /**
  * A visitor of the console without a browser: signs in as a kind of credential, keeps the cookie,
  * and sends forms as a browser does.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import type { CredentialKind } from "../../../gateway/accounts/credential_kind.ts";

@@ -1,7 +1,5 @@
 /**
  * Debian's Caddy with the configuration in docs/operations.md.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { withTimeout } from "../with_timeout.ts";

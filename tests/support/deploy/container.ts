@@ -1,8 +1,6 @@
 /**
  * Containers by Debian's crun, an OCI runtime: the program runs in the root file system that umoci
  * unpacked, with the settings of the image, read-only and without capabilities.
- *
- * @module
  */
 import { join } from "node:path";
 import { run } from "../../../deploy/image/run.ts";

@@ -1,7 +1,5 @@
 /**
  * Rules for whatever starts the gateway: its settings, and the time that its end takes.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { SETTING_NAMES } from "../../../gateway/settings/setting_forms.ts";

@@ -2,8 +2,6 @@
  * Renders a kustomization as `kubectl kustomize` does, as far as `deploy/kubernetes/` uses it: resources, namespace,
  * images, strategic merge patches and JSON patches that add. Anything else is an error. Debian has no kustomize that
  * knows these fields.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";

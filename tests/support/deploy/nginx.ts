@@ -1,7 +1,5 @@
 /**
  * Debian's nginx with exactly the configuration in docs/operations.md.
- *
- * @module
  */
 import assert from "node:assert/strict";
 

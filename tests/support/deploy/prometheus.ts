@@ -1,7 +1,5 @@
 /**
  * Debian's Prometheus: a server with the rules of `deploy/monitoring/` that scrapes gateways every second.
- *
- * @module
  */
 import { join } from "node:path";
 import { stringify } from "yaml";

@@ -1,8 +1,6 @@
 /**
  * Spoils JSON by its structure, for tests: fields are removed, swapped, renamed, given other types,
  * copied, moved, duplicated and nested. The same seed gives the same bodies.
- *
- * @module
  */
 import { isObject } from "../../../translate/bytes/json.ts";
 

@@ -1,8 +1,6 @@
 /**
  * `deno task fuzz KIND COUNT SEED`: tries COUNT spoiled inputs of a kind (`requests`, `replies`,
  * `embeddings`, `admin`, `forms`, `invoices` or `replay`), prints each distinct defect once with its body, and exits with 1 if there are any.
- *
- * @module
  */
 import { trySpoiledAdmin } from "./spoiled_admin.ts";
 import { trySpoiledEmbeddings } from "./spoiled_embeddings.ts";

@@ -1,8 +1,6 @@
 /**
  * JSON bodies to spoil, for tests: the requests of `seed_requests/`, the recorded requests, and
  * replies.
- *
- * @module
  */
 import { WRITTEN } from "../../../replay/fixtures/mod.ts";
 import {

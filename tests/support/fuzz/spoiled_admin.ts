@@ -1,7 +1,5 @@
 /**
  * Fuzzing of the admin API, for tests: no body and no query may be answered with a 5xx.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { ADMIN_OPERATIONS } from "../../../gateway/admin/mod.ts";

@@ -3,8 +3,6 @@
  * streamed, are spoiled and encoded for clients of every format. Defects are exceptions other than
  * `ApiError`, output against the client's format, and a stream without an end that is presented as
  * complete.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { chatCompletions } from "../../../translate/formats/chat_completions/mod.ts";

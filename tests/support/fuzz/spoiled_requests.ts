@@ -2,8 +2,6 @@
  * Fuzzing of requests, for tests: each spoiled body is decoded as its endpoint does and encoded for
  * every kind of candidate. A defect is any exception other than an `ApiError` with a 4xx status,
  * and any upstream body that is not a JSON object.
- *
- * @module
  */
 import { replyHeaders } from "../../../gateway/http/reply_headers.ts";
 import { readConfig } from "../../../gateway/settings/config.ts";

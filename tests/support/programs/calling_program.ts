@@ -2,8 +2,6 @@
  * A program with an upstream client. Makes calls, waits with a blocked event loop for a line on
  * standard input, and then makes the same calls in one turn. Arguments: the URL and the number of
  * calls. Prints `idle` before it waits, and the outcomes of the second calls as JSON.
- *
- * @module
  */
 import { setImmediate } from "node:timers";
 import { CHECK_AFTER_MS } from "../../../gateway/upstream/http/conn_socket.ts";

@@ -1,7 +1,5 @@
 /**
  * A child process whose output is collected while it runs.
- *
- * @module
  */
 
 /** A running process; disposing of it kills it. */

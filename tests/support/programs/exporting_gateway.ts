@@ -1,7 +1,5 @@
 /**
  * A gateway in a process of its own whose telemetry goes to a collector on loopback.
- *
- * @module
  */
 import { isObject, type JsonObject } from "../../../translate/bytes/json.ts";
 import { collected, type CollectedProgram } from "./collected_program.ts";

@@ -1,8 +1,6 @@
 /**
  * The gateway with deliberate faults: SIGUSR1 throws an exception in a timer, SIGUSR2 leaves a
  * rejected promise unhandled.
- *
- * @module
  */
 import "../../../main.ts";
 

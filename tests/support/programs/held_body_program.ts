@@ -1,8 +1,6 @@
 /**
  * Makes a call to the address in its argument, whose reply stays open, and prints whether the
  * request's body can be collected meanwhile. Needs `--v8-flags=--expose-gc`.
- *
- * @module
  */
 import { gatewayTimers } from "../../../gateway/timers.ts";
 import { upstreamClient } from "../../../gateway/upstream/http/http_client.ts";

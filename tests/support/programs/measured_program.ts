@@ -1,8 +1,6 @@
 /**
  * The gateway's program with a measurement of its memory: for each line on standard input it
  * forces garbage collections and prints a line of figures. Needs `--v8-flags=--expose-gc`.
- *
- * @module
  */
 import "../../../main.ts";
 

@@ -1,8 +1,6 @@
 /**
  * The gateway as a separate process, for tests of its output, its files and its reaction to
  * signals.
- *
- * @module
  */
 const ROOT = new URL("../../../", import.meta.url).pathname;
 

@@ -1,8 +1,6 @@
 /**
  * Gateway processes under load while their store fails: what clients receive, and whether the
  * ledger agrees with it.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { openAdmin } from "../../../gateway/accounts/repositories/admin.ts";

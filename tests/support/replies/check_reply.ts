@@ -2,8 +2,6 @@
  * Checks the gateway's response in tests of hostile upstreams against the client's format. A reply
  * must be complete, or be cut off with an error in the stream, or be refused with an error status;
  * anything else fails the test.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { errorReply } from "../../../routes/reply_schemas.ts";

@@ -1,8 +1,6 @@
 /**
  * Checks JSON against the types that the official client libraries declare, read by the TypeScript
  * compiler from the pinned packages. For tests.
- *
- * @module
  */
 import ts from "typescript";
 

@@ -1,8 +1,6 @@
 /**
  * Checks streams to clients frame by frame and byte by byte, and summarizes them. For tests; it
  * shares no code with the encoders that it checks.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { compact } from "../../../translate/bytes/compact.ts";

@@ -1,8 +1,6 @@
 /**
  * What each client format's replies must fit: the types that the official libraries declare, and
  * the deliberate differences from them.
- *
- * @module
  */
 import { pathToFileURL } from "node:url";
 import { ANTHROPIC_FOLDER } from "../../packages/anthropic.ts";

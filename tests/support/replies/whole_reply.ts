@@ -1,8 +1,6 @@
 /**
  * Checks whole replies to clients, and summarizes them in the form that `reply_grammar.ts` uses for
  * streams. For tests.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { fields, type ReadReply, text } from "./reply_grammar.ts";

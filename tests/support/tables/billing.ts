@@ -1,8 +1,6 @@
 /**
  * Tests of billing: makes calls in each of the six pairs of formats, and reads the usage that the
  * client received and that the ledger recorded.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import type { LedgerEntry } from "../../../gateway/accounts/mod.ts";

@@ -1,7 +1,5 @@
 /**
  * Runs a test of a client library against the models of all families.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import {

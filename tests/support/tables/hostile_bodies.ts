@@ -1,8 +1,6 @@
 /**
  * Tables of hostile request bodies: each row is sent over plain TCP to every endpoint that takes a
  * body.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { errorReply } from "../../../routes/reply_schemas.ts";

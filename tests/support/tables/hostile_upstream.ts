@@ -2,8 +2,6 @@
  * Tests of hostile upstreams: a gateway in front of an upstream on plain TCP. Each row of a table
  * is one behaviour of the upstream, tried with every pair of formats, streamed and whole; after
  * each, the gateway must be in good order.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import {

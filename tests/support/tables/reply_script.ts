@@ -1,7 +1,5 @@
 /**
  * Tests of replies: an upstream sends scripted bytes, and the client's reply is checked strictly.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { jsonScript, type Script, streamScript } from "../../../replay/mod.ts";

@@ -2,8 +2,6 @@
  * Tables of requests through the whole gateway; those of the translation alone are in
  * `translate/requests/`. Each row is one test step; all rows use one gateway, in order, so the last entry of the replay server's
  * journal belongs to the current row.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { fieldPath } from "../../../translate/model/schema.ts";

@@ -1,7 +1,5 @@
 /**
  * An upstream of every format that plays a script to a coding agent: one reply for each request.
- *
- * @module
  */
 import { type NeutralReply, replyScript } from "../../../replay/mod.ts";
 

@@ -1,8 +1,6 @@
 /**
  * A loopback server that checks signatures as AWS does, with another library than the gateway's:
  * the signature, the body's hash, the date and the session token.
- *
- * @module
  */
 import { AwsV4Signer } from "aws4fetch";
 import { createHash } from "node:crypto";

@@ -1,7 +1,5 @@
 /**
  * Frames of a chat completions stream, as an upstream sends them.
- *
- * @module
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { Fields } from "../replies/reply_grammar.ts";

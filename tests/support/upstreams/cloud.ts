@@ -1,8 +1,6 @@
 /**
  * Emulated clouds on loopback: an endpoint that issues tokens or keys, and a host that accepts only
  * the one that is valid now. AWS's signatures are checked by `aws_emulator.ts`.
- *
- * @module
  */
 import { awsEmulator, awsError, type AwsIdentity } from "./aws_emulator.ts";
 import { type HostRequest, startHostUpstream } from "./host_upstream.ts";

@@ -1,8 +1,6 @@
 /**
  * An upstream of the chat format over plain TCP and over TLS. The model of a call names how the
  * upstream treats it, so tests can provoke every way in which a call can end.
- *
- * @module
  */
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { withTimeout } from "../with_timeout.ts";

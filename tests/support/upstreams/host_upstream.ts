@@ -1,7 +1,5 @@
 /**
  * A host on loopback for tests: keeps the requests that arrive and answers as a test decides.
- *
- * @module
  */
 
 /** A request that arrived. */

@@ -1,8 +1,6 @@
 /**
  * An upstream on plain TCP for tests: it reads requests as HTTP and answers with the bytes that a
  * test gives it, well-formed or not.
- *
- * @module
  */
 import { createServer, type Socket } from "node:net";
 import type { VendorAccess } from "../../../gateway/settings/config.ts";

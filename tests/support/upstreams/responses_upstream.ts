@@ -1,8 +1,6 @@
 /**
  * An upstream of the Responses format for tests. It replies with the items that a test sets, as a
  * stream or whole as requested, and records the calls.
- *
- * @module
  */
 import {
   isObject,

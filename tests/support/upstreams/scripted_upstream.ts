@@ -2,8 +2,6 @@
  * An upstream on plain TCP that acts as a test scripts it, call by call, and gives good answers
  * when the script is empty. It answers in the messages format under `/v1/messages` and in the chat
  * format elsewhere.
- *
- * @module
  */
 import { isObject, type JsonObject } from "../../../translate/bytes/json.ts";
 

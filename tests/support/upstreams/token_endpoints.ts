@@ -1,8 +1,6 @@
 /**
  * Token endpoints and metadata servers on loopback. Endpoints with a fixed https address are
  * reached through an injected `fetch`.
- *
- * @module
  */
 
 /** A request as the endpoint received it. */

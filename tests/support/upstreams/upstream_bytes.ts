@@ -1,7 +1,5 @@
 /**
  * The replay fixtures' replies as upstreams send them over HTTP, in bytes. For tests on plain TCP.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { WRITTEN } from "../../../replay/fixtures/mod.ts";

@@ -1,8 +1,6 @@
 /**
  * Replies of every upstream format, for tests: the fixtures in each format and, where the folder
  * is there, the recordings.
- *
- * @module
  */
 import { completeContent } from "../../../replay/vendors/content_of.ts";
 import type { WrittenFixture } from "../../../replay/fixtures/fixture.ts";

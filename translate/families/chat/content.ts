@@ -1,8 +1,6 @@
 /**
  * The content of messages and results as the chat and the Responses formats have it: bytes are
  * `data:` URLs, and an http(s) URL is passed on and never fetched.
- *
- * @module
  */
 import { base64Text, dataUrl, parseDataUrl } from "../../bytes/data_url.ts";
 import { type JsonObject, textIn } from "../../bytes/json.ts";

@@ -1,7 +1,5 @@
 /**
  * Errors as the chat and the Responses formats have them.
- *
- * @module
  */
 import {
   type OverflowNumbers,

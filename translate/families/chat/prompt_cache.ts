@@ -5,8 +5,6 @@
  * and paid for, like its hour; so the usual becomes the usual, and the long one the long one.
  *
  * Source: type declarations of openai 7.57.0, 2026-11-13
- *
- * @module
  */
 import type { z } from "zod";
 import { isObject, type JsonObject, objectOr } from "../../bytes/json.ts";

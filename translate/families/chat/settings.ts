@@ -1,7 +1,5 @@
 /**
  * Rows of settings that the chat and the Responses formats share.
- *
- * @module
  */
 import { z } from "zod";
 import type { Settings } from "../../model/settings.ts";

@@ -1,8 +1,6 @@
 /**
  * Strict functions for vendors of this family: they refuse a strict schema that is not closed or
  * has optional properties. Other formats bind calls to such schemas, too.
- *
- * @module
  */
 import {
   arrayOr,

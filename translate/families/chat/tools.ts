@@ -1,8 +1,6 @@
 /**
  * Rules for tools of the chat and the Responses formats: which tools a format can express, and
  * which fields accompany them.
- *
- * @module
  */
 import { strictTools } from "./strict_tools.ts";
 import { compact } from "../../bytes/compact.ts";

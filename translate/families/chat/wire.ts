@@ -1,7 +1,5 @@
 /**
  * Types and schemas that requests of the chat and the Responses formats share.
- *
- * @module
  */
 import { z } from "zod";
 import type { JsonObject } from "../../bytes/json.ts";

@@ -1,7 +1,5 @@
 /**
  * Refusals of media that the messages and the Converse formats do not take.
- *
- * @module
  */
 import { type ApiError, invalidField } from "../../model/error.ts";
 import type { FieldNames } from "../../model/field_names.ts";

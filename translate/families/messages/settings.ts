@@ -1,7 +1,5 @@
 /**
  * What rows of settings of the messages and the Converse formats share.
- *
- * @module
  */
 
 /** Temperatures that the formats accept. */

@@ -1,7 +1,5 @@
 /**
  * Tools as the messages and the Converse formats take them.
- *
- * @module
  */
 import { invalidField } from "../../model/error.ts";
 import type {

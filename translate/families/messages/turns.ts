@@ -1,8 +1,6 @@
 /**
  * Turns and system prompts as the messages and the Converse formats take them: no blank texts, and
  * only reasoning that they signed themselves.
- *
- * @module
  */
 import { exactJson } from "../../bytes/exact_json.ts";
 import {

@@ -3,8 +3,6 @@
  * interleaved; this writer produces a sequence of blocks with at most one open at a time. While
  * the arguments of the open call are incomplete, all other pieces wait in a queue, so each piece
  * ends up in its own block. Used for streams and for whole replies.
- *
- * @module
  */
 import type { DecodeContext } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";

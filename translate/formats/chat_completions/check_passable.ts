@@ -2,8 +2,6 @@
  * Checks a request that is passed through: the fields that the gateway itself reads (model, caps,
  * streaming, attribution) and those that its specification bounds. The upstream checks everything
  * else.
- *
- * @module
  */
 import { z } from "zod";
 import { invalidField } from "../../model/error.ts";

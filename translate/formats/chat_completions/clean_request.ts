@@ -2,8 +2,6 @@
  * Removes from a passed-through request the signatures of other formats that the gateway added to
  * earlier replies, the reasoning that they belong to, and the fields that the model refuses.
  * Everything else stays as the client wrote it.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { CleanRequest } from "../../dialect.ts";

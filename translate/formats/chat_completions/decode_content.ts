@@ -1,8 +1,6 @@
 /**
  * Decodes the content of a client's messages into neutral parts. Messages and calls are decoded in
  * `decode_messages.ts`.
- *
- * @module
  */
 import type { UnknownObject } from "../../families/chat/wire.ts";
 import { invalidField } from "../../model/error.ts";

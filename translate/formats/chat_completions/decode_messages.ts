@@ -1,8 +1,6 @@
 /**
  * Decodes a client's messages into the opening system prompt and neutral turns. Each message
  * becomes one turn; an encoder merges turns if its format requires it.
- *
- * @module
  */
 import type { UnknownObject } from "../../families/chat/wire.ts";
 import { instructions } from "../../families/chat/content.ts";

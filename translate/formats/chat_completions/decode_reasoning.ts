@@ -4,8 +4,6 @@
  * signed reasoning only in its original order. Signed reasoning therefore goes back to the
  * position recorded in its entry (see `signatures.ts`). If the message has no such position any
  * more, the reasoning is dropped.
- *
- * @module
  */
 import { textIn } from "../../bytes/json.ts";
 import type { Part, ReasoningPart } from "../../model/request.ts";

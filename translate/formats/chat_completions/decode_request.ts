@@ -2,8 +2,6 @@
  * Decodes a client's request into the neutral request: checks it against the schema in `wire.ts`,
  * decodes the fields beside messages and tools, and records the fields that have no neutral
  * counterpart.
- *
- * @module
  */
 import { decodeSchema } from "../../families/chat/wire.ts";
 import { isObject, objectOr, textIn } from "../../bytes/json.ts";

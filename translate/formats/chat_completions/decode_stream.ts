@@ -2,8 +2,6 @@
  * Decodes the frames of an upstream's stream into events. A stream is complete if it ends with
  * `[DONE]` after any content, or if the body ends after the finish reason of every choice. Any
  * other end is an error.
- *
- * @module
  */
 import type { DecodeContext, StreamDecoder } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";

@@ -1,7 +1,5 @@
 /**
  * Decodes a client's tools, in the current and the deprecated form, and the tool choice.
- *
- * @module
  */
 import type {
   FreeTextFields,

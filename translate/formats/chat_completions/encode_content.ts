@@ -1,8 +1,6 @@
 /**
  * Encodes neutral parts as the content of messages for an upstream. `encode_messages.ts` decides
  * which message holds which part.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { JsonObject } from "../../bytes/json.ts";

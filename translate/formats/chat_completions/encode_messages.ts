@@ -2,8 +2,6 @@
  * Encodes the opening system prompt and the neutral turns as messages for an upstream. The format
  * requires the results of calls directly after the calls, so among the turns between two
  * assistant turns the results come first.
- *
- * @module
  */
 import {
   documentText,

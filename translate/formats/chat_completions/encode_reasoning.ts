@@ -2,8 +2,6 @@
  * Encodes neutral reasoning as `reasoning_effort`, the only setting that this format has for it.
  * A token budget becomes an effort; an effort that the model does not support becomes the nearest
  * one that it does; of two, the lower one, because the client pays for the higher.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import { effortOf, nearestEffort } from "../../model/effort.ts";

@@ -1,7 +1,5 @@
 /**
  * Encodes a whole reply by folding events.
- *
- * @module
  */
 import type { EncodeContext } from "../../dialect.ts";
 import { compact } from "../../bytes/compact.ts";

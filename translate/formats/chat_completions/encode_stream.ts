@@ -1,8 +1,6 @@
 /**
  * Encodes events as frames for a client. The finish reason, the usage chunk and `[DONE]` are
  * written only at `end`. An error is the last frame, without a `[DONE]` after it.
- *
- * @module
  */
 import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
 import { compact } from "../../bytes/compact.ts";

@@ -2,8 +2,6 @@
  * Encodes neutral tools, tool choice and output format as fields of an upstream request. For a
  * model without structured output, a forced tool replaces the schema, and the reply's decoder
  * receives the name of that tool.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import { compact } from "../../bytes/compact.ts";

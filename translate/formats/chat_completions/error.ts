@@ -1,7 +1,5 @@
 /**
  * Errors in this format: decodes an error inside a reply, and encodes the gateway's errors.
- *
- * @module
  */
 import {
   ERROR_ROWS,

@@ -1,8 +1,6 @@
 /**
  * The usage chunk of streams that pass through. The gateway always requests it, because billing
  * needs it, and removes it again if the client did not ask for it.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { EncodeContext } from "../../dialect.ts";

@@ -1,8 +1,6 @@
 /**
  * Detects when JSON text that arrives in fragments is complete, without parsing the text again
  * for each fragment.
- *
- * @module
  */
 
 /** Scans the fragments of one JSON object or array. */

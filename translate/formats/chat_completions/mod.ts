@@ -1,8 +1,6 @@
 /**
  * The chat-completion format (`POST /v1/chat/completions`), assembled from the modules in this
  * folder.
- *
- * @module
  */
 import { billedFields } from "./billed_fields.ts";
 import type { Dialect } from "../../dialect.ts";

@@ -2,8 +2,6 @@
  * Reads one chunk of a stream, or a whole reply as a stream of one chunk: both have the same
  * fields, under `delta` or `message`. Reading is lenient: a field that a vendor omits, repeats or
  * adds never fails a reply. Frames and the end of the stream are handled in `decode_stream.ts`.
- *
- * @module
  */
 import type { DecodeContext } from "../../dialect.ts";
 import { upstreamJson } from "../../bytes/exact_json.ts";

@@ -1,7 +1,5 @@
 /**
  * The settings of a request in the chat-completion format.
- *
- * @module
  */
 import { z } from "zod";
 import { promptCacheRow } from "../../families/chat/prompt_cache.ts";

@@ -3,8 +3,6 @@
  * Responses formats (the shape that OpenRouter uses) and `extra_content.google.thought_signature`
  * for generate content (the shape that Google uses). The encoders write them, the decoders read
  * them, and `clean_request.ts` removes them before the request goes upstream.
- *
- * @module
  */
 import {
   arrayOr,

@@ -1,8 +1,6 @@
 /**
  * Maps finish reasons of this format to neutral stop reasons and back, for streams and whole
  * replies.
- *
- * @module
  */
 import type { StopReason } from "../../model/reply.ts";
 

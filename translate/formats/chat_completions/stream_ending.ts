@@ -3,8 +3,6 @@
  * finish reason, then the usage chunk, then `[DONE]`. Some upstreams send the finish reason with
  * the last content, before it, twice, or not at all, and the usage before the finish reason or
  * beside it; those chunks are rewritten. All other frames keep their bytes.
- *
- * @module
  */
 import type { EncodeContext, StreamEnding } from "../../dialect.ts";
 import { exactJson, upstreamJson } from "../../bytes/exact_json.ts";

@@ -1,8 +1,6 @@
 /**
  * Converts usage between this format's vendors and the neutral usage. Prompt tokens in this
  * format include tokens read from and written to caches.
- *
- * @module
  */
 import { compact } from "../../bytes/compact.ts";
 import {

@@ -2,8 +2,6 @@
  * Marks of what to cache in the Converse format: blocks of their own, after what they are for.
  *
  * Source: docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html, 2026-11-22
- *
- * @module
  */
 import type { JsonObject } from "../../bytes/json.ts";
 import { takesMarks } from "../../turns/cache_marks.ts";

@@ -1,7 +1,5 @@
 /**
  * Decodes a whole reply into the events that a stream would have had.
- *
- * @module
  */
 import type { DecodeContext } from "../../dialect.ts";
 import { arrayOr, isObject, objectOr } from "../../bytes/json.ts";

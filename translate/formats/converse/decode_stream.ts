@@ -1,7 +1,5 @@
 /**
  * Decodes the frames of a stream. `reply_reader.ts` interprets the events.
- *
- * @module
  */
 import type { DecodeContext, StreamDecoder } from "../../dialect.ts";
 import { exactJson } from "../../bytes/exact_json.ts";

@@ -1,7 +1,5 @@
 /**
  * Encodes images and documents for the Converse format, and refuses what it does not support.
- *
- * @module
  */
 import { base64Text } from "../../bytes/data_url.ts";
 import type { JsonObject } from "../../bytes/json.ts";

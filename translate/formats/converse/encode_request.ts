@@ -1,8 +1,6 @@
 /**
  * Encodes a request for an upstream of the Converse format. The model id and the choice of streaming are in the address.
  * `encode_messages.ts` encodes the turns, `encode_tools.ts` the tools and the output format, `settings.ts` has the settings.
- *
- * @module
  */
 import type { EncodedRequest } from "../../dialect.ts";
 import type { Capabilities } from "../../model/capabilities.ts";

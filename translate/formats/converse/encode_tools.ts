@@ -1,8 +1,6 @@
 /**
  * Encodes tools, the tool choice and the output format for the Converse format, which has no schema of replies: a forced tool
  * replaces it.
- *
- * @module
  */
 import type { JsonObject } from "../../bytes/json.ts";
 import type { Capabilities } from "../../model/capabilities.ts";

@@ -1,7 +1,5 @@
 /**
  * Errors in the Converse format: a `message` alone; the host's headers have the type.
- *
- * @module
  */
 import type { ApiError } from "../../model/error.ts";
 import { readErrorText, upstreamError } from "../../errors/error_body.ts";

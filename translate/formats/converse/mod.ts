@@ -4,8 +4,6 @@
  * `../../stream/aws_event_stream.ts`.
  *
  * Source: docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, 2026-11-22
- *
- * @module
  */
 import type { UpstreamDialect } from "../../dialect.ts";
 import { decodeReply } from "./decode_reply.ts";

@@ -1,8 +1,6 @@
 /**
  * Decodes a reply in the Converse format, event by event, for streams (`decode_stream.ts`) and
  * whole replies (`decode_reply.ts`).
- *
- * @module
  */
 import type { DecodeContext } from "../../dialect.ts";
 import { upstreamJson } from "../../bytes/exact_json.ts";

@@ -1,8 +1,6 @@
 /**
  * The settings of a request in the Converse format. Those of single model families are additional
  * fields.
- *
- * @module
  */
 import {
   TEMPERATURES,

@@ -1,7 +1,5 @@
 /**
  * Stop reasons of replies in the Converse format.
- *
- * @module
  */
 import type { StopReason } from "../../model/reply.ts";
 

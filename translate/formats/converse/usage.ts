@@ -1,7 +1,5 @@
 /**
  * Token counts of replies in the Converse format.
- *
- * @module
  */
 import {
   arrayOr,

@@ -2,8 +2,6 @@
  * Fields of a generate-content request that change what the vendor bills.
  *
  * Source: type declarations of @google/genai 3.1.0, 2026-11-10
- *
- * @module
  */
 import {
   arrayOr,

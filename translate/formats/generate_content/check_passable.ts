@@ -1,8 +1,6 @@
 /**
  * Validates a request that passes through: only what the gateway itself reads (caps, number of
  * replies, sampling). The upstream validates the rest.
- *
- * @module
  */
 import { z } from "zod";
 import { isObject } from "../../bytes/json.ts";

@@ -1,8 +1,6 @@
 /**
  * What is removed from a passed-through request: signatures of other formats, which the gateway put
  * into earlier replies, and the thoughts that they belong to.
- *
- * @module
  */
 import type { CleanRequest } from "../../dialect.ts";
 import type { Capabilities } from "../../model/capabilities.ts";

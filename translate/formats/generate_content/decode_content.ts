@@ -1,8 +1,6 @@
 /**
  * Decodes bytes and files of a client's parts into neutral parts. A URL is passed on and never
  * fetched.
- *
- * @module
  */
 import { base64Text } from "../../bytes/data_url.ts";
 import { objectOr, textIn } from "../../bytes/json.ts";

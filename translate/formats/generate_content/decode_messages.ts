@@ -1,8 +1,6 @@
 /**
  * Decodes the turns of a client's request. Calls and results may come without ids here: a result
  * then belongs to the first call of its name that has none. `encode_messages.ts` is the inverse.
- *
- * @module
  */
 import { invalidField } from "../../model/error.ts";
 import { isObject, textIn } from "../../bytes/json.ts";

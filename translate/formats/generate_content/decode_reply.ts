@@ -1,8 +1,6 @@
 /**
  * Decodes a whole reply with the same {@linkcode ReplyReader} as a stream, so the events are the
  * same.
- *
- * @module
  */
 import type { DecodeContext } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";

@@ -2,8 +2,6 @@
  * Decodes a request in the generate-content format. Its schema is in `wire.ts`,
  * `decode_messages.ts` decodes its turns, `encode_request.ts` is the inverse. Model and stream are
  * in the path.
- *
- * @module
  */
 import { ApiError, invalidField } from "../../model/error.ts";
 import { withDoubles } from "../../bytes/exact_json.ts";

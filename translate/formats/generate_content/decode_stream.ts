@@ -2,8 +2,6 @@
  * Decodes the frames of a stream. This format names no events and has no last frame: the end of the
  * body ends the reply, provided that there was a finish reason. Older models send one in every
  * frame, so the first finish reason does not end the reply.
- *
- * @module
  */
 import type { DecodeContext, StreamDecoder } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";

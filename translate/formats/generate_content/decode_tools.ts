@@ -1,7 +1,5 @@
 /**
  * Decodes a client's tools and tool choice. `encode_tools.ts` is the inverse.
- *
- * @module
  */
 import { isObject, type JsonObject } from "../../bytes/json.ts";
 import { invalidField } from "../../model/error.ts";

@@ -1,7 +1,5 @@
 /**
  * Encodes `generationConfig`: the settings, the output format and reasoning.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { DroppedFields } from "../../model/dropped_fields.ts";

@@ -1,8 +1,6 @@
 /**
  * Encodes images, documents and sounds: base64 (`inlineData`) or a URL (`fileData`).
  * `encode_messages.ts` decides where the parts go.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import { type ApiError, invalidField } from "../../model/error.ts";

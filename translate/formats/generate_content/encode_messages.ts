@@ -2,8 +2,6 @@
  * Encodes the conversation as `contents`: two roles, no empty part, all results of one model turn
  * together and without other parts. `encode_request.ts` encodes the opening system prompt and the
  * other fields.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import { invalidField } from "../../model/error.ts";

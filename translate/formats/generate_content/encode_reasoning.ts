@@ -1,8 +1,6 @@
 /**
  * Encodes the reasoning settings as `thinkingConfig`: a level for newer models or a budget for
  * older ones, never both, because the two together are refused.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { JsonObject } from "../../bytes/json.ts";

@@ -1,7 +1,5 @@
 /**
  * Encodes a whole reply by folding events. `decode_reply.ts` is the inverse.
- *
- * @module
  */
 import type { EncodeContext } from "../../dialect.ts";
 import { arrayOr, type JsonObject, objectOr } from "../../bytes/json.ts";

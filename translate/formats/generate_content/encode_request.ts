@@ -2,8 +2,6 @@
  * Encodes a request as the body of a generate-content call. The model id and the choice of
  * streaming are in the URL, which the gateway builds. `encode_messages.ts`, `encode_tools.ts` and
  * `encode_config.ts` encode the parts.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { EncodedRequest } from "../../dialect.ts";

@@ -1,7 +1,5 @@
 /**
  * Encodes one call's result as a `functionResponse`. `encode_messages.ts` orders the results.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import {

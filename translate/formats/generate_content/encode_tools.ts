@@ -1,8 +1,6 @@
 /**
  * Encodes tools and the tool choice as `tools` and `toolConfig`. `encode_messages.ts` encodes calls
  * and results in the history.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import { invalidField } from "../../model/error.ts";

@@ -1,8 +1,6 @@
 /**
  * Errors in this format: `{"error": {code, message, status, details}}`, alone, in an array, or
  * inside a stream. `../../errors/error_body.ts` decodes bodies of any other shape.
- *
- * @module
  */
 import { overflowNumbers } from "../../errors/context_overflow.ts";
 import type { EncodedError } from "../../dialect.ts";

@@ -1,8 +1,6 @@
 /**
  * Function names that this format accepts: a letter or `_` first, then letters, digits, `_`, `.`,
  * `:` and `-`. Shortened names stay distinct through the hash in `../../turns/names.ts`.
- *
- * @module
  */
 import { sha256 } from "../../turns/names.ts";
 

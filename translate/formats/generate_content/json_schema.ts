@@ -1,8 +1,6 @@
 /**
  * Converts the format's own schemas (`parameters`, `responseSchema`: a subset of OpenAPI with types
  * in capitals) to JSON Schema. `openapi_schema.ts` is the inverse.
- *
- * @module
  */
 import {
   arrayOr,

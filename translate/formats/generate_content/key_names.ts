@@ -2,8 +2,6 @@
  * The two spellings of the format's keys: `maxOutputTokens`, and `max_output_tokens` as in the
  * vendor's own definitions. The vendor takes both, and one entry where a list is expected.
  * Decoders read the first spelling; errors and reports name fields in the client's.
- *
- * @module
  */
 import { invalidField } from "../../model/error.ts";
 import { isObject, type JsonDraft, type JsonObject } from "../../bytes/json.ts";

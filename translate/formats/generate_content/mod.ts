@@ -1,8 +1,6 @@
 /**
  * The generate-content (Gemini) format: `POST /v1beta/models/{model}:generateContent` and
  * `:streamGenerateContent`, assembled from the files of this folder.
- *
- * @module
  */
 import type { Dialect } from "../../dialect.ts";
 import { billedFields } from "./billed_fields.ts";

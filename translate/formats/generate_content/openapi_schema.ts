@@ -2,8 +2,6 @@
  * Converts JSON Schema to the OpenAPI subset that older models accept as `parameters` and
  * `responseSchema`. Works on a copy and at schema positions only, so that a property called
  * `default` or `title` is unchanged. Not used for models that accept JSON Schema.
- *
- * @module
  */
 import {
   arrayOr,

@@ -1,8 +1,6 @@
 /**
  * Assembles arguments of a call that Vertex streams in pieces (`streamFunctionCallArguments`): each
  * piece has a JSON path and a value or a fragment of text. Not used for whole arguments.
- *
- * @module
  */
 import { isObject, type JsonDraft, type JsonObject } from "../../bytes/json.ts";
 

@@ -1,8 +1,6 @@
 /**
  * Decodes response objects one at a time: a whole reply is one object, a stream many.
  * `decode_reply.ts` and `decode_stream.ts` provide the objects; `error.ts` decodes errors.
- *
- * @module
  */
 import type { DecodeContext } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";

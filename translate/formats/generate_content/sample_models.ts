@@ -1,7 +1,5 @@
 /**
  * Capabilities of two generations of models, for this folder's tests only.
- *
- * @module
  */
 import {
   type Capabilities,

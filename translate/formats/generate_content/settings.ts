@@ -1,7 +1,5 @@
 /**
  * The settings of a request in the generate-content format.
- *
- * @module
  */
 import { z } from "zod";
 import { list } from "../../model/schema.ts";

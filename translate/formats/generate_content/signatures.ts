@@ -1,8 +1,6 @@
 /**
  * Signatures of other formats in `thoughtSignature`. The field holds bytes, so client libraries
  * decode and encode its base64: a tagged signature is base64 as well.
- *
- * @module
  */
 import { isObject, type JsonObject, textIn } from "../../bytes/json.ts";
 import type { Signature } from "../../model/request.ts";

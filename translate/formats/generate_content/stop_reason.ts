@@ -1,7 +1,5 @@
 /**
  * Finish reasons of replies in this format. `wire.ts` has those of upstreams.
- *
- * @module
  */
 import type { StopReason } from "../../model/reply.ts";
 

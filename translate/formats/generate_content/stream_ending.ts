@@ -1,8 +1,6 @@
 /**
  * The end of a stream that passes through: the end of the body. Only what the format does not have
  * is left out, because client libraries read every frame as JSON.
- *
- * @module
  */
 import type { EncodeContext, StreamEnding } from "../../dialect.ts";
 

@@ -1,7 +1,5 @@
 /**
  * Converts token counts between the format and the neutral {@linkcode Usage}.
- *
- * @module
  */
 import {
   arrayOr,

@@ -2,8 +2,6 @@
  * Fields of a messages request that change what the vendor bills.
  *
  * Source: type declarations of @anthropic-ai/sdk 1.12.0, 2026-11-20
- *
- * @module
  */
 import {
   arrayOr,

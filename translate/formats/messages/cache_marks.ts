@@ -1,7 +1,5 @@
 /**
  * Marks of what to cache in requests of the messages format.
- *
- * @module
  */
 import { isObject, type JsonObject, objectOr } from "../../bytes/json.ts";
 import type { CacheMark } from "../../model/request.ts";

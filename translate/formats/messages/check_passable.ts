@@ -1,8 +1,6 @@
 /**
  * Validates a request that passes through: only what the gateway itself reads (model, cap,
  * streaming, attribution) and what its own specification bounds. The upstream validates the rest.
- *
- * @module
  */
 import { z } from "zod";
 import { isObject, type JsonObject, objectOr } from "../../bytes/json.ts";

@@ -1,7 +1,5 @@
 /**
  * Sources of a text block in the messages format.
- *
- * @module
  */
 import { isObject, type JsonObject, textIn } from "../../bytes/json.ts";
 import type { Citation } from "../../model/citation.ts";

@@ -2,8 +2,6 @@
  * What is removed from a passed-through request: what the gateway's own replies added to its
  * conversation, because upstreams of the messages format refuse it, and what the model does not
  * take.
- *
- * @module
  */
 import type { CleanRequest } from "../../dialect.ts";
 import {

@@ -1,8 +1,6 @@
 /**
  * Decodes the turns of a request in the messages format: blocks → parts. `decode_request.ts`
  * decodes the rest of the request; `encode_messages.ts` is the inverse.
- *
- * @module
  */
 import { objectOr, textIn } from "../../bytes/json.ts";
 import { markOf } from "./cache_marks.ts";

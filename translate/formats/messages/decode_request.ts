@@ -1,8 +1,6 @@
 /**
  * Decodes a request in the messages format. Its schema is in `wire.ts`, `decode_messages.ts`
  * decodes its turns, `encode_request.ts` is the inverse.
- *
- * @module
  */
 import { markPaths } from "../../turns/cache_marks.ts";
 import { ApiError, invalidField } from "../../model/error.ts";

@@ -1,8 +1,6 @@
 /**
  * Decodes an upstream's streams in the messages format. `reply_reader.ts` interprets the events;
  * `encode_stream.ts` is the inverse.
- *
- * @module
  */
 import type { DecodeContext, StreamDecoder } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";

@@ -1,8 +1,6 @@
 /**
  * Decodes tools, their changes inside the conversation, and the tool choice of a request in the
  * messages format. `encode_tools.ts` is the inverse.
- *
- * @module
  */
 import { invalidField } from "../../model/error.ts";
 import { objectOr } from "../../bytes/json.ts";

@@ -1,8 +1,6 @@
 /**
  * Encodes images and documents for an upstream of the messages format, and refuses what it does not
  * support.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import { base64Text } from "../../bytes/data_url.ts";

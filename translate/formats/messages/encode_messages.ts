@@ -2,8 +2,6 @@
  * Encodes turns for an upstream of the messages format: parts → blocks, in the order that the
  * format demands (results first, neighbours merged, no empty texts). `decode_messages.ts` is the
  * inverse.
- *
- * @module
  */
 import {
   callInput,

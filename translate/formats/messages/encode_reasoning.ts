@@ -1,8 +1,6 @@
 /**
  * Encodes the reasoning settings for the messages format: a token budget, adaptive, by effort, or
  * none, depending on the model.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { JsonObject } from "../../bytes/json.ts";

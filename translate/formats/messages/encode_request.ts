@@ -2,8 +2,6 @@
  * Encodes a request for an upstream of the messages format. `encode_messages.ts` encodes the turns,
  * `encode_tools.ts` the tools and the output format, `encode_reasoning.ts` the reasoning;
  * `decode_request.ts` is the inverse.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { EncodedRequest } from "../../dialect.ts";

@@ -1,8 +1,6 @@
 /**
  * Encodes streams in the messages format for a client. `decode_stream.ts` is the inverse;
  * `encode_reply.ts` handles whole replies.
- *
- * @module
  */
 import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
 import type { JsonObject } from "../../bytes/json.ts";

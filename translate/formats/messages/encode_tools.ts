@@ -1,8 +1,6 @@
 /**
  * Encodes tools, the tool choice and the output format for an upstream of the messages format. They
  * are in one file because a model without structured output gets a forced tool instead.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import { formatTool, offeredTools } from "../../families/messages/tools.ts";

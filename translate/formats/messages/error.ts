@@ -2,8 +2,6 @@
  * Errors in the messages format: an upstream's (by status, or inside a reply) → {@linkcode
  * ApiError} → the client's. The kinds are in `../../model/error.ts`; `../../errors/error_body.ts`
  * decodes bodies of any other shape.
- *
- * @module
  */
 import type { EncodedError } from "../../dialect.ts";
 import {

@@ -1,7 +1,5 @@
 /**
  * The messages format (`POST /v1/messages`), assembled from the files of this folder.
- *
- * @module
  */
 import { billedFields } from "./billed_fields.ts";
 import type { Dialect } from "../../dialect.ts";

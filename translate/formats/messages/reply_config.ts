@@ -1,8 +1,6 @@
 /**
  * The fields of a reply other than its content. The format declares fields that no other format
  * has; they are null, never absent, because typed clients require the keys.
- *
- * @module
  */
 import type { EncodeContext } from "../../dialect.ts";
 import type { JsonObject } from "../../bytes/json.ts";

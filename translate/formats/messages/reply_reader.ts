@@ -1,8 +1,6 @@
 /**
  * Decodes a reply in the messages format, event by event, for streams (`decode_stream.ts`) and
  * whole replies (`encode_reply.ts`): a whole reply is decoded as a start with content and an end.
- *
- * @module
  */
 import type { DecodeContext } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";

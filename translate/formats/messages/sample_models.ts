@@ -1,7 +1,5 @@
 /**
  * Capabilities of two generations of models, and an encode context, for this folder's tests only.
- *
- * @module
  */
 import {
   type Capabilities,

@@ -1,7 +1,5 @@
 /**
  * The settings of a request in the messages format.
- *
- * @module
  */
 import { z } from "zod";
 import { list } from "../../model/schema.ts";

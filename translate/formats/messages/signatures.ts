@@ -1,7 +1,5 @@
 /**
  * Signatures in replies in the messages format.
- *
- * @module
  */
 import { type JsonObject } from "../../bytes/json.ts";
 import type { Signature } from "../../model/request.ts";

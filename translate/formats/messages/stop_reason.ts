@@ -1,7 +1,5 @@
 /**
  * Stop reasons of replies in the messages format.
- *
- * @module
  */
 import type { StopReason } from "../../model/reply.ts";
 

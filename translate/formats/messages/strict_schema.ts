@@ -1,8 +1,6 @@
 /**
  * The subset of JSON Schema that the messages format supports for structured output and strict
  * tools. Works on a copy and at schema positions only: a property may be called `pattern`.
- *
- * @module
  */
 import {
   arrayOr,

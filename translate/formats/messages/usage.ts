@@ -1,7 +1,5 @@
 /**
  * Token counts of replies in the messages format.
- *
- * @module
  */
 import type { EncodeContext } from "../../dialect.ts";
 import {

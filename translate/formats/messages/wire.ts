@@ -2,8 +2,6 @@
  * The request bodies of the messages format (`POST /v1/messages` and its `count_tokens`), as
  * schemas for the decoder and the OpenAPI document. Objects are loose, because newer fields must be
  * able to pass through. `decode_request.ts` translates the fields.
- *
- * @module
  */
 import { z } from "zod";
 import { type JsonObject, objectOr } from "../../bytes/json.ts";

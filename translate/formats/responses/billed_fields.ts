@@ -2,8 +2,6 @@
  * Fields of a Responses request that change what the vendor bills.
  *
  * Source: type declarations of openai 7.57.0, 2026-11-13
- *
- * @module
  */
 import {
   arrayOr,

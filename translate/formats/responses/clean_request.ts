@@ -2,8 +2,6 @@
  * The changes to requests and whole replies that pass through unchanged otherwise. The upstream
  * never stores anything, whatever the client requests, and therefore has to send the signatures
  * of reasoning. Streams are handled in `stream_ending.ts`.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { CleanRequest, EncodeContext } from "../../dialect.ts";

@@ -1,8 +1,6 @@
 /**
  * Items of a reply that its client must answer, or show, and that no other format can express: such
  * a reply is not complete.
- *
- * @module
  */
 import { type JsonObject, stringIn, textIn } from "../../bytes/json.ts";
 

@@ -1,8 +1,6 @@
 /**
  * Decodes the content of a client's messages and tool outputs into neutral parts. Items and turns
  * are decoded in `decode_messages.ts`.
- *
- * @module
  */
 import { invalidField } from "../../model/error.ts";
 import { textIn } from "../../bytes/json.ts";

@@ -2,8 +2,6 @@
  * Decodes a client's input items into the opening system prompt and neutral turns. Consecutive
  * items of the assistant become one turn. The outputs of its calls follow that turn directly:
  * this format allows other items in between, the other formats do not.
- *
- * @module
  */
 import type { UnknownObject } from "../../families/chat/wire.ts";
 import { instructions } from "../../families/chat/content.ts";

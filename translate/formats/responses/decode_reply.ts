@@ -1,7 +1,5 @@
 /**
  * Decodes a whole reply of an upstream into the events that a stream would have sent.
- *
- * @module
  */
 import type { DecodeContext } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";

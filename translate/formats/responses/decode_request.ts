@@ -2,8 +2,6 @@
  * Decodes a client's request into the neutral request: checks it against the schema in `wire.ts`,
  * decodes the fields beside input and tools, and records the fields that have no neutral
  * counterpart.
- *
- * @module
  */
 import { decodeSchema } from "../../families/chat/wire.ts";
 import { objectOr, textIn } from "../../bytes/json.ts";

@@ -1,8 +1,6 @@
 /**
  * Decodes the frames of an upstream's stream into events. A stream is complete only if it had a
  * terminal event. Frames after that event, such as the `[DONE]` of one vendor, are ignored.
- *
- * @module
  */
 import type { DecodeContext, StreamDecoder } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";

@@ -1,8 +1,6 @@
 /**
  * Decodes a client's tools and tool choice. Grouped tools and free-text tools become neutral
  * functions, with the names that `tool_names.ts` assigns.
- *
- * @module
  */
 import type { UnknownObject } from "../../families/chat/wire.ts";
 import {

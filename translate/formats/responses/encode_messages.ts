@@ -2,8 +2,6 @@
  * Encodes the opening system prompt and the neutral turns as `instructions` and input items for
  * an upstream. The items have no ids, because the upstream stores nothing that an id could refer
  * to.
- *
- * @module
  */
 import {
   DEFAULT_FILENAME,

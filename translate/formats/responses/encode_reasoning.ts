@@ -2,8 +2,6 @@
  * Encodes neutral reasoning as the `reasoning` field: an effort, and whether to return summaries.
  * A token budget becomes an effort; an effort that the model does not support becomes the nearest
  * one that it does; of two, the lower one, because the client pays for the higher.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { JsonObject } from "../../bytes/json.ts";

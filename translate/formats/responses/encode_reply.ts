@@ -1,7 +1,5 @@
 /**
  * Encodes events as a whole reply: the reply that a stream of the same events would end with.
- *
- * @module
  */
 import type { EncodeContext } from "../../dialect.ts";
 import type { JsonObject } from "../../bytes/json.ts";

@@ -1,8 +1,6 @@
 /**
  * Encodes the neutral request for an upstream of this format. Only the model's capabilities
  * decide what is sent, never the name of a model or vendor.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { EncodedRequest } from "../../dialect.ts";

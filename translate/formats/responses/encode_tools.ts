@@ -1,7 +1,5 @@
 /**
  * Encodes neutral tools, tool choice and output format as fields of an upstream request.
- *
- * @module
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import { compact } from "../../bytes/compact.ts";

@@ -5,8 +5,6 @@
  * Content that only a later frame contains (the `done` event of a part or item, or the whole
  * reply) is emitted when that frame arrives. `reply_reader.ts` handles the beginning and the end
  * of the reply.
- *
- * @module
  */
 import type { DecodeContext } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";

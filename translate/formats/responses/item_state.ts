@@ -1,8 +1,6 @@
 /**
  * The state of one item of an upstream's reply while `item_reader.ts` reads it, and the tables
  * that map stream events to the parts of an item.
- *
- * @module
  */
 import { upstreamJson } from "../../bytes/exact_json.ts";
 import type { TextBuffer } from "../../bytes/text_buffer.ts";

@@ -1,7 +1,5 @@
 /**
  * The Responses format (`POST /v1/responses`), assembled from the modules in this folder.
- *
- * @module
  */
 import { billedFields } from "./billed_fields.ts";
 import type { Dialect } from "../../dialect.ts";

@@ -1,8 +1,6 @@
 /**
  * The state of one item of a reply while `reply_writer.ts` writes it, and its JSON form in frames
  * and in the whole reply.
- *
- * @module
  */
 import type { JsonObject } from "../../bytes/json.ts";
 import type { BlockKind } from "../../model/reply.ts";

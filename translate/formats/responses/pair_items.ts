@@ -2,8 +2,6 @@
  * Pairs the items of the whole reply, which the last frame of a stream repeats, with the items that
  * earlier frames contained. Some hosts give the repeated items other ids and other places, add
  * items before them, or split them.
- *
- * @module
  */
 import {
   arrayOr,

@@ -2,8 +2,6 @@
  * The fields of a reply other than its output. The format requires every reply to repeat most
  * settings of its request. A field without a value is null, never absent; only `user` may be
  * absent but not null.
- *
- * @module
  */
 import type { EncodeContext } from "../../dialect.ts";
 import {

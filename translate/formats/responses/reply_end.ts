@@ -1,8 +1,6 @@
 /**
  * Finds the end of a reply in the bytes for a client: the whole reply, or the last frame of a
  * stream, which repeats the whole reply.
- *
- * @module
  */
 import { encodeText, joinPieces } from "../../bytes/buffers.ts";
 import { exactJson, upstreamJson } from "../../bytes/exact_json.ts";

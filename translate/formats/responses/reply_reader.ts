@@ -2,8 +2,6 @@
  * Decodes an upstream's reply into neutral events: the frames of a stream one by one, or a whole
  * reply. This module handles the beginning, the end and the failures of a reply; `item_reader.ts`
  * handles its items.
- *
- * @module
  */
 import type { DecodeContext } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";

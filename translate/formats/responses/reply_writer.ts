@@ -2,8 +2,6 @@
  * Encodes neutral events as the items of a reply and as the frames that report them, in one pass,
  * so that a stream and a whole reply cannot differ. `encode_stream.ts` sends the frames;
  * `encode_reply.ts` reads the reply at the end.
- *
- * @module
  */
 import type { EncodeContext } from "../../dialect.ts";
 import type { ApiError } from "../../model/error.ts";

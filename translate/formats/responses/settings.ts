@@ -1,8 +1,6 @@
 /**
  * The settings of a request in the Responses format. It has no stop strings, `top_k` or seed. Log
  * probabilities are dropped, since a translated reply has none.
- *
- * @module
  */
 import { z } from "zod";
 import { promptCacheRow } from "../../families/chat/prompt_cache.ts";

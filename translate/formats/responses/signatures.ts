@@ -2,8 +2,6 @@
  * Signatures in this format. The `encrypted_content` of a reasoning item holds either the
  * upstream's own value or, after a tag, a signature of another format, which is sent back to that
  * format only.
- *
- * @module
  */
 import type { Signature } from "../../model/request.ts";
 import { isTagged, taggedValue, untagged } from "../../turns/signature_tags.ts";

@@ -2,8 +2,6 @@
  * Requests that refer to stored replies, in this format: `store`, `previous_response_id` and
  * `item_reference`. The gateway stores and finds the replies; the functions here read the
  * references and put what was found in their place.
- *
- * @module
  */
 import {
   arrayOr,

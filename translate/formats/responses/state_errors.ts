@@ -1,7 +1,5 @@
 /**
  * Errors of requests that refer to stored replies, in this format's words.
- *
- * @module
  */
 import { ApiError, invalidField } from "../../model/error.ts";
 import type { ItemReference, StateErrors } from "../../model/stored_state.ts";

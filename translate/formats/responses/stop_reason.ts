@@ -1,8 +1,6 @@
 /**
  * Maps the ending of a reply (`status` and `incomplete_details.reason`) to neutral stop reasons
  * and back, for streams and whole replies.
- *
- * @module
  */
 import type { BlockKind, StopReason } from "../../model/reply.ts";
 

@@ -2,8 +2,6 @@
  * Changes a stream that passes through: replaces the reply's id, its model and its stored state,
  * renumbers the frames after one was inserted or removed, adds keep-alive frames, and reports a
  * failure with this format's frames.
- *
- * @module
  */
 import type { EncodeContext, StreamEnding } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";

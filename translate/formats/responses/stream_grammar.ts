@@ -2,8 +2,6 @@
  * Checks a client's stream against the grammar of this format, for tests only: order and nesting
  * of events, sequence numbers, indices, ids and joined deltas, and that the last frame repeats
  * all content.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { arrayOr, type JsonObject, objectOr } from "../../bytes/json.ts";

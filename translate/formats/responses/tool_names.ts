@@ -3,8 +3,6 @@
  * so a grouped tool is offered as `group__name` and a free-text tool as a function. Of two tools
  * that get the same name so, the later one's is extended by a hash. Replies use the client's own
  * names.
- *
- * @module
  */
 import {
   arrayOr,

@@ -1,8 +1,6 @@
 /**
  * Converts usage between this format and the neutral usage. Input tokens in this format include
  * tokens read from and written to caches; output tokens include reasoning.
- *
- * @module
  */
 import {
   arrayOr,

@@ -2,8 +2,6 @@
  * The schema of a client's request to `POST /v1/responses`. It checks requests and documents
  * them. Fields that it does not name are let through. `decode_request.ts` interprets the fields;
  * upstream replies are read leniently elsewhere.
- *
- * @module
  */
 import { z } from "zod";
 import type { JsonObject } from "../../bytes/json.ts";

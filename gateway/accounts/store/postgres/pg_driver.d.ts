@@ -1,8 +1,6 @@
 /**
  * Types for the used part of `npm:pg`. `npm:@types/pg` would bring the types of Node.js
  * along, which replace Deno's own in every module of the project.
- *
- * @module
  */
 import type { ConnectionOptions } from "node:tls";
 import type { Duplex } from "node:stream";

@@ -12,8 +12,6 @@
  *
  * No session state is used (locks and time limits end with their transaction, there is no LISTEN),
  * so a transaction-mode pooler may be in between.
- *
- * @module
  */
 import { createHash } from "node:crypto";
 import { postgresAddress } from "./postgres_address.ts";

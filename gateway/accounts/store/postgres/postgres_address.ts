@@ -1,8 +1,6 @@
 /**
  * Parses `postgres://…` into driver settings. The driver's own parser is not used: it is
  * about to change the meaning of `sslmode`, and it drops session settings.
- *
- * @module
  */
 import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";

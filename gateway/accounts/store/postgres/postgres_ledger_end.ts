@@ -1,7 +1,5 @@
 /**
  * Up to which number the ledger on Postgres has all entries that it will have.
- *
- * @module
  */
 import { intOf, type Sql, textOf } from "../store.ts";
 

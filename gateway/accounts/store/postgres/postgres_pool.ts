@@ -3,8 +3,6 @@
  * server is away, one connection attempt runs at a time, with pauses, and other calls are
  * refused at once: one attempt per refused call would flood the server, and on Deno 2.7.13
  * to 2.9.0 every closed connection leaks some memory.
- *
- * @module
  */
 import { createHash } from "node:crypto";
 // @ts-types="./pg_driver.d.ts"

@@ -1,7 +1,5 @@
 /**
  * How far a replica of Postgres is behind.
- *
- * @module
  */
 import { intOf, type Replica, type Sql } from "../store.ts";
 

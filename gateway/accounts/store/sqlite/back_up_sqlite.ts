@@ -1,7 +1,5 @@
 /**
  * Copies the file of a SQLite store while it is used.
- *
- * @module
  */
 import * as sqlite from "node:sqlite";
 import { unlinkSync, writeFileSync } from "node:fs";

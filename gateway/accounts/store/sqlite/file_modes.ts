@@ -1,8 +1,6 @@
 /**
  * Permissions of the store's files. The store has every balance and the secrets of webhooks, so
  * only the gateway's own user may read it. Windows has no such permissions.
- *
- * @module
  */
 import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,8 +1,6 @@
 /**
  * Statements with the parameters `$1`, `$2`, … for SQLite: Deno before 2.6 binds numbered ones
  * incorrectly, so each place gets a value of its own.
- *
- * @module
  */
 import type { SqlValue } from "../store.ts";
 

@@ -2,8 +2,6 @@
  * Reads a SQLite file for reports, in threads of their own: a statement of SQLite stops the thread
  * that runs it. The threads start with the first reports; statements beyond their number wait in
  * order of arrival.
- *
- * @module
  */
 import { positional } from "./positional.ts";
 import {

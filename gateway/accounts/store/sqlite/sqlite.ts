@@ -9,8 +9,6 @@
  * however the process ends. No clock is involved, so a suspended process never counts as
  * dead. The store's time is that of the file system: the time at which it notes a change of a
  * small file beside the database.
- *
- * @module
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";

@@ -1,7 +1,5 @@
 /**
  * Waits off the event loop until a file written by SQLite is on disk.
- *
- * @module
  */
 import { closeSync, fdatasync, openSync } from "node:fs";
 

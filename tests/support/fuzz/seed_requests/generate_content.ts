@@ -1,7 +1,5 @@
 /**
  * Requests that use every field of the generate-content format.
- *
- * @module
  */
 import type { JsonObject } from "../../../../translate/bytes/json.ts";
 import { SCHEMA } from "./schema.ts";

@@ -63,6 +63,11 @@ const EVERYWHERE: readonly RequestRow[] = [
   },
   { name: "one answer is no loss", body: config({ candidateCount: 1 }) },
   {
+    name: "no reply carries probabilities of tokens back",
+    body: config({ responseLogprobs: true, logprobs: 2 }),
+    dropped: ["generationConfig.responseLogprobs"],
+  },
+  {
     name: "sounds as a reply are refused",
     body: config({ responseModalities: ["AUDIO"] }),
     param: "generationConfig.responseModalities",

@@ -99,3 +99,21 @@ Deno.test("names use plain words", async () => {
   assert.ok(read > 50_000, "hardly any name was read");
   assert.deepEqual(faults, []);
 });
+
+/** Functions that are named by what was done instead of what they do: `joined()`. */
+const PARTICIPLE =
+  /(?:function\*?|const) ((?!embed|feed|need)[a-z]+ed|made|taken|told|shown|given|kept)(?:[(<]| = (?:async )?\([^)]*\)(?:: [^=]*)? =>)/g;
+
+Deno.test("functions of the product are named by verbs", async () => {
+  const faults: string[] = [];
+  for (const folder of ["routes/", "gateway/", "translate/"]) {
+    for (const { href } of await files(new URL(folder, ROOT))) {
+      if (/_test\.ts$|\/(?:testing|specs)\/|\.md$/.test(href)) continue;
+      const code = await Deno.readTextFile(new URL(href));
+      for (const [, name] of code.matchAll(PARTICIPLE)) {
+        faults.push(`${href.slice(ROOT.href.length)}: ${name}`);
+      }
+    }
+  }
+  assert.deepEqual(faults, []);
+});

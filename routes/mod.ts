@@ -149,7 +149,7 @@ async function respond(arrival: Arrival): Promise<HttpReply> {
       throw wrong.error;
     }
     if (request.method === "OPTIONS" && !isConsolePath(path)) {
-      return preflight(gateway, request, allowed(matches));
+      return preflight(gateway, request, allowedMethods(matches));
     }
     const effectiveMethod = request.method === "HEAD" ? "GET" : request.method;
     const match = matches.find(({ route }) => route.method === effectiveMethod);
@@ -277,7 +277,7 @@ function withRetryAfter(error: ApiError): ApiError {
   });
 }
 
-function allowed(matches: readonly Match[]): readonly string[] {
+function allowedMethods(matches: readonly Match[]): readonly string[] {
   const methods = new Set(matches.map(({ route }) => route.method as string));
   if (methods.has("GET")) methods.add("HEAD");
   return [...methods, "OPTIONS"];
@@ -297,7 +297,7 @@ function otherMethod(
   return (path.startsWith("/v1/models/")
     ? unsupportedService(path)
     : undefined) ?? {
-    error: wrongMethod(method, allowed(matches)),
+    error: wrongMethod(method, allowedMethods(matches)),
     dialect: dialectOf(matches[0]?.route),
   };
 }

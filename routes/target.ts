@@ -30,10 +30,10 @@ const MAX_CACHED_CHARS = 200;
  */
 export function targetOf({ headers, url }: Request): RequestTarget {
   const host = headers.get("host") ?? "";
-  if (host !== "" && !HOST.test(host)) throw malformed("the host header");
+  if (host !== "" && !HOST.test(host)) throw malformedTarget("the host header");
   // A proxy in front may trust the other header and see another end of the body: request smuggling.
   if (headers.has("content-length") && headers.has("transfer-encoding")) {
-    throw malformed(
+    throw malformedTarget(
       "the body's length: content-length and transfer-encoding exclude each other",
     );
   }
@@ -45,7 +45,7 @@ function parse(text: string): RequestTarget {
   try {
     url = new URL(text);
   } catch {
-    throw malformed("the request's target");
+    throw malformedTarget("the request's target");
   }
   const target = { path: url.pathname, query: url.searchParams };
   if (url.search === "" && text.length <= MAX_CACHED_CHARS) {
@@ -64,7 +64,7 @@ function parse(text: string): RequestTarget {
 export function requireNoNul(query: URLSearchParams): void {
   for (const [name, value] of query) {
     if (name.includes("\0")) {
-      throw malformed("the query: a name has a NUL (%00)");
+      throw malformedTarget("the query: a name has a NUL (%00)");
     }
     if (value.includes("\0")) {
       throw invalidField(name, "must not contain a NUL (%00)");
@@ -87,7 +87,7 @@ export function requireOnce(
   }
 }
 
-function malformed(what: string): ApiError {
+function malformedTarget(what: string): ApiError {
   return new ApiError("invalid_request", `could not parse ${what}`, {
     retryable: false,
   });

@@ -156,15 +156,16 @@ const WHOLE_ENDPOINT =
 
 /** The error for a path that no route has. */
 export function wrongAddress(path: string): WrongAddress {
-  return unsupportedService(path) ?? misplaced(normalized(path), path) ?? {
-    error: notFound("GET /openapi.json lists the endpoints"),
-    dialect: messages,
-  };
+  return unsupportedService(path) ?? misplacedPath(normalizePath(path), path) ??
+    {
+      error: notFound("GET /openapi.json lists the endpoints"),
+      dialect: messages,
+    };
 }
 
 /** The error for a path of an unsupported service; undefined for any other path. */
 export function unsupportedService(path: string): WrongAddress | undefined {
-  const text = normalized(path);
+  const text = normalizePath(path);
   const row = UNSUPPORTED_SERVICES.find((service) => service.path.test(text));
   return row === undefined
     ? undefined
@@ -172,7 +173,7 @@ export function unsupportedService(path: string): WrongAddress | undefined {
 }
 
 /** The error for an endpoint with a wrong prefix. */
-function misplaced(text: string, path: string): WrongAddress | undefined {
+function misplacedPath(text: string, path: string): WrongAddress | undefined {
   if (text === "/v1") {
     return {
       error: notFound(
@@ -221,7 +222,7 @@ function baseAddressMistake(before: string, path: string): string {
 }
 
 /** The path normalized: lower case, without repeated slashes or one at the end. */
-function normalized(path: string): string {
+function normalizePath(path: string): string {
   const text = path.toLowerCase().replaceAll(/\/{2,}/g, "/");
   return text.length > 1 && text.endsWith("/") ? text.slice(0, -1) : text;
 }

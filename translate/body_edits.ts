@@ -105,9 +105,9 @@ export function planEdits(
   const { kept, dropped } = chosenBetas(
     betas,
     [
-      ...listed(context.headers[BETA_HEADER]),
+      ...splitList(context.headers[BETA_HEADER]),
       ...(inBody ? texts(body["anthropic_beta"]) : []),
-      ...listed(context.needed),
+      ...splitList(context.needed),
     ],
     context.betas,
   );
@@ -179,10 +179,10 @@ export function unsentBetas(
 ): readonly string[] {
   if (given === undefined) return [];
   const sent = [
-    ...listed(headers[BETA_HEADER]),
+    ...splitList(headers[BETA_HEADER]),
     ...texts(set["anthropic_beta"]),
   ];
-  return [...new Set(listed(given))].filter((beta) => !sent.includes(beta))
+  return [...new Set(splitList(given))].filter((beta) => !sent.includes(beta))
     .map((beta) => `${BETA_HEADER}.${beta}`);
 }
 
@@ -194,7 +194,7 @@ function betaHeader(
   given: string | undefined,
   kept: readonly string[],
 ): string {
-  const asked = new Set(listed(given));
+  const asked = new Set(splitList(given));
   if (given === undefined || asked.size === 0 || !isSubset(asked, kept)) {
     return kept.join(",");
   }
@@ -205,7 +205,7 @@ function isSubset(some: Iterable<string>, all: readonly string[]): boolean {
   return [...some].every((one) => all.includes(one));
 }
 
-function listed(header: string | undefined): readonly string[] {
+function splitList(header: string | undefined): readonly string[] {
   return header?.split(",").map((beta) => beta.trim()).filter((beta) =>
     beta !== ""
   ) ?? [];

@@ -7,7 +7,7 @@ import { messages } from "./formats/messages/mod.ts";
 import type { ReplyEvent } from "./model/reply.ts";
 import type { Signature } from "./model/request.ts";
 import { responses } from "./formats/responses/mod.ts";
-import { isTagged, taggedValue, untagged } from "./turns/signature_tags.ts";
+import { isTagged, taggedValue, untag } from "./turns/signature_tags.ts";
 import { sseParser } from "./stream/sse.ts";
 import { ENCODE_CONTEXT } from "./testing/encode_context.ts";
 
@@ -192,9 +192,9 @@ Deno.test("untagged() reads only values from taggedValue()", () => {
     value: "a:b",
     redacted: true,
   };
-  assert.deepEqual(untagged(taggedValue(signature)), signature);
+  assert.deepEqual(untag(taggedValue(signature)), signature);
   for (const value of ["gw1:chat_completions:x", "gw1:", "gw1:x", "plain"]) {
-    assert.equal(untagged(value), undefined);
+    assert.equal(untag(value), undefined);
   }
   assert.ok(isTagged("gw1:later:x") && !isTagged("gAAAA") && !isTagged(3));
 });

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { ApiError, invalidField } from "../../translate/model/error.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import type { Account } from "../accounts/records.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import { chosenId } from "../accounts/values.ts";
@@ -283,7 +283,7 @@ function checkedAs(
   columnOf: (field: string | undefined) => string | undefined,
 ): void {
   try {
-    if (schema !== undefined) checked(schema, value);
+    if (schema !== undefined) check(schema, value);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const { param } = error.details;

@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import { OUTCOME_NAMES } from "../accounts/calls/outcome.ts";
 import { recordJson, replyShape } from "../accounts/field.ts";
 import type { AttemptQuery } from "../accounts/reports/failed_attempts.ts";
@@ -43,7 +43,7 @@ export const ATTEMPT_FILTERS: readonly string[] = Object.keys(
  * @throws {ApiError} `invalid_request` naming the field
  */
 export function attemptQuery(fields: JsonObject): AttemptQuery {
-  return queryOf(checked(attemptsQuery, fields));
+  return queryOf(check(attemptsQuery, fields));
 }
 
 function queryOf(

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import {
   OUTCOME_FILTERS,
   OUTCOME_GROUPS,
@@ -303,7 +303,7 @@ export const CALL_FILTERS: readonly string[] = Object.keys(callsQuery.shape)
  * @throws {ApiError} `invalid_request` naming the field
  */
 export function callQuery(fields: JsonObject): CallQuery {
-  const { account, ...filters } = checked(callsQuery, fields);
+  const { account, ...filters } = check(callsQuery, fields);
   return {
     ...queryOf(filters),
     ...compact({ accountId: account }),
@@ -370,7 +370,7 @@ export async function ownCalls(
   scope: AccountScope,
   query: JsonObject,
 ): Promise<JsonObject> {
-  const filters = queryOf(checked(ownCallsQuery, query));
+  const filters = queryOf(check(ownCallsQuery, query));
   assertOwnKey(scope, filters.keyId);
   return listJson(await admin.calls.list({ ...filters, ...scope }), callJson);
 }

@@ -14,7 +14,7 @@ import {
 } from "../accounts/changes/change.ts";
 import type { ChangeQuery } from "../accounts/repositories/change_repository.ts";
 import { timestampOrDay } from "../accounts/values.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import { type AdminOperation, query } from "./operation.ts";
 import { listJson, listOf, PAGE_FIELDS, pageOf } from "./pages.ts";
@@ -53,7 +53,7 @@ const filters = z.strictObject(CHANGE_FILTERS);
  * @throws {ApiError} `invalid_request` naming the field
  */
 export function changeQuery(fields: JsonObject): ChangeQuery {
-  return queryOf(checked(filters, fields));
+  return queryOf(check(filters, fields));
 }
 
 /**

@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import {
   CSV_HEAD,
@@ -65,7 +65,7 @@ export const LEDGER_FILTERS: readonly string[] = Object.keys(FILTERS);
  * @throws {ApiError} `invalid_request` naming the field
  */
 export function ledgerFilters(fields: JsonObject): LedgerQuery {
-  return filtersOf(checked(z.strictObject(FILTERS), fields));
+  return filtersOf(check(z.strictObject(FILTERS), fields));
 }
 
 function filtersOf(
@@ -123,7 +123,7 @@ interface LedgerExport {
  * `unavailable`
  */
 export function exportLedger(admin: Admin, query: JsonObject): LedgerExport {
-  return exportOf(admin, checked(exportQuery, query));
+  return exportOf(admin, check(exportQuery, query));
 }
 
 function exportOf(
@@ -173,7 +173,7 @@ export async function ownLedger(
   accountId: string,
   query: JsonObject,
 ): Promise<JsonObject> {
-  const filters = checked(ownLedgerQuery, query);
+  const filters = check(ownLedgerQuery, query);
   return listLedgerJson(
     await admin.ledger({
       ...filtersOf({ ...filters, account: accountId }),
@@ -202,7 +202,7 @@ export function exportOwnLedger(
   query: JsonObject,
 ): LedgerExport {
   return exportOf(admin, {
-    ...checked(ownExportQuery, query),
+    ...check(ownExportQuery, query),
     account: accountId,
   });
 }

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";
 import { invalidField } from "../../translate/model/error.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import type { IdempotencyKey } from "../accounts/repositories/repository.ts";
 
@@ -62,7 +62,7 @@ export function mutation<B>(
     ...definition,
     method: "POST",
     async run(admin, input) {
-      const body = checked(definition.request, input.body ?? {});
+      const body = check(definition.request, input.body ?? {});
       const idempotencyKey = idempotencyKeyOf(definition.operationId, input);
       return await definition.run(admin, body, {
         id: input.id ?? "",
@@ -85,7 +85,7 @@ export function query<Q>(
     run: async (admin, input) =>
       await definition.run(
         admin,
-        checked(definition.query, input.query ?? {}),
+        check(definition.query, input.query ?? {}),
         input.id ?? "",
       ),
   };
@@ -108,15 +108,15 @@ export function idempotencyKeyOf(
       "expected 1 to 255 visible ASCII characters, without blanks",
     );
   }
-  const text = JSON.stringify([operation, input.id, sorted(input.body ?? {})]);
+  const text = JSON.stringify([operation, input.id, sort(input.body ?? {})]);
   return { key, fingerprint: createHash("sha256").update(text).digest("hex") };
 }
 
 /** The same value with sorted object keys: their order does not make it another request. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+function sort(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sort);
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.keys(value).sort().map((key) => [key, sorted(value[key])]),
+    Object.keys(value).sort().map((key) => [key, sort(value[key])]),
   );
 }

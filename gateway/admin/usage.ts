@@ -6,7 +6,7 @@ import { compact } from "../../translate/bytes/compact.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { recordJson, replyShape } from "../accounts/field.ts";
 import { ROLL_UP_SUMS, USAGE_SUMS } from "../accounts/records.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import type {
   UsageGroup,
@@ -153,7 +153,7 @@ export async function ownUsage(
   scope: AccountScope,
   query: JsonObject,
 ): Promise<JsonObject> {
-  const filters = queryOf(checked(ownUsageQuery, query));
+  const filters = queryOf(check(ownUsageQuery, query));
   assertOwnKey(scope, filters.keyId);
   return reportJson(
     await admin.usage({

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";
 import { invalidField } from "../../translate/model/error.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import {
   costMicroUsd,
   type ModelPrice,
@@ -221,7 +221,7 @@ export async function ownUsageComparison(
   models: readonly ComparedModel[],
   query: JsonObject,
 ): Promise<JsonObject> {
-  const { at: id, from, to, model, user, key } = checked(
+  const { at: id, from, to, model, user, key } = check(
     comparisonQuery,
     query,
   );

@@ -399,7 +399,7 @@ async function main(): Promise<number> {
       // deno-lint-ignore no-console
       print: (text) => console.log(text),
       async admin() {
-        const store = await opened(config());
+        const store = await openSettingsStore(config());
         close = () => store.close();
         const user = Deno.env.get("USER") ?? Deno.env.get("USERNAME");
         const ids = new Set(config().catalogue.models.map(({ id }) => id));
@@ -459,7 +459,7 @@ async function replacedFile(path: string, text: string): Promise<void> {
   }
 }
 
-async function opened(config: Config): Promise<Store> {
+async function openSettingsStore(config: Config): Promise<Store> {
   try {
     return await openStore(config.databaseUrl, storeOptions(config));
   } catch (error) {

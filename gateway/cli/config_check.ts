@@ -89,7 +89,7 @@ export async function checkConfig(
         }`,
       ]),
     ],
-    running: await compared(config, url ?? addressOf(config), sources.fetch),
+    running: await compare(config, url ?? addressOf(config), sources.fetch),
   };
 }
 
@@ -115,7 +115,7 @@ function addressOf({ listen }: Config): string | undefined {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-async function compared(
+async function compare(
   config: Config,
   url: string | undefined,
   ask: typeof fetch,

@@ -46,16 +46,18 @@ export async function discover(
   const dialect = vendor?.dialects.find((one) =>
     one.dialect === "chat_completions"
   );
-  if (vendor === undefined) throw refused(`there is no vendor ${name}`);
+  if (vendor === undefined) throw vendorError(`there is no vendor ${name}`);
   if (dialect === undefined) {
-    throw refused(`${vendor.kind} has no list of models in the chat format`);
+    throw vendorError(
+      `${vendor.kind} has no list of models in the chat format`,
+    );
   }
-  if (access === undefined) throw refused(`${name} has no key`);
+  if (access === undefined) throw vendorError(`${name} has no key`);
   const plan = access.credential;
   const key = access.apiKey ??
     (plan?.type === "keys" ? plan.keys[0]?.key : undefined);
   if (key === undefined && plan?.type !== "none") {
-    throw refused(`only vendors with api_key_env, api_key_file or none`);
+    throw vendorError(`only vendors with api_key_env, api_key_file or none`);
   }
   const url = `${access.baseUrl}/models`;
   const { ids, unusable } = await listAt(
@@ -83,11 +85,11 @@ async function listAt(
     return await hostList(url, headers);
   } catch (error) {
     if (!(error instanceof HostListError)) throw error;
-    throw refused(error.message);
+    throw vendorError(error.message);
   }
 }
 
-function refused(problem: string): ApiError {
+function vendorError(problem: string): ApiError {
   return new ApiError("invalid_request", `vendor: ${problem}`);
 }
 

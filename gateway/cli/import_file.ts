@@ -3,7 +3,7 @@
  */
 import { createHash } from "node:crypto";
 import { invalidField } from "../../translate/model/error.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import {
   IMPORT_OPERATIONS,
@@ -35,7 +35,7 @@ export async function importFile(
     }
   }
   const [operation] = IMPORT_OPERATIONS;
-  return checked(
+  return check(
     importReply,
     await operation?.run(admin, {
       body: { file, apply },

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { invalidField } from "../../translate/model/error.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import { usdText } from "../accounts/charges/money.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import type { AmountUnit, CardChange } from "../prices/card_changes.ts";
@@ -68,7 +68,7 @@ export async function importPrices(
   nowMs: number,
   openAdmin: () => Promise<Admin>,
 ): Promise<PriceOutcome> {
-  const { table: kind, from, models, output, apply } = checked(
+  const { table: kind, from, models, output, apply } = check(
     importFlags,
     flags,
   );
@@ -265,7 +265,7 @@ export function checkedPrices(
   { catalogue, overrides }: ConfiguredModels,
   nowMs: number,
 ): readonly JsonObject[] {
-  const { older_than_seconds } = checked(checkFlags, flags);
+  const { older_than_seconds } = check(checkFlags, flags);
   return checkCards(
     catalogue,
     ({ id }) => overrides.models?.[id]?.alias !== undefined,

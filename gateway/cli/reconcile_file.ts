@@ -7,7 +7,7 @@ import {
   type JsonObject,
   objectOr,
 } from "../../translate/bytes/json.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
 import {
@@ -36,7 +36,7 @@ export async function reconcileFile(
   admin: Admin,
   { models, read }: InvoiceFiles,
 ): Promise<JsonObject> {
-  const { vendor, from, to } = checked(reconcileQuery, flags);
+  const { vendor, from, to } = check(reconcileQuery, flags);
   return reconciliationJson(
     await reconcile(admin, models, read(path), {
       ...compact({ vendor, fromDay: from, toDay: to }),

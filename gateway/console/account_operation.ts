@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { ApiError, invalidField } from "../../translate/model/error.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import {
   type Holder,
   type Permission,
@@ -89,7 +89,7 @@ function operation<B>(definition: Definition<B>): AccountOperation {
     ...(isQuery ? { query: schema } : { request: schema }),
     async run(admin, holder, input) {
       requirePermission(holder.kind, definition.permission);
-      const body = checked(schema, (isQuery ? input.query : input.body) ?? {});
+      const body = check(schema, (isQuery ? input.query : input.body) ?? {});
       const idempotencyKey = idempotencyKeyOf(definition.operationId, input);
       return await run(admin, holder, body, {
         id: input.id ?? "",

@@ -120,13 +120,13 @@ export function companySignIn(
     }
     conversations++;
     try {
-      return await reached(issuer, run);
+      return await reach(issuer, run);
     } finally {
       conversations--;
     }
   };
 
-  const discovered = async (): Promise<Configuration> => {
+  const discoverIssuer = async (): Promise<Configuration> => {
     const client = await library();
     const configuration = await client.discovery(
       new URL(issuer),
@@ -157,7 +157,7 @@ export function companySignIn(
   const current = async (): Promise<Configuration> =>
     known !== undefined && now() - known.at < METADATA_MS
       ? known.configuration
-      : await discovered();
+      : await discoverIssuer();
 
   const personOf = async (
     configuration: Configuration,
@@ -227,7 +227,7 @@ export function companySignIn(
       return await conversation(async () => {
         const client = await library();
         // The issuer's keys may have changed since the last sign-in.
-        const configuration = await discovered();
+        const configuration = await discoverIssuer();
         const tokens = await client.authorizationCodeGrant(
           configuration,
           new URL(`${callback}${search}`),
@@ -263,7 +263,7 @@ export function companySignIn(
  * Runs a conversation with the issuer; its failures are errors for the person, without the issuer's
  * text.
  */
-async function reached<T>(issuer: string, run: () => Promise<T>): Promise<T> {
+async function reach<T>(issuer: string, run: () => Promise<T>): Promise<T> {
   const client = await library();
   try {
     return await run();
@@ -271,15 +271,15 @@ async function reached<T>(issuer: string, run: () => Promise<T>): Promise<T> {
     if (error instanceof ApiError) throw error;
     const host = `the issuer ${new URL(issuer).host}`;
     if (error instanceof client.AuthorizationResponseError) {
-      throw refused(`${host} refused: ${word(error.error)}`);
+      throw signInError(`${host} refused: ${word(error.error)}`);
     }
     if (error instanceof client.ResponseBodyError && error.status < 500) {
-      throw refused(
+      throw signInError(
         `${host} did not accept this sign-in: ${word(error.error)}`,
       );
     }
     if (error instanceof client.ClientError && !isOutage(error)) {
-      throw refused(
+      throw signInError(
         `the reply of ${host} could not be verified (${word(error.code)})`,
       );
     }
@@ -314,7 +314,7 @@ async function fetchBounded(
   return new Response(text === "" ? null : text, response);
 }
 
-function refused(text: string): ApiError {
+function signInError(text: string): ApiError {
   return new ApiError("authentication", text, { retryable: false });
 }
 

@@ -134,7 +134,7 @@ interface Presented {
 }
 
 /** Anybody may send any text: a hint is recorded only of what has the checksum of a credential. */
-function presented(
+function presentedText(
   noun: string,
   prefix: CredentialPrefix,
   text: string,
@@ -147,7 +147,7 @@ function presented(
 /** Creates the console. */
 export function createConsole(parts: ConsoleParts): Console {
   const { config, accounts, admin, now } = parts;
-  const configured = (): ConfiguredCredentials => {
+  const credentials = (): ConfiguredCredentials => {
     const { gatewayKey, adminToken, signIn } = config();
     return {
       ...(signIn === undefined ? {} : {
@@ -219,7 +219,7 @@ export function createConsole(parts: ConsoleParts): Console {
           "account",
           admin,
           "this account token is unknown, revoked or expired",
-          presented("account token", "at", credential),
+          presentedText("account token", "at", credential),
         );
     }
     try {
@@ -234,7 +234,7 @@ export function createConsole(parts: ConsoleParts): Console {
         admin,
         "this is no valid key, token or code: it is unknown, revoked or expired, or was changed in copying",
         {
-          ...presented("API key", "sk", credential),
+          ...presentedText("API key", "sk", credential),
           ...(error instanceof RefusedKey ? { key: error.holder } : {}),
         },
       );
@@ -336,7 +336,7 @@ export function createConsole(parts: ConsoleParts): Console {
     async session(area, secret, isUse = true) {
       let session: SessionRecord | undefined;
       try {
-        session = await admin.sessions.find(secret, configured(), isUse);
+        session = await admin.sessions.find(secret, credentials(), isUse);
       } catch (error) {
         session = remembered.get(keyHash(secret));
         if (

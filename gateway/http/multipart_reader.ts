@@ -36,7 +36,7 @@ export function boundaryOf(contentType: string): string {
   );
   const boundary = parameters?.get("boundary") ?? "";
   if (!/^[\w'()+,./:=?-]{1,70}$/.test(boundary)) {
-    throw malformed("content-type must have a boundary of 1 to 70 characters");
+    throw bodyError("content-type must have a boundary of 1 to 70 characters");
   }
   return boundary;
 }
@@ -109,7 +109,7 @@ export class MultipartReader {
    */
   end(): void {
     if (this.#state !== "end" && this.#state !== "behind") {
-      throw malformed("the body ends before the last boundary");
+      throw bodyError("the body ends before the last boundary");
     }
     if (this.#rest.length > 0) throw trailing();
     if (this.#model === undefined) {
@@ -122,7 +122,7 @@ export class MultipartReader {
     switch (this.#state) {
       case "start":
         if (!startsAlike(this.#rest, this.#delimiter)) {
-          throw malformed("the body must begin with its boundary");
+          throw bodyError("the body must begin with its boundary");
         }
         if (this.#rest.length < this.#delimiter.length) return false;
         pieces.push(this.#take(this.#delimiter.length));
@@ -160,11 +160,11 @@ export class MultipartReader {
     if (
       end > MAX_HEAD_BYTES || (end < 0 && this.#rest.length > MAX_HEAD_BYTES)
     ) {
-      throw malformed(`the headers of a part exceed ${MAX_HEAD_BYTES} bytes`);
+      throw bodyError(`the headers of a part exceed ${MAX_HEAD_BYTES} bytes`);
     }
     if (end < 0) return false;
     if (++this.#parts > MAX_PARTS) {
-      throw malformed(`the body has more than ${MAX_PARTS} parts`);
+      throw bodyError(`the body has more than ${MAX_PARTS} parts`);
     }
     const { name, isFile } = readHead(this.#rest.toString("utf8", 0, end));
     if (name === "model" && (isFile || this.#model !== undefined)) {
@@ -261,14 +261,14 @@ function readHead(
     ) ?? [];
     switch (field.toLowerCase()) {
       case "":
-        throw malformed("a part has a malformed header");
+        throw bodyError("a part has a malformed header");
       case "content-disposition":
         if (disposition !== undefined) throw badDisposition();
         disposition = value;
         break;
       case "content-transfer-encoding":
         if (!/^(?:binary|7bit|8bit)$/i.test(value.trim())) {
-          throw malformed(
+          throw bodyError(
             "content-transfer-encoding of a part must be binary, 7bit or 8bit",
           );
         }
@@ -322,20 +322,20 @@ function startsAlike(one: Buffer, other: Buffer): boolean {
   return one.subarray(0, length).equals(other.subarray(0, length));
 }
 
-function malformed(message: string): ApiError {
+function bodyError(message: string): ApiError {
   return new ApiError("invalid_request", message, { retryable: false });
 }
 
 function badDisposition(): ApiError {
-  return malformed(
+  return bodyError(
     "each part needs one content-disposition: form-data with one plain name",
   );
 }
 
 function strayBoundary(): ApiError {
-  return malformed("the boundary occurs inside a part of the body");
+  return bodyError("the boundary occurs inside a part of the body");
 }
 
 function trailing(): ApiError {
-  return malformed("the body goes on after its last boundary");
+  return bodyError("the body goes on after its last boundary");
 }

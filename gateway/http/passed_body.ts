@@ -172,7 +172,7 @@ async function readForm(
     isForm: true,
     field: (path: string) => reader.text(path),
   };
-  const headers = { "content-type": `${FORM}; boundary=${quoted(boundary)}` };
+  const headers = { "content-type": `${FORM}; boundary=${quote(boundary)}` };
   if (isWhole) {
     return {
       ...form,
@@ -233,6 +233,6 @@ function sizeOf(piece: MultipartPiece): number {
   return piece === MODEL ? 0 : piece.length;
 }
 
-function quoted(boundary: string): string {
+function quote(boundary: string): string {
   return /^[\w'+.-]+$/.test(boundary) ? boundary : `"${boundary}"`;
 }

@@ -122,7 +122,7 @@ async function parseObject(
   freeForm: ReadonlySet<string>,
 ): Promise<Omit<JsonBody, "bytes">> {
   if (bytes.length === 0) {
-    throw malformed("the body is empty; it must be a JSON object");
+    throw bodyError("the body is empty; it must be a JSON object");
   }
   if (isLarge({ bytes })) return await parseInTurns(bytes, freeForm);
   let text: string;
@@ -132,7 +132,7 @@ async function parseObject(
     text = LENIENT_UTF8.decode(bytes);
     if (text.includes(REPLACEMENT)) text = STRICT_UTF8.decode(bytes);
   } catch {
-    throw malformed("the body is not valid UTF-8");
+    throw bodyError("the body is not valid UTF-8");
   }
   const top = topLevelOf(bytes, text, LOOK);
   assertWithin(top);
@@ -143,13 +143,13 @@ async function parseObject(
     // position.
     json = exactJson(text) ?? JSON.parse(text);
   } catch (error) {
-    throw malformed(
+    throw bodyError(
       `the body is not valid JSON: ${
         error instanceof Error ? printable(error.message) : "unreadable"
       }`,
     );
   }
-  if (!isObject(json)) throw malformed("the body must be a JSON object");
+  if (!isObject(json)) throw bodyError("the body must be a JSON object");
   assertShallow(top);
   assertOneReading(
     json,
@@ -179,7 +179,7 @@ async function parseInTurns(
     assertOneReading(json, top, repeated);
     return { json, top };
   } catch (error) {
-    throw error instanceof LargeJsonError ? malformed(error.message) : error;
+    throw error instanceof LargeJsonError ? bodyError(error.message) : error;
   }
 }
 
@@ -203,10 +203,10 @@ export async function innerBody(
 
 function assertWithin({ exceeds }: TopLevel): void {
   if (exceeds === "maxFields") {
-    throw malformed(`the body has more than ${LOOK.maxFields} fields`);
+    throw bodyError(`the body has more than ${LOOK.maxFields} fields`);
   }
   if (exceeds === "maxParts") {
-    throw malformed(
+    throw bodyError(
       `the body consists of more than ${LOOK.maxParts} objects, arrays and values`,
     );
   }
@@ -214,7 +214,7 @@ function assertWithin({ exceeds }: TopLevel): void {
 
 function assertShallow({ depth }: TopLevel): void {
   if (depth > MAX_LEVELS) {
-    throw malformed(`the body nests deeper than ${MAX_LEVELS} levels`);
+    throw bodyError(`the body nests deeper than ${MAX_LEVELS} levels`);
   }
 }
 
@@ -286,7 +286,7 @@ async function wholeBytes(
     );
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    throw malformed("the request body could not be read completely");
+    throw bodyError("the request body could not be read completely");
   } finally {
     if (timer !== undefined) timers.clear(timer);
   }
@@ -317,19 +317,19 @@ export async function* textPieces(
 ): AsyncGenerator<string, void, void> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const encoding = request.headers.get("content-encoding");
-  const decoded = (piece?: Uint8Array): string => {
+  const decode = (piece?: Uint8Array): string => {
     try {
       return piece === undefined
         ? decoder.decode()
         : decoder.decode(piece, { stream: true });
     } catch {
-      throw malformed("the body is not valid UTF-8");
+      throw bodyError("the body is not valid UTF-8");
     }
   };
   for await (const piece of bodyPieces(request, encoding, limits, timers)) {
-    yield decoded(piece);
+    yield decode(piece);
   }
-  yield decoded();
+  yield decode();
 }
 
 /** Smaller pieces are joined: the platform reads each into a buffer of 64 KiB, however little arrives. */
@@ -393,7 +393,7 @@ export async function* bodyPieces(
     }
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    throw malformed("the request body could not be read completely");
+    throw bodyError("the request body could not be read completely");
   } finally {
     timers.clear(timer);
     if (!isRead) await release();
@@ -450,7 +450,7 @@ function openBody(
   );
 }
 
-function malformed(message: string): ApiError {
+function bodyError(message: string): ApiError {
   return new ApiError("invalid_request", message, { retryable: false });
 }
 

@@ -3,7 +3,7 @@
  */
 import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import { callTimeMs } from "../accounts/calls/call_record.ts";
 import { type AccountScope, assertOwnKey } from "../admin/account_scope.ts";
 import type { JustEnded } from "./live_call.ts";
@@ -22,7 +22,7 @@ export const liveQuery = z.strictObject({ key: ID, account: ID });
  * @throws {ApiError} `invalid_request` naming the field of the query
  */
 export function liveScope(query: JsonObject): Partial<AccountScope> {
-  const { key, account } = checked(liveQuery, query);
+  const { key, account } = check(liveQuery, query);
   return {
     ...(key === undefined ? {} : { keyId: key }),
     ...(account === undefined ? {} : { accountId: account }),
@@ -38,7 +38,7 @@ export function ownLiveScope(
   scope: AccountScope,
   query: JsonObject,
 ): AccountScope {
-  const { key } = checked(ownLiveQuery, query);
+  const { key } = check(ownLiveQuery, query);
   assertOwnKey(scope, key);
   return key === undefined ? scope : { ...scope, keyId: key };
 }

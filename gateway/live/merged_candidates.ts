@@ -48,12 +48,12 @@ export function mergedCandidates(
   }
   const all = [...groups.values()].flatMap((group) => {
     const [first] = group;
-    return first === undefined ? [] : [merged(first, group)];
+    return first === undefined ? [] : [mergeOne(first, group)];
   });
   return all.toSorted((a, b) => Number(b.hasProblem) - Number(a.hasProblem));
 }
 
-function merged(
+function mergeOne(
   first: CandidateState,
   group: readonly CandidateState[],
 ): MergedCandidate {

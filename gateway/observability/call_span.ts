@@ -87,7 +87,7 @@ export function spanStarter(): StartSpan {
         "gen_ai.request.model": model,
         "gen_ai.request.stream": isStream || undefined,
         ...placeOf(start.candidate, vendors),
-        ...requested(settings),
+        ...requestAttributes(settings),
       }),
     });
     const context = span.spanContext();
@@ -104,7 +104,7 @@ export function spanStarter(): StartSpan {
         }
         span.setAttributes(compact({
           ...placeOf(candidate, vendors),
-          ...replied(end),
+          ...replyAttributes(end),
         }));
         fail(span, errorType(entry));
         span.end(new Date(nowMs));
@@ -143,7 +143,7 @@ function attemptSpan(
 }
 
 /** The client's settings that are numbers; texts may be a part of its prompt. */
-function requested(
+function requestAttributes(
   settings: Partial<Settings>,
 ): Record<string, number | undefined> {
   const { replyCount } = settings;
@@ -175,7 +175,7 @@ const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
  * Uses the names of OpenTelemetry's conventions for generative models where they exist
  * (https://github.com/open-telemetry/semantic-conventions-genai).
  */
-function replied(
+function replyAttributes(
   { entry, candidate, progress }: SpanEnd,
 ): Readonly<Record<string, Attributes[string] | undefined>> {
   const { usage = {} } = entry;

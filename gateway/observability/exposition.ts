@@ -84,7 +84,7 @@ export function histogram(
         for (const [i, count] of counts.entries()) {
           total += count;
           const bound = labelText({ le: String(bounds[i] ?? "+Inf") });
-          text += line(`${name}_bucket`, joined(labels, bound), total);
+          text += line(`${name}_bucket`, joinLabels(labels, bound), total);
         }
         text += line(`${name}_sum`, labels, sum);
         text += line(`${name}_count`, labels, total);
@@ -155,7 +155,7 @@ function line(name: string, labels: string, value: number): string {
   return `${name}${labels === "" ? "" : `{${labels}}`} ${value}\n`;
 }
 
-function joined(labels: string, more: string): string {
+function joinLabels(labels: string, more: string): string {
   return labels === "" ? more : `${labels},${more}`;
 }
 

@@ -86,7 +86,7 @@ export function otlpMetrics(
       ...settings.resource,
     }),
   };
-  const exported = async (): Promise<void> => {
+  const exportOnce = async (): Promise<void> => {
     const metrics = all.flatMap((one) => one.json(Date.now(), isDelta) ?? []);
     if (metrics.length === 0) return;
     const putBack = isDelta ? all.map((one) => one.take()) : [];
@@ -98,7 +98,7 @@ export function otlpMetrics(
   };
   let underWay: Promise<void> | undefined;
   const timer = setInterval(() => {
-    underWay ??= exported().finally(() => underWay = undefined);
+    underWay ??= exportOnce().finally(() => underWay = undefined);
   }, intervalMs);
   Deno.unrefTimer(timer);
   return {
@@ -142,7 +142,7 @@ export function otlpMetrics(
       clearInterval(timer);
       const limit = setTimeout(sender.end, LAST_EXPORT_MS);
       await underWay;
-      await exported();
+      await exportOnce();
       clearTimeout(limit);
       await sender.end();
     },

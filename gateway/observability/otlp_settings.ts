@@ -96,7 +96,7 @@ export function otlpSettings(
     onProblem(name, "must be a number of milliseconds from 1 to 999999999");
     return fallback;
   };
-  const named = (name: string) => ({ name, value: env[name] });
+  const setting = (name: string) => ({ name, value: env[name] });
   const temporality = env["OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"];
   const pairs = (name: string): Record<string, string> =>
     pairsOf(env[name] ?? "", () =>
@@ -107,7 +107,7 @@ export function otlpSettings(
   // A receiver of OTLP over HTTP takes both, by the content type; JSON is sent.
   among(specific(env, "PROTOCOL"), ["http/json", "http/protobuf"]);
   const intervalMs = milliseconds(
-    named("OTEL_METRIC_EXPORT_INTERVAL"),
+    setting("OTEL_METRIC_EXPORT_INTERVAL"),
     DEFAULT_INTERVAL_MS,
   );
   const headers = {
@@ -134,7 +134,7 @@ export function otlpSettings(
     intervalMs,
     timeoutMs: Math.min(
       intervalMs,
-      milliseconds(named("OTEL_METRIC_EXPORT_TIMEOUT"), DEFAULT_TIMEOUT_MS),
+      milliseconds(setting("OTEL_METRIC_EXPORT_TIMEOUT"), DEFAULT_TIMEOUT_MS),
       milliseconds(specific(env, "TIMEOUT"), DEFAULT_TIMEOUT_MS),
     ),
     resource: {

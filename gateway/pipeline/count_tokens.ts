@@ -89,7 +89,7 @@ function countOperation(client: ClientRequest): Operation<number> {
     isStream: false,
     candidates: (models, model) =>
       models.candidates(model, client.dialect.name),
-    prepare: (candidate) => prepared(client, candidate),
+    prepare: (candidate) => prepareCount(client, candidate),
   };
 }
 
@@ -111,7 +111,7 @@ function countsTokens({ address, hostDialect }: Candidate): boolean {
   return address.count !== undefined && hostDialect.count !== undefined;
 }
 
-async function prepared(
+async function prepareCount(
   client: ClientRequest,
   candidate: Candidate,
 ): Promise<PreparedCall<number>> {

@@ -333,15 +333,15 @@ export class Failover {
     await new Promise<void>((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       let timer: TimerId | undefined = undefined;
-      const aborted = (): void => {
+      const onAbort = (): void => {
         if (timer !== undefined) timers.clear(timer);
         reject(signal.reason);
       };
       timer = timers.set(() => {
-        signal.removeEventListener("abort", aborted);
+        signal.removeEventListener("abort", onAbort);
         resolve();
       }, ms);
-      signal.addEventListener("abort", aborted, { once: true });
+      signal.addEventListener("abort", onAbort, { once: true });
     });
     // Meanwhile other calls may have opened the candidate's breaker.
     if (this.candidate.health.state(now()) !== "closed") {

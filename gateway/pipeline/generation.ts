@@ -72,12 +72,12 @@ export class Generation implements Operation<Reply> {
   ): PreparedCall<Reply> | Promise<PreparedCall<Reply>> {
     const reading = this.#reading;
     return upstream instanceof Promise
-      ? upstream.then((one) => prepared(candidate, one, reading))
-      : prepared(candidate, upstream, reading);
+      ? upstream.then((one) => prepareCall(candidate, one, reading))
+      : prepareCall(candidate, upstream, reading);
   }
 }
 
-function prepared(
+function prepareCall(
   candidate: Candidate,
   { bytes, headers, dropped, context }: UpstreamRequest,
   reading: Reading,

@@ -26,7 +26,7 @@ export function keptStream(
   let sink: ByteSink | undefined;
   let sourceEnded = false;
 
-  const taken = (): Uint8Array => {
+  const takeHeld = (): Uint8Array => {
     const bytes = joinPieces(waiting.length === 0 ? [NOTHING] : waiting);
     waiting = [];
     return bytes;
@@ -39,7 +39,7 @@ export function keptStream(
     if (sourceEnded) sink?.onEnd();
   };
   /** The part of the relay's bytes that may be sent now. */
-  const passed = (bytes: Uint8Array): Uint8Array => {
+  const passOn = (bytes: Uint8Array): Uint8Array => {
     if (!inner.done()) return bytes;
     const end = inner.progress().error === undefined
       ? endOf(bytes, true)
@@ -55,10 +55,10 @@ export function keptStream(
   };
   const relay: Relay = {
     push(chunk) {
-      if (phase === "running") waiting.push(passed(inner.push(chunk)));
-      return taken();
+      if (phase === "running") waiting.push(passOn(inner.push(chunk)));
+      return takeHeld();
     },
-    end: taken,
+    end: takeHeld,
     fail(error) {
       if (phase === "running") return inner.fail(error);
       // The reply is complete; whether it is stored is not known.
@@ -66,7 +66,7 @@ export function keptStream(
         waiting.push(unstored());
       }
       phase = "ended";
-      return taken();
+      return takeHeld();
     },
     ping: () => phase === "running" ? inner.ping() : NOTHING,
     done: () => phase === "ended" && waiting.length === 0,
@@ -74,7 +74,7 @@ export function keptStream(
   };
   const onSourceEnd = (to: ByteSink): void => {
     try {
-      if (phase === "running") waiting.push(passed(inner.end()));
+      if (phase === "running") waiting.push(passOn(inner.end()));
     } catch (error) {
       return to.onError(error);
     }
@@ -103,5 +103,5 @@ export function keptStream(
     countOnlyFrames: () => source.countOnlyFrames(),
     cancel: () => source.cancel(),
   };
-  return { type: "stream", relay, source: heldSource, first: passed(first) };
+  return { type: "stream", relay, source: heldSource, first: passOn(first) };
 }

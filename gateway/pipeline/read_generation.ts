@@ -71,7 +71,7 @@ export function generationReader(
         : response.body;
       const isEvents = isEventStream(response, isStream);
       if (isEvents && isStream) {
-        return await relayed(reading, candidate, decode, body);
+        return await relayReply(reading, candidate, decode, body);
       }
       const sent = await readUpTo(body, MAX_WHOLE_BYTES, "fail");
       const bytes = withoutKeys(sent, candidate.credential.secrets());
@@ -90,7 +90,7 @@ export function generationReader(
   };
 }
 
-async function relayed(
+async function relayReply(
   { dialect, encode, timers, firstFrameMs }: Reading,
   candidate: Candidate,
   decode: DecodeContext,
@@ -105,7 +105,7 @@ async function relayed(
     () => noteFrames(),
   );
   const filter = keyFilter(candidate.credential.secrets());
-  const relay = filter === undefined ? whole : filtered(whole, filter);
+  const relay = filter === undefined ? whole : filterKeys(whole, filter);
   const stream = await startedStream(
     relay,
     body,
@@ -117,7 +117,7 @@ async function relayed(
 }
 
 /** The relay of a stream from which keys are removed. */
-function filtered(relay: Relay, filter: KeyFilter): Relay {
+function filterKeys(relay: Relay, filter: KeyFilter): Relay {
   return {
     ...relay,
     push: (chunk) => relay.push(filter.push(chunk)),

@@ -83,7 +83,7 @@ function withCacheRates(
   const absent = ["cache_read", "cache_write"].filter((meter) =>
     listed.rates[meter] === undefined && present?.rates[meter] === undefined
   );
-  const filled = (rates: Rates): Rates => {
+  const fillRates = (rates: Rates): Rates => {
     const { input } = rates;
     return input === undefined ? rates : {
       ...Object.fromEntries(absent.map((meter) => [meter, input])),
@@ -91,9 +91,9 @@ function withCacheRates(
     };
   };
   return {
-    rates: filled(listed.rates),
+    rates: fillRates(listed.rates),
     when: listed.when.map((one) =>
-      one.rates === undefined ? one : { ...one, rates: filled(one.rates) }
+      one.rates === undefined ? one : { ...one, rates: fillRates(one.rates) }
     ),
     notes: absent.map((meter) => `${meter}: absent; as input`),
   };

@@ -63,11 +63,11 @@ export function litellmTable(table: JsonObject): readonly ListedModel[] {
     return provider === undefined || key === "sample_spec" || !isObject(row) ||
         !MODES.has(stringIn(row["mode"]) ?? "chat")
       ? []
-      : [listed(key, provider, row)];
+      : [readRow(key, provider, row)];
   });
 }
 
-function listed(
+function readRow(
   key: string,
   provider: string,
   row: JsonObject,

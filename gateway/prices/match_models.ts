@@ -104,13 +104,13 @@ function unclear(
 /** Equal for rows with the same price, whatever the order of their fields. */
 function priceKey({ card, problems }: ListedModel): string {
   if (card === undefined) return problems.join();
-  const sorted = (_key: string, value: unknown): unknown =>
+  const sort = (_key: string, value: unknown): unknown =>
     typeof value === "object" && value !== null && !Array.isArray(value)
       ? Object.fromEntries(
         Object.entries(value).toSorted(([a], [b]) => a < b ? -1 : 1),
       )
       : value;
-  return JSON.stringify(card, sorted);
+  return JSON.stringify(card, sort);
 }
 
 /** Rows of the vendor's region, or else those of none. */

@@ -122,15 +122,15 @@ function readMode(draft: CardDraft, at: string, mode: JsonObject): void {
   if (!isObject(cost)) return;
   const { speed, service_tier } = objectOr(objectOr(provider)["body"]);
   const asked: Condition = {
-    ...given("speed", speed),
-    ...given("tier", service_tier),
+    ...conditionOf("speed", speed),
+    ...conditionOf("tier", service_tier),
   };
   if (Object.keys(asked).length > 0) {
     readCost(draft, `${at}.cost`, cost, asked);
   } else draft.notes.push(`${at}: not part of the card`);
 }
 
-function given(dimension: "speed" | "tier", value: unknown): Condition {
+function conditionOf(dimension: "speed" | "tier", value: unknown): Condition {
   const asked = valueOf(dimension, stringIn(value));
   return asked === undefined ? {} : { [dimension]: asked };
 }

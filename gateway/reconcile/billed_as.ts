@@ -77,11 +77,11 @@ export function billedOtherwise(
     const own = ours[name];
     const other = theirs[name];
     return own === undefined || other === undefined || own === other ? [] : [
-      `${WORDS[name]}: ${shown(own)}, ${shown(other)} in the file`,
+      `${WORDS[name]}: ${show(own)}, ${show(other)} in the file`,
     ];
   });
 }
 
-function shown(value: number | string): string {
+function show(value: number | string): string {
   return value === "" ? "standard" : String(value);
 }

@@ -170,7 +170,7 @@ export function invoiceColumns(head: readonly string[]): InvoiceColumns {
       "file",
       `line 1 names no column with tokens or an amount; known are ${
         [...NAMES.input, ...NAMES.output, ...NAMES.usd].join(", ")
-      }. The file has: ${shown(head)}`,
+      }. The file has: ${showHead(head)}`,
     );
   }
   return { ...found, cacheWrites: allOf("cacheWrite") };
@@ -187,11 +187,11 @@ function require(
     "file",
     `line 1 names no column with ${what}; known are ${
       NAMES[use].join(", ")
-    }. The file has: ${shown(head)}`,
+    }. The file has: ${showHead(head)}`,
   );
 }
 
-function shown(head: readonly string[]): string {
+function showHead(head: readonly string[]): string {
   return head.map((name) => name.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 40))
     .slice(0, 30).join(", ");
 }

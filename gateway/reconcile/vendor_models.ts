@@ -60,7 +60,7 @@ export function vendorModels(
     for (const name of names) byName.set(name, group);
     return group;
   });
-  const unknown = (name: string): ModelGroup => ({ ids: [], name });
+  const unknownModel = (name: string): ModelGroup => ({ ids: [], name });
   return {
     all,
     ofOwn: (id) => own.get(id) ?? { ids: [id], name: id },
@@ -69,7 +69,7 @@ export function vendorModels(
         const group = own.get(one) ?? byName.get(one);
         if (group !== undefined) return group;
       }
-      return unknown(name);
+      return unknownModel(name);
     },
   };
 }

@@ -41,7 +41,7 @@ export async function storedReply(
   gateway: Gateway,
   request: StoredReplyRequest,
 ): Promise<string> {
-  const { replies, seal } = opened(gateway, request);
+  const { replies, seal } = openReply(gateway, request);
   const reply = await orUnavailable(replies.reply(seal, request.id));
   if (reply === undefined) throw notFound(request.id);
   return reply;
@@ -56,7 +56,7 @@ export async function deleteStoredReply(
   gateway: Gateway,
   request: StoredReplyRequest,
 ): Promise<JsonObject> {
-  const { replies, seal } = opened(gateway, request);
+  const { replies, seal } = openReply(gateway, request);
   if (!await orUnavailable(replies.remove(seal, request.id))) {
     throw notFound(request.id);
   }
@@ -81,7 +81,7 @@ export async function storedInputItems(
   if (order !== "asc" && order !== "desc") {
     throw invalidField("order", "expected asc or desc");
   }
-  const { replies, seal } = opened(gateway, request);
+  const { replies, seal } = openReply(gateway, request);
   const { maxBodyBytes } = gateway.config;
   const { turns } = await orUnavailable(
     replies.chain(seal, request.id, maxBodyBytes),
@@ -99,7 +99,7 @@ export async function storedInputItems(
   );
 }
 
-function opened(
+function openReply(
   { replies }: Gateway,
   { caller, id }: StoredReplyRequest,
 ): { readonly replies: StoredReplies; readonly seal: Seal } {

@@ -131,7 +131,7 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
     }
     writing = undefined;
   };
-  const opened = async (
+  const openTurns = async (
     seal: Seal,
     rows: readonly SealedReply[],
   ): Promise<readonly StoredTurn[]> =>
@@ -193,7 +193,7 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
       };
       const address = seal.addressOf("reply", id);
       const rows = await readChain(store, address, limits);
-      const turns = await opened(seal, rows);
+      const turns = await openTurns(seal, rows);
       if (rows[0]?.previous === undefined) return { turns, missing: "nothing" };
       const bytes = rows.reduce((sum, row) => sum + bytesIn(row), 0);
       const isCut = rows.length >= MAX_REPLIES || bytes > limits.maxBytes;

@@ -48,7 +48,7 @@ const VENDOR_SPELLINGS: readonly {
   readonly setting: string;
   readonly spellings: readonly string[];
 }[] = VENDORS.flatMap(({ name, keySetting, baseUrlSetting }) => {
-  const vendor = normalized(name);
+  const vendor = normalizeName(name);
   return [
     {
       setting: keySetting,
@@ -66,7 +66,7 @@ const VENDOR_SPELLINGS: readonly {
 
 /** The vendor's setting that a name misspells; the nearest if there are several. */
 function vendorSetting(name: string): string | undefined {
-  const text = normalized(name);
+  const text = normalizeName(name);
   let best: { readonly setting: string; readonly edits: number } | undefined;
   for (const { setting, spellings } of VENDOR_SPELLINGS) {
     for (const [at, spelling] of spellings.entries()) {
@@ -95,7 +95,7 @@ function isMisspelling(
   return isSetting || text.length >= spelling.length;
 }
 
-function normalized(name: string): string {
+function normalizeName(name: string): string {
   return name.toUpperCase().replaceAll(/[^A-Z0-9]/g, "");
 }
 

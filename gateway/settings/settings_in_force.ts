@@ -48,7 +48,7 @@ export function settingsInForce(
   return SETTINGS.map(({ name, isSecret, literal }) => {
     const given = env[name];
     const { value = given ?? literal, isFromFile = false } =
-      derived(name, config) ?? {};
+      derivedValue(name, config) ?? {};
     return {
       name,
       isSecret,
@@ -93,7 +93,7 @@ const SETTINGS: readonly {
 }));
 
 /** Values that do not follow from their variable alone. */
-function derived(
+function derivedValue(
   name: SettingName,
   config: Settled,
 ): { readonly value?: string; readonly isFromFile?: boolean } | undefined {

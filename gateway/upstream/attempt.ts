@@ -67,14 +67,14 @@ export async function attempt<Result>(
     options.call.canRepeat?.() === false ||
     !await candidate.credential.refused(sent, response)
   ) {
-    return hinted(first, candidate);
+    return withHint(first, candidate);
   }
   const second = await attemptOnce(options);
-  return second.type === "refused" ? hinted(second, candidate) : second;
+  return second.type === "refused" ? withHint(second, candidate) : second;
 }
 
 /** The failure with what operators may have to know about their key. */
-function hinted(
+function withHint(
   { refused, failure }: CredentialRefused,
   { hostDialect }: Candidate,
 ): AttemptFailure {

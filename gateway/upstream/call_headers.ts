@@ -23,7 +23,7 @@ interface CallHeaders {
 const BETA_HEADER = "anthropic-beta";
 
 /** The values of two lists, each once. */
-function joined(first: string, second: string): string {
+function joinValues(first: string, second: string): string {
   const values = `${first},${second}`.split(",").map((value) => value.trim());
   return [...new Set(values)].join(",");
 }
@@ -50,7 +50,7 @@ export function callHeaders(
     ...own,
     ...(asked === undefined || betas === undefined
       ? {}
-      : { [BETA_HEADER]: joined(betas, asked) }),
+      : { [BETA_HEADER]: joinValues(betas, asked) }),
     ...(trace === undefined ? {} : { traceparent: trace.traceparent }),
   };
 }

@@ -7,7 +7,7 @@ import {
   accountModelsJson,
 } from "../../gateway/console/account_models.ts";
 import { noQuery } from "../../gateway/admin/pages.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import { queryOf } from "../admin/auth.ts";
 import { type AccountRoute, jsonReply } from "../route.ts";
 
@@ -19,7 +19,7 @@ export const ACCOUNT_MODELS_ROUTE: AccountRoute = {
   path: "/v1/account/models",
   operation: "listAccountModels",
   async handle({ gateway, query }, holder) {
-    checked(noQuery, queryOf(query));
+    check(noQuery, queryOf(query));
     const { admin, models, now } = gateway;
     return jsonReply(
       accountModelsJson(await accountModels(admin, models, holder, now())),

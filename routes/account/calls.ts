@@ -5,7 +5,7 @@
 import { scopeOf } from "../../gateway/admin/account_scope.ts";
 import { ownCall, ownCalls } from "../../gateway/admin/calls.ts";
 import { noQuery } from "../../gateway/admin/pages.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import { queryOf } from "../admin/auth.ts";
 import { type AccountRoute, jsonReply } from "../route.ts";
 
@@ -18,7 +18,7 @@ export const CALLS_ROUTES: readonly AccountRoute[] = [
     path: "/v1/calls/:request_id",
     operation: "getOwnCall",
     async handle({ gateway, parameters, query }, holder) {
-      checked(noQuery, queryOf(query));
+      check(noQuery, queryOf(query));
       return jsonReply(
         await ownCall(
           gateway.admin,

@@ -5,7 +5,7 @@
 import type { KnownProcess } from "../../gateway/live/live_calls.ts";
 import { liveJson, liveScope } from "../../gateway/live/live_json.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import { noQuery } from "../../gateway/admin/pages.ts";
 import { liveStream } from "../account/live_stream.ts";
 import { jsonReply, type OpenRoute } from "../route.ts";
@@ -47,7 +47,7 @@ export const ADMIN_LIVE_ROUTES: readonly OpenRoute[] = [
     operation: "listUpstreams",
     async handle(context) {
       requireOperator(context);
-      checked(noQuery, queryOf(context.query));
+      check(noQuery, queryOf(context.query));
       const { complete, data } = await context.gateway.live.processes();
       return jsonReply({
         object: "list",

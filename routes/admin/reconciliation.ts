@@ -9,7 +9,7 @@ import {
 } from "../../gateway/reconcile/reconciliation_json.ts";
 import { compact } from "../../translate/bytes/compact.ts";
 import { ApiError } from "../../translate/model/error.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import { jsonReply, type OpenRoute } from "../route.ts";
 import { queryOf, requireOperator } from "./auth.ts";
 
@@ -31,7 +31,7 @@ export const RECONCILIATION_ROUTE: OpenRoute = {
   async handle(context) {
     const { request, gateway, query } = context;
     const admin = requireOperator(context);
-    const { vendor, from, to } = checked(reconcileQuery, queryOf(query));
+    const { vendor, from, to } = check(reconcileQuery, queryOf(query));
     const type = request.headers.get("content-type")?.split(";")[0]?.trim()
       .toLowerCase();
     if (type !== undefined && !TYPES.includes(type)) {

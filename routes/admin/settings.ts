@@ -7,7 +7,7 @@ import { shownContent } from "../../gateway/settings/configuration_difference.ts
 import type { Gateway } from "../../gateway/gateway.ts";
 import { noQuery } from "../../gateway/admin/pages.ts";
 import { SETTING_DESCRIPTIONS } from "../../gateway/settings/setting_descriptions.ts";
-import { checked } from "../../translate/model/schema.ts";
+import { check } from "../../translate/model/schema.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { jsonReply, type OpenRoute } from "../route.ts";
 import { queryOf, requireOperator } from "./auth.ts";
@@ -48,7 +48,7 @@ export const SETTINGS_ROUTE: OpenRoute = {
   operation: "listSettings",
   handle(context) {
     requireOperator(context);
-    checked(noQuery, queryOf(context.query));
+    check(noQuery, queryOf(context.query));
     return jsonReply(settingsJson(context.gateway));
   },
 };

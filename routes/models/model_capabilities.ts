@@ -35,44 +35,44 @@ export function modelCapabilities(
     takes.effort &&
     (can.reasoning === "budget" || can.efforts.includes(level));
   return {
-    batch: supported(false),
-    citations: supported(isOwn),
-    code_execution: supported(isVendor),
+    batch: supportOf(false),
+    citations: supportOf(isOwn),
+    code_execution: supportOf(isVendor),
     // Declared by the library's beta types.
-    compaction: { ...supported(isVendor), summarize: supported(isVendor) },
+    compaction: { ...supportOf(isVendor), summarize: supportOf(isVendor) },
     context_management: {
-      ...supported(isVendor),
-      clear_thinking_20251015: supported(isVendor),
-      clear_tool_uses_20250919: supported(isVendor),
-      compact_20260112: supported(isVendor),
+      ...supportOf(isVendor),
+      clear_thinking_20251015: supportOf(isVendor),
+      clear_tool_uses_20250919: supportOf(isVendor),
+      compact_20260112: supportOf(isVendor),
     },
     effort: {
-      ...supported(takes.effort),
+      ...supportOf(takes.effort),
       ...Object.fromEntries(
-        LEVELS.map((level) => [level, supported(hasLevel(level))]),
+        LEVELS.map((level) => [level, supportOf(hasLevel(level))]),
       ),
     },
-    image_input: supported(true),
-    pdf_input: supported(dialect !== "chat_completions" || can.files),
+    image_input: supportOf(true),
+    pdf_input: supportOf(dialect !== "chat_completions" || can.files),
     server_tools: {
-      ...supported(isVendor),
-      code_execution: supported(isVendor),
-      web_search: supported(isVendor),
+      ...supportOf(isVendor),
+      code_execution: supportOf(isVendor),
+      web_search: supportOf(isVendor),
     },
     // In translation a forced tool replaces what the model lacks.
-    structured_outputs: supported(can.structuredOutput || !isOwn),
+    structured_outputs: supportOf(can.structuredOutput || !isOwn),
     thinking: {
-      ...supported(reasons),
+      ...supportOf(reasons),
       types: {
-        adaptive: supported(takes.adaptive),
-        between_tools: supported(takes.between_tools),
-        disabled: supported(takes.disabled),
-        enabled: supported(takes.enabled),
+        adaptive: supportOf(takes.adaptive),
+        between_tools: supportOf(takes.between_tools),
+        disabled: supportOf(takes.disabled),
+        enabled: supportOf(takes.enabled),
       },
     },
   };
 }
 
-function supported(value: boolean): { readonly supported: boolean } {
+function supportOf(value: boolean): { readonly supported: boolean } {
   return { supported: value };
 }

@@ -49,7 +49,7 @@ export async function openWebSocket(
     return useHttp(requestId, `sec-websocket-version must be ${VERSION}`);
   }
   if (!KEY.test(headers.get("sec-websocket-key") ?? "")) {
-    throw malformed("sec-websocket-key must be 16 bytes in base64");
+    throw malformedHandshake("sec-websocket-key must be 16 bytes in base64");
   }
   assertOrigin(context);
   assertAccepting(gateway);
@@ -100,7 +100,7 @@ function assertOrigin({ gateway, request }: RouteContext): void {
   );
 }
 
-function malformed(problem: string): ApiError {
+function malformedHandshake(problem: string): ApiError {
   return new ApiError(
     "invalid_request",
     `the handshake of the web socket is not valid: ${problem}`,

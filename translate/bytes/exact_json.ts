@@ -36,7 +36,7 @@ export function exactJson(text: string): unknown {
   if (isExact) return parseJson(text);
   const rawJson: unknown = Reflect.get(JSON, "rawJSON");
   if (typeof rawJson !== "function") return parseJson(text);
-  const kept = (...[, value, context]: unknown[]): unknown => {
+  const keepExact = (...[, value, context]: unknown[]): unknown => {
     const source = isObject(context) ? context["source"] : undefined;
     const isInexact = typeof value === "number" &&
       !Number.isSafeInteger(value) &&
@@ -44,7 +44,7 @@ export function exactJson(text: string): unknown {
     return isInexact && typeof source === "string" ? rawJson(source) : value;
   };
   try {
-    return JSON.parse(text, kept);
+    return JSON.parse(text, keepExact);
   } catch {
     // Not JSON, or nested too deep for the reviver.
     return parseJson(text);

@@ -197,9 +197,9 @@ export function topLevelOf(
   let innerKeys = 0;
   const keyAt = (start: number, end: number): string =>
     isAscii
-      ? unescaped(chars.slice(start, end))
+      ? unescape(chars.slice(start, end))
       : keyText(json, chars, start, end);
-  const bounded = (exceeds: "maxFields" | "maxParts"): TopLevel => ({
+  const endAt = (exceeds: "maxFields" | "maxParts"): TopLevel => ({
     fields,
     closing: chars.length,
     depth: deepest,
@@ -224,7 +224,7 @@ export function topLevelOf(
         if (depth === 1 && key === undefined) {
           key = keyAt(i + 1, end - 1);
           otherSpelling ||= look?.isOther(key) === true;
-          if (fields.length >= maxFields) return bounded("maxFields");
+          if (fields.length >= maxFields) return endAt("maxFields");
           keyStart = i;
           i = chars.indexOf(":", end);
           if (i < 0) i = chars.length;
@@ -245,7 +245,7 @@ export function topLevelOf(
       case OPEN_BRACE:
       case OPEN_BRACKET:
         depth++;
-        if (++parts > maxParts) return bounded("maxParts");
+        if (++parts > maxParts) return endAt("maxParts");
         if (depth > deepest) deepest = depth;
         break;
       case CLOSE_BRACE:
@@ -262,7 +262,7 @@ export function topLevelOf(
           otherSpelling,
         };
       case COMMA:
-        if (++parts > maxParts) return bounded("maxParts");
+        if (++parts > maxParts) return endAt("maxParts");
         if (depth === 1) endValue(i);
         break;
     }
@@ -314,10 +314,10 @@ function keyText(
 ): string {
   const read = chars.slice(start, end);
   if (PLAIN.test(read)) return read;
-  return unescaped(DECODER.decode(json.subarray(start, end)));
+  return unescape(DECODER.decode(json.subarray(start, end)));
 }
 
-function unescaped(raw: string): string {
+function unescape(raw: string): string {
   return raw.includes("\\") ? String(parseJson(`"${raw}"`) ?? raw) : raw;
 }
 

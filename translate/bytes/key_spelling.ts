@@ -42,20 +42,20 @@ export const FREE_FORM: ReadonlySet<string> = new Set(
 export function isOtherSpelling(key: string): boolean {
   // Only keys of lower-case ASCII are known.
   if (!/[^!-@[-~]/.test(key) || key.length > MAX_KNOWN_CHARS) return false;
-  return KNOWN_KEYS.has(folded(key));
+  return KNOWN_KEYS.has(foldKey(key));
 }
 
 /** Far longer than any known key. */
 const MAX_KNOWN_CHARS = 60;
 
 /** As the most tolerant readers compare: `ſ` (U+017F) and the Kelvin sign are letters of ASCII. */
-function folded(key: string): string {
+function foldKey(key: string): string {
   return key.toUpperCase().toLowerCase().replaceAll("\u0307", "");
 }
 
 /** A name as readers compare it that also take `sample_count` for `sampleCount`. */
 export function tolerantName(name: string): string {
-  return folded(name).replaceAll(/[^\p{L}\d]/gu, "");
+  return foldKey(name).replaceAll(/[^\p{L}\d]/gu, "");
 }
 
 /** The path of the first key that is another spelling of a known one; free-form objects are not searched. */

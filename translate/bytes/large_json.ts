@@ -113,7 +113,7 @@ export function* largeObject(
     otherSpelling,
     ...(exceeds === undefined ? {} : { exceeds }),
   });
-  const exceeded = (exceeds: TopLevel["exceeds"]): LargeObject => ({
+  const tooLarge = (exceeds: TopLevel["exceeds"]): LargeObject => ({
     top: topLevel(exceeds),
     // deno-lint-ignore require-yield
     *parse() {
@@ -149,7 +149,7 @@ export function* largeObject(
   const isolate = (value: LongValue): void => {
     if (level === undefined) return;
     if (level.lastComma >= level.from) endSegment(level, level.lastComma);
-    if (level.long !== undefined) throw broken(value.start);
+    if (level.long !== undefined) throw brokenAt(value.start);
     level.long = value;
   };
 
@@ -189,7 +189,7 @@ export function* largeObject(
           }
           const isTop = levels.length === 1 && key === undefined;
           if (isTop) {
-            if (fields.length >= look.maxFields) return exceeded("maxFields");
+            if (fields.length >= look.maxFields) return tooLarge("maxFields");
             key = keyOf(bytes, stringStart, stringEnd);
             keyStart = stringStart;
             valueStart = at + 1;
@@ -203,7 +203,7 @@ export function* largeObject(
         }
         case OPEN_BRACE:
         case OPEN_BRACKET:
-          if (++parts > look.maxParts) return exceeded("maxParts");
+          if (++parts > look.maxParts) return tooLarge("maxParts");
           level = {
             start: at,
             open: byte,
@@ -220,7 +220,7 @@ export function* largeObject(
           const closed = levels.pop();
           // The codes of a closing bracket and of its opening one differ by two.
           if (closed === undefined || closed.open !== byte - 2) {
-            throw broken(at);
+            throw brokenAt(at);
           }
           level = levels.at(-1);
           const isLong = at + 1 - closed.start > STEP_BYTES;
@@ -238,9 +238,9 @@ export function* largeObject(
           break;
         }
         case COMMA:
-          if (++parts > look.maxParts) return exceeded("maxParts");
+          if (++parts > look.maxParts) return tooLarge("maxParts");
           if (levels.length === 1) endField(at);
-          if (level === undefined) throw broken(at);
+          if (level === undefined) throw brokenAt(at);
           if (level.long !== undefined || at - level.from > STEP_BYTES) {
             endSegment(level, at);
           }
@@ -253,7 +253,7 @@ export function* largeObject(
   if (root === undefined) {
     throw new LargeJsonError("the body is not valid JSON: it ends too early");
   }
-  if (afterBlank(bytes, root.end) < bytes.length) throw broken(root.end);
+  if (afterBlank(bytes, root.end) < bytes.length) throw brokenAt(root.end);
   const whole = root;
   return {
     top: topLevel(),
@@ -275,7 +275,7 @@ function* parseLong(
   const object: JsonDraft = {};
   for (const segment of value.segments) {
     const { long, from } = segment;
-    const read = parsed(segmentText(bytes, segment, value.open), from);
+    const read = parseAt(segmentText(bytes, segment, value.open), from);
     const inner = long === undefined ? undefined : yield* parseLong(
       bytes,
       long,
@@ -285,7 +285,7 @@ function* parseLong(
       const isBlank = read.length === 0 && value.segments.length > 1;
       const isWrong = long !== undefined &&
         (read.length !== 1 || read[0] !== null);
-      if (isBlank || isWrong) throw broken(from);
+      if (isBlank || isWrong) throw brokenAt(from);
       if (long !== undefined) list.push(inner);
       else for (const one of read) list.push(one);
     } else if (!isArray && isObject(read)) {
@@ -295,7 +295,7 @@ function* parseLong(
       const [name = ""] = names;
       const isWrong = long !== undefined &&
         (names.length !== 1 || read[name] !== null);
-      if (isBlank || isWrong) throw broken(from);
+      if (isBlank || isWrong) throw brokenAt(from);
       segment.key = name;
       for (const key of names) {
         put(object, key, long === undefined ? read[key] : inner);
@@ -313,8 +313,8 @@ function segmentText(
   open: number,
 ): string {
   const inside = long === undefined
-    ? decoded(bytes, from, to)
-    : `${decoded(bytes, from, long.start)}null${decoded(bytes, long.end, to)}`;
+    ? decode(bytes, from, to)
+    : `${decode(bytes, from, long.start)}null${decode(bytes, long.end, to)}`;
   return open === OPEN_BRACKET ? `[${inside}]` : `{${inside}}`;
 }
 
@@ -326,7 +326,7 @@ function* parseString(
   const close = end - 1;
   for (let from = start + 1; from < close;) {
     const to = characterEnd(bytes, from, close);
-    const read = parsed(`"${decoded(bytes, from, to)}"`, from);
+    const read = parseAt(`"${decode(bytes, from, to)}"`, from);
     // A quoted text is a string.
     text += read as string;
     from = to;
@@ -361,7 +361,7 @@ function* duplicateIn(
     const text = segmentText(bytes, segment, open);
     if (!isArray) {
       for (const name of Object.keys(exactJson(text) as JsonObject)) {
-        if (seen.has(name)) return joined(at, name);
+        if (seen.has(name)) return joinPath(at, name);
         seen.add(name);
       }
     }
@@ -371,7 +371,7 @@ function* duplicateIn(
       const [, within, rest = ""] = /^\[(\d+)\](.*)$/s.exec(found) ?? [];
       return isArray && within !== undefined
         ? `${at}[${index + Number(within)}]${rest}`
-        : joined(at, found);
+        : joinPath(at, found);
     }
     yield;
     if (long !== undefined && long.open !== QUOTE) {
@@ -380,7 +380,7 @@ function* duplicateIn(
         bytes,
         long,
         freeForm,
-        isArray ? `${at}[${index}]` : joined(at, key),
+        isArray ? `${at}[${index}]` : joinPath(at, key),
       );
       if (inner !== undefined) return inner;
     }
@@ -389,7 +389,7 @@ function* duplicateIn(
   return undefined;
 }
 
-function joined(at: string, key: string): string {
+function joinPath(at: string, key: string): string {
   return at === "" ? key : `${at}.${key}`;
 }
 
@@ -406,18 +406,18 @@ function put(object: JsonDraft, key: string, value: unknown): void {
   }
 }
 
-function parsed(text: string, from: number): unknown {
+function parseAt(text: string, from: number): unknown {
   const value = exactJson(text);
-  if (value === undefined) throw broken(from);
+  if (value === undefined) throw brokenAt(from);
   return value;
 }
 
-function broken(at: number): LargeJsonError {
+function brokenAt(at: number): LargeJsonError {
   return new LargeJsonError(`the body is not valid JSON after byte ${at}`);
 }
 
 /** The strict decoder takes seven times as long: it runs only where the lenient one replaced something. */
-function decoded(bytes: Uint8Array, from: number, to: number): string {
+function decode(bytes: Uint8Array, from: number, to: number): string {
   const piece = bytes.subarray(from, to);
   const text = LENIENT.decode(piece);
   if (!text.includes(REPLACEMENT)) return text;
@@ -430,7 +430,7 @@ function decoded(bytes: Uint8Array, from: number, to: number): string {
 
 /** The key whose text with its quotes is between two positions. */
 function keyOf(bytes: Uint8Array, start: number, end: number): string {
-  const raw = decoded(bytes, start, end);
+  const raw = decode(bytes, start, end);
   return String(exactJson(raw) ?? raw.slice(1, -1));
 }
 

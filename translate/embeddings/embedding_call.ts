@@ -134,11 +134,11 @@ export function embeddingReply(
   );
   const body = form === "chat" && isAsAsked && inputTokens !== undefined
     ? spliceFields(bytes, { model: request.model }, top)
-    : ENCODER.encode(JSON.stringify(encoded(reading, read)));
+    : ENCODER.encode(JSON.stringify(encodeBody(reading, read)));
   return { body, ...(inputTokens === undefined ? {} : { inputTokens }) };
 }
 
-function encoded(
+function encodeBody(
   { request, inputEstimate }: EmbeddingReading,
   { vectors, inputTokens = inputEstimate }: Embeddings,
 ): JsonObject {

@@ -1,7 +1,7 @@
 /**
  * A request for embeddings, as read from the body of `POST /v1/embeddings`.
  */
-import { checked } from "../model/schema.ts";
+import { check } from "../model/schema.ts";
 import { embeddingsRequest } from "./wire.ts";
 
 /** One text, or its tokens. */
@@ -29,7 +29,7 @@ export interface EmbeddingRequest {
  * @throws {ApiError} `invalid_request` with the field's path
  */
 export function decodeEmbeddings(body: unknown): EmbeddingRequest {
-  const { model, input, dimensions, encoding_format, user } = checked(
+  const { model, input, dimensions, encoding_format, user } = check(
     embeddingsRequest,
     body,
   );

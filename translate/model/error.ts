@@ -152,8 +152,8 @@ export function invalidField(
   fullProblem: string,
   code?: string,
 ): ApiError {
-  const path = shortened(fullPath, MAX_PATH);
-  const problem = shortened(fullProblem, MAX_PROBLEM);
+  const path = shorten(fullPath, MAX_PATH);
+  const problem = shorten(fullProblem, MAX_PROBLEM);
   return new ApiError(
     "invalid_request",
     path === "" ? problem : `${path}: ${problem}`,
@@ -165,7 +165,7 @@ export function invalidField(
   );
 }
 
-function shortened(text: string, max: number): string {
+function shorten(text: string, max: number): string {
   return text.length > max ? `${text.slice(0, max).toWellFormed()}…` : text;
 }
 

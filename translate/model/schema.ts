@@ -66,8 +66,8 @@ export function list<T extends z.ZodType>(element: T): z.ZodArray<T> {
  *
  * @throws {ApiError} `invalid_request` with the path of the first field at fault
  */
-export function checked<T>(schema: z.ZodType<T>, value: unknown): T {
-  const result = parsed(schema, value);
+export function check<T>(schema: z.ZodType<T>, value: unknown): T {
+  const result = safeParse(schema, value);
   if (result.success) return result.data;
   throw fault(result.error.issues, value);
 }
@@ -77,7 +77,7 @@ export function checked<T>(schema: z.ZodType<T>, value: unknown): T {
  * list is expected, which throws for an object without a primitive value, such as
  * `{"length":{"toString":1}}`.
  */
-function parsed<T>(
+function safeParse<T>(
   schema: z.ZodType<T>,
   value: unknown,
 ): z.ZodSafeParseResult<T> {

@@ -121,7 +121,7 @@ function eventText({ headers, payload }: AwsFrame): readonly Uint8Array[] {
 
 /** The event inside a `chunk`: `{"bytes":"<base64>","p":"<padding>"}`. */
 function innerJson(payload: Uint8Array): Uint8Array {
-  const chunk = parsed(payload);
+  const chunk = parseJsonBytes(payload);
   const bytes = isObject(chunk) ? chunk["bytes"] : undefined;
   if (typeof bytes !== "string") throw corrupt();
   let text: string;
@@ -141,14 +141,14 @@ function typeOf(json: Uint8Array): string {
     const end = head.indexOf('"', TYPE_FIRST.length);
     if (end > 0) return head.slice(TYPE_FIRST.length, end);
   }
-  const event = parsed(json);
+  const event = parseJsonBytes(json);
   const type = isObject(event) ? event["type"] : undefined;
   if (typeof type !== "string") throw corrupt();
   return type;
 }
 
 function withoutMetrics(json: Uint8Array): Uint8Array {
-  const event = parsed(json);
+  const event = parseJsonBytes(json);
   if (!isObject(event) || event[METRICS] === undefined) return json;
   const { [METRICS]: _metrics, ...rest } = event;
   return encodeText(upstreamJson(rest));
@@ -169,7 +169,7 @@ function oneLine(json: Uint8Array): Uint8Array {
     : json;
 }
 
-function parsed(json: Uint8Array): unknown {
+function parseJsonBytes(json: Uint8Array): unknown {
   try {
     return parseJson(UTF8.decode(json));
   } catch {

@@ -101,7 +101,7 @@ export function frameReader(
     misses++;
     template = frameTemplate(bytes, text, varying, model);
   };
-  const matched = (
+  const onMatch = (
     bytes: Uint8Array,
     start: number,
     end: number,
@@ -117,14 +117,14 @@ export function frameReader(
       if (!handler.isDone()) handler.onFrame(NOTHING, [frame]);
     }
   };
-  const pushed = (chunk: Uint8Array): void => {
+  const pushBytes = (chunk: Uint8Array): void => {
     if (varying === undefined) return readAll(reader.push(chunk));
     for (let at = 0; at < chunk.length && !handler.isDone();) {
       const isCut = !splitter.atEdge();
       if (template !== undefined && !isCut) {
         const end = template.matchEnd(chunk, at);
         if (end >= 0) {
-          matched(chunk, at, end, template);
+          onMatch(chunk, at, end, template);
           at = end;
           continue;
         }
@@ -134,14 +134,14 @@ export function frameReader(
       at = splitter.cutEnd();
       // A frame that two chunks share may match as well.
       if (isCut && template?.matchEnd(bytes, 0) === bytes.length) {
-        matched(bytes, 0, bytes.length, template);
+        onMatch(bytes, 0, bytes.length, template);
       } else read(bytes, reader.push(bytes));
     }
   };
   return {
     push(chunk) {
       hasFrames = false;
-      pushed(chunk);
+      pushBytes(chunk);
       if (hasFrames) onFrames?.();
     },
     end() {

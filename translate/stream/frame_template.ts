@@ -125,7 +125,7 @@ export function frameTemplate(
   const isBefore = span !== undefined && span.end <= first.start;
   const isAfter = span !== undefined && span.start >= last.end;
   if (span !== undefined && !isBefore && !isAfter) return undefined;
-  const replaced = (from: number, to: number): Uint8Array | undefined =>
+  const withModel = (from: number, to: number): Uint8Array | undefined =>
     span === undefined || model === undefined ? undefined : joinPieces([
       frame.subarray(from, span.start),
       model.value,
@@ -141,8 +141,8 @@ export function frameTemplate(
     slots,
     segments,
     frame.slice(from),
-    isBefore ? replaced(0, first.start) : undefined,
-    isAfter ? replaced(last.end, frame.length) : undefined,
+    isBefore ? withModel(0, first.start) : undefined,
+    isAfter ? withModel(last.end, frame.length) : undefined,
   );
 }
 

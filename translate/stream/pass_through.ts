@@ -135,7 +135,7 @@ export function passThroughRelay(
     model,
     onFrames,
   );
-  const guarded = (work: () => void): Uint8Array => {
+  const guard = (work: () => void): Uint8Array => {
     if (done) return NOTHING;
     try {
       work();
@@ -146,9 +146,9 @@ export function passThroughRelay(
     return out.taken();
   };
   return {
-    push: (chunk) => guarded(() => walk.push(chunk)),
+    push: (chunk) => guard(() => walk.push(chunk)),
     end: () =>
-      guarded(() => {
+      guard(() => {
         walk.end();
         if (done) return;
         const events = decoder.end();
@@ -157,7 +157,7 @@ export function passThroughRelay(
         if (events.at(-1)?.type !== "end") return;
         for (const piece of ending.finish(events)) out.add(piece);
       }),
-    fail: (error) => guarded(() => failWith(error)),
+    fail: (error) => guard(() => failWith(error)),
     ping: () =>
       done ? NOTHING : ending.ping?.() ??
         ENCODER.encode(startedEncoder().ping() || ": keep-alive\n\n"),

@@ -96,7 +96,7 @@ function translatingRelay(
     undefined,
     onFrames,
   );
-  const guarded = (work: () => void): Uint8Array => {
+  const guard = (work: () => void): Uint8Array => {
     if (writer.done()) return NOTHING;
     text = "";
     try {
@@ -108,13 +108,13 @@ function translatingRelay(
     return text === "" ? NOTHING : encodeText(text);
   };
   return {
-    push: (chunk) => guarded(() => walk.push(chunk)),
+    push: (chunk) => guard(() => walk.push(chunk)),
     end: () =>
-      guarded(() => {
+      guard(() => {
         walk.end();
         write(decoder.end());
       }),
-    fail: (error) => guarded(() => write([{ type: "error", error }])),
+    fail: (error) => guard(() => write([{ type: "error", error }])),
     ping: () => writer.done() ? NOTHING : ENCODER.encode(writer.ping()),
     done: writer.done,
     progress: writer.progress,
@@ -203,12 +203,12 @@ export function wholeReply(
   const text = DECODER.decode(body);
   const reply = parsedReply(text);
   const events = wholeEvents(upstream, decode, reply);
-  const progress = observed(events);
+  const progress = progressOf(events);
   if (progress.error !== undefined) throw progress.error;
   if (
     !passesThrough(client.name, upstream.name, decode) || !isObject(reply)
   ) {
-    return folded(client, encode, events, progress);
+    return foldReply(client, encode, events, progress);
   }
   const fields = client.replyFields?.(encode) ?? { model: encode.model };
   if (!tellsStop(events)) {
@@ -236,7 +236,7 @@ export function streamOfWhole(
     decode,
     parsedReply(DECODER.decode(body)),
   );
-  const progress = observed(events);
+  const progress = progressOf(events);
   if (progress.error !== undefined) throw progress.error;
   const writer = eventWriter(client, encode);
   const frames = events.map((event) => writer.push(event)).join("");
@@ -264,9 +264,9 @@ export function wholeOfStream(
   }
   for (const event of decoder.end()) events.push(event);
   const kept = answerOf(decode, events);
-  const progress = observed(kept);
+  const progress = progressOf(kept);
   if (progress.error !== undefined) throw progress.error;
-  return folded(client, encode, kept, progress);
+  return foldReply(client, encode, kept, progress);
 }
 
 function wholeEvents(
@@ -288,7 +288,7 @@ function tellsStop(events: readonly ReplyEvent[]): boolean {
   return events.some((event) => event.type === "stop" && event.raw !== "");
 }
 
-function folded(
+function foldReply(
   client: Dialect,
   encode: EncodeContext,
   events: readonly ReplyEvent[],
@@ -300,7 +300,7 @@ function folded(
   };
 }
 
-function observed(events: readonly ReplyEvent[]): ReplyProgress {
+function progressOf(events: readonly ReplyEvent[]): ReplyProgress {
   const watch = progressTracker();
   for (const event of events) watch.observe(event);
   return watch.progress();

@@ -21,20 +21,20 @@ export function callIds(max: number): CallIds {
   const used = new Set<string>();
   /** The next number for an id: without it, many equal ids would take quadratic time. */
   const next = new Map<string, number>();
-  const unused = (id: string): string => {
+  const unusedId = (id: string): string => {
     const wire = wireCallId(id, max);
     let n = next.get(wire) ?? 0;
-    const numbered = (): string =>
+    const candidateId = (): string =>
       n === 0 ? wire : wireCallId(`${wire}_${n}`, max);
-    while (used.has(numbered())) n++;
+    while (used.has(candidateId())) n++;
     next.set(wire, n + 1);
-    const own = numbered();
+    const own = candidateId();
     used.add(own);
     return own;
   };
   return {
     ofCall(id) {
-      const wire = unused(id);
+      const wire = unusedId(id);
       const same = calls.get(id);
       if (same === undefined) calls.set(id, [wire]);
       else same.push(wire);

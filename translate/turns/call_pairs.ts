@@ -159,7 +159,7 @@ function pairedCalls(
   if (open !== undefined) {
     throw invalidField(
       open.part.at ?? conversation,
-      `the call ${named(open.part.id)} has no result in the ${conversation}`,
+      `the call ${quoteId(open.part.id)} has no result in the ${conversation}`,
     );
   }
   return calls;
@@ -189,9 +189,9 @@ function unanswerable(
     part.at ?? conversation,
     call === undefined
       ? `answers no call: none in the ${conversation} has the id ${
-        named(part.id)
+        quoteId(part.id)
       }`
-      : `answers the call ${named(part.id)} a second time${
+      : `answers the call ${quoteId(part.id)} a second time${
         call.result?.part.at === undefined
           ? ""
           : `; its result is ${call.result.part.at}`
@@ -200,6 +200,6 @@ function unanswerable(
 }
 
 /** Client ids may have any length. */
-function named(id: string): string {
+function quoteId(id: string): string {
   return `"${id.length > 80 ? `${id.slice(0, 80).toWellFormed()}…` : id}"`;
 }

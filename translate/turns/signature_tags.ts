@@ -28,7 +28,7 @@ export function isTagged(value: unknown): value is string {
 }
 
 /** The signature in a tagged value; undefined where the tag is unknown. */
-export function untagged(value: string): Signature | undefined {
+export function untag(value: string): Signature | undefined {
   const [tag = "", word = "", redacted] = TAG.exec(value) ?? [];
   const from = FORMATS.get(word);
   if (from === undefined) return undefined;

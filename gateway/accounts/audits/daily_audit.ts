@@ -75,8 +75,8 @@ export function startDailyAudit(options: DailyAuditOptions): DailyAudit {
 
   const look = async (): Promise<void> => {
     const dueMs = Math.floor((now() - AT_MS) / DAY_MS) * DAY_MS + AT_MS;
-    if (await claimed(options, dueMs)) {
-      const record = await audited(options, goOn, dueMs);
+    if (await claim(options, dueMs)) {
+      const record = await makeAudit(options, goOn, dueMs);
       if (record.findings.length > 0) options.onFindings(record.findings);
     }
     last = await newest(store) ?? last;
@@ -101,7 +101,7 @@ export function startDailyAudit(options: DailyAuditOptions): DailyAudit {
 }
 
 /** Claims the audit that is due, so that one process makes it. */
-async function claimed(
+async function claim(
   { store, now, leaseId }: DailyAuditOptions,
   dueMs: number,
 ): Promise<boolean> {
@@ -119,7 +119,7 @@ async function claimed(
   return rows.length > 0;
 }
 
-async function audited(
+async function makeAudit(
   options: DailyAuditOptions,
   goOn: () => void,
   dueMs: number,

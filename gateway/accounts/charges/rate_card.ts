@@ -229,12 +229,12 @@ export function rateIn(
     };
   }
   const { direction, partOf, asTotal } = METERS[meter];
-  if (partOf === undefined) return conditioned(card, meter, situation);
+  if (partOf === undefined) return conditionedRate(card, meter, situation);
   if (hasOwnRate(card, meter as PartMeter)) {
-    return conditioned(card, meter, situation);
+    return conditionedRate(card, meter, situation);
   }
   return asTotal === true || isAtBase(card, meter)
-    ? conditioned(card, partOf, situation)
+    ? conditionedRate(card, partOf, situation)
     : { ...dearestOf(card, direction, situation), unpriced: true };
 }
 
@@ -277,7 +277,7 @@ function dearest(rates: readonly Rate[]): Rate {
   return rates.reduce((most, one) => eachOf(one) > eachOf(most) ? one : most);
 }
 
-function conditioned(
+function conditionedRate(
   card: RateCard,
   meter: MeterName,
   situation: Situation,

@@ -115,7 +115,7 @@ export function admit(
     key && exceededLimit("key", key.use, key.limits, call, nowMs),
   );
   if (exceeded !== undefined) {
-    return { granted: false, refusal: limited(exceeded, limits) };
+    return { granted: false, refusal: limitRefusal(exceeded, limits) };
   }
   const balanceModel = modelBalance === undefined ? "" : call.model;
   const reserved = addReserved(state, balanceModel, call.reservedMicroUsd);
@@ -140,7 +140,7 @@ function slower(
   return ofKey.waitMs > ofAccount.waitMs ? ofKey : ofAccount;
 }
 
-function limited(exceeded: ExceededLimit, limits: Limits): Refusal {
+function limitRefusal(exceeded: ExceededLimit, limits: Limits): Refusal {
   const { code, message, retryable, waitMs, limit, used, needed } = exceeded;
   return {
     kind: "rate_limit",

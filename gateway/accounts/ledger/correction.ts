@@ -89,7 +89,7 @@ export function correctionLines(
 }
 
 /** The charge of a call as its correction leaves it: one entry with the sums of both. */
-export function corrected(
+export function applyCorrection(
   lost: LedgerEntry,
   correction: LedgerEntry | undefined,
 ): LedgerEntry {
@@ -125,5 +125,5 @@ export function withCorrections(
   }
   if (corrections.size === 0) return entries;
   return entries.filter(({ corrects }) => corrects === undefined)
-    .map((entry) => corrected(entry, corrections.get(entry.requestId)));
+    .map((entry) => applyCorrection(entry, corrections.get(entry.requestId)));
 }

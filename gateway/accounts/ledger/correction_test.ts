@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Charge, LedgerEntry } from "../records.ts";
 import { CARD, PRICE } from "../testing/open_test_accounts.ts";
 import { chargeFor } from "../charges/charge.ts";
-import { corrected, correctionLines } from "./correction.ts";
+import { applyCorrection, correctionLines } from "./correction.ts";
 import { explainCharge } from "../charges/explanation.ts";
 import { priceText } from "../charges/money.ts";
 
@@ -51,7 +51,7 @@ Deno.test("a correction has the difference of the lines, and both together are t
       ended: "complete",
     },
   );
-  const whole = corrected(LOST, correctionOf(charge));
+  const whole = applyCorrection(LOST, correctionOf(charge));
   assert.deepEqual(whole.lines, charge.lines);
   assert.equal(whole.price, "1000000/100000/1000000/2000000@2026-11-01");
   assert.equal(explainCharge(whole)?.microUsd, charge.costMicroUsd);
@@ -71,7 +71,7 @@ Deno.test("the correction of a call that was served at the base rates has lines,
   const correction = correctionOf(charge);
   assert.equal(explainCharge(correction)?.microUsd, 130 - 720);
   assert.equal(
-    explainCharge(corrected(LOST, correction))?.microUsd,
+    explainCharge(applyCorrection(LOST, correction))?.microUsd,
     charge.costMicroUsd,
   );
 });

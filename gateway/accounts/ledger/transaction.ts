@@ -308,7 +308,7 @@ function applyEvent(batch: Batch, event: LedgerEvent): EventResult {
         wasReserved,
         atMs,
       );
-      update(warned(batch, settled, atMs));
+      update(markWarned(batch, settled, atMs));
       if (key !== undefined) {
         const next = settleOnKey(key, call, charge, wasReserved, atMs);
         updateKey(warnedKey(batch, next, call.accountId, atMs));
@@ -338,7 +338,7 @@ function applyEvent(batch: Batch, event: LedgerEvent): EventResult {
     case "top_up":
       if (batch.enteredIds.has(id)) return { type: "duplicate" };
       update(
-        warned(
+        markWarned(
           batch,
           applyTopUp(state, event.balanceModel, event.microUsd),
           event.atMs,
@@ -374,7 +374,7 @@ function correct(
   };
   const late = lateAmount(correction);
   const next = applyCorrection(state, lost.balanceModel ?? "", late, atMs);
-  setState(batch, warned(batch, next, atMs));
+  setState(batch, markWarned(batch, next, atMs));
   if (key !== undefined) {
     const nextKey = correctOnKey(key, late, atMs);
     setKeyState(batch, warnedKey(batch, nextKey, call.accountId, atMs));
@@ -384,7 +384,7 @@ function correct(
 }
 
 /** The state with the warnings marked that are due and are now sent. */
-function warned(
+function markWarned(
   batch: Batch,
   state: AccountState,
   atMs: number,
@@ -398,7 +398,7 @@ function warned(
   return balance.use === state.use ? state : { ...state, use: balance.use };
 }
 
-/** As {@linkcode warned}, for a key. */
+/** As {@linkcode markWarned}, for a key. */
 function warnedKey(
   batch: Batch,
   state: KeyState,
@@ -422,7 +422,7 @@ function warnOfRefusal(
   if (exceeded?.window === undefined) return;
   if (exceeded.holder === "account") {
     const before = advanceTo(state, atMs);
-    const next = warned(batch, before, atMs, exceeded.window);
+    const next = markWarned(batch, before, atMs, exceeded.window);
     if (next !== before) setState(batch, next);
   } else if (key !== undefined) {
     const before = keyAt(key, atMs);

@@ -136,7 +136,7 @@ export function callReport(
       const { limit } = range;
       const walk = callWalk(query);
       const endId = await walkEnd(context, walk, query.scanLimit);
-      const { where, values } = walked(walk, endId);
+      const { where, values } = walkQuery(walk, endId);
       const rows = await orUnavailable(() =>
         context.store.report(
           rankedText({
@@ -280,7 +280,7 @@ async function walkCalls(
 ): Promise<WalkedCalls> {
   const { store } = context;
   const endId = await walkEnd(context, walk, scanLimit);
-  const { where, values } = walked(walk, endId);
+  const { where, values } = walkQuery(walk, endId);
   const rows = await orUnavailable(() =>
     store.report(
       `SELECT * FROM calls ${where} ORDER BY request_id DESC LIMIT $${
@@ -324,7 +324,7 @@ async function walkEnd(
  * The calls of a walk down to `endId`. One lower and one upper bound: of two, SQLite uses either one
  * for the index and checks the other for each call.
  */
-function walked(
+function walkQuery(
   { among, first, above, bounds, filters, outcomes }: CallWalk,
   endId: string | undefined,
 ): ReturnType<typeof statement> {

@@ -79,12 +79,12 @@ export function failedAttempts(context: RepositoryContext): FailedAttempts {
       if (query.upstream !== undefined) {
         conditions.push(`upstream = ${put(query.upstream)}`);
       }
-      const walked = (picks: string): string =>
+      const walkQuery = (picks: string): string =>
         `SELECT ${picks} FROM failed_attempts WHERE ${
           conditions.join(" AND ")
         } ORDER BY id DESC`;
       const [end] = query.scanLimit === undefined ? [] : await read(
-        `${walked("id")} LIMIT 1 OFFSET $${values.length + 1}`,
+        `${walkQuery("id")} LIMIT 1 OFFSET $${values.length + 1}`,
         [...values, query.scanLimit - 1],
       );
       const endId = end === undefined ? undefined : textOf(end, "id");
@@ -95,7 +95,7 @@ export function failedAttempts(context: RepositoryContext): FailedAttempts {
         conditions.push(`${FAILED_ATTEMPT[name].column} = ${put(value)}`);
       }
       const rows = await read(
-        `${walked("*")} LIMIT ${put(limit + 1)}`,
+        `${walkQuery("*")} LIMIT ${put(limit + 1)}`,
         values,
       );
       return {

@@ -161,7 +161,7 @@ async function findCalls(
   const rows = await read(
     context,
     `SELECT request_id FROM ${table} WHERE request_id LIKE $1 ESCAPE '!' ORDER BY request_id DESC LIMIT ${MOST_FOUND}`,
-    [`%${escaped(part)}%`, ...values],
+    [`%${escapePattern(part)}%`, ...values],
   );
   return rows.map((row) => textOf(row, "request_id"));
 }
@@ -171,10 +171,10 @@ function contains(column: string): string {
 }
 
 function pattern(part: string): string {
-  return `%${escaped(part.toLowerCase())}%`;
+  return `%${escapePattern(part.toLowerCase())}%`;
 }
 
-function escaped(text: string): string {
+function escapePattern(text: string): string {
   return text.replaceAll(/[!%_]/g, "!$&").replaceAll("\0", "");
 }
 

@@ -93,7 +93,7 @@ export async function reportUsage(
   const isWhole = by.length > 0 && query.after === undefined &&
     rows.length <= limit;
   const [total = {}] = isWhole
-    ? [summed(rows, Object.values(sums).map(({ column }) => column))]
+    ? [sumRow(rows, Object.values(sums).map(({ column }) => column))]
     : await readUsage(
       context,
       await selectTotals(context, query, by),
@@ -140,7 +140,7 @@ export async function hasUsage(
   return rows.length > 0;
 }
 
-function summed(
+function sumRow(
   rows: readonly SqlRow[],
   columns: readonly string[],
 ): SqlRow {

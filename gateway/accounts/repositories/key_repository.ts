@@ -144,7 +144,7 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
     },
     update: (id, settings, idempotencyKey) =>
       writeOnce(context, async (sql) => {
-        const before = await locked(sql, id);
+        const before = await lockKey(sql, id);
         const plan = await planOf(sql, before.accountId);
         checkLimits(settings, plan ?? {});
         await updateRow(sql, "keys", id, rowOf(KEY, settings));
@@ -160,7 +160,7 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
         context,
         async (sql) => {
           const nowMs = context.now();
-          const old = await locked(sql, id);
+          const old = await lockKey(sql, id);
           if (
             old.revokedAtMs !== undefined ||
             (old.expiresAtMs !== undefined && old.expiresAtMs <= nowMs)
@@ -196,7 +196,7 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
       ),
     revoke: (id, idempotencyKey) =>
       writeOnce(context, async (sql) => {
-        const before = await locked(sql, id);
+        const before = await lockKey(sql, id);
         if (before.revokedAtMs !== undefined) {
           return { reply: before, changes: [] };
         }
@@ -332,7 +332,7 @@ function withoutText(issued: IssuedKey): IssuedKey {
 }
 
 /** The key, with the lock of its account. A key never moves to another. */
-async function locked(sql: Sql, id: string): Promise<KeyRecord> {
+async function lockKey(sql: Sql, id: string): Promise<KeyRecord> {
   const { accountId } = await find(sql, id);
   await sql.lockAccounts?.([accountId]);
   return await find(sql, id);

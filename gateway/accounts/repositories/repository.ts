@@ -61,12 +61,12 @@ export function writeChange<T>(
   work: (sql: Sql) => Promise<Changed<T>>,
 ): Promise<T> {
   return orUnavailable(() =>
-    context.store.write((sql) => recorded(context, sql, work))
+    context.store.write((sql) => recordIn(context, sql, work))
   );
 }
 
 /** Runs a change and records it, inside one write. */
-async function recorded<T>(
+async function recordIn<T>(
   { actor = GATEWAY, now }: RepositoryContext,
   sql: Sql,
   work: (sql: Sql) => Promise<Changed<T>>,
@@ -112,7 +112,7 @@ export async function writeOnce<T>(
         // The text is a serialised T, written below.
         if (before !== undefined) return { reply: JSON.parse(before) as T };
       }
-      const reply = await recorded(context, sql, work);
+      const reply = await recordIn(context, sql, work);
       const [row] = await sql.all(
         "UPDATE revision SET value = value + 1 WHERE id = 1 RETURNING value",
       );

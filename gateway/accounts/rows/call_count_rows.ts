@@ -100,7 +100,7 @@ interface Alike {
 }
 
 /** Calls in groups that are counted in the same rows: most calls of a write are alike. */
-function grouped(
+function groupAlike(
   changes: readonly (readonly [call: CountedCall, by: 1 | -1])[],
 ): Iterable<Alike> {
   const groups = new Map<string, Alike>();
@@ -143,7 +143,7 @@ export async function countCalls(
   dialect: SqlDialect,
   changes: readonly (readonly [call: CountedCall, by: 1 | -1])[],
 ): Promise<void> {
-  const groups = [...grouped(changes)];
+  const groups = [...groupAlike(changes)];
   for (const { step, stepMs, hasSubjects, into } of TABLES) {
     const rows = new Map<string, Record<string, string | number>>();
     for (const { call, atMinute, outcome, first_token, calls } of groups) {

@@ -86,10 +86,10 @@ export async function addUsage(
     else if (entry.type === "correction") rows.push(differenceOf(entry));
   }
   // The charges of a write mostly share one hour, key, model and user, so each table gets few rows.
-  const sums = merged(FINEST, rows);
+  const sums = mergeRows(FINEST, rows);
   await Promise.all(
     [DAYS, HOURS, USERS].map((table) =>
-      insertRows(sql, dialect, table.into, merged(table, sums))
+      insertRows(sql, dialect, table.into, mergeRows(table, sums))
     ),
   );
 }
@@ -98,7 +98,7 @@ export async function addUsage(
  * One row per key: one statement may not update the same row twice. The given rows stay as they
  * are.
  */
-function merged(
+function mergeRows(
   { keyNames, sumNames }: Pick<UsageTable, "keyNames" | "sumNames">,
   rows: readonly UsageRow[],
 ): readonly UsageRow[] {

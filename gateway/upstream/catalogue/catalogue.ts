@@ -114,7 +114,7 @@ export function catalogue(
   for (const [id, override] of Object.entries(overrides.models ?? {})) {
     if (override?.alias !== undefined) continue;
     if (override === null) rows.delete(id);
-    else rows.set(id, merged(id, rows.get(id), override, kindOf));
+    else rows.set(id, mergeRow(id, rows.get(id), override, kindOf));
   }
   const models = [...rows.values()].map((row): Model => {
     const override = overrides.models?.[row.id] ?? {};
@@ -179,7 +179,7 @@ function builtInCapabilities(row: ModelRow): Partial<Capabilities> {
   return MODELS.find(({ id }) => id === row.id)?.capabilities ?? {};
 }
 
-function merged(
+function mergeRow(
   id: string,
   row: ModelRow | undefined,
   override: ModelOverride,

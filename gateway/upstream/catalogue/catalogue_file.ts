@@ -10,7 +10,7 @@ import {
 } from "./catalogue_shape.ts";
 import { MODELS } from "./models.ts";
 import { routeProblems } from "./route_problems.ts";
-import { allowed, meant, noSuch } from "./setting_errors.ts";
+import { allowedText, meant, noSuch } from "./setting_errors.ts";
 import type { z } from "zod";
 import type { Vendor } from "./vendors.ts";
 import { VENDORS } from "./vendors.ts";
@@ -48,7 +48,7 @@ export function parseCatalogueFile(text: string): CatalogueFile {
   if (twice !== undefined) {
     return { ok: false, problems: [`${twice}: appears more than once`] };
   }
-  const parsed = catalogueShape.safeParse(json, { error: allowed });
+  const parsed = catalogueShape.safeParse(json, { error: allowedText });
   const problems = parsed.success ? inconsistencies(parsed.data) : [
     ...parsed.error.issues.map(problemOf),
     ...inconsistencies(...wellShaped(json, parsed.error.issues)),

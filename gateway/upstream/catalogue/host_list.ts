@@ -69,11 +69,11 @@ export async function hostList(
     if (error instanceof HostListError) throw error;
     throw new HostListError("the host could not be reached");
   }
-  return listed(text);
+  return readList(text);
 }
 
 /** Reads a list in any of the forms that hosts send. */
-function listed(text: string): HostList {
+function readList(text: string): HostList {
   const json = parseJson(text);
   const list = Array.isArray(json)
     ? json

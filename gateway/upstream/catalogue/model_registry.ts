@@ -137,12 +137,12 @@ export function modelRegistry(
     ): readonly Candidate[] =>
       rows.flatMap(({ row, health }) =>
         candidate(catalogue, access, credentials, model, row, health, [
-          ...preferred(row, toolReasoning),
+          ...preferredDialects(row, toolReasoning),
           caller,
         ])
       );
     const byCaller = (toolReasoning?: ToolReasoning): ByCaller =>
-      kept((caller) => candidatesFor(caller, toolReasoning));
+      computeOnce((caller) => candidatesFor(caller, toolReasoning));
     byId.set(model.id, model);
     byModel.set(model, {
       budget: new RetryBudget(),
@@ -180,7 +180,7 @@ export function modelRegistry(
 }
 
 /** Each answer is computed once, when it is first needed: a host may list a thousand models. */
-function kept(candidates: ByCaller): ByCaller {
+function computeOnce(candidates: ByCaller): ByCaller {
   const known = new Map<DialectName, readonly Candidate[]>();
   return (caller) => {
     const found = known.get(caller) ?? candidates(caller);
@@ -204,7 +204,7 @@ function keysOf(access: Readonly<Record<string, VendorAccess>>): Credentials {
 }
 
 /** The dialect that the row asks for, if it asks for one. */
-function preferred(
+function preferredDialects(
   row: CandidateRow,
   toolReasoning: ToolReasoning | undefined,
 ): readonly DialectName[] {

@@ -14,7 +14,7 @@ import {
   UNITS,
   valueOf,
 } from "../../accounts/charges/meters.ts";
-import { allowed } from "./setting_errors.ts";
+import { allowedText } from "./setting_errors.ts";
 import type { Condition, RateCard } from "../../accounts/charges/rate_card.ts";
 
 /**
@@ -157,8 +157,8 @@ export const priceShape: z.ZodType<PriceSetting | "free"> = z.unknown()
       return z.NEVER;
     }
     const parsed = Array.isArray(value)
-      ? cards.safeParse(value, { error: allowed })
-      : z.tuple([card]).safeParse([value], { error: allowed });
+      ? cards.safeParse(value, { error: allowedText })
+      : z.tuple([card]).safeParse([value], { error: allowedText });
     if (parsed.success) return parsed.data;
     for (const { path, message } of parsed.error.issues) {
       context.addIssue({

@@ -22,7 +22,7 @@ export function meant(name: string, known: Iterable<string>): string {
 }
 
 /** An error map of zod: what is allowed, and for an unknown field the one that was probably meant. */
-export function allowed(issue: z.core.$ZodRawIssue): string | undefined {
+export function allowedText(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "unrecognized_keys": {
       const known = issue.inst instanceof z.ZodObject

@@ -3,7 +3,7 @@
  */
 import { z } from "zod";
 import { isLoopback } from "../../loopback.ts";
-import { allowed } from "../catalogue/setting_errors.ts";
+import { allowedText } from "../catalogue/setting_errors.ts";
 import type { AuthScheme } from "./credential.ts";
 
 /** Variables that the system gives every program: their values are no credentials of a vendor. */
@@ -104,7 +104,7 @@ const auth = z.unknown().transform((value, context): AuthSetting => {
     });
     return z.NEVER;
   }
-  const parsed = schema.safeParse(value, { error: allowed });
+  const parsed = schema.safeParse(value, { error: allowedText });
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) {
     context.issues.push({

@@ -88,7 +88,7 @@ export function planCredential(
 ): PlanResult {
   const { auth } = settings;
   const { env } = sources;
-  if (auth === "none") return planned({ type: "none" });
+  if (auth === "none") return planResult({ type: "none" });
   if (auth === undefined) return planKeys(settings, sources);
   if ("google" in auth) return planGoogle(auth, sources);
   const need = (name: string, given?: string): string => {
@@ -97,7 +97,7 @@ export function planCredential(
     return value;
   };
   try {
-    return planned(
+    return planResult(
       "aws" in auth ? planAws(auth, env, need) : planEntra(auth, env, need),
     );
   } catch (error) {
@@ -172,7 +172,7 @@ function planEntra(
 function planGoogle(auth: Auth<"google">, sources: PlanSources): PlanResult {
   if (auth.google === "metadata") {
     const env = matching(sources.env, GOOGLE_VARIABLES);
-    return planned({ type: "google_metadata", env });
+    return planResult({ type: "google_metadata", env });
   }
   const file = sources.env[auth.file_env];
   if (file === undefined) return { type: "missing", setting: auth.file_env };
@@ -185,7 +185,7 @@ function planGoogle(auth: Auth<"google">, sources: PlanSources): PlanResult {
       ? json.type
       : undefined;
     return type === account
-      ? planned({ type: "google_file", file, account })
+      ? planResult({ type: "google_file", file, account })
       : problem(
         `auth: the file that ${auth.file_env} names must be the JSON of type "${account}"`,
       );
@@ -229,7 +229,7 @@ function planKeys(settings: AuthSettings, sources: PlanSources): PlanResult {
   const [variable = "api_key_env"] = settings.api_key_env ?? [];
   return keys.length === 0
     ? { type: "missing", setting: variable }
-    : planned({ type: "keys", keys });
+    : planResult({ type: "keys", keys });
 }
 
 function unreadable(path: string, error: unknown): string {
@@ -256,7 +256,7 @@ function matching(
   );
 }
 
-function planned(plan: CredentialPlan): PlanResult {
+function planResult(plan: CredentialPlan): PlanResult {
   return { type: "plan", plan };
 }
 

@@ -89,7 +89,7 @@ async function fileToken(
   }
   const library = await import("google-auth-library");
   const transporterOptions = {
-    fetchImplementation: timed(httpFetch),
+    fetchImplementation: withTimeLimit(httpFetch),
     retryConfig: { retry: 0 },
   };
   try {
@@ -146,7 +146,7 @@ function externalClient(
   return client;
 }
 
-function timed(httpFetch: typeof fetch): typeof fetch {
+function withTimeLimit(httpFetch: typeof fetch): typeof fetch {
   return (input, init) =>
     httpFetch(input, {
       ...init,

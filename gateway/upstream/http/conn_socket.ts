@@ -191,7 +191,7 @@ export class ConnSocket extends EventEmitter {
 
   #writeMore(): void {
     if (this.#isWriting || this.#destroyed) return;
-    const [piece, ...rest] = joined(this.#unwritten);
+    const [piece, ...rest] = joinSmall(this.#unwritten);
     this.#unwritten = rest;
     if (piece === undefined) {
       if (this.#isFull) {
@@ -266,7 +266,7 @@ function latin1(text: string): Uint8Array {
   return bytes;
 }
 
-function joined(pieces: readonly Uint8Array[]): readonly Uint8Array[] {
+function joinSmall(pieces: readonly Uint8Array[]): readonly Uint8Array[] {
   if (pieces.length < 2) return pieces;
   const size = pieces.reduce((sum, { length }) => sum + length, 0);
   if (size > MAX_JOINED_BYTES) return pieces;

@@ -54,13 +54,13 @@ export function dialer(resolve: Resolve = resolveBySystem): Dial {
   const handshakes = new TlsHandshakes();
   return async (target) =>
     target.isTls
-      ? await resumed(handshakes, target) ??
+      ? await resumeTls(handshakes, target) ??
         await handshakes.start(await connect(target, resolve), target)
       : await connect(target, resolve);
 }
 
 /** A connection whose handshake was abandoned by an earlier attempt. */
-async function resumed(
+async function resumeTls(
   handshakes: TlsHandshakes,
   target: DialTarget,
 ): Promise<Conn | undefined> {

@@ -10,7 +10,7 @@ import { callJson, operatorJson } from "../../../gateway/admin/calls.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { type JsonObject, objectOr } from "../../../translate/bytes/json.ts";
 import { csvOf, csvReply } from "./csv.ts";
-import { named } from "./named.ts";
+import { withNames } from "./named.ts";
 
 const COLUMNS: readonly string[] = [
   "request_id",
@@ -58,7 +58,7 @@ export function callsCsv(
     "calls",
     csvOf(
       isOperators ? OPERATOR_COLUMNS : COLUMNS,
-      named(admin, admin.calls.all(query), ({ record }) => ({
+      withNames(admin, admin.calls.all(query), ({ record }) => ({
         key: record.keyId,
         account: isOperators ? record.accountId : undefined,
       })),

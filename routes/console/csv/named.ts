@@ -17,7 +17,7 @@ interface Named<T> {
 }
 
 /** Adds the names of the ids. */
-export async function* named<T>(
+export async function* withNames<T>(
   admin: Admin,
   slices: AsyncIterable<readonly T[]>,
   idsOf: (item: T) => Ids,

@@ -7,7 +7,7 @@ import type { Children, JSX } from "../jsx.d.ts";
 import type { Problem, Visit } from "../../../gateway/console/visit.ts";
 
 /** What a field of a form shows: the input, or else the present value. */
-export function entered(
+export function enteredText(
   { problem, form }: Visit,
   name: string,
   otherwise: string = "",
@@ -86,7 +86,7 @@ export function TextField(
       {help === undefined ? null : <small>{help}</small>}
       <input
         name={name}
-        value={entered(visit, name, value)}
+        value={enteredText(visit, name, value)}
         {...attributes as Readonly<Record<string, Children>>}
         {...stateOf(visit, name, autofocus)}
       />
@@ -108,7 +108,7 @@ export function SelectField(
       readonly placeholder?: string;
     },
 ): JSX.Element {
-  const chosen = entered(visit, name, value);
+  const chosen = enteredText(visit, name, value);
   return (
     <label>
       {title}

@@ -40,10 +40,10 @@ const NAMES: Readonly<Record<Area, string>> = {
 };
 
 function nameOf(area: Area, transport: Transport): string {
-  return prefixed(NAMES[area], transport);
+  return withPrefix(NAMES[area], transport);
 }
 
-function prefixed(name: string, transport: Transport): string {
+function withPrefix(name: string, transport: Transport): string {
   return transport === "https" ? `__Host-${name}` : name;
 }
 
@@ -98,13 +98,13 @@ export function ticketCookie(
   context: Pick<RouteContext, "request" | "gateway">,
 ): string | undefined {
   const transport = transportOf(context);
-  return transport && cookie(context.request, prefixed(TICKET, transport));
+  return transport && cookie(context.request, withPrefix(TICKET, transport));
 }
 
 /** The header that sets it. Unlike a session it is sent where the issuer's page leads. */
 export function setTicketCookie(transport: Transport, ticket: string): string {
   return [
-    `${prefixed(TICKET, transport)}=${ticket}`,
+    `${withPrefix(TICKET, transport)}=${ticket}`,
     "Path=/",
     "HttpOnly",
     "SameSite=Lax",

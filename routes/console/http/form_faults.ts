@@ -3,7 +3,7 @@
  */
 import { z } from "zod";
 import { ApiError } from "../../../translate/model/error.ts";
-import { checked } from "../../../translate/model/schema.ts";
+import { check } from "../../../translate/model/schema.ts";
 
 /** The fault of the first field, with those of further ones. */
 export class FormFaults extends ApiError {
@@ -59,5 +59,5 @@ export function fieldBody(
   schema: z.ZodType,
   value: unknown,
 ): Readonly<Record<string, unknown>> {
-  return checked(z.object({ [name]: schema }), { [name]: value });
+  return check(z.object({ [name]: schema }), { [name]: value });
 }

@@ -66,7 +66,7 @@ export async function servePage(
     );
   }
   if (route.method !== "GET") requireSameOrigin(context.request);
-  const handle = await prepared(place, route, context);
+  const handle = await prepareHandler(place, route, context);
   // After the form is read: a client that sends it slowly keeps no page from others.
   const leave = place.enter();
   try {
@@ -77,7 +77,7 @@ export async function servePage(
 }
 
 /** Checks the session, reads the form, and returns what makes the page. */
-async function prepared(
+async function prepareHandler(
   place: Console,
   route: PageRoute,
   context: RouteContext,

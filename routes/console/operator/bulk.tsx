@@ -7,7 +7,7 @@ import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
-import { checked } from "../../../translate/model/schema.ts";
+import { check } from "../../../translate/model/schema.ts";
 import {
   IMPORT_COLUMNS,
   type ImportReply,
@@ -18,7 +18,7 @@ import {
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { runAdminOperation } from "../http/operations.ts";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
-import { entered, FieldProblem } from "../forms/field.tsx";
+import { enteredText, FieldProblem } from "../forms/field.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
 import { problemOf, problemSentence } from "../parts/problem_words.ts";
@@ -91,7 +91,7 @@ function FileForm({ visit }: { readonly visit: Visit }): JSX.Element {
             ? {}
             : { "aria-invalid": "true", autofocus: true })}
         >
-          {entered(visit, "text") || textOf(visit)}
+          {enteredText(visit, "text") || textOf(visit)}
         </textarea>
         <FieldProblem visit={visit} name="file" />
       </label>
@@ -111,12 +111,12 @@ function textOf({ form }: Visit): string {
 type Line = ImportReply["data"][number];
 
 /** Runs the operation of the API. */
-async function imported(
+async function importRows(
   context: RouteContext,
   visit: Visit,
   once?: string,
 ): Promise<ImportReply> {
-  return checked(
+  return check(
     importReply,
     await runAdminOperation(context, visit, "importAccounts", {
       body: { file: textOf(visit), apply: once !== undefined },
@@ -140,7 +140,7 @@ async function showPlan(
   context: RouteContext,
   visit: Visit,
 ): Promise<HttpReply> {
-  const { data, changes, failed } = await imported(context, visit);
+  const { data, changes, failed } = await importRows(context, visit);
   return bulkPage(
     context,
     visit,
@@ -203,7 +203,7 @@ async function showPlan(
 }
 
 async function run(context: RouteContext, visit: Visit): Promise<HttpReply> {
-  const { data, failed } = await imported(
+  const { data, failed } = await importRows(
     context,
     visit,
     visit.form.get("idempotency_key") || crypto.randomUUID(),

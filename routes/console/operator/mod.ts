@@ -36,7 +36,7 @@ const BASE = "/console/operator";
 
 /** Usage, calls, ledger and statements are those of an account's area, over all accounts. */
 const SHARED_PAGES: readonly OperatorPageRoute[] = [
-  filtered(
+  withFilters(
     "statement",
     ["account", "month"],
     (context, visit) => statementPage(context, visit, accountOf(context), BASE),
@@ -46,13 +46,13 @@ const SHARED_PAGES: readonly OperatorPageRoute[] = [
     ["account", "month"],
     (context) => statementCsv(context, accountOf(context)),
   ),
-  filtered(
+  withFilters(
     "usage",
     usageParameters(true),
     (context, visit) => usagePage(context, visit, {}, BASE),
   ),
   file("usage", usageParameters(true), (context) => usageCsv(context, {})),
-  filtered(
+  withFilters(
     "calls",
     [...CALL_FILTERS, ...LIST_PLACES],
     (context, visit) => callsPage(context, visit, {}, BASE),
@@ -69,7 +69,7 @@ const SHARED_PAGES: readonly OperatorPageRoute[] = [
     `${BASE}/calls/:id`,
     (context, visit) => callPage(context, visit, {}, BASE),
   ),
-  filtered(
+  withFilters(
     "ledger",
     [...LEDGER_FILTERS, ...LIST_PLACES],
     (context, visit) =>
@@ -94,7 +94,7 @@ function accountOf({ query }: RouteContext): string {
 }
 
 /** A page with filters, which is shown again with the problem of a refused one. */
-function filtered(
+function withFilters(
   name: string,
   query: readonly string[],
   handle: OperatorPageRoute["handle"],
@@ -117,7 +117,7 @@ function file(
 /** With the number of notices, which the frame of every page shows. */
 function withNotices(route: OperatorPageRoute): OperatorPageRoute {
   if (route.isBackground === true || route.path.endsWith(".csv")) return route;
-  const shown = (handle: OperatorPageRoute["handle"]) =>
+  const addNoticeCount = (handle: OperatorPageRoute["handle"]) =>
   async (
     context: RouteContext,
     visit: Visit,
@@ -130,8 +130,10 @@ function withNotices(route: OperatorPageRoute): OperatorPageRoute {
   };
   return {
     ...route,
-    handle: shown(route.handle),
-    ...(route.again === undefined ? {} : { again: shown(route.again) }),
+    handle: addNoticeCount(route.handle),
+    ...(route.again === undefined
+      ? {}
+      : { again: addNoticeCount(route.again) }),
   };
 }
 

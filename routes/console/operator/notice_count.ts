@@ -24,7 +24,7 @@ export async function noticeCount(
   const known = counts.get(gateway);
   const isFresh = known !== undefined &&
     Math.abs(nowMs - known.atMs) < USED_MS;
-  const count = isFresh ? known : { atMs: nowMs, value: counted(gateway) };
+  const count = isFresh ? known : { atMs: nowMs, value: countNotices(gateway) };
   counts.set(gateway, count);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<undefined>((resolve) => {
@@ -37,7 +37,7 @@ export async function noticeCount(
   }
 }
 
-async function counted(gateway: Gateway): Promise<number | undefined> {
+async function countNotices(gateway: Gateway): Promise<number | undefined> {
   try {
     const notices = await noticesOf(gateway);
     return notices.reduce((sum, { items }) => sum + items.length, 0);

@@ -19,7 +19,7 @@ import {
   microOf,
   reconcileQuery,
 } from "../../../gateway/reconcile/reconciliation_json.ts";
-import { checked } from "../../../translate/model/schema.ts";
+import { check } from "../../../translate/model/schema.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
 import { DayInput } from "../forms/day_input.tsx";
@@ -128,7 +128,7 @@ async function resultPage(
   const { gateway } = context;
   const value = (name: string): string => visit.form.get(name)?.trim() ?? "";
   const given = ["vendor", "from", "to"].filter((name) => value(name) !== "");
-  const { vendor, from, to } = checked(
+  const { vendor, from, to } = check(
     reconcileQuery,
     Object.fromEntries(given.map((name) => [name, value(name)])),
   );

@@ -21,7 +21,7 @@ import { secondsText } from "../parts/call_ending.tsx";
 import { DataTable } from "../parts/data_table.tsx";
 import { page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
-import { sorted, type Sorting, sortingOf } from "../parts/sorting.ts";
+import { type Sorting, sortingOf, sortRows } from "../parts/sorting.ts";
 import { Distance, durationText, Moment } from "../parts/moment.tsx";
 import { operatorPageRoute } from "../http/page_route.ts";
 
@@ -77,7 +77,7 @@ async function upstreamsPage(
       <section class="card">
         <h2>Candidates</h2>
         <Candidates
-          candidates={sorted(mergedCandidates(known.data), sorting, {
+          candidates={sortRows(mergedCandidates(known.data), sorting, {
             breaker: ({ hasProblem }) => hasProblem ? 1 : 0,
             model: ({ model }) => model,
             candidate: ({ upstream }) => upstream,

@@ -19,7 +19,7 @@ import { TextField } from "../forms/field.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
 import { Distance, Moment } from "../parts/moment.tsx";
-import { sorted, sortingOf } from "../parts/sorting.ts";
+import { sortingOf, sortRows } from "../parts/sorting.ts";
 import { NewSecret } from "../forms/new_secret.tsx";
 import { AccountLink } from "./account_link.tsx";
 import { operatorPageRoute } from "../http/page_route.ts";
@@ -61,7 +61,7 @@ async function listPage(
 ): Promise<HttpReply> {
   const { admin, now } = context.gateway;
   const sorting = sortingOf(context, ORDERS, "account");
-  const webhooks = sorted(await admin.webhooks.list(), sorting, {
+  const webhooks = sortRows(await admin.webhooks.list(), sorting, {
     account: ({ accountId }) => accountId,
     host: ({ url = "" }) => hostOf(url),
     waiting: ({ pending }) => pending,

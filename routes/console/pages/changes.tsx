@@ -376,10 +376,10 @@ function Target(
 function Value(
   { name, value }: { readonly name: string; readonly value: unknown },
 ): JSX.Element {
-  return <>{shown(name, value)}</>;
+  return <>{showValue(name, value)}</>;
 }
 
-function shown(name: string, value: unknown): Children {
+function showValue(name: string, value: unknown): Children {
   if (value === null || value === undefined) return "none";
   if (typeof value === "number" && name.endsWith("micro_usd")) {
     return <Money microUsd={value} decimals={6} />;

@@ -21,7 +21,7 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { AccountAuditNote, AuditNote } from "../parts/audit_note.tsx";
 import { csvOf, csvReply } from "../csv/csv.ts";
-import { named } from "../csv/named.ts";
+import { withNames } from "../csv/named.ts";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
 import { filterFields } from "../forms/filter_fields.ts";
 import { countText, Money } from "../parts/money.tsx";
@@ -323,7 +323,7 @@ export function ledgerCsv(
     "ledger",
     csvOf(
       hasAccounts ? [...COLUMNS, "account_name"] : COLUMNS,
-      named(
+      withNames(
         admin,
         admin.allLedger(ledgerFilters(filters)),
         ({ keyId, accountId }) => ({

@@ -24,7 +24,7 @@ import { invalidField } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { cacheUses } from "../parts/cache_savings.ts";
 import { csvOf, csvReply } from "../csv/csv.ts";
-import { named } from "../csv/named.ts";
+import { withNames } from "../csv/named.ts";
 import {
   CALL_MEASURES,
   type CallMeasure,
@@ -549,7 +549,7 @@ export function usageCsv(
       name,
       csvOf(
         columns,
-        named(admin, lines, idsOf),
+        withNames(admin, lines, idsOf),
         ({ item, names }) => ({ ...usageJson(item), ...names }),
       ),
     );
@@ -558,7 +558,7 @@ export function usageCsv(
     name,
     csvOf(
       [...columns, ...HEALTH_COLUMNS],
-      named(
+      withNames(
         admin,
         withHealth(admin, query, by, lines),
         ({ line }) => idsOf(line),

@@ -59,7 +59,7 @@ export function sortingOf<O extends string>(
 }
 
 /** The rows of a list that is whole in memory, in an order; those without a value are last. */
-export function sorted<T, O extends string>(
+export function sortRows<T, O extends string>(
   rows: readonly T[],
   { by, isDescending }: Pick<Sorting<O>, "by" | "isDescending">,
   values: Readonly<Record<O, (row: T) => string | number | undefined>>,
@@ -101,7 +101,7 @@ export function sortedList<T, C extends { readonly order?: Order<T> }>(
   );
   const sorting = sortingOf(context, orders.map(({ name }) => name), otherwise);
   return {
-    rows: sorted(
+    rows: sortRows(
       rows,
       sorting,
       Object.fromEntries(orders.map(({ name, of }) => [name, of])),

@@ -28,7 +28,7 @@ import {
 } from "./figure_links.ts";
 import { countOf, FirstToken } from "./health_table.tsx";
 import { countText, decimalsOf, Money } from "./money.tsx";
-import { sorted, type Sorting } from "./sorting.ts";
+import { type Sorting, sortRows } from "./sorting.ts";
 
 /** What a usage page groups by. */
 export type UsageBy = "day" | "model" | "key" | "user" | "account";
@@ -134,7 +134,7 @@ export function orderedLines(
       : by === "group"
       ? line.day ?? line.accountId ?? line.keyId ?? line.model ?? line.user
       : line[SUMS[by]];
-  return sorted(lines, { ...order, by: "value" }, { value: valueOf });
+  return sortRows(lines, { ...order, by: "value" }, { value: valueOf });
 }
 
 /** Whether a cost contains an estimate; a report by end user has the number of its calls only. */
@@ -159,7 +159,7 @@ function cacheColumns(
     const part = shareOf(use);
     return part === undefined ? "–" : `${(part * 100).toFixed(1)} %`;
   };
-  const saved = ({ savedMicroUsd }: CacheUse): Children =>
+  const savedAmount = ({ savedMicroUsd }: CacheUse): Children =>
     savedMicroUsd === undefined ? "–" : <Money microUsd={savedMicroUsd} />;
   return [
     {
@@ -173,8 +173,8 @@ function cacheColumns(
       name: "Saved by it",
       ...sort("saved"),
       number: true,
-      cell: (line) => saved(of(line)),
-      sum: saved(all),
+      cell: (line) => savedAmount(of(line)),
+      sum: savedAmount(all),
     },
   ];
 }
@@ -309,14 +309,14 @@ export function UsageTable(
     }
   };
   /** No filter selects the calls without an end user. */
-  const linked = (
+  const linkTo = (
     line: UsageLine,
     link: (filters: FigureFilters) => string,
     text: Children,
   ): Children =>
     line.user === "" ? text : <a href={link(filtersOf(line))}>{text}</a>;
   const inLedger = (line: UsageLine, text: Children): Children =>
-    hasLedger ? linked(line, (of) => ledgerLink(base, of), text) : text;
+    hasLedger ? linkTo(line, (of) => ledgerLink(base, of), text) : text;
   const next = by === "day" ? "model" : "day";
   const isWhole = isWholeTable(report, by);
   const sortBeside: SortBy = (order) =>
@@ -334,7 +334,7 @@ export function UsageTable(
             sort: sorting.link("group", by === "day" ? "first" : undefined),
             wraps: by !== "day",
             cell: (line) =>
-              linked(line, (of) => usageLink(base, of, next), textOf(line)),
+              linkTo(line, (of) => usageLink(base, of, next), textOf(line)),
             sum: "Sum",
           },
           {

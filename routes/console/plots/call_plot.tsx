@@ -45,7 +45,7 @@ interface Shown {
   title(health: CallHealth): string;
 }
 
-function counted(
+function countsOf(
   counts:
     readonly (readonly [name: string, of: (health: CallHealth) => number])[],
   sum: (health: CallHealth) => string,
@@ -65,7 +65,7 @@ function counted(
 }
 
 const SHOWN: Readonly<Record<CallMeasure, Shown>> = {
-  calls: counted(
+  calls: countsOf(
     [
       [
         "complete",
@@ -79,7 +79,7 @@ const SHOWN: Readonly<Record<CallMeasure, Shown>> = {
   ),
   errors: {
     outcome: "failed",
-    ...counted(
+    ...countsOf(
       OUTCOME_GROUPS.failed.map((one) => [
         outcomeText(one),
         ({ outcomes }) => outcomes[one] ?? 0,

@@ -95,16 +95,16 @@ function encodableTools(
   }
   const first = foreign[0];
   if (first === undefined) return kept;
-  const refused = (tool: OpaqueTool): string =>
+  const refusalText = (tool: OpaqueTool): string =>
     `a tool of type "${tool.kind}" cannot be offered to this model`;
-  if (kept.length === 0) throw invalidField(first.path, refused(first));
+  if (kept.length === 0) throw invalidField(first.path, refusalText(first));
   const choice = request.toolChoice;
   const chosen = choice?.type === "tool" &&
       !kept.some((tool) => tool.name === choice.name)
     ? foreign.find((tool) => tool.name === choice.name)
     : undefined;
   if (chosen !== undefined) {
-    throw dropped.refusal("toolChoice", refused(chosen));
+    throw dropped.refusal("toolChoice", refusalText(chosen));
   }
   for (const tool of foreign) dropped.path(tool.path);
   return kept;

@@ -101,7 +101,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
   const emit = (text: string): void => {
     if (text !== "") events.push({ type: "delta", text });
   };
-  const sealed = (signature: Signature): void => {
+  const sealBlock = (signature: Signature): void => {
     events.push({ type: "sign", signature });
   };
   const close = (): void => {
@@ -122,7 +122,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
     if (item.kind !== "call") {
       events.push({ type: "open", kind: item.kind });
       for (const text of item.texts) emit(text);
-      if (item.signature !== undefined) sealed(item.signature);
+      if (item.signature !== undefined) sealBlock(item.signature);
       return;
     }
     if (item.name !== undefined && item.name === context.formatTool) {
@@ -135,7 +135,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
         ...(item.id === undefined ? {} : { id: item.id }),
         name: context.toolNames.get(name) ?? name,
       });
-      if (item.signature !== undefined) sealed(item.signature);
+      if (item.signature !== undefined) sealBlock(item.signature);
     }
     for (const text of item.texts) emit(written(item, text));
   };
@@ -177,7 +177,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
     }
     if (piece.signature !== undefined && call.signature === undefined) {
       call.signature = piece.signature;
-      if (call.name !== context.formatTool) sealed(piece.signature);
+      if (call.name !== context.formatTool) sealBlock(piece.signature);
     }
     emit(written(call, piece.text));
   };
@@ -211,7 +211,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
         return;
       }
       last.signature = signature;
-      if (last === open) sealed(signature);
+      if (last === open) sealBlock(signature);
     },
     cite(citation) {
       if (citations.length < MAX_CITATIONS) citations.push(citation);

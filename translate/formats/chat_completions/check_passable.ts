@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { invalidField } from "../../model/error.ts";
 import { isObject } from "../../bytes/json.ts";
-import { checked, list } from "../../model/schema.ts";
+import { check, list } from "../../model/schema.ts";
 import { ROLES } from "./wire.ts";
 
 /**
@@ -52,7 +52,7 @@ const passable = z.looseObject({
  */
 export function checkPassable(body: unknown): void {
   refuseSystem(body);
-  checked(passable, body);
+  check(passable, body);
 }
 
 /**

@@ -13,7 +13,7 @@ import type {
 } from "../../model/request.ts";
 import type { OtherNames } from "../../model/field_names.ts";
 import { markPaths } from "../../turns/cache_marks.ts";
-import { checked } from "../../model/schema.ts";
+import { check } from "../../model/schema.ts";
 import {
   decodeSettings,
   namesIn,
@@ -92,7 +92,7 @@ const MARK = "messages[].content[].prompt_cache_breakpoint";
 export function decodeRequest(body: unknown): GenerationRequest {
   refuseSystem(body);
   refuseMessageShapes(body);
-  const request = checked(chatCompletionsRequest, body);
+  const request = check(chatCompletionsRequest, body);
   const unmapped = newUnmappedFields();
   const json = asJson(request);
   const { prompt_cache_options: options } = json;

@@ -52,11 +52,11 @@ export function encodeTools(
   if (!can.strictTools && kept.some(wantsStrict)) {
     dropped.path(`${request.fieldNames.tools}[].strict`);
   }
-  const encoded = (list: readonly Tool[]): JsonObject[] =>
+  const encodeList = (list: readonly Tool[]): JsonObject[] =>
     list.map((tool) =>
       tool.type === "opaque" ? tool.value : encodeTool(tool, can)
     );
-  const tools = encoded(kept);
+  const tools = encodeList(kept);
   const choiceOf = (choice: ToolChoice): unknown =>
     encodeChoice(choice, freeText, can);
   const format = request.format;
@@ -68,7 +68,7 @@ export function encodeTools(
         request,
         format,
         formatTool,
-        encoded(allowedTools(kept, request.toolChoice)),
+        encodeList(allowedTools(kept, request.toolChoice)),
         can,
         choiceOf,
       ),
@@ -157,7 +157,7 @@ function encodeChoice(
   freeText: ReadonlySet<string>,
   can: Capabilities,
 ): unknown {
-  const named = (name: string): JsonObject =>
+  const namedChoice = (name: string): JsonObject =>
     freeText.has(name)
       ? { type: "custom", custom: { name: wireName(name, can) } }
       : namedFunction(wireName(name, can));
@@ -167,13 +167,13 @@ function encodeChoice(
     case "none":
       return choice.type;
     case "tool":
-      return named(choice.name);
+      return namedChoice(choice.name);
     case "allowed":
       return {
         type: "allowed_tools",
         allowed_tools: {
           mode: choice.required ? "required" : "auto",
-          tools: choice.names.map(named),
+          tools: choice.names.map(namedChoice),
         },
       };
   }

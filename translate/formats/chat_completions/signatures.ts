@@ -13,7 +13,7 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 import type { Signature } from "../../model/request.ts";
-import { isTagged, taggedValue, untagged } from "../../turns/signature_tags.ts";
+import { isTagged, taggedValue, untag } from "../../turns/signature_tags.ts";
 
 /** The `format` of entries with a signature of the messages format. */
 const MESSAGES_FORMAT = "anthropic-claude-v1";
@@ -88,7 +88,7 @@ export function readDetails(value: unknown): readonly ReasoningDetail[] {
 
 function readSignature(entry: JsonObject): Signature | undefined {
   if (isTaggedDetail(entry)) {
-    const tagged = untagged(entry.data);
+    const tagged = untag(entry.data);
     return tagged === undefined ? undefined : { ...tagged, redacted: true };
   }
   if (entry["format"] !== MESSAGES_FORMAT) return undefined;

@@ -61,7 +61,7 @@ export function streamEnding(context: EncodeContext): StreamEnding {
     if (!isObject(reported)) return chunk;
     return context.wantUsage ? { ...rest, usage: null } : rest;
   };
-  const made = (events: readonly ReplyEvent[]): Uint8Array[] => {
+  const makeFinish = (events: readonly ReplyEvent[]): Uint8Array[] => {
     const chunk = exactJson(sample ?? "");
     if (!isObject(chunk)) return [];
     const stop = events.find((event) => event.type === "stop");
@@ -87,7 +87,7 @@ export function streamEnding(context: EncodeContext): StreamEnding {
     const finishing = finished
       ? []
       : finish === undefined
-      ? made(events)
+      ? makeFinish(events)
       : [finish];
     const held = [...finishing, ...behind];
     finished = true;

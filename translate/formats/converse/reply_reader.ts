@@ -216,7 +216,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
     close();
   };
 
-  const collected = (work: () => void): readonly ReplyEvent[] => {
+  const collect = (work: () => void): readonly ReplyEvent[] => {
     if (done) return [];
     events = [];
     work();
@@ -224,7 +224,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
   };
   return {
     read: (name, data) =>
-      collected(() => {
+      collect(() => {
         const index = data["contentBlockIndex"];
         switch (name) {
           case "messageStart":
@@ -247,8 +247,8 @@ export function replyReader(context: DecodeContext): ReplyReader {
             return metadata(data);
         }
       }),
-    end: () => collected(end),
-    fail: (error) => collected(() => fail(error)),
+    end: () => collect(end),
+    fail: (error) => collect(() => fail(error)),
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { isObject } from "../../bytes/json.ts";
-import { checked, list } from "../../model/schema.ts";
+import { check, list } from "../../model/schema.ts";
 import { inWords, withConfig } from "./decode_request.ts";
 import { oneSpelling } from "./key_names.ts";
 import { generationConfig } from "./wire.ts";
@@ -24,5 +24,5 @@ const passable = z.looseObject({
  */
 export function checkPassable(body: unknown): void {
   const given = isObject(body) ? oneSpelling(body) : undefined;
-  inWords(given, () => checked(passable, withConfig(given?.body ?? body)));
+  inWords(given, () => check(passable, withConfig(given?.body ?? body)));
 }

@@ -207,7 +207,7 @@ function decodePart(
     );
     return [{
       type: "tool_result",
-      id: answered(functionResponse, path, open),
+      id: answeredId(functionResponse, path, open),
       ...contentOf(functionResponse, `${path}.functionResponse`, reading),
       at: reading.written(`${path}.functionResponse`),
     }];
@@ -216,7 +216,7 @@ function decodePart(
     return [{
       type: "reasoning",
       text: text ?? "",
-      ...redacted(text, signature),
+      ...redact(text, signature),
     }];
   }
   const media = mediaOf(part, path, PREFIX, reading);
@@ -250,7 +250,7 @@ function signatureOf(
 }
 
 /** A signature of another format that replaces its text. */
-function redacted(
+function redact(
   text: string | null | undefined,
   { signature }: { readonly signature?: Signature },
 ): { readonly signature?: Signature } {
@@ -269,7 +269,7 @@ function idOf(path: string): string {
  * The id of the call that a result answers; for a result without an id, that of the first open call
  * of its name.
  */
-function answered(
+function answeredId(
   result: WireResult,
   path: string,
   open: Calls,

@@ -13,7 +13,7 @@ import type {
   OutputFormat,
   Reasoning,
 } from "../../model/request.ts";
-import { checked } from "../../model/schema.ts";
+import { check } from "../../model/schema.ts";
 import type { Settings } from "../../model/settings.ts";
 import { decodeSettings, settingsShape } from "../../model/settings_table.ts";
 import { asJson, newUnmappedFields } from "../../model/unmapped_fields.ts";
@@ -130,7 +130,7 @@ function decode(
   body: unknown,
   given: OneSpelling | undefined,
 ): GenerationRequest {
-  const request = checked(generateContentRequest, body);
+  const request = check(generateContentRequest, body);
   const written = given?.written ?? ((path: string) => path);
   const reading: Reading = { unmapped: newUnmappedFields(), written };
   const { unmapped } = reading;

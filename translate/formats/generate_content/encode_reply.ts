@@ -45,7 +45,7 @@ export function encodeReply(
     }
     const { text, citations = [] } = block;
     if (citations.length > 0) {
-      grounding = joined(
+      grounding = joinObjects(
         grounding,
         encodeGrounding(citations, text, parts.length),
       );
@@ -140,7 +140,7 @@ function prosePart(block: Block): readonly JsonObject[] {
 }
 
 /** Sources of several texts, numbered on. */
-function joined(first: JsonObject, second: JsonObject): JsonObject {
+function joinObjects(first: JsonObject, second: JsonObject): JsonObject {
   const chunks = arrayOr(first["groundingChunks"]);
   return {
     groundingChunks: [...chunks, ...arrayOr(second["groundingChunks"])],

@@ -53,7 +53,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     }
     return `${FRAME}${part}],"role":"model"},"index":0${more}}]${tail}`;
   };
-  const added = (text: string): string => {
+  const addText = (text: string): string => {
     if (open === undefined || text === "") return "";
     open.texts.push(text);
     switch (open.kind) {
@@ -136,7 +136,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
         case "open":
           return begun(event);
         case "delta":
-          return added(event.text);
+          return addText(event.text);
         case "sign":
           if (open !== undefined) open.signature = event.signature;
           return "";

@@ -61,7 +61,7 @@ export function citationsOf(
       ...arrayOr(recited["citations"]),
     ].map(objectOr)
   ) {
-    const cited = named(one["uri"], one["title"]);
+    const cited = sourceOf(one["uri"], one["title"]);
     add(cited && { ...cited, ...bytesOf(one) });
   }
   for (const one of arrayOr(objectOr(urlContextMetadata)["urlMetadata"])) {
@@ -69,7 +69,7 @@ export function citationsOf(
     const isRead = status === undefined ||
       status === "URL_RETRIEVAL_STATUS_SUCCESS";
     const isNew = found.every(({ url }) => url !== retrievedUrl);
-    if (isRead && isNew) add(named(retrievedUrl, undefined));
+    if (isRead && isNew) add(sourceOf(retrievedUrl, undefined));
   }
   const unitAt = utf16Positions(
     text,
@@ -90,12 +90,12 @@ interface Found extends Omit<Citation, "span"> {
 function source(chunk: unknown): Found | undefined {
   const { web, maps, retrievedContext } = objectOr(chunk);
   const one = objectOr(web ?? maps ?? retrievedContext);
-  const cited = named(one["uri"], one["title"]);
+  const cited = sourceOf(one["uri"], one["title"]);
   const quote = textIn(one["text"]);
   return cited && (quote === undefined ? cited : { ...cited, quote });
 }
 
-function named(uri: unknown, title: unknown): Found | undefined {
+function sourceOf(uri: unknown, title: unknown): Found | undefined {
   const url = textIn(uri);
   const name = textIn(title);
   return url === undefined

@@ -250,7 +250,7 @@ function flatten(
     if (Array.isArray(all)) {
       walk.nodes += all.length;
       if (walk.nodes > MAX_NODES) break;
-      node = merged([...all.filter(isObject), without(node, "allOf")], walk);
+      node = merge([...all.filter(isObject), without(node, "allOf")], walk);
       continue;
     }
     return { node, refs };
@@ -262,7 +262,7 @@ function flatten(
  * Merges the members of an `allOf`: properties and required are combined, of other keywords the
  * last one counts.
  */
-function merged(members: readonly JsonObject[], walk: Walk): JsonObject {
+function merge(members: readonly JsonObject[], walk: Walk): JsonObject {
   let out: JsonObject = {};
   for (const given of members) {
     const ref = given["$ref"];

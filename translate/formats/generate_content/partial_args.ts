@@ -71,7 +71,7 @@ function put(root: JsonDraft, steps: readonly Step[], value: unknown): void {
     const next = steps[at + 1];
     const old = read(place, step);
     if (next === undefined) {
-      write(place, step, joined(old, value));
+      write(place, step, joinValues(old, value));
       return;
     }
     const below: JsonDraft | unknown[] = Array.isArray(old) || isObject(old)
@@ -85,7 +85,7 @@ function put(root: JsonDraft, steps: readonly Step[], value: unknown): void {
 }
 
 /** Text is appended to existing text at the same path. */
-function joined(old: unknown, value: unknown): unknown {
+function joinValues(old: unknown, value: unknown): unknown {
   return typeof old === "string" && typeof value === "string"
     ? old + value
     : value;

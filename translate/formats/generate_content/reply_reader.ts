@@ -362,13 +362,13 @@ function codeText(part: JsonObject): string | undefined {
   const code = textIn(objectOr(executableCode)["code"]);
   if (code !== undefined) {
     const { language } = objectOr(executableCode);
-    return fenced(code, (textIn(language) ?? "").toLowerCase());
+    return fence(code, (textIn(language) ?? "").toLowerCase());
   }
   const output = textIn(objectOr(codeExecutionResult)["output"]);
-  return output === undefined ? undefined : fenced(output, "");
+  return output === undefined ? undefined : fence(output, "");
 }
 
-function fenced(text: string, language: string): string {
+function fence(text: string, language: string): string {
   const word = /^[a-z]+$/.test(language) ? language : "";
   return `\n\`\`\`${word}\n${text.trimEnd()}\n\`\`\`\n`;
 }

@@ -4,7 +4,7 @@
  */
 import { isObject, type JsonObject, textIn } from "../../bytes/json.ts";
 import type { Signature } from "../../model/request.ts";
-import { isTagged, taggedValue, untagged } from "../../turns/signature_tags.ts";
+import { isTagged, taggedValue, untag } from "../../turns/signature_tags.ts";
 
 /** How the base64 of every tag begins. */
 const TAG_START = "Z3cxO";
@@ -12,9 +12,7 @@ const TAG_START = "Z3cxO";
 /** The signature of a `thoughtSignature`; undefined where its tag is unknown. */
 export function readSignature(value: string): Signature | undefined {
   const text = taggedText(value);
-  return text === undefined
-    ? { from: "generate_content", value }
-    : untagged(text);
+  return text === undefined ? { from: "generate_content", value } : untag(text);
 }
 
 /** The `thoughtSignature` of a signature; no field where there is none. */

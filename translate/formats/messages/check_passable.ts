@@ -6,7 +6,7 @@ import { z } from "zod";
 import { isObject, type JsonObject, objectOr } from "../../bytes/json.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { invalidField } from "../../model/error.ts";
-import { checked, list } from "../../model/schema.ts";
+import { check, list } from "../../model/schema.ts";
 
 const content = z.union([z.string(), list(z.unknown())]);
 
@@ -45,7 +45,7 @@ const passable = z.looseObject({
  * @throws {ApiError} `invalid_request` with the field's path
  */
 export function checkPassable(body: unknown): void {
-  const { temperature, top_p } = checked(passable, body);
+  const { temperature, top_p } = check(passable, body);
   if (typeof temperature === "number" && typeof top_p === "number") {
     throw invalidField("top_p", "cannot be used together with temperature");
   }
@@ -57,7 +57,7 @@ export function checkPassable(body: unknown): void {
  * @throws {ApiError} `invalid_request` with the field's path
  */
 export function checkCountable(body: unknown): void {
-  checked(countable, body);
+  check(countable, body);
 }
 
 /**

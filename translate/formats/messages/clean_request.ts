@@ -46,8 +46,8 @@ export function cleanRequest(body: JsonObject): CleanRequest | undefined {
     changed = true;
     unmarked ||= content.some((block) => isUnsigned(block) && !isMarked(block));
     const kept = content.filter((block) => !isUnsigned(block)).map(unladen)
-      .map(uncited).map((block) =>
-        ids === undefined ? block : renamed(block, ids)
+      .map(withoutCitations).map((block) =>
+        ids === undefined ? block : renameIds(block, ids)
       );
     // A turn of nothing but unsigned reasoning is removed: the upstream would refuse an empty turn.
     if (kept.length > 0) cleaned.push({ ...message, content: kept });
@@ -97,7 +97,7 @@ function isCited(block: unknown): block is JsonObject {
     arrayOr(block["citations"]).some(isOwnCitation);
 }
 
-function uncited(block: unknown): unknown {
+function withoutCitations(block: unknown): unknown {
   if (!isCited(block)) return block;
   const { citations, ...rest } = block;
   const left = arrayOr(citations).filter((one) => !isOwnCitation(one));
@@ -123,7 +123,7 @@ function idField(block: unknown): "id" | "tool_use_id" | undefined {
     : undefined;
 }
 
-function renamed(block: unknown, ids: CallIds): unknown {
+function renameIds(block: unknown, ids: CallIds): unknown {
   const field = idField(block);
   if (!isObject(block) || field === undefined) return block;
   const id = stringIn(block[field]);

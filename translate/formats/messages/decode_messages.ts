@@ -14,7 +14,7 @@ import type {
   TextPart,
   Turn,
 } from "../../model/request.ts";
-import { isTagged, untagged } from "../../turns/signature_tags.ts";
+import { isTagged, untag } from "../../turns/signature_tags.ts";
 import {
   noteUnknown,
   type UnmappedFields,
@@ -189,13 +189,13 @@ function partsOf(
       return [{
         type: "reasoning",
         text: block.thinking,
-        ...signed(textIn(block.signature)),
+        ...signatureOf(textIn(block.signature)),
       }];
     case "redacted_thinking":
       return [{
         type: "reasoning",
         text: "",
-        ...signed(block.data, true),
+        ...signatureOf(block.data, true),
       }];
     case "tool_use":
       return [{
@@ -218,13 +218,13 @@ function partsOf(
 }
 
 /** A signature of this dialect's own models, or a tagged one of another dialect's. */
-function signed(
+function signatureOf(
   value: string | undefined,
   redacted = false,
 ): { signature?: Signature } {
   if (value === undefined) return {};
   const signature: Signature | undefined = isTagged(value)
-    ? untagged(value)
+    ? untag(value)
     : { from: "messages", value };
   if (signature === undefined) return {};
   return { signature: redacted ? { ...signature, redacted } : signature };

@@ -14,7 +14,7 @@ import type {
   TextPart,
 } from "../../model/request.ts";
 import type { FieldNames } from "../../model/field_names.ts";
-import { checked } from "../../model/schema.ts";
+import { check } from "../../model/schema.ts";
 import { decodeSettings, settingsShape } from "../../model/settings_table.ts";
 import {
   asJson,
@@ -102,7 +102,7 @@ const THINKING_FIELDS: ReadonlySet<string> = new Set([
  */
 export function decodeRequest(body: unknown): GenerationRequest {
   refuseChatShapes(body);
-  const wire = checked(messagesRequest, body);
+  const wire = check(messagesRequest, body);
   const unmapped = newUnmappedFields();
   const settings = decodeSettings(SETTINGS, asJson(wire), unmapped);
   if (settings.temperature !== undefined && settings.topP !== undefined) {
@@ -133,7 +133,7 @@ export function decodeRequest(body: unknown): GenerationRequest {
  */
 export function decodeCountTokens(body: unknown): GenerationRequest {
   refuseChatShapes(body);
-  const wire = checked(countTokensRequest, body);
+  const wire = check(countTokensRequest, body);
   return decodeShared(wire, newUnmappedFields());
 }
 
@@ -263,18 +263,18 @@ function decodeReasoning(
     case "disabled":
       return { mode: "off", ...given };
     case "adaptive":
-      return { mode: "auto", ...given, ...shown(thinking.display) };
+      return { mode: "auto", ...given, ...visibility(thinking.display) };
     case "enabled":
       return {
         mode: "on",
         ...given,
         budgetTokens: thinking.budget_tokens,
-        ...shown(thinking.display),
+        ...visibility(thinking.display),
       };
   }
 }
 
-function shown(
+function visibility(
   display: string | null | undefined,
 ): { readonly visible?: boolean } {
   return display === undefined || display === null

@@ -126,7 +126,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     return out + frame("content_block_stop", { index });
   };
 
-  const opened = (event: ReplyEvent & { type: "open" }): string => {
+  const openBlock = (event: ReplyEvent & { type: "open" }): string => {
     const out = close();
     kinds.add(event.kind);
     switch (event.kind) {
@@ -166,7 +166,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
         return out;
     }
   };
-  const added = (given: string): string => {
+  const addText = (given: string): string => {
     if (open === undefined) return "";
     // Clients parse what they receive as JSON, and blank text is not JSON.
     const text = open.kind === "tool" && !open.fed ? given.trimStart() : given;
@@ -195,9 +195,9 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
           usage = mergeUsage(usage, event.usage ?? {});
           return start(event.id);
         case "open":
-          return start() + opened(event);
+          return start() + openBlock(event);
         case "delta":
-          return added(event.text);
+          return addText(event.text);
         case "sign":
           if (open === undefined) return "";
           open.signature = event.signature;

@@ -86,7 +86,7 @@ export function decodeError(
   headers: Headers,
   body: string,
 ): ApiError {
-  return classified(status, headers, readErrorText(body));
+  return classify(status, headers, readErrorText(body));
 }
 
 /** Whether a body is an error rather than a reply. */
@@ -99,13 +99,13 @@ export function isErrorBody(body: JsonObject): boolean {
 export function inBandError(data: JsonObject): ApiError {
   const body = readErrorObject(data);
   const status = TYPE_STATUS.get(body.type ?? "") ?? 502;
-  const { kind, message, details } = classified(status, new Headers(), body);
+  const { kind, message, details } = classify(status, new Headers(), body);
   // The status is derived from the type; the upstream did not send it.
   const { upstreamStatus: _, ...rest } = details;
   return new ApiError(kind, message, rest);
 }
 
-function classified(
+function classify(
   status: number,
   headers: Headers,
   body: ErrorBody,

@@ -317,7 +317,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
     events.push({ type: "end" });
   };
 
-  const collected = (work: () => void): readonly ReplyEvent[] => {
+  const collect = (work: () => void): readonly ReplyEvent[] => {
     if (done) return [];
     events = [];
     work();
@@ -325,7 +325,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
   };
   return {
     read: (data, name) =>
-      collected(() => {
+      collect(() => {
         const type = stringIn(data["type"]) ?? name;
         switch (type) {
           case "message_start":
@@ -347,8 +347,8 @@ export function replyReader(context: DecodeContext): ReplyReader {
             }
         }
       }),
-    end: () => collected(() => finished ? end() : fail(cutShort())),
-    fail: (error) => collected(() => fail(error)),
+    end: () => collect(() => finished ? end() : fail(cutShort())),
+    fail: (error) => collect(() => fail(error)),
   };
 }
 

@@ -74,17 +74,17 @@ interface Walk {
  * A copy of the schema within the subset; constraints that the subset lacks move into descriptions.
  */
 export function strictSchema(schema: JsonObject): JsonObject {
-  return walked(schema, { root: schema, nodes: 0, isExpanded: false }, 0);
+  return convert(schema, { root: schema, nodes: 0, isExpanded: false }, 0);
 }
 
-function walked(given: JsonObject, walk: Walk, depth: number): JsonObject {
+function convert(given: JsonObject, walk: Walk, depth: number): JsonObject {
   walk.nodes++;
   if (depth > MAX_DEPTH || (walk.isExpanded && walk.nodes > MAX_NODES)) {
     return given;
   }
-  const schema = joined(given, walk);
+  const schema = joinAllOf(given, walk);
   const inner = (value: unknown): unknown =>
-    isObject(value) ? walked(value, walk, depth + 1) : value;
+    isObject(value) ? convert(value, walk, depth + 1) : value;
   const out: JsonDraft = {};
   const constraints: string[] = [];
   const isReference = schema["$ref"] !== undefined;
@@ -126,7 +126,7 @@ function walked(given: JsonObject, walk: Walk, depth: number): JsonObject {
  * would refuse each other's properties and no value would fit. A keyword that two of them have
  * keeps its place in `allOf`. The subset has no references in `allOf`.
  */
-function joined(schema: JsonObject, walk: Walk): JsonObject {
+function joinAllOf(schema: JsonObject, walk: Walk): JsonObject {
   if (!Array.isArray(schema["allOf"])) return schema;
   const { allOf, ...own } = schema;
   const [only, ...others] = allOf;

@@ -146,9 +146,9 @@ function unknownCounts(
 
 /** How the reply was served, and what the vendor's tools did for it. */
 function modeOf(usage: JsonObject): Usage {
-  const tier = told(usage["service_tier"], "standard");
-  const speed = told(usage["speed"], "standard");
-  const region = told(usage["inference_geo"], "global", "not_available");
+  const tier = other(usage["service_tier"], "standard");
+  const speed = other(usage["speed"], "standard");
+  const region = other(usage["inference_geo"], "global", "not_available");
   const uses = usesOf(objectOr(usage["server_tool_use"]));
   const isUsual = tier === undefined && speed === undefined &&
     region === undefined && uses === undefined;
@@ -178,7 +178,10 @@ function usesOf(counts: JsonObject): Usage["uses"] {
 const REQUESTS = "_requests";
 
 /** A value other than the usual ones. */
-function told(value: unknown, ...usual: readonly string[]): string | undefined {
+function other(
+  value: unknown,
+  ...usual: readonly string[]
+): string | undefined {
   const text = textIn(value);
   return text === undefined || usual.includes(text) ? undefined : text;
 }

@@ -12,7 +12,7 @@ import {
   type JsonObject,
   textIn,
 } from "../../bytes/json.ts";
-import { checked, list } from "../../model/schema.ts";
+import { check, list } from "../../model/schema.ts";
 import { SEND_ALL } from "./state_errors.ts";
 
 const ROLES = ["user", "assistant", "system", "developer"] as const;
@@ -48,7 +48,7 @@ const passable = z.looseObject({
  */
 export function checkPassable(body: unknown): void {
   refuseOther(body);
-  checked(passable, body);
+  check(passable, body);
   refuseState(body);
 }
 

@@ -55,7 +55,7 @@ function cleanInput(input: unknown): readonly unknown[] | undefined {
     !input.some((item) => isForeignItem(item) || hasUselessId(item))
   ) return undefined;
   const kept = input.filter((item) => !isForeignItem(item)).map(withoutId);
-  return ids === undefined ? kept : kept.map((item) => renamed(item, ids));
+  return ids === undefined ? kept : kept.map((item) => renameIds(item, ids));
 }
 
 function* callsIn(input: readonly unknown[]): Generator<string> {
@@ -73,7 +73,7 @@ function isOutput(item: unknown): boolean {
   return textIn(objectOr(item)["type"])?.endsWith("_output") === true;
 }
 
-function renamed(item: unknown, ids: CallIds): unknown {
+function renameIds(item: unknown, ids: CallIds): unknown {
   const id = callIdOf(item);
   if (!isObject(item) || id === undefined) return item;
   return {

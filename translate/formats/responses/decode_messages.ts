@@ -234,7 +234,7 @@ export function decodeMessages(
     if (text === "" && signature === undefined) return;
     assistant().parts.push(reasoningPart(text, signature));
   };
-  const known = (item: KnownItem, path: string): void => {
+  const readKnown = (item: KnownItem, path: string): void => {
     noteUnknown(item, ITEM_FIELDS[item.type], "input[].", unmapped);
     switch (item.type) {
       case "reasoning":
@@ -261,7 +261,7 @@ export function decodeMessages(
   items.forEach((item, index) => {
     const path = `input[${index}]`;
     if (isMessage(item)) return message(item, path);
-    if (isKnownItem(item)) return known(item, path);
+    if (isKnownItem(item)) return readKnown(item, path);
     if (item.type === "compaction_trigger") {
       throw invalidField(
         path,
@@ -296,11 +296,11 @@ function resultPart(part: DecodedPart): ResultPart {
 
 /** The summaries of the reasoning; without summaries, the reasoning itself. */
 function reasoningText(item: KnownItem & { type: "reasoning" }): string {
-  const joined = (list: unknown): string =>
+  const joinTexts = (list: unknown): string =>
     arrayOr(list).map((part) => stringIn(objectOr(part)["text"]) ?? "")
       .filter((text) => text !== "").join("\n\n");
-  const summary = joined(item.summary);
-  return summary === "" ? joined(item.content) : summary;
+  const summary = joinTexts(item.summary);
+  return summary === "" ? joinTexts(item.content) : summary;
 }
 
 function reasoningPart(

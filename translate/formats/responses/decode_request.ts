@@ -12,7 +12,7 @@ import type {
 } from "../../model/request.ts";
 import type { FieldNames, OtherNames } from "../../model/field_names.ts";
 import { markPaths } from "../../turns/cache_marks.ts";
-import { checked } from "../../model/schema.ts";
+import { check } from "../../model/schema.ts";
 import {
   decodeSettings,
   namesIn,
@@ -118,10 +118,10 @@ const MARK = "input[].content[].prompt_cache_breakpoint";
  */
 export function decodeRequest(body: unknown): GenerationRequest {
   refuseOther(body);
-  const given = checked(responsesRequest, body);
+  const given = check(responsesRequest, body);
   refuseState(body);
   const unmapped = newUnmappedFields();
-  const { request, words } = updated(given, unmapped);
+  const { request, words } = updatedRequest(given, unmapped);
   const names = toolNames(objectOr(body));
   const { prompt_cache_options: options } = objectOr(body);
   const { system, turns } = decodeMessages(
@@ -166,7 +166,7 @@ export function decodeRequest(body: unknown): GenerationRequest {
  * The request with the settings of its last configuration updates, which are in force when it is
  * answered, and its words for them.
  */
-function updated(
+function updatedRequest(
   given: ResponsesRequest,
   unmapped: UnmappedFields,
 ): { readonly request: ResponsesRequest; readonly words: FieldNames } {

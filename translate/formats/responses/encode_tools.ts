@@ -89,7 +89,7 @@ function encodeChoice(
   freeText: ReadonlySet<string>,
   can: Capabilities,
 ): unknown {
-  const named = (name: string): JsonObject => ({
+  const choiceOf = (name: string): JsonObject => ({
     type: freeText.has(name) ? "custom" : "function",
     name: wireToolName(name, can.maxToolName),
   });
@@ -99,12 +99,12 @@ function encodeChoice(
     case "none":
       return choice.type;
     case "tool":
-      return named(choice.name);
+      return choiceOf(choice.name);
     case "allowed":
       return {
         type: "allowed_tools",
         mode: choice.required ? "required" : "auto",
-        tools: choice.names.map(named),
+        tools: choice.names.map(choiceOf),
       };
   }
 }

@@ -69,11 +69,11 @@ function textOf(item: ItemState): string {
 }
 
 function textIn(whole: JsonObject): string {
-  const summary = joined(whole["summary"]);
-  return summary === "" ? joined(whole["content"]) : summary;
+  const summary = joinTexts(whole["summary"]);
+  return summary === "" ? joinTexts(whole["content"]) : summary;
 }
 
-function joined(parts: unknown): string {
+function joinTexts(parts: unknown): string {
   return arrayOr(parts).map((part) => {
     const { text, refusal } = objectOr(part);
     return stringIn(text) ?? stringIn(refusal) ?? "";

@@ -76,7 +76,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let started = false;
   let over = false;
 
-  const taken = (): readonly ReplyEvent[] => {
+  const takeEvents = (): readonly ReplyEvent[] => {
     const out = events;
     events = [];
     return out;
@@ -202,12 +202,12 @@ export function replyReader(context: DecodeContext): ReplyReader {
           (isObject(error) || textIn(error) !== undefined));
       if (isFailure) failWith(inBandError(data));
       else readEvent(type.replace(/^response\./, ""), data);
-      return taken();
+      return takeEvents();
     },
     more(text) {
       if (over) return [];
       items.more(text);
-      return taken();
+      return takeEvents();
     },
     partialText: () => items.partialText(),
     whole(reply) {
@@ -224,14 +224,14 @@ export function replyReader(context: DecodeContext): ReplyReader {
               "could not read the upstream's reply: it holds no output",
             ),
         );
-        return taken();
+        return takeEvents();
       }
       finish(reply, status ?? "completed", status ?? "");
-      return taken();
+      return takeEvents();
     },
     fail(error) {
       failWith(error);
-      return taken();
+      return takeEvents();
     },
     end() {
       failWith(
@@ -240,7 +240,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
           "the upstream's stream ended before its reply was finished",
         ),
       );
-      return taken();
+      return takeEvents();
     },
   };
 }

@@ -161,7 +161,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
     item.held = "";
     return begin(item) + delta(item, held);
   };
-  const cited = (item: OpenItem, citation: Citation): string => {
+  const cite = (item: OpenItem, citation: Citation): string => {
     if (item.kind !== "text" || !item.begun) return "";
     const annotation = {
       type: "url_citation",
@@ -176,7 +176,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
       annotation,
     });
   };
-  const signed = (item: OpenItem, signature: Signature): string => {
+  const sign = (item: OpenItem, signature: Signature): string => {
     if (item.type === "reasoning") {
       item.signature = signature;
       return begin(item);
@@ -236,7 +236,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
       ? frames + carrier(item.signature, "call before")
       : frames;
   };
-  const opened = (event: ReplyEvent & { type: "open" }): OpenItem => {
+  const openItem = (event: ReplyEvent & { type: "open" }): OpenItem => {
     const n = items;
     kinds.add(event.kind);
     const common = {
@@ -325,7 +325,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
           return start();
         case "open": {
           const before = start() + close("completed");
-          open = opened(event);
+          open = openItem(event);
           return before;
         }
         case "delta":
@@ -333,9 +333,9 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
           if (open.callId === undefined) return delta(open, event.text);
           return callDelta(open, open.freeText?.push(event.text) ?? event.text);
         case "sign":
-          return open === undefined ? "" : signed(open, event.signature);
+          return open === undefined ? "" : sign(open, event.signature);
         case "cite":
-          return open === undefined ? "" : cited(open, event.citation);
+          return open === undefined ? "" : cite(open, event.citation);
         case "close":
           isToClose = true;
           return "";

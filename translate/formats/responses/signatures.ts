@@ -4,7 +4,7 @@
  * format only.
  */
 import type { Signature } from "../../model/request.ts";
-import { isTagged, taggedValue, untagged } from "../../turns/signature_tags.ts";
+import { isTagged, taggedValue, untag } from "../../turns/signature_tags.ts";
 
 /**
  * Tags a signature that belongs to the call before the reasoning item, not to the call after it.
@@ -24,7 +24,7 @@ export function readSignature(value: string): ReadSignature {
   const ofCallBefore = value.startsWith(OF_CALL_BEFORE);
   const bare = ofCallBefore ? value.slice(OF_CALL_BEFORE.length) : value;
   const signature = isTagged(bare)
-    ? untagged(bare)
+    ? untag(bare)
     : { from: "responses" as const, value: bare };
   return {
     ...(signature === undefined ? {} : { signature }),

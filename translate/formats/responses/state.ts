@@ -37,7 +37,7 @@ export const state: DialectState = {
   references: (turns) => turns.flatMap(({ input }) => referencesIn(input)),
   history,
   resolved: (body, earlier, items) => ({
-    input: [...earlier, ...replaced(inputItems(body), items)],
+    input: [...earlier, ...resolve(inputItems(body), items)],
     ...(body["previous_response_id"] === undefined
       ? {}
       : { previous_response_id: null }),
@@ -69,7 +69,7 @@ function history(
   items: ReadonlyMap<string, JsonObject>,
 ): readonly unknown[] {
   return turns.flatMap((turn) => [
-    ...replaced(turn.input, items),
+    ...resolve(turn.input, items),
     ...outputOf(turn.reply),
   ]);
 }
@@ -106,7 +106,7 @@ function referencesIn(items: readonly unknown[]): readonly ItemReference[] {
   });
 }
 
-function replaced(
+function resolve(
   items: readonly unknown[],
   found: ReadonlyMap<string, JsonObject>,
 ): readonly unknown[] {
@@ -131,7 +131,7 @@ function listedInput(
   found: ReadonlyMap<string, JsonObject>,
 ): readonly JsonObject[] {
   const seed = turn.id.replace(/^resp_/, "");
-  return replaced(turn.input, found).filter(isObject).map((item, index) => {
+  return resolve(turn.input, found).filter(isObject).map((item, index) => {
     const type = textIn(item["type"]) ?? "message";
     const prefix = ID_PREFIXES[type] ?? "item";
     const listed: JsonDraft = {

@@ -45,15 +45,15 @@ export const stateErrors: StateErrors = {
 function withOwnPaths(error: ApiError, earlier: number): ApiError {
   const { param } = error.details;
   if (param === undefined || param.search(IN_INPUT) !== 0) return error;
-  const own = (text: string): string =>
+  const inOwnTerms = (text: string): string =>
     text.replaceAll(IN_INPUT, (_, index: string, rest: string) => {
       const at = Number(index) - earlier;
       return at < 0 ? `${PREVIOUS}: an earlier item` : `input[${at}]${rest}`;
     });
   const isEarlier = Number(/\d+/.exec(param)?.[0]) < earlier;
-  const moved = new ApiError(error.kind, own(error.message), {
+  const moved = new ApiError(error.kind, inOwnTerms(error.message), {
     ...error.details,
-    param: isEarlier ? PREVIOUS : own(param),
+    param: isEarlier ? PREVIOUS : inOwnTerms(param),
   });
   moved.cause = error.cause;
   return moved;

@@ -77,7 +77,7 @@ export function streamEnding(context: EncodeContext): StreamEnding {
     next = context.opened?.frames ?? next;
     isLate = next > 0;
   };
-  const made = (type: string, fields: JsonObject): Uint8Array => {
+  const make = (type: string, fields: JsonObject): Uint8Array => {
     const data = JSON.stringify({ type, ...fields, sequence_number: next });
     next++;
     return encodeText(`event: ${type}\ndata: ${data}\n\n`);
@@ -86,8 +86,8 @@ export function streamEnding(context: EncodeContext): StreamEnding {
     if (next > 0) return [];
     const response = replyConfig(context);
     return [
-      made("response.created", { response }),
-      made("response.in_progress", { response }),
+      make("response.created", { response }),
+      make("response.in_progress", { response }),
     ];
   };
   const noteUsage = (events: readonly ReplyEvent[]): void => {
@@ -113,7 +113,7 @@ export function streamEnding(context: EncodeContext): StreamEnding {
     }
   };
   /** The new sequence number of a frame; undefined if it does not change. */
-  const numbered = (upstream: number | undefined): number | undefined => {
+  const numberFor = (upstream: number | undefined): number | undefined => {
     if (upstream === undefined) {
       next++;
       return undefined;
@@ -125,7 +125,7 @@ export function streamEnding(context: EncodeContext): StreamEnding {
     next = upstream + offset + 1;
     return offset === 0 ? undefined : upstream + offset;
   };
-  const changed = (data: JsonObject): JsonObject => {
+  const changeData = (data: JsonObject): JsonObject => {
     const changes: JsonDraft = {};
     const response = data["response"];
     if (isObject(response)) {
@@ -136,15 +136,15 @@ export function streamEnding(context: EncodeContext): StreamEnding {
         ? { ...fields, output }
         : fields;
     }
-    const number = numbered(countIn(data["sequence_number"]));
+    const number = numberFor(countIn(data["sequence_number"]));
     if (number !== undefined) changes["sequence_number"] = number;
     return changes;
   };
   const written = ({ bytes, data, text }: ReadFrame): Uint8Array => {
-    const changes = changed(data);
+    const changes = changeData(data);
     return Object.keys(changes).length === 0
       ? bytes
-      : spliced(bytes, changes, text);
+      : spliceData(bytes, changes, text);
   };
   const framesOf = (frame: ReadFrame): readonly Uint8Array[] => {
     const { data } = frame;
@@ -173,22 +173,22 @@ export function streamEnding(context: EncodeContext): StreamEnding {
         : [bytes];
     },
     keepMatched(like, chunk, start, end) {
-      const number = numbered(like.count("sequence_number"));
+      const number = numberFor(like.count("sequence_number"));
       return number === undefined
         ? undefined
-        : spliced(chunk.subarray(start, end), { sequence_number: number });
+        : spliceData(chunk.subarray(start, end), { sequence_number: number });
     },
     finish: () => [],
     ping() {
       if (started) {
         offset++;
-        return made("keepalive", {});
+        return make("keepalive", {});
       }
       // No upstream has answered yet, and another instance may handle the stream of the one that
       // answers.
       const { opened: shared } = context;
       next = shared?.frames ?? next;
-      const frames = next === 0 ? joinPieces(opening()) : made("keepalive", {});
+      const frames = next === 0 ? joinPieces(opening()) : make("keepalive", {});
       if (shared !== undefined) shared.frames = next;
       return frames;
     },
@@ -207,8 +207,8 @@ export function streamEnding(context: EncodeContext): StreamEnding {
       };
       return joinPieces([
         ...opening(),
-        made("error", event),
-        made("response.failed", { response }),
+        make("error", event),
+        make("response.failed", { response }),
       ]);
     },
   };
@@ -240,7 +240,7 @@ function cutItem(item: JsonObject, text: string): JsonObject {
  *
  * @param text the text of the data, if known: saves decoding it again where it is ASCII
  */
-function spliced(
+function spliceData(
   bytes: Uint8Array,
   changes: JsonObject,
   text?: string,

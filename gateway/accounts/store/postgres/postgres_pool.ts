@@ -132,7 +132,7 @@ export function openPostgresPool(
   let prepares = address.prepare;
   const names = new Map<string, string>();
   /** Derived from the text: behind a pooler another process may have prepared the same name. */
-  const named = (text: string): { readonly name?: string } => {
+  const nameOf = (text: string): { readonly name?: string } => {
     if (!prepares) return {};
     let name = names.get(text);
     if (name === undefined) {
@@ -163,7 +163,7 @@ export function openPostgresPool(
           text,
           ...(values === undefined
             ? {}
-            : { values: [...values], ...named(text) }),
+            : { values: [...values], ...nameOf(text) }),
         });
       } catch (error) {
         failure ??= { error };

@@ -119,7 +119,7 @@ export function openReportReaders(
     const worker = new Worker(code, { type: "module", name: "reports" });
     const reader: Reader = { worker, task: undefined, rows: [] };
     readers.add(reader);
-    const ended = (reply: Reply): void => {
+    const onEnd = (reply: Reply): void => {
       const { task, rows } = reader;
       reader.task = undefined;
       reader.rows = [];
@@ -132,13 +132,13 @@ export function openReportReaders(
           reader.rows.push(row);
         }
       }
-      if (!("more" in data)) ended(data);
+      if (!("more" in data)) onEnd(data);
     };
     worker.onerror = (event) => {
       event.preventDefault();
       readers.delete(reader);
       worker.terminate();
-      ended({ problem: `a reader of the store failed: ${event.message}` });
+      onEnd({ problem: `a reader of the store failed: ${event.message}` });
     };
     worker.postMessage(path);
     return reader;

@@ -107,7 +107,7 @@ export function openSqliteStore(
   // There is one connection: operations during a write wait for its end, so that none reads
   // uncommitted data.
   let last: Promise<unknown> = Promise.resolve();
-  const serialized = <T>(work: () => Promise<T>): Promise<T> => {
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = last.then(work);
     last = mine.catch(() => {});
     return mine;
@@ -134,8 +134,7 @@ export function openSqliteStore(
     inMemory ? Promise.resolve() : readFileTime(clock, `${path}-clock`);
   const locks = inMemory ? inMemoryLeases(all) : fileLocks(
     path,
-    (text, values) =>
-      retryWhileLocked(() => serialized(() => read(text, values))),
+    (text, values) => retryWhileLocked(() => inTurn(() => read(text, values))),
     readClock,
   );
 
@@ -155,7 +154,7 @@ export function openSqliteStore(
     onCommitted: () => void = () => {},
   ): Promise<T> =>
     retryWhileLocked(() =>
-      serialized(async () => {
+      inTurn(async () => {
         begin(database);
         try {
           const version = dataVersion();
@@ -190,7 +189,7 @@ export function openSqliteStore(
   };
 
   const readCommitted: Sql["all"] = (text, values) =>
-    retryWhileLocked(() => serialized(() => read(text, values)));
+    retryWhileLocked(() => inTurn(() => read(text, values)));
   const readers = inMemory
     ? undefined
     : openReportReaders(path, options.reportMs);
@@ -215,7 +214,7 @@ export function openSqliteStore(
     commit,
     commitUncached: (work) => transaction(() => work({ all, each })),
     close: () =>
-      serialized(async () => {
+      inTurn(async () => {
         locks.release();
         await readers?.close();
         await log?.close();

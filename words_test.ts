@@ -24,6 +24,7 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
 const REFUSED_NAMES: readonly (readonly [RegExp, string])[] = [
   [/^(?:deed|fate)s?$/i, "action, behaviour"],
   [/unwell/i, "hasProblem, withProblems"],
+  [/^told$/, "reported, found, problems"],
 ];
 
 /** Texts of others: the suite's copy of the specification, and replies of models. */

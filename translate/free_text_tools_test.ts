@@ -457,10 +457,10 @@ Deno.test("calls of free-text tools return as such, whole and streamed", async (
       }
       const last = objectOr(frames.at(-1)?.["response"]);
       assert.deepEqual(callsOf(to, last), CALLS[to]);
-      const told = frames.filter(({ type }) =>
+      const reported = frames.filter(({ type }) =>
         type === "response.custom_tool_call_input.delta"
       );
-      assert.equal(told.map(({ delta }) => delta).join(""), INPUT);
+      assert.equal(reported.map(({ delta }) => delta).join(""), INPUT);
     });
   }
 });

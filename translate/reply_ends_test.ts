@@ -302,11 +302,11 @@ for (const [name, { upstream, whole, frames, ends }] of Object.entries(CASES)) {
       const relay = streamRelay(client, from, DECODE, ENCODE);
       const out = [relay.push(bytes(stream)), relay.end()];
       const parser = sseParser();
-      const told = out.flatMap((piece) => [...parser.push(piece)])
+      const reported = out.flatMap((piece) => [...parser.push(piece)])
         .filter(({ data }) => data !== "" && data !== "[DONE]")
         .map(({ data }) => endOf(JSON.parse(data)))
         .filter((end) => end !== undefined && end !== null);
-      assert.equal(told.at(-1), ends[n], `${client.name}, streamed`);
+      assert.equal(reported.at(-1), ends[n], `${client.name}, streamed`);
     }
   });
 }

@@ -47,9 +47,9 @@ export async function measureBeside(
     makeKey(url, accountId),
     makeKey(url),
   ]);
-  const told = { url, key: caller, everyMs: EVERY_MS, stream: false };
+  const job = { url, key: caller, everyMs: EVERY_MS, stream: false };
   // The first calls compile code.
-  await callAll(calls, { ...told, seconds: 3 });
+  await callAll(calls, { ...job, seconds: 3 });
   const all = CALLERS.map(([path, callers]) => ({
     path,
     callers,
@@ -71,7 +71,7 @@ export async function measureBeside(
         };
         await reports.send(asked);
       }
-      const took = await callAll(calls, { ...told, seconds: SECONDS });
+      const took = await callAll(calls, { ...job, seconds: SECONDS });
       if (path !== undefined) {
         // The shape is that of report_callers.ts.
         one.replies = await reports.receive() as ReportReplies;
@@ -103,9 +103,9 @@ export async function measureBeside(
 
 async function callAll(
   child: Child,
-  told: RightCalls,
+  job: RightCalls,
 ): Promise<readonly number[]> {
-  await child.send(told);
+  await child.send(job);
   // The shape is that of right_calls.ts.
   const calls = await child.receive() as readonly RightCall[];
   const wrong = calls.find(({ outcome }) => outcome !== "200");

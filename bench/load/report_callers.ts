@@ -20,13 +20,13 @@ export type ReportReplies = Readonly<Record<string, number>>;
 
 const LOWEST = 19;
 
-async function ask(told: ReportCalls): Promise<ReportReplies> {
+async function ask(job: ReportCalls): Promise<ReportReplies> {
   const replies: Record<string, number> = {};
-  const endMs = performance.now() + told.seconds * 1000;
-  await Promise.all(Array.from({ length: told.callers }, async () => {
+  const endMs = performance.now() + job.seconds * 1000;
+  await Promise.all(Array.from({ length: job.callers }, async () => {
     while (performance.now() < endMs) {
-      const response = await fetch(told.url, {
-        headers: { "x-api-key": told.key },
+      const response = await fetch(job.url, {
+        headers: { "x-api-key": job.key },
       });
       await response.arrayBuffer();
       const { status } = response;

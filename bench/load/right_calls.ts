@@ -73,12 +73,12 @@ if (import.meta.main) {
   sendMessage({ port: upstream.port });
   for await (const message of receiveMessages(Deno.stdin.readable)) {
     // Its shape is {@linkcode RightCalls}.
-    const told = message as RightCalls;
+    const job = message as RightCalls;
     const calls: Promise<RightCall>[] = [];
-    const endMs = performance.now() + told.seconds * 1000;
+    const endMs = performance.now() + job.seconds * 1000;
     while (performance.now() < endMs) {
-      calls.push(call(told));
-      await new Promise((resolve) => void setTimeout(resolve, told.everyMs));
+      calls.push(call(job));
+      await new Promise((resolve) => void setTimeout(resolve, job.everyMs));
     }
     sendMessage(await Promise.all(calls));
   }

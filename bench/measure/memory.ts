@@ -32,7 +32,7 @@ export interface MemoryRow {
   /** Number of wrong streams. */
   readonly faults: number;
   /** The first distinct problems. */
-  readonly told: readonly string[];
+  readonly problems: readonly string[];
 }
 
 /** Start times of a target. */
@@ -128,7 +128,7 @@ export async function measureMemory(
       ? { goals: [goal("per stream", perStreamLaterBytes, MAX_STREAM_BYTES)] }
       : {}),
     faults: held.faults,
-    told: held.problems,
+    problems: held.problems,
   };
 }
 

@@ -43,7 +43,7 @@ export interface SteadyRow {
   /** Number of wrong replies. */
   readonly faults: number;
   /** The first distinct problems. */
-  readonly told: readonly string[];
+  readonly problems: readonly string[];
 }
 
 /** Number and length of the rounds. */
@@ -134,7 +134,7 @@ export async function measureSteady(
       ...blocksOf(idleBlocks),
       residentBytes: [],
       faults: 0,
-      told: [],
+      problems: [],
     },
   ];
 }
@@ -194,7 +194,7 @@ function rowOf(
     ...blocksOf(blocks),
     residentBytes: resident,
     faults: samples.reduce((sum, { result }) => sum + result.faults, 0),
-    told: [...new Set(samples.flatMap(({ result }) => result.problems))],
+    problems: [...new Set(samples.flatMap(({ result }) => result.problems))],
   };
   return isOwnGateway(name) ? { ...row, goals: goalsOf(row) } : row;
 }

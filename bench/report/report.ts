@@ -113,7 +113,7 @@ export function memoryLines(memory: readonly MemoryRow[]): readonly string[] {
             kib(atMost),
             verdict(reached),
           ])),
-        ...(row.faults > 0 ? [`WRONG: ${row.told[0]}`] : []),
+        ...(row.faults > 0 ? [`WRONG: ${row.problems[0]}`] : []),
       ]),
     ]),
   ];
@@ -158,7 +158,7 @@ function steadyLines(rows: readonly SteadyRow[]): readonly string[] {
         row.longBlocks === undefined ? "" : String(row.longBlocks),
         mib(row.residentBytes[0]),
         mib(row.residentBytes.at(-1)),
-        ...(row.faults > 0 ? [`WRONG: ${row.told[0]}`] : []),
+        ...(row.faults > 0 ? [`WRONG: ${row.problems[0]}`] : []),
       ]),
     ]),
   ];
@@ -223,7 +223,7 @@ function rangeText(spread: Spread | undefined): string {
     : `[${figure(spread.low)}–${figure(spread.high)}]`;
 }
 
-function remarks({ faults, told, overlooked }: Row): readonly string[] {
-  if (faults > 0) return [`${faults} WRONG: ${told[0]}`];
+function remarks({ faults, problems, overlooked }: Row): readonly string[] {
+  if (faults > 0) return [`${faults} WRONG: ${problems[0]}`];
   return overlooked.length === 0 ? [] : [`(${overlooked.join(", ")})`];
 }

@@ -36,7 +36,7 @@ const RESULT: RunResult = {
     waitMs: { p50: 1, p99: 2 },
     goals: [{ of: "raw pipe", is: 1.5, atMost: 1.4, reached: false }],
     faults: 2,
-    told: ["3 of 60 events are lost"],
+    problems: ["3 of 60 events are lost"],
     overlooked: [],
   }],
   memory: [],
@@ -53,7 +53,7 @@ const RESULT: RunResult = {
       { of: "block", is: 8.5, atMost: 10, reached: true },
     ],
     faults: 0,
-    told: [],
+    problems: [],
   }],
   starts: [{
     target: "gateway",

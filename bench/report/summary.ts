@@ -32,7 +32,7 @@ export interface Row {
   /** Number of wrong replies. */
   readonly faults: number;
   /** The first distinct problems, at most three. */
-  readonly told: readonly string[];
+  readonly problems: readonly string[];
   /** Distinct problems of replies with complete text, on lenient targets. */
   readonly overlooked: readonly string[];
 }
@@ -101,7 +101,10 @@ function rowOf(cell: Cell, portkey: number | undefined): Row {
     },
     ...(goals.length === 0 ? {} : { goals }),
     faults: results.reduce((sum, { faults }) => sum + faults, 0),
-    told: distinct(results.flatMap((result) => result.problems)).slice(0, 3),
+    problems: distinct(results.flatMap((result) => result.problems)).slice(
+      0,
+      3,
+    ),
     overlooked: distinct(
       results.flatMap((result) => result.overlooked),
     ),

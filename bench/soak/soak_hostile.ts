@@ -146,7 +146,7 @@ export async function runHostile(
     stream: true,
     messages: [{ role: "user", content: behaviourTag("lies", "beside") }],
   });
-  const told: RightCalls = {
+  const job: RightCalls = {
     url: gateway.url,
     key: keys[0],
     seconds,
@@ -154,7 +154,7 @@ export async function runHostile(
     stream: true,
   };
   const fromMs = Date.now();
-  await rightCalls.send(told);
+  await rightCalls.send(job);
   await Promise.all([
     every(LIES_EVERY_MS, () => {
       calls++;

@@ -31,10 +31,10 @@ const ACCEPTED: readonly string[] = [
 ];
 
 Deno.test("a webhook goes to https anywhere but link-local addresses, and to http on this machine", () => {
-  for (const [url, told] of Object.entries(REFUSED)) {
+  for (const [url, message] of Object.entries(REFUSED)) {
     const { success, error } = webhookUrl.safeParse(url);
     assert.ok(!success, url);
-    assert.match(error.issues[0]?.message ?? "", told, url);
+    assert.match(error.issues[0]?.message ?? "", message, url);
   }
   for (const url of ACCEPTED) assert.ok(webhookUrl.safeParse(url).success, url);
 });

@@ -148,15 +148,15 @@ export function replyAmounts(
   let areEstimated = false;
   for (const [name, { reply: paths = [] }] of Object.entries(counts)) {
     const unit = name as UnitMeter;
-    const told = reply === undefined
+    const used = reply === undefined
       ? undefined
       : paths.map((path) => amountOf(unit, valueAt(reply, path)))
         .find((amount) => amount !== undefined);
     const most = bound[unit] ?? 0;
-    units[unit] = told === undefined
+    units[unit] = used === undefined
       ? otherwise[unit] ?? 0
-      : Math.min(told, most);
-    areEstimated ||= told === undefined ? estimated.has(unit) : told > most;
+      : Math.min(used, most);
+    areEstimated ||= used === undefined ? estimated.has(unit) : used > most;
   }
   return { units, ...(areEstimated ? { areUnitsEstimated: true } : {}) };
 }

@@ -107,7 +107,7 @@ class Figures {
   readonly #amounts: RequestAmounts;
   readonly #estimatedTokens: number;
   /** The last JSON with amounts or usage in it. */
-  #told: JsonObject | undefined;
+  #reported: JsonObject | undefined;
   #tokens: Usage | undefined;
   #bytes = 0;
 
@@ -128,8 +128,8 @@ class Figures {
   noteJson(json: JsonObject): void {
     const tokens = passedUsage(json);
     if (tokens !== undefined) this.#tokens = tokens;
-    if (this.#told === undefined || json["usage"] !== undefined) {
-      this.#told = json;
+    if (this.#reported === undefined || json["usage"] !== undefined) {
+      this.#reported = json;
     }
   }
 
@@ -138,7 +138,7 @@ class Figures {
       (this.#estimatedTokens > 0 ? {} : { input: 0, output: 0 });
     return {
       ...tokens,
-      ...replyAmounts(this.#route, this.#amounts, this.#told),
+      ...replyAmounts(this.#route, this.#amounts, this.#reported),
     };
   }
 

@@ -52,13 +52,13 @@ export function mergeCard(
   };
   const before = amountsOf(present);
   const after = amountsOf(card);
-  const told = amountsOf({ ...listed, rates, when });
+  const reported = amountsOf({ ...listed, rates, when });
   const meters = [...new Set([...after.keys(), ...before.keys()])];
   return {
     card,
     notes,
     kept: meters.filter((meter) =>
-      before.has(meter) && after.has(meter) && !told.has(meter)
+      before.has(meter) && after.has(meter) && !reported.has(meter)
     ),
     changes: meters.flatMap((meter): readonly CardChange[] => {
       const now = before.get(meter);

@@ -584,7 +584,7 @@ Deno.test("a call that the vendor bills otherwise is found, in a line per call a
     region: "us",
     uses: { web_search: 2 },
   };
-  for (const [name, [told, billed, words]] of Object.entries(OTHERWISE)) {
+  for (const [name, [sent, billed, words]] of Object.entries(OTHERWISE)) {
     for (const isWithAmount of [true, false]) {
       for (const isOneLine of [true, false]) {
         const what = `${name}, ${isWithAmount ? "with" : "without"} amounts, ${
@@ -592,8 +592,8 @@ Deno.test("a call that the vendor bills otherwise is found, in a line per call a
         }`;
         await t.step(what, async () => {
           // The call at hand is one of its day's.
-          const others = [callAs(1, isOneLine ? all : told), callAs(2, told)];
-          const call = callAs(3, told);
+          const others = [callAs(1, isOneLine ? all : sent), callAs(2, sent)];
+          const call = callAs(3, sent);
           const head = isWithAmount ? `${BILLED_HEAD},cost_usd` : BILLED_HEAD;
           const fileOf = (usage: Usage): string => {
             const lines = [
@@ -605,7 +605,7 @@ Deno.test("a call that the vendor bills otherwise is found, in a line per call a
             return [head, ...isOneLine ? lines : summed(lines)].join("\n");
           };
           await withBooks([...others, call], async (compare) => {
-            const same = await compare(fileOf(told));
+            const same = await compare(fileOf(sent));
             assert.deepEqual([same["data"], same["findings"]], [[], []]);
             const reply = await compare(fileOf(billed));
             const [finding, ...more] = objects(reply["findings"]);
@@ -620,7 +620,7 @@ Deno.test("a call that the vendor bills otherwise is found, in a line per call a
             const cost = (usage: Usage): number =>
               costOfLines(chargeLines(CARD, call.tokens, usage) ?? []) ||
               costMicroUsd(CARD, call.tokens);
-            const expected = cost(billed) - cost(told);
+            const expected = cost(billed) - cost(sent);
             const found = Number(
               inner(reply, "totals", "causes", "billed_otherwise"),
             );

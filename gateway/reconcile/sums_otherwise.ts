@@ -23,14 +23,14 @@ export function otherwiseOf(
   lines: readonly InvoiceLine[],
   worthOf: WorthOf,
 ): SumsOtherwise {
-  const told = new Set(
+  const reported = new Set(
     lines.flatMap(({ billed }) => Object.keys(billed) as (keyof BilledAs)[]),
   );
-  if (told.size === 0 || charges.length === 0) {
+  if (reported.size === 0 || charges.length === 0) {
     return { picoUsd: 0n, otherwise: [] };
   }
-  const ours = new Sums(worthOf, told);
-  const theirs = new Sums(worthOf, told);
+  const ours = new Sums(worthOf, reported);
+  const theirs = new Sums(worthOf, reported);
   for (const charge of charges) {
     ours.add(
       {
@@ -59,7 +59,7 @@ class Sums {
   /** What they cost beyond the base rates. */
   picoUsd = 0n;
   readonly #worthOf: WorthOf;
-  readonly #told: ReadonlySet<keyof BilledAs>;
+  readonly #reported: ReadonlySet<keyof BilledAs>;
   #cacheWrite1h = 0;
   #webSearches = 0;
   /** Tokens by value. */
@@ -67,16 +67,16 @@ class Sums {
     DIMENSIONS.map((name) => [name, new Map<string, number>()]),
   );
 
-  constructor(worthOf: WorthOf, told: ReadonlySet<keyof BilledAs>) {
+  constructor(worthOf: WorthOf, reported: ReadonlySet<keyof BilledAs>) {
     this.#worthOf = worthOf;
-    this.#told = told;
+    this.#reported = reported;
   }
 
   /** Adds tokens that occur a number of times. */
   add(tokens: Tokens, all: BilledAs, times: number): void {
     const billed: BilledAs = Object.fromEntries(
       Object.entries(all).filter(([name]) =>
-        this.#told.has(name as keyof BilledAs)
+        this.#reported.has(name as keyof BilledAs)
       ),
     );
     this.picoUsd += BigInt(times) *
@@ -111,10 +111,10 @@ class Sums {
       ]];
     });
     return {
-      ...(this.#told.has("cacheWrite1h")
+      ...(this.#reported.has("cacheWrite1h")
         ? { cacheWrite1h: this.#cacheWrite1h }
         : {}),
-      ...(this.#told.has("webSearches")
+      ...(this.#reported.has("webSearches")
         ? { webSearches: this.#webSearches }
         : {}),
       ...Object.fromEntries(values),

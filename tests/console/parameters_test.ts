@@ -14,7 +14,7 @@ import { TEST_KEY, type TestGateway } from "../support/test_gateway.ts";
 const OF_OTHERS =
   /^\/(?:$|api\/hello|v1\/(?:models|responses)|v1beta|healthz|readyz|metrics|openapi)/;
 
-const SPOILT: readonly (readonly [query: string, told: RegExp])[] = [
+const SPOILT: readonly (readonly [query: string, message: RegExp])[] = [
   ["foo=bar", /foo/i],
   ["fro%22m=2026-11-01", /fro/],
   ["limit=1&limit=2", /limit/i],
@@ -50,7 +50,7 @@ Deno.test("an unknown parameter, one that is given twice and one with a NUL are 
       if (path.startsWith("/console/") && /\.(?:js|css|svg)$/.test(path)) {
         continue;
       }
-      for (const [spoilt, told] of SPOILT) {
+      for (const [spoilt, message] of SPOILT) {
         const at = `${path.replaceAll(/:\w+/g, "x")}?${spoilt}`;
         const reply = access === "page"
           ? await visitorOf(path).get(at)
@@ -69,7 +69,7 @@ Deno.test("an unknown parameter, one that is given twice and one with a NUL are 
         const words = access === "page"
           ? /role="alert">([^<]*)/.exec(text)?.[1] ?? ""
           : text;
-        assert.match(words, told, at);
+        assert.match(words, message, at);
       }
     }
     assert.ok(asked > 200, String(asked));

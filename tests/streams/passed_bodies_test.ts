@@ -71,14 +71,14 @@ Deno.test("the length of a long form is told where the client told it", async ()
       const { length } = new Uint8Array(await request.arrayBuffer());
       return Response.json({
         length,
-        told: Number(request.headers.get("content-length")),
+        announced: Number(request.headers.get("content-length")),
       });
     },
     {},
     async ({ url }) => {
-      const { length, told } = await (await send(url, bytes)).json();
+      const { length, announced } = await (await send(url, bytes)).json();
       assert.equal(length, bytes.length + "upstream-thing-0".length - 11);
-      assert.equal(told, length);
+      assert.equal(announced, length);
     },
   );
 });

@@ -381,10 +381,10 @@ const brief = (out: string): readonly string[] =>
   parsed(out).map((one) => {
     const { choices, usage } = Object(one);
     const [first] = choices;
-    const told = first === undefined
+    const found = first === undefined
       ? "none"
       : first.finish_reason ?? JSON.stringify(first.delta);
-    return usage?.total_tokens === undefined ? told : `${told} with usage`;
+    return usage?.total_tokens === undefined ? found : `${found} with usage`;
   });
 
 Deno.test("passThroughRelay() ends with the finishing chunk, then the usage, whatever their order was", async (t) => {

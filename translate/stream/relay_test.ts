@@ -182,12 +182,12 @@ Deno.test("the answer of the tool that replaces a schema is the only text, whole
       const stream = frames.map((data) => `data: ${JSON.stringify(data)}\n\n`);
       const out = [relay.push(bytes(stream.join(""))), relay.end()]
         .map((data) => new TextDecoder().decode(data)).join("");
-      const told = [new TextDecoder().decode(whole.body), out].map((reply) =>
+      const found = [new TextDecoder().decode(whole.body), out].map((reply) =>
         [...reply.matchAll(/"content":("(?:[^"\\]|\\.)*")/g)].map(
           ([, text = ""]) => String(JSON.parse(text)),
         ).join("")
       );
-      assert.deepEqual(told, [expected, expected]);
+      assert.deepEqual(found, [expected, expected]);
     });
   }
 });

@@ -14,12 +14,12 @@ const PROBLEM = { type: "api_error", message: "An error occurred" };
 
 /** Finding that neither the reply nor a frame of it reports an error. */
 function noError(x: Exchange): Finding {
-  const told = [x.json, ...x.frames.map(({ json }) => json)].find((json) =>
+  const found = [x.json, ...x.frames.map(({ json }) => json)].find((json) =>
     (at(json, "error") ?? null) !== null || at(json, "type") === "error"
   );
-  return observed("error", told ?? "none", x).mustBe(
+  return observed("error", found ?? "none", x).mustBe(
     "none beside a reply",
-    told === undefined,
+    found === undefined,
   );
 }
 

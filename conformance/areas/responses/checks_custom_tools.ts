@@ -68,11 +68,11 @@ export const RESPONSES_CUSTOM_TOOL_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     streams: "responses/*/stream/custom",
     each: (x) => {
-      const told = toldInput(x);
+      const text = toldInput(x);
       const input = textAt(callsOf(x)[0], "input");
-      return observed("joined deltas", told).mustBe(
+      return observed("joined deltas", text).mustBe(
         input,
-        told === input && told !== "",
+        text === input && text !== "",
       );
     },
     faults: {

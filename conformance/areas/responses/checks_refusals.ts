@@ -356,15 +356,15 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
     reads: ["responses-broken"],
     judge: (e) =>
       broken(e).map((x) => {
-        const told = x.frames.map(({ json }) =>
+        const partial = x.frames.map(({ json }) =>
           textAt(json, "type") === "response.output_text.delta"
             ? textAt(json, "delta")
             : ""
         ).join("");
         const full = fixtureContent("text", x.via).text;
-        return observed("output", `${told} / ${textOf(x)}`, x).mustBe(
+        return observed("output", `${partial} / ${textOf(x)}`, x).mustBe(
           `the beginning of: ${full}`,
-          full.startsWith(told) && textOf(x) === told,
+          full.startsWith(partial) && textOf(x) === partial,
         );
       }),
     faults: {

@@ -96,7 +96,7 @@ interface OpenItem {
   kind?: string;
   text: string;
   /** Whether `….done` has given the open text. */
-  told: boolean;
+  isWhole: boolean;
   isDone: boolean;
 }
 
@@ -190,7 +190,7 @@ export function faultsIn(all: readonly Frame[]): readonly GrammarFault[] {
       added: item,
       parts: [],
       text: "",
-      told: false,
+      isWhole: false,
       isDone: false,
     });
   }
@@ -221,10 +221,15 @@ export function faultsIn(all: readonly Frame[]): readonly GrammarFault[] {
       expect(at(part, text.field) === "", "kept", frame, "an empty text");
       item.kind = kind;
       item.text = "";
-      item.told = false;
+      item.isWhole = false;
       return;
     }
-    expect(item.kind === kind && item.told, "order", frame, "after its text");
+    expect(
+      item.kind === kind && item.isWhole,
+      "order",
+      frame,
+      "after its text",
+    );
     judgeIndex(frame, item, text);
     expect(textAt(part, text.field) === item.text, "text", frame, item.text);
     item.parts.push(item.text);
@@ -242,12 +247,12 @@ export function faultsIn(all: readonly Frame[]): readonly GrammarFault[] {
     const isOpen = text.part === undefined
       ? item.type === text.item
       : item.kind === kind;
-    expect(isOpen && !item.told, "order", frame, "in its open part");
+    expect(isOpen && !item.isWhole, "order", frame, "in its open part");
     judgeIndex(frame, item, text);
     if (isWhole) {
       const whole = textAt(frame.json, text.field);
       expect(whole === item.text, "text", frame, item.text);
-      item.told = true;
+      item.isWhole = true;
       return;
     }
     const delta = textAt(frame.json, "delta");
@@ -286,7 +291,7 @@ export function faultsIn(all: readonly Frame[]): readonly GrammarFault[] {
     );
     expect(item.kind === undefined, "order", frame, "after its last part");
     if (call !== undefined) {
-      expect(item.told, "order", frame, "after its whole text");
+      expect(item.isWhole, "order", frame, "after its whole text");
       item.parts.push(item.text);
     }
     const texts = call === undefined

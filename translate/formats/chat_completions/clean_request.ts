@@ -35,11 +35,11 @@ export function cleanRequest(
       const clean = isObject(message)
         ? cleanMessage(message, can, dropped)
         : undefined;
-      const told = can.reasoningTags && isObject(message) &&
+      const tagged = can.reasoningTags && isObject(message) &&
           message["role"] === "assistant"
         ? withReasoningTags(clean ?? message)
         : undefined;
-      const named = withCallIds(told ?? clean ?? message, can);
+      const named = withCallIds(tagged ?? clean ?? message, can);
       if (named === message) return message;
       changed = true;
       return named;

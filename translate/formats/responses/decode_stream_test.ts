@@ -133,7 +133,7 @@ Deno.test("streamDecoder() emits content once where the whole reply has other it
     id: "rs_other",
     summary: [{ type: "summary_text", text: "hm" }],
   };
-  const told = (text: string, id: string): JsonObject => ({
+  const wholeText = (text: string, id: string): JsonObject => ({
     ...message(text),
     id,
   });
@@ -152,12 +152,17 @@ Deno.test("streamDecoder() emits content once where the whole reply has other it
     readonly JsonObject[],
     unknown,
   ])[] = [
-    ["another id", streamed(0, "Paris"), [told("Paris", "other")], text],
+    ["another id", streamed(0, "Paris"), [wholeText("Paris", "other")], text],
     ["an item before", streamed(0, "Paris"), [
       reasoning,
-      told("Paris", "other"),
+      wholeText("Paris", "other"),
     ], thought],
-    ["another place", streamed(3, "Paris"), [told("Paris", "other")], text],
+    [
+      "another place",
+      streamed(3, "Paris"),
+      [wholeText("Paris", "other")],
+      text,
+    ],
     [
       "an item less",
       [
@@ -168,13 +173,13 @@ Deno.test("streamDecoder() emits content once where the whole reply has other it
       [...thought].reverse(),
     ],
     ["one item as two", streamed(0, "Paris"), [
-      told("Par", "a"),
-      told("is", "b"),
+      wholeText("Par", "a"),
+      wholeText("is", "b"),
     ], text],
     ["two items as one", [...streamed(0, "Par"), ...streamed(1, "is")], [
-      told("Paris", "a"),
+      wholeText("Paris", "a"),
     ], [{ kind: "text", text: "Par" }, { kind: "text", text: "is" }]],
-    ["other text", streamed(0, "Paris"), [told("Paris.", "other")], text],
+    ["other text", streamed(0, "Paris"), [wholeText("Paris.", "other")], text],
     ["another part", [
       added(0, { type: "message", id: "msg_1", content: [] }),
       delta("output_text", 0, "Paris", { content_index: 0 }),
@@ -187,11 +192,11 @@ Deno.test("streamDecoder() emits content once where the whole reply has other it
     }], text],
     ["a call before", [...streamed(0, "Paris"), done(1, call)], [
       nameless,
-      told("Paris", "other"),
+      wholeText("Paris", "other"),
     ], [...text, { kind: "tool", id: "call_1", name: "f", text: "{}" }]],
     ["a further message", streamed(0, "Paris"), [
-      told("Paris", "other"),
-      told("Rome", "new"),
+      wholeText("Paris", "other"),
+      wholeText("Rome", "new"),
     ], [...text, { kind: "text", text: "Rome" }]],
   ];
   for (const [name, frames, output, expected] of rows) {

@@ -151,6 +151,6 @@ export function keyOf(part: string, data: JsonObject): string {
  * @throws {ApiError} `upstream` for an object that is nested too deeply to serialize
  */
 export function argumentsOf(item: JsonObject): string {
-  const told = item["arguments"];
-  return isObject(told) ? upstreamJson(told) : stringIn(told) ?? "";
+  const value = item["arguments"];
+  return isObject(value) ? upstreamJson(value) : stringIn(value) ?? "";
 }

@@ -25,6 +25,7 @@ const REFUSED_NAMES: readonly (readonly [RegExp, string])[] = [
   [/^(?:deed|fate)s?$/i, "action, behaviour"],
   [/unwell/i, "hasProblem, withProblems"],
   [/^told$/, "reported, found, problems"],
+  [/unmapped/i, "unknownFields"],
 ];
 
 /** Texts of others: the suite's copy of the specification, and replies of models. */

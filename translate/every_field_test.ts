@@ -15,7 +15,7 @@ type OtherField =
   | "stream"
   | "turns"
   | "fieldNames"
-  | "unmapped"
+  | "unknownFields"
   | "refusal"
   | "essential"
   | "cacheMarks"

@@ -253,7 +253,7 @@ Deno.test("signed reasoning whose position a client lost is dropped and named", 
           });
           assert.deepEqual(request.turns[1]?.parts, []);
           assert.ok(
-            request.unmapped.includes("messages[].reasoning_details"),
+            request.unknownFields.includes("messages[].reasoning_details"),
           );
           return;
         }

@@ -92,7 +92,7 @@ function kindOf(request: GenerationRequest): Allowance["kind"] {
   if (
     request.refusal !== undefined || request.essential.length > 0 ||
     request.tools?.some(({ type }) => type !== "function") === true ||
-    request.unmapped.some((path) =>
+    request.unknownFields.some((path) =>
       !WITHOUT_TOKENS.has(path) && !/[.[]/.test(path)
     )
   ) return "steps";

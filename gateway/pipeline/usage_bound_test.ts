@@ -133,13 +133,17 @@ Deno.test("usageBoundOf() allows for what media, vendors' tools, several replies
   );
   for (const unknown of ["mcp_servers", "web_search_options"]) {
     assert.equal(
-      of({ unmapped: [unknown] })[0],
+      of({ unknownFields: [unknown] })[0],
       32 * (CONTEXT + 200),
       unknown,
     );
   }
   for (const known of ["metadata", "messages[0].cache_control"]) {
-    assert.deepEqual(of({ maxTokens: 10, unmapped: [known] }), text, known);
+    assert.deepEqual(
+      of({ maxTokens: 10, unknownFields: [known] }),
+      text,
+      known,
+    );
   }
   assert.deepEqual(
     of({ maxTokens: 10, replyCount: 3 }),

@@ -30,12 +30,12 @@ export interface DroppedFields {
   all(): readonly string[];
 }
 
-/** Starts with the request's own unmapped fields, or with those of them that are really dropped. */
+/** Starts with the request's own unknown fields, or with those of them that are really dropped. */
 export function droppedFieldsOf(
   request: GenerationRequest,
-  unmapped: readonly string[] = request.unmapped,
+  unknownFields: readonly string[] = request.unknownFields,
 ): DroppedFields {
-  const paths = new Set(unmapped);
+  const paths = new Set(unknownFields);
   return {
     path: (path) => void paths.add(path),
     field: (field) => {

@@ -337,8 +337,8 @@ export interface GenerationRequest extends Partial<Settings> {
   /** The client's names for the neutral fields. */
   readonly fieldNames: FieldNames;
   /** Client paths of fields without a neutral counterpart: dropped wherever the dialect changes. */
-  readonly unmapped: readonly string[];
-  /** Where `unmapped` has the marks that parts and tools carry as `cacheMark`; absent: nothing carries one. */
+  readonly unknownFields: readonly string[];
+  /** Where `unknownFields` has the marks that parts and tools carry as `cacheMark`; absent: nothing carries one. */
   readonly cacheMarks?: MarkPaths;
   /**
    * Why the request cannot be translated: its dialect's schema does not allow a value. The other
@@ -347,7 +347,7 @@ export interface GenerationRequest extends Partial<Settings> {
    */
   readonly refusal?: ApiError;
   /**
-   * Paths like `unmapped`, but dropping them would change the meaning: a change of dialect must
+   * Paths like `unknownFields`, but dropping them would change the meaning: a change of dialect must
    * refuse the request.
    */
   readonly essential: readonly string[];

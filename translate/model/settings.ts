@@ -27,7 +27,7 @@ export interface Settings {
   readonly frequencyPenalty: number;
   /** The client's own user id, for attribution. */
   readonly user: string;
-  /** `auto` may use capacity paid for in advance, `default` may not; any other tier is unmapped. */
+  /** `auto` may use capacity paid for in advance, `default` may not; any other is an unknown field. */
   readonly serviceTier: "auto" | "default";
   /**
    * What the upstream itself keeps in its cache beside what is marked: nothing, or the whole prompt

@@ -16,14 +16,14 @@ import {
   SETTINGS,
   type Settings,
 } from "./settings.ts";
-import type { UnmappedFields } from "./unmapped_fields.ts";
+import type { UnknownFields } from "./unknown_fields.ts";
 
 /** What the decoder of one value sees beside it. */
 interface SettingSource {
   /** The object that holds the field: the checked request, or one in it. */
   readonly owner: JsonObject;
   /** Takes what the neutral value cannot hold. */
-  readonly unmapped: UnmappedFields;
+  readonly unknown: UnknownFields;
 }
 
 /** What the encoder of one value sees beside it. */
@@ -46,7 +46,7 @@ interface SettingOptions<V, W, F> extends Omit<SettingRule<V>, "encode"> {
   readonly beside?: Readonly<Record<string, z.ZodType>>;
   /** Bounds of the format beside the model's. */
   readonly range?: readonly [least: number, most: number];
-  /** The neutral value of each of the format's words. A client's other word is unmapped. */
+  /** The neutral value of each of the format's words. A client's other word is an unknown field. */
   readonly words?: Readonly<Record<string, V>>;
   /** True where clients send it of themselves, so that its loss is not named. */
   readonly isQuiet?: boolean;
@@ -171,12 +171,12 @@ function isGiven(value: unknown): value is NonNullable<unknown> {
 export function decodeSettings<F>(
   { steps }: SettingsTable<F>,
   body: JsonObject,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): Partial<Settings> {
   const settings: JsonDraft = {};
   for (const step of steps) {
     if (step.schema === undefined) continue;
-    const value = decodeSetting(step, body, unmapped);
+    const value = decodeSetting(step, body, unknown);
     if (value !== undefined) settings[step.setting] = value;
   }
   return settings as Partial<Settings>;
@@ -185,24 +185,24 @@ export function decodeSettings<F>(
 function decodeSetting<F>(
   step: Step<F>,
   body: JsonObject,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): unknown {
   const owner = step.owner === undefined ? body : objectOr(body[step.owner]);
   const older = owner[step.field];
   const newer = step.newer === undefined ? undefined : body[step.newer[0]];
   // Of two numbers the newer one replaces the other; two different texts are two facts.
   if (typeof older === "string" && isGiven(newer) && newer !== older) {
-    unmapped.optional.add(step.path);
+    unknown.optional.add(step.path);
   }
   const wire = isGiven(newer) ? newer : older ?? undefined;
-  if (step.decode !== undefined) return step.decode(wire, { owner, unmapped });
+  if (step.decode !== undefined) return step.decode(wire, { owner, unknown });
   if (!isGiven(wire) || step.words === undefined) {
     return isGiven(wire) ? wire : undefined;
   }
   if (typeof wire === "string" && Object.hasOwn(step.words, wire)) {
     return step.words[wire];
   }
-  unmapped.optional.add(step.path);
+  unknown.optional.add(step.path);
   return undefined;
 }
 

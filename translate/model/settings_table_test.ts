@@ -12,7 +12,7 @@ import {
   settingsShape,
   settingsTable,
 } from "./settings_table.ts";
-import { newUnmappedFields } from "./unmapped_fields.ts";
+import { newUnknownFields } from "./unknown_fields.ts";
 
 const TABLE = settingsTable<{ readonly isCold: boolean }>({
   maxTokens: at("cap", { schema: z.int(), absent: () => 9 }),
@@ -133,10 +133,10 @@ Deno.test("encodeSettings() refuses what can be neither sent nor dropped", () =>
   });
 });
 
-Deno.test("decodeSettings() reads by the rows; empty values are absent, unknown words unmapped", () => {
-  const unmapped = newUnmappedFields();
+Deno.test("decodeSettings() reads by the rows; empty values are absent, unknown words are unknown fields", () => {
+  const unknown = newUnknownFields();
   const read = (body: Record<string, unknown>) =>
-    decodeSettings(TABLE, body, unmapped);
+    decodeSettings(TABLE, body, unknown);
   assert.deepEqual(
     read({
       cap: 5,
@@ -154,11 +154,11 @@ Deno.test("decodeSettings() reads by the rows; empty values are absent, unknown 
     },
   );
   assert.deepEqual(read({ cap: null, ends: [], old_id: "", tier: null }), {});
-  assert.deepEqual([...unmapped.optional], []);
+  assert.deepEqual([...unknown.optional], []);
   assert.deepEqual(read({ tier: "constructor", old_id: "a", new_id: "b" }), {
     user: "b",
   });
-  assert.deepEqual([...unmapped.optional], ["old_id", "tier"]);
+  assert.deepEqual([...unknown.optional], ["old_id", "tier"]);
 });
 
 Deno.test("a table has the client's names and the schema of each object", () => {

@@ -353,9 +353,9 @@ Deno.test("readRequest() collects no more than 1,000 unknown fields", () => {
     [generateContent, { contents: [{ ...CONTENT.contents[0], ...many }] }],
   ] as const;
   for (const [dialect, body] of bodies) {
-    const { unmapped } = read(dialect, body);
-    assert.equal(unmapped.length, 1_000, dialect.name);
-    assert.match(unmapped[0] ?? "", /x0$/);
+    const { unknownFields } = read(dialect, body);
+    assert.equal(unknownFields.length, 1_000, dialect.name);
+    assert.match(unknownFields[0] ?? "", /x0$/);
   }
 });
 

@@ -35,7 +35,7 @@ export function sampleRequest(
       presencePenalty: "PRESENCE",
       frequencyPenalty: "FREQUENCY",
     },
-    unmapped: [],
+    unknownFields: [],
     essential: [],
     ...over,
   };

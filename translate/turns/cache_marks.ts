@@ -28,9 +28,9 @@ export function takesMarks(
   return TAKEN[cacheMarks].includes(place);
 }
 
-/** The request's unmapped paths without those of the marks that the model takes. */
+/** The request's unknown fields without those of the marks that the model takes. */
 export function withoutTakenMarks(
-  { unmapped, cacheMarks = {} }: GenerationRequest,
+  { unknownFields, cacheMarks = {} }: GenerationRequest,
   can: Capabilities,
 ): readonly string[] {
   const taken: ReadonlySet<string | undefined> = new Set(
@@ -41,16 +41,18 @@ export function withoutTakenMarks(
       cacheMarks[place]
     ),
   );
-  return unmapped.filter((path) => !taken.has(path) || left.has(path));
+  return unknownFields.filter((path) => !taken.has(path) || left.has(path));
 }
 
-/** Where a client's marks are, from the paths of its unmapped fields. */
+/** Where a client's marks are, from the paths of its unknown fields. */
 export function markPaths(
-  unmapped: ReadonlySet<string>,
+  unknownFields: ReadonlySet<string>,
   paths: MarkPaths,
 ): { readonly cacheMarks?: MarkPaths } {
-  if (unmapped.size === 0) return {};
-  const found = Object.entries(paths).filter(([, path]) => unmapped.has(path));
+  if (unknownFields.size === 0) return {};
+  const found = Object.entries(paths).filter(([, path]) =>
+    unknownFields.has(path)
+  );
   return found.length === 0 ? {} : { cacheMarks: Object.fromEntries(found) };
 }
 

@@ -19,7 +19,7 @@ import type {
   Part,
   TextPart,
 } from "../../model/request.ts";
-import type { UnmappedFields } from "../../model/unmapped_fields.ts";
+import type { UnknownFields } from "../../model/unknown_fields.ts";
 import { breakpointField } from "./prompt_cache.ts";
 
 /** The filename of a document without a title, since the formats require one. */
@@ -89,12 +89,12 @@ export function opaquePart(
 export function instructions(
   parts: readonly Part[],
   path: string,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): readonly TextPart[] {
   const texts: TextPart[] = [];
   parts.forEach((part, index) => {
     if (part.type === "text") texts.push(part);
-    else unmapped.essential.add(`${path}.content[${index}]`);
+    else unknown.essential.add(`${path}.content[${index}]`);
   });
   return texts;
 }

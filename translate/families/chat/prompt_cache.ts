@@ -13,7 +13,7 @@ import { takesMarks } from "../../turns/cache_marks.ts";
 import type { CacheMark, Part } from "../../model/request.ts";
 import type { Settings } from "../../model/settings.ts";
 import { at, type SettingRow } from "../../model/settings_table.ts";
-import { noteUnknown } from "../../model/unmapped_fields.ts";
+import { noteUnknown } from "../../model/unknown_fields.ts";
 
 const OPTION_FIELDS: ReadonlySet<string> = new Set(["mode", "ttl", "prewarm"]);
 const LIVES: Readonly<Record<CacheMark, string>> = { "5m": "30m", "1h": "12h" };
@@ -66,16 +66,16 @@ export function promptCacheRow(
 ): SettingRow<Settings["promptCache"], undefined> {
   return at("prompt_cache_options", {
     schema,
-    decode: (options, { unmapped }) => {
+    decode: (options, { unknown }) => {
       if (options === undefined) return undefined;
       if (!isObject(options)) {
-        unmapped.optional.add("prompt_cache_options");
+        unknown.optional.add("prompt_cache_options");
         return undefined;
       }
-      noteUnknown(options, OPTION_FIELDS, "prompt_cache_options.", unmapped);
+      noteUnknown(options, OPTION_FIELDS, "prompt_cache_options.", unknown);
       const { mode, ttl, prewarm } = options;
       if (prewarm === true) {
-        unmapped.essential.add("prompt_cache_options.prewarm");
+        unknown.essential.add("prompt_cache_options.prewarm");
       }
       if (mode === "explicit") return "off";
       return lifeOf(ttl) ?? (mode === "implicit" ? "5m" : undefined);

@@ -25,8 +25,8 @@ import { withBreakpoint } from "../../families/chat/prompt_cache.ts";
 import {
   asJson,
   noteUnknown,
-  type UnmappedFields,
-} from "../../model/unmapped_fields.ts";
+  type UnknownFields,
+} from "../../model/unknown_fields.ts";
 import { type ChatContent, type ChatPart, isKnownPart } from "./wire.ts";
 
 /** A neutral part that content can decode to. */
@@ -69,7 +69,7 @@ export function decodeContent(
   content: ChatContent | null | undefined,
   path: string,
   cacheOptions: unknown,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): readonly DecodedPart[] {
   if (content === null || content === undefined) return [];
   if (typeof content === "string") {
@@ -78,15 +78,15 @@ export function decodeContent(
   return content.map((part, index) => {
     const at = `${path}[${index}]`;
     if (!isKnownPart(part)) return decodeUnknown(part, at);
-    noteUnknown(part, PART_FIELDS[part.type], PREFIX, unmapped);
-    return withBreakpoint(decodePart(part, at, unmapped), part, cacheOptions);
+    noteUnknown(part, PART_FIELDS[part.type], PREFIX, unknown);
+    return withBreakpoint(decodePart(part, at, unknown), part, cacheOptions);
   });
 }
 
 function decodePart(
   part: ChatPart,
   path: string,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): DecodedPart {
   switch (part.type) {
     case "text":
@@ -98,7 +98,7 @@ function decodePart(
         part.input_audio,
         AUDIO_FIELDS,
         `${PREFIX}input_audio.`,
-        unmapped,
+        unknown,
       );
       return decodeAudio(part.input_audio, path);
     case "image_url": {
@@ -107,7 +107,7 @@ function decodePart(
         image,
         image.detail === "auto" ? AUTO_IMAGE_FIELDS : IMAGE_FIELDS,
         `${PREFIX}image_url.`,
-        unmapped,
+        unknown,
       );
       return {
         type: "image",
@@ -116,7 +116,7 @@ function decodePart(
       };
     }
     case "file":
-      noteUnknown(part.file, FILE_FIELDS, `${PREFIX}file.`, unmapped);
+      noteUnknown(part.file, FILE_FIELDS, `${PREFIX}file.`, unknown);
       return decodeFile(part, path);
   }
 }

@@ -22,8 +22,8 @@ import { readReasoning, withReasoning } from "./decode_reasoning.ts";
 import {
   asJson,
   noteUnknown,
-  type UnmappedFields,
-} from "../../model/unmapped_fields.ts";
+  type UnknownFields,
+} from "../../model/unknown_fields.ts";
 import { type ChatMessage, type ChatToolCall, isKnownCall } from "./wire.ts";
 
 /** The decoded messages. */
@@ -76,7 +76,7 @@ const CUSTOM_FIELDS: ReadonlySet<string> = new Set(["name", "input"]);
 export function decodeMessages(
   messages: readonly ChatMessage[],
   cacheOptions: unknown,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): Conversation {
   const system: TextPart[] = [];
   const turns: Turn[] = [];
@@ -89,7 +89,7 @@ export function decodeMessages(
     content: ChatMessage["content"],
     path: string,
   ): readonly DecodedPart[] =>
-    decodeContent(content, `${path}.content`, cacheOptions, unmapped);
+    decodeContent(content, `${path}.content`, cacheOptions, unknown);
   messages.forEach((message, index) => {
     const path = `messages[${index}]`;
     const known = MESSAGE_FIELDS[message.role];
@@ -99,7 +99,7 @@ export function decodeMessages(
         ? known
         : new Set([...known, "extra_content"]),
       "messages[].",
-      unmapped,
+      unknown,
     );
     switch (message.role) {
       case "system":
@@ -107,7 +107,7 @@ export function decodeMessages(
         const texts = instructions(
           contentOf(message.content, path),
           path,
-          unmapped,
+          unknown,
         );
         if (turns.length > 0) turns.push({ role: "system", parts: texts });
         else for (const text of texts) system.push(text);
@@ -124,7 +124,7 @@ export function decodeMessages(
           message,
           contentOf(message.content, path),
           path,
-          unmapped,
+          unknown,
         );
         if (message.function_call) {
           const id = `call_${index}`;
@@ -163,10 +163,10 @@ function assistantParts(
   message: AssistantMessage,
   content: readonly DecodedPart[],
   path: string,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): Part[] {
   const calls = (message.tool_calls ?? []).map((call, index) =>
-    toolCall(call, `${path}.tool_calls[${index}]`, unmapped)
+    toolCall(call, `${path}.tool_calls[${index}]`, unknown)
   );
   const parts: Part[] = [];
   const refusal = textIn(message.refusal);
@@ -175,22 +175,22 @@ function assistantParts(
     parts.push(opaque("audio", `${path}.audio`, message.audio));
   }
   const arranged = withReasoning(
-    readReasoning(message, unmapped),
+    readReasoning(message, unknown),
     [...content, ...parts],
     calls,
   );
   if (arranged !== undefined) return arranged;
-  unmapped.optional.add("messages[].reasoning_details");
+  unknown.optional.add("messages[].reasoning_details");
   return [...content, ...parts, ...calls];
 }
 
 function toolCall(
   call: ChatToolCall | UnknownObject,
   path: string,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): ToolCallPart | OpaquePart {
   if (!isKnownCall(call)) return opaque(call.type, path, call);
-  if (call.type === "custom") return customCall(call, path, unmapped);
+  if (call.type === "custom") return customCall(call, path, unknown);
   const signature = readCallSignature(call.extra_content);
   noteUnknown(
     call,
@@ -198,13 +198,13 @@ function toolCall(
       ? CALL_FIELDS
       : new Set([...CALL_FIELDS, "extra_content"]),
     "messages[].tool_calls[].",
-    unmapped,
+    unknown,
   );
   noteUnknown(
     call.function,
     CALLED_FIELDS,
     "messages[].tool_calls[].function.",
-    unmapped,
+    unknown,
   );
   return {
     type: "tool_call",
@@ -219,14 +219,14 @@ function toolCall(
 function customCall(
   call: ChatToolCall & { readonly type: "custom" },
   path: string,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): ToolCallPart {
-  noteUnknown(call, CALL_FIELDS, "messages[].tool_calls[].", unmapped);
+  noteUnknown(call, CALL_FIELDS, "messages[].tool_calls[].", unknown);
   noteUnknown(
     call.custom,
     CUSTOM_FIELDS,
     "messages[].tool_calls[].custom.",
-    unmapped,
+    unknown,
   );
   return {
     type: "tool_call",

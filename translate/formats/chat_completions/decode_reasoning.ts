@@ -8,7 +8,7 @@
 import { textIn } from "../../bytes/json.ts";
 import type { Part, ReasoningPart } from "../../model/request.ts";
 import { allDetails, type Position, readDetails } from "./signatures.ts";
-import type { UnmappedFields } from "../../model/unmapped_fields.ts";
+import type { UnknownFields } from "../../model/unknown_fields.ts";
 import type { ChatMessage } from "./wire.ts";
 
 /** A block of reasoning and its position in the message. */
@@ -30,7 +30,7 @@ const FIRST: Position = { content: 0, calls: 0 };
  */
 export function readReasoning(
   message: ChatMessage & { readonly role: "assistant" },
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): readonly PlacedReasoning[] {
   const details = readDetails(
     allDetails(message) ?? message.reasoning_details,
@@ -39,7 +39,7 @@ export function readReasoning(
   const signed = details.some((detail) => detail.signature !== undefined);
   if (!signed) {
     if (details.length > 0 && plain === undefined) {
-      unmapped.optional.add("messages[].reasoning_details");
+      unknown.optional.add("messages[].reasoning_details");
     }
     return plain === undefined
       ? []

@@ -24,10 +24,10 @@ import { decodeMessages } from "./decode_messages.ts";
 import { decodeTools } from "./decode_tools.ts";
 import {
   asJson,
-  newUnmappedFields,
+  newUnknownFields,
   noteUnknown,
-  type UnmappedFields,
-} from "../../model/unmapped_fields.ts";
+  type UnknownFields,
+} from "../../model/unknown_fields.ts";
 import { SETTINGS } from "./settings.ts";
 import {
   chatCompletionsRequest,
@@ -59,7 +59,7 @@ const LEGACY_WORDS: Partial<OtherNames> = {
 
 /**
  * Fields that this module or the modules for messages and tools decode. Any other field of a
- * request is unmapped.
+ * request is an unknown field.
  */
 const READ_FIELDS: ReadonlySet<string> = new Set([
   "model",
@@ -93,23 +93,23 @@ export function decodeRequest(body: unknown): GenerationRequest {
   refuseSystem(body);
   refuseMessageShapes(body);
   const request = check(chatCompletionsRequest, body);
-  const unmapped = newUnmappedFields();
+  const unknown = newUnknownFields();
   const json = asJson(request);
   const { prompt_cache_options: options } = json;
-  const conversation = decodeMessages(request.messages, options, unmapped);
-  const { legacy, ...toolSet } = decodeTools(request, unmapped);
-  const settings = decodeSettings(SETTINGS, json, unmapped);
-  const format = decodeFormat(request, unmapped);
+  const conversation = decodeMessages(request.messages, options, unknown);
+  const { legacy, ...toolSet } = decodeTools(request, unknown);
+  const settings = decodeSettings(SETTINGS, json, unknown);
+  const format = decodeFormat(request, unknown);
   const reasoning = decodeEffort(request.reasoning_effort);
   const parallel = request.parallel_tool_calls;
   noteUnknown(
     request.stream_options,
     STREAM_OPTION_FIELDS,
     "stream_options.",
-    unmapped,
+    unknown,
   );
-  noteUnknown(request, READ_FIELDS, "", unmapped);
-  noteDemands(request, unmapped);
+  noteUnknown(request, READ_FIELDS, "", unknown);
+  noteDemands(request, unknown);
   return {
     model: request.model,
     stream: request.stream === true,
@@ -119,7 +119,7 @@ export function decodeRequest(body: unknown): GenerationRequest {
     ...(format === undefined ? {} : { format }),
     ...(reasoning === undefined ? {} : { reasoning }),
     ...(typeof parallel === "boolean" ? { parallelTools: parallel } : {}),
-    ...markPaths(unmapped.optional, { system: MARK, turns: MARK }),
+    ...markPaths(unknown.optional, { system: MARK, turns: MARK }),
     // The deprecated form allows one call per reply.
     ...(legacy ? { parallelTools: false, legacyFunctions: true } : {}),
     wantUsage: request.stream === true &&
@@ -129,8 +129,8 @@ export function decodeRequest(body: unknown): GenerationRequest {
       ...(legacy ? LEGACY_WORDS : {}),
       ...namesIn(SETTINGS, json),
     },
-    unmapped: [...unmapped.optional],
-    essential: [...unmapped.essential],
+    unknownFields: [...unknown.optional],
+    essential: [...unknown.essential],
   };
 }
 
@@ -149,12 +149,12 @@ function decodeEffort(
 
 function decodeFormat(
   request: ChatRequest,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): OutputFormat | undefined {
   const format = request.response_format;
   if (format === null || format === undefined) return undefined;
   if (!isKnownFormat(format)) {
-    unmapped.essential.add("response_format");
+    unknown.essential.add("response_format");
     return undefined;
   }
   const beside = format.type === "json_object"
@@ -166,7 +166,7 @@ function decodeFormat(
       ? FORMAT_FIELDS
       : new Set([...FORMAT_FIELDS, "schema"]),
     "response_format.",
-    unmapped,
+    unknown,
   );
   switch (format.type) {
     case "text":
@@ -197,10 +197,10 @@ function schemaBeside(format: object): OutputFormat | undefined {
  * Records fields that change the content of the reply and that only an upstream of this format
  * supports.
  */
-function noteDemands(request: ChatRequest, unmapped: UnmappedFields): void {
+function noteDemands(request: ChatRequest, unknown: UnknownFields): void {
   if (request.modalities?.some((modality) => modality !== "text")) {
-    unmapped.essential.add("modalities");
+    unknown.essential.add("modalities");
   }
-  if (request.audio) unmapped.essential.add("audio");
-  if (request.web_search_options) unmapped.essential.add("web_search_options");
+  if (request.audio) unknown.essential.add("audio");
+  if (request.web_search_options) unknown.essential.add("web_search_options");
 }

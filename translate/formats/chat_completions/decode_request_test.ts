@@ -18,8 +18,8 @@ function decode(fields: Record<string, unknown>): GenerationRequest {
 }
 
 function turnsOf(...messages: unknown[]): GenerationRequest["turns"] {
-  const { turns, unmapped } = decode({ messages });
-  assert.deepEqual(unmapped, []);
+  const { turns, unknownFields } = decode({ messages });
+  assert.deepEqual(unknownFields, []);
   return turns;
 }
 
@@ -41,7 +41,7 @@ Deno.test("decodeRequest() decodes the smallest request", () => {
     system: [],
     turns: [{ role: "user", parts: [{ type: "text", text: "Hi" }] }],
     wantUsage: false,
-    unmapped: [],
+    unknownFields: [],
     essential: [],
   });
 });
@@ -88,7 +88,7 @@ Deno.test("decodeRequest() decodes every setting", () => {
     user: "u-1",
     serviceTier: "default",
     format: { type: "json" },
-    unmapped: [],
+    unknownFields: [],
     essential: [],
   });
 });
@@ -432,7 +432,7 @@ Deno.test("decodeRequest() keeps schemas by reference and tools of unknown types
     },
   ]);
   assert.ok(tool?.type === "function" && tool.parameters === parameters);
-  assert.deepEqual(request.unmapped, ["tools[].cache_control"]);
+  assert.deepEqual(request.unknownFields, ["tools[].cache_control"]);
 });
 
 Deno.test("decodeRequest() decodes every tool choice", async (t) => {
@@ -465,9 +465,9 @@ Deno.test("decodeRequest() decodes every tool choice", async (t) => {
   ];
   for (const [choice, expected] of rows) {
     await t.step(JSON.stringify(choice), () => {
-      const { toolChoice, unmapped } = decode({ tool_choice: choice });
+      const { toolChoice, unknownFields } = decode({ tool_choice: choice });
       assert.deepEqual(toolChoice, expected);
-      assert.deepEqual(unmapped, []);
+      assert.deepEqual(unknownFields, []);
     });
   }
 });
@@ -502,7 +502,7 @@ Deno.test("decodeRequest() decodes every response format", async (t) => {
       const request = decode({ response_format: format });
       assert.deepEqual(request.format, expected);
       assert.deepEqual(
-        request.unmapped,
+        request.unknownFields,
         format === UNREADABLE ? ["response_format.schema"] : [],
       );
     });
@@ -580,7 +580,7 @@ Deno.test("decodeRequest() records fields without a neutral counterpart, each pa
     safety_identifier: "s",
   });
   assert.deepEqual(
-    new Set(request.unmapped),
+    new Set(request.unknownFields),
     new Set([
       "messages[].name",
       "messages[].content[].cache_control",
@@ -596,8 +596,8 @@ Deno.test("decodeRequest() records fields without a neutral counterpart, each pa
     ]),
   );
   assert.equal(
-    request.unmapped.length,
-    new Set(request.unmapped).size,
+    request.unknownFields.length,
+    new Set(request.unknownFields).size,
   );
   assert.equal(request.verbosity, "low");
   assert.equal(request.user, "s");
@@ -758,7 +758,7 @@ Deno.test("decodeRequest() handles deep nesting", () => {
     }],
   });
   assert.deepEqual(
-    request.unmapped,
+    request.unknownFields,
     ["metadata", "strange"],
   );
 });
@@ -808,7 +808,8 @@ Deno.test("decodeRequest() accepts variants with an unambiguous meaning", () => 
 
 Deno.test("decodeRequest() records unknown fields of a schema beside json_object", () => {
   const named = (format: Record<string, unknown>) =>
-    decode({ response_format: { type: "json_object", ...format } }).unmapped;
+    decode({ response_format: { type: "json_object", ...format } })
+      .unknownFields;
   assert.deepEqual(named({ schema: {} }), []);
   assert.deepEqual(named({ schema: "x" }), ["response_format.schema"]);
   assert.deepEqual(named({ odd: 1 }), ["response_format.odd"]);

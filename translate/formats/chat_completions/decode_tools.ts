@@ -12,8 +12,8 @@ import type { FunctionTool, Tool, ToolChoice } from "../../model/request.ts";
 import {
   asJson,
   noteUnknown,
-  type UnmappedFields,
-} from "../../model/unmapped_fields.ts";
+  type UnknownFields,
+} from "../../model/unknown_fields.ts";
 import { type ChatRequest, isKnownChoice, isKnownTool } from "./wire.ts";
 
 /** The decoded tools and tool choice. */
@@ -47,16 +47,16 @@ const FUNCTION_FIELDS: ReadonlySet<string> = new Set([
  */
 export function decodeTools(
   request: ChatRequest,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): ToolSet {
   const legacy = Boolean(request.functions) || Boolean(request.function_call);
   if (!legacy) {
-    const toolChoice = decodeChoice(request, unmapped);
+    const toolChoice = decodeChoice(request, unknown);
     return {
       ...(request.tools
         ? {
           tools: request.tools.map((tool, index) =>
-            decodeTool(tool, `tools[${index}]`, unmapped)
+            decodeTool(tool, `tools[${index}]`, unknown)
           ),
         }
         : {}),
@@ -75,7 +75,7 @@ export function decodeTools(
     ...(request.functions
       ? {
         tools: request.functions.map((defined) =>
-          decodeFunction(defined, "functions[].", unmapped)
+          decodeFunction(defined, "functions[].", unknown)
         ),
       }
       : {}),
@@ -93,15 +93,15 @@ export function decodeTools(
 function decodeTool(
   tool: NonNullable<ChatRequest["tools"]>[number],
   path: string,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): Tool {
   if (isKnownTool(tool)) {
     if (tool.type === "custom") {
-      noteUnknown(tool, CUSTOM_TOOL_FIELDS, "tools[].", unmapped);
-      return decodeCustom(tool.custom, unmapped);
+      noteUnknown(tool, CUSTOM_TOOL_FIELDS, "tools[].", unknown);
+      return decodeCustom(tool.custom, unknown);
     }
-    noteUnknown(tool, TOOL_FIELDS, "tools[].", unmapped);
-    return decodeFunction(tool.function, "tools[].function.", unmapped);
+    noteUnknown(tool, TOOL_FIELDS, "tools[].", unknown);
+    return decodeFunction(tool.function, "tools[].function.", unknown);
   }
   const value = asJson(tool);
   const name = stringIn(value["name"]);
@@ -118,9 +118,9 @@ function decodeTool(
 function decodeFunction(
   defined: FunctionFields,
   prefix: string,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): FunctionTool {
-  noteUnknown(defined, FUNCTION_FIELDS, prefix, unmapped);
+  noteUnknown(defined, FUNCTION_FIELDS, prefix, unknown);
   const { description, parameters, strict } = defined;
   return {
     type: "function",
@@ -133,9 +133,9 @@ function decodeFunction(
 
 function decodeCustom(
   custom: FreeTextFields,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): FunctionTool {
-  noteUnknown(custom, CUSTOM_FIELDS, "tools[].custom.", unmapped);
+  noteUnknown(custom, CUSTOM_FIELDS, "tools[].custom.", unknown);
   const { definition, syntax } = objectOr(objectOr(custom.format)["grammar"]);
   const grammar = textIn(definition);
   return freeTextTool(
@@ -165,7 +165,7 @@ function namedTool(name: unknown): ToolChoice | undefined {
 
 function decodeChoice(
   request: ChatRequest,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): ToolChoice | undefined {
   const choice = request.tool_choice;
   if (choice === null || choice === undefined) return undefined;
@@ -174,7 +174,7 @@ function decodeChoice(
     const meant = choice.type === "tool"
       ? namedTool(choice["name"])
       : WORDS.get(choice.type);
-    if (meant === undefined) unmapped.essential.add("tool_choice");
+    if (meant === undefined) unknown.essential.add("tool_choice");
     return meant;
   }
   switch (choice.type) {

@@ -36,7 +36,7 @@ const PLAIN: GenerationRequest = {
   turns: [{ role: "user", parts: [{ type: "text", text: "Hi" }] }],
   wantUsage: false,
   fieldNames: WORDS,
-  unmapped: [],
+  unknownFields: [],
   essential: [],
 };
 const CAN = DEFAULT_CAPABILITIES.chat_completions;
@@ -331,7 +331,7 @@ Deno.test("encodeRequest() reports dropped fields, each path once", () => {
     }) as const;
   const { dropped, body } = encode({
     turns: [assistant(opaque("a"), opaque("a"), text("x"), opaque("b"))],
-    unmapped: ["cache_control"],
+    unknownFields: ["cache_control"],
     topK: 5,
     seed: 1,
     presencePenalty: 1,

@@ -62,9 +62,9 @@ export const SETTINGS: SettingsTable<undefined> = settingsTable({
         "How many alternatives to return per token.",
       ),
     },
-    decode: (isAsked, { owner: { top_logprobs: count }, unmapped }) => {
+    decode: (isAsked, { owner: { top_logprobs: count }, unknown }) => {
       if (isAsked === true) return typeof count === "number" ? count : 0;
-      if (count) unmapped.optional.add("top_logprobs");
+      if (count) unknown.optional.add("top_logprobs");
       return undefined;
     },
     encodeFields: (count, use) => {
@@ -89,8 +89,8 @@ export const SETTINGS: SettingsTable<undefined> = settingsTable({
     schema: z.int().min(1).max(128).nullish().describe(
       "How many replies. More than 1 only where the model's own format is this one.",
     ),
-    decode: (count, { unmapped }) => {
-      if ((count ?? 1) > 1) unmapped.essential.add("n");
+    decode: (count, { unknown }) => {
+      if ((count ?? 1) > 1) unknown.essential.add("n");
       return count;
     },
     isReadOnly: true,

@@ -362,7 +362,7 @@ const MARKED_REQUEST: Partial<GenerationRequest> = {
       ...MARKED,
     }),
   ],
-  unmapped: ["container", ...MARK_PATHS],
+  unknownFields: ["container", ...MARK_PATHS],
   cacheMarks: {
     system: "system[].cache_control",
     turns: "messages[].content[].cache_control",
@@ -416,7 +416,7 @@ Deno.test("encodeRequest() names a longer time to live, which it does not send",
   const { body, dropped } = encode({
     system: [{ ...text("Be brief."), cacheMark: "1h" }],
     turns: [user(text("Hi"))],
-    unmapped: ["system[].cache_control"],
+    unknownFields: ["system[].cache_control"],
     cacheMarks: { system: "system[].cache_control" },
   }, { ...CAN, cacheMarks: "all" });
   assert.deepEqual(body["system"], [{ text: "Be brief." }, POINT]);

@@ -12,10 +12,10 @@ import type {
   Turn,
 } from "../../model/request.ts";
 import {
-  MAX_UNMAPPED,
+  MAX_UNKNOWN_FIELDS,
   noteUnknown,
-  type UnmappedFields,
-} from "../../model/unmapped_fields.ts";
+  type UnknownFields,
+} from "../../model/unknown_fields.ts";
 import { decodeBlob, decodeFile, opaque } from "./decode_content.ts";
 import type { OneSpelling } from "./key_names.ts";
 import { readSignature } from "./signatures.ts";
@@ -55,7 +55,7 @@ const PREFIX = "contents[].parts[].";
 
 /** What the decoders of one request share. */
 export interface Reading {
-  readonly unmapped: UnmappedFields;
+  readonly unknown: UnknownFields;
   /** A path in the client's spelling. */
   readonly written: OneSpelling["written"];
 }
@@ -117,7 +117,7 @@ function join(parts: Part[], next: Part): void {
 /** The texts of the system prompt; other parts of it are essential. */
 export function decodeSystem(
   system: string | WireTurn | null | undefined,
-  { unmapped, written }: Reading,
+  { unknown, written }: Reading,
 ): readonly TextPart[] {
   if (system === null || system === undefined) return [];
   if (typeof system === "string") {
@@ -128,7 +128,7 @@ export function decodeSystem(
     const { text } = part;
     if (typeof text === "string") texts.push({ type: "text", text });
     else if (Object.keys(part).length > 0) {
-      unmapped.essential.add(written(`systemInstruction.parts[${at}]`));
+      unknown.essential.add(written(`systemInstruction.parts[${at}]`));
     }
   });
   return texts;
@@ -139,13 +139,13 @@ export function note(
   object: object | null | undefined,
   known: ReadonlySet<string>,
   prefix: string,
-  { unmapped, written }: Reading,
+  { unknown, written }: Reading,
 ): void {
-  if (unmapped.optional.size >= MAX_UNMAPPED) return;
+  if (unknown.optional.size >= MAX_UNKNOWN_FIELDS) return;
   if (Object.keys(object ?? {}).every((key) => known.has(key))) return;
-  const found: UnmappedFields = { ...unmapped, optional: new Set() };
+  const found: UnknownFields = { ...unknown, optional: new Set() };
   noteUnknown(object, known, prefix, found);
-  for (const path of found.optional) unmapped.optional.add(written(path));
+  for (const path of found.optional) unknown.optional.add(written(path));
 }
 
 /** In older requests, results are turns of a role of their own. */

@@ -16,7 +16,7 @@ import type {
 import { check } from "../../model/schema.ts";
 import type { Settings } from "../../model/settings.ts";
 import { decodeSettings, settingsShape } from "../../model/settings_table.ts";
-import { asJson, newUnmappedFields } from "../../model/unmapped_fields.ts";
+import { asJson, newUnknownFields } from "../../model/unknown_fields.ts";
 import {
   decodeMessages,
   decodeSystem,
@@ -132,8 +132,8 @@ function decode(
 ): GenerationRequest {
   const request = check(generateContentRequest, body);
   const written = given?.written ?? ((path: string) => path);
-  const reading: Reading = { unmapped: newUnmappedFields(), written };
-  const { unmapped } = reading;
+  const reading: Reading = { unknown: newUnknownFields(), written };
+  const { unknown } = reading;
   note(request, TOP_FIELDS, "", reading);
   const config = request.generationConfig ?? {};
   note(config, CONFIG_FIELDS, CONFIG, reading);
@@ -161,8 +161,8 @@ function decode(
     ...(reasoning === undefined ? {} : { reasoning }),
     wantUsage: false,
     fieldNames: wordsOf(config, given),
-    unmapped: [...unmapped.optional],
-    essential: [...unmapped.essential],
+    unknownFields: [...unknown.optional],
+    essential: [...unknown.essential],
   };
 }
 
@@ -173,23 +173,23 @@ function decode(
 function noteDemands(
   request: GenerateContentRequest,
   config: WireConfig,
-  { unmapped, written }: Reading,
+  { unknown, written }: Reading,
 ): void {
   const fields: JsonObject = { ...request };
   for (const field of ESSENTIAL_FIELDS) {
     if (textIn(fields[field]) !== undefined) {
-      unmapped.essential.add(written(field));
+      unknown.essential.add(written(field));
     }
   }
   const isTextOnly = (config.responseModalities ?? []).every((modality) =>
     /^(?:text|modality_unspecified)$/i.test(modality)
   );
   if (!isTextOnly) {
-    unmapped.essential.add(written(`${CONFIG}responseModalities`));
+    unknown.essential.add(written(`${CONFIG}responseModalities`));
   }
   const type = mimeTypeOf(config);
   if (type !== undefined && type !== JSON_TYPE && type !== "text/plain") {
-    unmapped.essential.add(written(WORDS.format));
+    unknown.essential.add(written(WORDS.format));
   }
 }
 
@@ -202,12 +202,12 @@ function mimeTypeOf({ responseMimeType }: WireConfig): string | undefined {
 /** The settings; what they cannot hold is recorded in the client's spelling. */
 function readSettings(
   request: GenerateContentRequest,
-  { unmapped, written }: Reading,
+  { unknown, written }: Reading,
 ): Partial<Settings> {
-  const found = newUnmappedFields();
+  const found = newUnknownFields();
   const settings = decodeSettings(SETTINGS, asJson(request), found);
-  for (const path of found.optional) unmapped.optional.add(written(path));
-  for (const path of found.essential) unmapped.essential.add(written(path));
+  for (const path of found.optional) unknown.optional.add(written(path));
+  for (const path of found.essential) unknown.essential.add(written(path));
   return settings;
 }
 

@@ -9,7 +9,7 @@ import type {
   Tool,
   ToolChoice,
 } from "../../model/request.ts";
-import { asJson } from "../../model/unmapped_fields.ts";
+import { asJson } from "../../model/unknown_fields.ts";
 import { note, type Reading } from "./decode_messages.ts";
 import { jsonSchema } from "./json_schema.ts";
 import type {

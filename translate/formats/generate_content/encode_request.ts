@@ -49,7 +49,7 @@ export function encodeRequest(
   const contents = encodeMessages(request, can, drop);
   const tools = encodeTools(request, formatTool, can, drop);
   const generationConfig = encodeConfig(request, format, can, dropped);
-  for (const path of request.unmapped) drop(path);
+  for (const path of request.unknownFields) drop(path);
 
   const system = [
     ...systemParts(request.system),

@@ -214,7 +214,7 @@ Deno.test("encodeRequest() names each dropped field once, by the client's path",
     presencePenalty: 1,
     frequencyPenalty: 1,
     stop: ["1", "2", "3"],
-    unmapped: ["cache_control", "cache_control", "USER"],
+    unknownFields: ["cache_control", "cache_control", "USER"],
   }, { ...NEWER, seed: false, topK: false, penalties: false, maxStops: 2 });
   assert.deepEqual(dropped, [
     "tools[1]",

@@ -32,9 +32,9 @@ export const SETTINGS: SettingsTable<undefined> = settingsTable({
   logprobs: at("generationConfig.responseLogprobs", {
     schema: z.boolean().nullish(),
     beside: { logprobs: z.int().min(0).nullish() },
-    decode: (isAsked, { owner: { logprobs: count }, unmapped }) => {
+    decode: (isAsked, { owner: { logprobs: count }, unknown }) => {
       if (isAsked === true) return typeof count === "number" ? count : 0;
-      if (count) unmapped.optional.add("generationConfig.logprobs");
+      if (count) unknown.optional.add("generationConfig.logprobs");
       return undefined;
     },
     encodeFields: (count, use) => {
@@ -65,11 +65,11 @@ export const SETTINGS: SettingsTable<undefined> = settingsTable({
   }),
   serviceTier: at("serviceTier", {
     schema: z.string().nullish().describe("How the request is served."),
-    decode: (wire, { unmapped }) => {
+    decode: (wire, { unknown }) => {
       const tier = wire?.toLowerCase();
       if (tier === "standard") return "default";
       if (tier !== undefined && tier !== "unspecified") {
-        unmapped.optional.add("serviceTier");
+        unknown.optional.add("serviceTier");
       }
       return undefined;
     },
@@ -77,9 +77,9 @@ export const SETTINGS: SettingsTable<undefined> = settingsTable({
   }),
   replyCount: at("generationConfig.candidateCount", {
     schema: z.int().min(1).max(8).nullish().describe("Number of replies."),
-    decode: (count, { unmapped }) => {
+    decode: (count, { unknown }) => {
       if ((count ?? 1) > 1) {
-        unmapped.essential.add("generationConfig.candidateCount");
+        unknown.essential.add("generationConfig.candidateCount");
       }
       return count;
     },

@@ -15,10 +15,7 @@ import type {
   Turn,
 } from "../../model/request.ts";
 import { isTagged, untag } from "../../turns/signature_tags.ts";
-import {
-  noteUnknown,
-  type UnmappedFields,
-} from "../../model/unmapped_fields.ts";
+import { noteUnknown, type UnknownFields } from "../../model/unknown_fields.ts";
 import {
   isKnownBlock,
   isKnownResultBlock,
@@ -85,7 +82,7 @@ const ESSENTIAL_IN_ASSISTANT: ReadonlySet<string> = new Set([
 /** Decodes the turns of a request that has passed its schema. */
 export function decodeMessages(
   messages: readonly WireMessage[],
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): readonly Turn[] {
   const lastUser = messages.findLastIndex(({ role }) => role === "user");
   return messages.flatMap((message, index): readonly Turn[] => {
@@ -95,7 +92,7 @@ export function decodeMessages(
       message,
       clearsAt(message) === undefined ? MESSAGE_FIELDS : EXPIRING_FIELDS,
       "messages[].",
-      unmapped,
+      unknown,
     );
     const { role, content } = message;
     if (typeof content === "string" || content === undefined) {
@@ -105,7 +102,7 @@ export function decodeMessages(
       const path = `messages[${index}].content[${at}]`;
       if (role === "system" && isToolChange(block)) {
         // Decoded in `decode_tools.ts`.
-        noteUnknown(block, CHANGE_FIELDS, BLOCK_PREFIX, unmapped);
+        noteUnknown(block, CHANGE_FIELDS, BLOCK_PREFIX, unknown);
         return [];
       }
       if (isExpired && block.type === "text") return [];
@@ -116,7 +113,7 @@ export function decodeMessages(
       }
       // The schema does not validate a block's fields in a role that may not contain it.
       return BLOCKS_OF[role].has(block.type)
-        ? decodeBlock(block, path, unmapped)
+        ? decodeBlock(block, path, unknown)
         : [opaque(block, path, true)];
     });
     return role === "system" && parts.length === 0 ? [] : [{ role, parts }];
@@ -159,10 +156,10 @@ function opaque(
 function decodeBlock(
   block: WireBlock,
   path: string,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): readonly Part[] {
-  noteUnknown(block, BLOCK_FIELDS[block.type], BLOCK_PREFIX, unmapped);
-  const parts = partsOf(block, path, unmapped);
+  noteUnknown(block, BLOCK_FIELDS[block.type], BLOCK_PREFIX, unknown);
+  const parts = partsOf(block, path, unknown);
   const last = parts.at(-1);
   return last === undefined || last.type === "opaque" ||
       last.type === "reasoning" || last.type === "refusal" ||
@@ -174,7 +171,7 @@ function decodeBlock(
 function partsOf(
   block: WireBlock,
   path: string,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): readonly Part[] {
   switch (block.type) {
     case "text":
@@ -210,7 +207,7 @@ function partsOf(
       return [{
         type: "tool_result",
         id: block.tool_use_id,
-        content: resultParts(block, path, unmapped),
+        content: resultParts(block, path, unknown),
         ...(block.is_error === true ? { failed: true } : {}),
         at: `${path}.tool_use_id`,
       }];
@@ -346,7 +343,7 @@ function searchResultText(block: WireSearchResult): TextPart {
 function resultParts(
   block: WireToolResult,
   path: string,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): readonly ResultPart[] {
   const { content } = block;
   if (typeof content === "string" || content === undefined) {
@@ -355,7 +352,7 @@ function resultParts(
   return content.flatMap((inner, at) => {
     const innerPath = `${path}.content[${at}]`;
     return isKnownResultBlock(inner)
-      ? resultPart(inner, innerPath, unmapped)
+      ? resultPart(inner, innerPath, unknown)
       : [opaque(inner, innerPath, true)];
   });
 }
@@ -363,12 +360,12 @@ function resultParts(
 function resultPart(
   block: WireResultBlock,
   path: string,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): readonly ResultPart[] {
   const known: ReadonlySet<string> = block.type === "tool_reference"
     ? REFERENCE_FIELDS
     : BLOCK_FIELDS[block.type];
-  noteUnknown(block, known, RESULT_PREFIX, unmapped);
+  noteUnknown(block, known, RESULT_PREFIX, unknown);
   switch (block.type) {
     case "text":
       return [{ type: "text", text: block.text }];

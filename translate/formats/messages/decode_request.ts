@@ -18,10 +18,10 @@ import { check } from "../../model/schema.ts";
 import { decodeSettings, settingsShape } from "../../model/settings_table.ts";
 import {
   asJson,
-  newUnmappedFields,
+  newUnknownFields,
   noteUnknown,
-  type UnmappedFields,
-} from "../../model/unmapped_fields.ts";
+  type UnknownFields,
+} from "../../model/unknown_fields.ts";
 import { withoutBillingLine } from "../../turns/turns.ts";
 import { markOf } from "./cache_marks.ts";
 import { continuesThread } from "./check_passable.ts";
@@ -103,8 +103,8 @@ const THINKING_FIELDS: ReadonlySet<string> = new Set([
 export function decodeRequest(body: unknown): GenerationRequest {
   refuseChatShapes(body);
   const wire = check(messagesRequest, body);
-  const unmapped = newUnmappedFields();
-  const settings = decodeSettings(SETTINGS, asJson(wire), unmapped);
+  const unknown = newUnknownFields();
+  const settings = decodeSettings(SETTINGS, asJson(wire), unknown);
   if (settings.temperature !== undefined && settings.topP !== undefined) {
     throw invalidField("top_p", "cannot be used together with temperature");
   }
@@ -117,9 +117,9 @@ export function decodeRequest(body: unknown): GenerationRequest {
       "must be less than max_tokens",
     );
   }
-  noteUnknown(wire.metadata, METADATA_FIELDS, "metadata.", unmapped);
+  noteUnknown(wire.metadata, METADATA_FIELDS, "metadata.", unknown);
   return {
-    ...decodeShared(wire, unmapped),
+    ...decodeShared(wire, unknown),
     ...settings,
     stream: wire.stream ?? false,
   };
@@ -134,26 +134,26 @@ export function decodeRequest(body: unknown): GenerationRequest {
 export function decodeCountTokens(body: unknown): GenerationRequest {
   refuseChatShapes(body);
   const wire = check(countTokensRequest, body);
-  return decodeShared(wire, newUnmappedFields());
+  return decodeShared(wire, newUnknownFields());
 }
 
 function decodeShared(
   wire: CountTokensRequest,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): GenerationRequest {
   const continued = continuesThread(wire);
   noteUnknown(
     wire,
     continued ? new Set([...KNOWN_FIELDS, "thread"]) : KNOWN_FIELDS,
     "",
-    unmapped,
+    unknown,
   );
-  noteEssential(wire, unmapped);
-  noteUnknown(wire.output_config, OUTPUT_FIELDS, "output_config.", unmapped);
-  noteUnknown(wire.thinking, THINKING_FIELDS, "thinking.", unmapped);
+  noteEssential(wire, unknown);
+  noteUnknown(wire.output_config, OUTPUT_FIELDS, "output_config.", unknown);
+  noteUnknown(wire.thinking, THINKING_FIELDS, "thinking.", unknown);
   const older = wire.output_config?.format === undefined ||
     wire.output_config.format === null;
-  const format = decodeFormat(wire, older, unmapped);
+  const format = decodeFormat(wire, older, unknown);
   const effort = wire.output_config?.effort ?? undefined;
   const reasoning = decodeReasoning(wire.thinking, effort);
   const words: FieldNames = {
@@ -163,9 +163,9 @@ function decodeShared(
       ? { reasoning: "output_config.effort" }
       : {}),
   };
-  const toolSet = decodeTools(wire, unmapped);
-  const system = decodeSystem(wire.system, unmapped);
-  const turns = decodeMessages(wire.messages, unmapped);
+  const toolSet = decodeTools(wire, unknown);
+  const system = decodeSystem(wire.system, unknown);
+  const turns = decodeMessages(wire.messages, unknown);
   const { cacheMark: promptCache } = markOf(wire);
   return {
     model: wire.model,
@@ -176,18 +176,18 @@ function decodeShared(
     ...(format === undefined ? {} : { format }),
     ...(reasoning === undefined ? {} : { reasoning }),
     ...(promptCache === undefined ? {} : { promptCache }),
-    ...markPaths(unmapped.optional, MARK_PATHS),
+    ...markPaths(unknown.optional, MARK_PATHS),
     wantUsage: false,
     fieldNames: words,
-    unmapped: [...unmapped.optional],
-    essential: [...unmapped.essential],
+    unknownFields: [...unknown.optional],
+    essential: [...unknown.essential],
     ...(continued ? { refusal: lostThread() } : {}),
   };
 }
 
 function noteEssential(
   wire: CountTokensRequest,
-  { essential }: UnmappedFields,
+  { essential }: UnknownFields,
 ): void {
   const fields = asJson(wire);
   for (const field of ESSENTIAL_FIELDS) {
@@ -213,7 +213,7 @@ function lostThread(): ApiError {
 
 function decodeSystem(
   system: CountTokensRequest["system"],
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): readonly TextPart[] {
   if (system === undefined) return [];
   if (typeof system === "string") {
@@ -224,7 +224,7 @@ function decodeSystem(
   for (const block of system) {
     const text = withoutBillingLine(block.text);
     if (text === "" && block.text !== "") continue;
-    noteUnknown(block, SYSTEM_FIELDS, "system[].", unmapped);
+    noteUnknown(block, SYSTEM_FIELDS, "system[].", unknown);
     parts.push({ type: "text", text, ...markOf(block) });
   }
   return parts;
@@ -233,7 +233,7 @@ function decodeSystem(
 function decodeFormat(
   wire: CountTokensRequest,
   older: boolean,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): OutputFormat | undefined {
   const format = older ? wire.output_format : wire.output_config?.format;
   if (format === undefined || format === null) return undefined;
@@ -241,7 +241,7 @@ function decodeFormat(
     format,
     FORMAT_FIELDS,
     older ? "output_format." : "output_config.format.",
-    unmapped,
+    unknown,
   );
   return { type: "schema", schema: format.schema };
 }

@@ -23,8 +23,8 @@ function bodyWith(content: unknown, role = "user"): Record<string, unknown> {
 }
 
 function parts(content: unknown, role = "user"): unknown {
-  const { turns, unmapped } = decodeRequest(bodyWith(content, role));
-  assert.deepEqual(unmapped, []);
+  const { turns, unknownFields } = decodeRequest(bodyWith(content, role));
+  assert.deepEqual(unknownFields, []);
   return turns[0]?.parts;
 }
 
@@ -50,7 +50,7 @@ Deno.test("decodeRequest() reads a minimal request", () => {
     system: [],
     turns: [{ role: "user", parts: [{ type: "text", text: "hi" }] }],
     wantUsage: false,
-    unmapped: [],
+    unknownFields: [],
     essential: [],
     maxTokens: 100,
   });
@@ -334,13 +334,13 @@ Deno.test("decodeRequest() reads both fields for the output format, and names th
     output_config: { format: { type: "json_schema", schema } },
   }));
   assert.deepEqual(newer.format, { type: "schema", schema });
-  assert.deepEqual(newer.unmapped, []);
+  assert.deepEqual(newer.unknownFields, []);
   assert.equal(newer.fieldNames.format, "output_config.format");
   const older = decodeRequest(body({
     output_format: { type: "json_schema", schema },
   }));
   assert.deepEqual(older.format, { type: "schema", schema });
-  assert.deepEqual(older.unmapped, []);
+  assert.deepEqual(older.unknownFields, []);
   assert.equal(older.fieldNames.format, "output_format");
 });
 
@@ -355,7 +355,7 @@ Deno.test("decodeRequest() carries schemas by reference", () => {
   const request = decodeRequest(body({
     tools: [{ name: "f", input_schema, description: "d", strict: true }],
   }));
-  assert.deepEqual(request.unmapped, []);
+  assert.deepEqual(request.unknownFields, []);
   const [tool] = request.tools ?? [];
   assert.ok(tool?.type === "function");
   assert.equal(tool.parameters, input_schema);
@@ -686,7 +686,7 @@ Deno.test("decodeRequest() names each field without a neutral counterpart once",
     ],
   }));
   assert.equal(request.promptCache, "5m");
-  assert.deepEqual([...request.unmapped].sort(), [
+  assert.deepEqual([...request.unknownFields].sort(), [
     "context_management",
     "messages[].content[].cache_control",
     "messages[].content[].content[].cache_control",
@@ -707,10 +707,10 @@ Deno.test("decodeRequest() refuses to translate a continued thread: its history 
   }));
   assert.equal(request.refusal?.details.param, "thread");
   assert.equal(request.refusal?.details.code, "thread_not_found");
-  assert.deepEqual(request.unmapped, []);
+  assert.deepEqual(request.unknownFields, []);
   const fresh = decodeRequest(body({ thread: { type: "create" } }));
   assert.equal(fresh.refusal, undefined);
-  assert.deepEqual(fresh.unmapped, ["thread"]);
+  assert.deepEqual(fresh.unknownFields, ["thread"]);
 });
 
 Deno.test("decodeRequest() keeps system turns in their place", () => {

@@ -5,10 +5,7 @@
 import { invalidField } from "../../model/error.ts";
 import { objectOr } from "../../bytes/json.ts";
 import type { RequestSettings, Tool, ToolChoice } from "../../model/request.ts";
-import {
-  noteUnknown,
-  type UnmappedFields,
-} from "../../model/unmapped_fields.ts";
+import { noteUnknown, type UnknownFields } from "../../model/unknown_fields.ts";
 import { markOf } from "./cache_marks.ts";
 import {
   type CountTokensRequest,
@@ -46,15 +43,15 @@ interface Offer {
  */
 export function decodeTools(
   wire: CountTokensRequest,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): Pick<RequestSettings, "tools" | "toolChoice" | "parallelTools"> {
   const { tool_choice: choice } = wire;
-  noteUnknown(choice, CHOICE_FIELDS, "tool_choice.", unmapped);
+  noteUnknown(choice, CHOICE_FIELDS, "tool_choice.", unknown);
   const declared = wire.tools?.map((tool, at): Offer => ({
-    tool: decodeTool(tool, `tools[${at}]`, "tools[].", unmapped),
+    tool: decodeTool(tool, `tools[${at}]`, "tools[].", unknown),
     isOffered: true,
   }));
-  const offers = withChanges(wire, declared, unmapped);
+  const offers = withChanges(wire, declared, unknown);
   const isSingle = choice !== undefined && choice.type !== "none" &&
     choice.disable_parallel_tool_use === true;
   return {
@@ -75,7 +72,7 @@ export function decodeTools(
 function withChanges(
   { messages }: CountTokensRequest,
   declared: readonly Offer[] | undefined,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): readonly Offer[] | undefined {
   let offers: Offer[] | undefined;
   const set = (at: number, offer: Offer): void => {
@@ -99,7 +96,7 @@ function withChanges(
           block.tool.definition,
           `${path}.definition`,
           "messages[].content[].tool.definition.",
-          unmapped,
+          unknown,
         );
         set(at, { tool, isOffered: true });
       } else if (known === undefined) {
@@ -122,7 +119,7 @@ function decodeTool(
   tool: WireFunctionTool | WireVendorTool,
   path: string,
   prefix: string,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): Tool {
   if (!isFunctionTool(tool)) {
     return {
@@ -134,7 +131,7 @@ function decodeTool(
       value: objectOr(tool),
     };
   }
-  noteUnknown(tool, TOOL_FIELDS, prefix, unmapped);
+  noteUnknown(tool, TOOL_FIELDS, prefix, unknown);
   return {
     type: "function",
     name: tool.name,

@@ -49,7 +49,7 @@ export function encodeRequest(
   refuseEssential(request);
   const dropped = droppedFieldsOf(
     request,
-    leftOut ? request.unmapped : withoutTakenMarks(request, can),
+    leftOut ? request.unknownFields : withoutTakenMarks(request, can),
   );
   const drop: Drop = dropped.path;
   const { turns, system: prompt, hints } = opening(

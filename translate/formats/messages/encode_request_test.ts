@@ -162,7 +162,7 @@ Deno.test("encodeRequest() encodes plain fields, and names the dropped ones", as
         presencePenalty: 0.5,
         frequencyPenalty: 0,
         replyCount: 1,
-        unmapped: ["logit_bias", "logit_bias"],
+        unknownFields: ["logit_bias", "logit_bias"],
       },
       {},
       ["logit_bias", "SEED", "LOGPROBS", "PRESENCE"],

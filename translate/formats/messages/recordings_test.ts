@@ -301,8 +301,8 @@ Deno.test(
       });
       const again = messages.decodeRequest(body);
       assert.deepEqual(
-        { ...again, unmapped: [], turns: again.turns.length },
-        { ...neutral, unmapped: [], turns: neutral.turns.length },
+        { ...again, unknownFields: [], turns: again.turns.length },
+        { ...neutral, unknownFields: [], turns: neutral.turns.length },
       );
       assert.equal(
         messages.cleanRequest(

@@ -20,10 +20,7 @@ import {
   opaquePart,
 } from "../../families/chat/content.ts";
 import { withBreakpoint } from "../../families/chat/prompt_cache.ts";
-import {
-  noteUnknown,
-  type UnmappedFields,
-} from "../../model/unmapped_fields.ts";
+import { noteUnknown, type UnknownFields } from "../../model/unknown_fields.ts";
 import { isKnownPart, type ItemContent, type WirePart } from "./wire.ts";
 
 /** A neutral part that content can decode to. */
@@ -70,7 +67,7 @@ export function decodeContent(
   content: ItemContent,
   path: string,
   cacheOptions: unknown,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): readonly DecodedPart[] {
   if (typeof content === "string") {
     return content === "" ? [] : [{ type: "text", text: content }];
@@ -81,7 +78,7 @@ export function decodeContent(
     const known = part.type === "input_image" && part.detail === "auto"
       ? AUTO_IMAGE_FIELDS
       : PART_FIELDS[part.type];
-    noteUnknown(part, known, PREFIX, unmapped);
+    noteUnknown(part, known, PREFIX, unknown);
     return withBreakpoint(decodePart(part, at), part, cacheOptions);
   });
 }

@@ -20,10 +20,7 @@ import type {
 } from "../../model/request.ts";
 import { withMark } from "../../turns/cache_marks.ts";
 import { decodeContent, type DecodedPart } from "./decode_content.ts";
-import {
-  noteUnknown,
-  type UnmappedFields,
-} from "../../model/unmapped_fields.ts";
+import { noteUnknown, type UnknownFields } from "../../model/unknown_fields.ts";
 import { freeTextArguments } from "../../turns/free_text.ts";
 import { readSignature } from "./signatures.ts";
 import { calledTool, type ToolNames } from "./tool_names.ts";
@@ -125,7 +122,7 @@ export function decodeMessages(
   items: readonly Item[],
   names: ToolNames,
   cacheOptions: unknown,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): Conversation {
   const system: TextPart[] = [];
   const turns: (Turn | AssistantTurn)[] = [];
@@ -148,12 +145,12 @@ export function decodeMessages(
     turns.push(turn);
   };
   const message = (item: MessageItem, path: string): void => {
-    noteUnknown(item, MESSAGE_FIELDS, "input[].", unmapped);
+    noteUnknown(item, MESSAGE_FIELDS, "input[].", unknown);
     const parts = decodeContent(
       item.content,
       `${path}.content`,
       cacheOptions,
-      unmapped,
+      unknown,
     );
     const phase = textIn(item.phase);
     switch (item.role) {
@@ -170,7 +167,7 @@ export function decodeMessages(
         return other({ role: "user", parts });
       case "system":
       case "developer": {
-        const texts = instructions(parts, path, unmapped);
+        const texts = instructions(parts, path, unknown);
         if (turns.length > 0) return other({ role: "system", parts: texts });
         for (const text of texts) system.push(text);
       }
@@ -235,7 +232,7 @@ export function decodeMessages(
     assistant().parts.push(reasoningPart(text, signature));
   };
   const readKnown = (item: KnownItem, path: string): void => {
-    noteUnknown(item, ITEM_FIELDS[item.type], "input[].", unmapped);
+    noteUnknown(item, ITEM_FIELDS[item.type], "input[].", unknown);
     switch (item.type) {
       case "reasoning":
         return reasoning(item);
@@ -246,7 +243,7 @@ export function decodeMessages(
       case "custom_tool_call_output":
         return output(
           item.call_id,
-          decodeContent(item.output, `${path}.output`, cacheOptions, unmapped),
+          decodeContent(item.output, `${path}.output`, cacheOptions, unknown),
           path,
         );
       case "additional_tools":

@@ -23,10 +23,10 @@ import { decodeMessages } from "./decode_messages.ts";
 import { decodeTools } from "./decode_tools.ts";
 import {
   asJson,
-  newUnmappedFields,
+  newUnknownFields,
   noteUnknown,
-  type UnmappedFields,
-} from "../../model/unmapped_fields.ts";
+  type UnknownFields,
+} from "../../model/unknown_fields.ts";
 import { toolNames } from "./tool_names.ts";
 import { SETTINGS } from "./settings.ts";
 import {
@@ -120,8 +120,8 @@ export function decodeRequest(body: unknown): GenerationRequest {
   refuseOther(body);
   const given = check(responsesRequest, body);
   refuseState(body);
-  const unmapped = newUnmappedFields();
-  const { request, words } = updatedRequest(given, unmapped);
+  const unknown = newUnknownFields();
+  const { request, words } = updatedRequest(given, unknown);
   const names = toolNames(objectOr(body));
   const { prompt_cache_options: options } = objectOr(body);
   const { system, turns } = decodeMessages(
@@ -130,15 +130,15 @@ export function decodeRequest(body: unknown): GenerationRequest {
       : request.input,
     names,
     options,
-    unmapped,
+    unknown,
   );
   const instructions = textIn(request.instructions);
-  const toolSet = decodeTools(request, names, unmapped);
-  const format = decodeFormat(request, words.format, unmapped);
+  const toolSet = decodeTools(request, names, unknown);
+  const format = decodeFormat(request, words.format, unknown);
   const reasoning = decodeReasoning(request);
   const parallel = request.parallel_tool_calls;
-  noteUnknown(request, READ_FIELDS, "", unmapped);
-  noteUnmapped(request, unmapped);
+  noteUnknown(request, READ_FIELDS, "", unknown);
+  noteUnknownFields(request, unknown);
   return {
     model: request.model,
     stream: request.stream === true,
@@ -150,15 +150,15 @@ export function decodeRequest(body: unknown): GenerationRequest {
     ],
     turns,
     ...toolSet,
-    ...decodeSettings(SETTINGS, asJson(request), unmapped),
+    ...decodeSettings(SETTINGS, asJson(request), unknown),
     ...(format === undefined ? {} : { format }),
     ...(reasoning === undefined ? {} : { reasoning }),
     ...(typeof parallel === "boolean" ? { parallelTools: parallel } : {}),
-    ...markPaths(unmapped.optional, { system: MARK, turns: MARK }),
+    ...markPaths(unknown.optional, { system: MARK, turns: MARK }),
     wantUsage: true,
     fieldNames: words,
-    unmapped: [...unmapped.optional],
-    essential: [...unmapped.essential],
+    unknownFields: [...unknown.optional],
+    essential: [...unknown.essential],
   };
 }
 
@@ -168,7 +168,7 @@ export function decodeRequest(body: unknown): GenerationRequest {
  */
 function updatedRequest(
   given: ResponsesRequest,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): { readonly request: ResponsesRequest; readonly words: FieldNames } {
   let request = given;
   let words: FieldNames = {
@@ -179,8 +179,8 @@ function updatedRequest(
   given.input.forEach((item, index) => {
     if (isMessage(item) || !isKnownItem(item)) return;
     if (item.type !== "configuration_update") return;
-    noteUnknown(item.reasoning, EFFORT_FIELDS, "input[].reasoning.", unmapped);
-    noteUnknown(item.text, TEXT_UPDATE_FIELDS, "input[].text.", unmapped);
+    noteUnknown(item.reasoning, EFFORT_FIELDS, "input[].reasoning.", unknown);
+    noteUnknown(item.text, TEXT_UPDATE_FIELDS, "input[].text.", unknown);
     const effort = item.reasoning?.effort;
     const format = item.text?.format;
     if (effort) {
@@ -210,15 +210,15 @@ function decodeReasoning(request: ResponsesRequest): Reasoning | undefined {
 function decodeFormat(
   request: ResponsesRequest,
   path: string,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): OutputFormat | undefined {
   const format = request.text?.format;
   if (format === null || format === undefined) return undefined;
   if (!isKnownFormat(format)) {
-    unmapped.essential.add(path);
+    unknown.essential.add(path);
     return undefined;
   }
-  noteUnknown(format, FORMAT_FIELDS, `${path}.`, unmapped);
+  noteUnknown(format, FORMAT_FIELDS, `${path}.`, unknown);
   switch (format.type) {
     case "text":
       return { type: "text" };
@@ -230,18 +230,18 @@ function decodeFormat(
 }
 
 /** Records optional fields that no other format can express, unless they repeat a default. */
-function noteUnmapped(
+function noteUnknownFields(
   request: ResponsesRequest,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): void {
-  const { optional } = unmapped;
+  const { optional } = unknown;
   const { text, reasoning, truncation } = request;
   if (truncation && truncation !== "disabled") optional.add("truncation");
   if (text) {
-    noteUnknown(text, TEXT_FIELDS, "text.", unmapped);
+    noteUnknown(text, TEXT_FIELDS, "text.", unknown);
   }
   if (reasoning) {
-    noteUnknown(reasoning, REASONING_FIELDS, "reasoning.", unmapped);
+    noteUnknown(reasoning, REASONING_FIELDS, "reasoning.", unknown);
     const { mode, context } = reasoning;
     if (mode && mode !== "standard") optional.add("reasoning.mode");
     if (context && !DEFAULT_CONTEXTS.has(context)) {

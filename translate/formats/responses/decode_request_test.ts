@@ -59,7 +59,7 @@ Deno.test("decodeRequest() decodes a text, items without a type, and the roles",
       ],
     },
   ]);
-  assert.deepEqual(read.unmapped, []);
+  assert.deepEqual(read.unknownFields, []);
 });
 
 Deno.test("decodeRequest() puts the outputs of calls directly after the turn of the calls, whatever items are in between", () => {
@@ -369,15 +369,15 @@ Deno.test("decodeRequest() allows no tool beyond the allowed ones", () => {
 });
 
 Deno.test("decodeRequest() names the format of a free-text tool that it cannot express", () => {
-  const unmapped = (format: unknown): readonly string[] =>
-    decoded({ tools: [{ type: "custom", name: "c", format }] }).unmapped;
-  assert.deepEqual(unmapped({ type: "text" }), []);
-  assert.deepEqual(unmapped(null), []);
+  const unknownFields = (format: unknown): readonly string[] =>
+    decoded({ tools: [{ type: "custom", name: "c", format }] }).unknownFields;
+  assert.deepEqual(unknownFields({ type: "text" }), []);
+  assert.deepEqual(unknownFields(null), []);
   assert.deepEqual(
-    unmapped({ type: "grammar", syntax: "regex", definition: "a+" }),
+    unknownFields({ type: "grammar", syntax: "regex", definition: "a+" }),
     [],
   );
-  assert.deepEqual(unmapped({ type: "yaml" }), ["tools[].format"]);
+  assert.deepEqual(unknownFields({ type: "yaml" }), ["tools[].format"]);
 });
 
 Deno.test("decodeRequest() puts the description of a group into that of its first tool", () => {
@@ -412,7 +412,7 @@ Deno.test("decodeRequest() puts the description of a group into that of its firs
       ["shell__run", "All tools of shell: On the laptop."],
     ],
   );
-  assert.deepEqual(read.unmapped, ["tools[].color"]);
+  assert.deepEqual(read.unknownFields, ["tools[].color"]);
 });
 
 Deno.test("decodeRequest() decodes the settings", () => {
@@ -486,7 +486,7 @@ Deno.test("decodeRequest() drops only the vendor's own tools from a plain reques
       content: [{ type: "input_text", text: "hi" }],
     }],
   });
-  assert.deepEqual(read.unmapped, []);
+  assert.deepEqual(read.unknownFields, []);
   assert.deepEqual(read.essential, []);
 });
 
@@ -513,7 +513,7 @@ Deno.test("decodeRequest() records fields that no other format can express", () 
       }],
     }],
   });
-  assert.deepEqual(read.unmapped.toSorted(), [
+  assert.deepEqual(read.unknownFields.toSorted(), [
     "include",
     "input[].content[].detail",
     "input[].name",

@@ -16,10 +16,7 @@ import type {
   Tool,
   ToolChoice,
 } from "../../model/request.ts";
-import {
-  noteUnknown,
-  type UnmappedFields,
-} from "../../model/unmapped_fields.ts";
+import { noteUnknown, type UnknownFields } from "../../model/unknown_fields.ts";
 import { calledTool, type ToolNames } from "./tool_names.ts";
 import {
   type CustomTool,
@@ -70,12 +67,12 @@ const CUSTOM_FIELDS: ReadonlySet<string> = new Set([
 export function decodeTools(
   request: ResponsesRequest,
   names: ToolNames,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): ToolSet {
   const tools: Tool[] = [];
   const add = (list: readonly (WireTool | UnknownObject)[], path: string) => {
     list.forEach((tool, index) =>
-      tools.push(...decodeTool(tool, `${path}[${index}]`, names, unmapped))
+      tools.push(...decodeTool(tool, `${path}[${index}]`, names, unknown))
     );
   };
   add(request.tools ?? [], "tools");
@@ -91,9 +88,9 @@ export function decodeTools(
     });
   }
   const toolChoice = limitedChoice(
-    decodeChoice(request, declared, names, unmapped),
+    decodeChoice(request, declared, names, unknown),
     tools,
-    unmapped,
+    unknown,
   );
   return {
     ...(request.tools || brought ? { tools: lastOfEach(tools) } : {}),
@@ -117,14 +114,14 @@ function lastOfEach(tools: readonly Tool[]): readonly Tool[] {
 function limitedChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): ToolChoice | undefined {
   if (choice?.type !== "allowed") return choice;
   const isOffered = tools.some((tool) =>
     tool.type === "function" && choice.names.includes(tool.name)
   );
   if (isOffered || tools.length === 0) return choice;
-  if (choice.required) unmapped.essential.add("tool_choice");
+  if (choice.required) unknown.essential.add("tool_choice");
   return { type: "none" };
 }
 
@@ -132,18 +129,18 @@ function decodeTool(
   tool: WireTool | UnknownObject,
   path: string,
   names: ToolNames,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): readonly Tool[] {
   if (!isKnownTool(tool)) return [opaque(tool, path)];
   if (tool.type !== "namespace") {
-    return [decodeFunction(tool, undefined, names, unmapped)];
+    return [decodeFunction(tool, undefined, names, unknown)];
   }
-  noteUnknown(tool, GROUP_FIELDS, "tools[].", unmapped);
+  noteUnknown(tool, GROUP_FIELDS, "tools[].", unknown);
   const first = tool.tools.findIndex(isNamed);
   return tool.tools.map((inner, index) => {
     if (!isNamed(inner)) return opaque(inner, `${path}.tools[${index}]`);
     const described = index === first ? withGroup(inner, tool) : inner;
-    return decodeFunction(described, tool.name, names, unmapped);
+    return decodeFunction(described, tool.name, names, unknown);
   });
 }
 
@@ -183,20 +180,20 @@ function decodeFunction(
   tool: WireFunction | CustomTool,
   namespace: string | undefined,
   names: ToolNames,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): FunctionTool {
   const name = names.nameOf(calledTool(tool.name, namespace, tool.type));
   const description = textIn(tool.description);
   if (tool.type === "custom") {
-    noteUnknown(tool, CUSTOM_FIELDS, "tools[].", unmapped);
+    noteUnknown(tool, CUSTOM_FIELDS, "tools[].", unknown);
     const format = objectOr(tool.format);
     const grammar = grammarOf(format);
     const isLost = grammar === undefined && tool.format &&
       format["type"] !== "text";
-    if (isLost) unmapped.optional.add("tools[].format");
+    if (isLost) unknown.optional.add("tools[].format");
     return freeTextTool(name, description, grammar);
   }
-  noteUnknown(tool, FUNCTION_FIELDS, "tools[].", unmapped);
+  noteUnknown(tool, FUNCTION_FIELDS, "tools[].", unknown);
   return {
     type: "function",
     name,
@@ -218,14 +215,14 @@ function decodeChoice(
   request: ResponsesRequest,
   declared: readonly (WireTool | UnknownObject)[],
   names: ToolNames,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): ToolChoice | undefined {
   const choice = request.tool_choice;
   if (choice === null || choice === undefined) return undefined;
   if (typeof choice === "string") return { type: choice };
   if (!isKnownChoice(choice)) {
     // A tool that only vendors of this format run.
-    unmapped.essential.add("tool_choice");
+    unknown.essential.add("tool_choice");
     return undefined;
   }
   if (choice.type !== "allowed_tools") {

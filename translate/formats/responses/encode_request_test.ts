@@ -338,7 +338,7 @@ Deno.test("encodeRequest() reports fields that the format cannot express", () =>
     topP: 0.5,
     maxTokens: 5,
     user: "u".repeat(99),
-    unmapped: ["own"],
+    unknownFields: ["own"],
   });
   assert.deepEqual(dropped.toSorted(), [
     "FREQUENCY",

@@ -6,7 +6,7 @@
 import { type JsonObject, objectOr } from "../bytes/json.ts";
 
 /** Paths as the client wrote them, each once, in order of discovery. */
-export interface UnmappedFields {
+export interface UnknownFields {
   /** Dropped if the request is translated to another format. */
   readonly optional: Set<string>;
   /** Fields without which the request would mean something else: their translation is refused. */
@@ -17,10 +17,10 @@ export interface UnmappedFields {
  * The most paths that are collected from one request: reports list fewer, and a body has room for
  * millions of unknown fields.
  */
-export const MAX_UNMAPPED = 1_000;
+export const MAX_UNKNOWN_FIELDS = 1_000;
 
 /** Creates an empty collection. */
-export function newUnmappedFields(): UnmappedFields {
+export function newUnknownFields(): UnknownFields {
   return { optional: new Set(), essential: new Set() };
 }
 
@@ -33,17 +33,17 @@ export function noteUnknown(
   object: object | null | undefined,
   known: ReadonlySet<string>,
   prefix: string,
-  unmapped: UnmappedFields,
+  unknown: UnknownFields,
 ): void {
   if (object === null || object === undefined) return;
   // An array of all entries would cost more than reading them.
   for (const key of Object.keys(object)) {
-    if (unmapped.optional.size >= MAX_UNMAPPED) return;
+    if (unknown.optional.size >= MAX_UNKNOWN_FIELDS) return;
     const value: unknown = Reflect.get(object, key);
     if (known.has(key) || value === null || value === undefined) continue;
     if (Array.isArray(value) && value.length === 0) continue;
     if (key === "caller" && objectOr(value)["type"] === "direct") continue;
-    unmapped.optional.add(`${prefix}${key}`);
+    unknown.optional.add(`${prefix}${key}`);
   }
 }
 

@@ -13,7 +13,7 @@ interface BooksGateway extends AsyncDisposable {
   readonly storeUrl: string;
 }
 
-/** Starts it. */
+/** Starts the gateway. */
 export async function startBooksGateway(
   databaseUrl: string,
   env: Readonly<Record<string, string>>,

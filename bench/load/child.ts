@@ -48,7 +48,7 @@ export interface Child extends AsyncDisposable {
   receive(): Promise<unknown>;
 }
 
-/** Starts a program of this folder. */
+/** Starts a program of `bench/`. */
 export function startChild(
   program: string,
   args: readonly string[] = [],

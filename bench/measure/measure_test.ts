@@ -37,18 +37,18 @@ async function through(
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     async (request) => {
-      const { status, body } = await forwarded(port, request);
+      const { status, body } = await forward(port, request);
       return new Response(change(body), { status });
     },
   );
   try {
-    return await measured(load, server.addr.port, kind, lenient);
+    return await measureJob(load, server.addr.port, kind, lenient);
   } finally {
     await server.shutdown();
   }
 }
 
-async function forwarded(port: number, request: Request) {
+async function forward(port: number, request: Request) {
   const response = await fetch(
     `http://127.0.0.1:${port}${new URL(request.url).pathname}`,
     { method: "POST", body: await request.text() },
@@ -56,7 +56,7 @@ async function forwarded(port: number, request: Request) {
   return { status: response.status, body: await response.text() };
 }
 
-async function measured(
+async function measureJob(
   load: Child,
   port: number,
   kind: ExchangeKind,
@@ -81,7 +81,7 @@ async function measured(
   );
 }
 
-function rightWith(sample: Sample): boolean {
+function isRight(sample: Sample): boolean {
   const rows = summarise([{
     scenario: scenarioOf(STREAM, DIRECTION),
     target: "gateway",
@@ -96,7 +96,7 @@ Deno.test("measure() counts correct replies, their events and the target's proce
   assert.ok(sample.result.requests >= 2);
   assert.equal(sample.result.events, sample.result.requests * 30);
   assert.ok((sample.cpuMicros ?? 0) > 0);
-  assert.equal(rightWith(sample), true);
+  assert.equal(isRight(sample), true);
 });
 
 Deno.test("a lost event is a fault, even on a lenient target", async () => {
@@ -108,7 +108,7 @@ Deno.test("a lost event is a fault, even on a lenient target", async () => {
     );
     assert.match(sample.result.problems[0] ?? "", /^event 7 /);
     assert.equal(sample.result.requests, 0);
-    assert.equal(rightWith(sample), false);
+    assert.equal(isRight(sample), false);
   }
 });
 
@@ -117,7 +117,7 @@ Deno.test("a missing end is a fault, except on a lenient target", async () => {
   const wrong = (body: string): string => cut(cut(body));
   const strict = await through(wrong, STREAM);
   assert.deepEqual(strict.result.problems, ["the end is missing"]);
-  assert.equal(rightWith(strict), false);
+  assert.equal(isRight(strict), false);
   const lenient = await through(wrong, STREAM, true);
   assert.equal(lenient.result.faults, 0);
   assert.deepEqual(lenient.result.overlooked, ["the end is missing"]);
@@ -130,7 +130,7 @@ Deno.test("an error instead of a reply is reported with its status, and the job 
     () => new Response("out of order", { status: 503 }),
   );
   try {
-    const { result } = await measured(
+    const { result } = await measureJob(
       load,
       server.addr.port,
       STREAM,

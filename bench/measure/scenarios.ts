@@ -27,9 +27,9 @@ export interface ExchangeKind {
   readonly measures: "cpu" | "wait" | "delay";
   /** Names of the directions that can be measured; absent: all. */
   readonly directions?: readonly string[];
-  /** Names of the directions of a run that names none; absent: all of `directions`. */
+  /** Directions that a run without `--scenario` measures; absent: all of `directions`. */
   readonly usualDirections?: readonly string[];
-  /** The directions of a quick run; absent: the same as in another run. */
+  /** Directions that a quick run measures; absent: those of `usualDirections`. */
   readonly quickDirections?: readonly string[];
   /** The same for an upstream over TLS; absent: none. */
   readonly usualTlsDirections?: readonly string[];
@@ -238,7 +238,7 @@ export interface Scenario {
 const TLS_NAME = "tls";
 const TLS_PREFIX = `${TLS_NAME}/`;
 
-/** The scenarios that a run measures which names none. */
+/** The scenarios of a run without `--scenario`. */
 export function usualScenarios(
   { quick, tlsOnly }: { readonly quick: boolean; readonly tlsOnly: boolean },
 ): readonly Scenario[] {
@@ -256,7 +256,7 @@ export function usualScenarios(
 
 /**
  * The scenarios that names select. A name is a kind, a direction, or both joined by a slash; with
- * `tls/` before it, over TLS. `tls` alone selects what a run over TLS measures that names none.
+ * `tls/` before it, over TLS. `tls` alone selects the scenarios of a run with `--tls`.
  *
  * @throws {RangeError} when a name is unknown
  */

@@ -68,7 +68,7 @@ async function pass(
         at += await to.write(bytes.subarray(at));
       }
     });
-    // Its failure ends the reading too: the connection is closed.
+    // A failed write closes the connection, which ends the reading.
     last.catch(() => {});
   }
   await last;

@@ -21,7 +21,7 @@ export function chooseChecks(
 
 /**
  * The checks without those that need a feature which the target lacks, and a line about each such
- * feature. An endpoint that the settings name is judged also where the target lacks it.
+ * feature. An endpoint that the settings name is judged even if the target lacks it.
  */
 export function withoutLacking(
   checks: readonly Check[],
@@ -35,7 +35,7 @@ export function withoutLacking(
   const lines = missing.map(([feature, reply]) => {
     const lost = checks.filter(({ needs }) => baseOf(needs, lacks) === feature);
     return `without   ${feature.replaceAll("-", " ")}: ${
-      counted(lost.length, "check")
+      plural(lost.length, "check")
     } left out (${reply})`;
   });
   const left = new Set(missing.map(([feature]) => feature));
@@ -47,7 +47,7 @@ export function withoutLacking(
   };
 }
 
-/** What an endpoint may lack also where it is demanded. */
+/** Features that a target may lack even where the settings name their endpoint. */
 const MAY_LACK: readonly Feature[] = [
   "stored-responses",
   "second-key",
@@ -128,7 +128,7 @@ export function costOf(
   return sumOf(scenarios.map((scenario) => scenario.cost(profile)));
 }
 
-function counted(number: number, what: string): string {
+function plural(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? "" : "s"}`;
 }
 
@@ -160,8 +160,8 @@ export function planText(
         ? []
         : [`          ${name}: ${routes.map(route).join(", ")}`]
     ),
-    `plan      ${counted(checks.length, "check")} from ${
-      counted(scenarios.length, "scenario")
+    `plan      ${plural(checks.length, "check")} from ${
+      plural(scenarios.length, "scenario")
     }: ${cost}`,
   ].join("\n");
 }

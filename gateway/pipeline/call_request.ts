@@ -44,11 +44,11 @@ export interface JsonCall extends CallRequest {
   readonly top: TopLevel;
 }
 
-/** A call whose JSON body or path names a model and what it is to reply to. */
+/** A call that asks a model for a reply. */
 export interface GenerationCall extends JsonCall {
   /** Format of the request and of the reply. */
   readonly dialect: Dialect;
-  /** What the path states, for a dialect whose bodies do not. */
+  /** Model and stream, for a dialect that states them in the path. */
   readonly target?: RequestTarget;
   /** Absent: the call came by itself, not through a connection that carries several. */
   readonly connection?: ConnectionCall;

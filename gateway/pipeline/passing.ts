@@ -49,8 +49,8 @@ interface PassedCall {
   readonly accept: string;
   readonly amounts: RequestAmounts;
   /**
-   * Tokens of the reply that are charged at most where it reports none; 0: nothing but tokens
-   * reported is charged.
+   * Most tokens that are charged for a reply that reports none; 0: only reported tokens are
+   * charged.
    */
   readonly estimatedTokens: number;
 }
@@ -68,7 +68,7 @@ export class Passing implements Operation<Reply> {
     return this.#call.isStream;
   }
 
-  /** All of the model: which paths they have is the operator's knowledge. */
+  /** All candidates of the model: the operator knows which paths they have. */
   candidates(models: ModelRegistry, model: Model): readonly Candidate[] {
     return models.candidates(model, "chat_completions");
   }

@@ -19,7 +19,7 @@ const PRESENT: ListedCard = {
   ],
 };
 
-Deno.test("mergeCard() takes what the table tells, keeps the rest, and names both", () => {
+Deno.test("mergeCard() takes what the table has, keeps the rest, and names both", () => {
   const { card, changes, kept, notes } = mergeCard(PRESENT, {
     rates: { input: 6, output: 25 },
     uses: {},
@@ -74,7 +74,7 @@ Deno.test("mergeCard() takes what the table tells, keeps the rest, and names bot
   assert.deepEqual(notes, []);
 });
 
-Deno.test("mergeCard() lets cached tokens cost what input costs where nobody has a rate for them", () => {
+Deno.test("mergeCard() gives cached tokens the rate of input where no table has one for them", () => {
   const { card, notes } = mergeCard(undefined, {
     rates: { input: 6, output: 25, cache_read: 1 },
     uses: {},

@@ -69,7 +69,7 @@ function encodeFor(upstream: UpstreamFormat): EncodeContext {
 type Form = "stream" | "whole";
 
 /** The gateway's response for an upstream body, made without sockets. */
-function answered(
+function replyTo(
   body: Uint8Array,
   came: Form,
   { caller, upstream, stream }: CallVariant,
@@ -112,7 +112,7 @@ async function read(
   came: Form,
   asked: CallVariant,
 ): Promise<CheckedReply> {
-  return await checkReply(answered(body, came, asked), asked);
+  return await checkReply(replyTo(body, came, asked), asked);
 }
 
 /** Distance between cuts: every byte of a short body, about 300 places of a long one. */

@@ -53,7 +53,7 @@ const change = fc.record({
 });
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 
-function applied(text: string, changes: readonly Change[]): string {
+function apply(text: string, changes: readonly Change[]): string {
   let out = text;
   for (const { at, length, kind, text: put } of changes) {
     const place = at % (out.length + 1);
@@ -151,7 +151,7 @@ Deno.test("a spoiled answer is a whole reply or a well-formed error", (t) =>
           // In some cases the answer is a stream although a whole reply was requested, or the
           // reverse.
           const stream = swapped ? !asked.stream : asked.stream;
-          const body = applied(
+          const body = apply(
             bodyIn(fixture, asked.upstream, stream),
             changes,
           );

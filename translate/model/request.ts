@@ -51,7 +51,7 @@ export interface TextPart extends Cacheable {
   readonly type: "text";
   /** Possibly empty: encoders leave it out where their dialect refuses empty text. */
   readonly text: string;
-  /** What a message of the assistant is, in the Responses format's words; other dialects have none. */
+  /** The Responses format's `phase` of an assistant's message; other dialects have none. */
   readonly phase?: string;
 }
 export interface ImagePart extends Cacheable {
@@ -338,7 +338,7 @@ export interface GenerationRequest extends Partial<Settings> {
   readonly fieldNames: FieldNames;
   /** Client paths of fields without a neutral counterpart: dropped wherever the dialect changes. */
   readonly unknownFields: readonly string[];
-  /** Where `unknownFields` has the marks that parts and tools carry as `cacheMark`; absent: nothing carries one. */
+  /** Paths in `unknownFields` of the marks that parts and tools have as `cacheMark`; absent: none has one. */
   readonly cacheMarks?: MarkPaths;
   /**
    * Why the request cannot be translated: its dialect's schema does not allow a value. The other
@@ -353,7 +353,7 @@ export interface GenerationRequest extends Partial<Settings> {
   readonly essential: readonly string[];
 }
 
-/** The client's paths of its marks of what to cache, by what carries them; absent: none does. */
+/** The client's paths of its cache marks, by their place; absent: no mark is there. */
 export interface MarkPaths {
   /** In the opening prompt. */
   readonly system?: string;
@@ -363,7 +363,7 @@ export interface MarkPaths {
   readonly tools?: string;
 }
 
-/** The fields of a request beside its model, conversation and words; absent: not set. */
+/** The fields of a request beside its model, conversation and field names; absent: not set. */
 export type RequestSettings = Partial<
   Omit<
     GenerationRequest,

@@ -30,8 +30,8 @@ export interface Settings {
   /** `auto` may use capacity paid for in advance, `default` may not; any other is an unknown field. */
   readonly serviceTier: "auto" | "default";
   /**
-   * What the upstream itself keeps in its cache beside what is marked: nothing, or the whole prompt
-   * for so long.
+   * What the upstream keeps in its cache beside what is marked: nothing, or the whole prompt for
+   * that time.
    */
   readonly promptCache: "off" | "5m" | "1h";
   /** Groups requests with a common beginning, so that one upstream cache serves them. */

@@ -62,7 +62,7 @@ export function reaches(
     });
 }
 
-/** Judges that a turn was refused with that status. */
+/** Judges that the only event of a turn is an error that passes the test. */
 export function refused(
   x: Exchange,
   test: (error: JsonObject) => boolean,
@@ -76,7 +76,7 @@ export function refused(
   );
 }
 
-/** Judges that a turn was answered, whatever came before it. */
+/** Judges that a turn has a complete reply, whatever the turns before it were. */
 export function goesOn(...names: readonly string[]): Check["judge"] {
   return (e) =>
     e.matching(`socket/*/${names[0]}`).map((x) =>

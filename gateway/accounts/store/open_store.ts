@@ -52,7 +52,7 @@ export async function openStore(
   return store;
 }
 
-/** Longest change of the tables of a store, or wait for that of another process, in milliseconds. */
+/** Longest migration, or wait for the migration of another process, in milliseconds. */
 const MIGRATION_MS = 600_000;
 
 async function upgrade(

@@ -10,7 +10,7 @@ import type { Files } from "./key_file.ts";
 
 /** The machine answers at once, or not at all. */
 const TIMEOUT_MS = 1_000;
-/** Keys and tokens take a few. */
+/** Keys and tokens take a few kilobytes. */
 const MAX_BYTES = 64 * 1024;
 
 const CONTAINER_HOST = "http://169.254.170.2";
@@ -40,7 +40,7 @@ export async function containerKeys(
     ? env["AWS_CONTAINER_CREDENTIALS_FULL_URI"] ?? ""
     : `${CONTAINER_HOST}${relative}`;
   const source = "AWS container endpoint";
-  if (!mayBeAsked(url)) {
+  if (!isSafe(url)) {
     throw new CredentialError(
       `${source}: its address must be https, or this machine's`,
     );
@@ -91,7 +91,7 @@ export async function instanceKeys(
   );
 }
 
-function mayBeAsked(text: string): boolean {
+function isSafe(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
   return protocol === "https:" ||
@@ -129,7 +129,7 @@ function keysIn(text: string, source: string): AwsToken {
     SecretAccessKey: secretAccessKey,
     Token: sessionToken,
     Expiration: expiration,
-  } = parsedObject(text);
+  } = parseObject(text);
   const expiresAtMs = Date.parse(String(expiration));
   if (
     typeof accessKeyId !== "string" || typeof secretAccessKey !== "string" ||
@@ -144,7 +144,7 @@ function keysIn(text: string, source: string): AwsToken {
   };
 }
 
-function parsedObject(text: string): Readonly<Record<string, unknown>> {
+function parseObject(text: string): Readonly<Record<string, unknown>> {
   try {
     const json: unknown = JSON.parse(text);
     return typeof json === "object" && json !== null ? { ...json } : {};

@@ -186,7 +186,9 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     return startTool(block) +
       (rest === "" ? "" : argumentsChunk(block, rest));
   };
-  const begun = (event: ReplyEvent & { readonly type: "open" }): OpenBlock => {
+  const openBlock = (
+    event: ReplyEvent & { readonly type: "open" },
+  ): OpenBlock => {
     kinds.add(event.kind);
     if (event.kind !== "reasoning") details.began(event.kind);
     lengthBefore = contentLength;
@@ -232,7 +234,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
           return begin(event.id);
         case "open": {
           const before = begin(undefined) + close();
-          open = begun(event);
+          open = openBlock(event);
           return before;
         }
         case "delta":

@@ -46,7 +46,7 @@ export function streamEnding(context: EncodeContext): StreamEnding {
   /** The usage among them. */
   let usage: Uint8Array | undefined;
 
-  const written = (chunk: JsonObject): Uint8Array =>
+  const write = (chunk: JsonObject): Uint8Array =>
     ENCODER.encode(
       dataFrame(upstreamJson({ ...chunk, model: context.model })),
     );
@@ -70,7 +70,7 @@ export function streamEnding(context: EncodeContext): StreamEnding {
       context.legacyFunctions,
     );
     return [
-      written({
+      write({
         ...chunk,
         choices: [{
           index: 0,
@@ -115,20 +115,18 @@ export function streamEnding(context: EncodeContext): StreamEnding {
     sample ??= data;
     const hasUsage = isObject(chunk["usage"]);
     if (hasUsage && context.wantUsage) {
-      holdUsage(written({ ...chunk, choices: [] }));
+      holdUsage(write({ ...chunk, choices: [] }));
     }
     const isFinishing = textIn(choice["finish_reason"]) !== undefined;
     if (isFinishing) {
-      finish ??= !hasUsage && Object.keys(delta).length === 0
-        ? bytes
-        : written({
-          ...withoutUsage(chunk),
-          choices: [{ ...choice, delta: {} }],
-        });
+      finish ??= !hasUsage && Object.keys(delta).length === 0 ? bytes : write({
+        ...withoutUsage(chunk),
+        choices: [{ ...choice, delta: {} }],
+      });
     }
     return isFirst || hasContent(delta)
       ? [
-        written({
+        write({
           ...withoutUsage(chunk),
           choices: [{ ...choice, finish_reason: null }],
         }),

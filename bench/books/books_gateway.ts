@@ -13,7 +13,7 @@ interface BooksGateway extends AsyncDisposable {
   readonly storeUrl: string;
 }
 
-/** Starts the gateway. */
+/** Starts a gateway with probes of its event loop and its statements. */
 export async function startBooksGateway(
   databaseUrl: string,
   env: Readonly<Record<string, string>>,

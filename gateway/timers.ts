@@ -1,6 +1,7 @@
 /**
  * Timers, passed in so that tests can replace them.
  */
+import { monotonicMs } from "./monotonic_ms.ts";
 
 /** The handle of a timer. */
 export type TimerId = ReturnType<typeof setTimeout> | LongTimer;
@@ -49,7 +50,7 @@ export function gatewayTimers(): Timers {
   let isPutOff = false;
   let skippedTicks = 0;
   const nowTick = (): number =>
-    Math.floor(performance.now() / TICK_MS) - skippedTicks;
+    Math.floor(monotonicMs() / TICK_MS) - skippedTicks;
   const tick = (): void => {
     platform = undefined;
     const now = nowTick();
@@ -79,7 +80,7 @@ export function gatewayTimers(): Timers {
     set(callback, ms) {
       if (ms < LONG_MS) return setTimeout(callback, ms);
       if (count === 0) nextTick = nowTick();
-      const due = Math.ceil((performance.now() + ms) / TICK_MS) - skippedTicks;
+      const due = Math.ceil((monotonicMs() + ms) / TICK_MS) - skippedTicks;
       const timer = new LongTimer(callback, due);
       const timers = byTick.get(due);
       if (timers === undefined) byTick.set(due, new Set([timer]));

@@ -4,6 +4,7 @@
  * cost 4 to 10 µs more per whole reply.
  */
 import { EventEmitter } from "node:events";
+import { monotonicMs } from "../../monotonic_ms.ts";
 import type { Conn } from "./dial.ts";
 import type { StrayBytes } from "./stray_bytes.ts";
 import type { SystemEvents } from "./system_events.ts";
@@ -66,7 +67,7 @@ export class ConnSocket extends EventEmitter {
   #isWriting = false;
   #corks = 0;
   /** Start of the last write, on the monotonic clock. */
-  #writtenMs = performance.now();
+  #writtenMs = monotonicMs();
   /** A request waits for the check of the connection; see {@linkcode ConnSocket.#check}. */
   #isChecking = false;
   /** A reply has begun to arrive: a further request would be the connection's second. */
@@ -169,7 +170,7 @@ export class ConnSocket extends EventEmitter {
     if (this.#isUsed && !this.#strays.allowsReuse) {
       return void this.destroy(new NothingSentError());
     }
-    const nowMs = performance.now();
+    const nowMs = monotonicMs();
     if (nowMs - this.#writtenMs >= CHECK_AFTER_MS) return this.#check();
     this.#writtenMs = nowMs;
     this.#writeMore();
@@ -184,7 +185,7 @@ export class ConnSocket extends EventEmitter {
     this.#events.after(() => {
       if (this.#destroyed) return;
       this.#isChecking = false;
-      this.#writtenMs = performance.now();
+      this.#writtenMs = monotonicMs();
       this.#writeMore();
     });
   }

@@ -3,6 +3,7 @@
  * reply, so such bytes may arrive just after the next request was sent and be taken for its reply.
  * After the first sight of them, connections to that upstream carry one call each for a while.
  */
+import { monotonicMs } from "../../monotonic_ms.ts";
 
 /** How long connections are not used again after stray bytes. */
 const DISTRUST_MS = 10 * 60_000;
@@ -13,11 +14,11 @@ export class StrayBytes {
 
   /** Stray bytes have arrived. */
   seen(): void {
-    this.#untilMs = performance.now() + DISTRUST_MS;
+    this.#untilMs = monotonicMs() + DISTRUST_MS;
   }
 
   /** Whether a connection may carry a second call. */
   get allowsReuse(): boolean {
-    return performance.now() >= this.#untilMs;
+    return monotonicMs() >= this.#untilMs;
   }
 }

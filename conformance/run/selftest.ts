@@ -130,16 +130,19 @@ async function prove(
     }
   }
   const kills: Kill[] = [];
+  const provedChecks = new Set<string>();
+  const order = pairs === "every" ? isSlow : isJudgedOnRecords;
   const queue = mutantsOf(CHECKS).filter(({ name }) => wanted.has(name))
-    .toSorted((a, b) => Number(isSlow(b)) - Number(isSlow(a)));
+    .toSorted((a, b) => Number(order(b)) - Number(order(a)));
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const named = (wanted.get(next.name) ?? []).filter((check) =>
-        pairs === "every" ||
-        !kills.some(({ killed, check: id }) => killed && id === check.id)
+        pairs === "every" || !provedChecks.has(check.id)
       );
       if (named.length === 0) continue;
-      kills.push(...await attack(upstream, mode, next, named, golden, few));
+      const own = await attack(upstream, mode, next, named, golden, few);
+      kills.push(...own);
+      for (const { check, killed } of own) if (killed) provedChecks.add(check);
     }
   };
   await Promise.all(Array.from({ length: MUTANTS_AT_A_TIME }, work));
@@ -158,11 +161,16 @@ function isSlow({ hooks }: Mutant): boolean {
   return hooks.writer !== undefined || hooks.upstreamBytes !== undefined;
 }
 
+/** True for a mutant that may need no request; these run first where they can spare the others. */
+function isJudgedOnRecords({ hooks }: Mutant): boolean {
+  return changesOnlyReplies(hooks);
+}
+
 /**
  * Runs a mutant. One that changes only replies is judged on the reference gateway's record, as its
  * hooks rewrite it; where that does not show the fault, and for every other mutant, the requests
- * are made: first on one route of each endpoint, for the checks that the reference gateway passes
- * there (`few`), and on all routes for the checks that did not fail.
+ * are made. Both begin with one route of each endpoint, for the checks that the reference gateway
+ * passes there (`few`), and go on with all routes for the checks that did not fail.
  */
 async function attack(
   upstream: ReplayServer,
@@ -172,14 +180,20 @@ async function attack(
   golden: Run,
   few: Run | undefined,
 ): Promise<Kill[]> {
-  const shown = failuresIn(judgeRewritten(mode, hooks, checks, golden));
+  const shown: Result[] = [];
   const left = (): Check[] =>
     checks.filter((check) => shown.every((result) => result.check !== check));
-  const soon = left().filter((check) =>
-    few?.results.some((result) =>
-      result.check === check && result.verdict === "pass"
-    ) === true
+  const passing = new Set(
+    few?.results.filter(({ verdict }) => verdict === "pass").map((
+      { check },
+    ) => check),
   );
+  const onFew = checks.filter((check) => passing.has(check));
+  if (few !== undefined) {
+    shown.push(...failuresIn(judgeRewritten(mode, hooks, onFew, few)));
+  }
+  shown.push(...failuresIn(judgeRewritten(mode, hooks, left(), golden)));
+  const soon = left().filter((check) => passing.has(check));
   if (few !== undefined && soon.length > 0) {
     const { results } = await runOn(upstream, mode, hooks, soon, few.profile);
     shown.push(...failuresIn(results));

@@ -235,8 +235,13 @@ export function unnoticed(
       scenarios.set(kind, (scenarios.get(kind) ?? new Set()).add(name));
     }
   }
-  // What noticed the last fault of a kind is the first to be asked about the next one.
-  const keen: Check[] = [];
+  // What noticed the last fault of a kind is the first to be asked about the next one, and what reads much is the last.
+  const keenOf = new Map<string, Check[]>();
+  const weight = ({ reads }: Check): number =>
+    reads === "everything"
+      ? Infinity
+      : reads.reduce((n, r) => n + (records.get(r)?.exchanges.length ?? 0), 0);
+  const light = checks.toSorted((a, b) => weight(a) - weight(b) || 0);
   return spoilings(records).filter(({ kind, spoil }) => {
     const own = scenarios.get(kind) ?? new Set();
     const spoilt = new Map<string, ScenarioRecord>();
@@ -266,7 +271,9 @@ export function unnoticed(
       );
       return judge(check, "replay", found).verdict === "fail";
     };
-    const noticed = [...keen, ...checks].find(notices);
+    const keen = keenOf.get(kind) ?? [];
+    keenOf.set(kind, keen);
+    const noticed = [...keen, ...light].find(notices);
     if (noticed === undefined) return true;
     const at = keen.indexOf(noticed);
     if (at >= 0) keen.splice(at, 1);

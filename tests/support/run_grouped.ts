@@ -14,7 +14,7 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
 /** The most files of a group: few enough that groups end at about the same time. */
-const MAX_FILES = 12;
+const MAX_FILES = 8;
 
 /** The isolates of these files and folders: the paths of each one's test files. */
 function groupsOf(
@@ -25,7 +25,7 @@ function groupsOf(
   const take = (path: string): boolean =>
     !taken.has(path) && taken.add(path).size > 0;
   for (const path of paths) if (path.endsWith(".ts")) taken.add(path);
-  return paths.flatMap((path) => {
+  return [...new Set(paths)].flatMap((path) => {
     if (path.endsWith(".ts")) return [[path]];
     const files = [...testFilesIn(path)].filter((file) =>
       basename(file) !== ignored && take(file)
@@ -47,18 +47,28 @@ function* testFilesIn(folder: string): Generator<string> {
   }
 }
 
-if (import.meta.main) {
-  const { values, positionals, tokens } = parseArgs({
+/** The isolates that the arguments ask for, and the flags of `deno test`. */
+export function readArguments(args: readonly string[]): {
+  readonly groups: readonly (readonly string[])[];
+  readonly flags: readonly string[];
+} {
+  const end = args.indexOf("--");
+  const { values, positionals } = parseArgs({
+    args: args.slice(0, end < 0 ? args.length : end),
     options: { ignore: { type: "string" } },
     allowPositionals: true,
-    tokens: true,
   });
-  const end = tokens.find(({ kind }) => kind === "option-terminator");
-  const flags = end === undefined ? [] : Deno.args.slice(end.index + 1);
-  const paths = positionals.slice(0, positionals.length - flags.length);
+  return {
+    groups: groupsOf(positionals, values.ignore),
+    flags: end < 0 ? [] : args.slice(end + 1),
+  };
+}
+
+if (import.meta.main) {
+  const { groups, flags } = readArguments(Deno.args);
   const folder = Deno.makeTempDirSync({ prefix: "tests-" });
   try {
-    const modules = groupsOf(paths, values.ignore).map((files, at) => {
+    const modules = groups.map((files, at) => {
       const [first = ""] = files;
       if (files.length === 1) return first;
       const module = join(folder, `${at}-${first.replaceAll("/", "-")}`);

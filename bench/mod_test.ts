@@ -52,6 +52,7 @@ Deno.test("cores measures two processes on one store", async () => {
   const { code, lines } = await run(
     "cores",
     "--processes=2",
+    "--load=shared",
     "--rounds=1",
     "--seconds=0.05",
   );

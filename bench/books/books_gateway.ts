@@ -26,6 +26,7 @@ export async function startBooksGateway(
       "--allow-all",
       probeFlag(loopPort, true),
       storeProbeFlag(storePort),
+      `--lock=${new URL("../../deno.lock", import.meta.url).pathname}`,
       new URL("../../main.ts", import.meta.url).href,
     ],
     env: {

@@ -60,6 +60,7 @@ export function startChild(
       "--allow-all",
       "--no-check",
       "--no-prompt",
+      `--lock=${new URL("../../deno.lock", import.meta.url).pathname}`,
       new URL(`../${program}`, import.meta.url).pathname,
       ...args,
     ],

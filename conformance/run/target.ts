@@ -6,6 +6,8 @@ import { UsageError } from "./settings.ts";
 
 const MAIN = new URL("../../main.ts", import.meta.url);
 const CLI = new URL("../../gateway/cli/cli.ts", import.meta.url);
+/** Without its lock, the program looks for the versions of its packages at each start. */
+const LOCK = `--lock=${new URL("../../deno.lock", import.meta.url).pathname}`;
 
 /** The key that the upstream receives; a client must never see it. */
 export const UPSTREAM_CANARY = "up-canary-2b8f41d09c6e";
@@ -79,7 +81,7 @@ export async function startOwnGateway(replayUrl: string): Promise<OwnGateway> {
   );
   const databaseUrl = `sqlite:${data}/gateway.sqlite3`;
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", MAIN.href],
+    args: ["run", "-A", LOCK, MAIN.href],
     env: {
       ...Object.fromEntries(vendors),
       PORT: "0",
@@ -116,6 +118,7 @@ async function issueKey(databaseUrl: string): Promise<string> {
     args: [
       "run",
       "-A",
+      LOCK,
       CLI.href,
       ...["keys", "issue", "--account", "default", "--name", "other", "--json"],
     ],

@@ -30,6 +30,7 @@ Deno.test("the body of a request can be collected once its reply has begun", asy
       "--allow-all",
       "--no-check",
       "--v8-flags=--expose-gc",
+      `--lock=${new URL("../../deno.lock", import.meta.url).pathname}`,
       PROGRAM.pathname,
       `http://127.0.0.1:${upstream.addr.port}/`,
     ],

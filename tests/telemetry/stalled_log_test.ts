@@ -19,7 +19,8 @@ class UnreadProgram implements AsyncDisposable {
     this.#child = new Deno.Command(Deno.execPath(), {
       args: [
         ...["run", "--no-prompt", "--no-check", "--allow-all"],
-        ...["--config", `${ROOT}deno.json`, `${ROOT}main.ts`],
+        ...["--config", `${ROOT}deno.json`, `--lock=${ROOT}deno.lock`],
+        `${ROOT}main.ts`,
       ],
       env: {
         PATH: "/usr/bin:/bin",

@@ -33,7 +33,12 @@ export interface GatewayProcess extends AsyncDisposable {
 export async function startProcess(url: string): Promise<GatewayProcess> {
   const program = new URL("./gateway_process.ts", import.meta.url);
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-check", "-A", program.href, url],
+    args: [
+      ...["run", "--quiet", "--no-check", "-A"],
+      `--lock=${new URL("../../../deno.lock", import.meta.url).pathname}`,
+      program.href,
+      url,
+    ],
     stdin: "piped",
     stdout: "piped",
     stderr: "inherit",

@@ -178,6 +178,7 @@ async function outcomesAfterClose(
       "--no-prompt",
       "--allow-all",
       `--config=${new URL("../../../deno.json", import.meta.url).pathname}`,
+      `--lock=${new URL("../../../deno.lock", import.meta.url).pathname}`,
       new URL(
         "../../../tests/support/programs/calling_program.ts",
         import.meta.url,

@@ -4,8 +4,15 @@
  */
 import { CHAT_ODDITIES } from "./scenarios.ts";
 import { chatFrames, chatReply } from "../../faults/change_reply.ts";
-import { at, brief, listAt, textAt } from "../../evidence/json_path.ts";
-import { observed } from "../../suite/finding.ts";
+import { WRITTEN } from "@model-gateway/replay/fixtures";
+import {
+  at,
+  brief,
+  listAt,
+  sameJson,
+  textAt,
+} from "../../evidence/json_path.ts";
+import { fact, observed } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
@@ -13,6 +20,7 @@ import {
   type Json,
   type JsonObject,
   objectOf,
+  parseJson,
 } from "@model-gateway/replay/json";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fixtureContentOf } from "../../endpoints/read_chat.ts";
@@ -54,6 +62,12 @@ function inMessages(change: (message: JsonObject) => JsonObject): Hooks {
   };
 }
 
+/** The annotations that the upstream sends. */
+const ANNOTATIONS = listAt(
+  parseJson(WRITTEN.get("citations")?.replies.chat_completions?.whole ?? ""),
+  "choices.0.message.annotations",
+);
+
 /** Part of `CHAT_REPLY_CHECKS`. */
 export const CHAT_OWN_UPSTREAM_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
@@ -84,14 +98,15 @@ export const CHAT_OWN_UPSTREAM_CHECKS: readonly Check[] = checksWith({
       "The annotations of a model of this format, which name its sources, reach the client.",
     judge: (e) =>
       both(e, "citations").map((x) => {
-        const urls = messagesOf(x).flatMap((each) =>
-          listAt(each, "annotations").map((annotation) =>
-            textAt(annotation, "url_citation.url")
-          )
+        const found = messagesOf(x).flatMap((each) =>
+          listAt(each, "annotations")
         );
-        return observed("annotations", brief(urls), x).mustBe(
-          "https://example.com/facts",
-          urls.join() === "https://example.com/facts",
+        return fact(
+          sameJson(found, ANNOTATIONS),
+          "annotations",
+          brief(ANNOTATIONS),
+          found,
+          x,
         );
       }),
     faults: {

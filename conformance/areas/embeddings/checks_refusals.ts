@@ -54,7 +54,7 @@ export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
     rule:
       "A refusal is a JSON object with `error`, whose members are `message`, `type`, `param` and `code`.",
     reads: ["embeddings-refused"],
-    ...refusalMembers("chat", IS_EMBEDDING),
+    ...refusalMembers("responses", IS_EMBEDDING),
   },
   {
     id: "embeddings.refusal-words",

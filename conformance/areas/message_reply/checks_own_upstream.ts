@@ -7,8 +7,17 @@ import {
   messageReply,
   withAt,
 } from "../../faults/change_reply.ts";
-import { at, listAt, textAt } from "../../evidence/json_path.ts";
-import { observed } from "../../suite/finding.ts";
+import { WRITTEN } from "@model-gateway/replay/fixtures";
+import { type Json, parseJson } from "@model-gateway/replay/json";
+import type { Exchange } from "../../evidence/exchange.ts";
+import {
+  at,
+  brief,
+  listAt,
+  sameJson,
+  textAt,
+} from "../../evidence/json_path.ts";
+import { fact, type Finding } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { scenariosOf } from "../../endpoints/read_messages.ts";
 
@@ -25,26 +34,29 @@ export const MESSAGE_OWN_UPSTREAM_CHECKS: readonly Check[] = checksWith({
       ...scenariosOf("whole", "oddities"),
       ...scenariosOf("stream", "oddities"),
     ],
-    judge: (e) => [
-      ...e.replies("messages/messages/whole/citations").map((x) =>
-        observed("content.0.citations", at(x.json, "content.0.citations"), x)
-          .mustBe(
-            "one of the document Facts",
-            listAt(x.json, "content.0.citations").map((citation) =>
-              textAt(citation, "document_title")
-            ).join() === "Facts",
+    judge: (e) => {
+      const whole = parseJson(
+        WRITTEN.get("citations")?.replies.messages?.whole ?? "",
+      );
+      const expected = listAt(whole, "content.0.citations");
+      const judged = (found: readonly Json[], x: Exchange): Finding =>
+        fact(sameJson(found, expected), "citations", brief(expected), found, x);
+      return [
+        ...e.replies("messages/messages/whole/citations").map((x) =>
+          judged(listAt(x.json, "content.0.citations"), x)
+        ),
+        ...e.streams("messages/messages/stream/citations").map((x) =>
+          judged(
+            x.frames.flatMap(({ json }) =>
+              textAt(json, "delta.type") === "citations_delta"
+                ? [at(json, "delta.citation") ?? null]
+                : []
+            ),
+            x,
           )
-      ),
-      ...e.streams("messages/messages/stream/citations").map((x) => {
-        const titles = x.frames.map(({ json }) =>
-          textAt(json, "delta.citation.document_title")
-        ).filter((title) => title !== "");
-        return observed("citations_delta", titles, x).mustBe(
-          "one of the document Facts",
-          titles.join() === "Facts",
-        );
-      }),
-    ],
+        ),
+      ];
+    },
     faults: {
       "message-citations-lost": messageReply((body) =>
         at(body, "content.0.citations") === undefined
@@ -53,6 +65,11 @@ export const MESSAGE_OWN_UPSTREAM_CHECKS: readonly Check[] = checksWith({
       ),
       "message-stream-citations-lost": messageFrames((data) =>
         at(data, "delta.citation") === undefined ? data : undefined
+      ),
+      "message-stream-citations-cut": messageFrames((data) =>
+        at(data, "delta.citation.cited_text") === undefined
+          ? data
+          : withAt(data, "delta.citation.cited_text", "The")
       ),
     },
   },

@@ -13,7 +13,8 @@ import {
 } from "../../suite/finding.ts";
 import { ALL, entry, entryField, idOf, pages } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { at, listAt } from "../../evidence/json_path.ts";
+import { isObject, objectOf } from "@model-gateway/replay/json";
+import { at, brief, listAt, sameJson } from "../../evidence/json_path.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 
@@ -154,7 +155,7 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
     id: "models.retrieve",
     source: "Both formats' libraries have `models.retrieve(id)`",
     rule:
-      "Where single entries are offered, the requested one is returned; an unlisted id gets a 4xx with a JSON error.",
+      "Where single entries are offered, the requested one is returned as it is listed; an unlisted id gets a 4xx with a JSON error.",
     judge: (e) => {
       const entry = e.exchange("entry");
       const none = e.exchange("no-entry");
@@ -166,6 +167,16 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
             valueAt(entry, "id").mustBe(`${idsOf(e)[0]}`, (value) =>
               value === idsOf(e)[0]),
             equals(entry, "object", "model"),
+            ...Object.entries(objectOf(at(e.exchange("first").json, "data.0")))
+              .filter(([name]) =>
+                isObject(entry.json) && name in entry.json
+              )
+              .map(([name, value = null]) =>
+                valueAt(entry, name).mustBe(
+                  `${brief(value)}, as listed`,
+                  (found) => sameJson(found ?? null, value),
+                )
+              ),
           ]
           : [
             observed(
@@ -199,6 +210,12 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
       "retrieve-wrong-id": entry(() => ({
         status: 200,
         body: { id: idOf(ALL.at(-1)), object: "model", owned_by: "vendora" },
+      })),
+      "retrieve-other-owner": entry(({ path }) => ({
+        status: path.endsWith("no-such-model-1") ? 404 : 200,
+        body: path.endsWith("no-such-model-1")
+          ? { error: { message: "There is no such model" } }
+          : { ...objectOf(ALL[0]), owned_by: "nobody" },
       })),
       "retrieve-unknown-200": entry(({ path }) => ({
         status: 200,

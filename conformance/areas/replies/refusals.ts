@@ -10,7 +10,6 @@ import { withAt } from "../../faults/change_reply.ts";
 import {
   fieldsOf,
   literal,
-  objects,
   oneOf,
   optional,
   type Right,
@@ -87,6 +86,21 @@ const STATUS_WORDS: Readonly<Record<number, readonly string[]>> = {
   504: ["DEADLINE_EXCEEDED"],
 };
 
+/** The details of the generate-content format, each with its type. */
+const DETAILS: Right = right(
+  "objects with their `@type`",
+  (value) =>
+    Array.isArray(value) &&
+    value.every((detail: Json) =>
+      /^type\.googleapis\.com\/./.test(textAt(detail, "@type"))
+    ),
+  {
+    object: {},
+    untyped: [{ reason: "API_KEY_INVALID" }],
+    "other-type": [{ "@type": "ErrorInfo" }],
+  },
+);
+
 /** The refusals of each format of requests. */
 export const REFUSAL_FORMS = {
   messages: {
@@ -127,7 +141,7 @@ export const REFUSAL_FORMS = {
         "a word in upper case",
         "invalid_argument",
       ),
-      "error.details": optional(objects(0)),
+      "error.details": optional(DETAILS),
     },
     fits: (x) => {
       const status = x.head?.status ?? 0;

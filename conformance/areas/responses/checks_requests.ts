@@ -226,8 +226,9 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
     reads: ["responses-media"],
     judge: (e) =>
       Object.entries({
-        "image-data": PICTURE,
-        pdf: DOCUMENT,
+        // A quote ends the data in JSON.
+        "image-data": `${PICTURE}"`,
+        pdf: `${DOCUMENT}"`,
         "text-file": FILE_TEXT,
       }).flatMap(([name, content]) =>
         upstream(

@@ -167,6 +167,25 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
       return [
         statusIs(x, 200),
         observed("data", data).mustBe(
+          "typed items, messages with roles and typed parts",
+          data.every((item) =>
+            textAt(item, "type") !== "" &&
+            (textAt(item, "type") !== "message" ||
+              (textAt(item, "role") !== "" &&
+                (textAt(item, "content") !== "" ||
+                  listAt(item, "content").length > 0) &&
+                listAt(item, "content").every((part) =>
+                  textAt(part, "type") !== "" && textAt(part, "text") !== ""
+                )))
+          ),
+        ),
+        observed("first_id, last_id and has_more", x.text.slice(-120)).mustBe(
+          "the ids at both ends, and a flag",
+          at(x.json, "first_id") === at(data[0], "id") &&
+            at(x.json, "last_id") === at(data.at(-1), "id") &&
+            typeof at(x.json, "has_more") === "boolean",
+        ),
+        observed("data", data).mustBe(
           "items with ids, the last turn among them",
           at(x.json, "object") === "list" && data.length > 0 &&
             data.every((item) => textAt(item, "id") !== "") &&
@@ -178,6 +197,18 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
       "responses-items-empty": below("GET", ITEMS, (body) => ({
         ...body,
         data: [],
+      })),
+      "responses-items-ends-lost": below(
+        "GET",
+        ITEMS,
+        ({ first_id: _, ...body }) => body,
+      ),
+      "responses-items-roles-lost": below("GET", ITEMS, (body) => ({
+        ...body,
+        data: listAt(body, "data").map((item) => {
+          const { role: _, ...rest } = objectOf(item);
+          return rest;
+        }),
       })),
       "responses-items-without-ids": below("GET", ITEMS, (body) => ({
         ...body,

@@ -1,13 +1,20 @@
 /**
  * Checks of the area `upstream`: the request upstream asks for exactly what the client requested.
  */
-import { fact, type Finding, observed, statusIs } from "../../suite/finding.ts";
+import {
+  fact,
+  type Finding,
+  observed,
+  some,
+  statusIs,
+} from "../../suite/finding.ts";
+import { isObject, parseJson } from "@model-gateway/replay/json";
 import { CALL_CHECKS } from "./checks_call.ts";
 import { CONTENT_CHECKS } from "./checks_content.ts";
 import { asking } from "../../faults/change_request.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { limitLostOnChat, otherModel, otherModelOnChat } from "./faults.ts";
-import { at, listAt, sameJson } from "../../evidence/json_path.ts";
+import { at, listAt, sameJson, textAt } from "../../evidence/json_path.ts";
 import type { UpstreamRequest } from "../../evidence/upstream_request.ts";
 import { OWN, VALUES } from "./scenarios_request.ts";
 import { GENERATION } from "../../suite/requests.ts";
@@ -227,6 +234,38 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
       "user-id-replaced": asking((request) => ({
         user: request.user === undefined ? undefined : "gateway",
       })),
+    },
+  },
+  {
+    id: "upstream.reply-in-schema",
+    source:
+      "https://platform.openai.com/docs/guides/structured-outputs, response_format",
+    rule:
+      "With `response_format` of the type `json_schema` the reply is JSON in that schema, or the request is refused.",
+    judge: (e) =>
+      some(
+        e.matching("chat/*/schema-whole").map((x) => {
+          if (x.head?.status !== 200) return statusIs(x, 400, 422);
+          const text = textAt(x.json, "choices.0.message.content");
+          const reply = parseJson(text);
+          return observed("content", text, x).mustBe(
+            "JSON with city and days",
+            isObject(reply) && typeof reply["city"] === "string" &&
+              Number.isInteger(reply["days"]),
+          );
+        }),
+        "a reply",
+      ),
+    faults: {
+      "schema-lost": {
+        request: (request) => ({
+          ...request,
+          body: request.body.replace(
+            '"response_format":{"type":"json_schema"',
+            '"ignored":{"type":"json_schema"',
+          ),
+        }),
+      },
     },
   },
   {

@@ -233,6 +233,17 @@ const FORMS: Readonly<
   "stop-text": () => ({ stop: VALUES.stops[0] }),
   several: () => ({ n: 2 }),
   hot: () => ({ temperature: VALUES.hot }),
+  // The last turn names no fixture: the replay upstream answers in the schema.
+  schema: (_, words) => ({
+    messages: entries([
+      ["system", words],
+      ["user", "Paris, three days, as JSON."],
+    ]),
+    response_format: {
+      type: "json_schema",
+      json_schema: { name: "trip", schema: TRIP },
+    },
+  }),
   images: (endpoint, words) => ({
     messages: [{
       role: "user",
@@ -262,6 +273,14 @@ const FORMS: Readonly<
   }),
 };
 
+/** The schema of a reply. */
+const TRIP: JsonObject = {
+  type: "object",
+  properties: { city: { type: "string" }, days: { type: "integer" } },
+  required: ["city", "days"],
+  additionalProperties: false,
+};
+
 /** Forms that are sent to only one endpoint. */
 const ONLY: Readonly<Record<string, Generation>> = {
   "no-limit": "chat",
@@ -272,6 +291,7 @@ const ONLY: Readonly<Record<string, Generation>> = {
   several: "chat",
   developer: "chat",
   hot: "chat",
+  schema: "chat",
 };
 
 /** Forms that are also sent as stream requests. */
@@ -320,6 +340,7 @@ const GROUPS = {
     "several",
     "metadata",
     "own",
+    "schema",
     "unknown",
   ],
   things: ["tools", "image", "images", "image-url"],

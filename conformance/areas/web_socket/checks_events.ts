@@ -1,17 +1,31 @@
 /** Checks of the area `web_socket`: the handshake, and the events of a reply. */
-import { headerOf } from "../../evidence/exchange.ts";
+import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
-import { contentIn } from "../../endpoints/read_responses.ts";
+import {
+  contentIn,
+  itemsOf,
+  responseOf,
+} from "../../endpoints/read_responses.ts";
+import { itemMembers, MEMBERS, members } from "../responses/shapes.ts";
 import { comparable, fixtureContent } from "../../evidence/content.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { withAt } from "../../faults/change_reply.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
 import { type Check, checksWith, type Misses } from "../../suite/check.ts";
-import { fact, observed, statusIs } from "../../suite/finding.ts";
+import { fact, type Finding, observed, statusIs } from "../../suite/finding.ts";
 import { HANDSHAKE_ACCEPT } from "../../suite/web_socket_handshake.ts";
 import { events, ofType } from "./faults.ts";
 import { replies, turns } from "./read_turns.ts";
 import { followsUnnamed } from "../responses/grammar_finding.ts";
+
+/** The events of a reply, its members and its items. */
+function wellFormed(x: Exchange): readonly Finding[] {
+  return [
+    followsUnnamed(x),
+    ...members(x, responseOf(x), MEMBERS),
+    ...itemsOf(x).flatMap((item) => itemMembers(x, item)),
+  ];
+}
 
 /** Near misses of the events of a reply. */
 const eventMisses: Misses = {
@@ -92,8 +106,14 @@ export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
     id: "web_socket.events",
     rule:
       "A reply has the events of an event stream: `response.created` first, and one that ends it.",
-    judge: (e) => replies(e, "*").map(followsUnnamed),
-    misses: eventMisses,
+    judge: (e) => replies(e, "*").flatMap(wellFormed),
+    misses: {
+      ...eventMisses,
+      "end-bare": ofType(
+        /completed$|incomplete$/,
+        (event) => withAt(event, "response.error", undefined),
+      ),
+    },
   },
   {
     id: "web_socket.numbers",
@@ -140,7 +160,7 @@ export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
         );
         return [
           fact(expected === found, "reply", expected ?? "", found, x),
-          followsUnnamed(x),
+          ...wellFormed(x),
         ];
       }),
     misses: {

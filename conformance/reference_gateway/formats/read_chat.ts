@@ -1,5 +1,6 @@
 /** Reads a request of the chat-completion format. */
 import { textAt } from "../../evidence/json_path.ts";
+import { formatMembers } from "./format_members.ts";
 import {
   arrayOf,
   isObject,
@@ -43,6 +44,7 @@ export function readChat(body: JsonObject): ModelRequest {
     role === "system" || role === "developer";
   const tools = optionalList(body, "tools").map(toolOf);
   const stop = body["stop"] ?? [];
+  const format = objectOf(body["response_format"]);
   return {
     model,
     stream: optionalFlag(body, "stream") ?? false,
@@ -65,6 +67,10 @@ export function readChat(body: JsonObject): ModelRequest {
     usageAsked: objectOf(body["stream_options"])["include_usage"] === true,
     user: textAt(body, "user") || undefined,
     own: {
+      ...formatMembers({
+        type: format["type"] ?? null,
+        ...objectOf(format["json_schema"]),
+      }),
       chat_completions: members(body, [
         "seed",
         "presence_penalty",

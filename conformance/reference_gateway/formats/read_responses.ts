@@ -1,4 +1,5 @@
 /** Reads a request of the Responses format, and the names of its tools. */
+import { formatMembers } from "./format_members.ts";
 import { compact } from "@model-gateway/replay/compact";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import {
@@ -161,29 +162,6 @@ function ownMembers(
           ? undefined
           : { thinkingLevel: effort },
       }),
-    },
-  };
-}
-
-function formatMembers(format: JsonObject): ModelRequest["own"] {
-  const { type, schema = null, name = null, strict = null } = format;
-  if (type !== "json_schema" && type !== "json_object") return {};
-  const isFree = type === "json_object";
-  const mime = { responseMimeType: "application/json" };
-  return {
-    chat_completions: {
-      response_format: isFree
-        ? { type }
-        : { type, json_schema: { name, schema, strict } },
-    },
-    generate_content: isFree ? mime : { ...mime, responseJsonSchema: schema },
-    messages: {
-      output_config: {
-        format: {
-          type: "json_schema",
-          schema: isFree ? { type: "object" } : schema,
-        },
-      },
     },
   };
 }

@@ -32,6 +32,8 @@ const LANES_BESIDE = 4;
 const MAX_DEBT_MICRO_USD = 100_000;
 const STREAMS = 1_000;
 const MAX_HELD_SECONDS = 8;
+/** Calls of all kinds whose kept memory is measured: more show no more. */
+const MAX_KEPT_SECONDS = 300;
 
 /** Memory is flat when the end is at most `GROWTH` times the warm value plus `SLACK_BYTES`. */
 const GROWTH = 1.35;
@@ -103,7 +105,7 @@ async function runSoak(
       const kept = await keptByKind({
         address,
         kinds: size.kinds,
-        seconds: size.seconds,
+        seconds: Math.min(size.seconds, MAX_KEPT_SECONDS),
         measure: async () => {
           await checkLeaks(gateway, upstream, findings);
           return await gateway.kept();

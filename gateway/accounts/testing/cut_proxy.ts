@@ -41,12 +41,16 @@ export function startCutProxy(serverUrl: string): CutProxy {
   let held: "all" | "replies" | undefined;
   let released = Promise.withResolvers<void>();
   const serve = async (here: Deno.Conn): Promise<void> => {
+    const target = server;
     const there = await Deno.connect({
-      hostname: server.hostname,
-      port: Number(server.port),
+      hostname: target.hostname,
+      port: Number(target.port),
     }).catch(() => undefined);
-    // No server is there: as if the connection were refused.
-    if (there === undefined) return here.close();
+    // No server is there, or no longer this one: as if the connection were refused.
+    if (there === undefined || target !== server) {
+      there?.close();
+      return here.close();
+    }
     const both = [here, there];
     for (const end of both) open.add(end);
     let isCut = false;

@@ -6,17 +6,11 @@ import {
 } from "../../gateway/accounts/testing/postgres_server.ts";
 import { visit } from "../support/console/visitor.ts";
 import { startProgram } from "../support/programs/program.ts";
+import { until } from "../support/until.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 
 const KEY = "sk-0123456789abcdefghij";
 const ADMIN_TOKEN = "0123456789abcdef";
-const LOOK_MS = 50;
-
-async function until(reached: () => Promise<boolean>): Promise<void> {
-  while (!await reached()) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  }
-}
 
 Deno.test({
   name:

@@ -14,6 +14,7 @@ import {
 } from "../../gateway/accounts/testing/stores.ts";
 import { openAdmin } from "../../gateway/accounts/repositories/admin.ts";
 import { type Program, startProgram } from "../support/programs/program.ts";
+import { until } from "../support/until.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 
 /** Schema versions of the released programs: 0.9.0. */
@@ -82,12 +83,6 @@ async function versionOf(store: Pick<Store, "read">): Promise<number> {
     "SELECT MAX(version) AS version FROM migrations",
   );
   return intOf(row ?? {}, "version");
-}
-
-async function until(reached: () => Promise<boolean> | boolean): Promise<void> {
-  while (!await reached()) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  }
 }
 
 /** Kills a process in the middle of its upgrade: it has changed tables, and not committed. */

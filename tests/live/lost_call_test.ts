@@ -8,6 +8,8 @@ import {
 import { ADMIN_TOKEN, visit } from "../support/console/visitor.ts";
 import { startProgram } from "../support/programs/program.ts";
 import { startRawUpstream } from "../support/upstreams/raw_upstream.ts";
+import { until } from "../support/until.ts";
+import { withTimeout } from "../support/with_timeout.ts";
 
 const KEY = "sk-0123456789abcdefghij";
 
@@ -26,6 +28,7 @@ Deno.test("a call that was lost with its process is charged as estimated, and it
   };
   try {
     const killed = await startProgram(options);
+    await using other = await startProgram(options);
     // The reply begins and never ends.
     upstream.answer(({ socket }) =>
       socket.send(
@@ -46,6 +49,15 @@ Deno.test("a call that was lost with its process is charged as estimated, and it
     const id = reply.headers.get("request-id") ?? "";
     const reader = reply.body?.getReader();
     await reader?.read();
+    // Its last report on the call, which others show, outlives the process.
+    await withTimeout(
+      until(async () =>
+        (await (await fetch(`${other.url}/admin/v1/calls/under-way`, {
+          headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+        })).text()).includes(id)
+      ),
+      "the report",
+    );
     killed.signal("SIGKILL");
     await killed.ended;
     await reader?.cancel().catch(() => {});

@@ -16,6 +16,7 @@ import {
   meterWords,
 } from "../../../gateway/accounts/charges/meters.ts";
 import { reasonText } from "../../../gateway/accounts/charges/reason_text.ts";
+import { ApiError } from "../../../translate/model/error.ts";
 import type { FoundCall } from "../../../gateway/accounts/reports/call_report.ts";
 import type { AccountScope } from "../../../gateway/admin/account_scope.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
@@ -41,8 +42,16 @@ export async function callPage(
   const { admin } = context.gateway;
   const id = context.parameters["id"] ?? "";
   const { underWay, atMs: nowMs } = await context.gateway.live.look(scope);
-  const running = underWay.data.find(({ requestId }) => requestId === id);
-  if (running !== undefined) {
+  let call: FoundCall;
+  try {
+    // Before its report: a process that has died reported calls that were lost with it.
+    call = await admin.calls.get(id, scope);
+  } catch (error) {
+    const running = underWay.data.find(({ requestId }) => requestId === id);
+    if (
+      running === undefined ||
+      !(error instanceof ApiError && error.kind === "not_found")
+    ) throw error;
     const look = await lookOf(context, scope, base);
     return page(
       context,
@@ -70,7 +79,6 @@ export async function callPage(
       </section>,
     );
   }
-  const call = await admin.calls.get(id, scope);
   const { record, entry, atMs } = call;
   const explained = entry === undefined ? undefined : explainCharge(entry);
   const isOperators = scope.accountId === undefined;

@@ -16,7 +16,7 @@ export const UPSTREAM_CANARY = "up-canary-2b8f41d09c6e";
 const KEEP_ALIVE_MS = 10_000;
 
 /** Time limit of the gateway's start. */
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 60_000;
 
 /** A running gateway process. */
 export interface OwnGateway {

@@ -34,13 +34,13 @@ export class NotTestable extends Error {
 }
 
 /**
- * The findings, at least one: a check that reads only replies of some kind cannot be judged when
- * there is no such reply.
+ * The findings or replies, at least one: a check that reads only replies of some kind cannot be judged when there is no
+ * such reply.
  * @throws {NotTestable} when there is none
  */
-export function some(findings: readonly Finding[], what: string): Finding[] {
-  if (findings.length === 0) throw new NotTestable(`no reply is ${what}`);
-  return [...findings];
+export function some<T>(all: readonly T[], what: string): T[] {
+  if (all.length === 0) throw new NotTestable(`no reply is ${what}`);
+  return [...all];
 }
 
 /** A finding that passes or fails. */

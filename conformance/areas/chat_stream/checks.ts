@@ -13,7 +13,7 @@ import {
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { CHAT_FORMS } from "../chat_reply/scenarios.ts";
 import { chatFrames } from "../../faults/change_reply.ts";
-import { demanded, observed } from "../../suite/finding.ts";
+import { demanded, observed, some } from "../../suite/finding.ts";
 import { done, wire, words } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { isObject } from "@model-gateway/replay/json";
@@ -39,9 +39,12 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
     provedBy: FORMS,
     // An event that no format has may reach the client as it is.
     of: (e) =>
-      e.exchanges.filter((x) =>
-        x.endpoint === "chat" && isStream(x) &&
-        !x.label.includes("unknown-event")
+      some(
+        e.exchanges.filter((x) =>
+          x.endpoint === "chat" && isStream(x) &&
+          !x.label.includes("unknown-event")
+        ),
+        "an event stream",
       ),
     each: (x) => [
       inFrames(x, x.frames, "event").mustBe(

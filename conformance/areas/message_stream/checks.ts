@@ -7,6 +7,7 @@ import {
   frameEquals,
   NotTestable,
   observed,
+  some,
 } from "../../suite/finding.ts";
 import { wire } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
@@ -41,7 +42,10 @@ const WIRE: readonly Check[] = checksWith({
     reads: "everything",
     provedBy: FORMS,
     of: (e) =>
-      e.exchanges.filter((x) => x.endpoint === "messages" && isStream(x)),
+      some(
+        e.exchanges.filter((x) => x.endpoint === "messages" && isStream(x)),
+        "an event stream",
+      ),
     each: (x) => [
       fact(x.frames.length > 0, "events", "at least one", x.frames.length),
       ...x.frames.map((frame) =>

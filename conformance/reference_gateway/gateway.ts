@@ -38,6 +38,7 @@ import { MessagesStream, messagesWhole } from "./formats/write_messages.ts";
 import { ResponsesStream } from "./formats/write_responses.ts";
 import {
   requestIds,
+  UNBUFFERED,
   wireOf,
   writeJson,
   writeProblem,
@@ -465,8 +466,7 @@ async function relay(
     "content-type": asArray
       ? "application/json"
       : "text/event-stream; charset=utf-8",
-    "cache-control": "no-cache",
-    "x-accel-buffering": "no",
+    ...UNBUFFERED,
     "transfer-encoding": "chunked",
     ...requestIds(),
     ...droppedHeaders(modelRequest, x.via),

@@ -14,7 +14,7 @@ import { callOf } from "./call_upstream.ts";
 import type { Context, Hooks, Writer } from "./hooks.ts";
 import { type ModelRequest, Refused } from "./part.ts";
 import { problemOf } from "./problems.ts";
-import { requestIds } from "./formats/write_reply.ts";
+import { requestIds, UNBUFFERED } from "./formats/write_reply.ts";
 
 /** The metadata of requests whose replies pass through. */
 export const PASSED_METADATA = { pass: "through" } as const;
@@ -71,6 +71,7 @@ export async function passThrough(passed: PassedCall): Promise<void> {
   writer.head(200, {
     "content-type": stream ? "text/event-stream" : "application/json",
     "content-length": String(body.length),
+    ...(stream ? UNBUFFERED : {}),
     ...requestIds(),
   });
   writer.piece(body);

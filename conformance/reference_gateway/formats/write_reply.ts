@@ -19,6 +19,12 @@ export function requestIds(): Readonly<Record<string, string>> {
   return { "request-id": id, "x-request-id": id };
 }
 
+/** Headers of every event stream: neither caches nor proxies hold it back. */
+export const UNBUFFERED: Readonly<Record<string, string>> = {
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no",
+};
+
 /** Reports a problem. */
 export function writeProblem(
   writer: Writer,

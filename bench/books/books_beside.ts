@@ -43,11 +43,17 @@ export async function measureBeside(
     VENDORD_BASE_URL: `http://127.0.0.1:${upstream.port}`,
   });
   const { url, loopUrl } = gateway;
-  const [reader, caller] = await Promise.all([
-    makeKey(url, accountId),
-    makeKey(url),
-  ]);
-  const job = { url, key: caller, everyMs: EVERY_MS, stream: false };
+  // A new key of the account would have nothing to report on.
+  const { token: reader } = await adminPost(url, "tokens", {
+    account: accountId,
+    scope: "read",
+  });
+  const { id } = await adminPost(url, "accounts", {
+    plan: "p",
+    billing: "postpaid",
+  });
+  const { key } = await adminPost(url, "keys", { account: id });
+  const job = { url, key, everyMs: EVERY_MS, stream: false };
   // The first calls compile code.
   await callAll(calls, { ...job, seconds: 3 });
   const all = CALLERS.map(([path, callers]) => ({
@@ -56,7 +62,7 @@ export async function measureBeside(
     took: [] as number[],
     p99s: [] as number[],
     busiestMs: 0,
-    replies: {} as ReportReplies,
+    replies: {} as Record<string, number>,
   }));
   for (let round = 0; round < ROUNDS; round++) {
     for (const one of round % 2 === 0 ? all : all.toReversed()) {
@@ -74,7 +80,10 @@ export async function measureBeside(
       const took = await callAll(calls, { ...job, seconds: SECONDS });
       if (path !== undefined) {
         // The shape is that of report_callers.ts.
-        one.replies = await reports.receive() as ReportReplies;
+        const replies = await reports.receive() as ReportReplies;
+        for (const [status, count] of Object.entries(replies)) {
+          one.replies[status] = (one.replies[status] ?? 0) + count;
+        }
       }
       const { busiestMs = NaN } = await readLoopBlocks(loopUrl);
       one.took.push(...took);
@@ -111,11 +120,4 @@ async function callAll(
   const wrong = calls.find(({ outcome }) => outcome !== "200");
   if (wrong !== undefined) throw new Error(`a right call: ${wrong.outcome}`);
   return calls.map(({ tookMs }) => tookMs);
-}
-
-/** A key of the account, or of a new one. */
-async function makeKey(url: string, accountId?: string): Promise<string> {
-  const account = accountId ??
-    (await adminPost(url, "accounts", { plan: "p", billing: "postpaid" })).id;
-  return (await adminPost(url, "keys", { account })).key;
 }

@@ -6,6 +6,8 @@ interface Created {
   readonly id: string;
   /** Set for a new key. */
   readonly key: string;
+  /** Set for a new token. */
+  readonly token: string;
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * What reports over ten million ledger entries cost the calls of another account: how long they
- * take without reports, and beside many, in rounds there and back.
+ * take without reports, and beside many. Rounds measure all cases forwards and backwards in turn.
  */
 import { adminPost } from "../load/admin_post.ts";
 import type { BenchContext } from "../bench.ts";

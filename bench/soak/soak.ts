@@ -32,7 +32,7 @@ const LANES_BESIDE = 4;
 const MAX_DEBT_MICRO_USD = 100_000;
 const STREAMS = 1_000;
 const MAX_HELD_SECONDS = 8;
-/** Calls of all kinds whose kept memory is measured: more show no more. */
+/** Longest part that measures kept memory, over all kinds: a longer one shows nothing new. */
 const MAX_KEPT_SECONDS = 300;
 
 /** Memory is flat when the end is at most `GROWTH` times the warm value plus `SLACK_BYTES`. */

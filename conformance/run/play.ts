@@ -1,4 +1,5 @@
 /** Plays scenarios, several at a time, within the caps; those that must run alone come last. */
+import { withDeadline } from "./with_deadline.ts";
 import { CapReached } from "../suite/budget.ts";
 import type { ScenarioRecord } from "../suite/evidence.ts";
 import { Session, type Stage } from "../suite/session.ts";
@@ -21,31 +22,6 @@ interface Played {
 
 /** Time limit of a scenario without a reply, as a multiple of a request's time limit. */
 const DEADLINE = 8;
-
-/**
- * Rejects when the promise does not settle, and `answered` does not grow, in time, so that a hanging
- * scenario does not block the run. A slow target is no hanging one.
- */
-async function withDeadline(
-  promise: Promise<void>,
-  ms: number,
-  answered: () => number,
-): Promise<void> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  let before = 0;
-  const timer = setInterval(() => {
-    const now = answered();
-    if (now === before) {
-      reject(new Error(`it had no reply for ${ms / 1000} s`));
-    }
-    before = now;
-  }, ms);
-  try {
-    await Promise.race([promise, late]);
-  } finally {
-    clearInterval(timer);
-  }
-}
 
 /** Plays the scenarios in order, `width` at a time. */
 export async function play(

@@ -1,6 +1,6 @@
 const LOOK_MS = 20;
 
-/** Waits until something is so that sends no event, such as what another process has stored. */
+/** Waits for a condition that no event announces, such as what another process has stored. */
 export async function until(
   isReached: () => Promise<boolean> | boolean,
 ): Promise<void> {

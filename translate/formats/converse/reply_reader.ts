@@ -3,6 +3,7 @@
  * whole replies (`decode_reply.ts`).
  */
 import type { DecodeContext } from "../../dialect.ts";
+import { compact } from "../../bytes/compact.ts";
 import { upstreamJson } from "../../bytes/exact_json.ts";
 import {
   arrayOr,
@@ -116,16 +117,11 @@ export function replyReader(context: DecodeContext): ReplyReader {
     const url = textIn(objectOr(objectOr(location)["web"])["url"]);
     if (url === undefined || ++citations > MAX_CITATIONS) return;
     ensure("text", index);
-    const name = textIn(title);
-    const quote = textIn(textsIn(sourceContent));
-    events.push({
-      type: "cite",
-      citation: {
-        url,
-        ...(name === undefined ? {} : { title: name }),
-        ...(quote === undefined ? {} : { quote }),
-      },
+    const others = compact({
+      title: textIn(title),
+      quote: textIn(textsIn(sourceContent)),
     });
+    events.push({ type: "cite", citation: { url, ...others } });
   };
   const reasoning = (part: JsonObject, index: unknown): void => {
     const value = textIn(part["signature"]) ?? textIn(part["redactedContent"]);

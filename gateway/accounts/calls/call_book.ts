@@ -1,6 +1,6 @@
 /**
- * Keeps the records of calls: gathers them in memory, writes them once a second, and removes old
- * ones. A process that dies loses the records of its last second, never a charge.
+ * Keeps the records of calls: gathers them in memory, writes them once a second or, where they are
+ * many, sooner, and removes old ones. A process that dies loses the records of its last second, never a charge.
  */
 import type { CallRecord } from "./call_record.ts";
 import { nextTurn } from "../next_turn.ts";
@@ -35,6 +35,9 @@ export interface CallBook {
 }
 
 const WRITE_MS = 1000;
+/** From this many records on a write is near, so that none holds up the event loop long. */
+const MANY = 25;
+const MANY_WRITE_MS = 50;
 const PURGE_MS = 60_000;
 const PURGE_PAUSE_MS = 20;
 /** Records per write: the event loop is free between two writes. */
@@ -57,9 +60,10 @@ export function openCallBook(options: CallBookOptions): CallBook {
   let writing: Promise<void> = Promise.resolve();
   let isClosed = false;
 
-  const writeSoon = (): void => {
-    if (cancelWrite !== undefined || isClosed) return;
-    cancelWrite = timer(WRITE_MS, () => {
+  const writeIn = (ms: number): void => {
+    if (isClosed) return;
+    cancelWrite?.();
+    cancelWrite = timer(ms, () => {
       cancelWrite = undefined;
       void flush();
     });
@@ -80,7 +84,7 @@ export function openCallBook(options: CallBookOptions): CallBook {
         for (const [id, count] of counts) {
           further.set(id, (further.get(id) ?? 0) + count);
         }
-        return writeSoon();
+        return writeIn(WRITE_MS);
       }
       await nextTurn();
     }
@@ -134,8 +138,9 @@ export function openCallBook(options: CallBookOptions): CallBook {
   return {
     add(record) {
       if (isClosed) return;
-      if (isKept(record)) waiting.push(record);
-      writeSoon();
+      const isMany = isKept(record) && waiting.push(record) === MANY;
+      if (isMany) writeIn(MANY_WRITE_MS);
+      else if (cancelWrite === undefined) writeIn(WRITE_MS);
     },
     flush,
     async close() {

@@ -40,6 +40,7 @@ const FLAGS = [
   `--config=/${PLACES.app}/deno.json`,
   `--lock=/${PLACES.app}/deno.lock`,
   "--frozen",
+  "--unstable-no-legacy-abort",
   "--allow-net",
   "--allow-env",
   "--allow-sys=setPriority",

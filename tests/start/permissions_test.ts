@@ -12,6 +12,7 @@ import { wholeAnswer, wholeOf } from "../support/upstreams/upstream_bytes.ts";
 Deno.test("the tasks request only network, environment, the working directory and ./data, and never prompt; start may lower priorities", async () => {
   for (const task of ["start", "admin"]) {
     assert.deepEqual(await taskFlags(task), [
+      ...task === "start" ? ["--unstable-no-legacy-abort"] : [],
       "--no-prompt",
       "--allow-net",
       "--allow-env",

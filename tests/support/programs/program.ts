@@ -2,6 +2,8 @@
  * The gateway as a separate process, for tests of its output, its files and its reaction to
  * signals.
  */
+import { taskFlags } from "./task_flags.ts";
+
 const ROOT = new URL("../../../", import.meta.url).pathname;
 
 /** A running process; disposing of it kills it. */
@@ -48,6 +50,10 @@ const PERMISSIONS: readonly string[] = [
   "--allow-write",
 ];
 
+const UNSTABLE = (await taskFlags("start")).filter((flag) =>
+  flag.startsWith("--unstable-")
+);
+
 /** Starts the process and waits until it prints `until` or ends. */
 export async function startProgram(
   {
@@ -68,6 +74,7 @@ export async function startProgram(
       "run",
       "--no-prompt",
       "--no-check",
+      ...UNSTABLE,
       ...permissions,
       "--config",
       `${ROOT}deno.json`,

@@ -157,10 +157,15 @@ browserTest(
             path === "/console/nothing" || path === "/console/sign-in",
             at,
           );
-          for (const colorScheme of ["light", "dark"] as const) {
+          for (
+            const [colorScheme, rules] of [
+              ["light", "all"],
+              ["dark", "colours"],
+            ] as const
+          ) {
             await tab.page.emulateMedia({ colorScheme });
             assert.deepEqual(
-              await accessibilityFaults(tab.page),
+              await accessibilityFaults(tab.page, rules),
               [],
               `${at}, ${colorScheme}`,
             );

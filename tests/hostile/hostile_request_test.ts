@@ -40,6 +40,13 @@ async function exchange(
   return answers;
 }
 
+/** The same for a body that does not end: the answer's status line, which comes before its delayed end. */
+async function refusal(gateway: TestGateway, bytes: string): Promise<string> {
+  using caller = await RawClient.connect(gateway);
+  await caller.send(bytes);
+  return await caller.until(/\r\n/);
+}
+
 async function goodCallWorks(gateway: TestGateway): Promise<void> {
   using caller = await RawClient.connect(gateway);
   await caller.post(PATH, BODY);
@@ -435,29 +442,23 @@ Deno.test("a body's size is counted as it arrives, whatever length is declared",
     ).join("");
     for (const path of PATHS) {
       await t.step(`${path}: a length beyond the limit`, async () => {
-        const [answer] = await exchange(
-          gateway,
-          request(`POST ${path} HTTP/1.1`, [
-            HOST,
-            KEY,
-            TYPE,
-            "content-length: 9000000000",
-          ]),
+        const lines = [HOST, KEY, TYPE, "content-length: 9000000000"];
+        assert.match(
+          await refusal(gateway, request(`POST ${path} HTTP/1.1`, lines)),
+          /^HTTP\/1\.1 413 /,
         );
-        assert.equal(answer?.status, 413);
       });
       await t.step(
         `${path}: chunks beyond the limit, without a last chunk`,
         async () => {
-          const [answer] = await exchange(
-            gateway,
-            request(
-              `POST ${path} HTTP/1.1`,
-              [HOST, KEY, TYPE, "transfer-encoding: chunked"],
-              chunks,
+          const lines = [HOST, KEY, TYPE, "transfer-encoding: chunked"];
+          assert.match(
+            await refusal(
+              gateway,
+              request(`POST ${path} HTTP/1.1`, lines, chunks),
             ),
+            /^HTTP\/1\.1 413 /,
           );
-          assert.equal(answer?.status, 413);
         },
       );
       await t.step(`${path}: a decompression bomb`, async () => {

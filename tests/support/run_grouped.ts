@@ -69,8 +69,8 @@ if (import.meta.main) {
   const folder = Deno.makeTempDirSync({ prefix: "tests-" });
   try {
     const modules = groups.map((files, at) => {
+      // In one folder, because `deno test` begins with the modules of the deepest folders.
       const [first = ""] = files;
-      if (files.length === 1) return first;
       const module = join(folder, `${at}-${first.replaceAll("/", "-")}`);
       Deno.writeTextFileSync(
         module,

@@ -60,16 +60,21 @@ export async function openTab(
   return { context, page, complaints };
 }
 
-/** Accessibility faults of the page, as `rule: element`. */
+/** Accessibility faults of the page, as `rule: element`; of its colours alone where only these have changed. */
 export async function accessibilityFaults(
   page: Page,
+  rules: "all" | "colours" = "all",
 ): Promise<readonly string[]> {
   // It stays in the page until the next one is opened.
   if (await page.evaluate("typeof axe") === "undefined") {
     await page.evaluate(axe.source);
   }
+  const options = JSON.stringify({
+    resultTypes: ["violations"],
+    ...rules === "all" ? {} : { runOnly: ["cat.color"] },
+  });
   const faults = await page.evaluate(
-    "axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)))",
+    `axe.run(${options}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html)))`,
   );
   assert.ok(Array.isArray(faults));
   return faults.map(String);

@@ -367,6 +367,49 @@ Deno.test("sources without supports, recitations and read pages are cited as a w
   );
 });
 
+Deno.test("sources beside the choices of a chat reply are cited once, unless it has annotations", () => {
+  const results = [{ title: "A", url: URL_A, snippet: "Ruby 4!" }, {
+    url: URL_B,
+  }];
+  const lists = {
+    "addresses alone": { citations: [URL_A, URL_B] },
+    "with titles": { citations: [URL_B], search_results: results },
+    "beside annotations": { citations: [URL_A], ...CHAT.whole },
+  };
+  for (const [name, list] of Object.entries(lists)) {
+    const frames = CHAT.frames.map((frame) => ({
+      ...frame,
+      ...list,
+      choices: name === "beside annotations"
+        ? frame["choices"]
+        : arrayOr(frame["choices"]).map((choice) => ({
+          ...objectOr(choice),
+          delta: { content: objectOr(objectOr(choice)["delta"])["content"] },
+        })),
+    }));
+    const cited = streamed("chat_completions", messages, frames)
+      .map(({ delta }) => objectOr(objectOr(delta)["citation"]))
+      .filter(({ url }) => url !== undefined);
+    const full = whole("chat_completions", messages, {
+      ...chatChoice({ message: { content: TEXT }, finish_reason: "stop" }),
+      ...list,
+    });
+    const [block] = arrayOr(full["content"]).map(objectOr);
+    assert.deepEqual(cited.map(({ url }) => url), [URL_A, URL_B], name);
+    assert.deepEqual(
+      arrayOr(block?.["citations"]).map((one) => objectOr(one)["url"]),
+      [URL_A, URL_B],
+      name,
+    );
+    if (name === "with titles") {
+      assert.deepEqual(
+        cited.map(({ title, cited_text }) => [title, cited_text]),
+        [["A", "Ruby 4!"], [null, ""]],
+      );
+    }
+  }
+});
+
 Deno.test("code that the vendor ran, and its output, are text", () => {
   const reply = whole("generate_content", chatCompletions, {
     candidates: [{

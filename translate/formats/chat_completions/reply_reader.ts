@@ -15,7 +15,7 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 import { mergeUsage, type ReplyEvent, type Usage } from "../../model/reply.ts";
-import { readUrlCitation } from "../../model/citation.ts";
+import { type Citation, readUrlCitation } from "../../model/citation.ts";
 import { blockWriter } from "./block_writer.ts";
 import { readCallSignature, readDetails } from "./signatures.ts";
 import { errorFromBaseResp, inBandError } from "./error.ts";
@@ -54,6 +54,8 @@ export function replyReader(
   let plainThoughts = false;
   let sawDelta = false;
   let sawMedia = false;
+  let sawCitation = false;
+  let sources: unknown;
   let usageSoFar: Usage = {};
   /** Indexes of other choices that began, and whether each has a finish reason. */
   const others = new Map<number, boolean>();
@@ -206,8 +208,12 @@ export function replyReader(
         const cited = readUrlCitation(
           objectOr(objectOr(annotation)["url_citation"]),
         );
-        if (cited !== undefined) blocks.cite(cited);
+        if (cited === undefined) continue;
+        sawCitation = true;
+        blocks.cite(cited);
       }
+      // Hosts that search the web list their sources beside the choices, in every frame.
+      sources = chunk["search_results"] ?? chunk["citations"] ?? sources;
       blocks.addText("refusal", stringIn(delta["refusal"]) ?? "");
       calls(delta, whole);
       const usageEvents: ReplyEvent[] = [];
@@ -229,6 +235,10 @@ export function replyReader(
       return blocks.take();
     },
     finish() {
+      for (const source of sawCitation ? [] : arrayOr(sources)) {
+        const cited = readSource(source);
+        if (cited !== undefined) blocks.cite(cited);
+      }
       blocks.finish();
       const events = blocks.take();
       if (stopWord === undefined) {
@@ -301,6 +311,12 @@ export function firstChoice(
   const choices = arrayOr(chunk["choices"]).filter(isObject);
   const first = choices.find((choice) => (choice["index"] ?? 0) === 0);
   return first ?? (form === "whole" ? choices[0] : undefined) ?? {};
+}
+
+/** A source in a list beside the choices: a search result, or an address alone. */
+function readSource(source: unknown): Citation | undefined {
+  const { url = source, title, snippet } = objectOr(source);
+  return readUrlCitation({ url, title, content: snippet });
 }
 
 /** The error inside a reply with status 200: beside the choices, or instead of them. */

@@ -7,6 +7,7 @@ import {
   type JsonObject,
   parseJson,
 } from "../../translate/bytes/json.ts";
+import { requireFewValues } from "../../translate/bytes/few_values.ts";
 import { spliceFields } from "../../translate/bytes/json_splice.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type { Usage } from "../../translate/model/reply.ts";
@@ -161,6 +162,7 @@ async function wholeReply(
   const sent = await readUpTo(response.body, MAX_JSON_BYTES, "fail");
   const bytes = withoutKeys(sent, candidate.credential.secrets());
   const text = DECODER.decode(bytes);
+  requireFewValues(text);
   const json = parseJson(text);
   if (json === undefined) {
     throw new ApiError("upstream", "the upstream's reply is not JSON");

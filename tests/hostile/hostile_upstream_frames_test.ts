@@ -280,6 +280,7 @@ function answerWith(asked: CallVariant, words: string): string {
   );
 }
 
+const MANY_VALUES = `[${"{},".repeat(1_000_000)}{}]`;
 const NESTED = "[".repeat(100_000) + "]".repeat(100_000);
 
 /** A well-formed answer with an unknown field in a frame in the middle, or in the whole reply. */
@@ -306,6 +307,14 @@ Deno.test("large, deep or oddly named content", (t) =>
       name: "an unknown field that nests 100,000 levels deep",
       play: sends((asked) => unknownField(asked, NESTED)),
       expect: { kind: ["complete", "refused", "broken"] },
+    },
+    {
+      name: "an unknown field with more values than are read",
+      play: sends((asked) => unknownField(asked, MANY_VALUES)),
+      expect: CUT,
+      variants: VARIANTS.filter(({ caller, upstream }) =>
+        caller === "messages" || upstream === "messages"
+      ),
     },
     {
       name: "keys that every object inherits",

@@ -100,17 +100,19 @@ export function* readManyEmbeddings(
   bytes: Uint8Array,
 ): Generator<void, ReadEmbeddings, void> {
   try {
-    const object = yield* largeObject(bytes, UNBOUNDED);
+    const object = yield* largeObject(bytes, BOUNDS);
+    if (object.top.exceeds !== undefined) throw unreadable();
     return { bytes, json: yield* object.parse(), top: object.top };
   } catch (error) {
     throw error instanceof LargeJsonError ? unreadable() : error;
   }
 }
 
-const UNBOUNDED: Look = {
+/** Two thousand vectors of eight thousand numbers are read; more would take gigabytes of memory as objects. */
+const BOUNDS: Look = {
   isOther: () => false,
-  maxFields: Infinity,
-  maxParts: Infinity,
+  maxFields: 1_000,
+  maxParts: 20_000_000,
 };
 
 /**

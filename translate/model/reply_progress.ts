@@ -2,7 +2,7 @@
  * Progress of a reply: the figures that settling, logging and error handling need, gathered from
  * its events.
  */
-import type { ApiError } from "./error.ts";
+import { ApiError } from "./error.ts";
 import {
   mergeUsage,
   type ReplyEvent,
@@ -29,9 +29,16 @@ export interface ReplyProgress {
   readonly generatedChars: number;
 }
 
+/** Blocks of a reply at most: what is kept of each, and its events, have no other bound. */
+const MAX_BLOCKS = 32_768;
+
 /** Gathers a {@linkcode ReplyProgress}. */
 interface ProgressTracker {
-  /** Adds the next event. */
+  /**
+   * Adds the next event.
+   *
+   * @throws {ApiError} `upstream` for a block beyond {@linkcode MAX_BLOCKS}
+   */
   observe(event: ReplyEvent): void;
   /** A snapshot; later events do not change it. */
   progress(): ReplyProgress;
@@ -45,6 +52,7 @@ export function progressTracker(): ProgressTracker {
   let stop: StopReason | undefined;
   let error: ApiError | undefined;
   let generatedChars = 0;
+  let blocks = 0;
   return {
     observe(event) {
       switch (event.type) {
@@ -61,6 +69,12 @@ export function progressTracker(): ProgressTracker {
           return;
         case "open":
           started = true;
+          if (++blocks > MAX_BLOCKS) {
+            throw new ApiError(
+              "upstream",
+              "could not read the upstream's reply: it has too many blocks",
+            );
+          }
           if (event.kind === "tool") generatedChars += event.name.length;
           return;
         case "stop":

@@ -10,6 +10,7 @@ import type {
 } from "../dialect.ts";
 import { ApiError } from "../model/error.ts";
 import { exactJson, upstreamJson } from "../bytes/exact_json.ts";
+import { requireFewValues } from "../bytes/few_values.ts";
 import { isObject } from "../bytes/json.ts";
 import { spliceFields, topLevelOf } from "../bytes/json_splice.ts";
 import { frameReader, loneDelta } from "./frame_reader.ts";
@@ -307,6 +308,7 @@ function progressOf(events: readonly ReplyEvent[]): ReplyProgress {
 }
 
 function parsedReply(text: string): unknown {
+  requireFewValues(text);
   const parsed = exactJson(text);
   if (parsed === undefined) {
     throw new ApiError(

@@ -196,3 +196,37 @@ function delta(content: string): string {
   const choice = { index: 0, delta: { content }, finish_reason: null };
   return `data: ${JSON.stringify({ id: "c", choices: [choice] })}\n\n`;
 }
+
+Deno.test("a reply of more blocks than are kept is an error, whole and streamed", () => {
+  const calls = Array.from({ length: 32_769 }, (_, index) => ({
+    index,
+    id: `call_${index}`,
+    type: "function",
+    function: { name: "f", arguments: "{}" },
+  }));
+  const reply = (part: string): Uint8Array =>
+    new TextEncoder().encode(
+      `{"id":"1","model":"m","choices":[{"index":0,"${part}":{"role":"assistant","tool_calls":${
+        JSON.stringify(calls)
+      }},"finish_reason":"tool_calls"}]}`,
+    );
+  for (const client of [chatCompletions, messages]) {
+    assert.throws(
+      () =>
+        wholeReply(
+          client,
+          chatCompletions,
+          PLAIN_CONTEXT,
+          ENCODE,
+          reply("message"),
+        ),
+      /too many blocks/,
+    );
+    const relay = streamRelay(client, chatCompletions, PLAIN_CONTEXT, ENCODE);
+    relay.push(new TextEncoder().encode("data: "));
+    relay.push(reply("delta"));
+    relay.push(new TextEncoder().encode("\n\n"));
+    assert.match(relay.progress().error?.message ?? "", /too many blocks/);
+    assert.ok(relay.done());
+  }
+});

@@ -5,6 +5,7 @@
  * inside a stream). Dialects interpret the frames.
  */
 import { createParser } from "eventsource-parser";
+import { requireFewValues } from "../bytes/few_values.ts";
 import { ApiError } from "../model/error.ts";
 
 /** One message of an event stream. `event` is absent where there was no such line. */
@@ -25,7 +26,7 @@ export interface SseParser {
   /**
    * The frames that this chunk completes.
    *
-   * @throws {ApiError} `upstream` for a frame longer than {@linkcode MAX_FRAME_BYTES}
+   * @throws {ApiError} `upstream` for a frame longer than {@linkcode MAX_FRAME_BYTES}, or with too many values
    */
   push(chunk: Uint8Array): readonly Frame[];
   /** The body has ended: returns the last frame if it has no blank line. */
@@ -104,6 +105,7 @@ export function sseParser(): SseParser {
   const take = (): readonly Frame[] => {
     const taken = frames;
     frames = [];
+    for (const { data } of taken) requireFewValues(data);
     return taken;
   };
   return {

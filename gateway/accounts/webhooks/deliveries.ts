@@ -3,7 +3,8 @@
  * retries with growing pauses. Calls never wait for it.
  *
  * Of each account one message at a time is sent: a receiver that does not answer keeps its own account's messages waiting,
- * and none of others while fewer than `MAX_SENDING` receivers are as slow.
+ * and those of other accounts only while `MAX_SENDING` receivers are slow for the first time: from then on they share
+ * `MAX_SLOW` of the places.
  *
  * Before a process sends a message it moves the message's due time to that of the next
  * attempt, in one write. So no other process sends it at the same time, and if this one dies
@@ -45,6 +46,9 @@ export interface Deliveries {
 const INTERVAL_MS = 5000;
 /** Messages that a process sends at a time. */
 const MAX_SENDING = 50;
+/** Of those, messages to receivers whose last attempt took `SLOW_MS`. */
+const MAX_SLOW = 25;
+const SLOW_MS = 1000;
 
 /** Pauses between the attempts; a message is given up after the attempt that follows the last one. */
 export const RETRY_PAUSES_MS: readonly number[] = [
@@ -62,18 +66,23 @@ export function startDeliveries(options: DeliveryOptions): Deliveries {
   const stopping = new AbortController();
   /** What is being sent, by account. */
   const sending = new Map<string, Promise<void>>();
+  /** Accounts whose last attempt was slow. */
+  const slow = new Set<string>();
   let looking: Promise<void> = Promise.resolve();
 
   const send = async (message: DueMessage): Promise<void> => {
-    const { id, body, secret, url } = message;
+    const { id, accountId, body, secret, url } = message;
+    const begunMs = now();
     const reason = secret === undefined
       ? "its secret was sealed with another key: set the webhook again"
       : await post(
-        { id, body, atMs: now() },
+        { id, body, atMs: begunMs },
         { url, secret },
         stopping.signal,
       );
     if (stopping.signal.aborted && reason !== undefined) return;
+    if (now() - begunMs >= SLOW_MS) slow.add(accountId);
+    else slow.delete(accountId);
     const isLast = message.attempts > RETRY_PAUSES_MS.length;
     if (reason !== undefined && !isLast) {
       await failMessage(store, id, reason);
@@ -82,29 +91,37 @@ export function startDeliveries(options: DeliveryOptions): Deliveries {
     await endMessage(store, message, now(), reason);
     if (reason !== undefined) options.onGivenUp(message, reason);
   };
+  /** Begins to send what is due of other accounts than `later`, while fewer than `most` messages are being sent. */
+  const sendDue = async (
+    later: Iterable<string>,
+    most: number,
+  ): Promise<void> => {
+    const free = most - sending.size;
+    if (free <= 0 || stopping.signal.aborted) return;
+    const messages = await claimMessages(
+      store,
+      now(),
+      RETRY_PAUSES_MS,
+      [...sending.keys(), ...later],
+      free,
+    );
+    for (const message of messages) {
+      const { accountId } = message;
+      const sent = send(message)
+        .finally(() => sending.delete(accountId))
+        .then(look)
+        .catch(() => {});
+      sending.set(accountId, sent);
+    }
+  };
   /**
    * Begins to send what is due, in turn with other looks, so that none sees an account as free whose message it takes. While
    * the store does not answer, nothing is lost: the messages are in it.
    */
   const look = (): Promise<void> => {
     const mine = looking.then(async () => {
-      const free = MAX_SENDING - sending.size;
-      if (free === 0 || stopping.signal.aborted) return;
-      const messages = await claimMessages(
-        store,
-        now(),
-        RETRY_PAUSES_MS,
-        [...sending.keys()],
-        free,
-      );
-      for (const message of messages) {
-        const { accountId } = message;
-        const sent = send(message)
-          .finally(() => sending.delete(accountId))
-          .then(look)
-          .catch(() => {});
-        sending.set(accountId, sent);
-      }
+      await sendDue(slow, MAX_SENDING);
+      if (slow.size > 0) await sendDue([], MAX_SLOW);
     });
     looking = mine.catch(() => {});
     return mine;

@@ -206,3 +206,48 @@ Deno.test("a receiver that does not answer delays its own account's messages alo
     await deliveries.stop();
   });
 });
+
+Deno.test("receivers that did not answer leave places for the messages of others", async () => {
+  await withMessage(async (start, clock, store) => {
+    const addMessage = (accountId: string): Promise<void> =>
+      store.write(async (sql) => {
+        await sql.all(
+          "INSERT INTO accounts (id, name, status, billing, plan_id, created_at_ms) VALUES ($1, 'x', 'active', 'prepaid', 'p', 0)",
+          [accountId],
+        );
+        await sql.all(
+          "INSERT INTO webhooks (account_id, url, secret, created_at_ms) VALUES ($1, $2, $3, 0)",
+          [accountId, URL_WITH_SECRET, newWebhookSecret()],
+        );
+        const message = { id: accountId, accountId, body: "{}" };
+        await insertMessages(sql, [{ ...message, atMs: clock.ms }]);
+      });
+    for (let n = 0; n < 50; n++) await addMessage(`silent_${n}`);
+    const waiting: (() => void)[] = [];
+    const full = Promise.withResolvers<void>();
+    const other = Promise.withResolvers<void>();
+    const { deliveries } = start(({ id }) => {
+      if (id === "other") other.resolve();
+      if (!id.startsWith("silent")) return Promise.resolve(undefined);
+      return new Promise((resolve) => {
+        waiting.push(() => resolve("no reply in time"));
+        if (waiting.length === 50) full.resolve();
+      });
+    });
+    const endAll = (): void => {
+      clock.ms += 10_000;
+      for (const end of waiting.splice(0)) end();
+    };
+    const first = deliveries.deliver();
+    await full.promise;
+    endAll();
+    await first;
+    clock.ms += RETRY_PAUSES_MS[0] ?? 0;
+    await addMessage("other");
+    const second = deliveries.deliver();
+    await other.promise;
+    const stopped = deliveries.stop();
+    endAll();
+    await Promise.all([second, stopped]);
+  });
+});

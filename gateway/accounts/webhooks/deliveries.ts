@@ -46,7 +46,7 @@ export interface Deliveries {
 const INTERVAL_MS = 5000;
 /** Messages that a process sends at a time. */
 const MAX_SENDING = 50;
-/** Of those, messages to receivers whose last attempt took `SLOW_MS`. */
+/** Places that receivers share whose last attempt was slow. */
 const MAX_SLOW = 25;
 const SLOW_MS = 1000;
 

@@ -35,6 +35,8 @@ const MAX_RUNNING = 16;
 const MAX_LANES = 32;
 /** Messages that are not handled yet. */
 const MAX_WAITING = 64;
+/** Messages that are refused while so many wait; one more ends the connection. */
+const MAX_REFUSED = 1_000;
 
 /** Why a connection ends, and what its client receives. */
 interface Ending {
@@ -68,6 +70,8 @@ export class Connection implements OpenSocket {
   /** Messages that are received and not handled, and their size. */
   #unhandled = 0;
   #unhandledBytes = 0;
+  /** Messages refused since none waited. */
+  #refused = 0;
   /** Handles messages in order. */
   #received: Promise<void> = Promise.resolve();
   #ending: Ending | undefined;
@@ -153,6 +157,7 @@ export class Connection implements OpenSocket {
   }
 
   #onText(message: Uint8Array<ArrayBuffer>): void {
+    if (this.#refused > MAX_REFUSED) return;
     if (this.#ending !== undefined) return this.#tell(this.#ending.error);
     const { maxBodyBytes } = this.#context.gateway.config;
     const { length } = message;
@@ -160,13 +165,14 @@ export class Connection implements OpenSocket {
       this.#unhandled >= MAX_WAITING ||
       (this.#unhandled > 0 && this.#unhandledBytes + length > maxBodyBytes)
     ) {
-      return this.#tell(
-        new ApiError(
-          "rate_limit",
-          `too many requests wait in this connection: at most ${MAX_WAITING}, and ${maxBodyBytes} bytes`,
-          { code: "too_many_waiting_requests", retryAfterSeconds: 1 },
-        ),
+      const error = new ApiError(
+        "rate_limit",
+        `too many requests wait in this connection: at most ${MAX_WAITING}, and ${maxBodyBytes} bytes`,
+        { code: "too_many_waiting_requests", retryAfterSeconds: 1 },
       );
+      return ++this.#refused > MAX_REFUSED
+        ? this.#cut(CLOSED.refused, error)
+        : this.#tell(error);
     }
     this.#unhandled++;
     this.#unhandledBytes += length;
@@ -193,7 +199,7 @@ export class Connection implements OpenSocket {
   }
 
   #handled(size: number): void {
-    this.#unhandled--;
+    if (--this.#unhandled === 0) this.#refused = 0;
     this.#unhandledBytes -= size;
   }
 

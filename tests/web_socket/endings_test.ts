@@ -166,6 +166,15 @@ Deno.test("more turns than may wait are refused, and the others are served", () 
     await client.close();
   }));
 
+Deno.test("a client that goes on sending requests that cannot wait is cut off", () =>
+  withGateway(async (gateway) => {
+    const client = await openSocket(gateway.url);
+    await held(client, "first");
+    for (let i = 0; i < 64 + 1_001; i++) client.send(creation("Waits."));
+    assert.equal((await withTimeout(client.closed, "the close")).code, 1008);
+    assert.equal(gateway.replay.requestLog.entries.length, 1);
+  }));
+
 Deno.test("a connection ends at its age, after the reply under way", () =>
   withGateway(async (gateway) => {
     const idle = await openSocket(gateway.url);

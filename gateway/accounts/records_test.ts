@@ -38,22 +38,18 @@ const TABLES: readonly (readonly [string, RecordFields, readonly string[]])[] =
   ];
 
 Deno.test("a record's fields are the columns of its table", async (t) => {
-  const store = await openStore("sqlite::memory:");
-  try {
-    for (const [table, fields, others] of TABLES) {
-      await t.step(table, async () => {
-        const rows = await store.read(
-          "SELECT name FROM pragma_table_info($1)",
-          [table],
-        );
-        assert.deepEqual(
-          rows.map((row) => textOf(row, "name")).sort(),
-          [...Object.values(fields).map(({ column }) => column), ...others]
-            .sort(),
-        );
-      });
-    }
-  } finally {
-    await store.close();
+  await using store = await openStore("sqlite::memory:");
+  for (const [table, fields, others] of TABLES) {
+    await t.step(table, async () => {
+      const rows = await store.read(
+        "SELECT name FROM pragma_table_info($1)",
+        [table],
+      );
+      assert.deepEqual(
+        rows.map((row) => textOf(row, "name")).sort(),
+        [...Object.values(fields).map(({ column }) => column), ...others]
+          .sort(),
+      );
+    });
   }
 });

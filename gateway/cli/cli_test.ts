@@ -21,7 +21,7 @@ interface Bench {
 
 function test(name: string, body: (bench: Bench) => Promise<void>): void {
   Deno.test(name, async () => {
-    const store = await openStore("sqlite::memory:");
+    await using store = await openStore("sqlite::memory:");
     const now = (): number => Date.UTC(2026, 10, 21);
     const run: Bench["run"] = async (...words) => {
       const out: string[] = [];
@@ -39,20 +39,16 @@ function test(name: string, body: (bench: Bench) => Promise<void>): void {
       });
       return { code, out: out.join("\n"), err: err.join("\n") };
     };
-    try {
-      await body({
-        run,
-        async json(...words) {
-          const { code, out, err } = await run(...words, "--json");
-          assert.equal(code, 0, err);
-          const answer: unknown = JSON.parse(out);
-          assert.ok(isObject(answer));
-          return answer;
-        },
-      });
-    } finally {
-      await store.close();
-    }
+    await body({
+      run,
+      async json(...words) {
+        const { code, out, err } = await run(...words, "--json");
+        assert.equal(code, 0, err);
+        const answer: unknown = JSON.parse(out);
+        assert.ok(isObject(answer));
+        return answer;
+      },
+    });
   });
 }
 

@@ -12,7 +12,7 @@ async function withList(
   credential: Readonly<Record<string, unknown>> = { auth: "none" },
 ): Promise<void> {
   let headers: Headers | undefined;
-  const server = Deno.serve(
+  await using server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     (request) => {
       headers = request.headers;
@@ -34,11 +34,7 @@ async function withList(
         },
       }),
   });
-  try {
-    await run(() => discover(config, "host"), () => headers);
-  } finally {
-    await server.shutdown();
-  }
+  await run(() => discover(config, "host"), () => headers);
 }
 
 Deno.test("discover() lists a local host's models as free rows, from every form of list", async (t) => {

@@ -75,7 +75,7 @@ function test(
   configFile: string | null = "gateway.json",
 ): void {
   Deno.test(name, async () => {
-    const store = await openStore("sqlite::memory:");
+    await using store = await openStore("sqlite::memory:");
     const files = new Map([["gateway.json", CONFIG], ["table.json", TABLE]]);
     const admin = async () =>
       (await openAdmin(store, () => true, () => NOW)).as({
@@ -114,20 +114,16 @@ function test(
       });
       return { code, out: out.join("\n"), err: err.join("\n") };
     };
-    try {
-      await body({
-        files,
-        run,
-        async changes() {
-          const { data } = await (await admin()).changes.list();
-          return data.filter(({ action }) => action === "prices.import").map((
-            { target, actorKind, before, after },
-          ) => ({ target, actorKind, before, after }));
-        },
-      });
-    } finally {
-      await store.close();
-    }
+    await body({
+      files,
+      run,
+      async changes() {
+        const { data } = await (await admin()).changes.list();
+        return data.filter(({ action }) => action === "prices.import").map((
+          { target, actorKind, before, after },
+        ) => ({ target, actorKind, before, after }));
+      },
+    });
   });
 }
 

@@ -105,25 +105,21 @@ async function withBooks(
     admin: Admin,
   ) => Promise<void>,
 ): Promise<void> {
-  const store = await openStore("sqlite::memory:");
-  try {
-    await storeCharges(store, charges);
-    const admin = createAdmin({
-      store,
-      now: Date.now,
-      onChange: () => {},
-      knowsModel: () => true,
-    });
-    await run(async (file, query = {}) => {
-      const reply = reconciliationJson(
-        await reconcile(admin, MODELS, inPieces(file), query),
-      );
-      reconciliationReply.parse(reply);
-      return reply;
-    }, admin);
-  } finally {
-    await store.close();
-  }
+  await using store = await openStore("sqlite::memory:");
+  await storeCharges(store, charges);
+  const admin = createAdmin({
+    store,
+    now: Date.now,
+    onChange: () => {},
+    knowsModel: () => true,
+  });
+  await run(async (file, query = {}) => {
+    const reply = reconciliationJson(
+      await reconcile(admin, MODELS, inPieces(file), query),
+    );
+    reconciliationReply.parse(reply);
+    return reply;
+  }, admin);
 }
 
 function objects(value: unknown): readonly JsonObject[] {

@@ -73,7 +73,7 @@ export function storedRepliesSpec(kind: TestStore): void {
   ): void => {
     Deno.test(`${kind.name}: ${name}`, async () => {
       await using database = await kind.createDatabase();
-      const store = await database.open();
+      await using store = await database.open();
       const time = { nowMs: 1_800_000_000_000 };
       const replies = storedReplies({
         store,
@@ -85,7 +85,6 @@ export function storedRepliesSpec(kind: TestStore): void {
         await run({ store, replies, seal: deriveSeal(KEY), time });
       } finally {
         await replies.close();
-        await store.close();
       }
     });
   };
@@ -395,21 +394,19 @@ export function storedRepliesSpec(kind: TestStore): void {
 
   Deno.test(`${kind.name}: a store of an earlier version gets the tables, and keeps what it has`, async () => {
     await using database = await kind.createDatabase();
-    const store = await database.open({ migrations: MIGRATIONS.slice(0, 2) });
-    try {
-      await store.write((sql) =>
-        sql.all("INSERT INTO plans (id, created_at_ms) VALUES ('p', 7)")
-      );
-      await migrate(store);
-      assert.equal(await count(store, "stored_replies"), 0);
-      const plans = await store.read("SELECT created_at_ms FROM plans");
-      assert.deepEqual(plans.map((row) => ({ ...row })), [
-        { created_at_ms: 7 },
-      ]);
-      assert.equal(await count(store, "migrations"), MIGRATIONS.length);
-    } finally {
-      await store.close();
-    }
+    await using store = await database.open({
+      migrations: MIGRATIONS.slice(0, 2),
+    });
+    await store.write((sql) =>
+      sql.all("INSERT INTO plans (id, created_at_ms) VALUES ('p', 7)")
+    );
+    await migrate(store);
+    assert.equal(await count(store, "stored_replies"), 0);
+    const plans = await store.read("SELECT created_at_ms FROM plans");
+    assert.deepEqual(plans.map((row) => ({ ...row })), [
+      { created_at_ms: 7 },
+    ]);
+    assert.equal(await count(store, "migrations"), MIGRATIONS.length);
   });
 }
 

@@ -57,22 +57,18 @@ for (
 ) {
   Deno.test(`an export is read no longer after its client has left: ${name}`, async () => {
     const { text, ended } = endless(piece);
-    const server = Deno.serve(
+    await using server = Deno.serve(
       { hostname: "127.0.0.1", port: 0, onListen: () => {} },
       async () => toResponse(await fileReply({}, text)),
     );
-    try {
-      const client = new AbortController();
-      const reply = await fetch(`http://127.0.0.1:${server.addr.port}/`, {
-        signal: client.signal,
-      });
-      const reader = reply.body?.getReader();
-      await reader?.read();
-      client.abort();
-      await reader?.closed.catch(() => {});
-      await ended;
-    } finally {
-      await server.shutdown();
-    }
+    const client = new AbortController();
+    const reply = await fetch(`http://127.0.0.1:${server.addr.port}/`, {
+      signal: client.signal,
+    });
+    const reader = reply.body?.getReader();
+    await reader?.read();
+    client.abort();
+    await reader?.closed.catch(() => {});
+    await ended;
   });
 }

@@ -41,9 +41,9 @@ function test(
   token: string | undefined = TOKEN,
 ): void {
   Deno.test(name, async () => {
-    const store = await openStore("sqlite::memory:");
+    await using store = await openStore("sqlite::memory:");
     const admin = await openAdmin(store, (model) => model === "small");
-    const server = await startTestGateway();
+    await using server = await startTestGateway();
     const { adminAuth: _, ...parts } = server.gateway;
     const gateway = {
       ...parts,
@@ -52,41 +52,36 @@ function test(
         ? {}
         : { adminAuth: adminAuth(() => token, () => 0) }),
     };
-    try {
-      await run({
-        admin,
-        store,
-        async call(method, path, body, headers = {}) {
-          const url = new URL(path, "http://gateway");
-          const { route, id } = findRoute(ADMIN_ROUTES, method, url.pathname);
-          return toResponse(
-            await route.handle({
-              gateway,
-              request: new Request(url, {
-                method,
-                headers: {
-                  authorization: `Bearer ${TOKEN}`,
-                  "content-type": "application/json",
-                  ...headers,
-                },
-                ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-              }),
-              path: url.pathname,
-              endpoint: route.path,
-              query: url.searchParams,
-              requestId: "req_test",
-              respond: () => Promise.reject(new Error("no inner request")),
-              arrivedMs: 0,
-              facts: noFacts(),
-              parameters: id === undefined ? {} : { id },
+    await run({
+      admin,
+      store,
+      async call(method, path, body, headers = {}) {
+        const url = new URL(path, "http://gateway");
+        const { route, id } = findRoute(ADMIN_ROUTES, method, url.pathname);
+        return toResponse(
+          await route.handle({
+            gateway,
+            request: new Request(url, {
+              method,
+              headers: {
+                authorization: `Bearer ${TOKEN}`,
+                "content-type": "application/json",
+                ...headers,
+              },
+              ...(body === undefined ? {} : { body: JSON.stringify(body) }),
             }),
-          );
-        },
-      });
-    } finally {
-      await server.close();
-      await store.close();
-    }
+            path: url.pathname,
+            endpoint: route.path,
+            query: url.searchParams,
+            requestId: "req_test",
+            respond: () => Promise.reject(new Error("no inner request")),
+            arrivedMs: 0,
+            facts: noFacts(),
+            parameters: id === undefined ? {} : { id },
+          }),
+        );
+      },
+    });
   });
 }
 

@@ -143,52 +143,48 @@ const LINES: Readonly<Record<string, readonly [line: string, Action]>> = {
 };
 
 Deno.test("every command that changes something is recorded with its user", async () => {
-  const store = await openStore("sqlite::memory:");
-  try {
-    const admin = (await openAdmin(store, () => true)).as({
-      kind: "command_line",
-      via: "command_line",
-      name: "operator-1",
+  await using store = await openStore("sqlite::memory:");
+  const admin = (await openAdmin(store, () => true)).as({
+    kind: "command_line",
+    via: "command_line",
+    name: "operator-1",
+  });
+  const changing = COMMANDS.filter(({ operationId }) =>
+    ADMIN_OPERATIONS.find((one) => one.operationId === operationId)
+      ?.method === "POST"
+  ).map(({ noun, verb }) => `${noun} ${verb}`);
+  assert.deepEqual(changing.toSorted(), Object.keys(LINES).toSorted());
+  const ids: Record<string, string> = {};
+  for (const [command, [line, action]] of Object.entries(LINES)) {
+    const words = `${command} ${line}`.replace(
+      /KEY|TOKEN/,
+      (name) => ids[name] ?? "",
+    ).split(" ");
+    let out = "";
+    let problem = "";
+    const code = await runCli([...words, "--json"], {
+      admin: () => Promise.resolve(admin),
+      now: Date.now,
+      baseUrl: "http://127.0.0.1:8787",
+      invoices: {
+        models: [],
+        read: () => ReadableStream.from(["account,name\na,imported"]),
+      },
+      print: (text) => out = text,
+      printError: (text) => problem = text,
     });
-    const changing = COMMANDS.filter(({ operationId }) =>
-      ADMIN_OPERATIONS.find((one) => one.operationId === operationId)
-        ?.method === "POST"
-    ).map(({ noun, verb }) => `${noun} ${verb}`);
-    assert.deepEqual(changing.toSorted(), Object.keys(LINES).toSorted());
-    const ids: Record<string, string> = {};
-    for (const [command, [line, action]] of Object.entries(LINES)) {
-      const words = `${command} ${line}`.replace(
-        /KEY|TOKEN/,
-        (name) => ids[name] ?? "",
-      ).split(" ");
-      let out = "";
-      let problem = "";
-      const code = await runCli([...words, "--json"], {
-        admin: () => Promise.resolve(admin),
-        now: Date.now,
-        baseUrl: "http://127.0.0.1:8787",
-        invoices: {
-          models: [],
-          read: () => ReadableStream.from(["account,name\na,imported"]),
-        },
-        print: (text) => out = text,
-        printError: (text) => problem = text,
-      });
-      assert.equal(code, 0, `${command}: ${problem}`);
-      const answer: unknown = JSON.parse(out);
-      assert.ok(isObject(answer));
-      if (command === "keys issue") ids["KEY"] = String(answer["id"]);
-      if (command === "tokens issue") ids["TOKEN"] = String(answer["id"]);
-      const { data: [change] } = await admin.changes.list({ limit: 1 });
-      assert.equal(change?.action, action, command);
-      assert.equal(change.actorKind, "command_line");
-      assert.equal(change.actorName, "operator-1");
-      assert.equal(change.via, "command_line");
-      assert.ok(change.before !== undefined || change.after !== undefined);
-      assert.doesNotMatch(JSON.stringify(change), SECRET, command);
-    }
-  } finally {
-    await store.close();
+    assert.equal(code, 0, `${command}: ${problem}`);
+    const answer: unknown = JSON.parse(out);
+    assert.ok(isObject(answer));
+    if (command === "keys issue") ids["KEY"] = String(answer["id"]);
+    if (command === "tokens issue") ids["TOKEN"] = String(answer["id"]);
+    const { data: [change] } = await admin.changes.list({ limit: 1 });
+    assert.equal(change?.action, action, command);
+    assert.equal(change.actorKind, "command_line");
+    assert.equal(change.actorName, "operator-1");
+    assert.equal(change.via, "command_line");
+    assert.ok(change.before !== undefined || change.after !== undefined);
+    assert.doesNotMatch(JSON.stringify(change), SECRET, command);
   }
 });
 

@@ -20,15 +20,11 @@ const KEY = "sk-another-0123456789abcdef";
 
 /** Gives an account a webhook, whose secret is sealed. */
 async function setWebhook(databaseUrl: string): Promise<void> {
-  const store = await openStore(databaseUrl, {
+  await using store = await openStore(databaseUrl, {
     secrets: textSeal("the-key-of-the-store-that-is-lost-0123456789"),
   });
-  try {
-    const admin = await openAdmin(store, () => true);
-    await admin.webhooks.set("prepaid", "https://hooks.example.com/");
-  } finally {
-    await store.close();
-  }
+  const admin = await openAdmin(store, () => true);
+  await admin.webhooks.set("prepaid", "https://hooks.example.com/");
 }
 
 /** Charges by request id, with the findings of an audit. */
@@ -37,25 +33,21 @@ async function booksAt(databaseUrl: string): Promise<{
   readonly findings: readonly string[];
   readonly open: number;
 }> {
-  const store = await openStore(databaseUrl);
-  try {
-    const findings = await (await openAdmin(store, () => true)).audit();
-    const rows = await store.read(
-      "SELECT request_id, micro_usd FROM ledger WHERE kind = 'charge'",
-    );
-    const [open] = await store.read(
-      "SELECT CAST(COUNT(*) AS BIGINT) AS calls FROM open_calls",
-    );
-    return {
-      findings,
-      charges: new Map(
-        rows.map((row) => [textOf(row, "request_id"), intOf(row, "micro_usd")]),
-      ),
-      open: intOf(open ?? {}, "calls"),
-    };
-  } finally {
-    await store.close();
-  }
+  await using store = await openStore(databaseUrl);
+  const findings = await (await openAdmin(store, () => true)).audit();
+  const rows = await store.read(
+    "SELECT request_id, micro_usd FROM ledger WHERE kind = 'charge'",
+  );
+  const [open] = await store.read(
+    "SELECT CAST(COUNT(*) AS BIGINT) AS calls FROM open_calls",
+  );
+  return {
+    findings,
+    charges: new Map(
+      rows.map((row) => [textOf(row, "request_id"), intOf(row, "micro_usd")]),
+    ),
+    open: intOf(open ?? {}, "calls"),
+  };
 }
 
 /** What is restored is a state that the store has had, and a gateway starts on it with another key. */

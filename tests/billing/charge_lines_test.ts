@@ -77,11 +77,11 @@ async function withReply(
   reply: JsonObject,
   body: (gateway: TestGateway) => Promise<void>,
 ): Promise<void> {
-  const upstream = Deno.serve(
+  await using upstream = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     () => Response.json(reply),
   );
-  const gateway = await startConsole({
+  await using gateway = await startConsole({
     env: { GATEWAY_CONFIG: "gateway.json" },
     configFile: JSON.stringify({ models: { [MODEL]: { price: CARD } } }),
     access: {
@@ -91,12 +91,7 @@ async function withReply(
       },
     },
   });
-  try {
-    await body(gateway);
-  } finally {
-    await gateway.close();
-    await upstream.shutdown();
-  }
+  await body(gateway);
 }
 
 /** The text of a page, without its markup. */

@@ -186,77 +186,73 @@ for (
 ) {
   Deno.test(`${kind.name}: exports that their clients do not read hold no transaction and no connection, and are read to their end by a client that reads on`, async () => {
     await using database = await kind.createDatabase();
-    const store = await database.open();
-    try {
-      await storeCharges(
-        store,
-        Array.from({ length: ENTRIES }, (_, at) => ({
-          requestId: `req_${at}`,
-          model: "m",
-          tokens: { input: 1, cacheRead: 0, cacheWrite: 0, output: 0 },
-          price: { input: 1, cacheRead: 1, cacheWrite: 1, output: 1 },
-          atMs: at,
-        })),
-      );
-      let reads = 0;
-      const running = new Set<Promise<unknown>>();
-      const admin = readingAdmin({
-        ...store,
-        async report(text, values) {
-          reads++;
-          const read = store.report(text, values);
-          running.add(read);
-          try {
-            return await read;
-          } finally {
-            running.delete(read);
-          }
-        },
-      });
-      const readers: ReadableStreamDefaultReader<Uint8Array>[] = [];
-      for (let at = 0; at < READERS; at++) {
-        const { text } = exportLedger(admin, { format: "csv" });
-        const { body } = await fileReply({}, text);
-        assert.ok(body instanceof ReadableStream);
-        const reader = body.getReader();
-        await reader.read();
-        readers.push(reader);
-      }
-      const rows = await withTimeout(
-        store.read("SELECT id FROM plans"),
-        "a read beside the exports",
-      );
-      assert.ok(rows.length >= 0);
-      await store.write((sql) => sql.all("DELETE FROM answers"));
-      // Waits for the reads that were made ahead.
-      while (running.size > 0) await Promise.all(running);
-      if (kind === SQLITE) {
-        // The log could not be emptied while somebody reads from it.
-        const other = new DatabaseSync(database.url.slice("sqlite:".length));
-        const [checkpoint] = other.prepare("PRAGMA wal_checkpoint(TRUNCATE)")
-          .all();
-        other.close();
-        assert.deepEqual({ ...checkpoint }, {
-          busy: 0,
-          log: 0,
-          checkpointed: 0,
-        });
-      }
-      const [left, slow, ...others] = readers;
-      await left?.cancel();
-      for (const other of others) await other.cancel();
-      const before = reads;
-      let text = "";
-      const decoder = new TextDecoder();
-      for (;;) {
-        const piece = await slow?.read();
-        if (piece === undefined || piece.done) break;
-        text += decoder.decode(piece.value);
-      }
-      assert.equal(text.match(/,req_\d+,/g)?.at(-1), `,req_${ENTRIES - 1},`);
-      assert.ok(before < reads);
-    } finally {
-      await store.close();
+    await using store = await database.open();
+    await storeCharges(
+      store,
+      Array.from({ length: ENTRIES }, (_, at) => ({
+        requestId: `req_${at}`,
+        model: "m",
+        tokens: { input: 1, cacheRead: 0, cacheWrite: 0, output: 0 },
+        price: { input: 1, cacheRead: 1, cacheWrite: 1, output: 1 },
+        atMs: at,
+      })),
+    );
+    let reads = 0;
+    const running = new Set<Promise<unknown>>();
+    const admin = readingAdmin({
+      ...store,
+      async report(text, values) {
+        reads++;
+        const read = store.report(text, values);
+        running.add(read);
+        try {
+          return await read;
+        } finally {
+          running.delete(read);
+        }
+      },
+    });
+    const readers: ReadableStreamDefaultReader<Uint8Array>[] = [];
+    for (let at = 0; at < READERS; at++) {
+      const { text } = exportLedger(admin, { format: "csv" });
+      const { body } = await fileReply({}, text);
+      assert.ok(body instanceof ReadableStream);
+      const reader = body.getReader();
+      await reader.read();
+      readers.push(reader);
     }
+    const rows = await withTimeout(
+      store.read("SELECT id FROM plans"),
+      "a read beside the exports",
+    );
+    assert.ok(rows.length >= 0);
+    await store.write((sql) => sql.all("DELETE FROM answers"));
+    // Waits for the reads that were made ahead.
+    while (running.size > 0) await Promise.all(running);
+    if (kind === SQLITE) {
+      // The log could not be emptied while somebody reads from it.
+      const other = new DatabaseSync(database.url.slice("sqlite:".length));
+      const [checkpoint] = other.prepare("PRAGMA wal_checkpoint(TRUNCATE)")
+        .all();
+      other.close();
+      assert.deepEqual({ ...checkpoint }, {
+        busy: 0,
+        log: 0,
+        checkpointed: 0,
+      });
+    }
+    const [left, slow, ...others] = readers;
+    await left?.cancel();
+    for (const other of others) await other.cancel();
+    const before = reads;
+    let text = "";
+    const decoder = new TextDecoder();
+    for (;;) {
+      const piece = await slow?.read();
+      if (piece === undefined || piece.done) break;
+      text += decoder.decode(piece.value);
+    }
+    assert.equal(text.match(/,req_\d+,/g)?.at(-1), `,req_${ENTRIES - 1},`);
+    assert.ok(before < reads);
   });
 }

@@ -87,12 +87,8 @@ async function withBooks(
   const opened = async (
     use: (admin: Admin, store: Store) => Promise<void>,
   ): Promise<void> => {
-    const store = await openStore(databaseUrl);
-    try {
-      await use(await openAdmin(store, () => true), store);
-    } finally {
-      await store.close();
-    }
+    await using store = await openStore(databaseUrl);
+    await use(await openAdmin(store, () => true), store);
   };
   try {
     let key = "";

@@ -29,21 +29,16 @@ async function withUpstream(
   run: (gateway: TestGateway, upstream: RawUpstream) => Promise<void>,
   models: JsonObject = {},
 ): Promise<void> {
-  const upstream = await startRawUpstream();
+  await using upstream = await startRawUpstream();
   // In every format that it has, Responses too.
   const { dialects: _, ...vendorb } = upstream.vendors.vendorb;
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     access: { ...upstream.vendors, vendorb },
     env: { GATEWAY_CONFIG: "models.json" },
     configFile: JSON.stringify({ models }),
   });
-  try {
-    await run(gateway, upstream);
-    assert.deepEqual(await gateway.accounts.admin.audit(), []);
-  } finally {
-    await gateway.close();
-    await upstream.close();
-  }
+  await run(gateway, upstream);
+  assert.deepEqual(await gateway.accounts.admin.audit(), []);
 }
 
 /** Makes the upstream answer every call with these bytes. */

@@ -105,23 +105,18 @@ async function run(
 }
 
 async function check(program: string, candidate: JsonObject): Promise<void> {
-  const upstream = startUpstream();
-  const gateway = await startConsole(
+  await using upstream = startUpstream();
+  await using gateway = await startConsole(
     agentOptions(
       { [MODEL]: { candidates: [candidate], free: true } },
       upstream.url,
     ),
   );
-  try {
-    assert.equal((await run(program, gateway)).text, DONE);
-    const last = upstream.bodies.at(-1) ?? "";
-    assert.equal(upstream.bodies.length, STEPS.length + 1);
-    assert.match(last, /"42/);
-    assert.match(last, /by the shell: \\+"ü/);
-  } finally {
-    await gateway.close();
-    await upstream.close();
-  }
+  assert.equal((await run(program, gateway)).text, DONE);
+  const last = upstream.bodies.at(-1) ?? "";
+  assert.equal(upstream.bodies.length, STEPS.length + 1);
+  assert.match(last, /"42/);
+  assert.match(last, /by the shell: \\+"ü/);
 }
 
 /** The vendor's rates for the model, in micro-dollars per million tokens. */
@@ -138,8 +133,8 @@ const SUM = (3 * 300 * 5_000_000 + 3 * 20 * 25_000_000 + 30_000 * 500_000 +
   3_003 * 6_250_000 + 24_000 * 10_000_000) / 1e6;
 
 async function checkCharges(program: string): Promise<void> {
-  const upstream = startUpstream();
-  const gateway = await startConsole(
+  await using upstream = startUpstream();
+  await using gateway = await startConsole(
     agentOptions(
       {
         [MODEL]: {
@@ -150,64 +145,59 @@ async function checkCharges(program: string): Promise<void> {
       upstream.url,
     ),
   );
-  try {
-    const { admin } = gateway.accounts;
-    const { costUsd } = await run(program, gateway, {
-      ENABLE_PROMPT_CACHING_1H: "1",
-    });
-    await gateway.accounts.flush();
-    const holder = await visit(
-      gateway.url,
-      "manage",
-      (await credentialOf(gateway, "manage")).text,
-    );
-    const page = async (path: string): Promise<string> =>
-      await (await holder.get(path)).text();
+  const { admin } = gateway.accounts;
+  const { costUsd } = await run(program, gateway, {
+    ENABLE_PROMPT_CACHING_1H: "1",
+  });
+  await gateway.accounts.flush();
+  const holder = await visit(
+    gateway.url,
+    "manage",
+    (await credentialOf(gateway, "manage")).text,
+  );
+  const page = async (path: string): Promise<string> =>
+    await (await holder.get(path)).text();
 
-    const { data: entries } = await admin.ledger({ accountId: "default" });
-    const charges = entries.filter(({ lines }) => lines !== undefined);
-    assert.equal(charges.length, 3);
-    const sumOf = (values: readonly number[]): number =>
-      values.reduce((sum, one) => sum + one, 0);
-    // Each call is rounded by itself.
-    const charged = -sumOf(charges.map(({ microUsd }) => microUsd));
-    assert.ok(Math.abs(charged - SUM) <= 3, `${charged}, by hand ${SUM}`);
-    assert.ok(
-      Math.abs(charged - Number(costUsd) * 1e6) <= 3,
-      `${charged}, by the program ${costUsd}`,
-    );
-    const long = charges.map(({ lines = [] }) =>
-      lines.find(({ meter }) => meter === "cache_write_1h")?.quantity
-    );
-    assert.deepEqual(long, [8_000, 8_000, 8_000]);
+  const { data: entries } = await admin.ledger({ accountId: "default" });
+  const charges = entries.filter(({ lines }) => lines !== undefined);
+  assert.equal(charges.length, 3);
+  const sumOf = (values: readonly number[]): number =>
+    values.reduce((sum, one) => sum + one, 0);
+  // Each call is rounded by itself.
+  const charged = -sumOf(charges.map(({ microUsd }) => microUsd));
+  assert.ok(Math.abs(charged - SUM) <= 3, `${charged}, by hand ${SUM}`);
+  assert.ok(
+    Math.abs(charged - Number(costUsd) * 1e6) <= 3,
+    `${charged}, by the program ${costUsd}`,
+  );
+  const long = charges.map(({ lines = [] }) =>
+    lines.find(({ meter }) => meter === "cache_write_1h")?.quantity
+  );
+  assert.deepEqual(long, [8_000, 8_000, 8_000]);
 
-    const { data: days } = await admin.usage({ accountId: "default" });
-    assert.equal(sumOf(days.map(({ microUsd }) => microUsd)), charged);
-    const rows = csvRows(await page("/console/ledger.csv"));
-    assert.equal(-sumOf(rows.map((row) => Number(row["micro_usd"]))), charged);
-    for (const { requestId } of charges) {
-      assert.match(
-        (await page(`/console/calls/${requestId}`)).replaceAll(/<[^>]+>/g, " "),
-        /Cache write, 1 hour\s+8,000/,
-      );
-    }
-    const token = await credentialOf(gateway, "read");
-    const own: unknown = await (await fetch(
-      `${gateway.url}/v1/account/ledger`,
-      { headers: { authorization: `Bearer ${token.text}` } },
-    )).json();
-    assert.equal(
-      -sumOf(
-        arrayOr(objectOr(own)["data"]).map((one) =>
-          Number(objectOr(one)["micro_usd"])
-        ),
-      ),
-      charged,
+  const { data: days } = await admin.usage({ accountId: "default" });
+  assert.equal(sumOf(days.map(({ microUsd }) => microUsd)), charged);
+  const rows = csvRows(await page("/console/ledger.csv"));
+  assert.equal(-sumOf(rows.map((row) => Number(row["micro_usd"]))), charged);
+  for (const { requestId } of charges) {
+    assert.match(
+      (await page(`/console/calls/${requestId}`)).replaceAll(/<[^>]+>/g, " "),
+      /Cache write, 1 hour\s+8,000/,
     );
-  } finally {
-    await gateway.close();
-    await upstream.close();
   }
+  const token = await credentialOf(gateway, "read");
+  const own: unknown = await (await fetch(
+    `${gateway.url}/v1/account/ledger`,
+    { headers: { authorization: `Bearer ${token.text}` } },
+  )).json();
+  assert.equal(
+    -sumOf(
+      arrayOr(objectOr(own)["data"]).map((one) =>
+        Number(objectOr(one)["micro_usd"])
+      ),
+    ),
+    charged,
+  );
 }
 
 if (PROGRAM === undefined) {

@@ -123,8 +123,7 @@ function startUpstreams({ steps }: Task): {
   readonly urls: Readonly<Record<"others" | "responses", string>>;
   /** Bodies of the requests so far. */
   requests(): readonly string[];
-  close(): Promise<void>;
-} {
+} & AsyncDisposable {
   const others = startAgentUpstream((body, index) => {
     const blocks = steps[index]?.map((call): NeutralBlock => ({
       kind: "tool",
@@ -157,7 +156,7 @@ function startUpstreams({ steps }: Task): {
       ...others.bodies,
       ...responses.calls.map(({ text }) => text),
     ],
-    async close() {
+    async [Symbol.asyncDispose]() {
       await others.close();
       await responses.close();
     },
@@ -246,36 +245,31 @@ async function check(
   candidate: JsonObject,
   provider: Provider,
 ): Promise<void> {
-  const upstreams = startUpstreams(task);
+  await using upstreams = startUpstreams(task);
   const { others, responses } = upstreams.urls;
-  const gateway = await startTestGateway(
+  await using gateway = await startTestGateway(
     agentOptions(
       { [task.model]: { candidates: [candidate], free: true } },
       others,
       responses,
     ),
   );
-  try {
-    const { events, files } = await runCodex(
-      program,
-      gateway.url,
-      task.model,
-      provider,
-    );
-    assert.deepEqual(files, task.files);
-    const texts = events.map(({ item }) => objectOr(item)).filter(({ type }) =>
-      type === "agent_message"
-    ).map(({ text }) => text);
-    assert.equal(texts.at(-1), DONE);
-    const requests = upstreams.requests();
-    assert.equal(requests.length, task.steps.length + 1);
-    assert.equal(gateway.gateway.sockets.opened > 0, provider !== "own");
-    for (const result of task.results) {
-      assert.match(requests.at(-1) ?? "", result);
-    }
-  } finally {
-    await gateway.close();
-    await upstreams.close();
+  const { events, files } = await runCodex(
+    program,
+    gateway.url,
+    task.model,
+    provider,
+  );
+  assert.deepEqual(files, task.files);
+  const texts = events.map(({ item }) => objectOr(item)).filter(({ type }) =>
+    type === "agent_message"
+  ).map(({ text }) => text);
+  assert.equal(texts.at(-1), DONE);
+  const requests = upstreams.requests();
+  assert.equal(requests.length, task.steps.length + 1);
+  assert.equal(gateway.gateway.sockets.opened > 0, provider !== "own");
+  for (const result of task.results) {
+    assert.match(requests.at(-1) ?? "", result);
   }
 }
 

@@ -77,7 +77,7 @@ async function runGemini(program: string, url: string): Promise<{
 }
 
 async function check(program: string, candidate: JsonObject): Promise<void> {
-  const upstream = startAgentUpstream((_, index) => ({
+  await using upstream = startAgentUpstream((_, index) => ({
     blocks: STEPS[index] ?? [{ kind: "text", pieces: ["All do", "ne: ü."] }],
     stop: STEPS[index] === undefined ? "end" : "tool_use",
     stopSequence: null,
@@ -89,24 +89,19 @@ async function check(program: string, candidate: JsonObject): Promise<void> {
       reasoning: 0,
     },
   }));
-  const gateway = await startTestGateway(
+  await using gateway = await startTestGateway(
     agentOptions(
       { [MODEL]: { candidates: [candidate], free: true } },
       upstream.url,
     ),
   );
-  try {
-    const { answer, files } = await runGemini(program, gateway.url);
-    assert.equal(answer, DONE);
-    assert.deepEqual(files, FILES);
-    assert.equal(upstream.bodies.length, STEPS.length + 1);
-    const last = upstream.bodies.at(-1) ?? "";
-    assert.ok(last.includes("MADE:42"), last.slice(-20_000));
-    assert.ok(last.includes("2 \u{1f600}"), last.slice(-20_000));
-  } finally {
-    await gateway.close();
-    await upstream.close();
-  }
+  const { answer, files } = await runGemini(program, gateway.url);
+  assert.equal(answer, DONE);
+  assert.deepEqual(files, FILES);
+  assert.equal(upstream.bodies.length, STEPS.length + 1);
+  const last = upstream.bodies.at(-1) ?? "";
+  assert.ok(last.includes("MADE:42"), last.slice(-20_000));
+  assert.ok(last.includes("2 \u{1f600}"), last.slice(-20_000));
 }
 
 if (GEMINI === undefined) {

@@ -258,9 +258,9 @@ Deno.test("the messages library in its newest version is answered by every host"
   }
   for (const [kind, format] of Object.entries(KEY_ROWS)) {
     await t.step(kind, async () => {
-      const host = startHostUpstream();
+      await using host = startHostUpstream();
       host.answer(format.whole);
-      const gateway = await startTestGateway({
+      await using gateway = await startTestGateway({
         realVendors: true,
         env: { GATEWAY_CONFIG: "gateway.json", HOST_KEY: "host-key" },
         configFile: JSON.stringify({
@@ -275,17 +275,12 @@ Deno.test("the messages library in its newest version is answered by every host"
           },
         }),
       });
-      try {
-        await ask(gateway);
-        const version = host.requests[0]?.headers.get("anthropic-version");
-        assert.equal(
-          version,
-          { vendora: "2026-10-21", vendord: "2023-06-01" }[kind] ?? null,
-        );
-      } finally {
-        await gateway.close();
-        await host.close();
-      }
+      await ask(gateway);
+      const version = host.requests[0]?.headers.get("anthropic-version");
+      assert.equal(
+        version,
+        { vendora: "2026-10-21", vendord: "2023-06-01" }[kind] ?? null,
+      );
     });
   }
 });
@@ -349,36 +344,30 @@ Deno.test("a credential that stays refused, and a host that is not ready, lead t
     const row = CLOUD_ROWS[kind];
     assert.ok(row !== undefined);
     await t.step(kind, async () => {
-      const other = startHostUpstream();
-      try {
-        await withCloud(kind, row, async ({ gateway, cloud }) => {
-          const ask = async () => {
-            const response = await gateway.post("/v1/messages", BODY);
-            const text = await response.text();
-            const id = response.headers.get("request-id");
-            const entry = await gateway.logEntry((one) =>
-              one.request_id === id
-            );
-            return { status: response.status, text, entry };
-          };
-          cloud.answer(() =>
-            cloudError(row.cloud, 400, "content_filter", "filtered")
-          );
-          const filtered = await ask();
-          assert.equal(filtered.status, 400, filtered.text);
-          assert.equal(other.requests.length, 0);
-          // The emulator accepts none of the tokens that will be issued.
-          cloud.revokeAll();
-          const elsewhere = await ask();
-          assert.equal(elsewhere.status, 200, elsewhere.text);
-          assert.equal(elsewhere.entry.upstream, "other/other");
-          assert.equal(other.requests.length, 1);
-          assert.equal(cloud.issued(), 2);
-          assert.deepEqual(await gateway.accounts.admin.audit(), []);
-        }, other.url);
-      } finally {
-        await other.close();
-      }
+      await using other = startHostUpstream();
+      await withCloud(kind, row, async ({ gateway, cloud }) => {
+        const ask = async () => {
+          const response = await gateway.post("/v1/messages", BODY);
+          const text = await response.text();
+          const id = response.headers.get("request-id");
+          const entry = await gateway.logEntry((one) => one.request_id === id);
+          return { status: response.status, text, entry };
+        };
+        cloud.answer(() =>
+          cloudError(row.cloud, 400, "content_filter", "filtered")
+        );
+        const filtered = await ask();
+        assert.equal(filtered.status, 400, filtered.text);
+        assert.equal(other.requests.length, 0);
+        // The emulator accepts none of the tokens that will be issued.
+        cloud.revokeAll();
+        const elsewhere = await ask();
+        assert.equal(elsewhere.status, 200, elsewhere.text);
+        assert.equal(elsewhere.entry.upstream, "other/other");
+        assert.equal(other.requests.length, 1);
+        assert.equal(cloud.issued(), 2);
+        assert.deepEqual(await gateway.accounts.admin.audit(), []);
+      }, other.url);
     });
   }
 });

@@ -32,8 +32,8 @@ async function withHost(
   ) => Promise<void>,
   candidate: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
-  const host = startHostUpstream();
-  const gateway = await startTestGateway({
+  await using host = startHostUpstream();
+  await using gateway = await startTestGateway({
     realVendors: true,
     env: { GATEWAY_CONFIG: "gateway.json", HOST_KEY: "host-secret-key" },
     configFile: JSON.stringify({
@@ -56,12 +56,7 @@ async function withHost(
       },
     }),
   });
-  try {
-    await run(gateway, host);
-  } finally {
-    await gateway.close();
-    await host.close();
-  }
+  await run(gateway, host);
 }
 
 /** As the newest client libraries send it. */
@@ -169,8 +164,8 @@ Deno.test("further headers of the vendor reach hosts of its format, except crede
 });
 
 Deno.test("headers of the configuration are the operator's: a client does not replace them, and betas add up", async () => {
-  const host = startHostUpstream();
-  const gateway = await startTestGateway({
+  await using host = startHostUpstream();
+  await using gateway = await startTestGateway({
     realVendors: true,
     env: { GATEWAY_CONFIG: "gateway.json", HOST_KEY: "host-secret-key" },
     configFile: JSON.stringify({
@@ -191,21 +186,16 @@ Deno.test("headers of the configuration are the operator's: a client does not re
       },
     }),
   });
-  try {
-    const response = await gateway.post("/v1/messages", BODY, {
-      ...NEWEST,
-      ...FURTHER,
-      "anthropic-beta": "both-1, client-1",
-    });
-    assert.equal(response.status, 200, await response.text());
-    const headers = host.requests[0]?.headers;
-    assert.equal(headers?.get("anthropic-foo"), "operator");
-    assert.equal(headers?.get("anthropic-version"), "2023-06-01");
-    assert.equal(headers?.get("anthropic-beta"), "own-1,both-1,client-1");
-  } finally {
-    await gateway.close();
-    await host.close();
-  }
+  const response = await gateway.post("/v1/messages", BODY, {
+    ...NEWEST,
+    ...FURTHER,
+    "anthropic-beta": "both-1, client-1",
+  });
+  assert.equal(response.status, 200, await response.text());
+  const headers = host.requests[0]?.headers;
+  assert.equal(headers?.get("anthropic-foo"), "operator");
+  assert.equal(headers?.get("anthropic-version"), "2023-06-01");
+  assert.equal(headers?.get("anthropic-beta"), "own-1,both-1,client-1");
 });
 
 Deno.test("the log says what a refused Bedrock key is limited to; the client does not learn it", async () => {

@@ -20,9 +20,9 @@ async function withPreset(
   env: Readonly<Record<string, string>> = {},
   upstreamModel = "m",
 ): Promise<void> {
-  const host = startHostUpstream();
+  await using host = startHostUpstream();
   host.answer(() => Response.json(COMPLETION));
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     realVendors: true,
     env: { GATEWAY_CONFIG: "gateway.json", ...env },
     configFile: JSON.stringify({
@@ -42,12 +42,7 @@ async function withPreset(
       },
     }),
   });
-  try {
-    await run(gateway, host);
-  } finally {
-    await gateway.close();
-    await host.close();
-  }
+  await run(gateway, host);
 }
 
 /** A request with every field in which hosts differ. */

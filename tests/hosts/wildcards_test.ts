@@ -45,19 +45,14 @@ async function withGateway(
   prepare: (host: HostUpstream) => void,
   run: (gateway: TestGateway, host: HostUpstream) => Promise<void>,
 ): Promise<void> {
-  const host = startHostUpstream();
+  await using host = startHostUpstream();
   prepare(host);
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     realVendors: true,
     env: { GATEWAY_CONFIG: "gateway.json", HOST_KEY: "host-key" },
     configFile: fileOf(host, models),
   });
-  try {
-    await run(gateway, host);
-  } finally {
-    await gateway.close();
-    await host.close();
-  }
+  await run(gateway, host);
 }
 
 async function modelIds(gateway: TestGateway): Promise<readonly string[]> {

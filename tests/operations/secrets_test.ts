@@ -71,61 +71,57 @@ function hasNone(
 
 Deno.test("no secret is printed, returned, sent to the wrong side or stored", () =>
   withFolder(async (folder) => {
-    const upstream = await startRawUpstream();
+    await using upstream = await startRawUpstream();
     const { vendora, vendorb, vendorc } = upstream.vendors;
     const recorder = new Recorder();
     let stored = "";
-    try {
-      await using program = await startProgram({
-        folder,
-        env: {
-          ...VENDOR_KEYS,
-          VENDORA_BASE_URL: vendora.baseUrl,
-          VENDORB_BASE_URL: vendorb.baseUrl,
-          VENDORC_BASE_URL: vendorc.baseUrl,
-          GATEWAY_KEY: CALLER_KEY,
-          GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
-          GATEWAY_MAX_ATTEMPTS: "1",
-        },
-      });
-      const issued = await traffic(program, upstream, recorder);
-      program.signal("SIGTERM");
-      assert.equal(await program.ended, 0, program.output());
-      const secrets = [
-        ...Object.values(VENDOR_KEYS),
-        CALLER_KEY,
-        ADMIN_TOKEN,
-        STRANGE_KEY,
-        issued,
-      ];
-      hasNone(program.output(), [...secrets, PROMPT, REPLY], "the output");
-      assert.match(program.output(), /"ended":"complete"/);
-      for (const response of recorder.responses) {
-        hasNone(response, secrets, "an answer");
-      }
-      for (const { head, body } of upstream.requests) {
-        const vendor = Object.values(VENDOR_KEYS).filter((key) =>
-          head.includes(key)
-        );
-        assert.equal(vendor.length, 1, "each vendor gets its own key");
-        hasNone(
-          `${head}${body}`,
-          [CALLER_KEY, ADMIN_TOKEN, STRANGE_KEY, issued],
-          "a request to an upstream",
-        );
-        hasNone(head.split("\r\n")[0] ?? "", vendor, "an address");
-        hasNone(body, vendor, "a body");
-      }
-      for await (const { name } of Deno.readDir(`${folder}/data`)) {
-        stored += new TextDecoder("latin1").decode(
-          await Deno.readFile(`${folder}/data/${name}`),
-        );
-      }
-      assert.match(stored, /SQLite format/);
-      hasNone(stored, [...secrets, PROMPT, REPLY], "the store");
-    } finally {
-      await upstream.close();
+    await using program = await startProgram({
+      folder,
+      env: {
+        ...VENDOR_KEYS,
+        VENDORA_BASE_URL: vendora.baseUrl,
+        VENDORB_BASE_URL: vendorb.baseUrl,
+        VENDORC_BASE_URL: vendorc.baseUrl,
+        GATEWAY_KEY: CALLER_KEY,
+        GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
+        GATEWAY_MAX_ATTEMPTS: "1",
+      },
+    });
+    const issued = await traffic(program, upstream, recorder);
+    program.signal("SIGTERM");
+    assert.equal(await program.ended, 0, program.output());
+    const secrets = [
+      ...Object.values(VENDOR_KEYS),
+      CALLER_KEY,
+      ADMIN_TOKEN,
+      STRANGE_KEY,
+      issued,
+    ];
+    hasNone(program.output(), [...secrets, PROMPT, REPLY], "the output");
+    assert.match(program.output(), /"ended":"complete"/);
+    for (const response of recorder.responses) {
+      hasNone(response, secrets, "an answer");
     }
+    for (const { head, body } of upstream.requests) {
+      const vendor = Object.values(VENDOR_KEYS).filter((key) =>
+        head.includes(key)
+      );
+      assert.equal(vendor.length, 1, "each vendor gets its own key");
+      hasNone(
+        `${head}${body}`,
+        [CALLER_KEY, ADMIN_TOKEN, STRANGE_KEY, issued],
+        "a request to an upstream",
+      );
+      hasNone(head.split("\r\n")[0] ?? "", vendor, "an address");
+      hasNone(body, vendor, "a body");
+    }
+    for await (const { name } of Deno.readDir(`${folder}/data`)) {
+      stored += new TextDecoder("latin1").decode(
+        await Deno.readFile(`${folder}/data/${name}`),
+      );
+    }
+    assert.match(stored, /SQLite format/);
+    hasNone(stored, [...secrets, PROMPT, REPLY], "the store");
   }));
 
 /** Makes calls of every kind; returns the key that it issued. */

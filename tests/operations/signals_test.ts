@@ -62,19 +62,17 @@ async function withProgram(
       );
       assert.doesNotMatch(program.output(), /error: |Uncaught/);
     }
-    const store = await openStore(`sqlite:${folder}/data/gateway.sqlite3`);
-    try {
-      const admin = await openAdmin(store, () => true);
-      const charges: LedgerEntry[] = [];
-      for await (const page of admin.allLedger({ kind: "charge" })) {
-        charges.push(...page);
-      }
-      check(charges);
-      assert.deepEqual(await store.read("SELECT * FROM open_calls"), []);
-      assert.deepEqual(await admin.audit(), []);
-    } finally {
-      await store.close();
+    await using store = await openStore(
+      `sqlite:${folder}/data/gateway.sqlite3`,
+    );
+    const admin = await openAdmin(store, () => true);
+    const charges: LedgerEntry[] = [];
+    for await (const page of admin.allLedger({ kind: "charge" })) {
+      charges.push(...page);
     }
+    check(charges);
+    assert.deepEqual(await store.read("SELECT * FROM open_calls"), []);
+    assert.deepEqual(await admin.audit(), []);
   } finally {
     await upstream.close();
     await Deno.remove(folder, { recursive: true });

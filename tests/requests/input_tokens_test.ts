@@ -127,7 +127,7 @@ Deno.test("vendor B counts prompts of the Responses format; a host without a cou
   for (const status of [200, 404, 400]) {
     await t.step(`status ${status}`, async () => {
       const bodies: unknown[] = [];
-      const upstream = Deno.serve(
+      await using upstream = Deno.serve(
         { port: 0, hostname: "127.0.0.1", onListen: () => {} },
         async (request) => {
           bodies.push([
@@ -142,29 +142,24 @@ Deno.test("vendor B counts prompts of the Responses format; a host without a cou
           );
         },
       );
-      const gateway = await startTestGateway({
+      await using gateway = await startTestGateway({
         realVendors: true,
         env: {
           VENDORB_API_KEY: "key-of-b",
           VENDORB_BASE_URL: `http://127.0.0.1:${upstream.addr.port}/v1`,
         },
       });
-      try {
-        const { response, answer } = await send(gateway, RESPONSES, {
-          model: "vendorb-5.5",
-          ...WHOLE[RESPONSES],
-        });
-        assert.deepEqual(bodies, [[
-          "/v1/responses/input_tokens",
-          ["input", "model", "tools"],
-        ]]);
-        assert.equal(response.status, status === 400 ? 400 : 200);
-        if (status === 200) {
-          assert.equal(objectOr(answer)["input_tokens"], 41);
-        }
-      } finally {
-        await gateway.close();
-        await upstream.shutdown();
+      const { response, answer } = await send(gateway, RESPONSES, {
+        model: "vendorb-5.5",
+        ...WHOLE[RESPONSES],
+      });
+      assert.deepEqual(bodies, [[
+        "/v1/responses/input_tokens",
+        ["input", "model", "tools"],
+      ]]);
+      assert.equal(response.status, status === 400 ? 400 : 200);
+      if (status === 200) {
+        assert.equal(objectOr(answer)["input_tokens"], 41);
       }
     });
   }

@@ -203,13 +203,9 @@ Deno.test("the program takes a changed file on SIGHUP and by looking at it, and 
 async function configurationChanges(
   folder: string,
 ): Promise<readonly ChangeRecord[]> {
-  const store = await openStore(`sqlite:${folder}/data/gateway.sqlite3`);
-  try {
-    const { changes } = await openAdmin(store, () => true);
-    const { data } = await changes.list({ actorKind: "gateway" });
-    return data.filter(({ action }) => action.startsWith("configuration."))
-      .toReversed();
-  } finally {
-    await store.close();
-  }
+  await using store = await openStore(`sqlite:${folder}/data/gateway.sqlite3`);
+  const { changes } = await openAdmin(store, () => true);
+  const { data } = await changes.list({ actorKind: "gateway" });
+  return data.filter(({ action }) => action.startsWith("configuration."))
+    .toReversed();
 }

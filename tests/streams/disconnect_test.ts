@@ -159,19 +159,14 @@ const PHASES: readonly Phase[] = [
 ];
 
 async function withBench(run: (bench: Bench) => Promise<void>): Promise<void> {
-  const upstream = await startRawUpstream();
-  const gateway = await startTestGateway({
+  await using upstream = await startRawUpstream();
+  await using gateway = await startTestGateway({
     env: { GATEWAY_MAX_ATTEMPTS: "1" },
     access: upstream.vendors,
   });
-  try {
-    await run({ gateway, upstream });
-    await nothingIsTaken(gateway);
-    assert.deepEqual(await gateway.accounts.admin.audit(), []);
-  } finally {
-    await gateway.close();
-    await upstream.close();
-  }
+  await run({ gateway, upstream });
+  await nothingIsTaken(gateway);
+  assert.deepEqual(await gateway.accounts.admin.audit(), []);
 }
 
 async function nothingIsTaken(

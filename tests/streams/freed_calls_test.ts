@@ -156,30 +156,25 @@ for (const { name, env, ended, happens } of LOSSES) {
   Deno.test(`nothing stays taken after ${name}`, async (t) => {
     for (const pair of FORMAT_PAIRS) {
       await t.step(`${pair.path} from ${pair.upstream}`, async () => {
-        const upstream = await startRawUpstream();
-        const gateway = await startTestGateway({
+        await using upstream = await startRawUpstream();
+        await using gateway = await startTestGateway({
           env: { GATEWAY_MAX_ATTEMPTS: "1", ...env },
           access: upstream.vendors,
         });
-        try {
-          using client = await RawClient.connect(gateway);
-          const call = await startCall(gateway, upstream, client, pair);
-          await happens(call);
-          await withTimeout(
-            upstream.idle(),
-            "the upstream's connection to close",
-          );
-          const entry = await withTimeout(
-            gateway.logEntry(() => true),
-            "the end of the call",
-          );
-          assert.equal(entry.ended, ended);
-          assertNoSlot(gateway);
-          await assertNothingReserved(gateway);
-        } finally {
-          await gateway.close();
-          await upstream.close();
-        }
+        using client = await RawClient.connect(gateway);
+        const call = await startCall(gateway, upstream, client, pair);
+        await happens(call);
+        await withTimeout(
+          upstream.idle(),
+          "the upstream's connection to close",
+        );
+        const entry = await withTimeout(
+          gateway.logEntry(() => true),
+          "the end of the call",
+        );
+        assert.equal(entry.ended, ended);
+        assertNoSlot(gateway);
+        await assertNothingReserved(gateway);
       });
     }
   });
@@ -194,46 +189,41 @@ if (POSTGRES_PROGRAMS === undefined) {
   Deno.test("nothing stays taken after the store is lost: a call under way ends, a new one is refused, and the reservations are freed when it is back", async () => {
     await using server = await startPostgresServer();
     await using proxy = startCutProxy(server.url);
-    const upstream = await startRawUpstream();
-    const gateway = await startTestGateway({
+    await using upstream = await startRawUpstream();
+    await using gateway = await startTestGateway({
       env: { GATEWAY_MAX_ATTEMPTS: "1", DATABASE_URL: proxy.url },
       access: upstream.vendors,
     });
     const pair = FORMAT_PAIRS[0];
     assert.ok(pair !== undefined);
-    try {
-      using client = await RawClient.connect(gateway);
-      const call = await startCall(gateway, upstream, client, pair);
-      await begin(call);
-      proxy.hold("all");
-      // Waits for its decision until the store's time limit of five seconds.
-      const refused = await withTimeout(
-        gateway.post(pair.path, requestBody(pair, "Hi", false)),
-        "the refusal",
-      );
-      assert.equal(refused.status, 503);
-      await refused.body?.cancel();
-      const frames = framesOf("text", pair.upstream).slice(6);
-      await call.exchange.socket.send(frames.map(chunk).join("") + LAST_CHUNK);
-      await withTimeout(
-        client.until(/message_stop|\[DONE\]/),
-        "the reply's end",
-      );
-      await withTimeout(
-        gateway.logEntry(({ ended }) => ended === "complete"),
-        "the end of the call",
-      );
-      // The store is still away.
-      assertNoSlot(gateway);
-      proxy.release();
-      await withTimeout(
-        gateway.event(({ type }) => type === "store_up"),
-        "the store",
-      );
-      await assertNothingReserved(gateway);
-    } finally {
-      await gateway.close();
-      await upstream.close();
-    }
+    using client = await RawClient.connect(gateway);
+    const call = await startCall(gateway, upstream, client, pair);
+    await begin(call);
+    proxy.hold("all");
+    // Waits for its decision until the store's time limit of five seconds.
+    const refused = await withTimeout(
+      gateway.post(pair.path, requestBody(pair, "Hi", false)),
+      "the refusal",
+    );
+    assert.equal(refused.status, 503);
+    await refused.body?.cancel();
+    const frames = framesOf("text", pair.upstream).slice(6);
+    await call.exchange.socket.send(frames.map(chunk).join("") + LAST_CHUNK);
+    await withTimeout(
+      client.until(/message_stop|\[DONE\]/),
+      "the reply's end",
+    );
+    await withTimeout(
+      gateway.logEntry(({ ended }) => ended === "complete"),
+      "the end of the call",
+    );
+    // The store is still away.
+    assertNoSlot(gateway);
+    proxy.release();
+    await withTimeout(
+      gateway.event(({ type }) => type === "store_up"),
+      "the store",
+    );
+    await assertNothingReserved(gateway);
   });
 }

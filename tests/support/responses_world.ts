@@ -30,8 +30,8 @@ export async function withResponsesUpstream(
   run: (world: ResponsesWorld) => Promise<void>,
   options: Partial<TestGatewayOptions> = {},
 ): Promise<void> {
-  const upstream = startResponsesUpstream();
-  const gateway = await startTestGateway({
+  await using upstream = startResponsesUpstream();
+  await using gateway = await startTestGateway({
     realVendors: true,
     ...options,
     env: {
@@ -62,15 +62,10 @@ export async function withResponsesUpstream(
     }),
   });
   const common = { apiKey: TEST_KEY, maxRetries: 0 };
-  try {
-    await run({
-      gateway,
-      upstream,
-      openai: new OpenAI({ ...common, baseURL: `${gateway.url}/v1` }),
-      anthropic: new Anthropic({ ...common, baseURL: gateway.url }),
-    });
-  } finally {
-    await gateway.close();
-    await upstream.close();
-  }
+  await run({
+    gateway,
+    upstream,
+    openai: new OpenAI({ ...common, baseURL: `${gateway.url}/v1` }),
+    anthropic: new Anthropic({ ...common, baseURL: gateway.url }),
+  });
 }

@@ -84,124 +84,116 @@ function ask(url: string, body: JsonObject): Promise<Response> {
 }
 
 Deno.test("a call's span lasts as long as the stream; its parent is in the client's trace, and the upstream's call is its child", async () => {
-  const upstream = startScriptedUpstream("reply-text");
+  await using upstream = startScriptedUpstream("reply-text");
   const gate = Promise.withResolvers<void>();
   upstream.play([{ after: gate.promise, action: "ok" }]);
   let openedMs = 0;
-  try {
-    const { text, spans } = await exported({
-      VENDORA_BASE_URL: upstream.url,
-      GATEWAY_PING_SECONDS: "0.05",
-    }, async (url) => {
-      // The first ping sends the head, which ends the span of the HTTP request.
-      const response = await ask(url, { stream: true });
-      assert.equal(response.status, 200);
-      const reader = response.body?.getReader();
-      await reader?.read();
-      await reader?.read();
-      openedMs = Date.now();
-      gate.resolve();
-      while ((await reader?.read())?.done === false);
-    });
-    const span = spans.find(({ name }) => name === "chat vendora-opus-4-8");
-    const request = spans.find(({ spanId }) => spanId === span?.parentSpanId);
-    assert.ok(span !== undefined && request !== undefined, text);
-    assert.equal(span.traceId, TRACE_ID);
-    assert.equal(request.parentSpanId, PARENT_ID);
-    assert.ok(request.endMs <= openedMs + 1, "the request's span ended");
-    assert.ok(span.endMs >= openedMs, "the call's span continues");
-    assert.ok(span.startMs <= request.endMs);
-    const [call] = upstream.calls;
-    assert.equal(
-      call?.headers["traceparent"],
-      `00-${TRACE_ID}-${span.spanId}-01`,
-    );
-    const { attributes } = span;
-    assert.equal(attributes["gen_ai.request.model"], "vendora-opus-4-8");
-    assert.equal(attributes["gateway.upstream"], "vendora/claude-opus-4-8");
-    assert.equal(
-      Number(attributes["gen_ai.usage.input_tokens"]),
-      SCRIPTED_USAGE.input,
-    );
-    assert.equal(
-      Number(attributes["gen_ai.usage.output_tokens"]),
-      SCRIPTED_USAGE.output,
-    );
-    assert.equal(Number(attributes["http.response.status_code"]), 200);
-    assert.equal(attributes["gateway.ended"], "complete");
-    assert.deepEqual(
-      Object.fromEntries(
-        Object.entries(attributes).filter(([name]) =>
-          /^(gen_ai\.(?!usage|response\.time)|server)/.test(name)
-        ).map(([name, value]) => [
-          name,
-          isObject(value) ? [...objectsIn(value, "stringValue")] : value,
-        ]),
-      ),
-      {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": "anthropic",
-        "gen_ai.request.model": "vendora-opus-4-8",
-        "gen_ai.request.stream": true,
-        "gen_ai.request.max_tokens": 50,
-        "gen_ai.response.model": "claude-opus-4-8",
-        "gen_ai.response.finish_reasons": [{ stringValue: "stop" }],
-        "server.address": "127.0.0.1",
-        "server.port": Number(new URL(upstream.url).port),
-      },
-    );
-    assert.ok(Number(attributes["gen_ai.response.time_to_first_chunk"]) > 0);
-    const attempt = spans.find(({ name }) =>
-      name === "attempt vendora/claude-opus-4-8"
-    );
-    assert.equal(attempt?.parentSpanId, span.spanId);
-    assert.equal(attempt.traceId, TRACE_ID);
-    assert.equal(Number(attempt.attributes["http.response.status_code"]), 200);
-    assert.ok(attempt.startMs >= span.startMs && attempt.endMs <= span.endMs);
-    assert.doesNotMatch(
-      text,
-      new RegExp(`${WORD}|reply-text|${KEY}|${VENDOR_KEY}`),
-    );
-    // No exported span contains the upstream's address.
-    for (const one of spans) {
-      const full = String(one.attributes["url.full"] ?? "");
-      assert.ok(!full.startsWith(upstream.url), full);
-    }
-  } finally {
-    await upstream.close();
+  const { text, spans } = await exported({
+    VENDORA_BASE_URL: upstream.url,
+    GATEWAY_PING_SECONDS: "0.05",
+  }, async (url) => {
+    // The first ping sends the head, which ends the span of the HTTP request.
+    const response = await ask(url, { stream: true });
+    assert.equal(response.status, 200);
+    const reader = response.body?.getReader();
+    await reader?.read();
+    await reader?.read();
+    openedMs = Date.now();
+    gate.resolve();
+    while ((await reader?.read())?.done === false);
+  });
+  const span = spans.find(({ name }) => name === "chat vendora-opus-4-8");
+  const request = spans.find(({ spanId }) => spanId === span?.parentSpanId);
+  assert.ok(span !== undefined && request !== undefined, text);
+  assert.equal(span.traceId, TRACE_ID);
+  assert.equal(request.parentSpanId, PARENT_ID);
+  assert.ok(request.endMs <= openedMs + 1, "the request's span ended");
+  assert.ok(span.endMs >= openedMs, "the call's span continues");
+  assert.ok(span.startMs <= request.endMs);
+  const [call] = upstream.calls;
+  assert.equal(
+    call?.headers["traceparent"],
+    `00-${TRACE_ID}-${span.spanId}-01`,
+  );
+  const { attributes } = span;
+  assert.equal(attributes["gen_ai.request.model"], "vendora-opus-4-8");
+  assert.equal(attributes["gateway.upstream"], "vendora/claude-opus-4-8");
+  assert.equal(
+    Number(attributes["gen_ai.usage.input_tokens"]),
+    SCRIPTED_USAGE.input,
+  );
+  assert.equal(
+    Number(attributes["gen_ai.usage.output_tokens"]),
+    SCRIPTED_USAGE.output,
+  );
+  assert.equal(Number(attributes["http.response.status_code"]), 200);
+  assert.equal(attributes["gateway.ended"], "complete");
+  assert.deepEqual(
+    Object.fromEntries(
+      Object.entries(attributes).filter(([name]) =>
+        /^(gen_ai\.(?!usage|response\.time)|server)/.test(name)
+      ).map(([name, value]) => [
+        name,
+        isObject(value) ? [...objectsIn(value, "stringValue")] : value,
+      ]),
+    ),
+    {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": "anthropic",
+      "gen_ai.request.model": "vendora-opus-4-8",
+      "gen_ai.request.stream": true,
+      "gen_ai.request.max_tokens": 50,
+      "gen_ai.response.model": "claude-opus-4-8",
+      "gen_ai.response.finish_reasons": [{ stringValue: "stop" }],
+      "server.address": "127.0.0.1",
+      "server.port": Number(new URL(upstream.url).port),
+    },
+  );
+  assert.ok(Number(attributes["gen_ai.response.time_to_first_chunk"]) > 0);
+  const attempt = spans.find(({ name }) =>
+    name === "attempt vendora/claude-opus-4-8"
+  );
+  assert.equal(attempt?.parentSpanId, span.spanId);
+  assert.equal(attempt.traceId, TRACE_ID);
+  assert.equal(Number(attempt.attributes["http.response.status_code"]), 200);
+  assert.ok(attempt.startMs >= span.startMs && attempt.endMs <= span.endMs);
+  assert.doesNotMatch(
+    text,
+    new RegExp(`${WORD}|reply-text|${KEY}|${VENDOR_KEY}`),
+  );
+  // No exported span contains the upstream's address.
+  for (const one of spans) {
+    const full = String(one.attributes["url.full"] ?? "");
+    assert.ok(!full.startsWith(upstream.url), full);
   }
 });
 
 Deno.test("a failed call has a span with the error and the number of attempts", async () => {
-  const upstream = startScriptedUpstream("a");
+  await using upstream = startScriptedUpstream("a");
   upstream.play([], { status: 529 });
-  try {
-    const { spans } = await exported({
-      VENDORA_BASE_URL: upstream.url,
-    }, async (url) => {
-      const response = await ask(url, {});
-      assert.equal(response.status, 529);
-      await response.text();
-    });
-    const span = spans.find(({ name }) => name.startsWith("chat "));
-    assert.ok(span !== undefined);
-    assert.equal(span.attributes["error.type"], "overloaded");
-    assert.equal(span.attributes["gateway.ended"], "refused");
-    assert.equal(Number(span.attributes["gateway.upstream_status"]), 529);
-    assert.equal(Number(span.attributes["gateway.attempts"]), 2);
-    assert.equal(isObject(span.status) && span.status["code"], 2);
-    const attempts = spans.filter(({ name }) => name.startsWith("attempt "));
-    assert.deepEqual(
-      attempts.map(({ parentSpanId, attributes }) => [
-        parentSpanId,
-        attributes["error.type"],
-        Number(attributes["http.response.status_code"]),
-      ]),
-      [[span.spanId, "overloaded", 529], [span.spanId, "overloaded", 529]],
-    );
-  } finally {
-    await upstream.close();
-  }
+  const { spans } = await exported({
+    VENDORA_BASE_URL: upstream.url,
+  }, async (url) => {
+    const response = await ask(url, {});
+    assert.equal(response.status, 529);
+    await response.text();
+  });
+  const span = spans.find(({ name }) => name.startsWith("chat "));
+  assert.ok(span !== undefined);
+  assert.equal(span.attributes["error.type"], "overloaded");
+  assert.equal(span.attributes["gateway.ended"], "refused");
+  assert.equal(Number(span.attributes["gateway.upstream_status"]), 529);
+  assert.equal(Number(span.attributes["gateway.attempts"]), 2);
+  assert.equal(isObject(span.status) && span.status["code"], 2);
+  const attempts = spans.filter(({ name }) => name.startsWith("attempt "));
+  assert.deepEqual(
+    attempts.map(({ parentSpanId, attributes }) => [
+      parentSpanId,
+      attributes["error.type"],
+      Number(attributes["http.response.status_code"]),
+    ]),
+    [[span.spanId, "overloaded", 529], [span.spanId, "overloaded", 529]],
+  );
 });
 
 Deno.test("a generated key is not exported", async () => {

@@ -272,37 +272,32 @@ Deno.test("a silent client gets a ping, and is cut off if it does not answer", (
   }, { GATEWAY_WEB_SOCKET_IDLE_SECONDS: "1" }));
 
 Deno.test("a client that does not read holds one buffer, and is cut off", async () => {
-  const upstream = await startRawUpstream();
-  const gateway = await startTestGateway({
+  await using upstream = await startRawUpstream();
+  await using gateway = await startTestGateway({
     env: {
       GATEWAY_SLOW_READER_SECONDS: "0.3",
       GATEWAY_WEB_SOCKET_IDLE_SECONDS: "4",
     },
     access: upstream.vendors,
   });
-  try {
-    using socket = await RawWebSocket.open(gateway.url);
-    const asked = upstream.next();
-    await socket.sendText(JSON.stringify(creation("Hi.")));
-    const exchange = await withTimeout(asked, "the upstream's request");
-    socket.socket.pause();
-    const frames = framesOf("text", "messages");
-    await exchange.socket.send(
-      STREAM_HEAD + frames.slice(0, 6).map(chunk).join(""),
-    );
-    const piece = chunk((frames[3] ?? "").repeat(1000));
-    let isClosed = false;
-    const closed = exchange.socket.closed.then(() => isClosed = true);
-    while (!isClosed) {
-      await Promise.race([closed, exchange.socket.send(piece)]);
-    }
-    await gateway.logEntry(({ ended }) => ended === "caller_left");
-    assert.equal(gateway.gateway.concurrency.inUse(), 0);
-    await withTimeout(gateway.gateway.sockets.closed(), "the last one");
-  } finally {
-    await gateway.close();
-    await upstream.close();
+  using socket = await RawWebSocket.open(gateway.url);
+  const asked = upstream.next();
+  await socket.sendText(JSON.stringify(creation("Hi.")));
+  const exchange = await withTimeout(asked, "the upstream's request");
+  socket.socket.pause();
+  const frames = framesOf("text", "messages");
+  await exchange.socket.send(
+    STREAM_HEAD + frames.slice(0, 6).map(chunk).join(""),
+  );
+  const piece = chunk((frames[3] ?? "").repeat(1000));
+  let isClosed = false;
+  const closed = exchange.socket.closed.then(() => isClosed = true);
+  while (!isClosed) {
+    await Promise.race([closed, exchange.socket.send(piece)]);
   }
+  await gateway.logEntry(({ ended }) => ended === "caller_left");
+  assert.equal(gateway.gateway.concurrency.inUse(), 0);
+  await withTimeout(gateway.gateway.sockets.closed(), "the last one");
 });
 
 Deno.test("a client that does not answer the close is cut off", () =>

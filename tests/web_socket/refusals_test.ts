@@ -21,12 +21,8 @@ async function withSocket(
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   await using gateway = await startTestGateway({ env });
-  const client = await openSocket(gateway.url);
-  try {
-    await run(client, gateway);
-  } finally {
-    await client.close();
-  }
+  await using client = await openSocket(gateway.url);
+  await run(client, gateway);
 }
 
 /** Sends a handshake by hand; the head and body of the response, if there is no web socket. */

@@ -23,22 +23,18 @@ interface Bench extends OpenedAccounts {
 
 function test(name: string, run: (bench: Bench) => Promise<void>): void {
   Deno.test(name, async () => {
-    const under = await openStore("sqlite::memory:");
+    await using under = await openStore("sqlite::memory:");
     const store = faultyStores(under)();
     const clock = testClock();
-    try {
-      // Timers never fire: the test flushes.
-      await using opened = await openTestAccounts(store, clock, {
-        timer: () => () => {},
-      });
-      await run({ ...opened, store, under, clock });
-      store.setDown(false);
-      clock.ms += 10_000;
-      await opened.flush();
-      assert.deepEqual(await audit(under), []);
-    } finally {
-      await under.close();
-    }
+    // Timers never fire: the test flushes.
+    await using opened = await openTestAccounts(store, clock, {
+      timer: () => () => {},
+    });
+    await run({ ...opened, store, under, clock });
+    store.setDown(false);
+    clock.ms += 10_000;
+    await opened.flush();
+    assert.deepEqual(await audit(under), []);
   });
 }
 

@@ -60,52 +60,48 @@ for (
 ) {
   Deno.test(`${kind.name}: an export has every line of its filters once, in order, in short pages`, async () => {
     await using database = await kind.createDatabase();
-    const store = await database.open();
-    try {
-      await storeCharges(store, CHARGES);
-      await store.write((sql) => insertCalls(sql, store.dialect, RECORDS));
-      let rows: number[] = [];
-      const admin = readingAdmin({
-        ...store,
-        async report(text, values) {
-          const found = await store.report(text, values);
-          rows.push(found.length);
-          return found;
-        },
-      }, () => FIRST_MS);
-      const checkStatements = (what: string): void => {
-        assert.ok(rows.length > 0);
-        assert.ok(Math.max(...rows) <= EXPORT_PAGE.rows, `${what}: ${rows}`);
-      };
-      for (const filter of FILTERS) {
-        const what = JSON.stringify(filter);
-        const expected = CHARGES.filter((charge) =>
-          Object.entries(filter).every(([name, value]) =>
-            Object.entries(charge).some(([field, of]) =>
-              field === name && of === value
-            )
+    await using store = await database.open();
+    await storeCharges(store, CHARGES);
+    await store.write((sql) => insertCalls(sql, store.dialect, RECORDS));
+    let rows: number[] = [];
+    const admin = readingAdmin({
+      ...store,
+      async report(text, values) {
+        const found = await store.report(text, values);
+        rows.push(found.length);
+        return found;
+      },
+    }, () => FIRST_MS);
+    const checkStatements = (what: string): void => {
+      assert.ok(rows.length > 0);
+      assert.ok(Math.max(...rows) <= EXPORT_PAGE.rows, `${what}: ${rows}`);
+    };
+    for (const filter of FILTERS) {
+      const what = JSON.stringify(filter);
+      const expected = CHARGES.filter((charge) =>
+        Object.entries(filter).every(([name, value]) =>
+          Object.entries(charge).some(([field, of]) =>
+            field === name && of === value
           )
-        ).map(({ requestId }) => requestId);
-        rows = [];
-        const entries: string[] = [];
-        for await (const page of admin.allLedger(filter)) {
-          entries.push(...page.map(({ requestId }) => requestId));
-        }
-        assert.deepEqual(entries, expected, what);
-        checkStatements(`ledger ${what}`);
-        rows = [];
-        const calls: string[] = [];
-        for await (const page of admin.calls.all(filter)) {
-          for (const { record, entry } of page) {
-            assert.equal(entry?.inputTokens, record.inputTokens);
-            calls.push(record.requestId);
-          }
-        }
-        assert.deepEqual(calls, expected.toReversed(), what);
-        checkStatements(`calls ${what}`);
+        )
+      ).map(({ requestId }) => requestId);
+      rows = [];
+      const entries: string[] = [];
+      for await (const page of admin.allLedger(filter)) {
+        entries.push(...page.map(({ requestId }) => requestId));
       }
-    } finally {
-      await store.close();
+      assert.deepEqual(entries, expected, what);
+      checkStatements(`ledger ${what}`);
+      rows = [];
+      const calls: string[] = [];
+      for await (const page of admin.calls.all(filter)) {
+        for (const { record, entry } of page) {
+          assert.equal(entry?.inputTokens, record.inputTokens);
+          calls.push(record.requestId);
+        }
+      }
+      assert.deepEqual(calls, expected.toReversed(), what);
+      checkStatements(`calls ${what}`);
     }
   });
 }

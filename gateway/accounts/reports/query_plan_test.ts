@@ -217,65 +217,53 @@ async function planOf(
 const OF_ALL_USERS = /^(?!.*\baccount_id (?:=|IN) ).* FROM usage_daily\b/;
 
 Deno.test("no query of a report scans a table that grows with every call", async () => {
-  const store = await openStore("sqlite::memory:");
-  try {
-    const statements = await collect(store);
-    assert.ok(statements.size > 100, `only ${statements.size} statements`);
-    const scans: string[] = [];
-    for (const [text, values] of statements) {
-      const plan = await planOf(store, text, values);
-      if (plan.some((line) => SCAN.test(line)) && !OF_ALL_USERS.test(text)) {
-        scans.push(`${text}\n  ${plan.join("\n  ")}`);
-      }
+  await using store = await openStore("sqlite::memory:");
+  const statements = await collect(store);
+  assert.ok(statements.size > 100, `only ${statements.size} statements`);
+  const scans: string[] = [];
+  for (const [text, values] of statements) {
+    const plan = await planOf(store, text, values);
+    if (plan.some((line) => SCAN.test(line)) && !OF_ALL_USERS.test(text)) {
+      scans.push(`${text}\n  ${plan.join("\n  ")}`);
     }
-    assert.deepEqual(scans, []);
-  } finally {
-    await store.close();
   }
+  assert.deepEqual(scans, []);
 });
 
 Deno.test("failed and refused calls are read along an index that has no others", async () => {
-  const store = await openStore("sqlite::memory:");
-  try {
-    const { store: observed, statements } = recorded(store);
-    const { calls } = readingAdmin(observed);
-    for (const by of [{ ended: "failed" }, { outcome: "rescued" }] as const) {
-      for (const [accountId, index] of INCOMPLETE) {
-        statements.clear();
-        await calls.list({
-          ...by,
-          ...compact({ accountId }),
-          fromMs: 1,
-          model: "m",
-          scanLimit: 1000,
-        });
-        assert.equal(statements.size, 2);
-        for (const [text, values] of statements) {
-          assert.match((await planOf(store, text, values)).join(), index);
-        }
+  await using store = await openStore("sqlite::memory:");
+  const { store: observed, statements } = recorded(store);
+  const { calls } = readingAdmin(observed);
+  for (const by of [{ ended: "failed" }, { outcome: "rescued" }] as const) {
+    for (const [accountId, index] of INCOMPLETE) {
+      statements.clear();
+      await calls.list({
+        ...by,
+        ...compact({ accountId }),
+        fromMs: 1,
+        model: "m",
+        scanLimit: 1000,
+      });
+      assert.equal(statements.size, 2);
+      for (const [text, values] of statements) {
+        assert.match((await planOf(store, text, values)).join(), index);
       }
     }
-  } finally {
-    await store.close();
   }
 });
 
 Deno.test("a request's entries are found by its id, whoever asks", async () => {
-  const store = await openStore("sqlite::memory:");
-  try {
-    const { store: observed, statements } = recorded(store);
-    await readingAdmin(observed).ledger({ requestId: "r", accountId: "a" });
-    const found = [...statements].filter(([text]) =>
-      text.includes("FROM ledger")
-    );
-    assert.equal(found.length, 1);
-    for (const [text, values] of found) {
-      const plan = (await planOf(store, text, values)).join();
-      assert.match(plan, /SEARCH ledger USING .*\(request_id=\?\)/);
-      assert.doesNotMatch(plan, /seq>/);
-    }
-  } finally {
-    await store.close();
+  await using store = await openStore("sqlite::memory:");
+  const { store: observed, statements } = recorded(store);
+  await readingAdmin(observed).ledger({ requestId: "r", accountId: "a" });
+  const found = [...statements].filter(([text]) =>
+    text.includes("FROM ledger")
+  );
+  assert.equal(found.length, 1);
+  for (const [text, values] of found) {
+    const plan = (await planOf(store, text, values)).join();
+    assert.match(plan, /SEARCH ledger USING .*\(request_id=\?\)/);
+    assert.doesNotMatch(plan, /seq>/);
   }
 });
 
@@ -288,17 +276,13 @@ const INCOMPLETE = [
 ] as const;
 
 Deno.test("the check of the plans notices a scan", async () => {
-  const store = await openStore("sqlite::memory:");
-  try {
-    for (const table of LARGE) {
-      const plan = await planOf(
-        store,
-        `SELECT COUNT(*) FROM ${table} WHERE account_id LIKE $1`,
-        ["%m"],
-      );
-      assert.match(plan.join("\n"), SCAN);
-    }
-  } finally {
-    await store.close();
+  await using store = await openStore("sqlite::memory:");
+  for (const table of LARGE) {
+    const plan = await planOf(
+      store,
+      `SELECT COUNT(*) FROM ${table} WHERE account_id LIKE $1`,
+      ["%m"],
+    );
+    assert.match(plan.join("\n"), SCAN);
   }
 });

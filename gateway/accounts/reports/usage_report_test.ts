@@ -34,62 +34,58 @@ for (
 ) {
   Deno.test(`${store.name}: a report by end user has every group once, in order, with the totals of all; a plot, a search and an order by a sum have all lines too`, async () => {
     await using database = await store.createDatabase();
-    const opened = await database.open();
-    try {
-      const charges = Array.from({ length: 3000 }, (_, at) => chargeAt(at));
-      await storeCharges(opened, charges);
-      const admin = readingAdmin(opened, () => DAY_MS * 20_020);
-      await checkDailyCost(admin);
-      await checkSearch(admin);
-      await checkOrders(admin);
-      await checkCachedTokens(admin);
-      for (
-        const by of [["user"], ["user", "model"], ["day", "user"]] as const
-      ) {
-        const expected = new Map<string, number>();
-        for (const { user = "", model, tokens, atMs } of charges) {
-          const day = new Date(atMs).toISOString().slice(0, 10);
-          const key = JSON.stringify(
-            by.map((name) => ({ user, model, day })[name]),
+    await using opened = await database.open();
+    const charges = Array.from({ length: 3000 }, (_, at) => chargeAt(at));
+    await storeCharges(opened, charges);
+    const admin = readingAdmin(opened, () => DAY_MS * 20_020);
+    await checkDailyCost(admin);
+    await checkSearch(admin);
+    await checkOrders(admin);
+    await checkCachedTokens(admin);
+    for (
+      const by of [["user"], ["user", "model"], ["day", "user"]] as const
+    ) {
+      const expected = new Map<string, number>();
+      for (const { user = "", model, tokens, atMs } of charges) {
+        const day = new Date(atMs).toISOString().slice(0, 10);
+        const key = JSON.stringify(
+          by.map((name) => ({ user, model, day })[name]),
+        );
+        expected.set(key, (expected.get(key) ?? 0) + tokens.input);
+      }
+      for (const limit of [40, 1000]) {
+        const found: UsageLine[] = [];
+        let after: string | undefined;
+        do {
+          const report = await admin.usage({
+            accountId: "default",
+            by,
+            limit,
+            ...compact({ after }),
+          });
+          assert.equal(report.totals.requests, 3000);
+          assert.equal(report.totals.inputTokens, 3000 * 2999 / 2);
+          found.push(...report.data);
+          after = report.next;
+        } while (after !== undefined && found.length < 400);
+        const keys = found.map((line) =>
+          JSON.stringify(by.map((name) => line[name]))
+        );
+        const ordered = [...expected.keys()].map((key): string[] =>
+          JSON.parse(key)
+        ).sort((a, b) => {
+          const at = a.findIndex((one, at) => one !== b[at]);
+          // UTF-8 has the order of code points.
+          return Buffer.compare(
+            Buffer.from(a[at] ?? ""),
+            Buffer.from(b[at] ?? ""),
           );
-          expected.set(key, (expected.get(key) ?? 0) + tokens.input);
-        }
-        for (const limit of [40, 1000]) {
-          const found: UsageLine[] = [];
-          let after: string | undefined;
-          do {
-            const report = await admin.usage({
-              accountId: "default",
-              by,
-              limit,
-              ...compact({ after }),
-            });
-            assert.equal(report.totals.requests, 3000);
-            assert.equal(report.totals.inputTokens, 3000 * 2999 / 2);
-            found.push(...report.data);
-            after = report.next;
-          } while (after !== undefined && found.length < 400);
-          const keys = found.map((line) =>
-            JSON.stringify(by.map((name) => line[name]))
-          );
-          const ordered = [...expected.keys()].map((key): string[] =>
-            JSON.parse(key)
-          ).sort((a, b) => {
-            const at = a.findIndex((one, at) => one !== b[at]);
-            // UTF-8 has the order of code points.
-            return Buffer.compare(
-              Buffer.from(a[at] ?? ""),
-              Buffer.from(b[at] ?? ""),
-            );
-          }).slice(0, keys.length).map((key) => JSON.stringify(key));
-          assert.deepEqual(keys, ordered);
-          for (const [at, key] of keys.entries()) {
-            assert.equal(found[at]?.inputTokens, expected.get(key));
-          }
+        }).slice(0, keys.length).map((key) => JSON.stringify(key));
+        assert.deepEqual(keys, ordered);
+        for (const [at, key] of keys.entries()) {
+          assert.equal(found[at]?.inputTokens, expected.get(key));
         }
       }
-    } finally {
-      await opened.close();
     }
   });
 }

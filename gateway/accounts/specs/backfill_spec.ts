@@ -125,58 +125,54 @@ export function backfillSpec(kind: TestStore): void {
       } finally {
         await old.close();
       }
-      const store = await database.open();
-      try {
-        const admin = adminOf(store);
-        assert.deepEqual(await audit(store), [], "before the backfill");
-        const newest = await admin.usage({ by: ["model"] });
-        assert.equal(newest.totals.requests, 0);
-        assert.equal(newest.figuresFromDay, "2026-10-30");
-        for (let slices = 0;; slices++) {
-          assert.deepEqual(await audit(store), [], `after slice ${slices}`);
-          const part = await admin.usage({});
-          for (const { day = "", requests } of part.data) {
-            if (day < (part.figuresFromDay ?? "")) continue;
-            const number = Date.parse(day) / DAY_MS;
-            const expected = charges.filter((at) =>
-              Math.floor(Number(entryAt(at)["at_ms"]) / DAY_MS) === number
-            );
-            assert.equal(requests, expected.length, day);
-          }
-          if (!await store.write((sql) => backfillSlice(sql, 170, NOW_MS))) {
-            assert.equal(slices, Math.ceil(ENTRIES / 170) - 1);
-            break;
-          }
+      await using store = await database.open();
+      const admin = adminOf(store);
+      assert.deepEqual(await audit(store), [], "before the backfill");
+      const newest = await admin.usage({ by: ["model"] });
+      assert.equal(newest.totals.requests, 0);
+      assert.equal(newest.figuresFromDay, "2026-10-30");
+      for (let slices = 0;; slices++) {
+        assert.deepEqual(await audit(store), [], `after slice ${slices}`);
+        const part = await admin.usage({});
+        for (const { day = "", requests } of part.data) {
+          if (day < (part.figuresFromDay ?? "")) continue;
+          const number = Date.parse(day) / DAY_MS;
+          const expected = charges.filter((at) =>
+            Math.floor(Number(entryAt(at)["at_ms"]) / DAY_MS) === number
+          );
+          assert.equal(requests, expected.length, day);
         }
-        assert.deepEqual(await audit(store), [], "after the backfill");
-        const report = await admin.usage({ by: ["model"] });
-        assert.equal(report.figuresFromDay, undefined);
-        assert.deepEqual(report.totals, {
-          requests: charges.length,
-          estimatedRequests: charges.filter((at) => at % 5 === 0).length,
-          inputTokens: sum(charges),
-          cacheReadTokens: 0,
-          cacheWriteTokens: 0,
-          outputTokens: charges.length,
-          reasoningTokens: 0,
-          microUsd: sum(charges),
-          estimatedMicroUsd: sum(charges.filter((at) => at % 5 === 0)),
-        });
-        const hours = await admin.usage({ by: ["hour"], limit: 1000 });
-        assert.equal(hours.figuresFromDay, "2026-09-25");
-        assert.equal(
-          hours.totals.requests,
-          charges.filter((at) =>
-            Number(entryAt(at)["at_ms"]) >= NOW_MS + 1 - 35 * DAY_MS - 3_600_000
-          ).length,
-        );
-        assert.equal(
-          (await admin.ledger({ kind: "top_up", limit: 1000 })).data.length,
-          ENTRIES - charges.length,
-        );
-      } finally {
-        await store.close();
+        if (!await store.write((sql) => backfillSlice(sql, 170, NOW_MS))) {
+          assert.equal(slices, Math.ceil(ENTRIES / 170) - 1);
+          break;
+        }
       }
+      assert.deepEqual(await audit(store), [], "after the backfill");
+      const report = await admin.usage({ by: ["model"] });
+      assert.equal(report.figuresFromDay, undefined);
+      assert.deepEqual(report.totals, {
+        requests: charges.length,
+        estimatedRequests: charges.filter((at) => at % 5 === 0).length,
+        inputTokens: sum(charges),
+        cacheReadTokens: 0,
+        cacheWriteTokens: 0,
+        outputTokens: charges.length,
+        reasoningTokens: 0,
+        microUsd: sum(charges),
+        estimatedMicroUsd: sum(charges.filter((at) => at % 5 === 0)),
+      });
+      const hours = await admin.usage({ by: ["hour"], limit: 1000 });
+      assert.equal(hours.figuresFromDay, "2026-09-25");
+      assert.equal(
+        hours.totals.requests,
+        charges.filter((at) =>
+          Number(entryAt(at)["at_ms"]) >= NOW_MS + 1 - 35 * DAY_MS - 3_600_000
+        ).length,
+      );
+      assert.equal(
+        (await admin.ledger({ kind: "top_up", limit: 1000 })).data.length,
+        ENTRIES - charges.length,
+      );
     });
   }
 
@@ -185,53 +181,49 @@ export function backfillSpec(kind: TestStore): void {
     const old = await database.open({ migrations: MIGRATIONS.slice(0, 3) });
     await fillOldStore(old);
     await old.close();
-    const store = await database.open();
-    try {
-      const admin = adminOf(store);
-      const dayMs = (day: number): number => (FIRST_DAY + day) * DAY_MS;
-      const entries = Array.from({ length: ENTRIES }, (_, at) => entryAt(at));
-      const compare = async (): Promise<void> => {
-        for (const accountId of [undefined, "account_0"]) {
-          for (const kind of [undefined, "charge", "top_up"] as const) {
-            for (
-              const [fromMs, toMs] of [
-                [undefined, undefined],
-                [dayMs(3), dayMs(9)],
-                [dayMs(85) + 7, undefined],
-                [undefined, dayMs(80)],
-                [dayMs(200), undefined],
-              ]
-            ) {
-              for (const newestFirst of [false, true]) {
-                const expected = entries.filter((entry) =>
-                  (accountId === undefined ||
-                    entry["account_id"] === accountId) &&
-                  (kind === undefined || entry["kind"] === kind) &&
-                  Number(entry["at_ms"]) >= (fromMs ?? 0) &&
-                  Number(entry["at_ms"]) < (toMs ?? Infinity)
-                ).map((entry) => entry["request_id"]);
-                const { data } = await admin.ledger({
-                  limit: 1000,
-                  newestFirst,
-                  ...compact({ accountId, kind, fromMs, toMs }),
-                });
-                assert.deepEqual(
-                  data.map(({ requestId }) => requestId),
-                  newestFirst ? expected.toReversed() : expected,
-                );
-              }
+    await using store = await database.open();
+    const admin = adminOf(store);
+    const dayMs = (day: number): number => (FIRST_DAY + day) * DAY_MS;
+    const entries = Array.from({ length: ENTRIES }, (_, at) => entryAt(at));
+    const compare = async (): Promise<void> => {
+      for (const accountId of [undefined, "account_0"]) {
+        for (const kind of [undefined, "charge", "top_up"] as const) {
+          for (
+            const [fromMs, toMs] of [
+              [undefined, undefined],
+              [dayMs(3), dayMs(9)],
+              [dayMs(85) + 7, undefined],
+              [undefined, dayMs(80)],
+              [dayMs(200), undefined],
+            ]
+          ) {
+            for (const newestFirst of [false, true]) {
+              const expected = entries.filter((entry) =>
+                (accountId === undefined ||
+                  entry["account_id"] === accountId) &&
+                (kind === undefined || entry["kind"] === kind) &&
+                Number(entry["at_ms"]) >= (fromMs ?? 0) &&
+                Number(entry["at_ms"]) < (toMs ?? Infinity)
+              ).map((entry) => entry["request_id"]);
+              const { data } = await admin.ledger({
+                limit: 1000,
+                newestFirst,
+                ...compact({ accountId, kind, fromMs, toMs }),
+              });
+              assert.deepEqual(
+                data.map(({ requestId }) => requestId),
+                newestFirst ? expected.toReversed() : expected,
+              );
             }
           }
         }
-      };
-      await compare();
-      await store.write((sql) => backfillSlice(sql, ENTRIES / 2, NOW_MS));
-      await compare();
-      await store.write((sql) => backfillSlice(sql, ENTRIES, NOW_MS));
-      await compare();
-    } finally {
-      await store.close();
-    }
+      }
+    };
+    await compare();
+    await store.write((sql) => backfillSlice(sql, ENTRIES / 2, NOW_MS));
+    await compare();
+    await store.write((sql) => backfillSlice(sql, ENTRIES, NOW_MS));
+    await compare();
   });
 
   Deno.test(`${kind.name}: the accounts fill the roll-ups after they are opened, and remove old hours`, async () => {

@@ -70,7 +70,7 @@ export function callBookSpec(kind: TestStore): void {
   ): void => {
     Deno.test(`${kind.name}: ${name}`, async () => {
       await using database = await kind.createDatabase();
-      const store = await database.open();
+      await using store = await database.open();
       const clock = testClock();
       const timers = new Set<{ readonly ms: number; run(): void }>();
       const book = openCallBook({
@@ -108,7 +108,6 @@ export function callBookSpec(kind: TestStore): void {
         });
       } finally {
         await book.close();
-        await store.close();
       }
     });
   };
@@ -481,49 +480,45 @@ export function callBookSpec(kind: TestStore): void {
     const first = MIGRATIONS.findIndex((steps) =>
       steps.some((step) => step.includes("ADD COLUMN outcome"))
     );
-    const store = await database.open({
+    await using store = await database.open({
       migrations: MIGRATIONS.slice(0, first),
     });
-    try {
-      const failed = { upstream: "a", status: 503, error: "unavailable" };
-      const refused = { upstream: "a", status: 400, error: "invalid_request" };
-      const records = [
-        { ended: "complete" },
-        { ended: "failed" },
-        { ended: "caller_left", status: 499 },
-        { ended: "lost" },
-        { ended: "refused", status: 503, code: "x", attempts: [failed] },
-        { ended: "refused", status: 400, code: "x", attempts: [refused] },
-        { ended: "refused", status: 404, code: "model_not_found" },
-        { ended: "refused", status: 429, code: "key_spending_per_day" },
-        { ended: "refused", status: 402, code: "insufficient_balance" },
-        { ended: "refused", status: 503, code: "unavailable" },
-      ].map((fields, at) => record(1000 + at, fields));
-      await store.write(async (sql) => {
-        for (const one of records) {
-          const { attempts = [], stream, endpoint, estimated } = one;
-          await insertRow(sql, "calls", {
-            ...rowOf(CALL, one),
-            detail: JSON.stringify({ endpoint, stream, estimated, attempts }),
-          });
-        }
-      });
-      await migrate(store);
-      const admin = createAdmin({
-        store,
-        now: () => 2000,
-        onChange: () => {},
-        knowsModel: () => true,
-      });
+    const failed = { upstream: "a", status: 503, error: "unavailable" };
+    const refused = { upstream: "a", status: 400, error: "invalid_request" };
+    const records = [
+      { ended: "complete" },
+      { ended: "failed" },
+      { ended: "caller_left", status: 499 },
+      { ended: "lost" },
+      { ended: "refused", status: 503, code: "x", attempts: [failed] },
+      { ended: "refused", status: 400, code: "x", attempts: [refused] },
+      { ended: "refused", status: 404, code: "model_not_found" },
+      { ended: "refused", status: 429, code: "key_spending_per_day" },
+      { ended: "refused", status: 402, code: "insufficient_balance" },
+      { ended: "refused", status: 503, code: "unavailable" },
+    ].map((fields, at) => record(1000 + at, fields));
+    await store.write(async (sql) => {
       for (const one of records) {
-        const { data } = await admin.calls.list({ outcome: outcomeOf(one) });
-        assert.ok(
-          data.some(({ record }) => record.requestId === one.requestId),
-          JSON.stringify(one),
-        );
+        const { attempts = [], stream, endpoint, estimated } = one;
+        await insertRow(sql, "calls", {
+          ...rowOf(CALL, one),
+          detail: JSON.stringify({ endpoint, stream, estimated, attempts }),
+        });
       }
-    } finally {
-      await store.close();
+    });
+    await migrate(store);
+    const admin = createAdmin({
+      store,
+      now: () => 2000,
+      onChange: () => {},
+      knowsModel: () => true,
+    });
+    for (const one of records) {
+      const { data } = await admin.calls.list({ outcome: outcomeOf(one) });
+      assert.ok(
+        data.some(({ record }) => record.requestId === one.requestId),
+        JSON.stringify(one),
+      );
     }
   });
 }

@@ -31,12 +31,8 @@ export function keysSpec(test: AccountsTest, kind: TestStore): void {
   Deno.test(`${kind.name}: a first key is shown before it is stored, and not stored if it cannot be shown`, async () => {
     await using database = await kind.createDatabase();
     const keys = async (): Promise<number> => {
-      const observer = await database.open();
-      try {
-        return (await observer.read("SELECT id FROM keys")).length;
-      } finally {
-        await observer.close();
-      }
+      await using observer = await database.open();
+      return (await observer.read("SELECT id FROM keys")).length;
     };
     const broken = new Error("the output is closed");
     const store = await database.open();

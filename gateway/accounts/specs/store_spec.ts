@@ -48,13 +48,9 @@ export function storeSpec(kind: TestStore): void {
   ): void => {
     Deno.test(`${kind.name}: ${name}`, async () => {
       await using database = await kind.createDatabase();
-      const store = await database.open();
-      try {
-        await store.write((sql) => sql.all(TABLE));
-        await run(store, () => database.open());
-      } finally {
-        await store.close();
-      }
+      await using store = await database.open();
+      await store.write((sql) => sql.all(TABLE));
+      await run(store, () => database.open());
     });
   };
 
@@ -126,25 +122,21 @@ export function storeSpec(kind: TestStore): void {
   });
 
   test("writes of two connections are serialised", async (store, again) => {
-    const other = await again();
-    try {
-      await store.write((sql) =>
-        sql.all("INSERT INTO notes (id, n) VALUES ('sum', 0)")
-      );
-      const add = (to: Store): Promise<void> =>
-        to.write(async (sql) => {
-          const [row] = await sql.all("SELECT n FROM notes WHERE id = 'sum'");
-          const n = row === undefined ? 0 : intOf(row, "n");
-          await sql.all("UPDATE notes SET n = $1 WHERE id = 'sum'", [n + 1]);
-        });
-      await Promise.all(
-        Array.from({ length: 40 }, (_, i) => add(i % 2 === 0 ? store : other)),
-      );
-      const [row] = await other.read("SELECT n FROM notes WHERE id = 'sum'");
-      assert.equal(row?.["n"], 40);
-    } finally {
-      await other.close();
-    }
+    await using other = await again();
+    await store.write((sql) =>
+      sql.all("INSERT INTO notes (id, n) VALUES ('sum', 0)")
+    );
+    const add = (to: Store): Promise<void> =>
+      to.write(async (sql) => {
+        const [row] = await sql.all("SELECT n FROM notes WHERE id = 'sum'");
+        const n = row === undefined ? 0 : intOf(row, "n");
+        await sql.all("UPDATE notes SET n = $1 WHERE id = 'sum'", [n + 1]);
+      });
+    await Promise.all(
+      Array.from({ length: 40 }, (_, i) => add(i % 2 === 0 ? store : other)),
+    );
+    const [row] = await other.read("SELECT n FROM notes WHERE id = 'sum'");
+    assert.equal(row?.["n"], 40);
   });
 
   test("insertRows() preserves texts and numbers", async (store) => {
@@ -190,7 +182,9 @@ export function storeSpec(kind: TestStore): void {
 
   Deno.test(`${kind.name}: migrate() preserves the reservations of active calls`, async () => {
     await using database = await kind.createDatabase();
-    const store = await database.open({ migrations: MIGRATIONS.slice(0, 1) });
+    await using store = await database.open({
+      migrations: MIGRATIONS.slice(0, 1),
+    });
     const call: StoredReservation = {
       leaseId: "owner",
       balanceModel: "",
@@ -206,24 +200,20 @@ export function storeSpec(kind: TestStore): void {
         atMs: 6,
       },
     };
-    try {
-      await store.write((sql) =>
-        insertRow(sql, "reservations", {
-          owner_id: call.leaseId,
-          purse: call.balanceModel,
-          ...rowOf(RESERVED_CALL, call.call),
-        })
-      );
-      await migrate(store);
-      const reservations = await readReservations(
-        { all: store.read },
-        store.dialect,
-        ["req_1"],
-      );
-      assert.deepEqual([...reservations.values()], [call]);
-    } finally {
-      await store.close();
-    }
+    await store.write((sql) =>
+      insertRow(sql, "reservations", {
+        owner_id: call.leaseId,
+        purse: call.balanceModel,
+        ...rowOf(RESERVED_CALL, call.call),
+      })
+    );
+    await migrate(store);
+    const reservations = await readReservations(
+      { all: store.read },
+      store.dialect,
+      ["req_1"],
+    );
+    assert.deepEqual([...reservations.values()], [call]);
   });
 
   test("migrate() refuses a store written by a newer version", async (store) => {
@@ -234,25 +224,21 @@ export function storeSpec(kind: TestStore): void {
   test(
     "a process that runs while a newer version changes the store cannot write any more, unless the change lets it",
     async (store, again) => {
-      const newer = await again();
+      await using newer = await again();
       const write = (): Promise<unknown> =>
         store.write((sql) => sql.all("SELECT id FROM plans"));
       const next = [...MIGRATIONS, ["CREATE TABLE later (id TEXT)"]];
-      try {
-        await migrate(newer, next, LEAST_WRITER);
-        await write();
-        const afterNext = [...next, ["CREATE TABLE latest (id TEXT)"]];
-        await migrate(newer, afterNext, afterNext.length);
-        await assert.rejects(write(), /a newer version .* stop it/);
-        await assert.rejects(
-          store.commit(() => Promise.resolve(), {}),
-          /a newer version/,
-        );
-        assert.deepEqual(await store.read("SELECT id FROM later"), []);
-        await newer.write((sql) => sql.all("SELECT id FROM plans"));
-      } finally {
-        await newer.close();
-      }
+      await migrate(newer, next, LEAST_WRITER);
+      await write();
+      const afterNext = [...next, ["CREATE TABLE latest (id TEXT)"]];
+      await migrate(newer, afterNext, afterNext.length);
+      await assert.rejects(write(), /a newer version .* stop it/);
+      await assert.rejects(
+        store.commit(() => Promise.resolve(), {}),
+        /a newer version/,
+      );
+      assert.deepEqual(await store.read("SELECT id FROM later"), []);
+      await newer.write((sql) => sql.all("SELECT id FROM plans"));
     },
   );
 

@@ -129,7 +129,7 @@ export interface Replica {
   measure(): Promise<void>;
 }
 
-export interface Store {
+export interface Store extends AsyncDisposable {
   /** Its SQL dialect. */
   readonly dialect: SqlDialect;
   /**

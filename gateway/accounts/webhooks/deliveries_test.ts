@@ -27,44 +27,40 @@ async function withMessage(
     store: Store,
   ) => Promise<void>,
 ): Promise<void> {
-  const store = await openStore("sqlite::memory:");
+  await using store = await openStore("sqlite::memory:");
   const clock = { ms: 1000 };
-  try {
-    await store.write(async (sql) => {
-      await sql.all("INSERT INTO plans (id, created_at_ms) VALUES ('p', 0)");
-      await sql.all(
-        "INSERT INTO accounts (id, name, status, billing, plan_id, created_at_ms) VALUES ('a', 'a', 'active', 'prepaid', 'p', 0)",
-      );
-      await sql.all(
-        "INSERT INTO webhooks (account_id, url, secret, created_at_ms) VALUES ('a', $1, $2, 0)",
-        [URL_WITH_SECRET, newWebhookSecret()],
-      );
-      const message = { id: "msg_1", accountId: "a", body: "{}", atMs: 1000 };
-      await insertMessages(sql, [message]);
-    });
-    await run(
-      (post) => {
-        const givenUp: string[] = [];
-        let look = (): void => {};
-        const deliveries = startDeliveries({
-          store,
-          now: () => clock.ms,
-          timer: (_ms, run) => {
-            look = run;
-            return () => {};
-          },
-          post,
-          onGivenUp: ({ id, attempts }, reason) =>
-            givenUp.push(`${id} ${attempts} ${reason}`),
-        });
-        return { deliveries, givenUp, look: () => look() };
-      },
-      clock,
-      store,
+  await store.write(async (sql) => {
+    await sql.all("INSERT INTO plans (id, created_at_ms) VALUES ('p', 0)");
+    await sql.all(
+      "INSERT INTO accounts (id, name, status, billing, plan_id, created_at_ms) VALUES ('a', 'a', 'active', 'prepaid', 'p', 0)",
     );
-  } finally {
-    await store.close();
-  }
+    await sql.all(
+      "INSERT INTO webhooks (account_id, url, secret, created_at_ms) VALUES ('a', $1, $2, 0)",
+      [URL_WITH_SECRET, newWebhookSecret()],
+    );
+    const message = { id: "msg_1", accountId: "a", body: "{}", atMs: 1000 };
+    await insertMessages(sql, [message]);
+  });
+  await run(
+    (post) => {
+      const givenUp: string[] = [];
+      let look = (): void => {};
+      const deliveries = startDeliveries({
+        store,
+        now: () => clock.ms,
+        timer: (_ms, run) => {
+          look = run;
+          return () => {};
+        },
+        post,
+        onGivenUp: ({ id, attempts }, reason) =>
+          givenUp.push(`${id} ${attempts} ${reason}`),
+      });
+      return { deliveries, givenUp, look: () => look() };
+    },
+    clock,
+    store,
+  );
 }
 
 Deno.test("a message is given up after its last attempt", async () => {

@@ -10,7 +10,7 @@ import { withTimeout } from "../with_timeout.ts";
 type Close = Pick<CloseEvent, "code" | "reason">;
 
 /** An open connection. */
-export interface SocketClient {
+export interface SocketClient extends AsyncDisposable {
   readonly socket: WebSocket;
   /** Resolves once it is closed. */
   readonly closed: Promise<Close>;
@@ -78,6 +78,10 @@ export async function openSocket(
         ? event
         : JSON.stringify(event),
     );
+  const close = async (): Promise<void> => {
+    socket.close();
+    await withTimeout(closed.promise, "the end of the connection");
+  };
   return {
     socket,
     closed: closed.promise,
@@ -95,10 +99,8 @@ export async function openSocket(
       do reply.push(await next()); while (!ENDS.has(reply.at(-1)?.["type"]));
       return reply;
     },
-    async close() {
-      socket.close();
-      await withTimeout(closed.promise, "the end of the connection");
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

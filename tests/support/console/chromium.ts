@@ -33,15 +33,11 @@ export async function withBrowser(
 ): Promise<void> {
   assert.ok(CHROMIUM !== undefined);
   // Without a sandbox, because tests run as root.
-  const browser = await chromium.launch({
+  await using browser = await chromium.launch({
     executablePath: CHROMIUM,
     args: ["--no-sandbox"],
   });
-  try {
-    await run(browser);
-  } finally {
-    await browser.close();
-  }
+  await run(browser);
 }
 
 /** Opens a tab of its own context. */

@@ -99,7 +99,7 @@ export interface BrowserContext {
 }
 
 /** A running browser. */
-export interface Browser {
+export interface Browser extends AsyncDisposable {
   newContext(options?: {
     readonly viewport?: { readonly width: number; readonly height: number };
     readonly colorScheme?: "light" | "dark";

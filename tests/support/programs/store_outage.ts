@@ -218,39 +218,35 @@ async function compareWithLedger(
   adminUrl: string,
   whole: ReadonlyMap<string, TokenCounts>,
 ): Promise<void> {
-  const store = await openStore(adminUrl);
-  try {
-    const admin = await openAdmin(store, () => true);
-    assert.deepEqual(await admin.audit(), []);
-    const byId = new Map<string, LedgerEntry>();
-    let spent = 0;
-    const charges: LedgerEntry[] = [];
-    for await (const page of admin.allLedger({ kind: "charge" })) {
-      charges.push(...page);
-    }
-    // A process that stalled may find that another one has charged its calls by estimate.
-    for (const entry of withCorrections(charges)) {
-      assert.ok(!byId.has(entry.requestId), "charged twice");
-      byId.set(entry.requestId, entry);
-      if (entry.accountId === "prepaid") spent += entry.microUsd;
-    }
-    for (const [id, figures] of whole) {
-      const entry = byId.get(id);
-      assert.ok(entry !== undefined, `${id} is not in the ledger`);
-      assert.deepEqual(billedUsage(entry), figures);
-    }
-    // A call refused because its reservation was uncertain is reversed, or charged nothing.
-    for (const [id, entry] of byId) {
-      if (!whole.has(id)) assert.equal(entry.microUsd, 0, id);
-    }
-    const account = await admin.accounts.get("prepaid");
-    assert.equal(account.balanceMicroUsd, GIVEN_MICRO_USD + spent);
-    assert.deepEqual([account.reservedMicroUsd, account.openRequests], [
-      0,
-      0,
-    ]);
-    assert.deepEqual(await store.read("SELECT * FROM open_calls"), []);
-  } finally {
-    await store.close();
+  await using store = await openStore(adminUrl);
+  const admin = await openAdmin(store, () => true);
+  assert.deepEqual(await admin.audit(), []);
+  const byId = new Map<string, LedgerEntry>();
+  let spent = 0;
+  const charges: LedgerEntry[] = [];
+  for await (const page of admin.allLedger({ kind: "charge" })) {
+    charges.push(...page);
   }
+  // A process that stalled may find that another one has charged its calls by estimate.
+  for (const entry of withCorrections(charges)) {
+    assert.ok(!byId.has(entry.requestId), "charged twice");
+    byId.set(entry.requestId, entry);
+    if (entry.accountId === "prepaid") spent += entry.microUsd;
+  }
+  for (const [id, figures] of whole) {
+    const entry = byId.get(id);
+    assert.ok(entry !== undefined, `${id} is not in the ledger`);
+    assert.deepEqual(billedUsage(entry), figures);
+  }
+  // A call refused because its reservation was uncertain is reversed, or charged nothing.
+  for (const [id, entry] of byId) {
+    if (!whole.has(id)) assert.equal(entry.microUsd, 0, id);
+  }
+  const account = await admin.accounts.get("prepaid");
+  assert.equal(account.balanceMicroUsd, GIVEN_MICRO_USD + spent);
+  assert.deepEqual([account.reservedMicroUsd, account.openRequests], [
+    0,
+    0,
+  ]);
+  assert.deepEqual(await store.read("SELECT * FROM open_calls"), []);
 }

@@ -73,19 +73,14 @@ export async function withHostileUpstream(
   run: (bench: HostileSetup) => Promise<void>,
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const upstream = await startRawUpstream();
-  const gateway = await startTestGateway({
+  await using upstream = await startRawUpstream();
+  await using gateway = await startTestGateway({
     // One attempt, so that each row tests one answer; failover has its own tests.
     env: { GATEWAY_MAX_ATTEMPTS: "1", ...env },
     access: upstream.vendors,
   });
-  try {
-    await run({ gateway, upstream });
-    assert.deepEqual(await gateway.accounts.admin.audit(), []);
-  } finally {
-    await gateway.close();
-    await upstream.close();
-  }
+  await run({ gateway, upstream });
+  assert.deepEqual(await gateway.accounts.admin.audit(), []);
 }
 
 /** A well-formed answer. */

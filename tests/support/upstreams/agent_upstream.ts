@@ -4,7 +4,7 @@
 import { type NeutralReply, replyScript } from "../../../replay/mod.ts";
 
 /** A running upstream. */
-export interface AgentUpstream {
+export interface AgentUpstream extends AsyncDisposable {
   /** Address, without a trailing slash. */
   readonly url: string;
   /** Bodies of the requests so far. */
@@ -41,5 +41,6 @@ export function startAgentUpstream(
     url: `http://127.0.0.1:${server.addr.port}`,
     bodies,
     close: () => server.shutdown(),
+    [Symbol.asyncDispose]: () => server.shutdown(),
   };
 }

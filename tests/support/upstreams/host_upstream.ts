@@ -13,7 +13,7 @@ export interface HostRequest {
 }
 
 /** A running host. */
-export interface HostUpstream {
+export interface HostUpstream extends AsyncDisposable {
   /** Address, without a slash at the end. */
   readonly url: string;
   /** Requests so far. */
@@ -85,5 +85,6 @@ export function startHostUpstream(tls?: TlsIdentity): HostUpstream {
       answer = with_;
     },
     close: () => server.shutdown(),
+    [Symbol.asyncDispose]: () => server.shutdown(),
   };
 }

@@ -27,7 +27,7 @@ export interface RawRequest {
 type RawHandler = (exchange: RawRequest) => Promise<void> | void;
 
 /** A running upstream. */
-export interface RawUpstream {
+export interface RawUpstream extends AsyncDisposable {
   /** Access to every vendor, all at this upstream. */
   readonly vendors: Readonly<Record<VendorName, VendorAccess>>;
   /** Every request so far. */
@@ -84,6 +84,16 @@ export async function startRawUpstream(): Promise<RawUpstream> {
   if (typeof address !== "object" || address === null) {
     throw new Error("the server has no port: it is not listening on TCP");
   }
+  const close = async (): Promise<void> => {
+    const closed = new Promise<void>((resolve) =>
+      server.close(() => resolve())
+    );
+    for (const socket of sockets) socket.close();
+    await closed;
+    // A running answer may notice the closed connection only now.
+    await Promise.all(serving);
+    if (faults.length > 0) throw faults[0];
+  };
   return {
     vendors: replayVendors(`http://127.0.0.1:${address.port}`),
     requests: exchanges,
@@ -104,16 +114,8 @@ export async function startRawUpstream(): Promise<RawUpstream> {
         };
         idle.add(notify);
       }),
-    async close() {
-      const closed = new Promise<void>((resolve) =>
-        server.close(() => resolve())
-      );
-      for (const socket of sockets) socket.close();
-      await closed;
-      // A running answer may notice the closed connection only now.
-      await Promise.all(serving);
-      if (faults.length > 0) throw faults[0];
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

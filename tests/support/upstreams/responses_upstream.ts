@@ -37,7 +37,7 @@ interface ResponsesCall {
 }
 
 /** A running upstream. */
-export interface ResponsesUpstream {
+export interface ResponsesUpstream extends AsyncDisposable {
   /** Base URL, without a trailing slash. */
   readonly url: string;
   /** The calls so far. */
@@ -125,6 +125,7 @@ export function startResponsesUpstream(): ResponsesUpstream {
       actions = [...next];
     },
     close: () => server.shutdown(),
+    [Symbol.asyncDispose]: () => server.shutdown(),
   };
 }
 

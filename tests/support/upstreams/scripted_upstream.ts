@@ -46,7 +46,7 @@ interface ArrivedCall {
 }
 
 /** A running upstream. */
-export interface ScriptedUpstream {
+export interface ScriptedUpstream extends AsyncDisposable {
   /** Address, without a trailing slash. */
   readonly url: string;
   /** Calls so far. */
@@ -129,6 +129,9 @@ export function startScriptedUpstream(name: string): ScriptedUpstream {
         }
       }
       await Promise.all(ends);
+    },
+    [Symbol.asyncDispose]() {
+      return this.close();
     },
   };
 }

@@ -167,19 +167,15 @@ test("a process that stops within a write holds its accounts for a limited time,
 
 test("a wait for the lock that takes too long concerns the account only", async (shared) => {
   const { one, url } = shared;
-  const impatient = openPostgresStore(url, { deadlineMs: 4000 });
-  try {
-    await apply(impatient, callOf("c", shared));
-    const held = await hold(one, callOf("a", shared));
-    const error = await apply(impatient, callOf("a", shared)).catch((error) =>
-      error
-    );
-    assert.equal(writesOf(impatient).isOfAccount(error), true, String(error));
-    assert.equal(writesOf(impatient).isOfAccount(new Error("no")), false);
-    await held.end();
-  } finally {
-    await impatient.close();
-  }
+  await using impatient = openPostgresStore(url, { deadlineMs: 4000 });
+  await apply(impatient, callOf("c", shared));
+  const held = await hold(one, callOf("a", shared));
+  const error = await apply(impatient, callOf("a", shared)).catch((error) =>
+    error
+  );
+  assert.equal(writesOf(impatient).isOfAccount(error), true, String(error));
+  assert.equal(writesOf(impatient).isOfAccount(new Error("no")), false);
+  await held.end();
 });
 
 test("lists and audits of all accounts wait for a write with a lower number", async (shared) => {

@@ -312,6 +312,9 @@ export function openPostgresStore(
         [pool, writePool, reportPool, snapshotPool].map((one) => one.close()),
       );
     },
+    [Symbol.asyncDispose]() {
+      return this.close();
+    },
   };
 }
 

@@ -52,14 +52,10 @@ if (serverUrl === undefined) {
       secrets: SecretSeal | undefined,
       work: (store: Store) => Promise<T>,
     ): Promise<T> => {
-      const store = await database.open(
+      await using store = await database.open(
         secrets === undefined ? {} : { secrets },
       );
-      try {
-        return await work(store);
-      } finally {
-        await store.close();
-      }
+      return await work(store);
     };
     const stored = async (store: Store): Promise<string> =>
       textOf(
@@ -99,16 +95,12 @@ if (serverUrl === undefined) {
 
   Deno.test("a report's statement ends at its limit, and the store goes on", async () => {
     await using database = await POSTGRES.createDatabase();
-    const store = await database.open({ reportMs: 300 });
-    try {
-      await assert.rejects(
-        store.report("SELECT pg_sleep(4)"),
-        /statement timeout/,
-      );
-      assert.equal((await store.report("SELECT 1 AS one"))[0]?.["one"], 1);
-    } finally {
-      await store.close();
-    }
+    await using store = await database.open({ reportMs: 300 });
+    await assert.rejects(
+      store.report("SELECT pg_sleep(4)"),
+      /statement timeout/,
+    );
+    assert.equal((await store.report("SELECT 1 AS one"))[0]?.["one"], 1);
   });
 
   Deno.test("a COMMIT whose answer is lost: the call is settled once, and a refused call reserves nothing", async () => {
@@ -185,64 +177,56 @@ if (POSTGRES_PROGRAMS === undefined) {
 
   Deno.test("a server that accepts no writes for a while is an outage, and connections are renewed until it does", async () => {
     await using server = await startPostgresServer();
-    const store = await openStore(server.url);
+    await using store = await openStore(server.url);
     const admin = new URL(server.url);
     admin.searchParams.set("options", "-c default_transaction_read_only=off");
     const write = () => store.write((sql) => sql.all("SELECT 1 AS one"));
-    try {
-      await write();
-      await onServer(
-        admin.href,
-        "ALTER DATABASE postgres SET default_transaction_read_only = on",
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'",
-      );
-      const create = () =>
-        store.write((sql) => sql.all("CREATE TABLE later (id TEXT)"));
-      await assert.rejects(create(), /terminat|read-only/);
-      for (;;) {
-        const error = await create().then(() => "", String);
-        assert.notEqual(error, "", "a standby was written to");
-        if (/could not reach the store: .*read-only/.test(error)) break;
-      }
-      await onServer(
-        admin.href,
-        "ALTER DATABASE postgres RESET default_transaction_read_only",
-      );
-      await untilAnswered(create, /could not reach the store|read-only/);
-    } finally {
-      await store.close();
+    await write();
+    await onServer(
+      admin.href,
+      "ALTER DATABASE postgres SET default_transaction_read_only = on",
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'",
+    );
+    const create = () =>
+      store.write((sql) => sql.all("CREATE TABLE later (id TEXT)"));
+    await assert.rejects(create(), /terminat|read-only/);
+    for (;;) {
+      const error = await create().then(() => "", String);
+      assert.notEqual(error, "", "a standby was written to");
+      if (/could not reach the store: .*read-only/.test(error)) break;
     }
+    await onServer(
+      admin.href,
+      "ALTER DATABASE postgres RESET default_transaction_read_only",
+    );
+    await untilAnswered(create, /could not reach the store|read-only/);
   });
 
   Deno.test("an outage of the server does not expire another process's lease", async () => {
     await using server = await startPostgresServer();
     const clock = { ms: 0 };
-    const store = openPostgresStore(server.url, {
+    await using store = openPostgresStore(server.url, {
       leaseMs: 1000,
       elapsed: () => clock.ms,
     });
-    try {
-      await store.write((sql) =>
-        sql.all("CREATE TABLE owners (id TEXT PRIMARY KEY, beat BIGINT)")
-      );
-      await store.leases.register("other");
-      assert.deepEqual(await store.leases.expired("me"), []);
-      clock.ms = 600;
-      await server.crash();
-      await assert.rejects(store.leases.expired("me"), /could not reach/);
-      await server.start();
-      assert.deepEqual(
-        await untilAnswered(() => store.leases.expired("me")),
-        [],
-      );
-      clock.ms = 1200;
-      // Longer than a lease since its last renewal, but not since the outage.
-      assert.deepEqual(await store.leases.expired("me"), []);
-      clock.ms = 1600;
-      assert.deepEqual(await store.leases.expired("me"), ["other"]);
-    } finally {
-      await store.close();
-    }
+    await store.write((sql) =>
+      sql.all("CREATE TABLE owners (id TEXT PRIMARY KEY, beat BIGINT)")
+    );
+    await store.leases.register("other");
+    assert.deepEqual(await store.leases.expired("me"), []);
+    clock.ms = 600;
+    await server.crash();
+    await assert.rejects(store.leases.expired("me"), /could not reach/);
+    await server.start();
+    assert.deepEqual(
+      await untilAnswered(() => store.leases.expired("me")),
+      [],
+    );
+    clock.ms = 1200;
+    // Longer than a lease since its last renewal, but not since the outage.
+    assert.deepEqual(await store.leases.expired("me"), []);
+    clock.ms = 1600;
+    assert.deepEqual(await store.leases.expired("me"), ["other"]);
   });
 }
 

@@ -220,6 +220,9 @@ export function openSqliteStore(
         await log?.close();
         database.close();
       }),
+    [Symbol.asyncDispose]() {
+      return this.close();
+    },
   };
 }
 

@@ -6,7 +6,8 @@ import { ApiError } from "../../translate/model/error.ts";
 
 /** Slots that one credential can take at a time. */
 const PER_CREDENTIAL = 4;
-const RETRY_SECONDS = 1;
+/** Most seconds after which a refused credential may ask again. */
+const MAX_RETRY_SECONDS = 10;
 
 /** Slots of one process for reports, or for files. */
 export class ReadSlots {
@@ -14,6 +15,9 @@ export class ReadSlots {
   readonly #what: "reports" | "files";
   readonly #most: number;
   #total = 0;
+  /** Refusals of the present second, by credential. */
+  readonly #refused = new Map<string, number>();
+  #second = 0;
 
   /** @param most of all credentials of this process at a time */
   constructor(what: "reports" | "files", most: number) {
@@ -43,10 +47,14 @@ export class ReadSlots {
   take(credential: string): () => void {
     const own = this.#running.get(credential) ?? 0;
     if (own >= PER_CREDENTIAL) {
-      throw this.#refusal(`this credential is reading ${own} ${this.#what}`);
+      throw this.#refusal(
+        credential,
+        `this credential is reading ${own} ${this.#what}`,
+      );
     }
     if (this.#total >= this.#most) {
       throw this.#refusal(
+        credential,
         `the gateway has reached its limit of ${this.#what} at a time`,
       );
     }
@@ -63,10 +71,24 @@ export class ReadSlots {
     };
   }
 
-  #refusal(problem: string): ApiError {
+  #refusal(credential: string, problem: string): ApiError {
+    const second = Math.floor(performance.now() / 1000);
+    if (second !== this.#second) this.#refused.clear();
+    this.#second = second;
+    const before = this.#refused.get(credential) ?? 0;
+    this.#refused.set(credential, before + 1);
     return new ApiError("rate_limit", `${problem}; try again`, {
       code: `concurrent_${this.#what}`,
-      retryAfterSeconds: RETRY_SECONDS,
+      retryAfterSeconds: retrySeconds(before),
     });
   }
+}
+
+/** A second, and where many were refused at a time, up to ten, so that they do not return together. */
+function retrySeconds(refused: number): number {
+  const further = Math.min(
+    MAX_RETRY_SECONDS,
+    1 + Math.floor(refused / PER_CREDENTIAL),
+  );
+  return 1 + Math.floor(Math.random() * further);
 }

@@ -1,5 +1,6 @@
 /** Reports have slots of their own: beyond them they are refused, and calls go on. */
 import assert from "node:assert/strict";
+import type { ApiError } from "../../translate/model/error.ts";
 import { ReadSlots } from "../../gateway/admin/read_slots.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
@@ -72,4 +73,21 @@ Deno.test("a credential has four reports at a time, and another one its own", as
   );
   const again = held(slots, ["a", "a", "a", "a"]);
   await again.end();
+});
+
+Deno.test("many refusals of a credential within a second are told to return at different times, others soon", async () => {
+  const slots = new ReadSlots("reports", 4);
+  const four = held(slots, ["a", "a", "a", "a"]);
+  const waits = (credential: string, count: number): Promise<number[]> =>
+    Promise.all(
+      Array.from({ length: count }, () =>
+        slots.run(credential, () => 0).catch(
+          ({ details }: ApiError) => details.retryAfterSeconds ?? 0,
+        )),
+    );
+  const of = await waits("a", 400);
+  assert.ok(of.every((seconds) => seconds >= 1 && seconds <= 10), of.join());
+  assert.ok(new Set(of).size > 5, of.join());
+  assert.deepEqual(await waits("b", 4), [1, 1, 1, 1]);
+  await four.end();
 });

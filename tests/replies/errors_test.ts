@@ -146,10 +146,10 @@ const ROWS: readonly Row[] = [
   {
     name: "422 of FastAPI as a list",
     script: jsonScript(422, {
-      detail: [{ loc: ["body", "n"], msg: "Input should be 1" }],
+      detail: [{ loc: ["body", "n", 0], msg: "Input should be 1" }],
     }),
-    messages: [400, "invalid_request_error", "Input should be 1"],
-    chat: [400, "invalid_request_error", "Input should be 1"],
+    messages: [400, "invalid_request_error", "n.0: Input should be 1"],
+    chat: [400, "invalid_request_error", "n.0: Input should be 1"],
   },
   {
     name: "400 with a list of errors",

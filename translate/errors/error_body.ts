@@ -11,6 +11,7 @@ import {
   kindOfStatus,
 } from "../model/error.ts";
 import {
+  arrayOr,
   isObject,
   type JsonObject,
   MAX_LEVELS,
@@ -94,10 +95,12 @@ function firstObject(value: unknown): JsonObject | undefined {
   return isObject(first) ? first : undefined;
 }
 
+/** The first error of a list by FastAPI, with the field that it is about. */
 function firstDetail(detail: unknown): string | undefined {
-  if (!Array.isArray(detail)) return undefined;
-  const first = detail.find(isObject);
-  return first === undefined ? undefined : textIn(first["msg"]);
+  const { msg, loc } = arrayOr(detail).find(isObject) ?? {};
+  const field = arrayOr(loc).filter((step) => step !== "body").join(".");
+  const words = textIn(msg);
+  return words === undefined || field === "" ? words : `${field}: ${words}`;
 }
 
 /**

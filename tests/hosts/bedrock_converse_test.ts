@@ -67,14 +67,14 @@ async function withConverse(
   run: (world: World) => Promise<void>,
   upstreamModel = "us.amazon.nova-pro-v1:0",
 ): Promise<void> {
-  const emulator = awsEmulator({
+  await using emulator = awsEmulator({
     identity: KEYS,
     service: "bedrock",
     region: "us-east-1",
     now: Date.now,
     reply,
   });
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     realVendors: true,
     env: {
       GATEWAY_CONFIG: "gateway.json",
@@ -107,12 +107,7 @@ async function withConverse(
       },
     }),
   });
-  try {
-    await run({ gateway, ...emulator });
-  } finally {
-    await gateway.close();
-    await emulator[Symbol.asyncDispose]();
-  }
+  await run({ gateway, ...emulator });
 }
 
 const TURN = { role: "user", content: "Hi" };

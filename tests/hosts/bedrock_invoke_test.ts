@@ -49,14 +49,14 @@ async function withBedrock(
   run: (world: World) => Promise<void>,
   gatewayAheadMs = 0,
 ): Promise<void> {
-  const emulator = awsEmulator({
+  await using emulator = awsEmulator({
     identity: KEYS,
     service: "bedrock",
     region: "eu-central-1",
     now: Date.now,
     reply,
   });
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     realVendors: true,
     now: () => Date.now() + gatewayAheadMs,
     env: {
@@ -90,12 +90,7 @@ async function withBedrock(
       },
     }),
   });
-  try {
-    await run({ gateway, ...emulator });
-  } finally {
-    await gateway.close();
-    await emulator[Symbol.asyncDispose]();
-  }
+  await run({ gateway, ...emulator });
 }
 
 const MESSAGE = {

@@ -36,58 +36,54 @@ async function withCloud(
   run: (world: World) => Promise<void>,
   behind?: string,
 ): Promise<void> {
-  const cloud = startCloud(row.cloud, row.service ?? "");
-  try {
-    await withVariables(cloud.processEnv, async () => {
-      await using gateway = await startTestGateway({
-        realVendors: true,
-        env: {
-          GATEWAY_CONFIG: "gateway.json",
-          ...(behind === undefined ? { GATEWAY_MAX_ATTEMPTS: "1" } : {}),
-          OTHER_KEY: "other-key",
-          ...cloud.env,
+  await using cloud = startCloud(row.cloud, row.service ?? "");
+  await withVariables(cloud.processEnv, async () => {
+    await using gateway = await startTestGateway({
+      realVendors: true,
+      env: {
+        GATEWAY_CONFIG: "gateway.json",
+        ...(behind === undefined ? { GATEWAY_MAX_ATTEMPTS: "1" } : {}),
+        OTHER_KEY: "other-key",
+        ...cloud.env,
+      },
+      configFile: JSON.stringify({
+        vendors: {
+          cloud: {
+            kind,
+            ...row.settings,
+            base_url: cloud.url,
+            auth: cloud.auth,
+          },
+          ...(behind === undefined ? {} : {
+            other: {
+              kind: "vendora",
+              base_url: behind,
+              api_key_env: "OTHER_KEY",
+            },
+          }),
         },
-        configFile: JSON.stringify({
-          vendors: {
-            cloud: {
-              kind,
-              ...row.settings,
-              base_url: cloud.url,
-              auth: cloud.auth,
+        models: {
+          [MODEL]: {
+            price: {
+              input: 1_000_000,
+              output: 1_000_000,
+              cache_read: 0,
+              cache_write: 0,
             },
-            ...(behind === undefined ? {} : {
-              other: {
-                kind: "vendora",
-                base_url: behind,
-                api_key_env: "OTHER_KEY",
-              },
-            }),
+            candidates: [
+              { vendor: "cloud", upstream_model: row.model },
+              ...(behind === undefined ? [] : [{
+                vendor: "other",
+                upstream_model: "other",
+                priority: 2,
+              }]),
+            ],
           },
-          models: {
-            [MODEL]: {
-              price: {
-                input: 1_000_000,
-                output: 1_000_000,
-                cache_read: 0,
-                cache_write: 0,
-              },
-              candidates: [
-                { vendor: "cloud", upstream_model: row.model },
-                ...(behind === undefined ? [] : [{
-                  vendor: "other",
-                  upstream_model: "other",
-                  priority: 2,
-                }]),
-              ],
-            },
-          },
-        }),
-      });
-      await run({ gateway, cloud });
+        },
+      }),
     });
-  } finally {
-    await cloud[Symbol.asyncDispose]();
-  }
+    await run({ gateway, cloud });
+  });
 }
 
 const BODY = {

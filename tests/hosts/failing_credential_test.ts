@@ -15,15 +15,15 @@ const BODY = {
 
 Deno.test("a metadata server out of reach stops neither the start nor other candidates; the vendor recovers by itself", async () => {
   const clock = fakeClock();
-  const google = startHostUpstream();
-  const other = startHostUpstream();
+  await using google = startHostUpstream();
+  await using other = startHostUpstream();
   let isUp = false;
-  const metadata = tokenEndpoints(() =>
+  await using metadata = tokenEndpoints(() =>
     isUp
       ? Response.json({ access_token: "vertex-token-text", expires_in: 3600 })
       : new Response("", { status: 503 })
   );
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     realVendors: true,
     now: clock.now,
     timers: clock.timers,
@@ -68,50 +68,43 @@ Deno.test("a metadata server out of reach stops neither the start nor other cand
     readinessReply.parse(reply);
     return reply.upstreams[0].credential;
   };
-  try {
-    // The first retry is set once the start's request has failed.
-    await clock.timer((ms) => ms === 1_000);
-    const response = await gateway.post("/v1/messages", BODY);
-    assert.equal(response.status, 200, await response.text());
-    assert.deepEqual([google.requests.length, other.requests.length], [0, 1]);
-    assert.deepEqual(await upstreams(), {
-      usable: false,
-      failing_since: new Date(clock.now()).toISOString(),
-      reason: "Google metadata server: status 503",
-    });
-    assert.deepEqual(gateway.events, [{
-      type: "credential_fails",
-      vendor: "vertex",
-      reason: "Google metadata server: status 503",
-    }]);
-    isUp = true;
-    const recovered = gateway.event(({ type }) => type === "credential_works");
-    clock.advance(1_000);
-    await recovered;
-    assert.equal(await upstreams(), undefined);
-    // Past the breaker's pause, should the failure have opened it.
-    clock.advance(60_000);
-    const next = await gateway.post("/v1/messages", BODY);
-    assert.equal(next.status, 200, await next.text());
-    assert.equal(google.requests.length, 1);
-    assert.equal(
-      google.requests[0]?.headers.get("authorization"),
-      "Bearer vertex-token-text",
-    );
-    const ready = await fetch(`${gateway.url}/readyz?verbose`);
-    const metrics = await fetch(`${gateway.url}/metrics`);
-    const reported = JSON.stringify([
-      gateway.logged,
-      gateway.events,
-      await ready.text(),
-      await metrics.text(),
-      google.requests.map(({ path }) => path),
-    ]);
-    assert.doesNotMatch(reported, /vertex-token-text/);
-  } finally {
-    await gateway.close();
-    await google.close();
-    await other.close();
-    await metadata[Symbol.asyncDispose]();
-  }
+  // The first retry is set once the start's request has failed.
+  await clock.timer((ms) => ms === 1_000);
+  const response = await gateway.post("/v1/messages", BODY);
+  assert.equal(response.status, 200, await response.text());
+  assert.deepEqual([google.requests.length, other.requests.length], [0, 1]);
+  assert.deepEqual(await upstreams(), {
+    usable: false,
+    failing_since: new Date(clock.now()).toISOString(),
+    reason: "Google metadata server: status 503",
+  });
+  assert.deepEqual(gateway.events, [{
+    type: "credential_fails",
+    vendor: "vertex",
+    reason: "Google metadata server: status 503",
+  }]);
+  isUp = true;
+  const recovered = gateway.event(({ type }) => type === "credential_works");
+  clock.advance(1_000);
+  await recovered;
+  assert.equal(await upstreams(), undefined);
+  // Past the breaker's pause, should the failure have opened it.
+  clock.advance(60_000);
+  const next = await gateway.post("/v1/messages", BODY);
+  assert.equal(next.status, 200, await next.text());
+  assert.equal(google.requests.length, 1);
+  assert.equal(
+    google.requests[0]?.headers.get("authorization"),
+    "Bearer vertex-token-text",
+  );
+  const ready = await fetch(`${gateway.url}/readyz?verbose`);
+  const metrics = await fetch(`${gateway.url}/metrics`);
+  const reported = JSON.stringify([
+    gateway.logged,
+    gateway.events,
+    await ready.text(),
+    await metrics.text(),
+    google.requests.map(({ path }) => path),
+  ]);
+  assert.doesNotMatch(reported, /vertex-token-text/);
 });

@@ -18,10 +18,10 @@ async function withTwoHosts(
     bedrock: HostUpstream,
   ) => Promise<void>,
 ): Promise<void> {
-  const azure = startHostUpstream();
+  await using azure = startHostUpstream();
   azure.answer(() => Response.json(COMPLETION));
-  const bedrock = startHostUpstream();
-  const gateway = await startTestGateway({
+  await using bedrock = startHostUpstream();
+  await using gateway = await startTestGateway({
     realVendors: true,
     env: {
       GATEWAY_CONFIG: "gateway.json",
@@ -59,14 +59,8 @@ async function withTwoHosts(
       },
     }),
   });
-  try {
-    await run(gateway, azure, bedrock);
-    assert.deepEqual(await gateway.accounts.admin.audit(), []);
-  } finally {
-    await gateway.close();
-    await azure.close();
-    await bedrock.close();
-  }
+  await run(gateway, azure, bedrock);
+  assert.deepEqual(await gateway.accounts.admin.audit(), []);
 }
 
 function ask(gateway: TestGateway): Promise<Response> {

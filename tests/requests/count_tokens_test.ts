@@ -34,10 +34,10 @@ Deno.test("a model's beta header is sent with its token count too, beside the cl
 });
 
 Deno.test("a count that its candidate fails to make is an estimate where another candidate serves the calls", async () => {
-  const serving = startHostUpstream();
-  const counting = startHostUpstream();
+  await using serving = startHostUpstream();
+  await using counting = startHostUpstream();
   counting.answer(() => Response.json({ type: "error" }, { status: 401 }));
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     realVendors: true,
     env: { GATEWAY_CONFIG: "gateway.json", HOUSE_KEY: "key" },
     configFile: JSON.stringify({
@@ -70,18 +70,12 @@ Deno.test("a count that its candidate fails to make is an estimate where another
       model,
       messages: [{ role: "user", content: "Hi" }],
     });
-  try {
-    const estimated = await count("shared");
-    assert.equal(estimated.status, 200);
-    assert.ok((await estimated.json()).input_tokens > 0);
-    assert.equal(counting.requests.length, 1);
-    // Without another candidate the failure is the caller's answer.
-    const failed = await count("alone");
-    assert.equal(failed.status, 502);
-    await failed.body?.cancel();
-  } finally {
-    await gateway.close();
-    await serving.close();
-    await counting.close();
-  }
+  const estimated = await count("shared");
+  assert.equal(estimated.status, 200);
+  assert.ok((await estimated.json()).input_tokens > 0);
+  assert.equal(counting.requests.length, 1);
+  // Without another candidate the failure is the caller's answer.
+  const failed = await count("alone");
+  assert.equal(failed.status, 502);
+  await failed.body?.cancel();
 });

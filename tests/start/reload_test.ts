@@ -87,15 +87,15 @@ Deno.test("a call under way keeps its upstream and price; the next call has the 
 });
 
 Deno.test("candidates of an unchanged vendor keep their health; those of a changed one begin anew", async () => {
-  const first = startHostUpstream();
-  const second = startHostUpstream();
+  await using first = startHostUpstream();
+  await using second = startHostUpstream();
   first.answer(() =>
     new Response("{}", { status: 429, headers: { "retry-after": "60" } })
   );
   second.answer(() =>
     new Response("{}", { status: 429, headers: { "retry-after": "60" } })
   );
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     realVendors: true,
     env: { GATEWAY_CONFIG: "gateway.json" },
     configFile: fileOf(first, 1),
@@ -104,19 +104,13 @@ Deno.test("candidates of an unchanged vendor keep their health; those of a chang
     gateway.gateway.models.allCandidates.some(({ name, health }) =>
       name === "host/m" && health.coolingDownUntilMs(Date.now()) !== undefined
     );
-  try {
-    const response = await gateway.post("/v1/chat/completions", BODY);
-    await response.body?.cancel();
-    assert.equal(isResting(), true);
-    gateway.configure(fileOf(first, 2));
-    assert.equal(isResting(), true);
-    gateway.configure(fileOf(second, 2));
-    assert.equal(isResting(), false);
-  } finally {
-    await gateway.close();
-    await first.close();
-    await second.close();
-  }
+  const response = await gateway.post("/v1/chat/completions", BODY);
+  await response.body?.cancel();
+  assert.equal(isResting(), true);
+  gateway.configure(fileOf(first, 2));
+  assert.equal(isResting(), true);
+  gateway.configure(fileOf(second, 2));
+  assert.equal(isResting(), false);
 });
 
 Deno.test("the program takes a changed file on SIGHUP and by looking at it, and refuses a wrong one with its reason", async () => {

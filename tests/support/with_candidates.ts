@@ -73,9 +73,9 @@ export async function withCandidates(
   options: CandidatesOptions,
   run: (candidates: Candidates) => Promise<void>,
 ): Promise<void> {
-  const a = startScriptedUpstream("a");
-  const b = startScriptedUpstream("b");
-  const gateway = await startTestGateway({
+  await using a = startScriptedUpstream("a");
+  await using b = startScriptedUpstream("b");
+  await using gateway = await startTestGateway({
     ...options,
     realVendors: true,
     env: {
@@ -107,24 +107,18 @@ export async function withCandidates(
       },
     }),
   });
-  try {
-    await run({
-      gateway,
-      a,
-      b,
-      ask: (how = {}) => asked(gateway, how),
-      entryOf(response) {
-        const id = response.headers.get("request-id");
-        return gateway.logEntry((entry) => entry.request_id === id);
-      },
-    });
-    const problems = await gateway.accounts.admin.audit();
-    if (problems.length > 0) throw new Error(JSON.stringify(problems));
-  } finally {
-    await gateway.close();
-    await a.close();
-    await b.close();
-  }
+  await run({
+    gateway,
+    a,
+    b,
+    ask: (how = {}) => asked(gateway, how),
+    entryOf(response) {
+      const id = response.headers.get("request-id");
+      return gateway.logEntry((entry) => entry.request_id === id);
+    },
+  });
+  const problems = await gateway.accounts.admin.audit();
+  if (problems.length > 0) throw new Error(JSON.stringify(problems));
 }
 
 function asked(gateway: TestGateway, how: AskOptions): Promise<Response> {

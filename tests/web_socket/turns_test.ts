@@ -106,42 +106,36 @@ Deno.test("generate: false prepares a reply without an upstream and without a ch
 });
 
 Deno.test("a reply that is stored nowhere is known to its connection and lane alone, as the last one", async () => {
-  const gateway = await startTestGateway();
-  const one = await openSocket(gateway.url);
-  const other = await openSocket(gateway.url);
-  try {
-    const turn = { model: MODEL, input: "Hi.", store: false };
-    const first = replyIn(await one.create(turn))["id"];
-    const [refused] = await other.create({
-      ...turn,
-      previous_response_id: first,
-    });
-    assert.equal(refused?.["status"], 400);
-    assert.equal(
-      objectOr(refused?.["error"])["code"],
-      "previous_response_not_found",
-    );
-    // A fork on another lane leaves the first lane's reply in place.
-    const fork = await one.create({
-      ...turn,
-      stream_id: "fork",
-      previous_response_id: first,
-    });
-    assert.deepEqual(
-      new Set(fork.map((event) => event["stream_id"])),
-      new Set(["fork"]),
-    );
-    const second = replyIn(
-      await one.create({ ...turn, previous_response_id: first }),
-    )["id"];
-    for (const [id, status] of [[first, 400], [second, undefined]]) {
-      const [event] = await one.create({ ...turn, previous_response_id: id });
-      assert.equal(event?.["status"], status);
-    }
-  } finally {
-    await one.close();
-    await other.close();
-    await gateway.close();
+  await using gateway = await startTestGateway();
+  await using one = await openSocket(gateway.url);
+  await using other = await openSocket(gateway.url);
+  const turn = { model: MODEL, input: "Hi.", store: false };
+  const first = replyIn(await one.create(turn))["id"];
+  const [refused] = await other.create({
+    ...turn,
+    previous_response_id: first,
+  });
+  assert.equal(refused?.["status"], 400);
+  assert.equal(
+    objectOr(refused?.["error"])["code"],
+    "previous_response_not_found",
+  );
+  // A fork on another lane leaves the first lane's reply in place.
+  const fork = await one.create({
+    ...turn,
+    stream_id: "fork",
+    previous_response_id: first,
+  });
+  assert.deepEqual(
+    new Set(fork.map((event) => event["stream_id"])),
+    new Set(["fork"]),
+  );
+  const second = replyIn(
+    await one.create({ ...turn, previous_response_id: first }),
+  )["id"];
+  for (const [id, status] of [[first, 400], [second, undefined]]) {
+    const [event] = await one.create({ ...turn, previous_response_id: id });
+    assert.equal(event?.["status"], status);
   }
 });
 

@@ -269,30 +269,26 @@ export function backfillSpec(kind: TestStore): void {
 
   Deno.test(`${kind.name}: an old hour of many keys is removed in several writes`, async () => {
     await using database = await kind.createDatabase();
-    const store = await database.open();
-    try {
-      const hourNow = Math.floor(NOW_MS / 3_600_000);
-      const rows = 2 * REMOVED_HOURS_ROWS + 3;
-      for (const [hour, count] of [[5, rows], [hourNow, 7]] as const) {
-        await store.write((sql) =>
-          sql.all(
-            `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
-             INSERT INTO usage_hours (hour, account_id, key_id, model, requests, estimated, input_tokens,
-               cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, micro_usd, estimated_micro_usd)
-             SELECT ${hour}, 'account', 'key_' || i, 'model', 1, 0, 1, 0, 0, 1, 0, 1, 0 FROM n`,
-          )
-        );
-      }
-      const left: number[] = [];
-      while (await removeOldHours(store, NOW_MS)) {
-        left.push(
-          (await store.read("SELECT 1 FROM usage_hours WHERE hour = 5")).length,
-        );
-      }
-      assert.deepEqual(left, [REMOVED_HOURS_ROWS + 3, 3, 0]);
-      assert.equal((await store.read("SELECT 1 FROM usage_hours")).length, 7);
-    } finally {
-      await store.close();
+    await using store = await database.open();
+    const hourNow = Math.floor(NOW_MS / 3_600_000);
+    const rows = 2 * REMOVED_HOURS_ROWS + 3;
+    for (const [hour, count] of [[5, rows], [hourNow, 7]] as const) {
+      await store.write((sql) =>
+        sql.all(
+          `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+           INSERT INTO usage_hours (hour, account_id, key_id, model, requests, estimated, input_tokens,
+             cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, micro_usd, estimated_micro_usd)
+           SELECT ${hour}, 'account', 'key_' || i, 'model', 1, 0, 1, 0, 0, 1, 0, 1, 0 FROM n`,
+        )
+      );
     }
+    const left: number[] = [];
+    while (await removeOldHours(store, NOW_MS)) {
+      left.push(
+        (await store.read("SELECT 1 FROM usage_hours WHERE hour = 5")).length,
+      );
+    }
+    assert.deepEqual(left, [REMOVED_HOURS_ROWS + 3, 3, 0]);
+    assert.equal((await store.read("SELECT 1 FROM usage_hours")).length, 7);
   });
 }

@@ -198,7 +198,7 @@ const INSTANCE_KEYS = {
 };
 
 Deno.test("chainKeys() asks the instance's metadata with a token of version 2", async () => {
-  const page = source(({ method, path, headers }) =>
+  await using page = source(({ method, path, headers }) =>
     method === "PUT" && path === "/latest/api/token"
       ? new Response("metadata-token")
       : headers.get("x-aws-ec2-metadata-token") !== "metadata-token"
@@ -209,44 +209,36 @@ Deno.test("chainKeys() asks the instance's metadata with a token of version 2", 
       ? Response.json(INSTANCE_KEYS)
       : new Response("", { status: 404 })
   );
-  try {
-    const token = await chainKeys(
-      { AWS_EC2_METADATA_SERVICE_ENDPOINT: page.url },
-      SYSTEM_FILES,
-      fetch,
-    );
-    assert.equal(token.id, "ASIAINSTANCE");
-    assert.equal(token.keys.sessionToken, "instance-session");
-    assert.equal(token.expiresAtMs, Date.parse(EXPIRATION));
-    assert.deepEqual(page.seen.map(({ method }) => method), [
-      "PUT",
-      "GET",
-      "GET",
-    ]);
-  } finally {
-    await page[Symbol.asyncDispose]();
-  }
+  const token = await chainKeys(
+    { AWS_EC2_METADATA_SERVICE_ENDPOINT: page.url },
+    SYSTEM_FILES,
+    fetch,
+  );
+  assert.equal(token.id, "ASIAINSTANCE");
+  assert.equal(token.keys.sessionToken, "instance-session");
+  assert.equal(token.expiresAtMs, Date.parse(EXPIRATION));
+  assert.deepEqual(page.seen.map(({ method }) => method), [
+    "PUT",
+    "GET",
+    "GET",
+  ]);
 });
 
 Deno.test("chainKeys() does not use version 1 of the instance's metadata", async () => {
-  const page = source(({ method }) =>
+  await using page = source(({ method }) =>
     method === "PUT"
       ? new Response("", { status: 403 })
       : Response.json(INSTANCE_KEYS)
   );
-  try {
-    await assert.rejects(
-      chainKeys(
-        { AWS_EC2_METADATA_SERVICE_ENDPOINT: page.url },
-        SYSTEM_FILES,
-        fetch,
-      ),
-      /^CredentialError: AWS instance metadata: /,
-    );
-    assert.deepEqual(page.seen.map(({ method }) => method), ["PUT"]);
-  } finally {
-    await page[Symbol.asyncDispose]();
-  }
+  await assert.rejects(
+    chainKeys(
+      { AWS_EC2_METADATA_SERVICE_ENDPOINT: page.url },
+      SYSTEM_FILES,
+      fetch,
+    ),
+    /^CredentialError: AWS instance metadata: /,
+  );
+  assert.deepEqual(page.seen.map(({ method }) => method), ["PUT"]);
 });
 
 Deno.test("chainKeys() waits for a silent metadata server for about a second", async () => {
@@ -292,34 +284,30 @@ Deno.test("chainKeys() sends the container's token to no other machine", async (
 });
 
 Deno.test("chainKeys() reports a token file that cannot be read, and a reply without keys", async () => {
-  const page = source(() =>
+  await using page = source(() =>
     Response.json({ Code: "AssumeRoleUnauthorizedAccess" })
   );
   const env = { AWS_CONTAINER_CREDENTIALS_FULL_URI: page.url };
-  try {
-    await assert.rejects(
-      chainKeys(
-        { ...env, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: "no/such/file" },
-        SYSTEM_FILES,
-        forbidden,
-      ),
-      /could not read the file of AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE; it must be in --allow-read/,
-    );
-    await assert.rejects(
-      chainKeys(env, SYSTEM_FILES, fetch),
-      /AWS container endpoint: a reply without keys/,
-    );
-    await assert.rejects(
-      chainKeys(
-        { AWS_WEB_IDENTITY_TOKEN_FILE: "no/such/file", AWS_ROLE_ARN: "arn" },
-        SYSTEM_FILES,
-        forbidden,
-      ),
-      /could not read the file of AWS_WEB_IDENTITY_TOKEN_FILE/,
-    );
-  } finally {
-    await page[Symbol.asyncDispose]();
-  }
+  await assert.rejects(
+    chainKeys(
+      { ...env, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: "no/such/file" },
+      SYSTEM_FILES,
+      forbidden,
+    ),
+    /could not read the file of AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE; it must be in --allow-read/,
+  );
+  await assert.rejects(
+    chainKeys(env, SYSTEM_FILES, fetch),
+    /AWS container endpoint: a reply without keys/,
+  );
+  await assert.rejects(
+    chainKeys(
+      { AWS_WEB_IDENTITY_TOKEN_FILE: "no/such/file", AWS_ROLE_ARN: "arn" },
+      SYSTEM_FILES,
+      forbidden,
+    ),
+    /could not read the file of AWS_WEB_IDENTITY_TOKEN_FILE/,
+  );
 });
 
 Deno.test("chainKeys() stops reading a reply of the machine that does not end", async () => {

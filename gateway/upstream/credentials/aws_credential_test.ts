@@ -97,130 +97,106 @@ const PATHS: readonly string[] = [
 
 for (const path of PATHS) {
   Deno.test(`awsCredential() signs ${path} as AWS verifies it`, async () => {
-    const at = world();
-    try {
-      const credential = awsCredential(constantKeys(KEYS), at.clock);
-      const { response } = await at.post(
-        credential,
-        path,
-        TEXT.encode('{"max_tokens":16}'),
-      );
-      assert.deepEqual(at.emulator.refusals, []);
-      assert.equal(response.status, 200);
-      assert.equal(at.emulator.accepted[0]?.path, path);
-    } finally {
-      await at[Symbol.asyncDispose]();
-    }
+    await using at = world();
+    const credential = awsCredential(constantKeys(KEYS), at.clock);
+    const { response } = await at.post(
+      credential,
+      path,
+      TEXT.encode('{"max_tokens":16}'),
+    );
+    assert.deepEqual(at.emulator.refusals, []);
+    assert.equal(response.status, 200);
+    assert.equal(at.emulator.accepted[0]?.path, path);
   });
 }
 
 Deno.test("awsCredential() signs host, content-type and x-amz-* only", async () => {
-  const at = world();
-  try {
-    const credential = awsCredential(constantKeys(KEYS), at.clock);
-    const { headers } = await at.post(
-      credential,
-      "/v1/messages",
-      TEXT.encode("{}"),
-    );
-    assert.deepEqual(at.emulator.accepted[0]?.signedNames, [
-      "content-type",
-      "host",
-      "x-amz-content-sha256",
-      "x-amz-date",
-    ]);
-    assert.ok(!("host" in headers), "the HTTP client sends it");
-  } finally {
-    await at[Symbol.asyncDispose]();
-  }
+  await using at = world();
+  const credential = awsCredential(constantKeys(KEYS), at.clock);
+  const { headers } = await at.post(
+    credential,
+    "/v1/messages",
+    TEXT.encode("{}"),
+  );
+  assert.deepEqual(at.emulator.accepted[0]?.signedNames, [
+    "content-type",
+    "host",
+    "x-amz-content-sha256",
+    "x-amz-date",
+  ]);
+  assert.ok(!("host" in headers), "the HTTP client sends it");
 });
 
 Deno.test("awsCredential() sends the session token of temporary keys, signed", async () => {
   const keys = { ...KEYS, sessionToken: "FwoGZXIvYXdzEExample==" };
-  const at = world(keys);
-  try {
-    const credential = awsCredential(constantKeys(keys), at.clock);
-    await at.post(credential, "/v1/messages", TEXT.encode("{}"));
-    assert.ok(
-      at.emulator.accepted[0]?.signedNames.includes("x-amz-security-token"),
-    );
-    assert.deepEqual(credential.secrets(), [
-      keys.secretAccessKey,
-      keys.sessionToken,
-    ]);
-  } finally {
-    await at[Symbol.asyncDispose]();
-  }
+  await using at = world(keys);
+  const credential = awsCredential(constantKeys(keys), at.clock);
+  await at.post(credential, "/v1/messages", TEXT.encode("{}"));
+  assert.ok(
+    at.emulator.accepted[0]?.signedNames.includes("x-amz-security-token"),
+  );
+  assert.deepEqual(credential.secrets(), [
+    keys.secretAccessKey,
+    keys.sessionToken,
+  ]);
 });
 
 Deno.test("awsCredential() signs bodies of any size; a changed body is refused", async () => {
-  const at = world();
-  try {
-    const credential = awsCredential(constantKeys(KEYS), at.clock);
-    for (const size of [0, 1, 1024 * 1024, 1024 * 1024 + 1]) {
-      const body = new Uint8Array(size).fill(0x20);
-      assert.equal(
-        (await at.post(credential, "/v1/messages", body)).response.status,
-        200,
-        `${size}`,
-      );
-    }
-    const { response } = await at.post(
-      credential,
-      "/v1/messages",
-      TEXT.encode('{"max_tokens":1}'),
-      TEXT.encode('{"max_tokens":9}'),
+  await using at = world();
+  const credential = awsCredential(constantKeys(KEYS), at.clock);
+  for (const size of [0, 1, 1024 * 1024, 1024 * 1024 + 1]) {
+    const body = new Uint8Array(size).fill(0x20);
+    assert.equal(
+      (await at.post(credential, "/v1/messages", body)).response.status,
+      200,
+      `${size}`,
     );
-    assert.equal(response.status, 403);
-    assert.deepEqual(at.emulator.refusals, ["InvalidSignatureException"]);
-  } finally {
-    await at[Symbol.asyncDispose]();
   }
+  const { response } = await at.post(
+    credential,
+    "/v1/messages",
+    TEXT.encode('{"max_tokens":1}'),
+    TEXT.encode('{"max_tokens":9}'),
+  );
+  assert.equal(response.status, 403);
+  assert.deepEqual(at.emulator.refusals, ["InvalidSignatureException"]);
 });
 
 Deno.test("awsCredential() signs each attempt with the time of that attempt", async () => {
-  const at = world();
-  try {
-    const credential = awsCredential(constantKeys(KEYS), at.clock);
-    for (let i = 0; i < 3; i++) {
-      await at.post(credential, "/v1/messages", TEXT.encode("{}"));
-      at.clock.advance(6 * 60_000);
-    }
-    assert.deepEqual(at.emulator.refusals, []);
-  } finally {
-    await at[Symbol.asyncDispose]();
+  await using at = world();
+  const credential = awsCredential(constantKeys(KEYS), at.clock);
+  for (let i = 0; i < 3; i++) {
+    await at.post(credential, "/v1/messages", TEXT.encode("{}"));
+    at.clock.advance(6 * 60_000);
   }
+  assert.deepEqual(at.emulator.refusals, []);
 });
 
 for (const minutes of [-600, -10, 10, 600]) {
   Deno.test(`awsCredential() learns that the service's clock is ${minutes} minutes off, once`, async () => {
-    const at = world();
-    try {
-      at.service.aheadMs = minutes * 60_000;
-      const credential = awsCredential(constantKeys(KEYS), at.clock);
-      const body = TEXT.encode("{}");
-      const sent = await Promise.all([
-        at.post(credential, "/v1/messages", body),
-        at.post(credential, "/v1/messages", body),
-      ]);
-      for (const { headers, response } of sent) {
-        assert.equal(response.status, 403);
-        assert.equal(await credential.refused(headers, response), true);
-      }
-      for (let i = 0; i < 3; i++) {
-        const { response } = await at.post(credential, "/v1/messages", body);
-        assert.equal(response.status, 200);
-      }
-      assert.equal(at.emulator.refusals.length, 2);
-      at.service.aheadMs = 0;
-      const late = await at.post(credential, "/v1/messages", body);
-      assert.equal(late.response.status, 403, "the machine's clock was set");
-      assert.equal(await credential.refused(late.headers, late.response), true);
-      const last = await at.post(credential, "/v1/messages", body);
-      assert.equal(last.response.status, 200);
-    } finally {
-      await at[Symbol.asyncDispose]();
+    await using at = world();
+    at.service.aheadMs = minutes * 60_000;
+    const credential = awsCredential(constantKeys(KEYS), at.clock);
+    const body = TEXT.encode("{}");
+    const sent = await Promise.all([
+      at.post(credential, "/v1/messages", body),
+      at.post(credential, "/v1/messages", body),
+    ]);
+    for (const { headers, response } of sent) {
+      assert.equal(response.status, 403);
+      assert.equal(await credential.refused(headers, response), true);
     }
+    for (let i = 0; i < 3; i++) {
+      const { response } = await at.post(credential, "/v1/messages", body);
+      assert.equal(response.status, 200);
+    }
+    assert.equal(at.emulator.refusals.length, 2);
+    at.service.aheadMs = 0;
+    const late = await at.post(credential, "/v1/messages", body);
+    assert.equal(late.response.status, 403, "the machine's clock was set");
+    assert.equal(await credential.refused(late.headers, late.response), true);
+    const last = await at.post(credential, "/v1/messages", body);
+    assert.equal(last.response.status, 200);
   });
 }
 
@@ -231,42 +207,38 @@ Deno.test("awsCredential() replaces key, secret and session token together", asy
     secretAccessKey: `secret-${rotation}`,
     sessionToken: `session-${rotation}`,
   });
-  const at = world(identity());
+  await using at = world(identity());
   const credential = awsCredential((): Promise<AwsToken> =>
     Promise.resolve({
       id: identity().accessKeyId,
       keys: identity(),
       expiresAtMs: at.clock.now() + 3_600_000,
     }), at.clock);
-  try {
-    await credential.start();
-    const body = TEXT.encode("{}");
-    await at.post(credential, "/v1/messages", body);
-    rotation++;
-    at.options.identity = identity();
-    const { headers, response } = await at.post(
-      credential,
-      "/v1/messages",
-      body,
-    );
-    assert.equal(response.status, 403);
-    assert.equal(await credential.refused(headers, response), true);
-    await at.post(credential, "/v1/messages", body);
-    assert.equal(at.emulator.accepted.length, 2);
-    assert.deepEqual(at.emulator.refusals, ["UnrecognizedClientException"]);
-    assert.deepEqual(credential.secrets(), [
-      "secret-1",
-      "session-1",
-      "secret-0",
-      "session-0",
-    ]);
-  } finally {
-    await at[Symbol.asyncDispose]();
-  }
+  await credential.start();
+  const body = TEXT.encode("{}");
+  await at.post(credential, "/v1/messages", body);
+  rotation++;
+  at.options.identity = identity();
+  const { headers, response } = await at.post(
+    credential,
+    "/v1/messages",
+    body,
+  );
+  assert.equal(response.status, 403);
+  assert.equal(await credential.refused(headers, response), true);
+  await at.post(credential, "/v1/messages", body);
+  assert.equal(at.emulator.accepted.length, 2);
+  assert.deepEqual(at.emulator.refusals, ["UnrecognizedClientException"]);
+  assert.deepEqual(credential.secrets(), [
+    "secret-1",
+    "session-1",
+    "secret-0",
+    "session-0",
+  ]);
 });
 
 Deno.test("awsCredential() asks for no new keys when the identity lacks a permission", async () => {
-  const at = world(
+  await using at = world(
     KEYS,
     () => awsError(403, "AccessDeniedException", at.clock.now()),
   );
@@ -275,33 +247,25 @@ Deno.test("awsCredential() asks for no new keys when the identity lacks a permis
     fetches++;
     return constantKeys(KEYS)();
   }, at.clock);
-  try {
-    const { headers, response } = await at.post(
-      credential,
-      "/v1/messages",
-      TEXT.encode("{}"),
-    );
-    assert.equal(await credential.refused(headers, response), false);
-    assert.equal(fetches, 1);
-  } finally {
-    await at[Symbol.asyncDispose]();
-  }
+  const { headers, response } = await at.post(
+    credential,
+    "/v1/messages",
+    TEXT.encode("{}"),
+  );
+  assert.equal(await credential.refused(headers, response), false);
+  assert.equal(fetches, 1);
 });
 
 Deno.test("constantKeys() that are refused are not tried again", async () => {
-  const at = world({ ...KEYS, accessKeyId: "AKIDOTHER" });
-  try {
-    const credential = awsCredential(constantKeys(KEYS), at.clock);
-    const { headers, response } = await at.post(
-      credential,
-      "/v1/messages",
-      TEXT.encode("{}"),
-    );
-    assert.equal(response.status, 403);
-    assert.equal(await credential.refused(headers, response), false);
-  } finally {
-    await at[Symbol.asyncDispose]();
-  }
+  await using at = world({ ...KEYS, accessKeyId: "AKIDOTHER" });
+  const credential = awsCredential(constantKeys(KEYS), at.clock);
+  const { headers, response } = await at.post(
+    credential,
+    "/v1/messages",
+    TEXT.encode("{}"),
+  );
+  assert.equal(response.status, 403);
+  assert.equal(await credential.refused(headers, response), false);
 });
 
 const HOSTS: readonly (readonly [string, string | undefined])[] = [

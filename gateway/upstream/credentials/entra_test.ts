@@ -55,43 +55,35 @@ const tokenRequests = (requests: readonly TokenRequest[]) =>
   requests.filter(({ method }) => method === "POST");
 
 Deno.test("entraToken() exchanges a client secret, anew at each call", async () => {
-  const endpoints = authority();
+  await using endpoints = authority();
   const sources = { fetch: endpoints.fetch, files: SYSTEM_FILES };
-  try {
-    const first = await entraToken(BY_SECRET, SCOPE, sources);
-    const second = await entraToken(BY_SECRET, SCOPE, sources);
-    assert.match(first.id, /^entra-token-\d+$/);
-    assert.notEqual(first.id, second.id, "no cache of the library");
-    assert.deepEqual(first.headers, { authorization: `Bearer ${first.id}` });
-    const lifeMs = first.expiresAtMs - Date.now();
-    assert.ok(lifeMs > 3_500_000 && lifeMs <= 3_600_000, `${lifeMs}`);
-    const [request] = tokenRequests(endpoints.requests);
-    assert.equal(request?.url.split("?")[0], TOKEN_URL);
-    const form = new URLSearchParams(request?.body);
-    assert.equal(form.get("grant_type"), "client_credentials");
-    assert.equal(form.get("scope"), SCOPE);
-    assert.equal(form.get("client_id"), APPLICATION.clientId);
-    assert.equal(form.get("client_secret"), "client-secret-text");
-  } finally {
-    await endpoints[Symbol.asyncDispose]();
-  }
+  const first = await entraToken(BY_SECRET, SCOPE, sources);
+  const second = await entraToken(BY_SECRET, SCOPE, sources);
+  assert.match(first.id, /^entra-token-\d+$/);
+  assert.notEqual(first.id, second.id, "no cache of the library");
+  assert.deepEqual(first.headers, { authorization: `Bearer ${first.id}` });
+  const lifeMs = first.expiresAtMs - Date.now();
+  assert.ok(lifeMs > 3_500_000 && lifeMs <= 3_600_000, `${lifeMs}`);
+  const [request] = tokenRequests(endpoints.requests);
+  assert.equal(request?.url.split("?")[0], TOKEN_URL);
+  const form = new URLSearchParams(request?.body);
+  assert.equal(form.get("grant_type"), "client_credentials");
+  assert.equal(form.get("scope"), SCOPE);
+  assert.equal(form.get("client_id"), APPLICATION.clientId);
+  assert.equal(form.get("client_secret"), "client-secret-text");
 });
 
 Deno.test("entraToken() uses the scope of Azure's model services if the host names none", async () => {
-  const endpoints = authority();
-  try {
-    await entraToken(BY_SECRET, "", {
-      fetch: endpoints.fetch,
-      files: SYSTEM_FILES,
-    });
-    const [request] = tokenRequests(endpoints.requests);
-    assert.equal(
-      new URLSearchParams(request?.body).get("scope"),
-      "https://cognitiveservices.azure.com/.default",
-    );
-  } finally {
-    await endpoints[Symbol.asyncDispose]();
-  }
+  await using endpoints = authority();
+  await entraToken(BY_SECRET, "", {
+    fetch: endpoints.fetch,
+    files: SYSTEM_FILES,
+  });
+  const [request] = tokenRequests(endpoints.requests);
+  assert.equal(
+    new URLSearchParams(request?.body).get("scope"),
+    "https://cognitiveservices.azure.com/.default",
+  );
 });
 
 Deno.test("entraToken() exchanges a federated token, read from its file each time", async () => {
@@ -126,7 +118,7 @@ Deno.test("entraToken() exchanges a federated token, read from its file each tim
 });
 
 Deno.test("entraToken() reports a refusal by its codes, without what was sent", async () => {
-  const endpoints = authority(() =>
+  await using endpoints = authority(() =>
     Response.json({
       error: "invalid_client",
       error_description:
@@ -134,24 +126,20 @@ Deno.test("entraToken() reports a refusal by its codes, without what was sent", 
       error_codes: [7000215],
     }, { status: 401 })
   );
-  try {
-    await assert.rejects(
-      entraToken(BY_SECRET, SCOPE, {
-        fetch: endpoints.fetch,
-        files: SYSTEM_FILES,
-      }),
-      (error) => {
-        assert.ok(error instanceof CredentialError);
-        assert.match(
-          error.message,
-          /^Entra secret: \w+ invalid_client AADSTS7000215$/,
-        );
-        return true;
-      },
-    );
-  } finally {
-    await endpoints[Symbol.asyncDispose]();
-  }
+  await assert.rejects(
+    entraToken(BY_SECRET, SCOPE, {
+      fetch: endpoints.fetch,
+      files: SYSTEM_FILES,
+    }),
+    (error) => {
+      assert.ok(error instanceof CredentialError);
+      assert.match(
+        error.message,
+        /^Entra secret: \w+ invalid_client AADSTS7000215$/,
+      );
+      return true;
+    },
+  );
 });
 
 Deno.test("entraToken() reports a federated token file that cannot be read", async () => {
@@ -177,44 +165,40 @@ function managedReply(): Response {
 }
 
 Deno.test("entraToken() obtains a managed identity's token from the machine's metadata, after a probe", async () => {
-  const endpoints = tokenEndpoints(({ headers }) =>
+  await using endpoints = tokenEndpoints(({ headers }) =>
     headers.get("metadata") === "true"
       ? managedReply()
       : Response.json({ error: "invalid_request" }, { status: 400 })
   );
   const env = { AZURE_POD_IDENTITY_AUTHORITY_HOST: endpoints.url };
   const sources = { fetch: endpoints.fetch, files: SYSTEM_FILES };
-  try {
-    await withVariables(env, async () => {
-      const plan: EntraPlan = {
-        type: "entra_managed",
-        clientId: APPLICATION.clientId,
-        env,
-      };
-      const first = await entraToken(plan, SCOPE, sources);
-      const second = await entraToken(plan, SCOPE, sources);
-      assert.notEqual(first.id, second.id, "no cache of the library");
-      assert.ok(first.expiresAtMs - Date.now() > 80_000_000);
-    });
-    const asked = endpoints.requests.filter(({ headers }) =>
-      headers.get("metadata") === "true"
-    ).map(({ url }) => new URL(url));
-    assert.equal(asked.length, 2);
-    assert.match(
-      asked[0]?.pathname ?? "",
-      /^\/metadata\/identity\/oauth2\/token\/?$/,
-    );
-    assert.equal(
-      asked[0]?.searchParams.get("resource"),
-      "https://ai.azure.com",
-    );
-    assert.equal(
-      asked[0]?.searchParams.get("client_id"),
-      APPLICATION.clientId,
-    );
-  } finally {
-    await endpoints[Symbol.asyncDispose]();
-  }
+  await withVariables(env, async () => {
+    const plan: EntraPlan = {
+      type: "entra_managed",
+      clientId: APPLICATION.clientId,
+      env,
+    };
+    const first = await entraToken(plan, SCOPE, sources);
+    const second = await entraToken(plan, SCOPE, sources);
+    assert.notEqual(first.id, second.id, "no cache of the library");
+    assert.ok(first.expiresAtMs - Date.now() > 80_000_000);
+  });
+  const asked = endpoints.requests.filter(({ headers }) =>
+    headers.get("metadata") === "true"
+  ).map(({ url }) => new URL(url));
+  assert.equal(asked.length, 2);
+  assert.match(
+    asked[0]?.pathname ?? "",
+    /^\/metadata\/identity\/oauth2\/token\/?$/,
+  );
+  assert.equal(
+    asked[0]?.searchParams.get("resource"),
+    "https://ai.azure.com",
+  );
+  assert.equal(
+    asked[0]?.searchParams.get("client_id"),
+    APPLICATION.clientId,
+  );
 });
 
 const APP_SERVICE_PROGRAM = `
@@ -228,7 +212,7 @@ const APP_SERVICE_PROGRAM = `
 `;
 
 Deno.test("entraToken() obtains a managed identity's token of App Service", async () => {
-  const endpoints = tokenEndpoints(({ headers }) =>
+  await using endpoints = tokenEndpoints(({ headers }) =>
     headers.get("x-identity-header") === "identity-header-text"
       ? managedReply()
       : new Response("{}", { status: 401 })
@@ -237,22 +221,18 @@ Deno.test("entraToken() obtains a managed identity's token of App Service", asyn
     IDENTITY_ENDPOINT: `${endpoints.url}/msi/token`,
     IDENTITY_HEADER: "identity-header-text",
   };
-  try {
-    // In a process of its own: the library chooses between the machine's sources once.
-    const { success, stdout } = await new Deno.Command(Deno.execPath(), {
-      args: ["eval", APP_SERVICE_PROGRAM],
-      env,
-      stderr: "inherit",
-    }).output();
-    assert.ok(success);
-    assert.match(new TextDecoder().decode(stdout), /^managed-token-\d+\n$/);
-    assert.equal(endpoints.requests.length, 1);
-    const url = new URL(endpoints.requests[0]?.url ?? "");
-    assert.match(url.pathname, /^\/msi\/token\/?$/);
-    assert.equal(url.searchParams.get("resource"), "https://ai.azure.com");
-  } finally {
-    await endpoints[Symbol.asyncDispose]();
-  }
+  // In a process of its own: the library chooses between the machine's sources once.
+  const { success, stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", APP_SERVICE_PROGRAM],
+    env,
+    stderr: "inherit",
+  }).output();
+  assert.ok(success);
+  assert.match(new TextDecoder().decode(stdout), /^managed-token-\d+\n$/);
+  assert.equal(endpoints.requests.length, 1);
+  const url = new URL(endpoints.requests[0]?.url ?? "");
+  assert.match(url.pathname, /^\/msi\/token\/?$/);
+  assert.equal(url.searchParams.get("resource"), "https://ai.azure.com");
 });
 
 Deno.test("entraToken() gives up on a metadata server that does not answer its probe", async () => {

@@ -80,46 +80,42 @@ function verified(jwt: string, publicKey: KeyObject) {
 }
 
 Deno.test("googleToken() signs a service account's JWT, with the key that its file has at that time", async () => {
-  const endpoints = tokenEndpoints(issue);
+  await using endpoints = tokenEndpoints(issue);
   const accounts = [serviceAccount("key-1"), serviceAccount("key-2")];
-  try {
-    await withFile({}, async (file) => {
-      const plan = {
-        type: "google_file",
-        file,
-        account: "service_account",
-      } as const;
-      for (const { json } of accounts) {
-        await Deno.writeTextFile(file, JSON.stringify(json));
-        const token = await googleToken(plan, sourcesOf(endpoints.fetch));
-        assert.equal(token.id, `google-token-${issued}`);
-        assert.deepEqual(token.headers, {
-          authorization: `Bearer ${token.id}`,
-        });
-        const lifeMs = token.expiresAtMs - Date.now();
-        assert.ok(lifeMs > 3_500_000 && lifeMs <= 3_600_000, `${lifeMs}`);
-      }
-    });
-    assert.equal(endpoints.requests.length, 2);
-    for (const [i, { publicKey, json }] of accounts.entries()) {
-      const request = endpoints.requests[i];
-      assert.equal(new URL(request?.url ?? "").protocol, "https:");
-      const form = new URLSearchParams(request?.body);
-      assert.equal(
-        form.get("grant_type"),
-        "urn:ietf:params:oauth:grant-type:jwt-bearer",
-      );
-      const { header, claims } = verified(
-        form.get("assertion") ?? "",
-        publicKey,
-      );
-      assert.equal(header["alg"], "RS256");
-      assert.equal(claims["iss"], json.client_email);
-      assert.equal(claims["scope"], SCOPE);
-      assert.equal(claims["aud"], request?.url);
+  await withFile({}, async (file) => {
+    const plan = {
+      type: "google_file",
+      file,
+      account: "service_account",
+    } as const;
+    for (const { json } of accounts) {
+      await Deno.writeTextFile(file, JSON.stringify(json));
+      const token = await googleToken(plan, sourcesOf(endpoints.fetch));
+      assert.equal(token.id, `google-token-${issued}`);
+      assert.deepEqual(token.headers, {
+        authorization: `Bearer ${token.id}`,
+      });
+      const lifeMs = token.expiresAtMs - Date.now();
+      assert.ok(lifeMs > 3_500_000 && lifeMs <= 3_600_000, `${lifeMs}`);
     }
-  } finally {
-    await endpoints[Symbol.asyncDispose]();
+  });
+  assert.equal(endpoints.requests.length, 2);
+  for (const [i, { publicKey, json }] of accounts.entries()) {
+    const request = endpoints.requests[i];
+    assert.equal(new URL(request?.url ?? "").protocol, "https:");
+    const form = new URLSearchParams(request?.body);
+    assert.equal(
+      form.get("grant_type"),
+      "urn:ietf:params:oauth:grant-type:jwt-bearer",
+    );
+    const { header, claims } = verified(
+      form.get("assertion") ?? "",
+      publicKey,
+    );
+    assert.equal(header["alg"], "RS256");
+    assert.equal(claims["iss"], json.client_email);
+    assert.equal(claims["scope"], SCOPE);
+    assert.equal(claims["aud"], request?.url);
   }
 });
 
@@ -200,25 +196,21 @@ Deno.test("googleToken() runs no program that a file names", async () => {
 });
 
 Deno.test("googleToken() asks the metadata server of the machine", async () => {
-  const endpoints = tokenEndpoints(({ headers }) =>
+  await using endpoints = tokenEndpoints(({ headers }) =>
     headers.get("metadata-flavor") === "Google"
       ? issue()
       : new Response("", { status: 403 })
   );
-  try {
-    const token = await googleToken({
-      type: "google_metadata",
-      env: { GCE_METADATA_HOST: new URL(endpoints.url).host },
-    }, sourcesOf(fetch));
-    assert.equal(token.id, `google-token-${issued}`);
-    assert.equal(token.expiresAtMs, NOW_MS + 3_599_000);
-    assert.equal(
-      new URL(endpoints.requests[0]?.url ?? "").pathname,
-      "/computeMetadata/v1/instance/service-accounts/default/token",
-    );
-  } finally {
-    await endpoints[Symbol.asyncDispose]();
-  }
+  const token = await googleToken({
+    type: "google_metadata",
+    env: { GCE_METADATA_HOST: new URL(endpoints.url).host },
+  }, sourcesOf(fetch));
+  assert.equal(token.id, `google-token-${issued}`);
+  assert.equal(token.expiresAtMs, NOW_MS + 3_599_000);
+  assert.equal(
+    new URL(endpoints.requests[0]?.url ?? "").pathname,
+    "/computeMetadata/v1/instance/service-accounts/default/token",
+  );
 });
 
 const REFUSALS: readonly (readonly [string, () => Response, RegExp])[] = [
@@ -241,22 +233,18 @@ const REFUSALS: readonly (readonly [string, () => Response, RegExp])[] = [
 
 for (const [name, reply, message] of REFUSALS) {
   Deno.test(`googleToken() reports ${name} of the metadata server`, async () => {
-    const endpoints = tokenEndpoints(reply);
-    try {
-      await assert.rejects(
-        googleToken(
-          {
-            type: "google_metadata",
-            env: { GCE_METADATA_HOST: new URL(endpoints.url).host },
-          },
-          sourcesOf(fetch),
-        ),
-        (error) =>
-          error instanceof CredentialError && message.test(error.message),
-      );
-    } finally {
-      await endpoints[Symbol.asyncDispose]();
-    }
+    await using endpoints = tokenEndpoints(reply);
+    await assert.rejects(
+      googleToken(
+        {
+          type: "google_metadata",
+          env: { GCE_METADATA_HOST: new URL(endpoints.url).host },
+        },
+        sourcesOf(fetch),
+      ),
+      (error) =>
+        error instanceof CredentialError && message.test(error.message),
+    );
   });
 }
 
@@ -273,30 +261,26 @@ Deno.test("googleToken() gives up on a silent metadata server", async () => {
 });
 
 Deno.test("googleToken() reports a refused account without the key or the assertion", async () => {
-  const endpoints = tokenEndpoints(({ body }) =>
+  await using endpoints = tokenEndpoints(({ body }) =>
     Response.json(
       { error: "invalid_grant", error_description: `bad: ${body}` },
       { status: 400 },
     )
   );
-  try {
-    await withFile(serviceAccount("key-1").json, async (file) => {
-      await assert.rejects(
-        googleToken(
-          { type: "google_file", file, account: "service_account" },
-          sourcesOf(endpoints.fetch),
-        ),
-        (error) => {
-          assert.ok(error instanceof CredentialError);
-          assert.match(error.message, /^Google service_account: [\w ]+$/);
-          return true;
-        },
-      );
-    });
-    assert.equal(endpoints.requests.length, 1);
-  } finally {
-    await endpoints[Symbol.asyncDispose]();
-  }
+  await withFile(serviceAccount("key-1").json, async (file) => {
+    await assert.rejects(
+      googleToken(
+        { type: "google_file", file, account: "service_account" },
+        sourcesOf(endpoints.fetch),
+      ),
+      (error) => {
+        assert.ok(error instanceof CredentialError);
+        assert.match(error.message, /^Google service_account: [\w ]+$/);
+        return true;
+      },
+    );
+  });
+  assert.equal(endpoints.requests.length, 1);
 });
 
 Deno.test("googleToken() reports a file that cannot be read", async () => {

@@ -105,7 +105,7 @@ Deno.test("a refused token is replaced, and both are secrets", async () => {
 
 Deno.test("an Entra credential holds a token for each scope, and starts with that of its host", async () => {
   const base = "https://login.microsoftonline.com/tenant";
-  const endpoints = tokenEndpoints(({ url, body }) =>
+  await using endpoints = tokenEndpoints(({ url, body }) =>
     url.includes("openid-configuration")
       ? Response.json({
         token_endpoint: `${base}/oauth2/v2.0/token`,
@@ -129,30 +129,26 @@ Deno.test("an Entra credential holds a token for each scope, and starts with tha
   };
   // The library dates tokens by the system's clock.
   const clock = { ...fakeClock(), now: Date.now };
-  try {
-    const credential = openCredential(
-      {
-        type: "entra_secret",
-        tenantId: "tenant",
-        clientId: "client",
-        secret: "secret",
-        authority: "https://login.microsoftonline.com",
-      },
-      { ...clock, fetch: endpoints.fetch, files: SYSTEM_FILES },
-      foundry,
-    );
-    await credential.start();
-    assert.deepEqual(credential.headers({ ...CALL, auth: foundry }), {
-      authorization: "Bearer token for https://ai.azure.com/.default",
-    });
-    assert.deepEqual(await credential.headers({ ...CALL, auth: azure }), {
-      authorization:
-        "Bearer token for https://cognitiveservices.azure.com/.default",
-    });
-    assert.equal(credential.secrets().length, 2);
-  } finally {
-    await endpoints[Symbol.asyncDispose]();
-  }
+  const credential = openCredential(
+    {
+      type: "entra_secret",
+      tenantId: "tenant",
+      clientId: "client",
+      secret: "secret",
+      authority: "https://login.microsoftonline.com",
+    },
+    { ...clock, fetch: endpoints.fetch, files: SYSTEM_FILES },
+    foundry,
+  );
+  await credential.start();
+  assert.deepEqual(credential.headers({ ...CALL, auth: foundry }), {
+    authorization: "Bearer token for https://ai.azure.com/.default",
+  });
+  assert.deepEqual(await credential.headers({ ...CALL, auth: azure }), {
+    authorization:
+      "Bearer token for https://cognitiveservices.azure.com/.default",
+  });
+  assert.equal(credential.secrets().length, 2);
 });
 
 Deno.test("a key of a file is read through the system", async () => {

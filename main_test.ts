@@ -1,5 +1,6 @@
 /** The program as a process, as a first user, a supervisor and a platform start it. */
 import assert from "node:assert/strict";
+import { temporaryFolder } from "./tests/support/temporary_folder.ts";
 
 const ROOT = new URL("./", import.meta.url).pathname;
 const KEY = "sk-0123456789abcdefghij";
@@ -92,56 +93,52 @@ async function baseUrl(program: Program): Promise<string> {
 }
 
 Deno.test("without settings it prints an address, a key once, and four commands that work", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const first = start({}, START_PERMISSIONS, folder);
-    const url = await baseUrl(first);
-    await first.line(/"stream": true/);
-    const key = /sk-\w+/.exec(await first.line(/^Key, shown this once/))?.[0] ??
-      "";
-    const commands = first.output().split("\n\n").filter((text) =>
-      text.startsWith("curl ")
+  await using folder = await temporaryFolder();
+  const first = start({}, START_PERMISSIONS, folder.path);
+  const url = await baseUrl(first);
+  await first.line(/"stream": true/);
+  const key = /sk-\w+/.exec(await first.line(/^Key, shown this once/))?.[0] ??
+    "";
+  const commands = first.output().split("\n\n").filter((text) =>
+    text.startsWith("curl ")
+  );
+  assert.equal(commands.length, 4);
+  for (const command of commands) {
+    const run = await new Deno.Command("bash", {
+      args: ["-c", command.replace("curl ", "curl -sS ")],
+    }).output();
+    const reply = new TextDecoder().decode(run.stdout);
+    assert.match(
+      reply,
+      command.includes('"stream": true')
+        ? /message_stop/
+        : /"role":"assistant"/,
+      command,
     );
-    assert.equal(commands.length, 4);
-    for (const command of commands) {
-      const run = await new Deno.Command("bash", {
-        args: ["-c", command.replace("curl ", "curl -sS ")],
-      }).output();
-      const reply = new TextDecoder().decode(run.stdout);
-      assert.match(
-        reply,
-        command.includes('"stream": true')
-          ? /message_stop/
-          : /"role":"assistant"/,
-        command,
-      );
-    }
-    assert.equal((await first.stop()).code, 0);
+  }
+  assert.equal((await first.stop()).code, 0);
 
-    const second = start({}, START_PERMISSIONS, folder);
-    const again = await baseUrl(second);
-    await second.line(/"stream": true/);
-    assert.ok(!second.output().includes(key), "the key is shown twice");
-    const response = await fetch(`${again}/v1/models`, {
-      headers: { "x-api-key": key },
-    });
-    assert.equal(
-      response.status,
-      200,
-      "the first start's key does not work at the second",
+  const second = start({}, START_PERMISSIONS, folder.path);
+  const again = await baseUrl(second);
+  await second.line(/"stream": true/);
+  assert.ok(!second.output().includes(key), "the key is shown twice");
+  const response = await fetch(`${again}/v1/models`, {
+    headers: { "x-api-key": key },
+  });
+  assert.equal(
+    response.status,
+    200,
+    "the first start's key does not work at the second",
+  );
+  await response.body?.cancel();
+  assert.equal((await second.stop()).code, 0);
+  assert.notEqual(url, "");
+  for await (const file of Deno.readDir(`${folder.path}/data`)) {
+    const bytes = await Deno.readFile(`${folder.path}/data/${file.name}`);
+    assert.ok(
+      !new TextDecoder("latin1").decode(bytes).includes(key),
+      `the key is in ${file.name}`,
     );
-    await response.body?.cancel();
-    assert.equal((await second.stop()).code, 0);
-    assert.notEqual(url, "");
-    for await (const file of Deno.readDir(`${folder}/data`)) {
-      const bytes = await Deno.readFile(`${folder}/data/${file.name}`);
-      assert.ok(
-        !new TextDecoder("latin1").decode(bytes).includes(key),
-        `the key is in ${file.name}`,
-      );
-    }
-  } finally {
-    await Deno.remove(folder, { recursive: true });
   }
 });
 

@@ -3,6 +3,7 @@ import { readConfig } from "./settings/config.ts";
 import { ConfigError } from "./settings/config.ts";
 import { openConfiguredAccounts } from "./open_accounts.ts";
 import { openStore } from "./accounts/store/open_store.ts";
+import { temporaryFolder } from "../tests/support/temporary_folder.ts";
 
 Deno.test({
   name:
@@ -42,21 +43,17 @@ async function reasonFor(databaseUrl: string): Promise<string> {
 }
 
 Deno.test("a store of a newer version is refused, without the advice to do without it", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const url = `sqlite:${folder}/gateway.sqlite3`;
-    const store = await openStore(url);
-    await store.write((sql) =>
-      sql.all("INSERT INTO migrations (version) VALUES (999)")
-    );
-    await store.close();
-    assert.match(
-      await reasonFor(url),
-      /^DATABASE_URL: could not open the store: a newer version of this program wrote it \(its schema version is 999, this program supports \d+\)$/,
-    );
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  const url = `sqlite:${folder.path}/gateway.sqlite3`;
+  const store = await openStore(url);
+  await store.write((sql) =>
+    sql.all("INSERT INTO migrations (version) VALUES (999)")
+  );
+  await store.close();
+  assert.match(
+    await reasonFor(url),
+    /^DATABASE_URL: could not open the store: a newer version of this program wrote it \(its schema version is 999, this program supports \d+\)$/,
+  );
 });
 
 Deno.test("a server that cannot be reached is refused, without the advice to do without it", async () => {

@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
 import { replaceFile } from "./replace_file.ts";
+import { temporaryFolder } from "../../tests/support/temporary_folder.ts";
 
 async function inFolder(
   body: (folder: string) => Promise<void>,
 ): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  try {
-    await body(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  await body(folder.path);
 }
 
 Deno.test("replaceFile() keeps permissions and links, and leaves nothing beside", () =>

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { fileVersion, FileWatch } from "./file_watch.ts";
+import { temporaryFolder } from "../../tests/support/temporary_folder.ts";
 
 /** Looks once at each version and returns the number of reported changes after each look. */
 async function changes(
@@ -76,26 +77,22 @@ const EDITS: readonly (readonly [string, (folder: string) => Promise<void>])[] =
 
 for (const [name, edit] of EDITS) {
   Deno.test(`a file ${name} is read once more`, async () => {
-    const folder = await Deno.makeTempDir();
-    const path = `${folder}/gateway.json`;
-    try {
-      await Deno.mkdir(`${folder}/..1`);
-      await Deno.writeTextFile(`${folder}/..1/gateway.json`, "one");
-      await Deno.symlink("..1", `${folder}/..data`);
-      if (name.includes("link")) {
-        await Deno.symlink("..data/gateway.json", path);
-      } else await Deno.writeTextFile(path, "one");
-      const read: string[] = [];
-      const watch = new FileWatch(
-        () => fileVersion(path),
-        () => read.push(Deno.readTextFileSync(path)),
-      );
-      await watch.look();
-      await edit(folder);
-      for (let i = 0; i < 4; i++) await watch.look();
-      assert.deepEqual(read, ["two"]);
-    } finally {
-      await Deno.remove(folder, { recursive: true });
-    }
+    await using folder = await temporaryFolder();
+    const path = `${folder.path}/gateway.json`;
+    await Deno.mkdir(`${folder.path}/..1`);
+    await Deno.writeTextFile(`${folder.path}/..1/gateway.json`, "one");
+    await Deno.symlink("..1", `${folder.path}/..data`);
+    if (name.includes("link")) {
+      await Deno.symlink("..data/gateway.json", path);
+    } else await Deno.writeTextFile(path, "one");
+    const read: string[] = [];
+    const watch = new FileWatch(
+      () => fileVersion(path),
+      () => read.push(Deno.readTextFileSync(path)),
+    );
+    await watch.look();
+    await edit(folder.path);
+    for (let i = 0; i < 4; i++) await watch.look();
+    assert.deepEqual(read, ["two"]);
   });
 }

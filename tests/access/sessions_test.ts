@@ -13,6 +13,7 @@ import {
   startConsole,
   visit,
 } from "../support/console/visitor.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 async function statusOf(reply: Promise<Response>): Promise<number> {
   const { status, body } = await reply;
@@ -144,52 +145,41 @@ Deno.test("signing in replaces the session that the browser had, also one that a
 });
 
 Deno.test("a session that is signed out is unknown to every process", async () => {
-  const folder = await Deno.makeTempDir();
-  const DATABASE_URL = `sqlite:${folder}/gateway.sqlite3`;
-  const one = await startConsole({ env: { DATABASE_URL } });
-  const other = await startConsole({ env: { DATABASE_URL } });
-  try {
-    for (const kind of ["manage", "operator"] as const) {
-      const { text } = await credentialOf(one, kind);
-      const home = kind === "operator" ? "/console/operator/" : "/console/";
-      const visitor = await visit(one.url, kind, text);
-      const elsewhere = () =>
-        statusOf(
-          fetch(`${other.url}${home}`, {
-            headers: { cookie: visitor.cookie },
-          }),
-        );
-      assert.equal(await elsewhere(), 200);
-      assert.equal(await statusOf(visitor.post(`${home}sign-out`)), 303);
-      assert.equal(await statusOf(visitor.get(home)), 401);
-      assert.equal(await elsewhere(), 401);
-    }
-  } finally {
-    await one.close();
-    await other.close();
-    await Deno.remove(folder, { recursive: true });
+  await using folder = await temporaryFolder();
+  const DATABASE_URL = `sqlite:${folder.path}/gateway.sqlite3`;
+  await using one = await startConsole({ env: { DATABASE_URL } });
+  await using other = await startConsole({ env: { DATABASE_URL } });
+  for (const kind of ["manage", "operator"] as const) {
+    const { text } = await credentialOf(one, kind);
+    const home = kind === "operator" ? "/console/operator/" : "/console/";
+    const visitor = await visit(one.url, kind, text);
+    const elsewhere = () =>
+      statusOf(
+        fetch(`${other.url}${home}`, {
+          headers: { cookie: visitor.cookie },
+        }),
+      );
+    assert.equal(await elsewhere(), 200);
+    assert.equal(await statusOf(visitor.post(`${home}sign-out`)), 303);
+    assert.equal(await statusOf(visitor.get(home)), 401);
+    assert.equal(await elsewhere(), 401);
   }
 });
 
 Deno.test("another admin token ends all sessions of operators", async () => {
-  const folder = await Deno.makeTempDir();
-  const DATABASE_URL = `sqlite:${folder}/gateway.sqlite3`;
+  await using folder = await temporaryFolder();
+  const DATABASE_URL = `sqlite:${folder.path}/gateway.sqlite3`;
   const before = await startConsole({ env: { DATABASE_URL } });
   const operator = await visit(before.url, "operator", ADMIN_TOKEN);
   assert.equal(await statusOf(operator.get("/console/operator/")), 200);
   await before.close();
-  const after = await startConsole({
+  await using after = await startConsole({
     env: { DATABASE_URL, GATEWAY_ADMIN_TOKEN: "another-admin-token" },
   });
-  try {
-    const reply = fetch(`${after.url}/console/operator/`, {
-      headers: { cookie: operator.cookie },
-    });
-    assert.equal(await statusOf(reply), 401);
-  } finally {
-    await after.close();
-    await Deno.remove(folder, { recursive: true });
-  }
+  const reply = fetch(`${after.url}/console/operator/`, {
+    headers: { cookie: operator.cookie },
+  });
+  assert.equal(await statusOf(reply), 401);
 });
 
 Deno.test("a key revokes itself, by page and by API, and its next call and its session are refused", async () => {
@@ -301,23 +291,17 @@ Deno.test("GATEWAY_CONSOLE and a missing admin token turn areas off", async () =
 });
 
 Deno.test("a command line's link opens the console of a running gateway", async () => {
-  const folder = await Deno.makeTempDir();
-  const DATABASE_URL = `sqlite:${folder}/gateway.sqlite3`;
-  const gateway = await startConsole({ env: { DATABASE_URL } });
-  const store = await openStore(DATABASE_URL);
-  try {
-    const admin = await openAdmin(store, () => true);
-    const { text } = await admin.signInCodes.create({
-      accountId: "default",
-      scope: "manage",
-    });
-    const visitor = await visit(gateway.url, "manage", text);
-    assert.equal(await statusOf(visitor.get("/console/keys/new")), 200);
-  } finally {
-    await store.close();
-    await gateway.close();
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  const DATABASE_URL = `sqlite:${folder.path}/gateway.sqlite3`;
+  await using gateway = await startConsole({ env: { DATABASE_URL } });
+  await using store = await openStore(DATABASE_URL);
+  const admin = await openAdmin(store, () => true);
+  const { text } = await admin.signInCodes.create({
+    accountId: "default",
+    scope: "manage",
+  });
+  const visitor = await visit(gateway.url, "manage", text);
+  assert.equal(await statusOf(visitor.get("/console/keys/new")), 200);
 });
 
 Deno.test("forms that never end keep no one from signing in", async () => {

@@ -15,6 +15,7 @@ import {
   type Load,
 } from "../support/programs/store_outage.ts";
 import { withTimeout } from "../support/with_timeout.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const KEY = "sk-another-0123456789abcdef";
 
@@ -63,50 +64,46 @@ async function assertRestored(
   for (const [id, microUsd] of copy.charges) {
     assert.equal(original.charges.get(id), microUsd, id);
   }
-  const folder = await Deno.makeTempDir();
-  try {
-    await using program = await startProgram({
-      folder,
-      env: {
-        DATABASE_URL: copyUrl,
-        GATEWAY_KEY: KEY,
-        GATEWAY_STORE_KEY: "another-key-of-the-store-0123456789-0123456789",
-        GATEWAY_UPSTREAM: "replay",
-      },
-    });
-    // What is lost is reported, with its account.
-    await withTimeout(
-      program.printed(/"webhooks_need_setting","accounts":\["prepaid"\]/),
-      "a report of the lost webhook",
-    );
-    // The calls that were open are charged by estimate.
-    if (copy.open > 0) {
-      await withTimeout(program.printed(/"recovered"/), "a recovery");
-    }
-    const response = await fetch(`${program.url}/v1/messages`, {
-      method: "POST",
-      headers: { "x-api-key": KEY, "content-type": "application/json" },
-      body: JSON.stringify({
-        model: "vendora-opus-4-8",
-        max_tokens: 16,
-        messages: [{ role: "user", content: "Hi" }],
-      }),
-    });
-    assert.equal(response.status, 200);
-    await response.body?.cancel();
-    program.signal("SIGTERM");
-    assert.equal(await program.ended, 0, program.output());
-    const started = await booksAt(copyUrl);
-    assert.deepEqual([started.findings, started.open], [[], 0]);
-    assert.equal(started.charges.size, copy.charges.size + copy.open + 1);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+  await using folder = await temporaryFolder();
+  await using program = await startProgram({
+    folder: folder.path,
+    env: {
+      DATABASE_URL: copyUrl,
+      GATEWAY_KEY: KEY,
+      GATEWAY_STORE_KEY: "another-key-of-the-store-0123456789-0123456789",
+      GATEWAY_UPSTREAM: "replay",
+    },
+  });
+  // What is lost is reported, with its account.
+  await withTimeout(
+    program.printed(/"webhooks_need_setting","accounts":\["prepaid"\]/),
+    "a report of the lost webhook",
+  );
+  // The calls that were open are charged by estimate.
+  if (copy.open > 0) {
+    await withTimeout(program.printed(/"recovered"/), "a recovery");
   }
+  const response = await fetch(`${program.url}/v1/messages`, {
+    method: "POST",
+    headers: { "x-api-key": KEY, "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "vendora-opus-4-8",
+      max_tokens: 16,
+      messages: [{ role: "user", content: "Hi" }],
+    }),
+  });
+  assert.equal(response.status, 200);
+  await response.body?.cancel();
+  program.signal("SIGTERM");
+  assert.equal(await program.ended, 0, program.output());
+  const started = await booksAt(copyUrl);
+  assert.deepEqual([started.findings, started.open], [[], 0]);
+  assert.equal(started.charges.size, copy.charges.size + copy.open + 1);
 }
 
 Deno.test("a restored store opens the stored replies of its keys; those of another GATEWAY_KEY are lost", async () => {
-  const folder = await Deno.makeTempDir();
-  const restored = await Deno.makeTempDir();
+  await using folder = await temporaryFolder();
+  await using restored = await temporaryFolder();
   const start = (at: string, key: string) =>
     startProgram({
       folder: at,
@@ -130,55 +127,50 @@ Deno.test("a restored store opens the stored replies of its keys; those of anoth
         ? {}
         : { method: "POST", body: JSON.stringify(body) }),
     });
-  try {
-    const replies: { readonly key: string; readonly id: string }[] = [];
-    {
-      await using program = await start(folder, KEY);
-      const issued = await ask(
-        `${program.url}/admin/v1/keys`,
-        "0123456789abcdef",
-        { account: "default" },
-      );
-      for (const key of [String((await issued.json()).key), KEY]) {
-        const reply = await ask(`${program.url}/v1/responses`, key, {
-          model: "vendorb-5",
-          input: "Hi",
-        });
-        replies.push({ key, id: (await reply.json()).id });
-        // A reply that is found is stored.
-        const found = await ask(
-          `${program.url}/v1/responses/${replies.at(-1)?.id}`,
-          key,
-        );
-        assert.equal(found.status, 200);
-        await found.body?.cancel();
-      }
-      await backUpStore(
-        `sqlite:${folder}/data/gateway.sqlite3`,
-        `${folder}/copy.sqlite3`,
-      );
-    }
-    await Deno.mkdir(`${restored}/data`);
-    await Deno.copyFile(
-      `${folder}/copy.sqlite3`,
-      `${restored}/data/gateway.sqlite3`,
+  const replies: { readonly key: string; readonly id: string }[] = [];
+  {
+    await using program = await start(folder.path, KEY);
+    const issued = await ask(
+      `${program.url}/admin/v1/keys`,
+      "0123456789abcdef",
+      { account: "default" },
     );
-    const another = `${KEY}-another`;
-    await using program = await start(restored, another);
-    const [ofStore, configured] = replies;
-    for (
-      const [key, id, status] of [
-        [ofStore?.key, ofStore?.id, 200],
-        [another, configured?.id, 404],
-      ] as const
-    ) {
-      const reply = await ask(`${program.url}/v1/responses/${id}`, key ?? "");
-      assert.equal(reply.status, status);
-      await reply.body?.cancel();
+    for (const key of [String((await issued.json()).key), KEY]) {
+      const reply = await ask(`${program.url}/v1/responses`, key, {
+        model: "vendorb-5",
+        input: "Hi",
+      });
+      replies.push({ key, id: (await reply.json()).id });
+      // A reply that is found is stored.
+      const found = await ask(
+        `${program.url}/v1/responses/${replies.at(-1)?.id}`,
+        key,
+      );
+      assert.equal(found.status, 200);
+      await found.body?.cancel();
     }
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-    await Deno.remove(restored, { recursive: true });
+    await backUpStore(
+      `sqlite:${folder.path}/data/gateway.sqlite3`,
+      `${folder.path}/copy.sqlite3`,
+    );
+  }
+  await Deno.mkdir(`${restored.path}/data`);
+  await Deno.copyFile(
+    `${folder.path}/copy.sqlite3`,
+    `${restored.path}/data/gateway.sqlite3`,
+  );
+  const another = `${KEY}-another`;
+  await using program = await start(restored.path, another);
+  const [ofStore, configured] = replies;
+  for (
+    const [key, id, status] of [
+      [ofStore?.key, ofStore?.id, 200],
+      [another, configured?.id, 404],
+    ] as const
+  ) {
+    const reply = await ask(`${program.url}/v1/responses/${id}`, key ?? "");
+    assert.equal(reply.status, status);
+    await reply.body?.cancel();
   }
 });
 
@@ -195,22 +187,18 @@ async function backUpUnderLoad(
 }
 
 Deno.test("a backup of a SQLite store under load is a state that it has had; a gateway starts on it", async () => {
-  const folder = await Deno.makeTempDir();
-  const url = `sqlite:${folder}/gateway.sqlite3`;
-  const copy = `${folder}/copy.sqlite3`;
-  try {
-    await ledgerStaysExact(
-      { databaseUrl: url, programs: 1 },
-      (load) =>
-        backUpUnderLoad(load, async () => {
-          await setWebhook(url);
-          await backUpStore(url, copy);
-        }),
-    );
-    await assertRestored(url, `sqlite:${copy}`, REPLIES);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  const url = `sqlite:${folder.path}/gateway.sqlite3`;
+  const copy = `${folder.path}/copy.sqlite3`;
+  await ledgerStaysExact(
+    { databaseUrl: url, programs: 1 },
+    (load) =>
+      backUpUnderLoad(load, async () => {
+        await setWebhook(url);
+        await backUpStore(url, copy);
+      }),
+  );
+  await assertRestored(url, `sqlite:${copy}`, REPLIES);
 });
 
 Deno.test({

@@ -14,6 +14,7 @@ import {
 } from "../support/console/visitor.ts";
 import { csvRows } from "../support/console/csv_rows.ts";
 import { withTimeout } from "../support/with_timeout.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const SERVER = Deno.env.get("TEST_POSTGRES_URL");
 
@@ -118,62 +119,57 @@ Deno.test("no cell of a file runs as a formula, and numbers stay numbers", async
 });
 
 Deno.test("a file whose first read fails is an error with a status", async () => {
-  const folder = await Deno.makeTempDir();
-  const path = `${folder}/books.sqlite3`;
-  const gateway = await startConsole({
+  await using folder = await temporaryFolder();
+  const path = `${folder.path}/books.sqlite3`;
+  await using gateway = await startConsole({
     env: { DATABASE_URL: `sqlite:${path}` },
   });
-  try {
-    const token = await credentialOf(gateway, "manage");
-    const holder = await visit(gateway.url, "manage", token.text);
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    const database = new DatabaseSync(path);
-    for (const table of ["ledger", "calls", "usage_daily", "changes"]) {
-      database.exec(`ALTER TABLE ${table} RENAME TO lost_${table}`);
-    }
-    database.close();
-    for (const format of ["jsonl", "csv", "focus"]) {
-      for (
-        const [base, credential] of [
-          ["/admin/v1", ADMIN_TOKEN],
-          ["/v1/account", token.text],
-        ]
-      ) {
-        const path = `${base}/ledger/export?format=${format}`;
-        const reply = await fetch(gateway.url + path, {
-          headers: { authorization: `Bearer ${credential}` },
-        });
-        assert.equal(reply.status, 503, path);
-        assert.match(
-          reply.headers.get("content-type") ?? "",
-          /^application\/json/,
-        );
-        assert.match(await reply.text(), /"error"/);
-      }
-    }
+  const token = await credentialOf(gateway, "manage");
+  const holder = await visit(gateway.url, "manage", token.text);
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const database = new DatabaseSync(path);
+  for (const table of ["ledger", "calls", "usage_daily", "changes"]) {
+    database.exec(`ALTER TABLE ${table} RENAME TO lost_${table}`);
+  }
+  database.close();
+  for (const format of ["jsonl", "csv", "focus"]) {
     for (
-      const file of [
-        "ledger.csv",
-        "ledger.csv?format=focus",
-        "calls.csv",
-        "usage.csv?by=user&account=default",
-        "changes.csv",
+      const [base, credential] of [
+        ["/admin/v1", ADMIN_TOKEN],
+        ["/v1/account", token.text],
       ]
     ) {
-      for (
-        const reply of [
-          await holder.get(`/console/${file.replace("&account=default", "")}`),
-          await operator.get(`/console/operator/${file}`),
-        ]
-      ) {
-        assert.equal(reply.status, 503, file);
-        assert.equal(reply.headers.get("content-disposition"), null);
-        await reply.body?.cancel();
-      }
+      const path = `${base}/ledger/export?format=${format}`;
+      const reply = await fetch(gateway.url + path, {
+        headers: { authorization: `Bearer ${credential}` },
+      });
+      assert.equal(reply.status, 503, path);
+      assert.match(
+        reply.headers.get("content-type") ?? "",
+        /^application\/json/,
+      );
+      assert.match(await reply.text(), /"error"/);
     }
-  } finally {
-    await gateway.close();
-    await Deno.remove(folder, { recursive: true });
+  }
+  for (
+    const file of [
+      "ledger.csv",
+      "ledger.csv?format=focus",
+      "calls.csv",
+      "usage.csv?by=user&account=default",
+      "changes.csv",
+    ]
+  ) {
+    for (
+      const reply of [
+        await holder.get(`/console/${file.replace("&account=default", "")}`),
+        await operator.get(`/console/operator/${file}`),
+      ]
+    ) {
+      assert.equal(reply.status, 503, file);
+      assert.equal(reply.headers.get("content-disposition"), null);
+      await reply.body?.cancel();
+    }
   }
 });
 

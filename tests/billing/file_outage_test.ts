@@ -11,6 +11,7 @@ import {
   LANES,
   ledgerStaysExact,
 } from "../support/programs/store_outage.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 /**
  * Ignores SIGXFSZ, so that a write beyond the file size limit fails instead of ending the process.
@@ -25,12 +26,8 @@ const WITHOUT_SIGNAL: readonly string[] = [
 async function withFile(
   run: (path: string) => Promise<void>,
 ): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  try {
-    await run(`${folder}/gateway.sqlite3`);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  await run(`${folder.path}/gateway.sqlite3`);
 }
 
 /** Limits the size of the files that a process may write; with a limit of 0 every write fails. */

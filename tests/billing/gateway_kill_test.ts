@@ -15,6 +15,7 @@ import {
   requestIdOf,
   type TokenCounts,
 } from "../support/tables/billing.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const CONFIGURED_KEY = "sk-0123456789abcdefghij";
@@ -82,32 +83,28 @@ async function withBooks(
   run: (databaseUrl: string, key: string) => Promise<void>,
   check: (admin: Admin, store: Store) => Promise<void>,
 ): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  const databaseUrl = `sqlite:${folder}/gateway.sqlite3`;
+  await using folder = await temporaryFolder();
+  const databaseUrl = `sqlite:${folder.path}/gateway.sqlite3`;
   const opened = async (
     use: (admin: Admin, store: Store) => Promise<void>,
   ): Promise<void> => {
     await using store = await openStore(databaseUrl);
     await use(await openAdmin(store, () => true), store);
   };
-  try {
-    let key = "";
-    await opened(async (admin) => {
-      await admin.accounts.create({ id: "prepaid" });
-      await admin.accounts.topUp("prepaid", { microUsd });
-      // With limits that are never reached, so that the audit covers the key's own sums.
-      const issued = await admin.keys.issue({
-        accountId: "prepaid",
-        requestsPerMinute: 1_000_000,
-        tokensPerWeek: 1e12,
-      });
-      key = issued.text ?? "";
+  let key = "";
+  await opened(async (admin) => {
+    await admin.accounts.create({ id: "prepaid" });
+    await admin.accounts.topUp("prepaid", { microUsd });
+    // With limits that are never reached, so that the audit covers the key's own sums.
+    const issued = await admin.keys.issue({
+      accountId: "prepaid",
+      requestsPerMinute: 1_000_000,
+      tokensPerWeek: 1e12,
     });
-    await run(databaseUrl, key);
-    await opened(check);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+    key = issued.text ?? "";
+  });
+  await run(databaseUrl, key);
+  await opened(check);
 }
 
 async function chargesOf(

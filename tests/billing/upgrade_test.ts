@@ -16,6 +16,7 @@ import { openAdmin } from "../../gateway/accounts/repositories/admin.ts";
 import { type Program, startProgram } from "../support/programs/program.ts";
 import { until } from "../support/until.ts";
 import { withTimeout } from "../support/with_timeout.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 /** Schema versions of the released programs: 0.9.0. */
 const RELEASED = [2];
@@ -139,67 +140,67 @@ function upgradeTests(
   for (const version of RELEASED) {
     Deno.test(`${kind.name}: schema ${version} is upgraded whole or not at all, by two processes at once, with its books`, async () => {
       await using database = await kind.createDatabase();
-      const folder = await Deno.makeTempDir();
+      await using folder = await temporaryFolder();
+      const old = await database.open({
+        migrations: MIGRATIONS.slice(0, version),
+      });
+      await fill(old);
+      await old.close();
+
+      await killAnUpgrade(
+        database,
+        folder.path,
+        () => isInLastStep(database.url),
+      );
+      const killed = await database.open({
+        migrations: MIGRATIONS.slice(0, version),
+      });
+      assert.equal(await versionOf(killed), version);
+      await killed.close();
+
+      const programs = await Promise.all([
+        startOn(database, folder.path),
+        startOn(database, folder.path),
+      ]);
       try {
-        const old = await database.open({
-          migrations: MIGRATIONS.slice(0, version),
-        });
-        await fill(old);
-        await old.close();
-
-        await killAnUpgrade(database, folder, () => isInLastStep(database.url));
-        const killed = await database.open({
-          migrations: MIGRATIONS.slice(0, version),
-        });
-        assert.equal(await versionOf(killed), version);
-        await killed.close();
-
-        const programs = await Promise.all([
-          startOn(database, folder),
-          startOn(database, folder),
-        ]);
-        try {
-          for (const program of programs) {
-            assert.notEqual(program.url, "", program.output());
-            assert.equal((await called(program)).status, 200);
-          }
-          await using store = await opened(database);
-          assert.equal(await versionOf(store), MIGRATIONS.length);
-          // The sums of old entries are made beside the calls.
-          await until(async () => {
-            const [row] = await store.read(
-              "SELECT next_seq FROM roll_up_backfill",
-            );
-            return row !== undefined && intOf(row, "next_seq") === 0;
-          });
-        } finally {
-          for (const program of programs) {
-            program.signal("SIGTERM");
-            assert.equal(await program.ended, 0, program.output());
-          }
+        for (const program of programs) {
+          assert.notEqual(program.url, "", program.output());
+          assert.equal((await called(program)).status, 200);
         }
         await using store = await opened(database);
-        const admin = await openAdmin(store, () => true);
-        assert.deepEqual(await admin.audit(), []);
-        const [sums] = await store.read(
-          "SELECT CAST(COUNT(*) AS BIGINT) AS entries, CAST(SUM(micro_usd) AS BIGINT) AS micro_usd " +
-            `FROM ledger WHERE request_id LIKE 'req~_%' ESCAPE '~' AND at_ms < ${
-              FIRST_MS + DAY_MS
-            }`,
-        );
-        assert.deepEqual({ ...sums }, { entries: ROWS, micro_usd: -4 * ROWS });
-        const { data } = await admin.usage({
-          by: ["account"],
-          fromDay: DAY,
-          toDay: DAY,
+        assert.equal(await versionOf(store), MIGRATIONS.length);
+        // The sums of old entries are made beside the calls.
+        await until(async () => {
+          const [row] = await store.read(
+            "SELECT next_seq FROM roll_up_backfill",
+          );
+          return row !== undefined && intOf(row, "next_seq") === 0;
         });
-        assert.deepEqual(
-          data.map(({ requests, microUsd }) => [requests, microUsd]),
-          [[ROWS / 2, 2 * ROWS], [ROWS / 2, 2 * ROWS]],
-        );
       } finally {
-        await Deno.remove(folder, { recursive: true });
+        for (const program of programs) {
+          program.signal("SIGTERM");
+          assert.equal(await program.ended, 0, program.output());
+        }
       }
+      await using store = await opened(database);
+      const admin = await openAdmin(store, () => true);
+      assert.deepEqual(await admin.audit(), []);
+      const [sums] = await store.read(
+        "SELECT CAST(COUNT(*) AS BIGINT) AS entries, CAST(SUM(micro_usd) AS BIGINT) AS micro_usd " +
+          `FROM ledger WHERE request_id LIKE 'req~_%' ESCAPE '~' AND at_ms < ${
+            FIRST_MS + DAY_MS
+          }`,
+      );
+      assert.deepEqual({ ...sums }, { entries: ROWS, micro_usd: -4 * ROWS });
+      const { data } = await admin.usage({
+        by: ["account"],
+        fromDay: DAY,
+        toDay: DAY,
+      });
+      assert.deepEqual(
+        data.map(({ requests, microUsd }) => [requests, microUsd]),
+        [[ROWS / 2, 2 * ROWS], [ROWS / 2, 2 * ROWS]],
+      );
     });
   }
 }
@@ -207,39 +208,35 @@ function upgradeTests(
 function supersededTest(kind: TestStore): void {
   Deno.test(`${kind.name}: a process that still runs after an upgrade refuses calls, and its charges stay as they were`, async () => {
     await using database = await kind.createDatabase();
-    const folder = await Deno.makeTempDir();
-    try {
-      await using program = await startOn(database, folder);
-      assert.equal((await called(program)).status, 200);
-      await using newer = await opened(database);
-      // The charge follows the reply.
-      await until(async () =>
-        (await newer.read("SELECT seq FROM ledger")).length === 1
-      );
-      const next = [...MIGRATIONS, ["CREATE TABLE later (id TEXT)"]];
-      await migrate(newer, next, next.length);
-      const refused = await called(program);
-      assert.equal(refused.status, 503);
-      assert.match(refused.headers.get("retry-after") ?? "", /^[1-9]/);
-      await withTimeout(
-        program.printed(/"store_down".*a newer version of this program/),
-        "the reason",
-      );
-      const ready = await fetch(`${program.url}/readyz`);
-      assert.equal(ready.status, 503);
-      await ready.body?.cancel();
-      program.signal("SIGTERM");
-      assert.equal(await program.ended, 0, program.output());
-      await using again = await startOn(database, folder);
-      assert.equal(await again.ended, 2);
-      assert.match(again.output(), /a newer version of this program wrote it/);
-      const [charges] = await newer.read(
-        "SELECT CAST(COUNT(*) AS BIGINT) AS calls FROM ledger WHERE micro_usd <> 0",
-      );
-      assert.equal(intOf(charges ?? {}, "calls"), 1);
-    } finally {
-      await Deno.remove(folder, { recursive: true });
-    }
+    await using folder = await temporaryFolder();
+    await using program = await startOn(database, folder.path);
+    assert.equal((await called(program)).status, 200);
+    await using newer = await opened(database);
+    // The charge follows the reply.
+    await until(async () =>
+      (await newer.read("SELECT seq FROM ledger")).length === 1
+    );
+    const next = [...MIGRATIONS, ["CREATE TABLE later (id TEXT)"]];
+    await migrate(newer, next, next.length);
+    const refused = await called(program);
+    assert.equal(refused.status, 503);
+    assert.match(refused.headers.get("retry-after") ?? "", /^[1-9]/);
+    await withTimeout(
+      program.printed(/"store_down".*a newer version of this program/),
+      "the reason",
+    );
+    const ready = await fetch(`${program.url}/readyz`);
+    assert.equal(ready.status, 503);
+    await ready.body?.cancel();
+    program.signal("SIGTERM");
+    assert.equal(await program.ended, 0, program.output());
+    await using again = await startOn(database, folder.path);
+    assert.equal(await again.ended, 2);
+    assert.match(again.output(), /a newer version of this program wrote it/);
+    const [charges] = await newer.read(
+      "SELECT CAST(COUNT(*) AS BIGINT) AS calls FROM ledger WHERE micro_usd <> 0",
+    );
+    assert.equal(intOf(charges ?? {}, "calls"), 1);
   });
 }
 

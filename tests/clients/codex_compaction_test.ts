@@ -10,6 +10,7 @@ import {
   TEST_KEY,
   type TestGateway,
 } from "../support/test_gateway.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 /** The program; the tests are skipped without it. */
 const CODEX = Deno.env.get("TEST_CODEX");
@@ -43,36 +44,31 @@ async function withCodex(
     run: (args: readonly string[], input?: string) => Promise<Ended>,
   ) => Promise<void>,
 ): Promise<void> {
-  const home = await Deno.makeTempDir();
-  const folder = await Deno.makeTempDir();
-  try {
-    await Deno.writeTextFile(`${home}/config.toml`, config);
-    await use(async (args, input = "") => {
-      const child = new Deno.Command(program, {
-        args: [...args],
-        cwd: folder,
-        clearEnv: true,
-        env: {
-          PATH: Deno.env.get("PATH") ?? "",
-          HOME: home,
-          CODEX_HOME: home,
-          GATEWAY_KEY: TEST_KEY,
-        },
-        stdin: "piped",
-        stdout: "piped",
-        stderr: "piped",
-      }).spawn();
-      const writer = child.stdin.getWriter();
-      await writer.write(new TextEncoder().encode(input));
-      await writer.close();
-      const { code, stdout, stderr } = await child.output();
-      const text = new TextDecoder();
-      return { code, output: text.decode(stdout) + text.decode(stderr) };
-    });
-  } finally {
-    await Deno.remove(home, { recursive: true });
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using home = await temporaryFolder();
+  await using folder = await temporaryFolder();
+  await Deno.writeTextFile(`${home.path}/config.toml`, config);
+  await use(async (args, input = "") => {
+    const child = new Deno.Command(program, {
+      args: [...args],
+      cwd: folder.path,
+      clearEnv: true,
+      env: {
+        PATH: Deno.env.get("PATH") ?? "",
+        HOME: home.path,
+        CODEX_HOME: home.path,
+        GATEWAY_KEY: TEST_KEY,
+      },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const writer = child.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(input));
+    await writer.close();
+    const { code, stdout, stderr } = await child.output();
+    const text = new TextDecoder();
+    return { code, output: text.decode(stdout) + text.decode(stderr) };
+  });
 }
 
 const OPTIONS = [

@@ -1,6 +1,7 @@
 /** The examples of docs/clients.md, run against a gateway. */
 import assert from "node:assert/strict";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -30,31 +31,26 @@ Deno.test("the examples of docs/clients.md work", async (t) => {
     found[1] ?? ""
   );
   assert.equal(examples.length, 5);
-  const folder = await Deno.makeTempDir();
-  const gateway = await startTestGateway({
+  await using folder = await temporaryFolder();
+  await using gateway = await startTestGateway({
     env: {
-      DATABASE_URL: `sqlite:${folder}/store.sqlite3`,
+      DATABASE_URL: `sqlite:${folder.path}/store.sqlite3`,
       GATEWAY_CONFIG: "models.json",
     },
     configFile: await configFile(),
   });
-  try {
-    for (const [index, example] of examples.entries()) {
-      await t.step(/new \w+/.exec(example)?.[0] ?? "example", async () => {
-        const program = example
-          .replaceAll("http://127.0.0.1:8787", gateway.url)
-          .replaceAll("sk-…", TEST_KEY);
-        const file = `${folder}/${index}.ts`;
-        await Deno.writeTextFile(file, program);
-        const config = new URL("deno.json", ROOT).pathname;
-        const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-          args: ["run", "--check", "--allow-all", `--config=${config}`, file],
-        }).output();
-        assert.ok(success, new TextDecoder().decode(stderr));
-      });
-    }
-  } finally {
-    await gateway.close();
-    await Deno.remove(folder, { recursive: true });
+  for (const [index, example] of examples.entries()) {
+    await t.step(/new \w+/.exec(example)?.[0] ?? "example", async () => {
+      const program = example
+        .replaceAll("http://127.0.0.1:8787", gateway.url)
+        .replaceAll("sk-…", TEST_KEY);
+      const file = `${folder.path}/${index}.ts`;
+      await Deno.writeTextFile(file, program);
+      const config = new URL("deno.json", ROOT).pathname;
+      const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+        args: ["run", "--check", "--allow-all", `--config=${config}`, file],
+      }).output();
+      assert.ok(success, new TextDecoder().decode(stderr));
+    });
   }
 });

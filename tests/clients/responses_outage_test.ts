@@ -14,6 +14,7 @@ import {
   withResponsesUpstream,
 } from "../support/responses_world.ts";
 import type { TestGatewayOptions } from "../support/test_gateway.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 /** Most milliseconds that a reply waits for the store. */
 const KEEP_MS = 2_000;
@@ -23,20 +24,16 @@ async function withFile(
   run: (world: ResponsesWorld, other: DatabaseSync) => Promise<void>,
   options: TestGatewayOptions = {},
 ): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  const path = `${folder}/gateway.sqlite3`;
-  try {
-    await withResponsesUpstream(async (world) => {
-      const other = new DatabaseSync(path);
-      try {
-        await run(world, other);
-      } finally {
-        other.close();
-      }
-    }, { ...options, env: { DATABASE_URL: `sqlite:${path}` } });
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  const path = `${folder.path}/gateway.sqlite3`;
+  await withResponsesUpstream(async (world) => {
+    const other = new DatabaseSync(path);
+    try {
+      await run(world, other);
+    } finally {
+      other.close();
+    }
+  }, { ...options, env: { DATABASE_URL: `sqlite:${path}` } });
 }
 
 Deno.test("a store that fails ends no reply", () =>
@@ -172,32 +169,28 @@ Deno.test("an upstream of the same format stores nothing, and gets whole items",
   }));
 
 Deno.test("two gateways on one store: a reply of one is continued by the other", async () => {
-  const folder = await Deno.makeTempDir();
-  const env = { DATABASE_URL: `sqlite:${folder}/gateway.sqlite3` };
-  try {
-    await withResponsesUpstream(
-      (one) =>
-        withResponsesUpstream(async (other) => {
-          const ask = (world: ResponsesWorld, previous?: string) =>
-            world.openai.responses.stream({
-              model,
-              input: "Hi",
-              previous_response_id: previous ?? null,
-            }).finalResponse();
-          let last = await ask(one);
-          for (const world of [other, one, other, one]) {
-            last = await ask(world, last.id);
-          }
-          assert.equal(
-            (await other.openai.responses.retrieve(last.id)).id,
-            last.id,
-          );
-          const input = one.upstream.calls.at(-1)?.body["input"];
-          assert.equal(Array.isArray(input) && input.length, 9);
-        }, { env }),
-      { env },
-    );
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  const env = { DATABASE_URL: `sqlite:${folder.path}/gateway.sqlite3` };
+  await withResponsesUpstream(
+    (one) =>
+      withResponsesUpstream(async (other) => {
+        const ask = (world: ResponsesWorld, previous?: string) =>
+          world.openai.responses.stream({
+            model,
+            input: "Hi",
+            previous_response_id: previous ?? null,
+          }).finalResponse();
+        let last = await ask(one);
+        for (const world of [other, one, other, one]) {
+          last = await ask(world, last.id);
+        }
+        assert.equal(
+          (await other.openai.responses.retrieve(last.id)).id,
+          last.id,
+        );
+        const input = one.upstream.calls.at(-1)?.body["input"];
+        assert.equal(Array.isArray(input) && input.length, 9);
+      }, { env }),
+    { env },
+  );
 });

@@ -1,5 +1,6 @@
 /** `translate/` as a library: the example of its README on Deno, and bundled on Node. */
 import assert from "node:assert/strict";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const EXPECTED =
@@ -37,24 +38,20 @@ async function output(
 }
 
 Deno.test("translate's example runs on Deno and, bundled, on Node", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const config = `--config=${new URL("deno.json", ROOT).pathname}`;
-    const example = await exampleFile(folder);
-    assert.match(
-      await output(Deno.execPath(), ["run", "--no-prompt", config, example]),
-      EXPECTED,
-    );
-    const bundle = `${folder}/example.mjs`;
-    await output(Deno.execPath(), [
-      "bundle",
-      "--quiet",
-      config,
-      `--output=${bundle}`,
-      example,
-    ]);
-    assert.match(await output("node", [bundle]), EXPECTED);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  const config = `--config=${new URL("deno.json", ROOT).pathname}`;
+  const example = await exampleFile(folder.path);
+  assert.match(
+    await output(Deno.execPath(), ["run", "--no-prompt", config, example]),
+    EXPECTED,
+  );
+  const bundle = `${folder.path}/example.mjs`;
+  await output(Deno.execPath(), [
+    "bundle",
+    "--quiet",
+    config,
+    `--output=${bundle}`,
+    example,
+  ]);
+  assert.match(await output("node", [bundle]), EXPECTED);
 });

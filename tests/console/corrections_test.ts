@@ -16,6 +16,7 @@ import {
   visit,
 } from "../support/console/visitor.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 type Read = (kind: "read" | "operator", path: string) => Promise<string>;
 
@@ -23,27 +24,21 @@ type Read = (kind: "read" | "operator", path: string) => Promise<string>;
 async function withStore(
   run: (gateway: TestGateway, store: Store, read: Read) => Promise<void>,
 ): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  const DATABASE_URL = `sqlite:${folder}/gateway.sqlite3`;
-  const gateway = await startConsole({ env: { DATABASE_URL } });
-  const store = await openStore(DATABASE_URL);
-  try {
-    await gateway.accounts.admin.accounts.create({ id: "acme" });
-    const { text } = await credentialOf(gateway, "read", "acme");
-    await run(gateway, store, async (kind, path) => {
-      const visitor = await visit(
-        gateway.url,
-        kind,
-        kind === "read" ? text : ADMIN_TOKEN,
-      );
-      const html = await (await visitor.get(path)).text();
-      return html.replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " ");
-    });
-  } finally {
-    await store.close();
-    await gateway.close();
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  const DATABASE_URL = `sqlite:${folder.path}/gateway.sqlite3`;
+  await using gateway = await startConsole({ env: { DATABASE_URL } });
+  await using store = await openStore(DATABASE_URL);
+  await gateway.accounts.admin.accounts.create({ id: "acme" });
+  const { text } = await credentialOf(gateway, "read", "acme");
+  await run(gateway, store, async (kind, path) => {
+    const visitor = await visit(
+      gateway.url,
+      kind,
+      kind === "read" ? text : ADMIN_TOKEN,
+    );
+    const html = await (await visitor.get(path)).text();
+    return html.replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " ");
+  });
 }
 
 Deno.test("the ledger and the page of a call show that an estimate was corrected, and by what arithmetic", () =>

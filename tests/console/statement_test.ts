@@ -14,104 +14,100 @@ import {
   visit,
 } from "../support/console/visitor.ts";
 import { csvRows } from "../support/console/csv_rows.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const DAY_MS = 86_400_000;
 
 Deno.test("a month's statement leads from the opening to the closing balance, on the page and in the file", async () => {
-  const folder = await Deno.makeTempDir();
-  const url = `sqlite:${folder}/books.sqlite3`;
-  const gateway = await startConsole({ env: { DATABASE_URL: url } });
-  try {
-    const { admin } = gateway.accounts;
-    const nowMs = Date.now();
-    const month = (back: number): string => {
-      const now = new Date(nowMs);
-      return new Date(
-        Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1),
-      ).toISOString().slice(0, 7);
+  await using folder = await temporaryFolder();
+  const url = `sqlite:${folder.path}/books.sqlite3`;
+  await using gateway = await startConsole({ env: { DATABASE_URL: url } });
+  const { admin } = gateway.accounts;
+  const nowMs = Date.now();
+  const month = (back: number): string => {
+    const now = new Date(nowMs);
+    return new Date(
+      Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1),
+    ).toISOString().slice(0, 7);
+  };
+  await admin.accounts.topUp("default", {
+    microUsd: 50_000_000,
+    note: "invoice 7",
+  });
+  const { id: keyId } = await credentialOf(gateway, "key");
+  const store = await openStore(url);
+  const charge = (
+    requestId: string,
+    day: string,
+    output: number,
+  ) => ({
+    requestId,
+    keyId,
+    model: "vendorb-5.5",
+    tokens: { input: 0, cacheRead: 0, cacheWrite: 0, output },
+    price: { input: 0, cacheRead: 0, cacheWrite: 0, output: 1_000_000 },
+    atMs: dayNumber("day", day) * DAY_MS,
+  });
+  // The balance of the test's own charges is not part of the account's row.
+  await storeCharges(store, [
+    charge("req_a", `${month(1)}-03`, 3_000_000),
+    charge("req_b", `${month(1)}-28`, 1_000_000),
+    charge("req_c", `${month(0)}-01`, 500_000),
+  ]);
+  await store.close();
+  const { balanceMicroUsd: now } = await admin.accounts.get("default");
+  const owner = await visit(
+    gateway.url,
+    "manage",
+    (await credentialOf(gateway, "manage")).text,
+  );
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  for (
+    const [visitor, path] of [
+      [owner, "/console/statement"],
+      [operator, "/console/operator/statement"],
+    ] as const
+  ) {
+    const ofAccount = visitor === operator ? "account=default&" : "";
+    const search = (back: number): string =>
+      `?${ofAccount}month=${month(back)}`;
+    const read = async (back: number): Promise<
+      readonly (readonly [string, number])[]
+    > => {
+      const rows = csvRows(
+        await (await visitor.get(`${path}.csv${search(back)}`)).text(),
+      );
+      for (const row of rows) {
+        assert.equal(Number(row["usd"]), Number(row["micro_usd"]) / 1e6);
+      }
+      return rows.map((row) =>
+        [row["what"] ?? "", Number(row["micro_usd"])] as const
+      );
     };
-    await admin.accounts.topUp("default", {
-      microUsd: 50_000_000,
-      note: "invoice 7",
-    });
-    const { id: keyId } = await credentialOf(gateway, "key");
-    const store = await openStore(url);
-    const charge = (
-      requestId: string,
-      day: string,
-      output: number,
-    ) => ({
-      requestId,
-      keyId,
-      model: "vendorb-5.5",
-      tokens: { input: 0, cacheRead: 0, cacheWrite: 0, output },
-      price: { input: 0, cacheRead: 0, cacheWrite: 0, output: 1_000_000 },
-      atMs: dayNumber("day", day) * DAY_MS,
-    });
-    // The balance of the test's own charges is not part of the account's row.
-    await storeCharges(store, [
-      charge("req_a", `${month(1)}-03`, 3_000_000),
-      charge("req_b", `${month(1)}-28`, 1_000_000),
-      charge("req_c", `${month(0)}-01`, 500_000),
+    const last = await read(1);
+    assert.deepEqual(last, [
+      ["opening balance", now - 50_000_000 + 4_500_000],
+      ["charged by model", -4_000_000],
+      ["of that by key", -4_000_000],
+      ["closing balance", now - 50_000_000 + 500_000],
     ]);
-    await store.close();
-    const { balanceMicroUsd: now } = await admin.accounts.get("default");
-    const owner = await visit(
-      gateway.url,
-      "manage",
-      (await credentialOf(gateway, "manage")).text,
-    );
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    for (
-      const [visitor, path] of [
-        [owner, "/console/statement"],
-        [operator, "/console/operator/statement"],
-      ] as const
-    ) {
-      const ofAccount = visitor === operator ? "account=default&" : "";
-      const search = (back: number): string =>
-        `?${ofAccount}month=${month(back)}`;
-      const read = async (back: number): Promise<
-        readonly (readonly [string, number])[]
-      > => {
-        const rows = csvRows(
-          await (await visitor.get(`${path}.csv${search(back)}`)).text(),
-        );
-        for (const row of rows) {
-          assert.equal(Number(row["usd"]), Number(row["micro_usd"]) / 1e6);
-        }
-        return rows.map((row) =>
-          [row["what"] ?? "", Number(row["micro_usd"])] as const
-        );
-      };
-      const last = await read(1);
-      assert.deepEqual(last, [
-        ["opening balance", now - 50_000_000 + 4_500_000],
-        ["charged by model", -4_000_000],
-        ["of that by key", -4_000_000],
-        ["closing balance", now - 50_000_000 + 500_000],
-      ]);
-      const present = await read(0);
-      assert.deepEqual(present, [
-        ["opening balance", now - 50_000_000 + 500_000],
-        ["paid in", 50_000_000],
-        ["charged by model", -500_000],
-        ["of that by key", -500_000],
-        ["closing balance", now],
-      ]);
-      const html = await (await visitor.get(`${path}${search(0)}`)).text();
-      assert.match(html, /The month is not over/);
-      assert.match(html, /invoice 7/);
-      const wrong = await visitor.get(`${path}?${ofAccount}month=2026-13`);
-      assert.equal(wrong.status, 400);
-      assert.match(await wrong.text(), /Month: must be a month such as/);
-    }
-    const none = await operator.get("/console/operator/statement");
-    assert.match(await none.text(), /Account: choose one/);
-  } finally {
-    await gateway.close();
-    await Deno.remove(folder, { recursive: true });
+    const present = await read(0);
+    assert.deepEqual(present, [
+      ["opening balance", now - 50_000_000 + 500_000],
+      ["paid in", 50_000_000],
+      ["charged by model", -500_000],
+      ["of that by key", -500_000],
+      ["closing balance", now],
+    ]);
+    const html = await (await visitor.get(`${path}${search(0)}`)).text();
+    assert.match(html, /The month is not over/);
+    assert.match(html, /invoice 7/);
+    const wrong = await visitor.get(`${path}?${ofAccount}month=2026-13`);
+    assert.equal(wrong.status, 400);
+    assert.match(await wrong.text(), /Month: must be a month such as/);
   }
+  const none = await operator.get("/console/operator/statement");
+  assert.match(await none.text(), /Account: choose one/);
 });
 
 Deno.test("the forecast goes on as the last seven days did", async () => {
@@ -154,9 +150,9 @@ Deno.test("the forecast goes on as the last seven days did", async () => {
 });
 
 Deno.test("a replaced admin token or vendor's key is a change, without the secret", async () => {
-  const folder = await Deno.makeTempDir();
+  await using folder = await temporaryFolder();
   const env = {
-    DATABASE_URL: `sqlite:${folder}/books.sqlite3`,
+    DATABASE_URL: `sqlite:${folder.path}/books.sqlite3`,
     GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
   };
   const started = async (token: string) => {
@@ -177,22 +173,18 @@ Deno.test("a replaced admin token or vendor's key is a change, without the secre
     });
     return data;
   };
-  try {
-    const first = await started(ADMIN_TOKEN);
-    assert.equal((await started(ADMIN_TOKEN)).length, first.length);
-    const [change, ...others] = await started(`${ADMIN_TOKEN}-two`);
-    assert.equal(others.length, first.length);
-    const { before = {}, after = {} } = change ?? {};
-    assert.match(String(before["GATEWAY_ADMIN_TOKEN"]), /^set, mark \w{4}$/);
-    assert.match(String(after["GATEWAY_ADMIN_TOKEN"]), /^set, mark \w{4}$/);
-    assert.notEqual(
-      before["GATEWAY_ADMIN_TOKEN"],
-      after["GATEWAY_ADMIN_TOKEN"],
-    );
-    assert.doesNotMatch(JSON.stringify(change), /an-admin-token/);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  const first = await started(ADMIN_TOKEN);
+  assert.equal((await started(ADMIN_TOKEN)).length, first.length);
+  const [change, ...others] = await started(`${ADMIN_TOKEN}-two`);
+  assert.equal(others.length, first.length);
+  const { before = {}, after = {} } = change ?? {};
+  assert.match(String(before["GATEWAY_ADMIN_TOKEN"]), /^set, mark \w{4}$/);
+  assert.match(String(after["GATEWAY_ADMIN_TOKEN"]), /^set, mark \w{4}$/);
+  assert.notEqual(
+    before["GATEWAY_ADMIN_TOKEN"],
+    after["GATEWAY_ADMIN_TOKEN"],
+  );
+  assert.doesNotMatch(JSON.stringify(change), /an-admin-token/);
 });
 
 Deno.test("changes are listed without sign-ins, with names as written and prices in dollars", async () => {
@@ -245,46 +237,41 @@ async function priceOf(
 }
 
 Deno.test("usage by model and by key has the share that came from caches, and what it saved", async () => {
-  const folder = await Deno.makeTempDir();
-  const url = `sqlite:${folder}/books.sqlite3`;
-  const gateway = await startConsole({ env: { DATABASE_URL: url } });
-  try {
-    const { id: keyId, text } = await credentialOf(gateway, "key");
-    const store = await openStore(url);
-    const price = await priceOf(gateway.url, text, "vendora-opus-4-8");
-    await storeCharges(store, [{
-      requestId: "req_a",
-      keyId,
-      model: "vendora-opus-4-8",
-      tokens: {
-        input: 200_000,
-        cacheRead: 700_000,
-        cacheWrite: 100_000,
-        output: 1,
-      },
-      price,
-      atMs: Date.now(),
-    }]);
-    await store.close();
-    const saved = Math.round(
-      (700_000 * (price.input - price.cacheRead) -
-        100_000 * (price.cacheWrite - price.input)) / 1e6,
+  await using folder = await temporaryFolder();
+  const url = `sqlite:${folder.path}/books.sqlite3`;
+  await using gateway = await startConsole({ env: { DATABASE_URL: url } });
+  const { id: keyId, text } = await credentialOf(gateway, "key");
+  const store = await openStore(url);
+  const price = await priceOf(gateway.url, text, "vendora-opus-4-8");
+  await storeCharges(store, [{
+    requestId: "req_a",
+    keyId,
+    model: "vendora-opus-4-8",
+    tokens: {
+      input: 200_000,
+      cacheRead: 700_000,
+      cacheWrite: 100_000,
+      output: 1,
+    },
+    price,
+    atMs: Date.now(),
+  }]);
+  await store.close();
+  const saved = Math.round(
+    (700_000 * (price.input - price.cacheRead) -
+      100_000 * (price.cacheWrite - price.input)) / 1e6,
+  );
+  assert.ok(saved > 0);
+  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  for (const by of ["model", "key"]) {
+    const html = await (await operator.get(
+      `/console/operator/usage?by=${by}`,
+    )).text();
+    assert.match(
+      html,
+      new RegExp(
+        `<td class="n"[^>]*>70\\.0 %</td><td class="n"[^>]*><data value="${saved}">`,
+      ),
     );
-    assert.ok(saved > 0);
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-    for (const by of ["model", "key"]) {
-      const html = await (await operator.get(
-        `/console/operator/usage?by=${by}`,
-      )).text();
-      assert.match(
-        html,
-        new RegExp(
-          `<td class="n"[^>]*>70\\.0 %</td><td class="n"[^>]*><data value="${saved}">`,
-        ),
-      );
-    }
-  } finally {
-    await gateway.close();
-    await Deno.remove(folder, { recursive: true });
   }
 });

@@ -6,6 +6,7 @@ import { HEALTH_CHECK } from "../../deploy/image/places.ts";
 import { run } from "../../deploy/image/run.ts";
 import { assertSettings } from "../support/deploy/deployed.ts";
 import { readDocuments } from "../support/deploy/kustomize.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const DEPLOY = new URL("../../deploy/", import.meta.url).pathname;
 
@@ -95,40 +96,36 @@ Deno.test("the gateways of compose.yaml have settings, secrets as files, and tim
 });
 
 Deno.test("new_secrets.sh makes every secret of compose.yaml once, with one password for both sides", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const script = join(folder, "new_secrets.sh");
-    await Deno.copyFile(`${DEPLOY}new_secrets.sh`, script);
-    await run("sh", [script]);
-    const texts = new Map<string, string>();
-    for (const [name, { file }] of Object.entries(compose.secrets)) {
-      const path = join(folder, file);
-      // The users of the containers are not those of the machine.
-      assert.equal((await Deno.stat(path)).mode, 0o100444);
-      texts.set(name, await Deno.readTextFile(path));
-    }
-    assert.equal((await Deno.stat(join(folder, "secrets"))).mode, 0o40700);
-    const url = new URL(texts.get("database_url") ?? "");
-    const { POSTGRES_USER, POSTGRES_DB } =
-      compose.services["postgres"]?.environment ?? {};
-    assert.equal(url.password, texts.get("postgres_password"));
-    assert.equal(url.username, POSTGRES_USER);
-    assert.equal(url.pathname, `/${POSTGRES_DB}`);
-    assert.ok(url.hostname in compose.services);
-    assert.ok((texts.get("store_key") ?? "").length >= 32);
-    assert.match(
-      await Deno.readTextFile(join(folder, "gateway.env")),
-      /^GATEWAY_UPSTREAM=replay$/m,
+  await using folder = await temporaryFolder();
+  const script = join(folder.path, "new_secrets.sh");
+  await Deno.copyFile(`${DEPLOY}new_secrets.sh`, script);
+  await run("sh", [script]);
+  const texts = new Map<string, string>();
+  for (const [name, { file }] of Object.entries(compose.secrets)) {
+    const path = join(folder.path, file);
+    // The users of the containers are not those of the machine.
+    assert.equal((await Deno.stat(path)).mode, 0o100444);
+    texts.set(name, await Deno.readTextFile(path));
+  }
+  assert.equal((await Deno.stat(join(folder.path, "secrets"))).mode, 0o40700);
+  const url = new URL(texts.get("database_url") ?? "");
+  const { POSTGRES_USER, POSTGRES_DB } =
+    compose.services["postgres"]?.environment ?? {};
+  assert.equal(url.password, texts.get("postgres_password"));
+  assert.equal(url.username, POSTGRES_USER);
+  assert.equal(url.pathname, `/${POSTGRES_DB}`);
+  assert.ok(url.hostname in compose.services);
+  assert.ok((texts.get("store_key") ?? "").length >= 32);
+  assert.match(
+    await Deno.readTextFile(join(folder.path, "gateway.env")),
+    /^GATEWAY_UPSTREAM=replay$/m,
+  );
+  await assert.rejects(run("sh", [script]), /nothing is changed/);
+  for (const [name, { file }] of Object.entries(compose.secrets)) {
+    assert.equal(
+      await Deno.readTextFile(join(folder.path, file)),
+      texts.get(name),
     );
-    await assert.rejects(run("sh", [script]), /nothing is changed/);
-    for (const [name, { file }] of Object.entries(compose.secrets)) {
-      assert.equal(
-        await Deno.readTextFile(join(folder, file)),
-        texts.get(name),
-      );
-    }
-  } finally {
-    await Deno.remove(folder, { recursive: true });
   }
 });
 

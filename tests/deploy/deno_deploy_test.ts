@@ -9,6 +9,7 @@ import {
   startPostgresServer,
 } from "../../gateway/accounts/testing/postgres_server.ts";
 import { type Program, startProgram } from "../support/programs/program.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const ADMIN_TOKEN = "0123456789abcdef";
 
@@ -82,79 +83,75 @@ for (const deno of DENOS) {
       `isolates of ${version} share one Postgres, write nothing, and end by themselves (skipped without PostgreSQL)`,
     ignore: POSTGRES_PROGRAMS === undefined,
     async fn() {
-      const folder = await Deno.makeTempDir();
-      try {
-        await using postgres = await startPostgresServer();
-        // At once, as for two requests in two regions: both find an empty store.
-        const [one, two] = await Promise.all(
-          [1, 2].map(() => startIsolate(deno, folder, postgres.url)),
-        );
-        assert.ok(one !== undefined && two !== undefined);
-        await using first = one;
-        await using second = two;
-        const outputs = [first.output(), second.output()];
-        const [key = "", ...others] = outputs.flatMap((text) =>
-          [...text.matchAll(/^Key, shown this once: (\S+)$/gm)].map((
-            [, found = ""],
-          ) => found)
-        );
-        assert.notEqual(key, "", outputs.join("\n"));
-        assert.deepEqual(others, [], "both made a first key");
+      await using folder = await temporaryFolder();
+      await using postgres = await startPostgresServer();
+      // At once, as for two requests in two regions: both find an empty store.
+      const [one, two] = await Promise.all(
+        [1, 2].map(() => startIsolate(deno, folder.path, postgres.url)),
+      );
+      assert.ok(one !== undefined && two !== undefined);
+      await using first = one;
+      await using second = two;
+      const outputs = [first.output(), second.output()];
+      const [key = "", ...others] = outputs.flatMap((text) =>
+        [...text.matchAll(/^Key, shown this once: (\S+)$/gm)].map((
+          [, found = ""],
+        ) => found)
+      );
+      assert.notEqual(key, "", outputs.join("\n"));
+      assert.deepEqual(others, [], "both made a first key");
 
-        const reply = await ask(first, key, { input: "Hello" });
-        assert.equal(reply.status, 200);
-        const { id } = await reply.json();
-        const next = await ask(second, key, {
-          input: "And again",
-          previous_response_id: id,
-        });
-        assert.equal(next.status, 200, "the other isolate has the reply");
-        await next.body?.cancel();
+      const reply = await ask(first, key, { input: "Hello" });
+      assert.equal(reply.status, 200);
+      const { id } = await reply.json();
+      const next = await ask(second, key, {
+        input: "And again",
+        previous_response_id: id,
+      });
+      assert.equal(next.status, 200, "the other isolate has the reply");
+      await next.body?.cancel();
 
-        const issued = await admin(first, "/keys", { account: "default" });
-        assert.equal(issued.status, 200, JSON.stringify(issued.body));
-        const held = String(issued.body["key"]);
-        const used = await ask(second, held, { input: "Hi" });
-        assert.equal(used.status, 200);
-        await used.body?.cancel();
+      const issued = await admin(first, "/keys", { account: "default" });
+      assert.equal(issued.status, 200, JSON.stringify(issued.body));
+      const held = String(issued.body["key"]);
+      const used = await ask(second, held, { input: "Hi" });
+      assert.equal(used.status, 200);
+      await used.body?.cancel();
 
-        // In the middle of a stream.
-        const stream = await ask(second, key, {
-          input: "[[fx:slow?ms=400]]",
-          stream: true,
-        });
-        const reader = stream.body?.pipeThrough(new TextDecoderStream())
-          .getReader();
-        assert.match((await reader?.read())?.value ?? "", /response\.created/);
-        second.signal("SIGINT");
-        let text = "";
-        for (;;) {
-          const { value, done } = await reader?.read() ?? { done: true };
-          if (done) break;
-          text += value;
-        }
-        assert.equal(await second.ended, 0, second.output());
-        assert.match(text, /response\.(completed|failed)|event: error/);
-
-        // A crash: the calls of the dead are settled by a later isolate.
-        first.signal("SIGKILL");
-        await first.ended;
-        await using third = await startIsolate(deno, folder, postgres.url);
-        const alive = await ask(third, held, { input: "Hi" });
-        assert.equal(alive.status, 200);
-        await alive.body?.cancel();
-        await using audit = await startProgram({
-          folder,
-          command: ["gateway/cli/cli.ts", "ledger", "audit"],
-          env: { DATABASE_URL: postgres.url },
-          until: /\n/,
-        });
-        assert.equal(await audit.ended, 0, audit.output());
-        assert.match(audit.output(), /The books balance/);
-        assert.deepEqual([...Deno.readDirSync(folder)], []);
-      } finally {
-        await Deno.remove(folder, { recursive: true });
+      // In the middle of a stream.
+      const stream = await ask(second, key, {
+        input: "[[fx:slow?ms=400]]",
+        stream: true,
+      });
+      const reader = stream.body?.pipeThrough(new TextDecoderStream())
+        .getReader();
+      assert.match((await reader?.read())?.value ?? "", /response\.created/);
+      second.signal("SIGINT");
+      let text = "";
+      for (;;) {
+        const { value, done } = await reader?.read() ?? { done: true };
+        if (done) break;
+        text += value;
       }
+      assert.equal(await second.ended, 0, second.output());
+      assert.match(text, /response\.(completed|failed)|event: error/);
+
+      // A crash: the calls of the dead are settled by a later isolate.
+      first.signal("SIGKILL");
+      await first.ended;
+      await using third = await startIsolate(deno, folder.path, postgres.url);
+      const alive = await ask(third, held, { input: "Hi" });
+      assert.equal(alive.status, 200);
+      await alive.body?.cancel();
+      await using audit = await startProgram({
+        folder: folder.path,
+        command: ["gateway/cli/cli.ts", "ledger", "audit"],
+        env: { DATABASE_URL: postgres.url },
+        until: /\n/,
+      });
+      assert.equal(await audit.ended, 0, audit.output());
+      assert.match(audit.output(), /The books balance/);
+      assert.deepEqual([...Deno.readDirSync(folder.path)], []);
     },
   });
 }

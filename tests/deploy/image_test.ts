@@ -19,6 +19,7 @@ import {
 } from "../../gateway/accounts/testing/postgres_server.ts";
 import { collected } from "../support/programs/collected_program.ts";
 import { UnpackedImage, whyNoContainer } from "../support/deploy/container.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** Most bytes of the unpacked file system. */
@@ -38,59 +39,55 @@ Deno.test({
     "the image is reproducible, small and complete, and its container writes only to its volume and survives kill -9 (skipped where no container runs)",
   ignore: why !== undefined,
   async fn(t) {
-    const folder = await Deno.makeTempDir();
+    await using folder = await temporaryFolder();
     // For the image's user, who is not the test's.
-    await Deno.chmod(folder, 0o755);
-    try {
-      const [archive, other] = await Promise.all(
-        ["one", "two"].map((name) => build(join(folder, name))),
+    await Deno.chmod(folder.path, 0o755);
+    const [archive, other] = await Promise.all(
+      ["one", "two"].map((name) => build(join(folder.path, name))),
+    );
+    assert.ok(archive !== undefined && other !== undefined);
+    await t.step("two builds are equal byte for byte", async () => {
+      await run("cmp", [archive, other]);
+    });
+    const image = await UnpackedImage.unpack(archive, folder.path);
+    await t.step("it is small", async () => {
+      const bytes = Number(
+        (await run("du", ["-sb", image.root])).split("\t")[0],
       );
-      assert.ok(archive !== undefined && other !== undefined);
-      await t.step("two builds are equal byte for byte", async () => {
-        await run("cmp", [archive, other]);
-      });
-      const image = await UnpackedImage.unpack(archive, folder);
-      await t.step("it is small", async () => {
-        const bytes = Number(
-          (await run("du", ["-sb", image.root])).split("\t")[0],
-        );
-        assert.ok(bytes > 100e6 && bytes <= MAX_BYTES, `${bytes} bytes`);
-      });
-      await t.step("it has neither a shell nor anything of tests", () => {
-        const files = [...filesIn(image.root)];
-        assert.ok(files.includes("app/main.ts"), "hardly any file was found");
-        assert.deepEqual(
-          files.filter((path) =>
-            /(^|\/)(sh|bash|dash|busybox)$|^app\/.*(_test\.|\/testing\/)|^app\/(tests|conformance|bench)\//
-              .test(path)
-          ),
-          [],
-        );
-        for (const name of ["openai", "playwright-core", "typescript"]) {
-          assert.ok(!files.some((path) => path.includes(`/${name}/`)), name);
-        }
-      });
-      await t.step(
-        "its bill of materials is complete and valid",
-        () => assertBill(image.root),
+      assert.ok(bytes > 100e6 && bytes <= MAX_BYTES, `${bytes} bytes`);
+    });
+    await t.step("it has neither a shell nor anything of tests", () => {
+      const files = [...filesIn(image.root)];
+      assert.ok(files.includes("app/main.ts"), "hardly any file was found");
+      assert.deepEqual(
+        files.filter((path) =>
+          /(^|\/)(sh|bash|dash|busybox)$|^app\/.*(_test\.|\/testing\/)|^app\/(tests|conformance|bench)\//
+            .test(path)
+        ),
+        [],
       );
-      await t.step(
-        "its container keeps what it stored through kill -9",
-        () => runAndKill(image),
-      );
-      await t.step(
-        "its container writes to its volume alone",
-        () => assertReadOnly(image),
-      );
-      await t.step({
-        name:
-          "two containers on Postgres behind the nginx of compose.yaml lose no call when one is killed (skipped without either)",
-        ignore: POSTGRES_PROGRAMS === undefined || !hasNginx,
-        fn: () => runTwo(image, folder),
-      });
-    } finally {
-      await Deno.remove(folder, { recursive: true });
-    }
+      for (const name of ["openai", "playwright-core", "typescript"]) {
+        assert.ok(!files.some((path) => path.includes(`/${name}/`)), name);
+      }
+    });
+    await t.step(
+      "its bill of materials is complete and valid",
+      () => assertBill(image.root),
+    );
+    await t.step(
+      "its container keeps what it stored through kill -9",
+      () => runAndKill(image),
+    );
+    await t.step(
+      "its container writes to its volume alone",
+      () => assertReadOnly(image),
+    );
+    await t.step({
+      name:
+        "two containers on Postgres behind the nginx of compose.yaml lose no call when one is killed (skipped without either)",
+      ignore: POSTGRES_PROGRAMS === undefined || !hasNginx,
+      fn: () => runTwo(image, folder.path),
+    });
   },
 });
 

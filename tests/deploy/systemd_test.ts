@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { ENTRYPOINT } from "../../deploy/image/places.ts";
 import { run } from "../../deploy/image/run.ts";
 import { assertSettings } from "../support/deploy/deployed.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const FOLDER = new URL("../../deploy/systemd/", import.meta.url).pathname;
 const UNIT = "model-gateway@.service";
@@ -35,37 +36,33 @@ Deno.test({
     "the unit is valid and exposed by 2.5 of 10 at most, by systemd-analyze (skipped without it)",
   ignore: !hasSystemd,
   async fn() {
-    const folder = await Deno.makeTempDir();
-    try {
-      // With the tree at a place that exists.
-      const tree = join(folder, "tree");
-      await Deno.mkdir(join(tree, "usr/bin"), { recursive: true });
-      await Deno.symlink("/bin/true", join(tree, "usr/bin/deno"));
-      const drop = join(folder, `${UNIT}.d`);
-      await Deno.mkdir(drop);
-      for (
-        const [source, target] of [
-          [UNIT, join(folder, UNIT)],
-          [`${UNIT}.d/postgres.conf`, join(drop, "postgres.conf")],
-        ] as const
-      ) {
-        const text = await Deno.readTextFile(join(FOLDER, source));
-        await Deno.writeTextFile(target, text.replaceAll(TREE, tree));
-      }
-      await run("systemd-analyze", ["verify", join(folder, UNIT)]);
-      const judged = await run("systemd-analyze", [
-        "security",
-        "--offline=yes",
-        "--no-pager",
-        join(folder, UNIT),
-      ]);
-      const exposure = Number(
-        /Overall exposure level for .*: ([\d.]+) /.exec(judged)?.[1],
-      );
-      assert.ok(exposure > 0 && exposure <= MAX_EXPOSURE, judged);
-    } finally {
-      await Deno.remove(folder, { recursive: true });
+    await using folder = await temporaryFolder();
+    // With the tree at a place that exists.
+    const tree = join(folder.path, "tree");
+    await Deno.mkdir(join(tree, "usr/bin"), { recursive: true });
+    await Deno.symlink("/bin/true", join(tree, "usr/bin/deno"));
+    const drop = join(folder.path, `${UNIT}.d`);
+    await Deno.mkdir(drop);
+    for (
+      const [source, target] of [
+        [UNIT, join(folder.path, UNIT)],
+        [`${UNIT}.d/postgres.conf`, join(drop, "postgres.conf")],
+      ] as const
+    ) {
+      const text = await Deno.readTextFile(join(FOLDER, source));
+      await Deno.writeTextFile(target, text.replaceAll(TREE, tree));
     }
+    await run("systemd-analyze", ["verify", join(folder.path, UNIT)]);
+    const judged = await run("systemd-analyze", [
+      "security",
+      "--offline=yes",
+      "--no-pager",
+      join(folder.path, UNIT),
+    ]);
+    const exposure = Number(
+      /Overall exposure level for .*: ([\d.]+) /.exec(judged)?.[1],
+    );
+    assert.ok(exposure > 0 && exposure <= MAX_EXPOSURE, judged);
   },
 });
 

@@ -10,15 +10,16 @@ import { startProgram } from "../support/programs/program.ts";
 import { startRawUpstream } from "../support/upstreams/raw_upstream.ts";
 import { until } from "../support/until.ts";
 import { withTimeout } from "../support/with_timeout.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const KEY = "sk-0123456789abcdefghij";
 
 Deno.test("a call that was lost with its process is charged as estimated, and its page links to the line", async () => {
-  const folder = await Deno.makeTempDir();
-  const upstream = await startRawUpstream();
+  await using folder = await temporaryFolder();
+  await using upstream = await startRawUpstream();
   const { baseUrl } = upstream.vendors.vendora;
   const options = {
-    folder,
+    folder: folder.path,
     env: {
       VENDORA_API_KEY: "a-vendor-key",
       VENDORA_BASE_URL: baseUrl,
@@ -26,71 +27,66 @@ Deno.test("a call that was lost with its process is charged as estimated, and it
       GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN,
     },
   };
-  try {
-    const killed = await startProgram(options);
-    await using other = await startProgram(options);
-    // The reply begins and never ends.
-    upstream.answer(({ socket }) =>
-      socket.send(
-        STREAM_HEAD +
-          framesOf("text", "messages").slice(0, 3).map(chunk).join(""),
-      )
-    );
-    const reply = await fetch(`${killed.url}/v1/messages`, {
-      method: "POST",
-      headers: { "x-api-key": KEY, "content-type": "application/json" },
-      body: JSON.stringify({
-        model: "vendora-opus-4-8",
-        max_tokens: 100,
-        stream: true,
-        messages: [{ role: "user", content: "Hello" }],
-      }),
-    });
-    const id = reply.headers.get("request-id") ?? "";
-    const reader = reply.body?.getReader();
-    await reader?.read();
-    // Its last report on the call, which others show, outlives the process.
-    await withTimeout(
-      until(async () =>
-        (await (await fetch(`${other.url}/admin/v1/calls/under-way`, {
-          headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-        })).text()).includes(id)
-      ),
-      "the report",
-    );
-    killed.signal("SIGKILL");
-    await killed.ended;
-    await reader?.cancel().catch(() => {});
+  const killed = await startProgram(options);
+  await using other = await startProgram(options);
+  // The reply begins and never ends.
+  upstream.answer(({ socket }) =>
+    socket.send(
+      STREAM_HEAD +
+        framesOf("text", "messages").slice(0, 3).map(chunk).join(""),
+    )
+  );
+  const reply = await fetch(`${killed.url}/v1/messages`, {
+    method: "POST",
+    headers: { "x-api-key": KEY, "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "vendora-opus-4-8",
+      max_tokens: 100,
+      stream: true,
+      messages: [{ role: "user", content: "Hello" }],
+    }),
+  });
+  const id = reply.headers.get("request-id") ?? "";
+  const reader = reply.body?.getReader();
+  await reader?.read();
+  // Its last report on the call, which others show, outlives the process.
+  await withTimeout(
+    until(async () =>
+      (await (await fetch(`${other.url}/admin/v1/calls/under-way`, {
+        headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+      })).text()).includes(id)
+    ),
+    "the report",
+  );
+  killed.signal("SIGKILL");
+  await killed.ended;
+  await reader?.cancel().catch(() => {});
 
-    await using program = await startProgram(options);
-    const call = await (await fetch(`${program.url}/admin/v1/calls/${id}`, {
-      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-    })).json();
-    assert.equal(call.ended, "lost");
-    assert.equal(call.estimated, true);
-    assert.ok(call.micro_usd > 0);
-    const ledger = await (await fetch(
-      `${program.url}/admin/v1/ledger?request_id=${id}`,
-      { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } },
-    )).json();
-    const [entry] = ledger.data;
-    assert.equal(entry.micro_usd, 0 - call.micro_usd);
-    assert.equal(entry.seq, call.ledger_seq);
-    const operator = await visit(program.url, "operator", ADMIN_TOKEN);
-    const html = await (await operator.get(`/console/operator/calls/${id}`))
-      .text();
-    assert.match(html, /<span class="tag bad">lost/);
-    assert.ok(html.includes(`<data value="${call.micro_usd}"`));
-    assert.match(
-      html,
-      new RegExp(
-        `Line #${entry.seq} of the ledger. <a href="/console/operator/ledger\\?request_id=${id}"`,
-      ),
-    );
-    // Its attempts were lost with it.
-    assert.doesNotMatch(html, /nothing was sent to a vendor/);
-  } finally {
-    await upstream.close();
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using program = await startProgram(options);
+  const call = await (await fetch(`${program.url}/admin/v1/calls/${id}`, {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  })).json();
+  assert.equal(call.ended, "lost");
+  assert.equal(call.estimated, true);
+  assert.ok(call.micro_usd > 0);
+  const ledger = await (await fetch(
+    `${program.url}/admin/v1/ledger?request_id=${id}`,
+    { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } },
+  )).json();
+  const [entry] = ledger.data;
+  assert.equal(entry.micro_usd, 0 - call.micro_usd);
+  assert.equal(entry.seq, call.ledger_seq);
+  const operator = await visit(program.url, "operator", ADMIN_TOKEN);
+  const html = await (await operator.get(`/console/operator/calls/${id}`))
+    .text();
+  assert.match(html, /<span class="tag bad">lost/);
+  assert.ok(html.includes(`<data value="${call.micro_usd}"`));
+  assert.match(
+    html,
+    new RegExp(
+      `Line #${entry.seq} of the ledger. <a href="/console/operator/ledger\\?request_id=${id}"`,
+    ),
+  );
+  // Its attempts were lost with it.
+  assert.doesNotMatch(html, /nothing was sent to a vendor/);
 });

@@ -8,14 +8,11 @@ import { declaredNames } from "./declared_names.ts";
 import { libraries } from "./libraries.ts";
 import { usedWords } from "./used_words.ts";
 import { unusedNames } from "./unused_names.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 async function withFolder(run: (folder: URL) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  try {
-    await run(pathToFileURL(`${folder}/`));
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  await run(pathToFileURL(`${folder.path}/`));
 }
 
 Deno.test("every declared name is used or accepted, and every accepted one is declared", async (t) => {

@@ -13,6 +13,7 @@ import {
   wholeAnswer,
   wholeOf,
 } from "../support/upstreams/upstream_bytes.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const VENDOR_KEYS = {
   VENDORA_API_KEY: "canary-vendora-0123456789",
@@ -28,12 +29,8 @@ const REPLY = "canary-reply";
 async function withFolder(
   run: (folder: string) => Promise<void>,
 ): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  try {
-    await run(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  await run(folder.path);
 }
 
 /** Records every response that clients and operators receive. */

@@ -22,6 +22,7 @@ import {
   LAST_CHUNK,
   STREAM_HEAD,
 } from "../support/upstreams/upstream_bytes.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const PATH = "/v1/messages";
 const STREAM = requestText("vendorb-5", ',"stream":true');
@@ -39,44 +40,39 @@ async function withProgram(
   run: (program: Program, upstream: RawUpstream) => Promise<void>,
   check: (charges: readonly LedgerEntry[]) => void,
 ): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  const upstream = await startRawUpstream();
-  try {
-    {
-      await using program = await startProgram({
-        folder,
-        env: {
-          VENDORA_API_KEY: "k",
-          VENDORA_BASE_URL: upstream.vendors.vendora.baseUrl,
-          VENDORB_API_KEY: "k",
-          VENDORB_BASE_URL: upstream.vendors.vendorb.baseUrl,
-          GATEWAY_KEY: TEST_KEY,
-          ...settings,
-        },
-      });
-      await run(program, upstream);
-      assert.equal(
-        await withTimeout(program.ended, "the end of the process"),
-        0,
-        program.output(),
-      );
-      assert.doesNotMatch(program.output(), /error: |Uncaught/);
-    }
-    await using store = await openStore(
-      `sqlite:${folder}/data/gateway.sqlite3`,
+  await using folder = await temporaryFolder();
+  await using upstream = await startRawUpstream();
+  {
+    await using program = await startProgram({
+      folder: folder.path,
+      env: {
+        VENDORA_API_KEY: "k",
+        VENDORA_BASE_URL: upstream.vendors.vendora.baseUrl,
+        VENDORB_API_KEY: "k",
+        VENDORB_BASE_URL: upstream.vendors.vendorb.baseUrl,
+        GATEWAY_KEY: TEST_KEY,
+        ...settings,
+      },
+    });
+    await run(program, upstream);
+    assert.equal(
+      await withTimeout(program.ended, "the end of the process"),
+      0,
+      program.output(),
     );
-    const admin = await openAdmin(store, () => true);
-    const charges: LedgerEntry[] = [];
-    for await (const page of admin.allLedger({ kind: "charge" })) {
-      charges.push(...page);
-    }
-    check(charges);
-    assert.deepEqual(await store.read("SELECT * FROM open_calls"), []);
-    assert.deepEqual(await admin.audit(), []);
-  } finally {
-    await upstream.close();
-    await Deno.remove(folder, { recursive: true });
+    assert.doesNotMatch(program.output(), /error: |Uncaught/);
   }
+  await using store = await openStore(
+    `sqlite:${folder.path}/data/gateway.sqlite3`,
+  );
+  const admin = await openAdmin(store, () => true);
+  const charges: LedgerEntry[] = [];
+  for await (const page of admin.allLedger({ kind: "charge" })) {
+    charges.push(...page);
+  }
+  check(charges);
+  assert.deepEqual(await store.read("SELECT * FROM open_calls"), []);
+  assert.deepEqual(await admin.audit(), []);
 }
 
 /** Resolves once connections are refused. */

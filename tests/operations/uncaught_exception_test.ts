@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { startProgram } from "../support/programs/program.ts";
 import { withTimeout } from "../support/with_timeout.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const KEY = "sk-0123456789abcdefghij";
 
@@ -32,49 +33,45 @@ const CASES: readonly Case[] = [
 
 for (const { name, signal, source, error } of CASES) {
   Deno.test(name, async () => {
-    const folder = await Deno.makeTempDir();
-    try {
-      await using program = await startProgram({
-        command: ["tests/support/programs/faulty_program.ts"],
-        folder,
-        env: {
-          GATEWAY_KEY: KEY,
-          GATEWAY_UPSTREAM: "replay",
-          DATABASE_URL: "sqlite::memory:",
-        },
-      });
-      const stream = await fetch(`${program.url}/v1/messages`, {
-        method: "POST",
-        headers: { "x-api-key": KEY, "content-type": "application/json" },
-        body: JSON.stringify({
-          model: "vendorb-5",
-          max_tokens: 50,
-          stream: true,
-          messages: [{ role: "user", content: "[[fx:slow?ms=40]]" }],
-        }),
-      });
-      assert.equal(stream.status, 200);
-      program.signal(signal);
-      await withTimeout(
-        program.printed(/"type":"fault".*\n/),
-        "the log line of the fault",
-      );
-      assert.match(await stream.text(), /event: message_stop/);
-      assert.equal(
-        await withTimeout(program.ended, "the end of the process"),
-        1,
-        program.output(),
-      );
-      const lines = program.output().split("\n").filter((line) =>
-        line.includes('"type":"fault"')
-      );
-      assert.equal(lines.length, 1);
-      const line = JSON.parse(lines[0] ?? "");
-      assert.equal(line.source, source);
-      assert.match(line.error, error);
-      assert.ok(!program.output().includes(KEY), "the key was printed");
-    } finally {
-      await Deno.remove(folder, { recursive: true });
-    }
+    await using folder = await temporaryFolder();
+    await using program = await startProgram({
+      command: ["tests/support/programs/faulty_program.ts"],
+      folder: folder.path,
+      env: {
+        GATEWAY_KEY: KEY,
+        GATEWAY_UPSTREAM: "replay",
+        DATABASE_URL: "sqlite::memory:",
+      },
+    });
+    const stream = await fetch(`${program.url}/v1/messages`, {
+      method: "POST",
+      headers: { "x-api-key": KEY, "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "vendorb-5",
+        max_tokens: 50,
+        stream: true,
+        messages: [{ role: "user", content: "[[fx:slow?ms=40]]" }],
+      }),
+    });
+    assert.equal(stream.status, 200);
+    program.signal(signal);
+    await withTimeout(
+      program.printed(/"type":"fault".*\n/),
+      "the log line of the fault",
+    );
+    assert.match(await stream.text(), /event: message_stop/);
+    assert.equal(
+      await withTimeout(program.ended, "the end of the process"),
+      1,
+      program.output(),
+    );
+    const lines = program.output().split("\n").filter((line) =>
+      line.includes('"type":"fault"')
+    );
+    assert.equal(lines.length, 1);
+    const line = JSON.parse(lines[0] ?? "");
+    assert.equal(line.source, source);
+    assert.match(line.error, error);
+    assert.ok(!program.output().includes(KEY), "the key was printed");
   });
 }

@@ -4,6 +4,7 @@ import { checkConfig, checkText } from "../../gateway/cli/config_check.ts";
 import { ADMIN_TOKEN } from "../support/console/visitor.ts";
 import { startProgram } from "../support/programs/program.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const PRICE = { input: 1, output: 2, cache_read: 0, cache_write: 0 };
 
@@ -113,49 +114,45 @@ Deno.test("the admin token is sent to this machine, or encrypted, only", async (
 });
 
 Deno.test("the command reports every mistake at once, starts nothing, and ends with 1", async () => {
-  const folder = await Deno.makeTempDir();
-  await Deno.writeTextFile(`${folder}/other.json`, '{"vendrs": {}}');
+  await using folder = await temporaryFolder();
+  await Deno.writeTextFile(`${folder.path}/other.json`, '{"vendrs": {}}');
   const run = async (
     env: Record<string, string>,
     ...words: string[]
   ): Promise<{ readonly code: number; readonly output: string }> => {
     await using program = await startProgram({
-      folder,
+      folder: folder.path,
       command: ["gateway/cli/cli.ts", "config", "check", ...words],
       env,
       until: /\n/,
     });
     return { code: await program.ended, output: program.output() };
   };
-  try {
-    const wrong = await run({
-      PORT: "http",
-      HOST: "0.0.0.0",
-      DATABASE_URL: "postgres://me:canary%zz@db.example.com/gateway",
-      GATEWAY_ADMIN_TOKEN: "short",
-    }, "other.json");
-    assert.equal(
-      wrong.output,
-      "GATEWAY_CONFIG: other.json: top level: there is no field vendrs; did you mean vendors?\n" +
-        "PORT: must be a whole number\n" +
-        "GATEWAY_ADMIN_TOKEN: must have 16 or more characters and no blanks\n",
-    );
-    assert.equal(wrong.code, 1);
-    const address = await run({
-      DATABASE_URL: "postgres://me:canary%zz@db.example.com/gateway",
-    });
-    assert.equal(
-      address.output,
-      "DATABASE_URL: the password in the address is not percent-encoded\n",
-    );
-    const valid = await run({ PORT: "0" }, "--json");
-    assert.equal(valid.code, 0, valid.output);
-    assert.equal(JSON.parse(valid.output).valid, true);
-    assert.deepEqual(
-      [...Deno.readDirSync(folder)].map(({ name }) => name),
-      ["other.json"],
-    );
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  const wrong = await run({
+    PORT: "http",
+    HOST: "0.0.0.0",
+    DATABASE_URL: "postgres://me:canary%zz@db.example.com/gateway",
+    GATEWAY_ADMIN_TOKEN: "short",
+  }, "other.json");
+  assert.equal(
+    wrong.output,
+    "GATEWAY_CONFIG: other.json: top level: there is no field vendrs; did you mean vendors?\n" +
+      "PORT: must be a whole number\n" +
+      "GATEWAY_ADMIN_TOKEN: must have 16 or more characters and no blanks\n",
+  );
+  assert.equal(wrong.code, 1);
+  const address = await run({
+    DATABASE_URL: "postgres://me:canary%zz@db.example.com/gateway",
+  });
+  assert.equal(
+    address.output,
+    "DATABASE_URL: the password in the address is not percent-encoded\n",
+  );
+  const valid = await run({ PORT: "0" }, "--json");
+  assert.equal(valid.code, 0, valid.output);
+  assert.equal(JSON.parse(valid.output).valid, true);
+  assert.deepEqual(
+    [...Deno.readDirSync(folder.path)].map(({ name }) => name),
+    ["other.json"],
+  );
 });

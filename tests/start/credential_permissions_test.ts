@@ -4,6 +4,7 @@ import { generateKeyPairSync } from "node:crypto";
 import type { CredentialPlan } from "../../gateway/upstream/credentials/credential_plan.ts";
 import { taskFlags } from "../support/programs/task_flags.ts";
 import { tokenEndpoints } from "../support/upstreams/token_endpoints.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const EXPIRES = new Date(Date.now() + 3_600_000).toISOString();
@@ -193,28 +194,23 @@ async function opened(
 
 for (const [name, { plan, env = {}, headers }] of Object.entries(CASES)) {
   Deno.test(`${name} works under the permissions of the start task, also with certificates of the environment`, async () => {
-    const endpoints = endpointsOfAll();
-    const folder = await Deno.makeTempDir();
-    try {
-      await writeFiles(folder);
-      const put = (text: string) => text.replaceAll("URL", endpoints.url);
-      // With it, `node:https` asks for another permission.
-      const certificates = `${folder}/token`;
-      const result = await opened(folder, await taskFlags("start"), {
-        ...Object.fromEntries(
-          Object.entries(env).map(([key, value]) => [key, put(value)]),
-        ),
-        PLAN: put(JSON.stringify(plan)),
-        TOKEN_ENDPOINTS: endpoints.url,
-        NODE_EXTRA_CA_CERTS: certificates,
-      });
-      assert.deepEqual(
-        { ...result, headers: result.headers.toSorted() },
-        { usable: true, headers },
-      );
-    } finally {
-      await endpoints[Symbol.asyncDispose]();
-      await Deno.remove(folder, { recursive: true });
-    }
+    await using endpoints = endpointsOfAll();
+    await using folder = await temporaryFolder();
+    await writeFiles(folder.path);
+    const put = (text: string) => text.replaceAll("URL", endpoints.url);
+    // With it, `node:https` asks for another permission.
+    const certificates = `${folder.path}/token`;
+    const result = await opened(folder.path, await taskFlags("start"), {
+      ...Object.fromEntries(
+        Object.entries(env).map(([key, value]) => [key, put(value)]),
+      ),
+      PLAN: put(JSON.stringify(plan)),
+      TOKEN_ENDPOINTS: endpoints.url,
+      NODE_EXTRA_CA_CERTS: certificates,
+    });
+    assert.deepEqual(
+      { ...result, headers: result.headers.toSorted() },
+      { usable: true, headers },
+    );
   });
 }

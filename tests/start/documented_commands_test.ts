@@ -1,6 +1,7 @@
 /** The commands of docs/billing.md, run in their order on a new store, and its backup, with the permissions of their task. */
 import assert from "node:assert/strict";
 import { taskFlags } from "../support/programs/task_flags.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -35,32 +36,28 @@ Deno.test("the commands of docs/billing.md work in their order, and so does the 
     /^```csv\n(account,[^`]+)```$/gm,
   );
   const flags = await taskFlags("admin");
-  const folder = await Deno.makeTempDir();
-  await Deno.writeTextFile(`${folder}/accounts.csv`, file);
+  await using folder = await temporaryFolder();
+  await Deno.writeTextFile(`${folder.path}/accounts.csv`, file);
   let keyId = "";
-  try {
-    for (const line of [...lines, ...backups]) {
-      const { success, stdout, stderr } = await new Deno.Command(
-        Deno.execPath(),
-        {
-          args: [
-            "run",
-            ...flags,
-            `--config=${new URL("deno.json", ROOT).pathname}`,
-            new URL("gateway/cli/cli.ts", ROOT).pathname,
-            ...words(line.replace("key_…", keyId)),
-          ],
-          cwd: folder,
-          env: { DATABASE_URL: "sqlite:./data/gateway.sqlite3" },
-        },
-      ).output();
-      const decoder = new TextDecoder();
-      assert.ok(success, `${line}: ${decoder.decode(stderr)}`);
-      const output = decoder.decode(stdout);
-      assert.notEqual(output, "", line);
-      keyId = /\bkey_\w+/.exec(output)?.[0] ?? keyId;
-    }
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+  for (const line of [...lines, ...backups]) {
+    const { success, stdout, stderr } = await new Deno.Command(
+      Deno.execPath(),
+      {
+        args: [
+          "run",
+          ...flags,
+          `--config=${new URL("deno.json", ROOT).pathname}`,
+          new URL("gateway/cli/cli.ts", ROOT).pathname,
+          ...words(line.replace("key_…", keyId)),
+        ],
+        cwd: folder.path,
+        env: { DATABASE_URL: "sqlite:./data/gateway.sqlite3" },
+      },
+    ).output();
+    const decoder = new TextDecoder();
+    assert.ok(success, `${line}: ${decoder.decode(stderr)}`);
+    const output = decoder.decode(stdout);
+    assert.notEqual(output, "", line);
+    keyId = /\bkey_\w+/.exec(output)?.[0] ?? keyId;
   }
 });

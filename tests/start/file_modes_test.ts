@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { startProgram } from "../support/programs/program.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import { TEST_KEY } from "../support/test_gateway.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const ENV = { GATEWAY_KEY: TEST_KEY, GATEWAY_UPSTREAM: "replay" };
 
@@ -22,44 +23,48 @@ Deno.test({
     "the store's folder and files are for their owner alone; a start warns of files that others can reach",
   ignore: Deno.build.os === "windows",
   async fn() {
-    const folder = await Deno.makeTempDir();
+    await using folder = await temporaryFolder();
     const starter = ["/bin/sh", "-c", 'umask 022; exec "$@"', "sh"];
-    try {
-      {
-        await using program = await startProgram({ folder, env: ENV, starter });
-        const response = await fetch(`${program.url}/v1/messages`, {
-          method: "POST",
-          headers: {
-            "content-type": "application/json",
-            "x-api-key": TEST_KEY,
-          },
-          body: JSON.stringify({
-            model: "vendora-opus-4-8",
-            max_tokens: 9,
-            messages: [{ role: "user", content: "hello" }],
-          }),
-        });
-        await response.text();
-        const found = await modes(folder);
-        assert.ok(found.has("gateway.sqlite3-wal"));
-        for (const [name, mode] of found) {
-          assert.equal(mode, name === "data" ? "700" : "600", name);
-        }
-        program.signal("SIGTERM");
-        await withTimeout(program.ended, "the end of the process");
-        assert.doesNotMatch(program.output(), /store_readable_by_others/);
+    {
+      await using program = await startProgram({
+        folder: folder.path,
+        env: ENV,
+        starter,
+      });
+      const response = await fetch(`${program.url}/v1/messages`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          "x-api-key": TEST_KEY,
+        },
+        body: JSON.stringify({
+          model: "vendora-opus-4-8",
+          max_tokens: 9,
+          messages: [{ role: "user", content: "hello" }],
+        }),
+      });
+      await response.text();
+      const found = await modes(folder.path);
+      assert.ok(found.has("gateway.sqlite3-wal"));
+      for (const [name, mode] of found) {
+        assert.equal(mode, name === "data" ? "700" : "600", name);
       }
-      await Deno.chmod(`${folder}/data`, 0o755);
-      await Deno.chmod(`${folder}/data/gateway.sqlite3`, 0o644);
-      await using program = await startProgram({ folder, env: ENV, starter });
-      await withTimeout(
-        program.printed(
-          /"type":"store_readable_by_others","files":\["[^"]*gateway\.sqlite3"/,
-        ),
-        "the warning",
-      );
-    } finally {
-      await Deno.remove(folder, { recursive: true });
+      program.signal("SIGTERM");
+      await withTimeout(program.ended, "the end of the process");
+      assert.doesNotMatch(program.output(), /store_readable_by_others/);
     }
+    await Deno.chmod(`${folder.path}/data`, 0o755);
+    await Deno.chmod(`${folder.path}/data/gateway.sqlite3`, 0o644);
+    await using program = await startProgram({
+      folder: folder.path,
+      env: ENV,
+      starter,
+    });
+    await withTimeout(
+      program.printed(
+        /"type":"store_readable_by_others","files":\["[^"]*gateway\.sqlite3"/,
+      ),
+      "the warning",
+    );
   },
 });

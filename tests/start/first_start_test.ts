@@ -2,16 +2,13 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { type Program, startProgram } from "../support/programs/program.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  try {
-    await run(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  await run(folder.path);
 }
 
 function shownKeys(program: Program): readonly string[] {

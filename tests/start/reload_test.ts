@@ -11,6 +11,7 @@ import {
 } from "../support/upstreams/host_upstream.ts";
 import { startProgram } from "../support/programs/program.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const MODEL = "house-model";
 
@@ -114,84 +115,79 @@ Deno.test("candidates of an unchanged vendor keep their health; those of a chang
 });
 
 Deno.test("the program takes a changed file on SIGHUP and by looking at it, and refuses a wrong one with its reason", async () => {
-  const host = startHostUpstream();
+  await using host = startHostUpstream();
   host.answer(() => Response.json(COMPLETION));
-  const folder = await Deno.makeTempDir();
-  const path = `${folder}/gateway.json`;
+  await using folder = await temporaryFolder();
+  const path = `${folder.path}/gateway.json`;
   await Deno.writeTextFile(path, fileOf(host, 1));
-  try {
-    await using program = await startProgram({
-      folder,
-      env: {
-        GATEWAY_CONFIG: path,
-        GATEWAY_KEY: TEST_KEY,
-        GATEWAY_ADMIN_TOKEN: "0123456789abcdef",
-      },
-    });
-    const inForce = async (): Promise<string> => {
-      const response = await fetch(`${program.url}/readyz?verbose`, {
-        headers: { authorization: "Bearer 0123456789abcdef" },
-      });
-      return (await response.json()).configuration.hash;
-    };
-    const before = await inForce();
-    await program.printed(
-      new RegExp(`"configuration_loaded","hash":"${before}"`),
-    );
-    await Deno.writeTextFile(path, fileOf(host, 2));
-    program.signal("SIGHUP");
-    // The first line is that of the start.
-    await program.printed(/configuration_loaded[^]*configuration_loaded/);
-    const after = await inForce();
-    assert.notEqual(after, before);
-    const operator = await visit(program.url, "operator", "0123456789abcdef");
-    const page = await operator.get("/console/operator/upstreams");
-    assert.match(await page.text(), new RegExp(`<code>${after}</code>`));
-    await Deno.writeTextFile(path, '{"modles": {}}');
-    await program.printed(/configuration_refused.*modles/);
-    assert.equal(await inForce(), after);
-    const metrics = await fetch(`${program.url}/metrics`, {
+  await using program = await startProgram({
+    folder: folder.path,
+    env: {
+      GATEWAY_CONFIG: path,
+      GATEWAY_KEY: TEST_KEY,
+      GATEWAY_ADMIN_TOKEN: "0123456789abcdef",
+    },
+  });
+  const inForce = async (): Promise<string> => {
+    const response = await fetch(`${program.url}/readyz?verbose`, {
       headers: { authorization: "Bearer 0123456789abcdef" },
     });
-    assert.match(
-      await metrics.text(),
-      /^gateway_configuration_refused 1$[^]*^gateway_events_total\{type="configuration_loaded"\} 1$/m,
-    );
-    const response = await fetch(`${program.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "x-api-key": TEST_KEY, "content-type": "application/json" },
-      body: JSON.stringify(BODY),
-    });
-    assert.equal(response.status, 200);
-    await response.body?.cancel();
-    program.signal("SIGTERM");
-    assert.equal(await program.ended, 0, program.output());
-    const recorded = await configurationChanges(folder);
-    assert.deepEqual(
-      recorded.map(({ action, target }) => [action, target]),
-      [
-        ["configuration.load", before],
-        ["configuration.load", after],
-        ["configuration.refuse", after],
-      ],
-    );
-    const [first, second, third] = recorded;
-    assert.match(
-      String(first?.after?.["GATEWAY_ADMIN_TOKEN"]),
-      /^set, mark \w{4}$/,
-    );
-    assert.equal(first?.after?.["GATEWAY_CONFIG"], path);
-    const priceOf = (price: number): string =>
-      `input ${price}000000, cache read 0, cache write 0, output ${price}000000`;
-    assert.deepEqual([second?.before, second?.after], [
-      { file: before, [`model ${MODEL}`]: priceOf(1) },
-      { file: after, [`model ${MODEL}`]: priceOf(2) },
-    ]);
-    assert.match(String(third?.after?.["reason"]), /modles/);
-  } finally {
-    await host.close();
-    await Deno.remove(folder, { recursive: true });
-  }
+    return (await response.json()).configuration.hash;
+  };
+  const before = await inForce();
+  await program.printed(
+    new RegExp(`"configuration_loaded","hash":"${before}"`),
+  );
+  await Deno.writeTextFile(path, fileOf(host, 2));
+  program.signal("SIGHUP");
+  // The first line is that of the start.
+  await program.printed(/configuration_loaded[^]*configuration_loaded/);
+  const after = await inForce();
+  assert.notEqual(after, before);
+  const operator = await visit(program.url, "operator", "0123456789abcdef");
+  const page = await operator.get("/console/operator/upstreams");
+  assert.match(await page.text(), new RegExp(`<code>${after}</code>`));
+  await Deno.writeTextFile(path, '{"modles": {}}');
+  await program.printed(/configuration_refused.*modles/);
+  assert.equal(await inForce(), after);
+  const metrics = await fetch(`${program.url}/metrics`, {
+    headers: { authorization: "Bearer 0123456789abcdef" },
+  });
+  assert.match(
+    await metrics.text(),
+    /^gateway_configuration_refused 1$[^]*^gateway_events_total\{type="configuration_loaded"\} 1$/m,
+  );
+  const response = await fetch(`${program.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "x-api-key": TEST_KEY, "content-type": "application/json" },
+    body: JSON.stringify(BODY),
+  });
+  assert.equal(response.status, 200);
+  await response.body?.cancel();
+  program.signal("SIGTERM");
+  assert.equal(await program.ended, 0, program.output());
+  const recorded = await configurationChanges(folder.path);
+  assert.deepEqual(
+    recorded.map(({ action, target }) => [action, target]),
+    [
+      ["configuration.load", before],
+      ["configuration.load", after],
+      ["configuration.refuse", after],
+    ],
+  );
+  const [first, second, third] = recorded;
+  assert.match(
+    String(first?.after?.["GATEWAY_ADMIN_TOKEN"]),
+    /^set, mark \w{4}$/,
+  );
+  assert.equal(first?.after?.["GATEWAY_CONFIG"], path);
+  const priceOf = (price: number): string =>
+    `input ${price}000000, cache read 0, cache write 0, output ${price}000000`;
+  assert.deepEqual([second?.before, second?.after], [
+    { file: before, [`model ${MODEL}`]: priceOf(1) },
+    { file: after, [`model ${MODEL}`]: priceOf(2) },
+  ]);
+  assert.match(String(third?.after?.["reason"]), /modles/);
 });
 
 async function configurationChanges(

@@ -4,6 +4,7 @@ import { claimMessages } from "../rows/webhook_rows.ts";
 import { openStore } from "./open_store.ts";
 import { fileSeal, isSealed, passingSeal } from "./secret_seal.ts";
 import { textOf } from "./store.ts";
+import { temporaryFolder } from "../../../tests/support/temporary_folder.ts";
 
 const SECRET = "whsec_0123456789";
 
@@ -20,8 +21,8 @@ Deno.test("a sealed secret opens with its key and for its record alone", () => {
 });
 
 Deno.test("secrets of webhooks are sealed in the file, those of older versions at the next start; without the key file they are lost", async () => {
-  const folder = await Deno.makeTempDir();
-  const path = `${folder}/store.sqlite3`;
+  await using folder = await temporaryFolder();
+  const path = `${folder.path}/store.sqlite3`;
   const stored = async (): Promise<string> => {
     const store = await openStore(`sqlite:${path}`);
     const [row = {}] = await store.read("SELECT secret FROM webhooks");
@@ -37,29 +38,25 @@ Deno.test("secrets of webhooks are sealed in the file, those of older versions a
     await store.close();
     return message?.secret;
   };
-  try {
-    const store = await openStore(`sqlite:${path}`);
-    const admin = await openAdmin(store, () => true);
-    await admin.plans.create({ id: "p" });
-    await admin.accounts.create({ id: "a", planId: "p" });
-    const { secret = "" } = await admin.webhooks.set("a", "https://h.example/");
-    await store.close();
-    assert.ok(isSealed(await stored()));
-    assert.equal(await used(), secret);
+  const store = await openStore(`sqlite:${path}`);
+  const admin = await openAdmin(store, () => true);
+  await admin.plans.create({ id: "p" });
+  await admin.accounts.create({ id: "a", planId: "p" });
+  const { secret = "" } = await admin.webhooks.set("a", "https://h.example/");
+  await store.close();
+  assert.ok(isSealed(await stored()));
+  assert.equal(await used(), secret);
 
-    const older = await openStore(`sqlite:${path}`);
-    await older.write((sql) =>
-      sql.all("UPDATE webhooks SET secret = $1", [SECRET])
-    );
-    await older.close();
-    assert.ok(isSealed(await stored()));
-    assert.equal(await used(), SECRET);
+  const older = await openStore(`sqlite:${path}`);
+  await older.write((sql) =>
+    sql.all("UPDATE webhooks SET secret = $1", [SECRET])
+  );
+  await older.close();
+  assert.ok(isSealed(await stored()));
+  assert.equal(await used(), SECRET);
 
-    await Deno.remove(`${path}-key`);
-    assert.equal(await used(), undefined);
-    await Deno.writeTextFile(`${path}-key`, "short");
-    assert.throws(() => fileSeal(`${path}-key`), /32 bytes/);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await Deno.remove(`${path}-key`);
+  assert.equal(await used(), undefined);
+  await Deno.writeTextFile(`${path}-key`, "short");
+  assert.throws(() => fileSeal(`${path}-key`), /32 bytes/);
 });

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../translate/bytes/json.ts";
 import type { TestGatewayOptions } from "../test_gateway.ts";
+import { temporaryFolder } from "../temporary_folder.ts";
 
 /** Upstream models of each format, as candidates of {@linkcode agentOptions}. */
 export const CANDIDATES: Readonly<Record<string, JsonObject>> = {
@@ -69,40 +70,38 @@ export async function runAgent(
   readonly output: string;
   readonly files: Readonly<Record<string, string>>;
 }> {
-  const home = await Deno.makeTempDir();
-  const folder = await Deno.makeTempDir();
-  const inHome = (text: string): string => text.replaceAll("HOME/", `${home}/`);
-  try {
-    for (const [path, text] of Object.entries(files)) {
-      const at = path.lastIndexOf("/");
-      if (at > 0) {
-        await Deno.mkdir(`${home}/${path.slice(0, at)}`, { recursive: true });
-      }
-      await Deno.writeTextFile(`${home}/${path}`, inHome(text));
+  await using home = await temporaryFolder();
+  await using folder = await temporaryFolder();
+  const inHome = (text: string): string =>
+    text.replaceAll("HOME/", `${home.path}/`);
+  for (const [path, text] of Object.entries(files)) {
+    const at = path.lastIndexOf("/");
+    if (at > 0) {
+      await Deno.mkdir(`${home.path}/${path.slice(0, at)}`, {
+        recursive: true,
+      });
     }
-    const { code, stdout, stderr } = await new Deno.Command(program, {
-      args: [...args],
-      cwd: folder,
-      clearEnv: true,
-      env: {
-        PATH: Deno.env.get("PATH") ?? "",
-        HOME: home,
-        ...Object.fromEntries(
-          Object.entries(env).map(([name, value]) => [name, inHome(value)]),
-        ),
-      },
-      stdin: "null",
-    }).output();
-    const decoder = new TextDecoder();
-    const output = decoder.decode(stdout);
-    assert.equal(code, 0, `${output}${decoder.decode(stderr)}`);
-    const left: Record<string, string> = {};
-    for await (const { name } of Deno.readDir(folder)) {
-      left[name] = await Deno.readTextFile(`${folder}/${name}`);
-    }
-    return { output, files: left };
-  } finally {
-    await Deno.remove(home, { recursive: true });
-    await Deno.remove(folder, { recursive: true });
+    await Deno.writeTextFile(`${home.path}/${path}`, inHome(text));
   }
+  const { code, stdout, stderr } = await new Deno.Command(program, {
+    args: [...args],
+    cwd: folder.path,
+    clearEnv: true,
+    env: {
+      PATH: Deno.env.get("PATH") ?? "",
+      HOME: home.path,
+      ...Object.fromEntries(
+        Object.entries(env).map(([name, value]) => [name, inHome(value)]),
+      ),
+    },
+    stdin: "null",
+  }).output();
+  const decoder = new TextDecoder();
+  const output = decoder.decode(stdout);
+  assert.equal(code, 0, `${output}${decoder.decode(stderr)}`);
+  const left: Record<string, string> = {};
+  for await (const { name } of Deno.readDir(folder.path)) {
+    left[name] = await Deno.readTextFile(`${folder.path}/${name}`);
+  }
+  return { output, files: left };
 }

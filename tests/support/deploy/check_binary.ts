@@ -9,35 +9,32 @@ import {
   collected,
   type CollectedProgram,
 } from "../programs/collected_program.ts";
+import { temporaryFolder } from "../temporary_folder.ts";
 
 const STARTED = /^Model gateway at (http\S+)$/m;
 const KEY = /^Key, shown this once: (\S+)$/m;
 
 /** Judges the program at a path; throws at the first thing that it does wrong. */
 export async function checkBinary(path: string): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  try {
-    await using asked = start(path, folder, ["--version"]);
-    assert.equal(await asked.ended, 0, asked.output());
-    assert.equal(asked.output().trim(), VERSION);
+  await using folder = await temporaryFolder();
+  await using asked = start(path, folder.path, ["--version"]);
+  assert.equal(await asked.ended, 0, asked.output());
+  assert.equal(asked.output().trim(), VERSION);
 
-    let key: string;
-    {
-      await using first = start(path, folder);
-      const [, url = ""] = await first.printed(STARTED);
-      key = KEY.exec(first.output())?.[1] ?? "";
-      await assertServes(url, key);
-      // Disposed of: killed, as by kill -9.
-    }
-    await using second = start(path, folder);
-    const [, url = ""] = await second.printed(STARTED);
-    assert.doesNotMatch(second.output(), KEY, "the store was kept");
+  let key: string;
+  {
+    await using first = start(path, folder.path);
+    const [, url = ""] = await first.printed(STARTED);
+    key = KEY.exec(first.output())?.[1] ?? "";
     await assertServes(url, key);
-    second.signal("SIGTERM");
-    assert.equal(await second.ended, 0, second.output());
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+    // Disposed of: killed, as by kill -9.
   }
+  await using second = start(path, folder.path);
+  const [, url = ""] = await second.printed(STARTED);
+  assert.doesNotMatch(second.output(), KEY, "the store was kept");
+  await assertServes(url, key);
+  second.signal("SIGTERM");
+  assert.equal(await second.ended, 0, second.output());
 }
 
 function start(

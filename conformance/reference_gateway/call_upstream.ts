@@ -95,7 +95,7 @@ async function* own(
 }
 
 /** The format of each endpoint whose upstream may have the same. */
-const SAME_FORMAT: Readonly<
+export const SAME_FORMAT: Readonly<
   Partial<Record<Context["endpoint"], DialectName>>
 > = {
   messages: "messages",

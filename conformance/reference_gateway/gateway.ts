@@ -287,9 +287,10 @@ async function generate(
   const id = crypto.randomUUID().replaceAll("-", "");
   const keep = (reply: JsonObject): void =>
     options.stored.keep(modelRequest.asked ?? {}, reply, ownerOf(options, x));
-  if (isPassed(modelRequest, via)) {
+  if (isPassed(x, via)) {
     return await passThrough({
       modelRequest,
+      via,
       id,
       upstreamUrl: options.upstreamUrl,
       signal: gone,

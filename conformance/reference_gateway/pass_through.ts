@@ -1,33 +1,34 @@
 /**
- * Passes replies of Responses upstreams through: their bytes stay, except for the members with
- * which this gateway keeps replies itself. Requests ask for it in their metadata; all other replies
+ * Passes replies of upstreams in the client's format through: their bytes stay, except for the
+ * members with which this gateway keeps Responses itself. Their fixtures show it; all other replies
  * are written anew, since most faults are planted there.
  */
-import { at, textAt } from "../evidence/json_path.ts";
+import { at } from "../evidence/json_path.ts";
 import type { DialectName } from "@model-gateway/replay/parse_request";
 import {
   type JsonObject,
   objectOf,
   parseJson,
 } from "@model-gateway/replay/json";
-import { callOf } from "./call_upstream.ts";
+import { callOf, SAME_FORMAT } from "./call_upstream.ts";
 import type { Context, Hooks, Writer } from "./hooks.ts";
 import { type ModelRequest, Refused } from "./part.ts";
 import { problemOf } from "./problems.ts";
 import { requestIds, UNBUFFERED } from "./formats/write_reply.ts";
 
-/** The metadata of requests whose replies pass through. */
-export const PASSED_METADATA = { pass: "through" } as const;
+/** Found in requests whose replies pass through. */
+export const PASSED = /\[\[fx:(?:passed|extras)#/;
 
 /** Whether the reply to a request passes through. */
-export function isPassed(request: ModelRequest, via: DialectName): boolean {
-  return via === "responses" &&
-    textAt(request.asked, "metadata.pass") === PASSED_METADATA.pass;
+export function isPassed(x: Context, via: DialectName): boolean {
+  return PASSED.test(x.request.body) &&
+    (x.endpoint === via || SAME_FORMAT[x.endpoint] === via);
 }
 
 /** The call whose reply passes through. */
 interface PassedCall {
   readonly modelRequest: ModelRequest;
+  readonly via: DialectName;
   /** The random part of the reply's id. */
   readonly id: string;
   readonly upstreamUrl: string;
@@ -40,14 +41,22 @@ interface PassedCall {
 
 /** Makes the call and passes its reply through, in one piece. */
 export async function passThrough(passed: PassedCall): Promise<void> {
-  const { modelRequest, writer, hooks, x, keep } = passed;
+  const { modelRequest, via, writer, hooks, x, keep } = passed;
   const { asked = {}, stream } = modelRequest;
-  const plain = callOf(modelRequest, "responses", passed.upstreamUrl);
+  const { path } = x.request;
+  const isStored = via === "responses";
+  const own = callOf(modelRequest, via, passed.upstreamUrl);
+  // The path of generate content has the form of the reply.
+  const plain = via === "generate_content"
+    ? { ...own, url: passed.upstreamUrl + path }
+    : own;
   const call = hooks.upstream?.(plain, x) ?? plain;
   const response = await fetch(call.url, {
     method: "POST",
     headers: { ...call.headers },
-    body: JSON.stringify({ ...call.body, stream }),
+    body: JSON.stringify(
+      via === "generate_content" ? call.body : { ...call.body, stream },
+    ),
     signal: passed.signal,
   });
   const text = await response.text();
@@ -60,16 +69,18 @@ export async function passThrough(passed: PassedCall): Promise<void> {
     store: asked["store"] ?? true,
     previous_response_id: asked["previous_response_id"] ?? null,
   };
-  const changed = stream
+  const changed = !isStored
+    ? text
+    : stream
     ? text.split("\n\n").map((frame) => inFrame(frame, members)).join("\n\n")
     : withMembers(text, members);
   const last = stream
     ? at(parseJson(/[^]*\ndata: (.*)/.exec(changed)?.[1] ?? ""), "response")
     : parseJson(changed);
-  keep(objectOf(last));
+  if (isStored) keep(objectOf(last));
   const body = new TextEncoder().encode(hooks.wire?.(changed, x) ?? changed);
   writer.head(200, {
-    "content-type": stream ? "text/event-stream" : "application/json",
+    "content-type": response.headers.get("content-type") ?? "",
     "content-length": String(body.length),
     ...(stream ? UNBUFFERED : {}),
     ...requestIds(),

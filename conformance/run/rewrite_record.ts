@@ -6,7 +6,7 @@ import { compact } from "@model-gateway/replay/compact";
 import { isObject, type Json, objectOf } from "@model-gateway/replay/json";
 import { contextOf } from "../reference_gateway/gateway.ts";
 import type { Context, Hooks, OutFrame } from "../reference_gateway/hooks.ts";
-import { PASSED_METADATA } from "../reference_gateway/pass_through.ts";
+import { PASSED } from "../reference_gateway/pass_through.ts";
 import {
   arrayEnd,
   elementOf,
@@ -41,7 +41,6 @@ const FRAMING = [
 /** Thrown where a reply cannot be rewritten. */
 class NotRewritable extends Error {}
 
-const PASSED = JSON.stringify(PASSED_METADATA);
 const encoder = new TextEncoder();
 
 /** True when the hooks change nothing but replies. */
@@ -76,7 +75,7 @@ function rewrite(x: Exchange, hooks: Hooks, redaction: Redaction): Exchange {
   const { head } = x;
   if (head === undefined) return x;
   // A reply that passes through is sent without hooks.
-  if (x.request.body.includes(PASSED)) throw new NotRewritable();
+  if (PASSED.test(x.request.body)) throw new NotRewritable();
   const context = contextOf({
     ...x.request,
     headers: Object.fromEntries(x.request.headers),

@@ -1,4 +1,5 @@
 /** Scenarios of the chat endpoint: each kind of reply, whole and streamed, on every route. */
+import { EXTRA_SCENARIOS } from "../replies/scenarios_extras.ts";
 import type { Scenario } from "../../suite/scenario.ts";
 import {
   fixtureReplies,
@@ -146,6 +147,7 @@ export const CHAT_REPLY_SCENARIOS: readonly Scenario[] = [
     "replay",
     SIZES,
   ),
+  EXTRA_SCENARIOS.chat,
   UNASKED_USAGE,
   STREAM_FALSE,
   BROKEN,

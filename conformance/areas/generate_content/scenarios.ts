@@ -1,4 +1,5 @@
 /** Scenarios of the area `generate_content`: replies. */
+import { EXTRA_SCENARIOS } from "../replies/scenarios_extras.ts";
 import { WRITTEN } from "@model-gateway/replay/fixtures";
 import type { JsonObject } from "@model-gateway/replay/json";
 import {
@@ -115,6 +116,7 @@ export const GENERATE_CONTENT_SCENARIOS: readonly Scenario[] = [
     ["stream", "array"],
   ),
   PACE_SCENARIOS.generate_content,
+  EXTRA_SCENARIOS.generate_content,
   ...GENERATE_CONTENT_REQUEST_SCENARIOS,
   ...GENERATE_CONTENT_REFUSAL_SCENARIOS,
   ...GENERATE_CONTENT_MODEL_SCENARIOS,

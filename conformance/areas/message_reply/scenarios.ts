@@ -1,5 +1,6 @@
 /** Scenarios of the area `message_reply`; the other reply and stream areas read `text`, too. */
 import { requestOnAllRoutes } from "../../suite/requests.ts";
+import { EXTRA_SCENARIOS } from "../replies/scenarios_extras.ts";
 import { MESSAGE_FORM_SCENARIOS } from "./scenarios_forms.ts";
 import { perRoute, type Scenario } from "../../suite/scenario.ts";
 
@@ -18,4 +19,5 @@ const TEXT: Scenario = {
 export const MESSAGE_REPLY_SCENARIOS: readonly Scenario[] = [
   TEXT,
   ...MESSAGE_FORM_SCENARIOS,
+  EXTRA_SCENARIOS.messages,
 ];

@@ -2,6 +2,7 @@
 import { areaOf, type Check } from "../../suite/check.ts";
 import { BLOCK_CHECKS } from "./checks_blocks.ts";
 import { CONTENT_CHECKS } from "./checks_content.ts";
+import { EXTRA_CHECKS } from "./checks_extras.ts";
 import { PACE_CHECKS } from "./checks_pace.ts";
 import { SHAPE_CHECKS } from "./checks_shape.ts";
 
@@ -12,6 +13,7 @@ export function checksOfEvery(area: string): readonly Check[] {
     ...CONTENT_CHECKS,
     ...BLOCK_CHECKS,
     ...PACE_CHECKS,
+    ...EXTRA_CHECKS,
   ].filter((
     check,
   ) => areaOf(check) === area);

@@ -10,9 +10,6 @@ import {
   WEATHER,
 } from "./requests.ts";
 
-/** The metadata of a request whose reply an upstream of the same format may answer as it is. */
-const PASSED: JsonObject = { pass: "through" };
-
 const { strict: _, ...UNSPECIFIED } = WEATHER;
 
 /** What an agent sends with every request, with this many tools before the one that a vendor runs. */
@@ -54,7 +51,6 @@ export const RESPONSES_UPSTREAM_SCENARIOS: readonly Scenario[] = [
         for (const form of FORMS) {
           await session.send(requestOf(route, form, "passed", {
             input: session.prompt("passed", "Say something."),
-            metadata: PASSED,
           }));
         }
       }

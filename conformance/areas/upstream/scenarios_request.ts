@@ -67,6 +67,10 @@ export const OWN: Readonly<Record<Generation, JsonObject>> = {
     presence_penalty: 0.25,
     frequency_penalty: -0.25,
     response_format: { type: "json_object" },
+    service_tier: "default",
+    user: "user-own",
+    logit_bias: { "50256": -1 },
+    metadata: { team: "own" },
   },
 };
 

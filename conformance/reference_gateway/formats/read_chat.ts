@@ -76,6 +76,9 @@ export function readChat(body: JsonObject): ModelRequest {
         "presence_penalty",
         "frequency_penalty",
         "response_format",
+        "service_tier",
+        "logit_bias",
+        "metadata",
       ]),
     },
   };

@@ -1,0 +1,139 @@
+/** Rules for upstreams of the client's own format: no member of a reply or of a request is lost. */
+import { EXTRA_REPLIES } from "@model-gateway/replay/extras";
+import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { at, brief } from "../../evidence/json_path.ts";
+import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
+import type { Check, Rule } from "../../suite/check.ts";
+import type { Evidence } from "../../suite/evidence.ts";
+import { type Finding, observed, some } from "../../suite/finding.ts";
+import { onEvery } from "./on_every.ts";
+import { EXTRAS } from "./scenarios_extras.ts";
+
+const REPLY: Rule = {
+  source:
+    "Clients of a format use what its vendor sends, whatever a gateway knows of it",
+  text:
+    "A reply of an upstream in the client's own format keeps all its members: tools that the vendor runs, pictures, sound, signatures, probabilities, details of the usage.",
+};
+/** What a gateway may replace, since it names replies and models itself. */
+const OWN_NAMES =
+  /^\d+\.(message\.)?(id|model|created|modelVersion|responseId)$/;
+
+/** The path of the first value of `sent` that `found` lacks; undefined when there is none. */
+function lost(
+  sent: Json | undefined,
+  found: Json | undefined,
+  path = "",
+): string | undefined {
+  if (OWN_NAMES.test(path)) return undefined;
+  const isList = Array.isArray(sent);
+  if (!isList && !isObject(sent)) return sent === found ? undefined : path;
+  if (isList && (!Array.isArray(found) || found.length !== sent.length)) {
+    return path;
+  }
+  for (const [name, value] of Object.entries(sent)) {
+    const inside = path === "" ? name : `${path}.${name}`;
+    const first = lost(value, at(found, name), inside);
+    if (first !== undefined) return first;
+  }
+  return isList || isObject(found) ? undefined : path;
+}
+
+/** The JSON values of a reply in order, without signs of life. */
+function valuesOf(x: Exchange): readonly Json[] {
+  const all = x.frames.length > 0
+    ? x.frames.flatMap(({ json }) => json ?? [])
+    : [x.json ?? null].flat();
+  return all.filter((json) => at(json, "type") !== "ping");
+}
+
+/** The same of the upstream's reply. */
+function valuesSent({ via = "responses", label }: Exchange): readonly Json[] {
+  const { whole = "", stream = [] } = EXTRA_REPLIES[via] ?? {};
+  return label.includes("/whole/") ? [parseJson(whole) ?? null] : stream
+    .flatMap((frame) =>
+      parseJson(/^data: (.*)$/m.exec(frame)?.[1] ?? "") ?? []
+    );
+}
+
+/** The replies with extras, all of upstreams of the endpoint's own format. */
+function repliesOf(
+  endpoint: string,
+  form: string,
+  e: Evidence,
+): readonly Exchange[] {
+  return some(
+    e.matching(`${endpoint}/*/${form}/${EXTRAS}`),
+    "one of an upstream in the same format",
+  );
+}
+
+function keepsAll(x: Exchange): Finding {
+  const found = valuesOf(x);
+  const sent = valuesSent(x);
+  const first = [lost(sent, found)].flat()[0];
+  return observed(
+    first ?? "members",
+    brief(first === undefined ? "all" : at([...found], first)),
+    x,
+  ).mustBe(
+    first === undefined ? "all of the upstream's" : brief(at([...sent], first)),
+    first === undefined,
+  );
+}
+
+/** Changes the text of such replies on the wire. */
+function onWire(
+  isOf: (x: Context) => boolean,
+  change: (text: string) => string,
+): Hooks {
+  return {
+    wire: (text, x) =>
+      isOf(x) && x.request.body.includes(`[[fx:${EXTRAS}`)
+        ? change(text)
+        : text,
+  };
+}
+
+/** The rule about replies. */
+export const EXTRA_CHECKS: readonly Check[] = onEvery({
+  ids: {
+    "message_reply.extras": REPLY,
+    "message_stream.extras": REPLY,
+    "chat_reply.extras": REPLY,
+    "chat_stream.extras": REPLY,
+    "generate_content_reply.extras": REPLY,
+    "generate_content_stream.extras": REPLY,
+    "generate_content_array.extras": REPLY,
+  },
+  reads: ({ endpoint }) => [`${endpoint}-extras`],
+  of: ({ endpoint, area }, e) =>
+    repliesOf(
+      endpoint,
+      /array/.exec(area)?.[0] ?? (/stream/.test(area) ? "stream" : "whole"),
+      e,
+    ),
+  each: () => keepsAll,
+  faults: ({ endpoint, isStream }, id) => {
+    const wire = (change: (text: string) => string): Hooks =>
+      onWire(
+        (x) => x.endpoint === endpoint && x.stream === isStream,
+        change,
+      );
+    return {
+      "member-lost": wire((text) =>
+        text.replaceAll(/,"x_vendor":\{[^}]*\}/g, "")
+      ),
+      "number-changed": wire((text) =>
+        text.replaceAll('"cost":0.25', '"cost":0')
+      ),
+      "list-cut": wire((text) => text.replaceAll('["a","b"]', '["a"]')),
+      ...(id.includes("_stream")
+        ? {
+          "frame-lost": wire((text) => text.replace(/\n\n[^]*?(?=\n\n)/, "")),
+        }
+        : {}),
+    };
+  },
+});

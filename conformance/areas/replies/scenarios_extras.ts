@@ -1,0 +1,63 @@
+/** Scenarios with what only an upstream of the client's own format sends. */
+import {
+  CONTENT_FORMS,
+  contentCost,
+  contentRequest,
+  contents,
+} from "../../suite/content_requests.ts";
+import { plainRequest, streamed } from "../../suite/requests.ts";
+import { calls, type Scenario } from "../../suite/scenario.ts";
+
+/** The fixture with such a reply. */
+export const EXTRAS = "extras";
+
+/** The scenarios by their endpoint; labels are `ENDPOINT/ROUTE/FORM/extras`. */
+export const EXTRA_SCENARIOS: Readonly<
+  Record<"messages" | "chat" | "generate_content", Scenario>
+> = {
+  messages: ofGeneration("messages", "messages"),
+  chat: ofGeneration("chat", "chat_completions"),
+  generate_content: {
+    name: "generate_content-extras",
+    about: "What only generate content has, from an upstream of that format",
+    mode: "replay",
+    cost: contentCost(3),
+    async play(session) {
+      for (const route of session.routes("generate_content")) {
+        if (route.via !== "generate_content") continue;
+        for (const form of CONTENT_FORMS) {
+          const prompt = session.prompt(EXTRAS, "Add.");
+          await session.send(
+            contentRequest(route, form, EXTRAS, contents(prompt)),
+          );
+        }
+      }
+    },
+  },
+};
+
+function ofGeneration(
+  endpoint: "messages" | "chat",
+  via: "messages" | "chat_completions",
+): Scenario {
+  return {
+    name: `${endpoint}-extras`,
+    about: "What only this format has, from an upstream of the same format",
+    mode: "replay",
+    cost: calls(2, 64),
+    async play(session) {
+      for (const route of session.routes(endpoint)) {
+        if (route.via !== via) continue;
+        for (const form of ["whole", "stream"]) {
+          await session.send(plainRequest(
+            endpoint,
+            route,
+            `${form}/${EXTRAS}`,
+            session.prompt(EXTRAS, "Add."),
+            form === "stream" ? streamed(endpoint) : {},
+          ));
+        }
+      }
+    },
+  };
+}

@@ -12,10 +12,13 @@ import { ApiError } from "../../translate/model/error.ts";
 import {
   streamOfWhole,
   streamRelay,
+  wholeOfLongStream,
   wholeOfStream,
   wholeReply,
 } from "../../translate/stream/relay.ts";
 import type { Relay } from "../../translate/stream/relay_interface.ts";
+import { isLarge } from "../http/request_body.ts";
+import { inTurns } from "../in_turns.ts";
 import type { Timers } from "../timers.ts";
 import { readUpTo } from "../upstream/attempt.ts";
 import type { ByteSource } from "../upstream/http/byte_source.ts";
@@ -75,14 +78,16 @@ export function generationReader(
       }
       const sent = await readUpTo(body, MAX_WHOLE_BYTES, "fail");
       const bytes = withoutKeys(sent, candidate.credential.secrets());
-      const toReply = isEvents
-        ? wholeOfStream
-        : isStream
-        ? streamOfWhole
-        : wholeReply;
+      const given = [dialect, upstream, decode, encode, bytes] as const;
       return {
         type: "whole",
-        reply: toReply(dialect, upstream, decode, encode, bytes),
+        reply: isEvents
+          ? isLarge({ bytes })
+            ? await inTurns(wholeOfLongStream(...given))
+            : wholeOfStream(...given)
+          : isStream
+          ? streamOfWhole(...given)
+          : wholeReply(...given),
         hadKey: () => bytes !== sent,
       };
     },

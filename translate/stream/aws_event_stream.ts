@@ -2,6 +2,7 @@
  * Unwraps AWS's binary event streams into event-stream text. The JSON of each event keeps its bytes, so that the rest of the way is
  * the same as for a host that sends text.
  */
+import { requireFewValues } from "../bytes/few_values.ts";
 import { encodeText, joinPieces } from "../bytes/buffers.ts";
 import { upstreamJson } from "../bytes/exact_json.ts";
 import { isObject, parseJson } from "../bytes/json.ts";
@@ -171,7 +172,9 @@ function oneLine(json: Uint8Array): Uint8Array {
 
 function parseJsonBytes(json: Uint8Array): unknown {
   try {
-    return parseJson(UTF8.decode(json));
+    const text = UTF8.decode(json);
+    requireFewValues(text);
+    return parseJson(text);
   } catch {
     throw corrupt();
   }

@@ -24,12 +24,14 @@ import {
   type ReplyProgress,
 } from "../model/reply_progress.ts";
 import { encodeText } from "../bytes/buffers.ts";
-import { sseParser } from "./sse.ts";
+import { type Frame, sseParser } from "./sse.ts";
 import type { Relay } from "./relay_interface.ts";
 
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();
 const NOTHING = new Uint8Array(0);
+/** Bytes of a step through a long stream: some milliseconds of work, whatever its frames are. */
+const STEP_BYTES = 16 * 1024;
 
 /** Whether bytes pass through: client and upstream have the same dialect. */
 function passesThrough(
@@ -251,18 +253,36 @@ export function streamOfWhole(
 
 /** A stream as the whole reply that the client asked for. */
 export function wholeOfStream(
+  ...given: Parameters<typeof wholeOfLongStream>
+): WholeReply {
+  const steps = wholeOfLongStream(...given);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** As {@linkcode wholeOfStream}, in steps: a stream may have millions of frames. */
+export function* wholeOfLongStream(
   client: Dialect,
   upstream: UpstreamDialect,
   decode: DecodeContext,
   encode: EncodeContext,
   body: Uint8Array,
-): WholeReply {
+): Generator<void, WholeReply, void> {
   const reader = sseParser();
   const decoder = upstream.streamDecoder(decode);
   const events: ReplyEvent[] = [];
-  for (const frame of [...reader.push(body), ...reader.end()]) {
-    for (const event of decoder.push(frame)) events.push(event);
+  const read = (frames: readonly Frame[]): void => {
+    for (const frame of frames) {
+      for (const event of decoder.push(frame)) events.push(event);
+    }
+  };
+  for (let at = 0; at < body.length; at += STEP_BYTES) {
+    read(reader.push(body.subarray(at, at + STEP_BYTES)));
+    yield;
   }
+  read(reader.end());
   for (const event of decoder.end()) events.push(event);
   const kept = answerOf(decode, events);
   const progress = progressOf(kept);

@@ -6,7 +6,12 @@ import { messages } from "../formats/messages/mod.ts";
 import { responses } from "../formats/responses/mod.ts";
 import { DEFAULT_CAPABILITIES } from "../model/capabilities.ts";
 import { topLevelOf } from "../bytes/json_splice.ts";
-import { streamRelay, wholeReply } from "./relay.ts";
+import {
+  streamRelay,
+  wholeOfLongStream,
+  wholeOfStream,
+  wholeReply,
+} from "./relay.ts";
 import { upstreamRequest } from "../upstream_request.ts";
 import { ENCODE_CONTEXT } from "../testing/encode_context.ts";
 
@@ -229,4 +234,24 @@ Deno.test("a reply of more blocks than are kept is an error, whole and streamed"
     assert.match(relay.progress().error?.message ?? "", /too many blocks/);
     assert.ok(relay.done());
   }
+});
+
+Deno.test("wholeOfLongStream() reads a few frames in a step, and the same as at once", () => {
+  const bytes = new TextEncoder().encode(
+    "data: {}\n\n".repeat(100_000) +
+      'data: {"id":"1","created":1,"choices":[{"index":0,"delta":{"content":"é"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
+  );
+  const given = [
+    messages,
+    chatCompletions,
+    PLAIN_CONTEXT,
+    ENCODE,
+    bytes,
+  ] as const;
+  const steps = wholeOfLongStream(...given);
+  let count = 0;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) count++;
+  assert.ok(count >= 50, `${count} steps`);
+  assert.deepEqual(step.value, wholeOfStream(...given));
 });

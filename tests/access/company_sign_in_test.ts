@@ -108,6 +108,9 @@ Deno.test("a person enters as the table permits, and nowhere else", async () => 
     assert.equal(await statusOf(company, ada, "/console/operator/"), 401);
     const page = await ada.ask(`${gateway.url}/console/`);
     assert.match(page.text, /ada@example\.com/);
+    const access = await ada.ask(`${gateway.url}/console/access`);
+    assert.match(access.text, />the company's account \(manage\)</);
+    assert.doesNotMatch(access.text, />a token \(/);
     const refused = await signIn(company, walker(), "door=operator");
     assert.equal(refused.status, 403);
     assert.match(refused.text, /no row for operators/);

@@ -102,12 +102,14 @@ Deno.test("overview, usage, GET /v1/usage, calls, ledger and metrics agree after
   for (const id of ["acme", "other"]) {
     await admin.accounts.create({ id, billing: "postpaid" });
   }
+  const limited = await credentialOf(gateway, "key", "acme");
   const keys = [
-    (await credentialOf(gateway, "key", "acme")).text,
+    limited.text,
     (await credentialOf(gateway, "key", "acme")).text,
     (await credentialOf(gateway, "key", "other")).text,
   ];
   await makeCalls(gateway, keys);
+  await admin.keys.update(limited.id, { spendPerDayMicroUsd: 1_000_000_000 });
   const { text: token } = await credentialOf(gateway, "manage", "acme");
   const owner = await visit(url, "manage", token);
   const operator = await visit(url, "operator", ADMIN_TOKEN);
@@ -186,6 +188,7 @@ Deno.test("overview, usage, GET /v1/usage, calls, ledger and metrics agree after
         "/console/usage?by=key&model=vendorb-5.5",
         "/console/usage?by=user",
         `/console/usage?by=user&${days}&model=vendora-opus-4-8`,
+        `/console/keys/${limited.id}`,
       ]
     ) followed.push(await followAmounts(owner, path));
     for (
@@ -193,6 +196,7 @@ Deno.test("overview, usage, GET /v1/usage, calls, ledger and metrics agree after
         "/console/operator/",
         "/console/operator/usage?by=account",
         "/console/operator/usage?by=model&account=acme",
+        `/console/operator/keys/${limited.id}`,
       ]
     ) followed.push(await followAmounts(operator, path));
     // Each page has at least a line and a sum.

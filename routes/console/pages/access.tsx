@@ -10,6 +10,7 @@ import {
   TOKEN,
   type TokenRecord,
 } from "../../../gateway/accounts/repositories/token_repository.ts";
+import { sessionText } from "../parts/session_text.ts";
 import type { AccountVisit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { ApiError } from "../../../translate/model/error.ts";
@@ -274,15 +275,6 @@ function EndSession(
       <button class="link" type="submit">End</button>
     </form>
   );
-}
-
-/** What a session was opened with, in words. */
-export function sessionText({ subject, kind }: SessionRecord): string {
-  return subject.startsWith("link_")
-    ? `a sign-in link (${kind})`
-    : kind === "key"
-    ? "an API key"
-    : `a token (${kind})`;
 }
 
 /** Whether a token opens anything, and until when. */

@@ -9,6 +9,7 @@ import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { Foreign } from "../parts/data_table.tsx";
+import { usageLink } from "../parts/figure_links.ts";
 import { page } from "../parts/layout.tsx";
 import { LimitCards } from "../parts/limit_cards.tsx";
 import { Distance, Moment } from "../parts/moment.tsx";
@@ -73,14 +74,27 @@ export async function keyPage(
           </p>
         )
         : (
-          <div class="cards">
-            <LimitCards
-              use={state.use}
-              limits={state.limits}
-              of="key"
-              nowMs={nowMs}
-            />
-          </div>
+          <>
+            <div class="cards">
+              <LimitCards
+                use={state.use}
+                limits={state.limits}
+                of="key"
+                nowMs={nowMs}
+                {...(key.replaces === undefined
+                  ? {
+                    linkOf: (from: string, to: string) =>
+                      usageLink(base, { from, to, key: key.id }, "model"),
+                  }
+                  : {})}
+              />
+            </div>
+            {key.replaces === undefined ? null : (
+              <p class="soft">
+                With what the replaced key had used when it was rotated.
+              </p>
+            )}
+          </>
         )}
       <section class="card">
         <dl>

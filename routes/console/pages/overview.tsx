@@ -5,9 +5,9 @@
  */
 import { generates } from "../../../gateway/upstream/catalogue/models.ts";
 import type { JSX } from "../jsx.d.ts";
-import type { Holder } from "../../../gateway/accounts/credential_kind.ts";
 import type { Account } from "../../../gateway/accounts/records.ts";
 import type { FoundCall } from "../../../gateway/accounts/reports/call_report.ts";
+import type { SessionRecord } from "../../../gateway/accounts/repositories/session_repository.ts";
 import { scopeOf } from "../../../gateway/admin/account_scope.ts";
 import {
   firstLimit,
@@ -35,6 +35,7 @@ import { recentHealth } from "../parts/recent_health.tsx";
 import { LimitCards, Opens } from "../parts/limit_cards.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { durationText, Moment } from "../parts/moment.tsx";
+import { sessionText } from "../parts/session_text.ts";
 import { seeOther } from "../http/see_other.ts";
 import { Snippet } from "../parts/snippet.tsx";
 import { usagePlot } from "../plots/usage_plot.tsx";
@@ -89,8 +90,7 @@ async function overviewPage(
       <StateCards
         account={account}
         state={state}
-        holder={visit.holder}
-        name={visit.session.name}
+        session={visit.session}
         seesAccount={scope.keyId === undefined}
       />
       <CallableModels
@@ -208,9 +208,7 @@ function dayOf(atMs: number): string {
 interface State {
   readonly account: Account;
   readonly state: CredentialState;
-  readonly holder: Holder;
-  /** Name of the credential or the person. */
-  readonly name: string | undefined;
+  readonly session: SessionRecord;
   /** False: the visitor's usage pages have one key's figures only. */
   readonly seesAccount: boolean;
 }
@@ -251,7 +249,7 @@ function FirstStopNote(
 }
 
 function StateCards(
-  { account, state, holder, name, seesAccount }: State,
+  { account, state, session, seesAccount }: State,
 ): JSX.Element {
   const { atMs: nowMs, account: { plan, use }, key, expiresAtMs } = state;
   return (
@@ -273,14 +271,17 @@ function StateCards(
             )}
           </p>
           <p class="soft">
-            Signed in with {name === undefined
-              ? <code>{holder.id}</code>
-              : <Foreign text={name} />}
-            {expiresAtMs === undefined ? ", which has no end" : (
+            Signed in with {sessionText(session)}
+            {session.name === undefined ? null : (
+              <>
+                , <Foreign text={session.name} />
+              </>
+            )}
+            {expiresAtMs === undefined ? "" : (
               <>
                 , which ends at <Moment atMs={expiresAtMs} />
               </>
-            )}
+            )}; until <Moment atMs={session.endsAtMs} /> at the latest
           </p>
         </section>
         <LimitCards

@@ -9,10 +9,9 @@ import type { Children, JSX } from "../jsx.d.ts";
 import { renderToString } from "preact-render-to-string";
 import {
   isPermitted,
-  kindName,
   type Permission,
 } from "../../../gateway/accounts/credential_kind.ts";
-import { isPerson } from "../../../gateway/accounts/repositories/session_repository.ts";
+import { sessionText } from "./session_text.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type {
   HeaderFields,
@@ -172,9 +171,7 @@ export function page(
               )}
               {kind === "operator"
                 ? "all accounts"
-                : isPerson(visit.session.subject)
-                ? `may ${kind}`
-                : `with ${kindName(kind)}`}
+                : `with ${sessionText(visit.session)}`}
             </span>
             <div>
               <ThemeForm context={context} />

@@ -182,11 +182,14 @@ export function Opens(
 export function LimitMeter(
   { level, nowMs }: { readonly level: LimitLevel; readonly nowMs: number },
 ): JSX.Element {
-  const { code, window, limit, used, reserved } = level;
+  const { code, window, unit, limit, used, reserved } = level;
+  const value = used + reserved;
   return (
     <div class="fill">
-      <Amount level={level} value={used + reserved} /> of{" "}
-      <Amount level={level} value={limit} />{" "}
+      {unit === "microUsd"
+        ? <Money microUsd={value} />
+        : <Count value={value} />} of <Amount level={level} value={limit} />
+      {" "}
       {window === "at_once" ? "at once" : `a ${window}`}
       <Meter name={`Of ${limitWords(code)}`} share={level.share} />
       <Stop level={level} nowMs={nowMs} />

@@ -3,6 +3,7 @@ import type { Check } from "../suite/check.ts";
 import { fact } from "../suite/finding.ts";
 import type { Result, Verdict } from "../run/judge.ts";
 import { htmlReport } from "./report_html.ts";
+import { endpointOf } from "./summary.ts";
 import { jsonReport, junitReport, type RunReport } from "./reports.ts";
 
 function result(verdict: Verdict): Result {
@@ -31,6 +32,23 @@ const REPORT: RunReport = {
   ),
   explanations: new Map([["models.fail", "</script> ]]> \u0001"]]),
 };
+
+Deno.test("endpointOf() names the endpoint of every format, and none for areas of several", () => {
+  const endpointsOf = (...areas: readonly string[]) =>
+    areas.map((area) => {
+      const one = result("pass");
+      return endpointOf({ ...one, check: { ...one.check, id: `${area}.x` } });
+    });
+  assert.deepEqual(
+    endpointsOf("chat_stream", "responses", "embeddings", "auth"),
+    [
+      "POST /v1/chat/completions",
+      "POST /v1/responses",
+      "POST /v1/embeddings",
+      "several operations",
+    ],
+  );
+});
 
 Deno.test("junitReport() reports failed checks as failures and mistakes of the suite as errors", () => {
   const xml = junitReport(REPORT);

@@ -2,13 +2,17 @@
 import { areaOf, type Level } from "../suite/check.ts";
 import type { Result, Verdict } from "../run/judge.ts";
 
-/** The endpoint that each area judges. */
+/** The endpoint of each area that judges one. */
 const ENDPOINT_OF: Readonly<Record<string, string>> = {
   message_reply: "POST /v1/messages",
   message_stream: "POST /v1/messages",
   chat_reply: "POST /v1/chat/completions",
   chat_stream: "POST /v1/chat/completions",
   models: "GET /v1/models",
+  responses: "POST /v1/responses",
+  web_socket: "GET /v1/responses",
+  generate_content: "POST /v1beta/models/{model}:generateContent",
+  embeddings: "POST /v1/embeddings",
 };
 
 /** The levels in order. */
@@ -18,12 +22,9 @@ export const LEVELS: readonly Level[] = [
   "contract",
 ];
 
-/**
- * The endpoint that a result belongs to; areas that concern all of them are put under `every
- * operation`.
- */
+/** The endpoint that a result belongs to; `several operations` for areas of more than one. */
 export function endpointOf({ check }: Result): string {
-  return ENDPOINT_OF[areaOf(check)] ?? "every operation";
+  return ENDPOINT_OF[areaOf(check)] ?? "several operations";
 }
 
 /** For each endpoint and level, the number of passed checks among those judged. */

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { STYLE } from "../../routes/console/assets/style.ts";
 import {
   accessibilityFaults,
+  brokenWords,
   CHROMIUM,
   openTab,
   scrollsSideways,
@@ -193,6 +194,7 @@ browserTest(
               false,
               `${path} at 320`,
             );
+            assert.deepEqual(await brokenWords(tab.page), [], `${path} at 320`);
             await tab.page.setViewportSize({ width, height: 900 });
           }
         }

@@ -164,6 +164,7 @@ th a { color: inherit }
   .stacks thead tr::before { content: "Sort by" }
   .stacks tr { display: grid; grid: auto/1fr 1fr; gap: .2rem .8rem; padding: .7rem 0; border-bottom: 1px solid var(--line) }
   .stacks th, .stacks td { border: 0; padding: 0; white-space: normal; text-align: left; overflow-wrap: anywhere }
+  .stacks td .acts { flex-wrap: wrap; overflow-wrap: normal }
   .stacks .first { order: -1 }
   .stacks td[data-name]::before { content: attr(data-name); display: block; color: var(--soft); font-size: .75rem }
   .shell { display: block }

@@ -1,5 +1,6 @@
 /**
- * Runs a change of a form: its fields become the body, and its hidden key makes it apply once.
+ * A form as the input of an operation: its fields are the body, and its hidden key makes the change
+ * apply once.
  */
 import type { OperationInput } from "../../../gateway/admin/operation.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";

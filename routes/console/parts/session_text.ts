@@ -8,7 +8,7 @@ import {
 
 /** With its article, and what it permits. */
 export function sessionText(
-  { subject, kind }: Pick<SessionRecord, "subject" | "kind">,
+  { subject, kind }: SessionRecord,
 ): string {
   if (kind === "key") return "an API key";
   const means = subject.startsWith("link_")

@@ -82,3 +82,17 @@ export async function scrollsSideways(page: Page): Promise<boolean> {
     "document.documentElement.scrollWidth > document.documentElement.clientWidth",
   ) === true;
 }
+
+/** Links and buttons of one short word that the page breaks over two lines. */
+export async function brokenWords(page: Page): Promise<readonly string[]> {
+  const words = await page.evaluate(`[...document.querySelectorAll("a, button")]
+    .filter(({ textContent }) => /^[a-z]{1,10}$/i.test(textContent))
+    .filter((element) => {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      return new Set([...range.getClientRects()].map(({ top }) => top)).size > 1;
+    })
+    .map(({ textContent }) => textContent)`);
+  assert.ok(Array.isArray(words));
+  return words.map(String);
+}

@@ -51,7 +51,7 @@ const NAMES: Readonly<Record<CredentialKind, string>> = {
 };
 
 /** The kind in words, with its article. */
-export function kindName(kind: CredentialKind): string {
+function kindName(kind: CredentialKind): string {
   return NAMES[kind];
 }
 

@@ -85,7 +85,8 @@ function translatingRelay(
         const decoded: ReplyEvent[] = [];
         for (const frame of frames) {
           const events = decoder.push(frame);
-          decoded.push(...events);
+          // More than some 60,000 arguments exhaust the stack.
+          for (const event of events) decoded.push(event);
           write(events);
         }
         return loneDelta(decoded, varying);

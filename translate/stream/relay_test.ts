@@ -255,3 +255,24 @@ Deno.test("wholeOfLongStream() reads a few frames in a step, and the same as at 
   assert.ok(count >= 50, `${count} steps`);
   assert.deepEqual(step.value, wholeOfStream(...given));
 });
+
+Deno.test("streamRelay() reads a frame of very many events, also where a tool's call would be the answer", () => {
+  const parts = Array.from({ length: 200_000 }, () => ({ text: "a" }));
+  const frame = (candidate: unknown): Uint8Array =>
+    new TextEncoder().encode(
+      `data: ${JSON.stringify({ candidates: [candidate] })}\n\n`,
+    );
+  for (const formatTool of [undefined, "json"]) {
+    const relay = streamRelay(
+      messages,
+      generateContent,
+      { ...PLAIN_CONTEXT, ...(formatTool === undefined ? {} : { formatTool }) },
+      ENCODE,
+    );
+    relay.push(frame({ content: { role: "model", parts } }));
+    relay.push(frame({ content: { parts: [] }, finishReason: "STOP" }));
+    relay.end();
+    assert.equal(relay.progress().error, undefined);
+    assert.ok(relay.progress().ended);
+  }
+});

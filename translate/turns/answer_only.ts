@@ -33,7 +33,7 @@ export function answerOnly(): (
         event.type === "end" || event.type === "error" ||
         (event.type === "open" && event.kind === "tool")
       ) {
-        kept.push(...held);
+        for (const before of held) kept.push(before);
         held = [];
       }
       kept.push(event);

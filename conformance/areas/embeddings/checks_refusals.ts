@@ -67,10 +67,9 @@ export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
     rule: "An unknown model is refused with 404.",
     reads: ["embeddings-refused"],
     judge: (e) =>
-      e.matching("embeddings/*/unknown-model").map((x) =>
-        statusIs(x, 404, 400)
-      ),
+      e.matching("embeddings/*/unknown-model").map((x) => statusIs(x, 404)),
     misses: {
+      "as-400": status(404, 400),
       "as-500": status(404, 500),
       "as-200": status(404, 200),
     },

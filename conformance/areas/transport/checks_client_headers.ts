@@ -62,10 +62,9 @@ export const CLIENT_HEADER_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "transport.betas-passed-on",
-    source: "docs/hosts.md of this gateway: versions and betas",
+    source: "https://platform.claude.com/docs/en/api/beta-headers",
     rule:
       "Betas that a client of the message format names reach an upstream of the same format.",
-    level: "contract",
     judge: (e) =>
       some(
         e.matching("messages/*/extra-headers").filter(({ via }) =>

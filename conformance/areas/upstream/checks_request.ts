@@ -17,6 +17,7 @@ import { limitLostOnChat, otherModel, otherModelOnChat } from "./faults.ts";
 import { at, listAt, sameJson, textAt } from "../../evidence/json_path.ts";
 import type { UpstreamRequest } from "../../evidence/upstream_request.ts";
 import { OWN, VALUES } from "./scenarios_request.ts";
+import { headerOf } from "../../evidence/exchange.ts";
 import { GENERATION } from "../../suite/requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import {
@@ -337,6 +338,34 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
       "own-members-lost-in-streams": asking((request) =>
         request.stream ? { own: {} } : {}
       ),
+    },
+  },
+  {
+    id: "upstream.loss-named",
+    source: "docs/translation.md of this gateway: different formats",
+    level: "contract",
+    rule:
+      "`x-gateway-dropped` names a member that no word of the upstream's format replaces.",
+    judge: (e) =>
+      [...e.matching("chat/*/own-whole"), ...e.matching("chat/*/own-stream")]
+        .map((x) => {
+          const named = headerOf(x, "x-gateway-dropped") ?? "";
+          return observed("x-gateway-dropped", named, x).mustBe(
+            "logit_bias, exactly where it is lost",
+            /\blogit_bias\b/.test(named) ===
+              (at(x.upstream[0]?.json, "logit_bias") === undefined),
+          );
+        }),
+    misses: {
+      "in-replies": {
+        reply: (reply) => ({
+          ...reply,
+          headers: { ...reply.headers, "x-gateway-dropped": "" },
+        }),
+      },
+      "in-streams": {
+        streamHeaders: ({ "x-gateway-dropped": _, ...headers }) => headers,
+      },
     },
   },
   ...CALL_CHECKS,

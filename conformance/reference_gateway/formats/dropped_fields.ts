@@ -4,11 +4,13 @@ import type { DialectName } from "@model-gateway/replay/parse_request";
 import type { ReplayRequest } from "@model-gateway/replay/script";
 import { invalid, type ModelRequest } from "../part.ts";
 
-/** The fields that an upstream has no word for: tools that only another vendor could run, and strictness. */
+/** The fields that an upstream has no word for: biases, tools that only another vendor could run, and strictness. */
 function droppedFields(
-  { asked }: ModelRequest,
+  { asked, own }: ModelRequest,
   via: DialectName | undefined,
 ): readonly string[] {
+  const isBiased = own.chat_completions?.["logit_bias"] !== undefined;
+  if (isBiased && via !== "chat_completions") return ["logit_bias"];
   if (via === "responses") return [];
   return listAt(asked, "tools").flatMap((tool, index) =>
     !["function", "custom", "namespace"].includes(textAt(tool, "type"))

@@ -10,6 +10,7 @@ import {
   expectRefusal,
   openTestAccounts,
   PRICE,
+  settleWhole,
   testCall,
   type TestClock,
   testClock,
@@ -72,11 +73,7 @@ test("active calls go on while the store is down, and are written when it is bac
   await bench.flush();
   const reservation = await decision;
   store.setDown(true);
-  reservation.settle({
-    usage: { input: 10, output: 10 },
-    generatedChars: 40,
-    ended: "complete",
-  });
+  settleWhole(reservation, 10, 10);
   await bench.flush();
   const refused = await expectRefusal(accounts, caller);
   assert.ok(isUnavailable(refused));

@@ -5,6 +5,7 @@ import {
   createTestCaller,
   openTestAccounts,
   reserve,
+  settleWhole,
   testCall,
   testClock,
 } from "../testing/open_test_accounts.ts";
@@ -73,11 +74,7 @@ Deno.test("a start does not settle the calls of a living process", async () => {
   const reservation = await reserve(first.accounts, caller, testCall());
   const second = await openTestAccounts(view(), clock);
   assert.equal((await second.admin.accounts.get(accountId)).openRequests, 1);
-  reservation.settle({
-    usage: { input: 1, output: 1 },
-    generatedChars: 4,
-    ended: "complete",
-  });
+  settleWhole(reservation, 1, 1);
   await first.accounts.close();
   assert.equal((await second.admin.accounts.get(accountId)).openRequests, 0);
   await second.accounts.close();

@@ -7,6 +7,7 @@ import {
   createTestCaller,
   openTestAccounts,
   reserve,
+  settleWhole,
   testCall,
   type TestCaller,
 } from "../testing/open_test_accounts.ts";
@@ -22,11 +23,7 @@ async function charge(
   model = "small",
 ): Promise<void> {
   const reservation = await reserve(accounts, caller, testCall({ model }));
-  reservation.settle({
-    usage: { input: 10, output: 5 },
-    generatedChars: 20,
-    ended: "complete",
-  });
+  settleWhole(reservation, 10, 5);
 }
 
 /** An account with charges of two days, top-ups, and a model with a balance of its own. */

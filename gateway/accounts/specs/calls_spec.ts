@@ -14,6 +14,7 @@ import {
   MODELS,
   PRICE,
   reserve,
+  settleWhole,
   testCall,
 } from "../testing/open_test_accounts.ts";
 
@@ -87,11 +88,7 @@ export function callsSpec(test: AccountsTest): void {
     });
     const first = await reserve(accounts, caller, testCall());
     assert.equal((await admin.accounts.get(accountId)).reservedMicroUsd, 50);
-    first.settle({
-      usage: { input: 8, output: 1 },
-      generatedChars: 4,
-      ended: "complete",
-    });
+    settleWhole(first, 8, 1);
     await bench.flush();
     const account = await admin.accounts.get(accountId);
     assert.equal(account.reservedMicroUsd, 0);

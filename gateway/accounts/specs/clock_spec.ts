@@ -8,6 +8,7 @@ import {
   expectRefusal,
   PRICE,
   reserve,
+  settleWhole,
 } from "../testing/open_test_accounts.ts";
 import { type AccountsEvent, openAccountService } from "../service.ts";
 import type { TestStore } from "../testing/stores.ts";
@@ -35,11 +36,7 @@ export function clockSpec(kind: TestStore): void {
         tokensPerMinute: 1000,
       });
       const reservation = await reserve(wrong.accounts, caller);
-      reservation.settle({
-        usage: { input: 100, output: 0 },
-        generatedChars: 0,
-        ended: "complete",
-      });
+      settleWhole(reservation, 100, 0);
       await wrong.flush();
       const { data: [entry] } = await right.admin.ledger({
         accountId,

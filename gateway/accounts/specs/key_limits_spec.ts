@@ -10,6 +10,7 @@ import {
   expectRefusal,
   openTestAccounts,
   reserve,
+  settleWhole,
   testCall,
 } from "../testing/open_test_accounts.ts";
 
@@ -58,11 +59,7 @@ export function keyLimitsSpec(test: AccountsTest): void {
     const busy = await expectRefusal(accounts, caller);
     assert.equal(busy.details.code, "key_concurrent_requests");
     assert.equal(busy.details.retryAfterSeconds, 1);
-    first.settle({
-      usage: { input: 50, output: 70 },
-      generatedChars: 280,
-      ended: "complete",
-    });
+    settleWhole(first, 50, 70);
     await bench.flush();
     const error = await expectRefusal(
       accounts,
@@ -90,11 +87,7 @@ export function keyLimitsSpec(test: AccountsTest): void {
     });
     for (const { caller } of [first, second, gone]) {
       const call = await reserve(accounts, caller, testCall());
-      call.settle({
-        usage: { input: 10, output: 10 },
-        generatedChars: 40,
-        ended: "complete",
-      });
+      settleWhole(call, 10, 10);
     }
     await bench.flush();
     await admin.keys.revoke(gone.keyId);
@@ -134,11 +127,7 @@ export function keyLimitsSpec(test: AccountsTest): void {
     const { caller, keyId } = await createTestCaller(bench);
     const settle = async (): Promise<void> => {
       const call = await reserve(accounts, caller, testCall());
-      call.settle({
-        usage: { input: 10, output: 10 },
-        generatedChars: 40,
-        ended: "complete",
-      });
+      settleWhole(call, 10, 10);
       await bench.flush();
     };
     await settle();
@@ -188,11 +177,7 @@ export function keyLimitsSpec(test: AccountsTest): void {
       keyLimits: { spendPerWeekMicroUsd: 100, concurrentRequests: 1 },
     });
     const call = await reserve(accounts, caller, testCall());
-    call.settle({
-      usage: { input: 10, output: 20 },
-      generatedChars: 80,
-      ended: "complete",
-    });
+    settleWhole(call, 10, 20);
     await bench.flush();
     await reserve(accounts, caller, testCall());
     const { text = "", record } = await admin.keys.rotate(keyId, 60_000);
@@ -209,11 +194,7 @@ export function keyLimitsSpec(test: AccountsTest): void {
       keyLimits: { tokensPerWeek: 60 },
     });
     const call = await reserve(accounts, caller, testCall());
-    call.settle({
-      usage: { input: 20, output: 20 },
-      generatedChars: 80,
-      ended: "complete",
-    });
+    settleWhole(call, 20, 20);
     await bench.flush();
     await using again = await openTestAccounts(
       { ...store, close: () => Promise.resolve() },

@@ -8,6 +8,7 @@ import {
   createTestCaller,
   expectRefusal,
   reserve,
+  settleWhole,
   testCall,
 } from "../testing/open_test_accounts.ts";
 
@@ -94,11 +95,7 @@ export function limitsSpec(test: AccountsTest): void {
     );
     assert.equal(error.details.code, "tokens_per_minute");
     assert.equal(error.details.retryAfterSeconds, 1);
-    reservation.settle({
-      usage: { input: 50, output: 70 },
-      generatedChars: 280,
-      ended: "complete",
-    });
+    settleWhole(reservation, 50, 70);
     await bench.flush();
     // 120 were consumed of 100: 60 fit again after 80 have leaked away.
     const again = testCall({ inputTokens: 60 });
@@ -151,11 +148,7 @@ export function limitsSpec(test: AccountsTest): void {
     assert.equal(held.details.retryAfterSeconds, 1);
     assert.equal(held.details.retryable, true);
     for (const reservation of [first, second]) {
-      reservation.settle({
-        usage: { input: 10, output: 10 },
-        generatedChars: 40,
-        ended: "complete",
-      });
+      settleWhole(reservation, 10, 10);
     }
     const spent = await expectRefusal(accounts, caller);
     assert.equal(spent.details.retryAfterSeconds, 60);

@@ -9,6 +9,7 @@ import {
   expectRefusal,
   openTestAccounts,
   reserve,
+  settleWhole,
   testCall,
   type TestCaller,
 } from "../testing/open_test_accounts.ts";
@@ -63,11 +64,7 @@ async function use(
     caller,
     testCall({ maxOutputTokens: output }),
   );
-  call.settle({
-    usage: { input: 10, output },
-    generatedChars: 4 * output,
-    ended: "complete",
-  });
+  settleWhole(call, 10, output);
   await bench.flush();
 }
 

@@ -6,7 +6,7 @@ import type { Caller } from "../accounts.ts";
 import { openAccountService } from "../service.ts";
 import { openStore } from "../store/open_store.ts";
 import type { ProcessCommand } from "./processes.ts";
-import { MODELS, PRICE } from "./open_test_accounts.ts";
+import { MODELS, PRICE, settleWhole } from "./open_test_accounts.ts";
 
 const [url = "", leaseMs = "1500"] = Deno.args;
 const { accounts, flush } = await openAccountService({
@@ -52,11 +52,7 @@ async function serve(
   await reservation.durable();
   if (lastsMs > 0) await delay(lastsMs);
   if (prints) print({ requestId, output });
-  reservation.settle({
-    usage: { input: 10, output },
-    generatedChars: output * 4,
-    ended: "complete",
-  });
+  settleWhole(reservation, 10, output);
   return 10 + 2 * output;
 }
 

@@ -144,6 +144,19 @@ export async function reserve(
   return { ...reservation, limits: await reservation.durable() };
 }
 
+/** Settles a call whose reply is complete and reports its usage. */
+export function settleWhole(
+  call: Pick<Reservation, "settle">,
+  input: number,
+  output: number,
+): void {
+  call.settle({
+    usage: { input, output },
+    generatedChars: 4 * output,
+    ended: "complete",
+  });
+}
+
 /** The error of a call that must be refused. Fails if it is granted. */
 export async function expectRefusal(
   accounts: Accounts,

@@ -19,6 +19,7 @@ import {
   createTestCaller,
   expectRefusal,
   openTestAccounts,
+  settleWhole,
   testCall,
   testClock,
 } from "../../testing/open_test_accounts.ts";
@@ -128,11 +129,7 @@ if (serverUrl === undefined) {
     const decision = accounts.reserve(caller, testCall());
     await flush();
     const reservation = await decision;
-    reservation.settle({
-      usage: { input: 10, output: 10 },
-      generatedChars: 40,
-      ended: "complete",
-    });
+    settleWhole(reservation, 10, 10);
     proxy.loseNextCommit();
     await flush();
     assert.equal(accounts.backlog(), 1);

@@ -87,6 +87,13 @@ interface OpenCall {
   fed: boolean;
 }
 
+/** The calls of a reply: the last one, and the last of each index and id. */
+interface Calls {
+  last: OpenCall | undefined;
+  readonly byIndex: Map<number, OpenCall>;
+  readonly byId: Map<string, OpenCall>;
+}
+
 /** Creates the writer for one reply. */
 export function blockWriter(context: DecodeContext): BlockWriter {
   let events: ReplyEvent[] = [];
@@ -95,8 +102,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
   let started = false;
   let sawRefusal = false;
   let citations: Citation[] = [];
-  const calls: OpenCall[] = [];
-  const byIndex = new Map<number, OpenCall>();
+  const calls: Calls = { last: undefined, byIndex: new Map(), byId: new Map() };
 
   const emit = (text: string): void => {
     if (text !== "") events.push({ type: "delta", text });
@@ -160,7 +166,10 @@ export function blockWriter(context: DecodeContext): BlockWriter {
   const busy = (): boolean =>
     queue.length > 0 || (open?.kind === "call" && !open.scan.complete());
   const add = (call: OpenCall, piece: CallPiece): void => {
-    if (piece.id !== undefined) call.id ??= piece.id;
+    if (piece.id !== undefined && call.id === undefined) {
+      call.id = piece.id;
+      calls.byId.set(piece.id, call);
+    }
     if (piece.name !== undefined) call.name ??= piece.name;
     call.withoutId ||= piece.withoutId === true;
     if (piece.text !== "") {
@@ -218,7 +227,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
     },
     addCall(piece) {
       started = true;
-      const known = findCall(piece, calls, byIndex);
+      const known = findCall(piece, calls);
       const call = known ?? {
         kind: "call",
         scan: jsonScan(),
@@ -228,10 +237,10 @@ export function blockWriter(context: DecodeContext): BlockWriter {
         ...(piece.freeText === true ? { freeText: freeTextWriter() } : {}),
       };
       if (known === undefined) {
-        calls.push(call);
+        calls.last = call;
         queue.push(call);
       }
-      if (piece.index !== undefined) byIndex.set(piece.index, call);
+      if (piece.index !== undefined) calls.byIndex.set(piece.index, call);
       add(call, piece);
       drain(false);
     },
@@ -272,20 +281,14 @@ function isReady(call: OpenCall): boolean {
 }
 
 /** The call that a piece continues; undefined if the piece begins a new call. */
-function findCall(
-  piece: CallPiece,
-  calls: readonly OpenCall[],
-  byIndex: ReadonlyMap<number, OpenCall>,
-): OpenCall | undefined {
+function findCall(piece: CallPiece, calls: Calls): OpenCall | undefined {
   const { id, index } = piece;
-  const likely = index === undefined ? calls.at(-1) : byIndex.get(index);
+  const likely = index === undefined ? calls.last : calls.byIndex.get(index);
   if (likely !== undefined && continues(likely, piece)) return likely;
   // A new index together with a name begins a new call, even if the vendor repeats an id.
   const fresh = index !== undefined && likely === undefined &&
     piece.name !== undefined;
-  return id === undefined || fresh
-    ? undefined
-    : calls.findLast((call) => call.id === id);
+  return id === undefined || fresh ? undefined : calls.byId.get(id);
 }
 
 /**

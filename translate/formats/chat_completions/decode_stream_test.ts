@@ -984,3 +984,19 @@ Deno.test("streamDecoder() stays fast with a long queue behind an incomplete cal
   );
   assert.equal(events.filter((event) => event.type === "open").length, 50_000);
 });
+
+Deno.test("streamDecoder() stays fast with many calls of one index", () => {
+  const decoder = streamDecoder(PLAIN_CONTEXT);
+  let opened = 0;
+  for (let n = 0; n < 50_000; n++) {
+    const events = decoder.push(
+      toolDelta({
+        index: 0,
+        id: `call_${n}`,
+        function: { name: "f", arguments: "{}" },
+      }),
+    );
+    opened += events.filter((event) => event.type === "open").length;
+  }
+  assert.equal(opened, 50_000);
+});

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readConfig } from "../settings/config.ts";
 import { discover, withRows } from "./discover.ts";
+import { serveLoopback } from "../../tests/support/serve_loopback.ts";
 
 /** A host with a list, and a configuration whose vendor `host` is there. */
 async function withList(
@@ -12,15 +13,12 @@ async function withList(
   credential: Readonly<Record<string, unknown>> = { auth: "none" },
 ): Promise<void> {
   let headers: Headers | undefined;
-  await using server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    (request) => {
-      headers = request.headers;
-      return new URL(request.url).pathname === "/v1/models"
-        ? Response.json(list)
-        : new Response(null, { status: 404 });
-    },
-  );
+  await using server = serveLoopback((request) => {
+    headers = request.headers;
+    return new URL(request.url).pathname === "/v1/models"
+      ? Response.json(list)
+      : new Response(null, { status: 404 });
+  });
   const config = readConfig({
     env: { GATEWAY_CONFIG: "gateway.json", HOST_KEY: "host-key" },
     readFile: () =>

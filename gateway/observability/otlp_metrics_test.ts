@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type MeasuredCall, otlpMetrics } from "./otlp_metrics.ts";
+import { serveLoopback } from "../../tests/support/serve_loopback.ts";
 
 /** A call of one of many models, at one of many upstreams. */
 function callOf(at: number): MeasuredCall {
@@ -31,11 +32,7 @@ function callOf(at: number): MeasuredCall {
 
 Deno.test("otlpMetrics() has a bounded number of series, and loses no call", async () => {
   const received = Promise.withResolvers<string>();
-  const server = Deno.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    onListen: () => {},
-  }, async (request) => {
+  const server = serveLoopback(async (request) => {
     received.resolve(await request.text());
     return new Response("{}");
   });
@@ -68,11 +65,7 @@ Deno.test("otlpMetrics() sends what has happened since the last export that arri
   const counts: number[] = [];
   const answers = [500, 200, 200];
   const third = Promise.withResolvers<void>();
-  const server = Deno.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    onListen: () => {},
-  }, async (request) => {
+  const server = serveLoopback(async (request) => {
     const { resourceMetrics: [one] } = await request.json();
     const { histogram } = one.scopeMetrics[0].metrics[0];
     assert.equal(histogram.aggregationTemporality, 1);

@@ -9,6 +9,7 @@ import { gatewayTimers } from "../timers.ts";
 import type { ByteSource } from "./http/byte_source.ts";
 import { upstreamClient } from "./http/http_client.ts";
 import { unwrapAwsStream } from "./unwrap_aws_stream.ts";
+import { serveLoopback } from "../../tests/support/serve_loopback.ts";
 
 const PING = chunkFrame('{"type":"ping"}');
 const PING_TEXT = 'event: ping\ndata: {"type":"ping"}\n\n';
@@ -18,13 +19,11 @@ async function withBody(
   chunks: readonly Uint8Array[],
   run: (body: ByteSource) => Promise<void>,
 ): Promise<void> {
-  const server = Deno.serve(
-    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
-    () =>
-      new Response(
-        ReadableStream.from(chunks.map((chunk) => new Uint8Array(chunk))),
-        { headers: { "content-type": "application/vnd.amazon.eventstream" } },
-      ),
+  const server = serveLoopback(() =>
+    new Response(
+      ReadableStream.from(chunks.map((chunk) => new Uint8Array(chunk))),
+      { headers: { "content-type": "application/vnd.amazon.eventstream" } },
+    )
   );
   const client = upstreamClient({
     connectTimeoutMs: 5_000,

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { toResponse } from "../../gateway/http/http_reply.ts";
 import { nextTurn } from "../../gateway/accounts/next_turn.ts";
 import { fileReply } from "./file_reply.ts";
+import { serveLoopback } from "../../tests/support/serve_loopback.ts";
 
 /** Pieces without an end; `ended` resolves when they are no longer read. */
 function endless(piece: string): {
@@ -57,9 +58,8 @@ for (
 ) {
   Deno.test(`an export is read no longer after its client has left: ${name}`, async () => {
     const { text, ended } = endless(piece);
-    await using server = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-      async () => toResponse(await fileReply({}, text)),
+    await using server = serveLoopback(async () =>
+      toResponse(await fileReply({}, text))
     );
     const client = new AbortController();
     const reply = await fetch(`http://127.0.0.1:${server.addr.port}/`, {

@@ -11,6 +11,7 @@ import {
   walker,
 } from "../support/console/issuer.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
+import { serveLoopback } from "../support/serve_loopback.ts";
 
 const GROUPS = [
   { claim: "groups", value: "platform", operator: true },
@@ -360,18 +361,16 @@ Deno.test("strangers and an issuer that never answers leave room for other pages
 Deno.test("an issuer whose reply never ends is away, and fills no memory", async () => {
   let sent = 0;
   const piece = new Uint8Array(64 * 1024).fill(0x20);
-  await using issuer = Deno.serve(
-    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
-    () =>
-      new Response(
-        new ReadableStream({
-          pull(controller) {
-            sent += piece.length;
-            controller.enqueue(piece);
-          },
-        }),
-        { headers: { "content-type": "application/json" } },
-      ),
+  await using issuer = serveLoopback(() =>
+    new Response(
+      new ReadableStream({
+        pull(controller) {
+          sent += piece.length;
+          controller.enqueue(piece);
+        },
+      }),
+      { headers: { "content-type": "application/json" } },
+    )
   );
   await using gateway = await startConsole({
     configFile: configFile({ url: `http://127.0.0.1:${issuer.addr.port}` }),

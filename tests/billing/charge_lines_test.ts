@@ -17,6 +17,7 @@ import {
 } from "../support/console/visitor.ts";
 import { csvRows } from "../support/console/csv_rows.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
+import { serveLoopback } from "../support/serve_loopback.ts";
 
 const MODEL = "vendora-opus-4-8";
 
@@ -77,10 +78,7 @@ async function withReply(
   reply: JsonObject,
   body: (gateway: TestGateway) => Promise<void>,
 ): Promise<void> {
-  await using upstream = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    () => Response.json(reply),
-  );
+  await using upstream = serveLoopback(() => Response.json(reply));
   await using gateway = await startConsole({
     env: { GATEWAY_CONFIG: "gateway.json" },
     configFile: JSON.stringify({ models: { [MODEL]: { price: CARD } } }),

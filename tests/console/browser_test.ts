@@ -19,6 +19,7 @@ import {
 } from "../support/console/visitor.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
 import type { Browser, Page } from "../support/console/playwright.d.ts";
+import { serveLoopback } from "../support/serve_loopback.ts";
 
 const MARKUP = `<img src=x onerror="alert(1)"><b>"bold"</b>`;
 
@@ -389,16 +390,13 @@ browserTest(
       url,
     );
     let sent = "";
-    const evil = Deno.serve(
-      { port: 0, hostname: "127.0.0.1", onListen: () => {} },
-      (request) => {
-        sent = request.headers.get("cookie") ?? "";
-        return new Response(
-          `<form method="post" action="${url}/console/keys/new"><input name="name" value="theirs"></form><script>document.forms[0].submit()</script>`,
-          { headers: { "content-type": "text/html" } },
-        );
-      },
-    );
+    const evil = serveLoopback((request) => {
+      sent = request.headers.get("cookie") ?? "";
+      return new Response(
+        `<form method="post" action="${url}/console/keys/new"><input name="name" value="theirs"></form><script>document.forms[0].submit()</script>`,
+        { headers: { "content-type": "text/html" } },
+      );
+    });
     try {
       await tab.page.goto(`http://127.0.0.1:${evil.addr.port}/`);
       await tab.page.getByText(

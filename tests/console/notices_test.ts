@@ -9,6 +9,7 @@ import {
 } from "../support/console/visitor.ts";
 import { withCandidates } from "../support/with_candidates.ts";
 import { PAGE_ROUTES } from "../../routes/console/mod.ts";
+import { serveLoopback } from "../support/serve_loopback.ts";
 
 const OPERATOR = "/console/operator";
 
@@ -86,9 +87,8 @@ Deno.test("an open breaker and a full limit are counted on every operators' page
 
 Deno.test("a webhook that does not take its messages is a notice while it is set", async () => {
   let clockMs = Date.now();
-  await using receiver = Deno.serve(
-    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
-    () => new Response(null, { status: 500 }),
+  await using receiver = serveLoopback(() =>
+    new Response(null, { status: 500 })
   );
   await using gateway = await startConsole({ now: () => clockMs });
   const { admin, deliverWebhooks } = gateway.accounts;

@@ -13,24 +13,22 @@ import {
   visit,
 } from "../support/console/visitor.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
+import { serveLoopback } from "../support/serve_loopback.ts";
 
 /** Sends each request to the next of the processes. */
 function inTurn(
   urls: readonly string[],
 ): { readonly url: string; shutdown(): Promise<void> } {
   let turn = 0;
-  const server = Deno.serve(
-    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
-    (request) => {
-      const { pathname, search } = new URL(request.url);
-      return fetch(`${urls[turn++ % urls.length]}${pathname}${search}`, {
-        method: request.method,
-        headers: request.headers,
-        body: request.body,
-        redirect: "manual",
-      });
-    },
-  );
+  const server = serveLoopback((request) => {
+    const { pathname, search } = new URL(request.url);
+    return fetch(`${urls[turn++ % urls.length]}${pathname}${search}`, {
+      method: request.method,
+      headers: request.headers,
+      body: request.body,
+      redirect: "manual",
+    });
+  });
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
     shutdown: () => server.shutdown(),

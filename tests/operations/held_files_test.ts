@@ -12,6 +12,7 @@ import {
   startConsole,
   visit,
 } from "../support/console/visitor.ts";
+import { serveLoopback } from "../support/serve_loopback.ts";
 
 Deno.test("a client that leaves its file unread is cut off, and its slot is free", async () => {
   const ended = Promise.withResolvers<void>();
@@ -31,10 +32,8 @@ Deno.test("a client that leaves its file unread is cut off, and its slot is free
     timers: gatewayTimers(),
     config: { slowReaderMs: 50 },
   } as Parameters<typeof heldFile>[0];
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    async () =>
-      toResponse(await heldFile(gateway, "a", await fileReply({}, endless()))),
+  const server = serveLoopback(async () =>
+    toResponse(await heldFile(gateway, "a", await fileReply({}, endless())))
   );
   const client = await Deno.connect({
     hostname: "127.0.0.1",

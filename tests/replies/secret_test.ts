@@ -12,6 +12,7 @@ import {
   type UpstreamFormat,
 } from "../support/tables/reply_script.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
+import { serveLoopback } from "../support/serve_loopback.ts";
 
 /** The key that the gateway sends to the replay server. */
 const KEY = "replay";
@@ -97,10 +98,7 @@ Deno.test("a key that an upstream repeats in a whole reply is removed, and the l
     }],
     usage: { prompt_tokens: 1, completion_tokens: 1 },
   };
-  await using upstream = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    () => Response.json(reply),
-  );
+  await using upstream = serveLoopback(() => Response.json(reply));
   await using gateway = await startTestGateway({
     access: {
       vendorb: { baseUrl: `http://127.0.0.1:${upstream.addr.port}`, apiKey },
@@ -133,22 +131,19 @@ Deno.test("a key that an upstream repeats in a stream is removed, also across ch
   ].join("");
   const bytes = new TextEncoder().encode(frames);
   let cutAt = 0;
-  await using upstream = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    () => {
-      const pieces = [bytes.subarray(0, cutAt), bytes.subarray(cutAt)];
-      return new Response(
-        new ReadableStream({
-          pull(controller) {
-            const piece = pieces.shift();
-            if (piece === undefined) controller.close();
-            else controller.enqueue(piece);
-          },
-        }),
-        { headers: { "content-type": "text/event-stream" } },
-      );
-    },
-  );
+  await using upstream = serveLoopback(() => {
+    const pieces = [bytes.subarray(0, cutAt), bytes.subarray(cutAt)];
+    return new Response(
+      new ReadableStream({
+        pull(controller) {
+          const piece = pieces.shift();
+          if (piece === undefined) controller.close();
+          else controller.enqueue(piece);
+        },
+      }),
+      { headers: { "content-type": "text/event-stream" } },
+    );
+  });
   await using gateway = await startTestGateway({
     access: {
       vendorb: { baseUrl: `http://127.0.0.1:${upstream.addr.port}`, apiKey },

@@ -4,6 +4,7 @@ import OpenAI from "openai";
 import { objectOr } from "../../translate/bytes/json.ts";
 import { send } from "../support/tables/request_table.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
+import { serveLoopback } from "../support/serve_loopback.ts";
 
 const CHAT = "/v1/chat/completions/input_tokens";
 const RESPONSES = "/v1/responses/input_tokens";
@@ -127,21 +128,18 @@ Deno.test("vendor B counts prompts of the Responses format; a host without a cou
   for (const status of [200, 404, 400]) {
     await t.step(`status ${status}`, async () => {
       const bodies: unknown[] = [];
-      await using upstream = Deno.serve(
-        { port: 0, hostname: "127.0.0.1", onListen: () => {} },
-        async (request) => {
-          bodies.push([
-            new URL(request.url).pathname,
-            Object.keys(await request.json()).toSorted(),
-          ]);
-          return Response.json(
-            status === 200
-              ? { object: "response.input_tokens", input_tokens: 41 }
-              : { error: { message: "no", param: "input" } },
-            { status },
-          );
-        },
-      );
+      await using upstream = serveLoopback(async (request) => {
+        bodies.push([
+          new URL(request.url).pathname,
+          Object.keys(await request.json()).toSorted(),
+        ]);
+        return Response.json(
+          status === 200
+            ? { object: "response.input_tokens", input_tokens: 41 }
+            : { error: { message: "no", param: "input" } },
+          { status },
+        );
+      });
       await using gateway = await startTestGateway({
         realVendors: true,
         env: {

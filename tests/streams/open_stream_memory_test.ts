@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { gatewayTimers } from "../../gateway/timers.ts";
 import { upstreamClient } from "../../gateway/upstream/http/http_client.ts";
+import { serveLoopback } from "../support/serve_loopback.ts";
 
 const PROGRAM = new URL(
   "../support/programs/held_body_program.ts",
@@ -10,20 +11,17 @@ const PROGRAM = new URL(
 
 Deno.test("the body of a request can be collected once its reply has begun", async () => {
   const open: ReadableStreamDefaultController<Uint8Array>[] = [];
-  await using upstream = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    async (request) => {
-      await request.arrayBuffer();
-      return new Response(
-        new ReadableStream({
-          start(controller) {
-            open.push(controller);
-            controller.enqueue(new Uint8Array(1));
-          },
-        }),
-      );
-    },
-  );
+  await using upstream = serveLoopback(async (request) => {
+    await request.arrayBuffer();
+    return new Response(
+      new ReadableStream({
+        start(controller) {
+          open.push(controller);
+          controller.enqueue(new Uint8Array(1));
+        },
+      }),
+    );
+  });
   const { success, stdout } = await new Deno.Command(Deno.execPath(), {
     args: [
       "run",
@@ -43,16 +41,13 @@ Deno.test("the body of a request can be collected once its reply has begun", asy
 
 Deno.test("bodies of all sizes arrive whole and with their length", async () => {
   const seen: unknown[] = [];
-  await using upstream = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    async (request) => {
-      const length = request.headers.get("content-length");
-      const text = await request.text();
-      const [first = ""] = text;
-      seen.push([length, text === first.repeat(text.length), first]);
-      return new Response("{}");
-    },
-  );
+  await using upstream = serveLoopback(async (request) => {
+    const length = request.headers.get("content-length");
+    const text = await request.text();
+    const [first = ""] = text;
+    seen.push([length, text === first.repeat(text.length), first]);
+    return new Response("{}");
+  });
   const limit = 60_000;
   const client = upstreamClient({
     connectTimeoutMs: limit,

@@ -3,6 +3,7 @@
  * answers for.
  */
 import { startTestGateway, type TestGateway } from "./test_gateway.ts";
+import { serveLoopback } from "./serve_loopback.ts";
 
 /** What an upstream does with a request. */
 type Handler = (request: Request) => Response | Promise<Response>;
@@ -26,9 +27,7 @@ export async function withPassed(
   run: (server: TestGateway) => Promise<void>,
 ): Promise<void> {
   const handlers = [handler, ...(options.second ? [options.second] : [])];
-  const upstreams = handlers.map((one) =>
-    Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, one)
-  );
+  const upstreams = handlers.map((one) => serveLoopback(one));
   const server = await startTestGateway({
     realVendors: true,
     env: {

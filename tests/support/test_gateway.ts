@@ -12,6 +12,7 @@ import { compose, type ComposeOptions } from "../../compose.ts";
 import { dispatch } from "../../routes/mod.ts";
 import { compact } from "../../translate/bytes/compact.ts";
 import { TEST_KEY } from "./test_key.ts";
+import { serveLoopback } from "./serve_loopback.ts";
 
 export { TEST_KEY };
 
@@ -111,11 +112,7 @@ export async function startTestGateway(
     log: log.add,
     onEvent: events.add,
   });
-  const server = Deno.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    onListen: () => {},
-  }, (request) => dispatch(gateway, request));
+  const server = serveLoopback((request) => dispatch(gateway, request));
   const url = `http://127.0.0.1:${server.addr.port}`;
   const close = async (): Promise<void> => {
     gateway.abortAll();

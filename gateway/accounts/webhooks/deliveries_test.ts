@@ -10,6 +10,7 @@ import {
 } from "./deliveries.ts";
 import { postWebhook } from "./post_webhook.ts";
 import { newWebhookSecret } from "./signature.ts";
+import { serveLoopback } from "../../../tests/support/serve_loopback.ts";
 
 const URL_WITH_SECRET = "http://127.0.0.1:1/hook-secret-path";
 
@@ -153,18 +154,15 @@ Deno.test("a receiver that does not answer delays its own account's messages alo
     const first = Promise.withResolvers<void>();
     const other = Promise.withResolvers<void>();
     let slow = 0;
-    await using server = Deno.serve(
-      { port: 0, hostname: "127.0.0.1", onListen: () => {} },
-      async (request) => {
-        if (request.url.endsWith("/other")) other.resolve();
-        else {
-          slow++;
-          first.resolve();
-          await released.promise;
-        }
-        return new Response();
-      },
-    );
+    await using server = serveLoopback(async (request) => {
+      if (request.url.endsWith("/other")) other.resolve();
+      else {
+        slow++;
+        first.resolve();
+        await released.promise;
+      }
+      return new Response();
+    });
     const to = (path: string): string =>
       `http://127.0.0.1:${server.addr.port}${path}`;
     await store.write(async (sql) => {

@@ -6,6 +6,7 @@ import {
   type ListSource,
   MAX_LISTED,
 } from "./host_lists.ts";
+import { serveLoopback } from "../../../tests/support/serve_loopback.ts";
 
 /** Timers that a test fires. */
 class ManualTimers implements Timers {
@@ -62,14 +63,11 @@ async function withHost(
   const waiting = new Set<() => void>();
   const events: HostListEvent[] = [];
   let wake = Promise.withResolvers<void>();
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    () => {
-      requests++;
-      for (const check of waiting) check();
-      return answer();
-    },
-  );
+  const server = serveLoopback(() => {
+    requests++;
+    for (const check of waiting) check();
+    return answer();
+  });
   const timers = new ManualTimers();
   const lists = new HostLists({
     timers,

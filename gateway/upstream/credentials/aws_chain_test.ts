@@ -3,6 +3,7 @@ import { silentServer } from "../../../tests/support/upstreams/silent_server.ts"
 import { chainKeys } from "./aws_chain.ts";
 import { CredentialError } from "./credential.ts";
 import { SYSTEM_FILES } from "./open_credential.ts";
+import { serveLoopback } from "../../../tests/support/serve_loopback.ts";
 
 const EXPIRATION = "2027-01-15T09:00:00Z";
 
@@ -16,19 +17,16 @@ interface Seen {
 /** A loopback server with the pages of one source. */
 function source(reply: (seen: Seen, count: number) => Response) {
   const seen: Seen[] = [];
-  const server = Deno.serve(
-    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
-    async (request) => {
-      const one = {
-        method: request.method,
-        path: new URL(request.url).pathname,
-        headers: request.headers,
-        body: await request.text(),
-      };
-      seen.push(one);
-      return reply(one, seen.length);
-    },
-  );
+  const server = serveLoopback(async (request) => {
+    const one = {
+      method: request.method,
+      path: new URL(request.url).pathname,
+      headers: request.headers,
+      body: await request.text(),
+    };
+    seen.push(one);
+    return reply(one, seen.length);
+  });
   return {
     seen,
     url: `http://127.0.0.1:${server.addr.port}`,

@@ -8,6 +8,7 @@ import { gatewayTimers, type TimerId, type Timers } from "../../timers.ts";
 import type { ByteSource } from "./byte_source.ts";
 import { CHECK_AFTER_MS } from "./conn_socket.ts";
 import { upstreamClient } from "./http_client.ts";
+import { serveLoopback } from "../../../tests/support/serve_loopback.ts";
 
 const SIZE = 4 * 1024 * 1024;
 /** Event loop turns: far more than the client needs to fill its queue and pause the upstream. */
@@ -19,10 +20,7 @@ const LAST_TURNS = 5;
 async function withLargeBody(
   run: (body: ByteSource) => Promise<void>,
 ): Promise<void> {
-  await using server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    () => new Response(new Uint8Array(SIZE)),
-  );
+  await using server = serveLoopback(() => new Response(new Uint8Array(SIZE)));
   const limits = { connectTimeoutMs: 60_000, firstByteTimeoutMs: 60_000 };
   const client = upstreamClient(
     { ...limits, idleTimeoutMs: 60_000 },
@@ -342,17 +340,15 @@ for (const hasFrames of [true, false]) {
   Deno.test(`a reader that counts frames ${hasFrames ? "keeps a body alive by noting them" : "ends a body of bytes without any at the limit on silence"}`, async () => {
     const clock = silenceClock();
     let send = (): void => {};
-    await using server = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-      () =>
-        new Response(
-          new ReadableStream<Uint8Array>({
-            start(controller) {
-              send = () => controller.enqueue(new Uint8Array([1]));
-              send();
-            },
-          }),
-        ),
+    await using server = serveLoopback(() =>
+      new Response(
+        new ReadableStream<Uint8Array>({
+          start(controller) {
+            send = () => controller.enqueue(new Uint8Array([1]));
+            send();
+          },
+        }),
+      )
     );
     const client = upstreamClient({
       connectTimeoutMs: 1_000_000,

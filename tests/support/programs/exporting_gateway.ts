@@ -3,6 +3,7 @@
  */
 import { isObject, type JsonObject } from "../../../translate/bytes/json.ts";
 import { collected, type CollectedProgram } from "./collected_program.ts";
+import { serveLoopback } from "../serve_loopback.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
 
@@ -33,11 +34,7 @@ export function startCollector(
 ): Collector {
   const exports: Export[] = [];
   const looks = new Set<() => void>();
-  const server = Deno.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    onListen: () => {},
-  }, async (request) => {
+  const server = serveLoopback(async (request) => {
     const one = {
       path: new URL(request.url).pathname,
       headers: request.headers,

@@ -2,6 +2,7 @@
  * An upstream of every format that plays a script to a coding agent: one reply for each request.
  */
 import { type NeutralReply, replyScript } from "../../../replay/mod.ts";
+import { serveLoopback } from "../serve_loopback.ts";
 
 /** A running upstream. */
 export interface AgentUpstream extends AsyncDisposable {
@@ -17,11 +18,7 @@ export function startAgentUpstream(
   replyTo: (body: string, index: number) => NeutralReply,
 ): AgentUpstream {
   const bodies: string[] = [];
-  const server = Deno.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    onListen: () => {},
-  }, async (request) => {
+  const server = serveLoopback(async (request) => {
     const body = await request.text();
     const reply = replyTo(body, bodies.length);
     bodies.push(body);

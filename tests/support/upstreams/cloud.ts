@@ -5,6 +5,7 @@
 import { awsEmulator, awsError, type AwsIdentity } from "./aws_emulator.ts";
 import { type HostRequest, startHostUpstream } from "./host_upstream.ts";
 import { tokenEndpoints } from "./token_endpoints.ts";
+import { serveLoopback } from "../serve_loopback.ts";
 
 /** Whose credentials and errors a host has. */
 export type CloudName = "google" | "azure" | "aws";
@@ -127,10 +128,7 @@ function identityPage(): { readonly url: string; issue: Issue } {
     url: "",
     issue: () => new Response("{}", { status: 404 }),
   };
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    ({ url, headers }) => page.issue(url, headers),
-  );
+  const server = serveLoopback(({ url, headers }) => page.issue(url, headers));
   server.unref();
   page.url = `http://127.0.0.1:${server.addr.port}`;
   return page;

@@ -8,6 +8,7 @@ import {
   objectOr,
 } from "../../../translate/bytes/json.ts";
 import { namedFrame } from "../../../translate/stream/sse.ts";
+import { serveLoopback } from "../serve_loopback.ts";
 
 /** How the upstream replies to a call. */
 type ResponsesAction =
@@ -101,11 +102,7 @@ export function startResponsesUpstream(): ResponsesUpstream {
   const calls: ResponsesCall[] = [];
   let arrived = Promise.withResolvers<void>();
   let actions: ResponsesAction[] = [{ items: [messageItem("hello")] }];
-  const server = Deno.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    onListen: () => {},
-  }, async (request) => {
+  const server = serveLoopback(async (request) => {
     const text = await request.text();
     const body = objectOr(JSON.parse(text));
     const { pathname: path } = new URL(request.url);

@@ -164,7 +164,7 @@ th a { color: inherit }
   .stacks thead tr::before { content: "Sort by" }
   .stacks tr { display: grid; grid: auto/1fr 1fr; gap: .2rem .8rem; padding: .7rem 0; border-bottom: 1px solid var(--line) }
   .stacks th, .stacks td { border: 0; padding: 0; white-space: normal; text-align: left; overflow-wrap: anywhere }
-  .stacks td .acts { flex-wrap: wrap; overflow-wrap: normal }
+  .stacks .acts { flex-wrap: wrap }
   .stacks .first { order: -1 }
   .stacks td[data-name]::before { content: attr(data-name); display: block; color: var(--soft); font-size: .75rem }
   .shell { display: block }
@@ -173,7 +173,7 @@ th a { color: inherit }
   nav ul { display: flex }
   nav a { white-space: nowrap }
   .who { margin: 0; display: flex; flex-wrap: wrap; justify-content: space-between; align-items: center }
-  dl { grid-template-columns: 1fr; gap: 0 }
+  dl { display: block }
   dd { margin-bottom: .6rem }
   main { padding-top: 1.1rem }
   .plot text { font-size: 15px }

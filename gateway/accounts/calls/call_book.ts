@@ -1,6 +1,7 @@
 /**
  * Keeps the records of calls: gathers them in memory, writes them once a second or, where they are
- * many, sooner, and removes old ones. A process that dies loses the records of its last second, never a charge.
+ * many, sooner, and removes old ones. A process that dies loses the records of its last second,
+ * never a charge.
  */
 import type { CallRecord } from "./call_record.ts";
 import { nextTurn } from "../next_turn.ts";

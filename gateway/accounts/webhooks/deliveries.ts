@@ -3,7 +3,7 @@
  * retries with growing pauses. Calls never wait for it.
  *
  * Of each account one message at a time is sent: a receiver that does not answer keeps its own account's messages waiting,
- * and those of other accounts only while `MAX_SENDING` receivers are slow for the first time: from then on they share
+ * and those of other accounts only while `MAX_SENDING` receivers are slow for the first time: from then on they take at most
  * `MAX_SLOW` of the places.
  *
  * Before a process sends a message it moves the message's due time to that of the next
@@ -46,7 +46,7 @@ export interface Deliveries {
 const INTERVAL_MS = 5000;
 /** Messages that a process sends at a time. */
 const MAX_SENDING = 50;
-/** Places that receivers share whose last attempt was slow. */
+/** Receivers whose last attempt was slow get a message while fewer than this many are being sent. */
 const MAX_SLOW = 25;
 const SLOW_MS = 1000;
 

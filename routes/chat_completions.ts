@@ -6,7 +6,6 @@ import { handleCount } from "./count.ts";
 import { handleGeneration } from "./generation.ts";
 import type { KeyRoute } from "./route.ts";
 
-/** The routes of the chat completion format. */
 export const CHAT_COMPLETIONS_ROUTES: readonly KeyRoute[] = [
   {
     access: "key",

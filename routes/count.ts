@@ -21,7 +21,6 @@ interface CountEndpoint {
   decode?(body: unknown): GenerationRequest;
   /** See {@linkcode Dialect.checkPassable}; given together with `decode`. */
   check?(body: unknown): void;
-  /** The reply's body. */
   reply(count: number): JsonObject;
 }
 

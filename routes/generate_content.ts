@@ -91,7 +91,6 @@ function versionRoutes(base: string): readonly KeyRoute[] {
   ];
 }
 
-/** The models that a key can call, in the format's shape. */
 export function contentModels(
   { gateway, query }: RouteContext,
   caller: Caller,
@@ -100,7 +99,6 @@ export function contentModels(
   return jsonReply(page(listedModels(gateway, caller), query));
 }
 
-/** One model that a key can call, in the format's shape. */
 export function contentModel(
   { gateway, parameters }: RouteContext,
   caller: Caller,

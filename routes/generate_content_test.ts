@@ -26,7 +26,6 @@ async function withGateway(
   await run(gateway);
 }
 
-/** What arrived upstream. */
 function requests(replay: TestGateway["replay"]) {
   return replay.requestLog.entries.map(({ request }) => request);
 }

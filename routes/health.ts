@@ -9,7 +9,6 @@ import { requireMetricsAccess } from "./admin/auth.ts";
 import { seeOther } from "./console/http/see_other.ts";
 import { jsonReply, type OpenRoute } from "./route.ts";
 
-/** The routes that need no key. */
 export const HEALTH_ROUTES: readonly OpenRoute[] = [
   {
     access: "open",

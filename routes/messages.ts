@@ -10,7 +10,6 @@ import { handleCount } from "./count.ts";
 import { handleGeneration } from "./generation.ts";
 import type { KeyRoute } from "./route.ts";
 
-/** The routes of the message format. */
 export const MESSAGES_ROUTES: readonly KeyRoute[] = [
   {
     access: "key",

@@ -69,7 +69,6 @@ const API_ROUTES: readonly Route[] = [
   ...ADMIN_ROUTES,
 ];
 
-/** The routes of the API, including its description. */
 export const ROUTES: readonly Route[] = [
   ...API_ROUTES,
   ...openapiRoutes(API_ROUTES),

@@ -249,7 +249,6 @@ const ERROR_STATUSES: Readonly<Record<string, string>> = {
   "529": "The gateway or the upstream is overloaded",
 };
 
-/** The route that serves the description of `routes` and of itself. */
 export function openapiRoutes(routes: readonly Route[]): readonly OpenRoute[] {
   let text: string | undefined;
   let described: unknown;
@@ -431,7 +430,6 @@ function errorsOf(schema: "Error" | "ContentError"): JsonObject {
   );
 }
 
-/** The fields of a query, one parameter each. */
 function queryOf(query: z.ZodType): readonly JsonObject[] {
   const { properties } = schemaOf(query);
   return Object.entries(objectOr(properties)).map(([name, schema]) => ({

@@ -26,7 +26,6 @@ interface ModelReply {
   readonly id: string;
 }
 
-/** A page of the model list. */
 interface ModelListReply {
   /** In the catalogue's order. */
   readonly data: readonly ModelReply[];
@@ -65,7 +64,6 @@ interface ContentErrorReply {
   };
 }
 
-/** An error in the generate-content format. */
 export const contentErrorReply: z.ZodType<ContentErrorReply> = z.looseObject({
   error: z.looseObject({
     code: z.int().describe("the HTTP status"),
@@ -77,7 +75,6 @@ export const contentErrorReply: z.ZodType<ContentErrorReply> = z.looseObject({
   }),
 });
 
-/** A reply in the message format. */
 export const messageReply: z.ZodType = z.looseObject({
   id: z.string().regex(/^msg_/),
   type: z.literal("message"),
@@ -113,12 +110,10 @@ export const contentReply: z.ZodType = z.looseObject({
   responseId: z.string(),
 });
 
-/** A count of tokens in the generate-content format. */
 export const contentCountReply: z.ZodType = z.looseObject({
   totalTokens: tokens,
 });
 
-/** A model in the generate-content format. */
 export const contentModelReply: z.ZodType = z.looseObject({
   name: z.string().regex(/^models\//),
   displayName: z.string(),
@@ -126,7 +121,6 @@ export const contentModelReply: z.ZodType = z.looseObject({
   supportedGenerationMethods: z.array(z.string()),
 });
 
-/** A page of the model list in the generate-content format. */
 export const contentModelListReply: z.ZodType = z.looseObject({
   models: z.array(contentModelReply),
   nextPageToken: z.string().optional(),
@@ -138,7 +132,6 @@ export const objectCountReply: z.ZodType = z.looseObject({
   input_tokens: tokens,
 });
 
-/** A reply in the chat completion format. */
 export const chatCompletionReply: z.ZodType = z.looseObject({
   id: z.string().regex(/^chatcmpl-/),
   object: z.literal("chat.completion"),
@@ -161,7 +154,6 @@ export const chatCompletionReply: z.ZodType = z.looseObject({
   }),
 });
 
-/** The reply of the Responses format. */
 export const responseReply: z.ZodType = z.looseObject({
   id: z.string().regex(/^resp_/),
   object: z.literal("response"),
@@ -206,7 +198,6 @@ export const inputItemsQuery: z.ZodType = z.looseObject({
   after: z.string().optional().describe("Id of the item before the page"),
 });
 
-/** Input items of a stored reply. */
 export const inputItemsReply: z.ZodType = z.strictObject({
   object: z.literal("list"),
   data: z.array(z.looseObject({ type: z.string(), id: z.string() })),
@@ -215,7 +206,6 @@ export const inputItemsReply: z.ZodType = z.strictObject({
   has_more: z.boolean(),
 });
 
-/** The token count of a prompt. */
 export const countReply: z.ZodType = z.strictObject({
   input_tokens: tokens,
   context_management: z.null(),
@@ -250,7 +240,6 @@ export const modelListReply: z.ZodType<ModelListReply> = z.strictObject({
   last_id: z.string().nullable(),
 });
 
-/** The reply to a liveness probe. */
 export const statusReply: z.ZodType = z.strictObject({
   status: z.string(),
   version: z.string(),

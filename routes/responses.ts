@@ -21,7 +21,6 @@ import { openWebSocket } from "./web_socket/handshake.ts";
 const PATH = "/v1/responses";
 const STORED_PATH = `${PATH}/:id`;
 
-/** The routes of the Responses format. */
 export const RESPONSES_ROUTES: readonly Route[] = [
   {
     access: "key",

@@ -46,7 +46,6 @@ export type Arrival = Pick<
   "gateway" | "request" | "requestId" | "arrivedMs" | "facts" | "turn"
 >;
 
-/** A request inside a web socket. */
 interface SocketTurn {
   /** See {@linkcode RouteContext.request}, which has no body. */
   readonly readBody: () => Promise<JsonBody>;
@@ -60,34 +59,27 @@ export type PageRequest = Pick<
   "gateway" | "request" | "path" | "query" | "requestId"
 >;
 
-/** A route that needs no key. */
-export interface OpenRoute {
-  /** The router checks no key. */
-  readonly access: "open";
+interface AnyRoute<M = "GET" | "POST"> {
   /** HEAD is served like GET, without a body. */
-  readonly method: "GET" | "POST";
+  readonly method: M;
   /** The path, with variable parts as `:name`. */
   readonly path: string;
   /** Whether the variable parts belong to this route; absent: any do. */
   accepts?(parameters: Readonly<Record<string, string>>): boolean;
   /** Operation id in the API description; absent if the route is not part of it. */
   readonly operation?: string;
+}
+
+/** A route that needs no key. */
+export interface OpenRoute extends AnyRoute {
+  readonly access: "open";
   /** Handles a request. A thrown error is encoded in the messages dialect. */
   handle(context: RouteContext): Promise<HttpReply> | HttpReply;
 }
 
 /** A route that needs a key. */
-export interface KeyRoute {
-  /** The handler is called only with a valid key. */
+export interface KeyRoute extends AnyRoute<"GET" | "POST" | "DELETE"> {
   readonly access: "key";
-  /** HEAD is served like GET, without a body. */
-  readonly method: "GET" | "POST" | "DELETE";
-  /** See {@linkcode OpenRoute.path}. */
-  readonly path: string;
-  /** See {@linkcode OpenRoute.accepts}. */
-  accepts?(parameters: Readonly<Record<string, string>>): boolean;
-  /** See {@linkcode OpenRoute.operation}. */
-  readonly operation?: string;
   /**
    * The dialect of errors; absent: the messages dialect, whose errors the clients of both formats
    * read.
@@ -98,21 +90,13 @@ export interface KeyRoute {
 }
 
 /** A route for API keys and account tokens. */
-export interface AccountRoute {
+export interface AccountRoute extends AnyRoute {
   /** The handler is called only with a valid credential of a kind that is permitted. */
   readonly access: "account";
   /** What the credential must permit. */
   readonly permission: Permission;
   /** True: reads very much of the store, so few run at a time. */
   readonly isReport?: true;
-  /** HEAD is served like GET, without a body. */
-  readonly method: "GET" | "POST";
-  /** See {@linkcode OpenRoute.path}. */
-  readonly path: string;
-  /** See {@linkcode OpenRoute.accepts}. */
-  accepts?(parameters: Readonly<Record<string, string>>): boolean;
-  /** See {@linkcode OpenRoute.operation}. */
-  readonly operation?: string;
   /** Handles a request. A thrown error is encoded in the messages dialect. */
   handle(
     context: RouteContext,
@@ -120,15 +104,9 @@ export interface AccountRoute {
   ): Promise<HttpReply> | HttpReply;
 }
 
-interface AnyPageRoute {
+interface AnyPageRoute extends AnyRoute {
   /** The reply is a page, also if it is an error; no API credential opens it. */
   readonly access: "page";
-  /** HEAD is served like GET, without a body. */
-  readonly method: "GET" | "POST";
-  /** See {@linkcode OpenRoute.path}. */
-  readonly path: string;
-  /** See {@linkcode OpenRoute.accepts}. */
-  accepts?(parameters: Readonly<Record<string, string>>): boolean;
   /** Names of the parameters that the address may have; absent: none. `any`: another server chooses them. */
   readonly query?: readonly string[] | "any";
   /** True: requested by a page itself, and no use that keeps an idle session open. */
@@ -139,7 +117,6 @@ interface AnyPageRoute {
 
 /** A page that needs no session. */
 export interface PublicPageRoute extends AnyPageRoute {
-  /** Without a session: the sign-in page, the style sheet and the script. */
   readonly area: "public";
   /** Handles a request; the form is empty for GET. A thrown error becomes a page. */
   handle(
@@ -152,7 +129,6 @@ export interface PublicPageRoute extends AnyPageRoute {
 interface OperatorSignInRoute extends AnyPageRoute {
   /** Without a session, where there is an operator's area. */
   readonly area: "operator_sign_in";
-  /** See {@linkcode PublicPageRoute.handle}. */
   handle(
     context: RouteContext,
     form: URLSearchParams,
@@ -165,7 +141,6 @@ export interface AccountPageRoute extends AnyPageRoute {
   readonly area: "account";
   /** What the session must permit. */
   readonly permission: Permission;
-  /** Handles a request. */
   handle(
     context: RouteContext,
     visit: AccountVisit,
@@ -183,9 +158,7 @@ export interface OperatorPageRoute extends AnyPageRoute {
   readonly area: "operator";
   /** The form may hold files of at most so many bytes; absent: none. */
   readonly maxFileBytes?: number;
-  /** Handles a request. */
   handle(context: RouteContext, visit: Visit): Promise<HttpReply> | HttpReply;
-  /** See {@linkcode AccountPageRoute.again}. */
   again?(context: RouteContext, visit: Visit): Promise<HttpReply> | HttpReply;
 }
 
@@ -196,7 +169,6 @@ export type PageRoute =
   | AccountPageRoute
   | OperatorPageRoute;
 
-/** A route of any kind. */
 export type Route = OpenRoute | KeyRoute | AccountRoute | PageRoute;
 
 /** A JSON reply; status 200 by default. */

@@ -14,7 +14,6 @@ import { queryOf } from "../admin/auth.ts";
 import { optionalBody } from "../optional_body.ts";
 import { type AccountRoute, jsonReply, type RouteContext } from "../route.ts";
 
-/** The routes of the operations. */
 export const ACCOUNT_ROUTES: readonly AccountRoute[] = ACCOUNT_OPERATIONS.map(
   routeOf,
 );

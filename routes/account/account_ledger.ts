@@ -7,7 +7,6 @@ import { queryOf } from "../admin/auth.ts";
 import { fileReply } from "./file_reply.ts";
 import { type AccountRoute, jsonReply } from "../route.ts";
 
-/** The routes of an account's own ledger. */
 export const ACCOUNT_LEDGER_ROUTES: readonly AccountRoute[] = [{
   access: "account",
   permission: "see_account",

@@ -11,7 +11,6 @@ import { check } from "../../translate/model/schema.ts";
 import { queryOf } from "../admin/auth.ts";
 import { type AccountRoute, jsonReply } from "../route.ts";
 
-/** Serves {@linkcode accountModels}. */
 export const ACCOUNT_MODELS_ROUTE: AccountRoute = {
   access: "account",
   permission: "look",

@@ -9,7 +9,6 @@ import { check } from "../../translate/model/schema.ts";
 import { queryOf } from "../admin/auth.ts";
 import { type AccountRoute, jsonReply } from "../route.ts";
 
-/** The routes of the calls that a credential may see. */
 export const CALLS_ROUTES: readonly AccountRoute[] = [
   {
     access: "account",

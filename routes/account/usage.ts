@@ -8,7 +8,6 @@ import { ownUsageComparison } from "../../gateway/admin/usage_comparison.ts";
 import { queryOf } from "../admin/auth.ts";
 import { type AccountRoute, jsonReply } from "../route.ts";
 
-/** The routes of the usage that a credential may see. */
 export const USAGE_ROUTES: readonly AccountRoute[] = [{
   access: "account",
   permission: "look",

@@ -13,7 +13,6 @@ import {
 import { liveQuery, liveReply } from "../../gateway/live/live_json.ts";
 import { processesReply } from "../../gateway/live/process_state.ts";
 
-/** Description of an admin operation. */
 interface AdminDescription {
   /** One sentence for readers. */
   readonly summary: string;
@@ -23,13 +22,11 @@ interface AdminDescription {
   readonly requestType?: string;
   /** Schema of the query; absent if there is none. */
   readonly query?: z.ZodType;
-  /** Schema of the reply. */
   readonly reply: z.ZodType;
   /** True if the reply is an event stream of it. */
   readonly streams?: boolean;
 }
 
-/** Descriptions by operation id. */
 export const ADMIN_DESCRIPTIONS: Readonly<Record<string, AdminDescription>> = {
   ...Object.fromEntries(
     ADMIN_OPERATIONS.map((

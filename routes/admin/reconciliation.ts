@@ -13,7 +13,6 @@ import { check } from "../../translate/model/schema.ts";
 import { jsonReply, type OpenRoute } from "../route.ts";
 import { queryOf, requireOperator } from "./auth.ts";
 
-/** Largest file, in bytes. */
 const MAX_INVOICE_BYTES: number = 32 * 1024 * 1024;
 
 const TYPES: readonly string[] = [

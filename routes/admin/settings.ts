@@ -12,7 +12,6 @@ import type { JsonObject } from "../../translate/bytes/json.ts";
 import { jsonReply, type OpenRoute } from "../route.ts";
 import { queryOf, requireOperator } from "./auth.ts";
 
-/** Schema of the reply. */
 export const settingsReply: z.ZodType = z.object({
   object: z.literal("settings"),
   configuration: z.object({

@@ -25,7 +25,6 @@ import { USAGE_PAGES } from "./pages/usage.tsx";
 export { errorPage } from "./pages/error_page.tsx";
 export { servePage } from "./http/page_access.ts";
 
-/** The routes of the pages. */
 export const PAGE_ROUTES: readonly PageRoute[] = [
   ...ASSET_ROUTES,
   ...SIGN_IN_ROUTES,
@@ -48,7 +47,6 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...ACCOUNT_CHANGES_PAGES,
 ];
 
-/** The pages of a path. */
 export const pageTable: (path: string) => readonly Match[] = routeTable(
   PAGE_ROUTES,
 );

@@ -19,7 +19,6 @@ import { jsonReply, type KeyRoute, type RouteContext } from "../route.ts";
 
 const MAX_LIMIT = 1000;
 
-/** The routes of the model list. */
 export const MODELS_ROUTES: readonly KeyRoute[] = [
   {
     access: "key",

@@ -56,7 +56,6 @@ interface Waiting extends Creation {
 
 /** A connection from its handshake to its end. */
 export class Connection implements OpenSocket {
-  /** See {@linkcode OpenSocket.keyId}. */
   readonly keyId: string;
   readonly #context: RouteContext;
   readonly #socket: TextSocket;
@@ -111,7 +110,6 @@ export class Connection implements OpenSocket {
     this.#ageTimer = timers.set(() => this.#tooOld(), config.socketAgeMs);
   }
 
-  /** See {@linkcode OpenSocket.check}. */
   async check(): Promise<void> {
     const { accounts } = this.#context.gateway;
     const keys = presentedKeys(this.#headers);
@@ -128,7 +126,6 @@ export class Connection implements OpenSocket {
     });
   }
 
-  /** See {@linkcode OpenSocket.drain}. */
   drain(): void {
     this.#end({
       code: CLOSED.goingAway,

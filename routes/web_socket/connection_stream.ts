@@ -53,7 +53,6 @@ export class ConnectionStream extends Duplex {
     this.once("finish", () => this.lingers ? this.#linger() : this.destroy());
   }
 
-  /** See {@linkcode Duplex._read}. */
   override _read(): void {
     this.#connection.read(this.#room).then((length) => {
       if (length === null) {
@@ -71,12 +70,10 @@ export class ConnectionStream extends Duplex {
     }).catch((error) => this.destroy(error));
   }
 
-  /** See {@linkcode Duplex._write}. */
   override _write(bytes: Uint8Array, _encoding: string, done: Done): void {
     this.#send(bytes).then(() => done(), done);
   }
 
-  /** See {@linkcode Duplex._writev}. */
   override _writev(
     pieces: { readonly chunk: Uint8Array }[],
     done: Done,
@@ -85,7 +82,6 @@ export class ConnectionStream extends Duplex {
       .then(() => done(), done);
   }
 
-  /** See {@linkcode Duplex._destroy}. */
   override _destroy(error: Error | null, done: Done): void {
     this.#clearTimer();
     try {

@@ -59,7 +59,6 @@ export class Outbox {
     this.#timer = this.#deadline();
   }
 
-  /** The connection is closed. */
   closed(): void {
     this.#wake(true);
   }

@@ -47,11 +47,9 @@ interface TextSocketHandlers {
   readonly text: (message: Uint8Array<ArrayBuffer>) => void;
   /** The client broke a rule: the connection must be closed with this code. */
   readonly fault: (code: number, error: ApiError) => void;
-  /** It is closed. */
   readonly closed: () => void;
 }
 
-/** An open web socket. */
 export class TextSocket {
   readonly #stream: ConnectionStream;
   readonly #outbox: Outbox;
@@ -189,12 +187,10 @@ export class TextSocket {
     return !this.#outbox.isOverfull(text.length);
   }
 
-  /** See {@linkcode Outbox.hasRoom}. */
   hasRoom(): boolean {
     return !this.#isOpen() || this.#outbox.hasRoom();
   }
 
-  /** See {@linkcode Outbox.room}. */
   room(): Promise<boolean> {
     return this.#outbox.room();
   }

@@ -65,7 +65,6 @@ export class UnfinishedMessage {
     if (this.#allBytes > maxBytes + OVERHEAD_BYTES) tooLarge();
   }
 
-  /** Forgets the message. */
   clear(): void {
     this.#bytes = 0;
     this.#allBytes = 0;

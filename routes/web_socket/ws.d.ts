@@ -12,7 +12,6 @@ export interface HandshakeRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** An end of a web socket. */
 export declare class WebSocket extends EventEmitter {
   static readonly OPEN: 1;
   readonly readyState: number;
@@ -21,7 +20,6 @@ export declare class WebSocket extends EventEmitter {
   close(code?: number, reason?: string | Uint8Array): void;
 }
 
-/** Answers handshakes. */
 export declare class WebSocketServer extends EventEmitter {
   constructor(options: {
     readonly noServer: true;

@@ -28,7 +28,6 @@ async function setWebhook(databaseUrl: string): Promise<void> {
   await admin.webhooks.set("prepaid", "https://hooks.example.com/");
 }
 
-/** Charges by request id, with the findings of an audit. */
 async function booksAt(databaseUrl: string): Promise<{
   readonly charges: ReadonlyMap<string, number>;
   readonly findings: readonly string[];

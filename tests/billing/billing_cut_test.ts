@@ -56,7 +56,6 @@ const MOST_BILLED: Readonly<Record<FormatPair["upstream"], Bill>> = {
 
 interface Call {
   readonly response: Promise<Response>;
-  /** Disconnects the client. */
   readonly leave: () => void;
 }
 
@@ -77,7 +76,6 @@ function begin(
   return { response, leave: () => controller.abort() };
 }
 
-/** Reads a stream until its text matches. */
 async function readUntil(response: Response, wanted: RegExp): Promise<void> {
   const reader = response.body?.pipeThrough(new TextDecoderStream())
     .getReader();

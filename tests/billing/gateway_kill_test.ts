@@ -24,7 +24,6 @@ const KILLS = 20;
 /** A gateway process; disposing of it kills it. */
 interface Program extends AsyncDisposable {
   readonly url: string;
-  /** Ends the process with the signal and waits until it has ended. */
   end(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
 }
 

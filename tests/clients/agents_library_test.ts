@@ -15,7 +15,6 @@ import { TEST_KEY, type TestGateway } from "../support/test_gateway.ts";
 
 setTracingDisabled(true);
 
-/** How the library sends its requests. */
 const TRANSPORTS = {
   http: OpenAIResponsesModel,
   "a web socket": OpenAIResponsesWSModel,

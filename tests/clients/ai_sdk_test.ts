@@ -21,7 +21,6 @@ import {
 
 interface Sdk {
   readonly openai: OpenAIProvider;
-  /** The bodies that the SDK sent. */
   readonly sent: string[];
 }
 

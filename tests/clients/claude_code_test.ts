@@ -28,7 +28,6 @@ import {
 import { csvRows } from "../support/console/csv_rows.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
 
-/** The program; the tests are skipped without it. */
 const PROGRAM = Deno.env.get("TEST_CLAUDE_CODE");
 
 /** The program knows the vendor's prices for it. */
@@ -76,7 +75,6 @@ interface Result {
   readonly costUsd: unknown;
 }
 
-/** Runs the program with a key of its own. */
 async function run(
   program: string,
   gateway: TestGateway,

@@ -12,7 +12,6 @@ import {
 } from "../support/test_gateway.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
-/** The program; the tests are skipped without it. */
 const CODEX = Deno.env.get("TEST_CODEX");
 
 /** Any conversation is longer after its first turn. */
@@ -30,7 +29,6 @@ env_key = "GATEWAY_KEY"
   "built-in": (url) => `openai_base_url = "${url}/v1"`,
 };
 
-/** The exit code and output of a program. */
 interface Ended {
   readonly code: number;
   readonly output: string;

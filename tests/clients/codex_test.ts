@@ -20,7 +20,6 @@ import {
 } from "../support/upstreams/responses_upstream.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
-/** The program; the tests are skipped without it. */
 const CODEX = Deno.env.get("TEST_CODEX");
 
 /** A tool that the model calls, by Codex's name for it. */
@@ -121,7 +120,6 @@ const MCP_SERVER = `
 /** Starts upstreams that make the calls of a task, step by step, in their own format. */
 function startUpstreams({ steps }: Task): {
   readonly urls: Readonly<Record<"others" | "responses", string>>;
-  /** Bodies of the requests so far. */
   requests(): readonly string[];
 } & AsyncDisposable {
   const others = startAgentUpstream((body, index) => {

@@ -15,7 +15,6 @@ import {
 } from "../support/clients/agents.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
-/** The program; the tests are skipped without it. */
 const GEMINI = Deno.env.get("TEST_GEMINI_CLI");
 
 const MODEL = "house-model";

@@ -9,7 +9,6 @@ import {
 
 const PROGRAM = new URL("../support/clients/genai_program.js", import.meta.url);
 
-/** What the program reports. */
 async function results(url: string, model: string) {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [

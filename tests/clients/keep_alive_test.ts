@@ -22,7 +22,6 @@ const TEXT = "Hello! The quick brown fox jumps over the lazy dog.";
 
 type Fetch = typeof globalThis.fetch;
 
-/** Where a library calls, and how. */
 interface Connection {
   readonly baseURL: string;
   readonly apiKey: string;

@@ -15,7 +15,6 @@ import {
 const DAY_MS = 86_400_000;
 const [MODEL = ""] = FAMILIES;
 
-/** A key of a new account. */
 async function otherKey({ accounts }: TestGateway): Promise<string> {
   const { admin } = accounts;
   const plan = await admin.plans.create({});

@@ -14,9 +14,7 @@ import type { TestGateway } from "../support/test_gateway.ts";
 interface Refused {
   readonly path: string;
   readonly form: Readonly<Record<string, string>>;
-  /** The field that is at fault. */
   readonly field: string;
-  /** The text at the field. */
   readonly says: RegExp;
   /** Fields that keep what was entered; absent: all. */
   readonly keeps?: readonly string[];
@@ -172,7 +170,6 @@ async function worldOf(gateway: TestGateway): Promise<string> {
   return (await credentialOf(gateway, "key")).id;
 }
 
-/** The tag of the input with this name. */
 function inputOf(html: string, name: string): string {
   return new RegExp(`<(?:input|select|textarea)[^>]*name="${name}"[^>]*>`)
     .exec(html)?.[0] ?? "";

@@ -13,7 +13,6 @@ import { serveLoopback } from "../support/serve_loopback.ts";
 
 const OPERATOR = "/console/operator";
 
-/** The text of the bell. */
 function bellOf(html: string): string {
   return (/href="\/console\/operator\/notices">([^]*?)<\/a>/.exec(html)?.[1] ??
     "").replaceAll(/<[^>]*>/g, "");

@@ -37,7 +37,6 @@ function amounts(html: string, heading: string): readonly number[] {
     });
 }
 
-/** The link of a column's head. */
 function headLink(html: string, heading: string): string {
   return new RegExp(`<th[^>]*><a href="([^"]*)">${heading}</a>`).exec(html)
     ?.[1] ?? "";

@@ -24,9 +24,7 @@ const SCREENSHOTS = new URL("../../screenshots/", import.meta.url);
 
 /** How a person uses a page. */
 interface Hands {
-  /** Presses a link or button. */
   press(role: "link" | "button", name: string): Promise<void>;
-  /** Puts a text into the field with this label. */
   enter(label: string, text: string): Promise<void>;
   /** Opens a page of the navigation; `key` follows `g`. */
   open(name: string, key: string): Promise<void>;
@@ -437,7 +435,6 @@ async function uploadInvoice(person: Person): Promise<void> {
   }
 }
 
-/** Fills in a field, which is found by its label. */
 async function fill(
   { hands, page, run }: Person,
   name: string,

@@ -112,7 +112,6 @@ Deno.test("keys that every object inherits", (t) =>
     assert.equal(Reflect.get({}, "isAdmin"), undefined);
   }));
 
-/** Nested arrays. */
 function nested(depth: number): string {
   return `${"[".repeat(depth)}${"]".repeat(depth)}`;
 }

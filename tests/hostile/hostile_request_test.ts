@@ -53,7 +53,6 @@ async function goodCallWorks(gateway: TestGateway): Promise<void> {
   assert.equal((await caller.answer())?.status, 200);
 }
 
-/** Joins a request line, headers and a body. */
 function request(
   first: string,
   headers: readonly string[],

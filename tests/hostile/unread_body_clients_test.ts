@@ -17,7 +17,6 @@ async function has(name: string): Promise<boolean> {
   return found?.success === true;
 }
 
-/** Runs a program and parses its output as JSON. */
 async function output(name: string, args: readonly string[]): Promise<unknown> {
   const { success, stdout, stderr } = await new Deno.Command(name, {
     args: [...args],

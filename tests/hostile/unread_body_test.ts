@@ -17,7 +17,6 @@ const MODEL = "vendorb-5";
 const ADMIN_TOKEN = "admin-0123456789abcdef0123456789abcdef";
 const MIB = 1024 * 1024;
 
-/** A valid request. */
 const RIGHT = {
   model: MODEL,
   max_tokens: 16,

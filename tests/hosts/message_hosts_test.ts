@@ -390,7 +390,6 @@ Deno.test("a model without caching gets no marks of what to cache, and they are 
   }, { upstream_model: "anthropic.claude-3-haiku-20240307-v1:0" });
 });
 
-/** A stream of the messages format, as events. */
 const EVENTS: readonly string[] = [
   JSON.stringify({
     type: "message_start",

@@ -7,7 +7,6 @@ import {
 } from "../support/console/visitor.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 
-/** The list's text to its end. */
 async function wholeText(reply: Response): Promise<string> {
   assert.equal(reply.status, 200);
   return await withTimeout(reply.text(), "the end of the list");

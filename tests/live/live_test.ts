@@ -23,7 +23,6 @@ function objects(value: unknown): readonly JsonObject[] {
   return value.filter(isObject);
 }
 
-/** The pictures of a live list. */
 class LiveList {
   readonly #reader: ReadableStreamDefaultReader<string>;
   #text = "";
@@ -42,7 +41,6 @@ class LiveList {
     return new LiveList(body.pipeThrough(new TextDecoderStream()).getReader());
   }
 
-  /** The next picture that `wanted` accepts. */
   async until(
     what: string,
     wanted: (picture: JsonObject) => boolean,

@@ -25,7 +25,6 @@ const VENDOR_REPORTS =
   "what a vendor reports beside its reply: passed in the same format, without a place elsewhere";
 const LIBRARY = "the library's own, not on the wire";
 
-/** What is accepted of `@anthropic-ai/sdk`. */
 export const ANTHROPIC: readonly Accepted[] = [
   {
     reason: OTHER_ENDPOINTS,
@@ -80,7 +79,6 @@ export const ANTHROPIC: readonly Accepted[] = [
   },
 ];
 
-/** What is accepted of `openai`. */
 export const OPENAI: readonly Accepted[] = [
   {
     reason: OTHER_ENDPOINTS,
@@ -137,7 +135,6 @@ export const OPENAI: readonly Accepted[] = [
   { reason: LIBRARY, declarations: /Parsed.*/ },
 ];
 
-/** What is accepted of `@google/genai`. */
 export const GENAI: readonly Accepted[] = [
   {
     reason:

@@ -8,7 +8,6 @@ import { ANTHROPIC_FOLDER } from "../packages/anthropic.ts";
 import { OPENAI_FOLDER } from "../packages/openai.ts";
 import { type Accepted, ANTHROPIC, GENAI, OPENAI } from "./accepted_names.ts";
 
-/** A client library, and what is accepted of it. */
 interface Library {
   readonly name: string;
   /** The files whose declarations are on the wire. */

@@ -4,7 +4,6 @@
 import type { Accepted } from "./accepted_names.ts";
 import type { DeclaredName } from "./declared_names.ts";
 
-/** The result for one library. */
 interface UnusedNames {
   /** How many names are declared, and how many of them the code does not use. */
   readonly declared: number;
@@ -17,7 +16,6 @@ interface UnusedNames {
   readonly needless: readonly string[];
 }
 
-/** Compares the names of one library. */
 export function unusedNames(
   names: readonly DeclaredName[],
   isUsed: (name: string) => boolean,

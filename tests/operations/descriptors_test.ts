@@ -13,7 +13,6 @@ const BODY = JSON.stringify({
 });
 const HALF = BODY.length / 2;
 
-/** A connection; `text` resolves at its end with what it received. */
 function open(url: string): { socket: Socket; text: Promise<string> } {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -70,7 +70,6 @@ const VENDORS: Readonly<Record<UpstreamFormat, string>> = {
   gemini: "vendorc",
 };
 
-/** The metric's lines. */
 async function refusals({ url }: TestGateway): Promise<readonly string[]> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return text.match(/^gateway_upstream_refusals_total\{.*$/gm) ?? [];

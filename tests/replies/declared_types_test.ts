@@ -38,7 +38,6 @@ import {
 } from "../support/upstreams/upstream_replies.ts";
 import { ENCODE_CONTEXT } from "../../translate/testing/encode_context.ts";
 
-/** A client format, and the types of what it sends. */
 interface Client {
   readonly dialect: Dialect;
   readonly whole: readonly ReplyType[];

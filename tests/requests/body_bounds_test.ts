@@ -13,7 +13,6 @@ function many(count: number, one: (i: number) => string): string {
   return Array.from({ length: count }, (_, i) => one(i)).join(",");
 }
 
-/** A body of a shape that grows. */
 interface Shape {
   readonly name: string;
   /** Largest size that is accepted. */

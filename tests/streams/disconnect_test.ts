@@ -41,10 +41,8 @@ const LEAVES: readonly (readonly [string, Leave])[] = [
   ["resets", (caller) => caller.socket.reset()],
 ];
 
-/** What the ledger must contain. */
 interface Bill {
   readonly ended: "caller_left" | "complete";
-  /** Whether the call is charged. */
   readonly pays: boolean;
   readonly estimated: boolean;
 }

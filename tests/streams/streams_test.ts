@@ -38,7 +38,6 @@ async function eachWay(
   }
 }
 
-/** Reads a body until its text matches. */
 async function readUntil(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   wanted: RegExp,

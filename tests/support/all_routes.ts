@@ -5,5 +5,4 @@ import { PAGE_ROUTES } from "../../routes/console/mod.ts";
 import { ROUTES } from "../../routes/mod.ts";
 import type { Route } from "../../routes/route.ts";
 
-/** Each route that a request can reach. */
 export const ALL_ROUTES: readonly Route[] = [...ROUTES, ...PAGE_ROUTES];

@@ -8,7 +8,6 @@ import type { TimerId, Timers } from "../../gateway/timers.ts";
 export interface FakeClock {
   /** Unix time in milliseconds. */
   readonly now: () => number;
-  /** Timers that fire when the clock is advanced past them. */
   readonly timers: Timers;
   /** Advances the clock and fires every timer that is due. */
   advance(ms: number): void;
@@ -17,11 +16,9 @@ export interface FakeClock {
    * fired.
    */
   timer(wanted: (ms: number) => boolean): Promise<number>;
-  /** Number of timers that are set. */
   pending(): number;
 }
 
-/** Creates a clock at a fixed time, with no timers. */
 export function fakeClock(): FakeClock {
   let nowMs = 1_800_000_000_000;
   const set = new Map<

@@ -5,7 +5,6 @@
 import { startTestGateway, type TestGateway } from "./test_gateway.ts";
 import { serveLoopback } from "./serve_loopback.ts";
 
-/** What an upstream does with a request. */
 type Handler = (request: Request) => Response | Promise<Response>;
 
 /** Long enough to be removed from replies. */
@@ -79,7 +78,6 @@ export function formOf(
   };
 }
 
-/** The form as the bytes of a body. */
 export function formBytes(
   { head, file, tail }: ReturnType<typeof formOf>,
 ): Uint8Array<ArrayBuffer> {

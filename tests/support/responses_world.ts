@@ -14,10 +14,8 @@ import {
   type TestGatewayOptions,
 } from "./test_gateway.ts";
 
-/** The id of the model. */
 export const RESPONSES_MODEL = "house-model";
 
-/** A gateway, its upstream, and the libraries that call it. */
 export interface ResponsesWorld {
   readonly gateway: TestGateway;
   readonly upstream: ResponsesUpstream;

@@ -18,15 +18,11 @@ export { TEST_KEY };
 
 /** A running test gateway. Disposing of it closes it. */
 export interface TestGateway extends AsyncDisposable {
-  /** Address, without a trailing slash. */
   readonly url: string;
-  /** The gateway object, for inspection. */
   readonly gateway: Gateway;
-  /** The accounts, with the operations of the admin API. */
   readonly accounts: ConfiguredAccounts;
   /** Serves as every vendor; its journal lists the requests that arrived there. */
   readonly replay: ReplayServer;
-  /** Log entries so far. */
   readonly logged: readonly LogEntry[];
   /** Resolves with the first log entry, past or future, that `wanted` accepts. */
   logEntry(wanted: (entry: LogEntry) => boolean): Promise<LogEntry>;
@@ -83,7 +79,6 @@ export const FAMILIES: readonly string[] = [
   "vendord-m3",
 ];
 
-/** Starts a gateway and its replay server. */
 export async function startTestGateway(
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {

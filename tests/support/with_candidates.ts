@@ -13,7 +13,6 @@ import {
   type TestGatewayOptions,
 } from "./test_gateway.ts";
 
-/** The model's id in clients' requests. */
 export const MODEL = "house-model";
 
 /**
@@ -27,7 +26,6 @@ export const PRICE = {
   cache_write: 1_000_000,
 } as const;
 
-/** A gateway and the upstreams behind it. */
 export interface Candidates {
   /** The gateway; its model is {@linkcode MODEL}. */
   readonly gateway: TestGateway;
@@ -37,34 +35,25 @@ export interface Candidates {
   readonly b: ScriptedUpstream;
   /** Sends one call, to `/v1/messages` unless `how` contains another path. */
   ask(how?: AskOptions): Promise<Response>;
-  /** The log entry of a response's call. */
   entryOf(response: Response): Promise<LogEntry>;
 }
 
-/** Options of one call. */
 export interface AskOptions {
-  /** Absent: `/v1/messages`. */
   readonly path?: string;
-  /** Absent: false. */
   readonly stream?: boolean;
-  /** Further fields of the body. */
   readonly body?: Readonly<Record<string, unknown>>;
-  /** Further headers. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Aborts the call: the client disconnects. */
   readonly signal?: AbortSignal;
 }
 
-/** Options of the gateway and its two candidates. */
 export interface CandidatesOptions
   extends Omit<TestGatewayOptions, "realVendors" | "vendors"> {
   /** Settings of candidate `a`; absent: priority 1. */
   readonly a?: Partial<CandidateOverride>;
   /** Settings of candidate `b`; absent: priority 2; null: no second candidate. */
   readonly b?: Partial<CandidateOverride> | null;
-  /** Further vendors in the configuration file. */
   readonly fileVendors?: Readonly<Record<string, unknown>>;
-  /** Further settings of the model in the configuration file. */
   readonly model?: Readonly<Record<string, unknown>>;
 }
 

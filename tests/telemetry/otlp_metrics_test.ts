@@ -20,7 +20,6 @@ const WORD = "Xyzzyprompt";
 const SECRET = "collector-secret-0123456789";
 const MESSAGES = [{ role: "user", content: WORD }];
 
-/** A series of a histogram. */
 interface Series {
   readonly metric: string;
   readonly unit: string;

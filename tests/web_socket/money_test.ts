@@ -15,7 +15,6 @@ import {
 
 const [MODEL = ""] = FAMILIES;
 
-/** The request id in the first of these events. */
 function requestIdOf([first]: readonly JsonObject[]): string {
   return String(objectOr(first?.["headers"])["request-id"]);
 }

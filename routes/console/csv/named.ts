@@ -16,7 +16,6 @@ interface Named<T> {
   readonly names: JsonObject;
 }
 
-/** Adds the names of the ids. */
 export async function* withNames<T>(
   admin: Admin,
   slices: AsyncIterable<readonly T[]>,

@@ -19,7 +19,6 @@ import {
   suggestionLists,
 } from "./suggested_filters.tsx";
 
-/** A filter of a list. */
 export type Filter =
   | { readonly of: "text"; readonly name: string; readonly title: string }
   | { readonly of: "suggested"; readonly name: SuggestedName }
@@ -54,7 +53,6 @@ export function suggestedFilters(
   return names.map((name) => ({ of: "suggested", name }));
 }
 
-/** A page with a list and its filters. */
 interface FilteredPage extends Page {
   readonly filters: readonly Filter[];
   /** Whose list it is; absent: that of all accounts. */

@@ -25,7 +25,6 @@ import { requireKnownQuery } from "./known_query.ts";
 import { RefusedPage } from "./refused_page.ts";
 import { requireSameOrigin } from "./same_origin.ts";
 
-/** The area of a path. */
 export function areaOf(path: string): Area {
   return path.startsWith("/console/operator/") || path === "/console/operator"
     ? "operator"

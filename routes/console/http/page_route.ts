@@ -9,7 +9,6 @@ type Others<R extends AccountPageRoute | OperatorPageRoute> = Omit<
   "access" | "area" | "permission" | "method" | "path" | "handle"
 >;
 
-/** A page of an account's area, for sessions that permit `permission`. */
 export function accountPageRoute(
   permission: AccountPageRoute["permission"],
   method: "GET" | "POST",

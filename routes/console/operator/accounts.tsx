@@ -77,7 +77,6 @@ function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** The filters of the address. */
 function chosenOf(
   { query, gateway }: RouteContext,
 ): Omit<AccountListQuery, "order" | "isDescending" | "offset" | "limit"> {

@@ -49,7 +49,6 @@ const FILTERS: readonly Filter[] = [
   ...PERIOD,
 ];
 
-/** The list. */
 export const ATTEMPTS_PAGE: OperatorPageRoute = operatorPageRoute(
   "GET",
   NAV,

@@ -28,7 +28,6 @@ const FILTERS: readonly Filter[] = [
   KEY_PART,
 ];
 
-/** List, and revoke. */
 export const OPERATOR_KEYS_PAGES: readonly OperatorPageRoute[] = [
   operatorPageRoute("GET", NAV, listPage, {
     query: ["account", "q", "sort", "page"],
@@ -76,7 +75,6 @@ export const OPERATOR_KEYS_PAGES: readonly OperatorPageRoute[] = [
     )),
 ];
 
-/** The filters of the address. */
 function chosenOf(
   { query }: RouteContext,
 ): { readonly part: string; readonly accountId?: string } {

@@ -19,7 +19,6 @@ const BASE = "/console/operator";
 
 const LIVE_FILTERS = ["account", "key"];
 
-/** The list, and its event stream. */
 export const LIVE_PAGES: readonly OperatorPageRoute[] = [
   operatorPageRoute("GET", `${BASE}/live`, livePage, { query: LIVE_FILTERS }),
   operatorPageRoute(

@@ -137,7 +137,6 @@ function withNotices(route: OperatorPageRoute): OperatorPageRoute {
   };
 }
 
-/** The routes of the operators' pages. */
 export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...OPERATOR_OVERVIEW_ROUTES,
   NOTICES_PAGE,

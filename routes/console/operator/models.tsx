@@ -35,7 +35,6 @@ import { operatorPageRoute } from "../http/page_route.ts";
 const BASE = "/console/operator";
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Every model of the configuration. */
 export const OPERATOR_MODELS_PAGE: OperatorPageRoute = operatorPageRoute(
   "GET",
   `${BASE}/models`,

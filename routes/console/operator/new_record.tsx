@@ -18,11 +18,8 @@ import { operatorPageRoute } from "../http/page_route.ts";
 interface NewRecord {
   /** Address of the list; the form is at `/new` below it. */
   readonly list: string;
-  /** Title of the form. */
   readonly title: string;
-  /** Fields of the form. */
   inputs(context: RouteContext, visit: Visit): Promise<JSX.Element>;
-  /** The body of the operation from the form. */
   body(form: URLSearchParams): Readonly<Record<string, unknown>>;
   /** The operation of the admin API that creates it. */
   readonly operationId: string;

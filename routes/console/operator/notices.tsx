@@ -43,7 +43,6 @@ interface Notice {
   readonly items: readonly Children[];
 }
 
-/** The list. */
 export const NOTICES_PAGE: OperatorPageRoute = operatorPageRoute(
   "GET",
   `${BASE}/notices`,

@@ -27,7 +27,6 @@ import { FullestLimits } from "./fullest_limits.tsx";
 import { AccountLink } from "./account_link.tsx";
 import { operatorPageRoute } from "../http/page_route.ts";
 
-/** What an operator sees first. */
 export const OPERATOR_OVERVIEW_ROUTES: readonly OperatorPageRoute[] = [
   operatorPageRoute("GET", "/console/operator/", overviewPage, {
     query: ["show"],

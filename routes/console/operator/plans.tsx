@@ -37,7 +37,6 @@ const { id: _, models: _models, ...CHANGEABLE } = PLAN;
 const { models: _chosen, ...NEW } = PLAN;
 const NO_LIMIT = "no_limit";
 
-/** List, create and change. */
 export const PLANS_PAGES: readonly OperatorPageRoute[] = [
   operatorPageRoute("GET", NAV, listPage, { query: ["sort"] }),
   operatorPageRoute(

@@ -30,7 +30,6 @@ import { operatorPageRoute } from "../http/page_route.ts";
 const BASE = "/console/operator";
 const PATH = `${BASE}/reconcile`;
 
-/** Largest file, in bytes. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /** The form, and its result. */

@@ -28,7 +28,6 @@ import { operationInput } from "../http/operation_input.ts";
 import { administrationOf, runAccountOperation } from "../http/operations.ts";
 import { accountPageRoute } from "../http/page_route.ts";
 
-/** The routes of tokens and sessions. */
 export const ACCESS_ROUTES: readonly AccountPageRoute[] = [
   accountPageRoute("see_account", "GET", "/console/access", accessPage, {
     query: ["sort"],

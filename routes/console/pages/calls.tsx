@@ -266,7 +266,6 @@ function NoCalls(
     );
 }
 
-/** The columns of a list of calls. */
 export function callColumns(
   names: ReadonlyMap<string, string>,
   base: string,

@@ -109,7 +109,6 @@ function ownPage(
   });
 }
 
-/** The filters of the address; those of an account are its own. */
 function filtersOf(
   query: URLSearchParams,
   accountId: string | undefined,
@@ -213,7 +212,6 @@ export async function changesView(
 
 function ChangesTable(
   { nav, changes }: {
-    /** Path of the page. */
     readonly nav: string;
     readonly changes: readonly ChangeRecord[];
   },

@@ -22,7 +22,6 @@ import { page } from "../parts/layout.tsx";
 import { Snippet } from "../parts/snippet.tsx";
 import { accountPageRoute } from "../http/page_route.ts";
 
-/** The routes of the programs. */
 export const CONNECT_ROUTES: readonly AccountPageRoute[] = [
   accountPageRoute(
     "look",

@@ -25,7 +25,6 @@ import { countText } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { accountPageRoute } from "../http/page_route.ts";
 
-/** The search of an account's area. */
 export const FIND_PAGE: AccountPageRoute = accountPageRoute(
   "look",
   "GET",

@@ -37,11 +37,8 @@ const OVERLAPS: readonly Choice[] = [
 
 /** Where keys are changed: in the area of their account, or of operators. */
 interface KeyPlace<V extends Visit> {
-  /** Address of the list. */
   readonly list: string;
-  /** The key of the path. */
   find(context: RouteContext, visit: V): Promise<KeyRecord>;
-  /** Runs a change of a key. */
   run(
     context: RouteContext,
     visit: V,

@@ -17,7 +17,6 @@ import { ownKey } from "./key_changes.tsx";
 import { isUsable, KeyState } from "./keys.tsx";
 import { accountPageRoute } from "../http/page_route.ts";
 
-/** The page of a key in its account's area. */
 export const KEY_PAGE: AccountPageRoute = accountPageRoute(
   "see_account",
   "GET",

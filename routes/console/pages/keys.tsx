@@ -42,7 +42,6 @@ import { Snippet } from "../parts/snippet.tsx";
 import { offsetOf, type Sorting, sortingOf } from "../parts/sorting.ts";
 import { accountPageRoute } from "../http/page_route.ts";
 
-/** List, and issue. */
 export const KEYS_ROUTES: readonly AccountPageRoute[] = [
   accountPageRoute("see_account", "GET", "/console/keys", listPage, {
     query: ["q", "sort", "page", "revoked"],
@@ -333,7 +332,6 @@ function newPage(context: RouteContext, visit: AccountVisit): HttpReply {
   );
 }
 
-/** The form for a new key of an account. */
 export function NewKeyForm(
   { context, visit, action, back }: {
     readonly context: RouteContext;

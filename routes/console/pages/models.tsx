@@ -233,7 +233,6 @@ function fromOf({ fromMs }: RateCard): string | undefined {
   return fromMs === undefined ? undefined : new Date(fromMs).toISOString();
 }
 
-/** The four base rates, as columns. */
 export function priceColumns(
   models: readonly AccountModel[],
 ): readonly Column<AccountModel>[] {

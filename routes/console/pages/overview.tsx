@@ -41,7 +41,6 @@ import { Snippet } from "../parts/snippet.tsx";
 import { usagePlot } from "../plots/usage_plot.tsx";
 import { accountPageRoute } from "../http/page_route.ts";
 
-/** What a visitor sees first. */
 export const OVERVIEW_ROUTES: readonly AccountPageRoute[] = [
   accountPageRoute("look", "GET", "/console/", overviewPage),
   accountPageRoute("look", "GET", "/console", () => seeOther("/console/")),

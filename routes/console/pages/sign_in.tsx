@@ -23,7 +23,6 @@ import { requireConsole } from "../http/page_access.ts";
 import { CompanyLink, leavePage } from "./company_sign_in.tsx";
 import { accountPageRoute, operatorPageRoute } from "../http/page_route.ts";
 
-/** The routes of signing in and out. */
 export const SIGN_IN_ROUTES: readonly PageRoute[] = [
   {
     access: "page",

@@ -104,7 +104,6 @@ const DAY_MS = 24 * HOUR_MS;
 /** Groups of one report, the most that there can be: each report walks over all rows. */
 const GROUPS = 1000;
 
-/** The filters of a usage page. */
 interface Chosen {
   readonly by: UsageBy;
   /** Days, and what the figures add up. */

@@ -8,7 +8,6 @@ import type { Order, SortLink } from "./sorting.ts";
 
 /** Heading and cells of one column. */
 export interface Column<T> {
-  /** Heading. */
   readonly name: string;
   /** Sorts the table by this column. */
   readonly sort?: SortLink;
@@ -20,13 +19,11 @@ export interface Column<T> {
   readonly number?: boolean;
   /** True: long text that breaks. */
   readonly wraps?: boolean;
-  /** Content of a cell. */
   cell(row: T): Children;
   /** Content of the last line. */
   readonly sum?: Children;
 }
 
-/** A table of rows. */
 export function DataTable<T>(
   { name, columns, rows, stacks = false }: {
     /** Names the scrolling region and the table. */

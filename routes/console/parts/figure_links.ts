@@ -8,7 +8,6 @@ import { countText } from "./money.tsx";
 export interface FigureFilters {
   /** First day, in UTC. */
   readonly from: string;
-  /** Last day. */
   readonly to: string;
   readonly account?: string;
   readonly key?: string;

@@ -87,7 +87,6 @@ const OPERATOR_NAV: readonly NavItem[] = ([
   permission: "operate",
 }));
 
-/** What a page puts into the frame. */
 export interface Page {
   /** Heading and document title. */
   readonly title: string;
@@ -99,7 +98,6 @@ export interface Page {
   readonly actions?: JSX.Element;
   /** HTTP status; 200 by default. */
   readonly status?: number;
-  /** Further headers. */
   readonly headers?: HeaderFields;
 }
 

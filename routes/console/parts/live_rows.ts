@@ -25,7 +25,6 @@ export interface LiveCell {
 
 /** A call in a live table. */
 export interface LiveRow {
-  /** The request id. */
   readonly id: string;
   readonly cells: readonly LiveCell[];
 }

@@ -46,7 +46,6 @@ interface LiveSectionProps {
   readonly empty: string;
 }
 
-/** The list. */
 export function LiveSection(
   { look, picture, ended, events, refresh, title, endedTitle, empty }:
     LiveSectionProps,

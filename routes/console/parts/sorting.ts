@@ -15,7 +15,6 @@ export interface SortLink {
   readonly order?: "ascending" | "descending";
 }
 
-/** The order of a page. */
 export interface Sorting<O extends string> {
   readonly by: O;
   readonly isDescending: boolean;
@@ -115,7 +114,6 @@ export function sortedList<T, C extends { readonly order?: Order<T> }>(
   };
 }
 
-/** A page of a sorted list. */
 interface OffsetPage {
   readonly range: { readonly offset: number; readonly limit: number };
   /** Address of the next page. */

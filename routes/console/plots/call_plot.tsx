@@ -30,7 +30,6 @@ export const CALL_MEASURES = {
   first_token: "First token",
 } as const;
 
-/** One of {@linkcode CALL_MEASURES}. */
 export type CallMeasure = keyof typeof CALL_MEASURES;
 
 /** How a plot shows a measure. */

@@ -50,7 +50,6 @@ export function agentOptions(
   };
 }
 
-/** How a program is run. */
 interface AgentRun {
   readonly args: readonly string[];
   /** Variables in addition to `PATH` and `HOME`. */

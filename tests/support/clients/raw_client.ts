@@ -8,9 +8,7 @@ import { bytesOf, type Closing, RawSocket } from "./raw_socket.ts";
 import { withTimeout } from "../with_timeout.ts";
 import { TEST_KEY, type TestGateway } from "../test_gateway.ts";
 
-/** A response as received. */
 export interface RawResponse {
-  /** Status code. */
   readonly status: number;
   /** Headers by lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
@@ -21,7 +19,6 @@ export interface RawResponse {
 const LATIN1 = new TextDecoder("latin1");
 const DECODER = new TextDecoder();
 
-/** One connection to the gateway. */
 export class RawClient {
   readonly #socket: RawSocket;
   #bytes = new Uint8Array(0);
@@ -30,17 +27,14 @@ export class RawClient {
     this.#socket = socket;
   }
 
-  /** Connects to a gateway. */
   static async connect({ url }: Pick<TestGateway, "url">): Promise<RawClient> {
     return new RawClient(await RawSocket.connect(Number(new URL(url).port)));
   }
 
-  /** The underlying connection. */
   get socket(): RawSocket {
     return this.#socket;
   }
 
-  /** Sends bytes verbatim. */
   send(data: string | Uint8Array): Promise<void> {
     return this.#socket.send(data);
   }
@@ -113,12 +107,10 @@ export class RawClient {
     return DECODER.decode(this.#take(this.#bytes.length));
   }
 
-  /** Closes the connection. */
   close(): void {
     this.#socket.close();
   }
 
-  /** Closes the connection. */
   [Symbol.dispose](): void {
     this.close();
   }

@@ -14,7 +14,6 @@ export function bytesOf(data: string | Uint8Array): Uint8Array {
   return typeof data === "string" ? ENCODER.encode(data) : data;
 }
 
-/** One TCP connection. */
 export class RawSocket {
   readonly #socket: Socket;
   readonly #queue: Uint8Array[] = [];
@@ -23,7 +22,6 @@ export class RawSocket {
   /** Resolves once the peer has closed or reset the connection, or this side has closed it. */
   readonly closed: Promise<Closing>;
 
-  /** Takes over a connected socket. */
   constructor(socket: Socket) {
     this.#socket = socket;
     socket.setNoDelay(true);
@@ -44,7 +42,6 @@ export class RawSocket {
     socket.on("close", () => over("reset"));
   }
 
-  /** Connects to a port on loopback. */
   static connect(port: number): Promise<RawSocket> {
     return new Promise((resolve, reject) => {
       const socket = createConnection({
@@ -69,7 +66,6 @@ export class RawSocket {
     return Promise.race([taken, this.closed.then(() => {})]);
   }
 
-  /** The next bytes, or how the peer stopped. */
   async read(): Promise<Uint8Array | Closing> {
     for (;;) {
       const piece = this.#queue.shift();
@@ -86,7 +82,6 @@ export class RawSocket {
     this.#socket.pause();
   }
 
-  /** Resumes reading. */
   resume(): void {
     this.#socket.resume();
   }
@@ -96,17 +91,14 @@ export class RawSocket {
     this.#socket.end();
   }
 
-  /** Resets the connection. */
   reset(): void {
     this.#socket.resetAndDestroy();
   }
 
-  /** Closes the connection; further calls have no effect. */
   close(): void {
     this.#socket.destroy();
   }
 
-  /** Closes the connection. */
   [Symbol.dispose](): void {
     this.close();
   }

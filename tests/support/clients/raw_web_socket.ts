@@ -70,7 +70,6 @@ interface ServerFrame {
 
 /** A connection after its handshake. */
 export class RawWebSocket {
-  /** The connection itself. */
   readonly socket: RawSocket;
   /** The status line and the headers of the handshake's answer. */
   readonly head: string;
@@ -119,7 +118,6 @@ export class RawWebSocket {
     return new RawWebSocket(socket, head.slice(0, end), rest);
   }
 
-  /** Sends bytes as they are. */
   send(bytes: Uint8Array): Promise<void> {
     return this.socket.send(bytes);
   }

@@ -6,23 +6,18 @@ import { type JsonObject, objectOr } from "../../../translate/bytes/json.ts";
 import { TEST_KEY } from "../test_key.ts";
 import { withTimeout } from "../with_timeout.ts";
 
-/** How a connection ended. */
 type Close = Pick<CloseEvent, "code" | "reason">;
 
-/** An open connection. */
 export interface SocketClient extends AsyncDisposable {
   readonly socket: WebSocket;
-  /** Resolves once it is closed. */
   readonly closed: Promise<Close>;
   /** Sends an event; a string or bytes are sent as they are. */
   send(event: JsonObject | string | Uint8Array<ArrayBuffer>): void;
-  /** The next event. */
   next(): Promise<JsonObject>;
   /** The next event that is wanted; those before it are dropped. */
   until(wanted: (event: JsonObject) => boolean): Promise<JsonObject>;
   /** Sends `response.create`, and returns the events up to the end of the reply. */
   create(fields: JsonObject): Promise<readonly JsonObject[]>;
-  /** Closes it and waits for that. */
   close(): Promise<void>;
 }
 
@@ -33,7 +28,6 @@ const ENDS: ReadonlySet<unknown> = new Set([
   "response.failed",
 ]);
 
-/** Opens a connection. */
 export async function openSocket(
   url: string,
   headers: Readonly<Record<string, string>> = {

@@ -15,7 +15,6 @@ export function openaiAt(url: string, apiKey = TEST_KEY): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
 }
 
-/** Runs a test against a gateway of its own. */
 export async function withGateway(
   run: (gateway: TestGateway) => Promise<void>,
   options: TestGatewayOptions = {},

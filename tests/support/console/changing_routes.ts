@@ -19,7 +19,6 @@ export interface World {
   readonly token: { readonly text: string; readonly id: string };
 }
 
-/** A route that changes something. */
 interface Changing {
   /** What is recorded, oldest first. */
   readonly actions: readonly Action[];

@@ -27,7 +27,6 @@ export interface Tab {
   readonly complaints: string[];
 }
 
-/** Runs a test with a browser. */
 export async function withBrowser(
   run: (browser: Browser) => Promise<void>,
 ): Promise<void> {

@@ -24,7 +24,6 @@ export function csvRows(
     );
 }
 
-/** Sum of a column. */
 export function sumOf(
   rows: readonly Readonly<Record<string, string>>[],
   column: string,

@@ -6,7 +6,6 @@ import { OIDC_PROVIDER } from "../../packages/oidc_provider.ts";
 
 const PROGRAM = new URL("./issuer_program.js", import.meta.url);
 
-/** A running issuer. */
 export interface Issuer extends AsyncDisposable {
   readonly url: string;
   /** Changes it: `claims/NAME`, `console`, `clock`; see the program. */
@@ -65,13 +64,11 @@ export interface Page {
 export interface Walker {
   /** By origin and name, with a blank between. */
   readonly cookies: Map<string, string>;
-  /** One request; its cookies are kept. */
   ask(url: string, form?: Readonly<Record<string, string>>): Promise<Page>;
   /** Signs in as `name` at the issuer, from its page on; the address that it leads back to. */
   signInAt(issuer: Issuer, url: string, name: string): Promise<string>;
 }
 
-/** A walker without cookies. */
 export function walker(): Walker {
   const cookies = new Map<string, string>();
   const ask = async (

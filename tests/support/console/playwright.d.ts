@@ -3,7 +3,6 @@
  * replace Deno's in every module of the project.
  */
 
-/** A message in the page's console. */
 export interface ConsoleMessage {
   text(): string;
 }
@@ -98,7 +97,6 @@ export interface BrowserContext {
   close(): Promise<void>;
 }
 
-/** A running browser. */
 export interface Browser extends AsyncDisposable {
   newContext(options?: {
     readonly viewport?: { readonly width: number; readonly height: number };
@@ -111,7 +109,6 @@ export interface Browser extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Starts browsers. */
 export declare const chromium: {
   launch(options: {
     readonly executablePath: string;

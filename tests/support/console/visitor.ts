@@ -11,7 +11,6 @@ import {
   type TestGatewayOptions,
 } from "../test_gateway.ts";
 
-/** The admin token of {@linkcode startConsole}. */
 export const ADMIN_TOKEN = "an-admin-token-for-consoles";
 
 /** A test gateway with an operator's area. */

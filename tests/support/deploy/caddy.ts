@@ -15,7 +15,6 @@ export const CADDY: string | undefined = await (async () => {
   return undefined;
 })();
 
-/** A running Caddy. */
 interface Caddy {
   /** Port on loopback, without TLS. */
   readonly port: number;

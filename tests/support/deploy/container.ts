@@ -163,7 +163,6 @@ export class UnpackedImage {
     return join(this.#bundle, "rootfs");
   }
 
-  /** The user of the image. */
   get user(): number {
     return this.#settings.process.user.uid;
   }
@@ -212,7 +211,6 @@ class Container implements AsyncDisposable {
     this.#pidFile = pidFile;
   }
 
-  /** Standard output and standard error so far. */
   get output(): string {
     return this.#program.output();
   }

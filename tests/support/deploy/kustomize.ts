@@ -14,7 +14,6 @@ export interface Resource extends JsonObject {
   readonly metadata: JsonObject & { readonly name: string };
 }
 
-/** The documents of a YAML file. */
 export async function readDocuments(path: string): Promise<JsonObject[]> {
   return documentsOf(await Deno.readTextFile(path), path);
 }

@@ -14,7 +14,6 @@ export const NGINX: string | undefined = await (async () => {
   return undefined;
 })();
 
-/** A running nginx. */
 export interface Nginx {
   /** Path of the socket that it listens on, without TLS. */
   readonly socket: string;

@@ -15,7 +15,6 @@ export const hasPrometheus: boolean = await Promise.all(
   ["prometheus", "promtool"].map((program) => run(program, ["--version"])),
 ).then(() => true, () => false);
 
-/** A sample of a query's result. */
 interface Sample {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: readonly [number, string];

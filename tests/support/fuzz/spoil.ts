@@ -19,7 +19,6 @@ export function diceOf(seed: number): Dice {
   };
 }
 
-/** A random element of a list. */
 export function pick<T>(dice: Dice, list: readonly T[]): T {
   const picked = list[dice(list.length)];
   if (picked === undefined) throw new Error("nothing to pick from");

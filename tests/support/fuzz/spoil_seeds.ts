@@ -61,9 +61,7 @@ export function requestSeeds(
   ];
 }
 
-/** Replies in one upstream format. */
 export interface ReplySeeds {
-  /** Parsed whole replies. */
   readonly whole: readonly unknown[];
   /** Event streams, each as one text. */
   readonly streams: readonly string[];

@@ -69,7 +69,6 @@ interface Form {
   readonly fields: ReadonlyMap<string, string>;
 }
 
-/** The forms of a page. */
 function formsIn(html: string): readonly Form[] {
   const found: Form[] = [];
   for (const [text] of html.matchAll(/<form[^>]*>[\s\S]*?<\/form>/g)) {

@@ -38,9 +38,7 @@ import { type ReplySeeds, replySeeds } from "./spoil_seeds.ts";
 import type { Defect } from "./spoiled_requests.ts";
 import { ENCODE_CONTEXT } from "../../../translate/testing/encode_context.ts";
 
-/** Results of a run. */
 interface ReplyTally {
-  /** Replies tried. */
   tried: number;
   /** Replies that the client received as complete. */
   answered: number;

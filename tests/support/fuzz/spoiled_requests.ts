@@ -37,23 +37,18 @@ import { responses } from "../../../translate/formats/responses/mod.ts";
 import { type Dice, diceOf, pick, spoiled } from "./spoil.ts";
 import { requestSeeds } from "./spoil_seeds.ts";
 
-/** Results of a run. */
 interface Tally {
-  /** Bodies tried. */
   tried: number;
   /** Bodies that at least one candidate accepted. */
   sent: number;
-  /** Bodies that were refused. */
   refused: number;
 }
 
 /** A spoiled input that was handled wrongly. */
 export interface Defect {
-  /** The spoiled body, as text. */
   readonly body: string;
   /** The endpoint, and the candidate if one had been chosen. */
   readonly where: string;
-  /** The exception. */
   readonly error: unknown;
 }
 

@@ -4,7 +4,6 @@
 
 /** A running process; disposing of it kills it. */
 export interface CollectedProgram extends AsyncDisposable {
-  /** Standard output and standard error so far. */
   output(): string;
   /** Resolves with the match once the output has one; rejects if the process ends before. */
   printed(wanted: RegExp): Promise<RegExpExecArray>;

@@ -7,7 +7,6 @@ import { serveLoopback } from "../serve_loopback.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
 
-/** The key of clients. */
 export const KEY = "sk-0123456789abcdefghij";
 /** The key of the vendor that is called. */
 export const VENDOR_KEY = "vendor-key-0123456789";
@@ -19,7 +18,6 @@ export interface Export {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** A collector on loopback. */
 interface Collector extends AsyncDisposable {
   readonly url: string;
   readonly exports: readonly Export[];
@@ -62,7 +60,6 @@ export function startCollector(
   };
 }
 
-/** A gateway in a process of its own. */
 interface GatewayProcess {
   readonly url: string;
   readonly program: CollectedProgram;

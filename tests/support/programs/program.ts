@@ -10,19 +10,15 @@ const ROOT = new URL("../../../", import.meta.url).pathname;
 export interface Program extends AsyncDisposable {
   /** The gateway's address; empty if the process ended without printing one. */
   readonly url: string;
-  /** Standard output and standard error so far. */
   output(): string;
   /** Resolves once the output matches; rejects if the process ends before. */
   printed(wanted: RegExp): Promise<void>;
-  /** Process id. */
   readonly pid: number;
-  /** Sends a signal. */
   signal(signal: Deno.Signal): void;
   /** Exit code; resolves once the process has ended and its output has been read. */
   readonly ended: Promise<number>;
 }
 
-/** How to start the process. */
 interface ProgramOptions {
   /** Environment variables, in addition to `PATH`, `HOME` and a `PORT` of 0. */
   readonly env: Readonly<Record<string, string>>;

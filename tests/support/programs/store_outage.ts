@@ -28,7 +28,6 @@ export const LANES = 4;
 
 /** Gateway processes under load, and the replies that their clients received. */
 export interface Load {
-  /** The processes. */
   readonly programs: readonly Program[];
   /**
    * Adds the complete reply of a call made by the test itself to the comparison with the ledger.
@@ -140,7 +139,6 @@ async function underLoad(
   return whole;
 }
 
-/** Options of {@linkcode ledgerStaysExact}. */
 interface OutageOptions {
   /** `DATABASE_URL` of the gateway processes. */
   readonly databaseUrl: string;
@@ -148,7 +146,6 @@ interface OutageOptions {
   readonly adminUrl?: string;
   /** The same before the start; absent: as at the end. */
   readonly setUpUrl?: string;
-  /** Number of processes. */
   readonly programs: number;
   /** See {@linkcode ProgramOptions.starter}. */
   readonly starter?: readonly string[];

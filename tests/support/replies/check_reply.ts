@@ -19,26 +19,22 @@ import {
 } from "../tables/reply_script.ts";
 import { readWholeCompletion, readWholeMessage } from "./whole_reply.ts";
 
-/** A response that has been read and checked. */
 export interface CheckedReply {
   /**
    * `complete`: a whole reply; `broken`: a stream that ended with an error; `refused`: an error
    * status.
    */
   readonly kind: "complete" | "broken" | "refused";
-  /** HTTP status. */
   readonly status: number;
   /** The reply's text, as far as it was received. */
   readonly text: string;
   /** The error's message; empty for a complete reply. */
   readonly message: string;
-  /** The response body, verbatim. */
   readonly body: string;
 }
 
 /** One combination of client format, upstream format and streaming. */
 export interface CallVariant {
-  /** The client's format. */
   readonly caller: CallerFormat;
   /**
    * The upstream's format; if it is the client's own, bytes pass through and are checked leniently.
@@ -51,7 +47,6 @@ export interface CallVariant {
 /** Keeps a byte order mark, as clients do that decode no stream. */
 const VERBATIM = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Reads a response to its end and checks it. */
 export async function checkReply(
   response: Response,
   asked: CallVariant,

@@ -4,7 +4,6 @@
  */
 import ts from "typescript";
 
-/** One difference between a value and its declared type. */
 interface Difference {
   /** The field, with `[]` for the elements of an array: `content[].citations`. */
   readonly path: string;
@@ -82,7 +81,6 @@ export function declaredTypes<Name extends string>(
 }
 
 type Report = (path: string, says: string) => void;
-/** Reports how a value differs from one type. */
 type Check = (value: unknown, path: string, report: Report) => void;
 
 /** What a library adds to the fields of a reply. */

@@ -5,7 +5,6 @@
 import assert from "node:assert/strict";
 import { compact } from "../../../translate/bytes/compact.ts";
 
-/** A parsed JSON object. */
 export type Fields = Record<string, unknown>;
 
 /** Summary of a reply: one text for each block or change of kind, and how the reply ended. */
@@ -21,7 +20,6 @@ export interface ReadReply {
   readonly usage?: Fields;
   /** The error object, if the stream ended with one. */
   readonly error?: Fields;
-  /** Ids of the tool calls. */
   readonly callIds: readonly string[];
   /** The reply's id; absent if an error came first. */
   readonly id?: string;
@@ -65,7 +63,6 @@ function more(parts: string[], kind: string, piece: string): void {
   else parts.push(`${kind}:${piece}`);
 }
 
-/** Checks and summarizes a stream in the messages format. */
 export function readMessageStream(stream: string, model: string): ReadReply {
   const parts: string[] = [];
   const callIds: string[] = [];
@@ -188,7 +185,6 @@ export function readMessageStream(stream: string, model: string): ReadReply {
   return read({ parts, stop, usage, error, callIds, id });
 }
 
-/** Checks and summarizes a stream in the chat format. */
 export function readChatStream(
   stream: string,
   model: string,

@@ -166,7 +166,6 @@ const KEPT: readonly Kept[] = [
 
 const differencesFrom = declaredTypes(DECLARED);
 
-/** Collects the differences of replies. */
 interface ReplyJudge {
   /** Compares one value with its types. `from` names its source. */
   judge(types: readonly ReplyType[], value: unknown, from: string): void;
@@ -178,7 +177,6 @@ interface ReplyJudge {
   compared(): number;
 }
 
-/** Makes a {@linkcode ReplyJudge}. */
 export function replyJudge(): ReplyJudge {
   const found = new Map<string, { readonly from: string; count: number }>();
   const needed = new Set<Kept>();

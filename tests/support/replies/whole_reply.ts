@@ -5,7 +5,6 @@
 import assert from "node:assert/strict";
 import { fields, type ReadReply, text } from "./reply_grammar.ts";
 
-/** Checks and summarizes a whole reply in the messages format. */
 export function readWholeMessage(body: unknown, model: string): ReadReply {
   const message = fields(body);
   assert.equal(message["type"], "message");

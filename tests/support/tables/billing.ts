@@ -7,17 +7,12 @@ import type { LedgerEntry } from "../../../gateway/accounts/mod.ts";
 import { isObject, type JsonObject } from "../../../translate/bytes/json.ts";
 import { startTestGateway, type TestGateway } from "../test_gateway.ts";
 
-/** A client format and an upstream format. */
 export interface FormatPair {
-  /** Endpoint of the client's format. */
   readonly path: "/v1/messages" | "/v1/chat/completions";
-  /** Model id in the client's request. */
   readonly model: string;
-  /** Format of the model's upstream. */
   readonly upstream: "messages" | "chat" | "gemini";
 }
 
-/** Every pair of a client format and an upstream format. */
 export const FORMAT_PAIRS: readonly FormatPair[] =
   (["/v1/messages", "/v1/chat/completions"] as const).flatMap((path) => [
     { path, model: "vendora-opus-4-8", upstream: "messages" as const },
@@ -29,9 +24,7 @@ export const FORMAT_PAIRS: readonly FormatPair[] =
 export interface TokenCounts {
   /** Prompt tokens at the full rate. */
   readonly input: number;
-  /** Prompt tokens read from a cache. */
   readonly cacheRead: number;
-  /** Prompt tokens written to a cache. */
   readonly cacheWrite: number;
   /** Generated tokens, reasoning included. */
   readonly output: number;
@@ -72,7 +65,6 @@ export async function eachPair(
   assert.deepEqual(await gateway.accounts.admin.audit(), []);
 }
 
-/** The id under which the ledger records a call. */
 export function requestIdOf(response: Response): string {
   const id = response.headers.get("request-id");
   assert.ok(id !== null);
@@ -93,7 +85,6 @@ export async function ledgerEntryOf(
   return entry;
 }
 
-/** All charges in the ledger. */
 export async function chargesIn(
   { accounts: books }: TestGateway,
 ): Promise<readonly LedgerEntry[]> {
@@ -105,7 +96,6 @@ export async function chargesIn(
   return entries;
 }
 
-/** Token counts of a ledger entry. */
 export function billedUsage(entry: LedgerEntry): TokenCounts {
   return {
     input: entry.inputTokens,

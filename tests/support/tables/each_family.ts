@@ -8,7 +8,6 @@ import {
   type TestGateway,
 } from "../test_gateway.ts";
 
-/** Runs a step for one model of each family, against one gateway. */
 export async function eachFamily(
   t: Deno.TestContext,
   run: (gateway: TestGateway, model: string) => Promise<void>,

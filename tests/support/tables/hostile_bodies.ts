@@ -40,11 +40,8 @@ async function isServed(
   }
 }
 
-/** One hostile body. */
 export interface BodyRow {
-  /** Name of the test step. */
   readonly name: string;
-  /** Sent verbatim. */
   readonly body: string | Uint8Array;
   /** Replace the default headers; undefined removes one. */
   readonly headers?: Readonly<Record<string, string | undefined>>;

@@ -30,23 +30,18 @@ import {
   wholeOf,
 } from "../upstreams/upstream_bytes.ts";
 
-/** A gateway and its hostile upstream. */
 interface HostileSetup {
   /** Makes a single attempt per call. */
   readonly gateway: TestGateway;
-  /** Serves as every vendor. */
   readonly upstream: RawUpstream;
 }
 
-/** The upstream's behaviour for one request. */
 export type Play = (
   exchange: RawRequest,
   asked: CallVariant,
 ) => Promise<void> | void;
 
-/** The response that a behaviour must lead to. */
 interface ExpectedReply {
-  /** The accepted kinds. */
   readonly kind: CheckedReply["kind"] | readonly CheckedReply["kind"][];
   /** Status of a refusal; absent: 502. */
   readonly status?: number | "any";
@@ -54,10 +49,8 @@ interface ExpectedReply {
   readonly text?: string;
 }
 
-/** The text of the `text` fixture. */
 export const TEXT = "Hello! The quick brown fox jumps over the lazy dog.";
 
-/** Every combination of client format, upstream format and streaming. */
 export const VARIANTS: readonly CallVariant[] = FORMAT_PAIRS.flatMap((
   { path, upstream },
 ) =>
@@ -83,7 +76,6 @@ export async function withHostileUpstream(
   assert.deepEqual(await gateway.accounts.admin.audit(), []);
 }
 
-/** A well-formed answer. */
 export function goodAnswer({ upstream, stream }: CallVariant): string {
   return stream
     ? streamAnswer(framesOf("text", upstream))
@@ -185,19 +177,14 @@ function modelOf(upstream: UpstreamFormat): string {
   return pair?.model ?? "";
 }
 
-/** One hostile behaviour of an upstream. */
 export interface HostileRow {
-  /** Name of the test step. */
   readonly name: string;
-  /** What the upstream does. */
   readonly play: Play;
-  /** The expected response. */
   readonly expect: ExpectedReply | ((asked: CallVariant) => ExpectedReply);
   /** The variants to try; absent: all. */
   readonly variants?: readonly CallVariant[];
 }
 
-/** A complete reply with the whole text. */
 export const COMPLETE: ExpectedReply = { kind: "complete", text: TEXT };
 /** A 502. */
 export const REFUSED: ExpectedReply = { kind: "refused" };
@@ -211,7 +198,6 @@ export function bodyOf({ upstream, stream }: CallVariant): string {
     : wholeOf("text", upstream);
 }
 
-/** Content type of the answer. */
 export function typeOf({ stream }: CallVariant): string {
   return stream ? "text/event-stream" : "application/json";
 }
@@ -223,7 +209,6 @@ export const sends: (
   (make: (asked: CallVariant) => string | Uint8Array): Play =>
   ({ socket }, asked) => socket.send(make(asked));
 
-/** Sends bytes and ends the connection. */
 export const ends: (make: (asked: CallVariant) => string | Uint8Array) => Play =
   (make: (asked: CallVariant) => string | Uint8Array): Play =>
   async ({ socket }, asked) => {
@@ -231,7 +216,6 @@ export const ends: (make: (asked: CallVariant) => string | Uint8Array) => Play =
     socket.end();
   };
 
-/** Sends bytes and resets the connection. */
 export const resets: (
   make: (asked: CallVariant) => string | Uint8Array,
 ) => Play =
@@ -241,7 +225,6 @@ export const resets: (
     socket.reset();
   };
 
-/** Runs every row of a table on one gateway. */
 export async function runRows(
   t: Deno.TestContext,
   rows: readonly HostileRow[],

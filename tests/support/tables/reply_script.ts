@@ -16,7 +16,6 @@ import {
   readWholeMessage,
 } from "../replies/whole_reply.ts";
 
-/** Format of a client. */
 export type CallerFormat = "messages" | "chat";
 
 /** Both client formats, in the order of the tables' expectations. */
@@ -31,7 +30,6 @@ export const MODELS = {
 
 export type UpstreamFormat = keyof typeof MODELS;
 
-/** Endpoint of each client format. */
 export const PATHS: Readonly<Record<CallerFormat, string>> = {
   messages: "/v1/messages",
   chat: "/v1/chat/completions",

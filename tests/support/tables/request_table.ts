@@ -25,7 +25,6 @@ export interface SentRow extends Omit<RequestRow, "arrivesWithHeaders"> {
   readonly arrivesWithHeaders?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Both sides of one request. */
 interface SendResult {
   /** The gateway's response; its body has been read. */
   readonly response: Response;
@@ -35,7 +34,6 @@ interface SendResult {
   readonly upstreamJson: unknown;
   /** The same body as text. */
   readonly upstreamText: string | undefined;
-  /** The headers that arrived upstream. */
   readonly upstreamHeaders: Readonly<Record<string, string>>;
   /** Path and query that the gateway called upstream. */
   readonly upstreamPath: string | undefined;
@@ -65,7 +63,6 @@ export async function send(
   };
 }
 
-/** Runs every row of a table as a test step. */
 export async function checkRows(
   t: Deno.TestContext,
   path: string,

@@ -4,11 +4,8 @@
 import { type NeutralReply, replyScript } from "../../../replay/mod.ts";
 import { serveLoopback } from "../serve_loopback.ts";
 
-/** A running upstream. */
 export interface AgentUpstream extends AsyncDisposable {
-  /** Address, without a trailing slash. */
   readonly url: string;
-  /** Bodies of the requests so far. */
   readonly bodies: readonly string[];
   close(): Promise<void>;
 }

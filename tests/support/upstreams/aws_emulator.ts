@@ -44,9 +44,7 @@ interface AwsEmulatorOptions {
   reply(request: SignedRequest): Response | Promise<Response>;
 }
 
-/** A running emulator. */
 interface AwsEmulator extends AsyncDisposable {
-  /** Its address, without a slash at the end. */
   readonly url: string;
   /** Valid requests, in order. */
   readonly accepted: readonly SignedRequest[];
@@ -56,7 +54,6 @@ interface AwsEmulator extends AsyncDisposable {
 
 const MAX_SKEW_MS = 5 * 60_000;
 
-/** Starts the emulator on a free port. */
 export function awsEmulator(options: AwsEmulatorOptions): AwsEmulator {
   const accepted: SignedRequest[] = [];
   const refusals: string[] = [];

@@ -11,7 +11,6 @@ export const HEAD: Fields = {
   created: 1780000000,
   model: "upstream-model",
 };
-/** The last frame. */
 export const DONE = "data: [DONE]\n\n";
 
 /** A chunk with one choice; `more` holds further top-level fields. */
@@ -38,7 +37,6 @@ export function call(fields: Fields, name?: string, args?: string): Fields {
   };
 }
 
-/** The first chunk. */
 export const ROLE: string = chunk({ role: "assistant", content: "" }, null);
 /** A `usage` of 13 tokens. */
 export const USAGE: Fields = {

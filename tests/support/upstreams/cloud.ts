@@ -10,9 +10,7 @@ import { serveLoopback } from "../serve_loopback.ts";
 /** Whose credentials and errors a host has. */
 export type CloudName = "google" | "azure" | "aws";
 
-/** A running cloud. */
 export interface Cloud extends AsyncDisposable {
-  /** The host's address, without a slash at the end. */
   readonly url: string;
   /** The `auth` of a vendor's row. */
   readonly auth: Readonly<Record<string, string>>;

@@ -7,7 +7,6 @@ import type { HostKind } from "../../../gateway/upstream/hosts/host.ts";
 import type { CloudName } from "./cloud.ts";
 import { COMPLETION, MESSAGE } from "./host_upstream.ts";
 
-/** Replies of one wire format. */
 interface Format {
   /** A whole reply with the text Hello. */
   readonly whole: () => Response;
@@ -145,13 +144,9 @@ const CONVERSE: Format = {
 
 /** A host whose credential is a cloud's, and how it is called. */
 export interface CloudRow {
-  /** Whose credential. */
   readonly cloud: CloudName;
-  /** Settings of the vendor. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Its replies. */
   readonly format: Format;
-  /** Upstream model. */
   readonly model: string;
   /** Path of whole replies. */
   readonly whole: string;

@@ -29,7 +29,6 @@ interface FaultPorts {
   readonly resetPort: number;
 }
 
-/** A running upstream. */
 export interface FaultUpstream {
   /** Without TLS. */
   readonly plain: FaultPorts;
@@ -44,7 +43,6 @@ export interface FaultUpstream {
    * that no request is sent on them. For times without a running call.
    */
   closeIdle(): Promise<void>;
-  /** Closes everything. */
   close(): void;
 }
 
@@ -67,7 +65,6 @@ export const AUTHORITY_FILE: string =
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();
 
-/** Frames of a stream. */
 const FRAME = frame(8);
 /** Large, so that few of them fill the buffers between the upstream and its reader. */
 const FLOOD_FRAME = frame(3_000);

@@ -2,29 +2,22 @@
  * A host on loopback for tests: keeps the requests that arrive and answers as a test decides.
  */
 
-/** A request that arrived. */
 export interface HostRequest {
   /** Path and query, as sent. */
   readonly path: string;
   /** Names are in lower case. */
   readonly headers: Headers;
-  /** The body's text. */
   readonly text: string;
 }
 
-/** A running host. */
 export interface HostUpstream extends AsyncDisposable {
-  /** Address, without a slash at the end. */
   readonly url: string;
-  /** Requests so far. */
   readonly requests: readonly HostRequest[];
   /** Decides the answers from now on. */
   answer(with_: (request: HostRequest) => Response | Promise<Response>): void;
-  /** Closes the server. */
   close(): Promise<void>;
 }
 
-/** A whole reply of the messages format. */
 export const MESSAGE = {
   id: "msg_1",
   type: "message",
@@ -36,7 +29,6 @@ export const MESSAGE = {
   usage: { input_tokens: 3, output_tokens: 2 },
 } as const;
 
-/** A whole reply of the chat-completion format. */
 export const COMPLETION = {
   id: "chatcmpl-1",
   object: "chat.completion",
@@ -52,9 +44,7 @@ export const COMPLETION = {
 
 /** A certificate and its key, as PEM. */
 export interface TlsIdentity {
-  /** The certificate. */
   readonly cert: string;
-  /** Its private key. */
   readonly key: string;
 }
 

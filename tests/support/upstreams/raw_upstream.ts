@@ -12,11 +12,9 @@ import { RawSocket } from "../clients/raw_socket.ts";
 export interface RawRequest {
   /** Request line and headers, as text. */
   readonly head: string;
-  /** Request body. */
   readonly body: string;
   /** Number of the connection, from 1; requests on one connection share it. */
   readonly connection: number;
-  /** The connection. */
   readonly socket: RawSocket;
 }
 
@@ -26,11 +24,9 @@ export interface RawRequest {
  */
 type RawHandler = (exchange: RawRequest) => Promise<void> | void;
 
-/** A running upstream. */
 export interface RawUpstream extends AsyncDisposable {
   /** Access to every vendor, all at this upstream. */
   readonly vendors: Readonly<Record<VendorName, VendorAccess>>;
-  /** Every request so far. */
   readonly requests: readonly RawRequest[];
   /** Number of open connections. */
   open(): number;
@@ -40,7 +36,6 @@ export interface RawUpstream extends AsyncDisposable {
   next(): Promise<RawRequest>;
   /** Resolves once no connection is open. */
   idle(): Promise<void>;
-  /** Closes the server and every connection. */
   close(): Promise<void>;
 }
 

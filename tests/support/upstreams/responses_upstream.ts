@@ -25,33 +25,22 @@ type ResponsesAction =
   /** An error reply with this HTTP status. */
   | { readonly status: number; readonly error: JsonObject };
 
-/** A recorded call. */
 interface ResponsesCall {
-  /** Path of the URL. */
   readonly path: string;
-  /** Headers of the request. */
   readonly headers: Headers;
-  /** The parsed body. */
   readonly body: JsonObject;
-  /** The body as text. */
   readonly text: string;
 }
 
-/** A running upstream. */
 export interface ResponsesUpstream extends AsyncDisposable {
-  /** Base URL, without a trailing slash. */
   readonly url: string;
-  /** The calls so far. */
   readonly calls: readonly ResponsesCall[];
-  /** Resolves when the next call arrives. */
   nextCall(): Promise<void>;
   /** Sets the replies to the next calls, in order; the last one is repeated. */
   play(...actions: readonly ResponsesAction[]): void;
-  /** Stops listening and ends active calls. */
   close(): Promise<void>;
 }
 
-/** The usage in every reply. */
 const RESPONSES_USAGE: JsonObject = {
   input_tokens: 11,
   input_tokens_details: { cached_tokens: 4 },
@@ -60,7 +49,6 @@ const RESPONSES_USAGE: JsonObject = {
   total_tokens: 18,
 };
 
-/** An assistant message. */
 export function messageItem(text: string): JsonObject {
   return {
     id: "msg_up",
@@ -71,7 +59,6 @@ export function messageItem(text: string): JsonObject {
   };
 }
 
-/** A function call. */
 export function callItem(
   name: string,
   args: string,
@@ -87,7 +74,6 @@ export function callItem(
   };
 }
 
-/** Reasoning with a signature. */
 export function reasoningItem(text: string, proof: string): JsonObject {
   return {
     id: `rs_${proof}`,
@@ -97,7 +83,6 @@ export function reasoningItem(text: string, proof: string): JsonObject {
   };
 }
 
-/** Starts an upstream on a free port of loopback. */
 export function startResponsesUpstream(): ResponsesUpstream {
   const calls: ResponsesCall[] = [];
   let arrived = Promise.withResolvers<void>();

@@ -5,7 +5,6 @@
  */
 import { isObject, type JsonObject } from "../../../translate/bytes/json.ts";
 
-/** What the upstream does with one call. */
 export type Action =
   /** A good answer, streamed or whole as requested; its text contains the upstream's name. */
   | "ok"
@@ -33,23 +32,17 @@ export type Action =
     readonly headers?: Readonly<Record<string, string>>;
   };
 
-/** A call that arrived. */
 interface ArrivedCall {
-  /** Path without the host. */
   readonly path: string;
   /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed body. */
   readonly body: JsonObject;
   /** Resolves when the connection is closed; the upstream closes it after each answer. */
   readonly closed: Promise<void>;
 }
 
-/** A running upstream. */
 export interface ScriptedUpstream extends AsyncDisposable {
-  /** Address, without a trailing slash. */
   readonly url: string;
-  /** Calls so far. */
   readonly calls: readonly ArrivedCall[];
   /** Scripts the next calls, in order; further calls get `after` (default: `ok`). */
   play(actions: readonly Action[], after?: Action): void;
@@ -57,7 +50,6 @@ export interface ScriptedUpstream extends AsyncDisposable {
   arrival(index: number): Promise<ArrivedCall>;
   /** Stops accepting connections: further ones are refused. */
   stopListening(): void;
-  /** Stops accepting connections and closes the open ones. */
   close(): Promise<void>;
 }
 

@@ -2,11 +2,9 @@
 export interface SilentServer extends AsyncDisposable {
   /** `127.0.0.1` with the port. */
   readonly host: string;
-  /** Number of connections so far. */
   connections(): number;
 }
 
-/** Starts it. */
 export function silentServer(): SilentServer {
   const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   const open: Deno.Conn[] = [];

@@ -7,19 +7,14 @@
 export interface TokenRequest {
   /** The requested address, before it was replaced by one on loopback. */
   readonly url: string;
-  /** Such as `GET`. */
   readonly method: string;
   /** As received; `fetch` of the endpoints adds one. */
   readonly headers: Headers;
-  /** The body's text. */
   readonly body: string;
 }
 
-/** Running endpoints. */
 interface TokenEndpoints extends AsyncDisposable {
-  /** The address on loopback, without a slash at the end. */
   readonly url: string;
-  /** Requests in order. */
   readonly requests: readonly TokenRequest[];
   /** Sends every request to the endpoints, wherever it is addressed to. */
   readonly fetch: typeof fetch;
@@ -27,7 +22,6 @@ interface TokenEndpoints extends AsyncDisposable {
 
 const ADDRESS = "x-test-address";
 
-/** Starts endpoints that reply with `reply`. */
 export function tokenEndpoints(
   reply: (request: TokenRequest) => Response | Promise<Response>,
 ): TokenEndpoints {

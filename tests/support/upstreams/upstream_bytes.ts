@@ -13,7 +13,6 @@ const DIALECTS = {
   gemini: "generate_content",
 } as const;
 
-/** The frames of a fixture's stream. */
 export function framesOf(
   name: string,
   upstream: UpstreamFormat,
@@ -21,7 +20,6 @@ export function framesOf(
   return repliesOf(name, upstream).stream.map(filled);
 }
 
-/** A fixture's whole reply. */
 export function wholeOf(name: string, upstream: UpstreamFormat): string {
   return filled(repliesOf(name, upstream).whole);
 }
@@ -81,7 +79,6 @@ export function chunk(text: string): string {
   return `${bytesOf(text).length.toString(16)}\r\n${text}\r\n`;
 }
 
-/** The last chunk of a chunked body. */
 export const LAST_CHUNK: string = chunk("");
 
 /** A whole stream in chunked encoding, one chunk per frame. */

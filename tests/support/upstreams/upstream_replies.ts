@@ -10,7 +10,6 @@ import { compact } from "../../../translate/bytes/compact.ts";
 import type { DialectName } from "../../../translate/model/request.ts";
 import { recordings } from "../../../translate/testing/recordings.ts";
 
-/** One reply of an upstream, as text. */
 export interface UpstreamReply {
   readonly name: string;
   readonly upstream: DialectName;
@@ -33,7 +32,6 @@ const RECORDED: Readonly<Record<string, DialectName>> = {
   responses: "responses",
 };
 
-/** The fixtures in every upstream format. */
 export function fixtureReplies(): readonly UpstreamReply[] {
   return [...WRITTEN.values()].flatMap((fixture) => [
     ...DIALECTS.map((upstream): UpstreamReply => {

@@ -3,6 +3,7 @@ import { exactJson } from "./bytes/exact_json.ts";
 import { objectOr } from "./bytes/json.ts";
 import { topLevelOf } from "./bytes/json_splice.ts";
 import { type BodyEdits, editBody, planEdits } from "./body_edits.ts";
+import { user } from "./testing/request_samples.ts";
 
 const NO_CLIENT = { headers: {}, betas: [] };
 
@@ -122,10 +123,9 @@ Deno.test("editBody() takes refused keys out at any depth, names their paths, an
     model: "m",
     tools: [{ name: "t", strict: true }, { name: "u" }],
     tool_choice: { type: "auto", disable_parallel_tool_use: true },
-    messages: [{
-      role: "user",
-      content: [{ type: "text", text: "x", cache_control: { scope: "y" } }],
-    }],
+    messages: [
+      user({ type: "text", text: "x", cache_control: { scope: "y" } }),
+    ],
   }).replace('"name":"u"', '"name":"u","n":12345678901234567890');
   assert.deepEqual(edited(body), {
     text:

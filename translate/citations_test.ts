@@ -11,6 +11,12 @@ import type { DialectName } from "./model/request.ts";
 import { streamRelay, wholeReply } from "./stream/relay.ts";
 import { sseParser } from "./stream/sse.ts";
 import { ENCODE_CONTEXT } from "./testing/encode_context.ts";
+import {
+  assistant,
+  messagesOf,
+  text,
+  user,
+} from "./testing/request_samples.ts";
 
 const ENCODE: EncodeContext = ENCODE_CONTEXT;
 const DECODE = { ...PLAIN_CONTEXT, isTranslated: true };
@@ -115,7 +121,7 @@ const MESSAGES: Source = {
   whole: {
     ...MESSAGE,
     content: [
-      { type: "text", text: FIRST },
+      text(FIRST),
       { type: "text", text: SECOND, citations: CITATIONS },
     ],
     stop_reason: "end_turn",
@@ -313,29 +319,24 @@ Deno.test("messages clients receive sources as citations of the text block", asy
 Deno.test("citations that the gateway wrote do not return to a messages upstream", () => {
   const own = { ...citation(URL_A, "A"), encrypted_index: "" };
   const theirs = citation(URL_B, "B");
-  const body = {
-    messages: [
-      { role: "user", content: "hi" },
-      {
-        role: "assistant",
-        content: [
-          { type: "text", text: "1", citations: [own] },
-          { type: "text", text: "2", citations: [own, theirs] },
-          { type: "text", text: "3", citations: [theirs] },
-        ],
-      },
-    ],
-  };
+  const body = messagesOf(
+    user("hi"),
+    assistant({ type: "text", text: "1", citations: [own] }, {
+      type: "text",
+      text: "2",
+      citations: [own, theirs],
+    }, { type: "text", text: "3", citations: [theirs] }),
+  );
   const can = DEFAULT_CAPABILITIES.messages;
   const cleaned = messages.cleanRequest(body, can);
   assert.deepEqual(cleaned?.removed, []);
   const [, turn] = arrayOr(cleaned?.fields["messages"]).map(objectOr);
   assert.deepEqual(turn?.["content"], [
-    { type: "text", text: "1" },
+    text("1"),
     { type: "text", text: "2", citations: [theirs] },
     { type: "text", text: "3", citations: [theirs] },
   ]);
-  assert.equal(messages.cleanRequest({ messages: [turn] }, can), undefined);
+  assert.equal(messages.cleanRequest(messagesOf(turn), can), undefined);
 });
 
 Deno.test("sources without supports, recitations and read pages are cited as a whole", () => {

@@ -8,6 +8,7 @@ import { DEFAULT_CAPABILITIES } from "./model/capabilities.ts";
 import { ApiError } from "./model/error.ts";
 import type { DialectName, GenerationRequest } from "./model/request.ts";
 import { sampleRequest } from "./testing/sample_request.ts";
+import { text } from "./testing/request_samples.ts";
 
 /** Fields that are no setting for the upstream, so that an encoder may ignore them. */
 type OtherField =
@@ -26,7 +27,7 @@ type Settings = Omit<GenerationRequest, OtherField>;
 
 /** A value of each field. A new field needs one: the type names all of them. */
 const VALUES: Required<Settings> = {
-  system: [{ type: "text", text: "Be brief." }],
+  system: [text("Be brief.")],
   tools: [{ type: "function", name: "f", parameters: { type: "object" } }],
   toolChoice: { type: "required" },
   parallelTools: false,

@@ -14,6 +14,15 @@ import {
 } from "./mod.ts";
 import { DEFAULT_CAPABILITIES } from "./model/capabilities.ts";
 import { sseParser } from "./stream/sse.ts";
+import {
+  calling,
+  callItem,
+  chatCall,
+  chatTool,
+  outputItem,
+  toolMessage,
+  user,
+} from "./testing/request_samples.ts";
 
 const GRAMMAR = { syntax: "lark", definition: "start: /.+/s" };
 /** Text with everything that JSON escapes, and characters outside the basic plane. */
@@ -23,21 +32,14 @@ const INPUT = '*** Begin "Patch"\\\n\t{"a": 1}\u0001 \u{1f600}é\n';
 const CHAT: JsonObject = {
   model: "m",
   messages: [
-    { role: "user", content: "go" },
-    {
-      role: "assistant",
-      content: null,
-      tool_calls: [
-        { id: "c1", type: "custom", custom: { name: "patch", input: INPUT } },
-        {
-          id: "c2",
-          type: "function",
-          function: { name: "add", arguments: "{}" },
-        },
-      ],
-    },
-    { role: "tool", tool_call_id: "c1", content: "patched" },
-    { role: "tool", tool_call_id: "c2", content: "3" },
+    user("go"),
+    calling(null, {
+      id: "c1",
+      type: "custom",
+      custom: { name: "patch", input: INPUT },
+    }, chatCall("c2", "add")),
+    toolMessage("c1", "patched"),
+    toolMessage("c2", "3"),
   ],
   tools: [
     {
@@ -49,21 +51,18 @@ const CHAT: JsonObject = {
       },
     },
     { type: "custom", custom: { name: "run", format: { type: "text" } } },
-    {
-      type: "function",
-      function: { name: "add", parameters: { type: "object" } },
-    },
+    chatTool("add", { type: "object" }),
   ],
   tool_choice: { type: "custom", custom: { name: "patch" } },
 };
 const RESPONSES: JsonObject = {
   model: "m",
   input: [
-    { role: "user", content: "go" },
+    user("go"),
     { type: "custom_tool_call", call_id: "c1", name: "patch", input: INPUT },
-    { type: "function_call", call_id: "c2", name: "add", arguments: "{}" },
+    callItem("c2", "add"),
     { type: "custom_tool_call_output", call_id: "c1", output: "patched" },
-    { type: "function_call_output", call_id: "c2", output: "3" },
+    outputItem("c2", "3"),
   ],
   tools: [
     {
@@ -299,11 +298,7 @@ function chatCalling(isNative: boolean): Calling {
         ? { custom: { name: "patch", input: INPUT } }
         : { function: { name: "patch", arguments: text } }),
     },
-    {
-      id: "c2",
-      type: "function",
-      function: { name: "add", arguments: "{}" },
-    },
+    chatCall("c2", "add"),
   ];
   const chunk = (delta: JsonObject, reason: string | null = null) => ({
     id: "chatcmpl-1",
@@ -347,11 +342,11 @@ function callsOf(to: "chat_completions" | "responses", reply: JsonObject) {
 const CALLS = {
   responses: [
     { type: "custom_tool_call", call_id: "c1", name: "patch", input: INPUT },
-    { type: "function_call", call_id: "c2", name: "add", arguments: "{}" },
+    callItem("c2", "add"),
   ],
   chat_completions: [
     { id: "c1", type: "custom", custom: { name: "patch", input: INPUT } },
-    { id: "c2", type: "function", function: { name: "add", arguments: "{}" } },
+    chatCall("c2", "add"),
   ],
 };
 

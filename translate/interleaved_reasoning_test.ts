@@ -18,6 +18,13 @@ import { messages } from "./formats/messages/mod.ts";
 import { streamRelay, wholeReply } from "./stream/relay.ts";
 import { upstreamRequest } from "./upstream_request.ts";
 import { ENCODE_CONTEXT } from "./testing/encode_context.ts";
+import {
+  assistant,
+  text,
+  toolMessage,
+  toolUse,
+  user,
+} from "./testing/request_samples.ts";
 
 const ENCODE: EncodeContext = ENCODE_CONTEXT;
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -29,13 +36,7 @@ const thought = (words: string) => ({
   signature: `S-${words}`,
 });
 const hidden = (data: string) => ({ type: "redacted_thinking", data });
-const text = (words: string) => ({ type: "text", text: words });
-const call = (id: string) => ({
-  type: "tool_use",
-  id,
-  name: "f",
-  input: { n: id },
-});
+const call = (id: string) => toolUse(id, "f", { n: id });
 
 /** Replies named by their blocks, in order. */
 const REPLIES: readonly (readonly JsonObject[])[] = [
@@ -102,7 +103,7 @@ function frames(content: readonly JsonObject[]): string {
  * does not know, the official library keeps the last value.
  */
 function gathered(stream: string, keepsLast: boolean): JsonObject {
-  const message: JsonDraft = { role: "assistant", content: "" };
+  const message: JsonDraft = assistant("");
   const calls: JsonDraft[] = [];
   const details: unknown[] = [];
   for (const [, data = ""] of stream.matchAll(/^data: (\{.*)$/gm)) {
@@ -174,9 +175,9 @@ function returned(
     max_tokens: 4_000,
     reasoning_effort: "low",
     messages: [
-      { role: "user", content: "hi" },
+      user("hi"),
       message,
-      ...ids.map((id) => ({ role: "tool", tool_call_id: id, content: "1" })),
+      ...ids.map((id) => toolMessage(id, "1")),
     ],
   };
   const json = bytes(JSON.stringify(body));
@@ -249,7 +250,7 @@ Deno.test("signed reasoning whose position a client lost is dropped and named", 
         if (name.includes("cut")) {
           const request = chatCompletions.decodeRequest({
             model: "m",
-            messages: [{ role: "user", content: "hi" }, changed],
+            messages: [user("hi"), changed],
           });
           assert.deepEqual(request.turns[1]?.parts, []);
           assert.ok(

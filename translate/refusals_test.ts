@@ -16,6 +16,18 @@ import { messages } from "./formats/messages/mod.ts";
 import { upstreamRequest } from "./upstream_request.ts";
 import type { DialectName } from "./model/request.ts";
 import { responses } from "./formats/responses/mod.ts";
+import {
+  assistant,
+  callItem,
+  inputOf,
+  messagesOf,
+  objectOf,
+  outputItem,
+  text,
+  toolMessage,
+  toolResult,
+  toolUse,
+} from "./testing/request_samples.ts";
 
 type Row = readonly [
   upstream: DialectName | "either",
@@ -25,31 +37,23 @@ type Row = readonly [
 ];
 
 const HI = { role: "user", content: "hi" };
-const user = (...content: unknown[]) => ({
-  messages: [{ role: "user", content }],
-});
+const user = (...content: unknown[]) => messagesOf({ role: "user", content });
 const at = (url: string) => ({ type: "url", url });
 const NO_ADDRESSES = { mediaUrls: false };
-const SCHEMA = { type: "object", properties: {} };
+const SCHEMA = objectOf({});
 /** A message of the Responses format, its second part the one given. */
-const input = (part: JsonObject) => ({
-  input: [HI, {
+const input = (part: JsonObject) =>
+  inputOf(HI, {
     role: "user",
     content: [{ type: "input_text", text: "a" }, part],
-  }],
-});
-const CALL = {
-  type: "function_call",
-  call_id: "a",
-  name: "f",
-  arguments: "{}",
-};
+  });
+const CALL = callItem("a");
 const FUNCTION = { name: "f", input_schema: SCHEMA };
 
 const OWN: readonly Row[] = [
   [
     "chat_completions",
-    user({ type: "text", text: "a" }, {
+    user(text("a"), {
       type: "image",
       source: at("https://x/a.png"),
     }),
@@ -68,23 +72,12 @@ const OWN: readonly Row[] = [
   ],
   [
     "generate_content",
-    {
-      messages: [
-        HI,
-        {
-          role: "assistant",
-          content: [{ type: "tool_use", id: "t", name: "f", input: {} }],
-        },
-        {
-          role: "user",
-          content: [{
-            type: "tool_result",
-            tool_use_id: "t",
-            content: [{ type: "image", source: at("https://x/a.png") }],
-          }],
-        },
+    messagesOf(HI, assistant(toolUse("t")), {
+      role: "user",
+      content: [
+        toolResult("t", [{ type: "image", source: at("https://x/a.png") }]),
       ],
-    },
+    }),
     "messages[2].content[0].content[0]: image cannot be sent to this model by its address; send its bytes",
     NO_ADDRESSES,
   ],
@@ -95,7 +88,7 @@ const OWN: readonly Row[] = [
   ],
   [
     "either",
-    user({ type: "text", text: "a" }, {
+    user(text("a"), {
       type: "container_upload",
       file_id: "f",
     }),
@@ -103,14 +96,12 @@ const OWN: readonly Row[] = [
   ],
   [
     "either",
-    {
-      messages: [HI, { role: "assistant", content: [{ type: "compaction" }] }],
-    },
+    messagesOf(HI, assistant({ type: "compaction" })),
     'messages[1].content[0]: *"compaction"*',
   ],
   [
     "either",
-    { messages: [HI, { role: "system", content: [{ type: "tool_use" }] }] },
+    messagesOf(HI, { role: "system", content: [{ type: "tool_use" }] }),
     'messages[1].content[0]: *"tool_use"*',
   ],
   [
@@ -133,13 +124,13 @@ const OWN: readonly Row[] = [
     { messages: [HI], max_tokens: 0 },
     "max_tokens: this model generates at least one token",
   ],
-  ["either", { messages: [{ role: "user", content: "" }] }, "messages: *"],
+  ["either", messagesOf({ role: "user", content: "" }), "messages: *"],
 ];
 
 const CHAT: readonly Row[] = [
   [
     "messages",
-    user({ type: "text", text: "a" }, {
+    user(text("a"), {
       type: "input_audio",
       input_audio: { data: "AA==", format: "wav" },
     }),
@@ -186,34 +177,30 @@ const CHAT: readonly Row[] = [
   ],
   [
     "either",
-    {
-      messages: [{
-        role: "system",
-        content: [{ type: "text", text: "a" }, {
-          type: "image_url",
-          image_url: { url: "https://x/a.png" },
-        }],
-      }, HI],
-    },
+    messagesOf({
+      role: "system",
+      content: [text("a"), {
+        type: "image_url",
+        image_url: { url: "https://x/a.png" },
+      }],
+    }, HI),
     "messages[0].content[1]: *",
   ],
   [
     "either",
-    {
-      messages: [HI, {
-        role: "assistant",
-        tool_calls: [{
-          id: "a",
-          type: "browser",
-          browser: { name: "c", input: "" },
-        }],
-      }, { role: "tool", tool_call_id: "a", content: "" }],
-    },
+    messagesOf(HI, {
+      role: "assistant",
+      tool_calls: [{
+        id: "a",
+        type: "browser",
+        browser: { name: "c", input: "" },
+      }],
+    }, toolMessage("a", "")),
     'messages[1].tool_calls[0]: *"browser"*',
   ],
   [
     "either",
-    { messages: [HI, { role: "assistant", audio: { id: "a" } }] },
+    messagesOf(HI, { role: "assistant", audio: { id: "a" } }),
     'messages[1].audio: *"audio"*',
   ],
   [
@@ -240,7 +227,7 @@ const CHAT: readonly Row[] = [
     "response_format: this model can bind its reply to a schema of type object only",
     { structuredOutput: false },
   ],
-  ["either", { messages: [{ role: "user", content: "" }] }, "messages: *"],
+  ["either", messagesOf({ role: "user", content: "" }), "messages: *"],
 ];
 
 const RESPONSES: readonly Row[] = [
@@ -275,13 +262,10 @@ const RESPONSES: readonly Row[] = [
   ],
   [
     "messages",
-    {
-      input: [CALL, {
-        type: "function_call_output",
-        call_id: "a",
-        output: [{ type: "input_image", image_url: "https://x/a.png" }],
-      }],
-    },
+    inputOf(
+      CALL,
+      outputItem("a", [{ type: "input_image", image_url: "https://x/a.png" }]),
+    ),
     "input[1].output[0]: input_image cannot be sent to this model by its address; send its bytes",
     NO_ADDRESSES,
   ],
@@ -302,33 +286,27 @@ const RESPONSES: readonly Row[] = [
   ],
   [
     "either",
-    { input: [{ type: "computer_call", call_id: "a" }] },
+    inputOf({ type: "computer_call", call_id: "a" }),
     'input[0]: *"computer_call"*',
   ],
   [
     "either",
-    { input: [HI, { type: "compaction_trigger" }] },
+    inputOf(HI, { type: "compaction_trigger" }),
     "input[1]: conversations are not compacted for this model; Codex compacts by itself with a provider of its own, which model_provider in its config.toml selects: docs/clients.md",
   ],
   [
     "either",
-    { input: [HI, { type: "item_reference", id: "msg_1" }] },
+    inputOf(HI, { type: "item_reference", id: "msg_1" }),
     "input[1]: *item_reference*",
   ],
   [
     "either",
-    { input: [HI, CALL] },
+    inputOf(HI, CALL),
     'input[1].call_id: the call "a" has no result in the input',
   ],
   [
     "either",
-    {
-      input: [HI, {
-        type: "function_call_output",
-        call_id: "b",
-        output: "",
-      }],
-    },
+    inputOf(HI, outputItem("b", "")),
     'input[1].call_id: answers no call: none in the input has the id "b"',
   ],
   [
@@ -366,7 +344,7 @@ const RESPONSES: readonly Row[] = [
     { input: "hi", previous_response_id: "r" },
     "previous_response_id: *",
   ],
-  ["either", { input: [] }, "input: *"],
+  ["either", inputOf(), "input: *"],
 ];
 
 function refusal(

@@ -18,6 +18,12 @@ import { responses } from "./formats/responses/mod.ts";
 import { sseParser } from "./stream/sse.ts";
 import { streamRelay, wholeReply } from "./stream/relay.ts";
 import { ENCODE_CONTEXT } from "./testing/encode_context.ts";
+import {
+  contentBy,
+  functionCall,
+  text,
+  toolUse,
+} from "./testing/request_samples.ts";
 
 const ENCODE: EncodeContext = { ...ENCODE_CONTEXT, wantUsage: true };
 const DECODE: DecodeContext = { ...PLAIN_CONTEXT, isTranslated: true };
@@ -133,8 +139,8 @@ function items(
   };
 }
 
-const CALL_BLOCK = { type: "tool_use", id: "call_1", name: "f", input: {} };
-const TEXT_BLOCK = { type: "text", text: TEXT.content };
+const CALL_BLOCK = toolUse("call_1");
+const TEXT_BLOCK = text(TEXT.content);
 
 function blocks(block: JsonObject, word: string, ends: Ends): Case {
   const message = { id: "m", type: "message", role: "assistant" };
@@ -153,21 +159,21 @@ function blocks(block: JsonObject, word: string, ends: Ends): Case {
   };
 }
 
-const GEMINI_CALL = { functionCall: { name: "f", args: {} } };
+const GEMINI_CALL = functionCall("f", {});
 const GEMINI_TEXT = { text: TEXT.content };
 const GEMINI_PICTURE = { inlineData: { mimeType: "image/png", data: "AA" } };
 
 function candidate(part: JsonObject, finishReason: string, ends: Ends): Case {
   const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 4 };
   const whole = {
-    candidates: [{ content: { role: "model", parts: [part] }, finishReason }],
+    candidates: [{ content: contentBy("model", part), finishReason }],
     usageMetadata,
   };
   return {
     upstream: "generate_content",
     whole,
     frames: [
-      { candidates: [{ content: { role: "model", parts: [part] } }] },
+      { candidates: [{ content: contentBy("model", part) }] },
       { candidates: [{ content: {}, finishReason }], usageMetadata },
     ],
     ends,
@@ -229,7 +235,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "chat, picture, stop": chat(PICTURE, "stop", CUT),
   "chat, picture, no word": chat(PICTURE, null, CUT),
   "chat, picture in the content, stop": chat(
-    { content: [{ type: "text", text: "As" }, ...PICTURE.images] },
+    { content: [text("As"), ...PICTURE.images] },
     "stop",
     CUT,
   ),

@@ -14,6 +14,13 @@ import { echoOf } from "./formats/responses/tool_names.ts";
 import { responses } from "./formats/responses/mod.ts";
 import { translateReply, translateRequest, translateStream } from "./mod.ts";
 import { sseParser } from "./stream/sse.ts";
+import {
+  callItem,
+  chatCall,
+  functionCall,
+  toolUse,
+  user,
+} from "./testing/request_samples.ts";
 
 const LONG = "list_every_single_thing_that_is_stored_in_the_remote_place";
 
@@ -25,7 +32,7 @@ const BODY: JsonObject = {
       role: "developer",
       tools: [{ type: "function", name: "late" }],
     },
-    { role: "user", content: "go" },
+    user("go"),
   ],
   tools: [
     { type: "function", name: "add" },
@@ -84,12 +91,9 @@ const UPSTREAMS: readonly {
     reply: (names) => ({
       type: "message",
       role: "assistant",
-      content: names.map((name, n) => ({
-        type: "tool_use",
-        id: `toolu_${n}`,
-        name,
-        input: { input: `text ${n}` },
-      })),
+      content: names.map((name, n) =>
+        toolUse(`toolu_${n}`, name, { input: `text ${n}` })
+      ),
       stop_reason: "tool_use",
       usage: { input_tokens: 1, output_tokens: 1 },
     }),
@@ -106,11 +110,9 @@ const UPSTREAMS: readonly {
         message: {
           role: "assistant",
           content: null,
-          tool_calls: names.map((name, n) => ({
-            id: `call_${n}`,
-            type: "function",
-            function: { name, arguments: `{"input":"text ${n}"}` },
-          })),
+          tool_calls: names.map((name, n) =>
+            chatCall(`call_${n}`, name, `{"input":"text ${n}"}`)
+          ),
         },
         finish_reason: "tool_calls",
       }],
@@ -126,9 +128,9 @@ const UPSTREAMS: readonly {
       candidates: [{
         content: {
           role: "model",
-          parts: names.map((name, n) => ({
-            functionCall: { name, args: { input: `text ${n}` } },
-          })),
+          parts: names.map((name, n) =>
+            functionCall(name, { input: `text ${n}` })
+          ),
         },
         finishReason: "STOP",
       }],
@@ -140,12 +142,9 @@ const UPSTREAMS: readonly {
       arrayOr(body["tools"]).map((tool) => objectOr(tool)["name"]),
     reply: (names) => ({
       status: "completed",
-      output: names.map((name, n) => ({
-        type: "function_call",
-        call_id: `call_${n}`,
-        name,
-        arguments: `{"input":"text ${n}"}`,
-      })),
+      output: names.map((name, n) =>
+        callItem(`call_${n}`, name, `{"input":"text ${n}"}`)
+      ),
     }),
   },
 ];
@@ -272,12 +271,9 @@ Deno.test("a Responses upstream with functions alone gets functions, and its cal
   assert.ok(!JSON.stringify(body).includes("additional_tools"));
   assert.ok(!JSON.stringify(body).includes("custom_tool_call"));
 
-  const items0 = names.map((name, n) => ({
-    type: "function_call",
-    call_id: `d${n}`,
-    name,
-    arguments: '{"input":"text"}',
-  }));
+  const items0 = names.map((name, n) =>
+    callItem(`d${n}`, name, '{"input":"text"}')
+  );
   const whole = { id: "resp_up", status: "completed", output: items0 };
   const stream = [
     ...items0.map((item, n) => ({
@@ -327,7 +323,7 @@ Deno.test("a Responses upstream with functions alone gets functions, and its cal
 Deno.test("a Responses upstream gets a request with functions alone as it is", () => {
   const plain = {
     model: "m",
-    input: [{ role: "user", content: "go" }],
+    input: [user("go")],
     tools: [{ type: "function", name: "add" }, { type: "web_search" }],
   };
   for (const [body, passes] of [[plain, true], [AGENT, false]] as const) {

@@ -12,16 +12,17 @@ import {
 } from "./mod.ts";
 import { DEFAULT_CAPABILITIES } from "./model/capabilities.ts";
 import { sseParser } from "./stream/sse.ts";
+import { assistant, user } from "./testing/request_samples.ts";
 
 const REQUESTS = {
   messages: {
     model: "m",
     max_tokens: 9,
-    messages: [{ role: "user", content: "go" }],
+    messages: [user("go")],
   },
   chat_completions: {
     model: "m",
-    messages: [{ role: "user", content: "go" }],
+    messages: [user("go")],
   },
   responses: {
     model: "m",
@@ -184,12 +185,12 @@ Deno.test("the phase of earlier messages reaches a Responses upstream, and no ot
   const body = {
     ...REQUESTS.responses,
     input: [
-      { role: "user", content: "go" },
+      user("go"),
       said("msg_1", "commentary", "I look."),
       said("msg_2", "commentary", "I see."),
       said("msg_3", "final_answer", "It is done."),
-      { role: "assistant", content: "Indeed." },
-      { role: "user", content: "on" },
+      assistant("Indeed."),
+      user("on"),
     ],
   };
   const sent = (to: "responses" | "chat_completions" | "messages") => {

@@ -10,6 +10,7 @@ import { responses } from "./formats/responses/mod.ts";
 import { isTagged, taggedValue, untag } from "./turns/signature_tags.ts";
 import { sseParser } from "./stream/sse.ts";
 import { ENCODE_CONTEXT } from "./testing/encode_context.ts";
+import { blockOf } from "./testing/reply_events.ts";
 
 const CONTEXT: EncodeContext = {
   ...ENCODE_CONTEXT,
@@ -23,9 +24,7 @@ const reply = (text: string, signature: Signature): ReplyEvent[] => [
   ...(text === "" ? [] : [{ type: "delta", text } as const]),
   { type: "sign", signature },
   { type: "close" },
-  { type: "open", kind: "text" },
-  { type: "delta", text: "hi" },
-  { type: "close" },
+  ...blockOf("text", "hi"),
   { type: "stop", reason: "end", raw: "end" },
   { type: "end" },
 ];

@@ -16,6 +16,21 @@ import { ApiError } from "./model/error.ts";
 import type { DialectName } from "./model/request.ts";
 import { readRequest } from "./stream/read_request.ts";
 import { upstreamRequest } from "./upstream_request.ts";
+import {
+  assistant,
+  callItem,
+  chatCall,
+  chatTool,
+  inputOf,
+  messagesOf,
+  objectOf,
+  outputItem,
+  text,
+  toolMessage,
+  toolResult,
+  toolUse,
+  user,
+} from "./testing/request_samples.ts";
 
 /** A body of a shape, by its size. */
 type Shape = (size: number) => JsonObject;
@@ -26,9 +41,8 @@ function many<T>(size: number, one: (i: number) => T): readonly T[] {
 function named(size: number, value: unknown): JsonObject {
   return Object.fromEntries(many(size, (i) => [`k${i}`, value]));
 }
-const HI = { role: "user", content: "Hi" };
-const turn = (i: number): object =>
-  i % 2 === 0 ? HI : { role: "assistant", content: "a" };
+const HI = user("Hi");
+const turn = (i: number): object => i % 2 === 0 ? HI : assistant("a");
 const nested = (levels: number): unknown => {
   let value: unknown = 1;
   for (let level = 0; level < levels; level++) value = { a: [value] };
@@ -39,43 +53,24 @@ const CHAT: Readonly<Record<string, Shape>> = {
   keys: (n) => ({ messages: [HI], ...named(n, 1) }),
   properties: (n) => ({
     messages: [HI],
-    tools: [{
-      type: "function",
-      function: {
-        name: "f",
-        parameters: { type: "object", properties: named(n, {}) },
-      },
-    }],
+    tools: [chatTool("f", objectOf(named(n, {})))],
   }),
   depth: (n) => ({ messages: [HI], metadata: nested(n) }),
-  parts: (n) => ({
-    messages: [{
+  parts: (n) =>
+    messagesOf({
       role: "user",
-      content: many(n, () => ({ type: "text", text: "a" })),
-    }],
-  }),
-  turns: (n) => ({ messages: [...many(n, turn), HI] }),
+      content: many(n, () => text("a")),
+    }),
+  turns: (n) => messagesOf(...many(n, turn), HI),
   tools: (n) => ({
     messages: [HI],
-    tools: many(n, (i) => ({
-      type: "function",
-      function: { name: `f${i}`, parameters: { type: "object" } },
-    })),
+    tools: many(n, (i) => chatTool(`f${i}`, { type: "object" })),
   }),
-  calls: (n) => ({
-    messages: [
-      HI,
-      {
-        role: "assistant",
-        tool_calls: many(n, (i) => ({
-          id: `c${i}`,
-          type: "function",
-          function: { name: "f", arguments: "{}" },
-        })),
-      },
-      ...many(n, (i) => ({ role: "tool", tool_call_id: `c${i}`, content: "" })),
-    ],
-  }),
+  calls: (n) =>
+    messagesOf(HI, {
+      role: "assistant",
+      tool_calls: many(n, (i) => chatCall(`c${i}`)),
+    }, ...many(n, (i) => toolMessage(`c${i}`, ""))),
 };
 const MESSAGES: Readonly<Record<string, Shape>> = {
   keys: (n) => ({ messages: [HI], ...named(n, 1) }),
@@ -83,61 +78,36 @@ const MESSAGES: Readonly<Record<string, Shape>> = {
     messages: [HI],
     tools: [{
       name: "f",
-      input_schema: { type: "object", properties: named(n, {}) },
+      input_schema: objectOf(named(n, {})),
     }],
   }),
-  parts: (n) => ({
-    messages: [{
+  parts: (n) =>
+    messagesOf({
       role: "user",
-      content: many(n, () => ({ type: "text", text: "a" })),
-    }],
-  }),
-  turns: (n) => ({ messages: [...many(n, turn), HI] }),
-  calls: (n) => ({
-    messages: [
-      HI,
-      {
-        role: "assistant",
-        content: many(n, (i) => ({
-          type: "tool_use",
-          id: `c${i}`,
-          name: "f",
-          input: {},
-        })),
-      },
-      {
-        role: "user",
-        content: many(n, (i) => ({
-          type: "tool_result",
-          tool_use_id: `c${i}`,
-          content: "r",
-        })),
-      },
-    ],
-  }),
+      content: many(n, () => text("a")),
+    }),
+  turns: (n) => messagesOf(...many(n, turn), HI),
+  calls: (n) =>
+    messagesOf(HI, {
+      role: "assistant",
+      content: many(n, (i) => toolUse(`c${i}`)),
+    }, {
+      role: "user",
+      content: many(n, (i) => toolResult(`c${i}`, "r")),
+    }),
 };
 const RESPONSES: Readonly<Record<string, Shape>> = {
   keys: (n) => ({ input: "Hi", ...named(n, 1) }),
-  items: (n) => ({ input: [...many(n, turn), HI] }),
-  parts: (n) => ({
-    input: [{
+  items: (n) => inputOf(...many(n, turn), HI),
+  parts: (n) =>
+    inputOf({
       role: "user",
       content: many(n, () => ({ type: "input_text", text: "a" })),
-    }],
-  }),
+    }),
   calls: (n) => ({
     input: many(n, (i) => [
-      {
-        type: "function_call",
-        call_id: `c${i % 3}`,
-        name: "f",
-        arguments: "{}",
-      },
-      {
-        type: "function_call_output",
-        call_id: `c${i % 3}`,
-        output: "r",
-      },
+      callItem(`c${i % 3}`),
+      outputItem(`c${i % 3}`, "r"),
     ]).flat(),
   }),
 };

@@ -8,6 +8,7 @@ import {
 import { responsesRequest } from "../formats/responses/wire.ts";
 import { isObject, type JsonObject } from "./json.ts";
 import { isOtherSpelling, KNOWN_KEYS, otherSpelling } from "./key_spelling.ts";
+import { contentsOf, inputOf, messagesOf } from "../testing/request_samples.ts";
 
 /** The names of all properties in a schema. */
 function* propertiesOf(schema: unknown): Generator<string> {
@@ -62,18 +63,18 @@ const BODIES: readonly (readonly [JsonObject, string | undefined])[] = [
   [{ thinking: { Budget_tokens: 1 } }, "thinking.Budget_tokens"],
   [{ tools: [{}, { Max_Uses: 9 }] }, "tools[1].Max_Uses"],
   [
-    { messages: [{ content: [{ cache_control: { TTL: "1h" } }] }] },
+    messagesOf({ content: [{ cache_control: { TTL: "1h" } }] }),
     "messages[0].content[0].cache_control.TTL",
   ],
-  [{ input: [{ Role: "system" }] }, "input[0].Role"],
+  [inputOf({ Role: "system" }), "input[0].Role"],
   [
-    { messages: [{ content: [{ type: "tool_use", input: { Model: 1 } }] }] },
+    messagesOf({ content: [{ type: "tool_use", input: { Model: 1 } }] }),
     undefined,
   ],
   [{ tools: [{ input_schema: { properties: { Name: {} } } }] }, undefined],
   [{ metadata: { User: "x" }, customField: { a: 1 } }, undefined],
   [
-    { contents: [{ parts: [{ functionCall: { args: { Name: 1 } } }] }] },
+    contentsOf({ parts: [{ functionCall: { args: { Name: 1 } } }] }),
     undefined,
   ],
 ];

@@ -5,12 +5,21 @@ import {
   decodeCountTokens,
   decodeRequest as decodeMessages,
 } from "../formats/messages/decode_request.ts";
+import {
+  assistant,
+  calling,
+  chatCall,
+  chatTool,
+  imageAt,
+  messagesOf,
+  toolMessage,
+  toolResult,
+  toolUse,
+  user,
+} from "../testing/request_samples.ts";
 
-const TURN = { role: "user", content: "Hi" };
-const CHAT_TOOL = {
-  type: "function",
-  function: { name: "f", parameters: { type: "object" } },
-};
+const TURN = user("Hi");
+const CHAT_TOOL = chatTool("f", { type: "object" });
 const MESSAGES_TOOL = { name: "f", input_schema: { type: "object" } };
 
 function refusal(decode: (body: unknown) => unknown, fields: object): ApiError {
@@ -35,37 +44,22 @@ Deno.test("the message format names parts in the chat-completion format's shape"
     ["tool_choice", { tool_choice: "auto" }, /here it is \{"type": "auto"\}/],
     [
       "tool_choice",
-      { tool_choice: { type: "function", function: { name: "f" } } },
+      { tool_choice: chatTool("f") },
       /\{"type": "tool", "name": …\}/,
     ],
     [
       "messages[1]",
-      {
-        messages: [TURN, {
-          role: "assistant",
-          content: null,
-          tool_calls: [{
-            id: "c",
-            type: "function",
-            function: { name: "f", arguments: "{}" },
-          }],
-        }],
-      },
+      messagesOf(TURN, calling(null, chatCall("c"))),
       /here a call is a tool_use block/,
     ],
     [
       "messages[1]",
-      { messages: [TURN, { role: "tool", tool_call_id: "c", content: "1" }] },
+      messagesOf(TURN, toolMessage("c", "1")),
       /here a tool's result is a tool_result block in a user message/,
     ],
     [
       "messages[0].content[0]",
-      {
-        messages: [{
-          role: "user",
-          content: [{ type: "image_url", image_url: { url: "data:," } }],
-        }],
-      },
+      messagesOf(user({ type: "image_url", image_url: { url: "data:," } })),
       /here a picture is \{"type": "image", "source": \{…\}\}/,
     ],
   ];
@@ -94,35 +88,17 @@ Deno.test("the chat-completion format names parts in the message format's shape"
     ],
     [
       "messages[0].content[0]",
-      {
-        messages: [{
-          role: "user",
-          content: [{
-            type: "image",
-            source: { type: "url", url: "https://a.example/b.png" },
-          }],
-        }],
-      },
+      messagesOf(user(imageAt("https://a.example/b.png"))),
       /here a picture is \{"type": "image_url"/,
     ],
     [
       "messages[0].content[0]",
-      {
-        messages: [{
-          role: "user",
-          content: [{ type: "tool_result", tool_use_id: "c", content: "1" }],
-        }],
-      },
+      messagesOf(user(toolResult("c", "1"))),
       /role "tool" and tool_call_id/,
     ],
     [
       "messages[1].content[0]",
-      {
-        messages: [TURN, {
-          role: "assistant",
-          content: [{ type: "tool_use", id: "c", name: "f", input: {} }],
-        }],
-      },
+      messagesOf(TURN, assistant(toolUse("c"))),
       /tool_calls/,
     ],
   ];

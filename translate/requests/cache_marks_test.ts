@@ -11,6 +11,16 @@ import {
   DEFAULT_CAPABILITIES,
 } from "../model/capabilities.ts";
 import { checkRows, type RequestTable } from "../testing/request_table.ts";
+import {
+  assistant,
+  calling,
+  callItem,
+  chatCall,
+  outputItem,
+  toolMessage,
+  toolUse,
+  user,
+} from "../testing/request_samples.ts";
 
 /** Models that take marks, in each format, and one that takes none. */
 const MODELS: RequestTable["models"] = {
@@ -39,23 +49,13 @@ const CHAT = {
   model: "m",
   messages: [
     { role: "system", content: [chatText("A", point("12h"))] },
-    {
-      role: "user",
-      content: [
-        chatText("B", point()),
-        { type: "image_url", image_url: { url: PICTURE }, ...point("30m") },
-      ],
-    },
-    {
-      role: "assistant",
-      content: [chatText("C", point("30m"))],
-      tool_calls: [{
-        id: "c",
-        type: "function",
-        function: { name: "f", arguments: "{}" },
-      }],
-    },
-    { role: "tool", tool_call_id: "c", content: [chatText("D", point())] },
+    user(chatText("B", point()), {
+      type: "image_url",
+      image_url: { url: PICTURE },
+      ...point("30m"),
+    }),
+    calling([chatText("C", point("30m"))], chatCall("c")),
+    toolMessage("c", [chatText("D", point())]),
   ],
 };
 
@@ -66,19 +66,13 @@ const RESPONSES = {
       role: "developer",
       content: [{ type: "input_text", text: "A", ...point("12h") }],
     },
-    {
-      role: "user",
-      content: [
-        { type: "input_text", text: "B", ...point() },
-        { type: "input_image", image_url: PICTURE, ...point("30m") },
-      ],
-    },
-    { type: "function_call", call_id: "c", name: "f", arguments: "{}" },
-    {
-      type: "function_call_output",
-      call_id: "c",
-      output: [{ type: "input_text", text: "D", ...point() }],
-    },
+    user({ type: "input_text", text: "B", ...point() }, {
+      type: "input_image",
+      image_url: PICTURE,
+      ...point("30m"),
+    }),
+    callItem("c"),
+    outputItem("c", [{ type: "input_text", text: "D", ...point() }]),
   ],
 };
 
@@ -87,34 +81,22 @@ const MESSAGES = {
   max_tokens: 99,
   system: [{ type: "text", text: "A", ...LONG }],
   messages: [
-    {
-      role: "user",
-      content: [
-        { type: "text", text: "B", ...SHORT },
-        {
-          type: "image",
-          source: {
-            type: "base64",
-            media_type: "image/png",
-            data: "iVBORw0KGgo=",
-          },
-          ...SHORT,
-        },
-      ],
-    },
-    {
-      role: "assistant",
-      content: [{ type: "tool_use", id: "c", name: "f", input: {} }],
-    },
-    {
-      role: "user",
-      content: [{
-        type: "tool_result",
-        tool_use_id: "c",
-        content: "D",
-        ...SHORT,
-      }],
-    },
+    user({ type: "text", text: "B", ...SHORT }, {
+      type: "image",
+      source: {
+        type: "base64",
+        media_type: "image/png",
+        data: "iVBORw0KGgo=",
+      },
+      ...SHORT,
+    }),
+    assistant(toolUse("c")),
+    user({
+      type: "tool_result",
+      tool_use_id: "c",
+      content: "D",
+      ...SHORT,
+    }),
   ],
 };
 
@@ -252,16 +234,13 @@ Deno.test("a mark of a tool or a call is named where the format has no place for
     tools: [{ name: "f", input_schema: { type: "object" }, ...SHORT }],
     messages: [
       MESSAGES.messages[0],
-      {
-        role: "assistant",
-        content: [{
-          type: "tool_use",
-          id: "c",
-          name: "f",
-          input: {},
-          ...SHORT,
-        }],
-      },
+      assistant({
+        type: "tool_use",
+        id: "c",
+        name: "f",
+        input: {},
+        ...SHORT,
+      }),
       MESSAGES.messages[2],
     ],
   };
@@ -278,9 +257,9 @@ Deno.test("no short mark precedes a long one: the messages format refuses it", (
     model: "m",
     messages: [
       { role: "system", content: [chatText("A", point())] },
-      { role: "user", content: [chatText("B", point("12h"))] },
-      { role: "assistant", content: "C" },
-      { role: "user", content: [chatText("D", point())] },
+      user(chatText("B", point("12h"))),
+      assistant("C"),
+      user(chatText("D", point())),
     ],
   };
   const { body: written, dropped } = sent("chat_completions", "messages", body);
@@ -289,7 +268,7 @@ Deno.test("no short mark precedes a long one: the messages format refuses it", (
 });
 
 Deno.test("what the upstream caches by itself", async (t) => {
-  const said = { role: "user", content: "hi" };
+  const said = user("hi");
   const table = (from: ClientFormat, to: DialectName) => ({
     from,
     to,
@@ -356,10 +335,7 @@ Deno.test("what the upstream caches by itself", async (t) => {
   await checkRows(t, table("responses", "messages"), [{
     name: "a mark without a life has that of the request",
     body: {
-      input: [{
-        role: "user",
-        content: [{ type: "input_text", text: "B", ...point() }],
-      }],
+      input: [user({ type: "input_text", text: "B", ...point() })],
       [chat]: { mode: "explicit", ttl: "12h" },
     },
     arrives: {

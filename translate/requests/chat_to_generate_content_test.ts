@@ -4,6 +4,16 @@ import {
   type RequestRow,
   type RequestTable,
 } from "../testing/request_table.ts";
+import {
+  calling,
+  contentsOf,
+  functionCall,
+  functionResponse,
+  messagesOf,
+  objectOf,
+  text,
+  toolMessage,
+} from "../testing/request_samples.ts";
 
 const user = (...parts: unknown[]) => ({ role: "user", parts });
 const model = (...parts: unknown[]) => ({ role: "model", parts });
@@ -42,14 +52,12 @@ const CHAT_ROWS: readonly RequestRow[] = [
   },
   {
     name: "all leading instructions, and later ones in their place",
-    body: {
-      messages: [
-        { role: "system", content: "A." },
-        { role: "developer", content: "B." },
-        { role: "user", content: "a" },
-        { role: "system", content: "S" },
-      ],
-    },
+    body: messagesOf(
+      { role: "system", content: "A." },
+      { role: "developer", content: "B." },
+      { role: "user", content: "a" },
+      { role: "system", content: "S" },
+    ),
     arrives: {
       systemInstruction: { parts: [{ text: "A." }, { text: "B." }] },
       contents: [
@@ -62,56 +70,29 @@ const CHAT_ROWS: readonly RequestRow[] = [
   {
     name:
       "results of consecutive messages are combined, each under its function's name",
-    body: {
-      messages: [
-        { role: "user", content: "a" },
+    body: messagesOf(
+      { role: "user", content: "a" },
+      calling("x", call("c1", "f", ""), call("c2", "g", "[1]")),
+      toolMessage("c2", "two"),
+      toolMessage("c1", [text("one")]),
+      { role: "user", content: "go" },
+    ),
+    arrives: contentsOf(
+      user({ text: "a" }),
+      model(
+        { text: "x" },
         {
-          role: "assistant",
-          content: "x",
-          tool_calls: [call("c1", "f", ""), call("c2", "g", "[1]")],
+          functionCall: { id: "c1", name: "f", args: {} },
+          thoughtSignature: SENTINEL,
         },
-        { role: "tool", tool_call_id: "c2", content: "two" },
-        {
-          role: "tool",
-          tool_call_id: "c1",
-          content: [{ type: "text", text: "one" }],
-        },
-        { role: "user", content: "go" },
-      ],
-    },
-    arrives: {
-      contents: [
-        user({ text: "a" }),
-        model(
-          { text: "x" },
-          {
-            functionCall: { id: "c1", name: "f", args: {} },
-            thoughtSignature: SENTINEL,
-          },
-          {
-            functionCall: {
-              id: "c2",
-              name: "g",
-              args: { __raw_arguments: "[1]" },
-            },
-          },
-        ),
-        user({
-          functionResponse: {
-            id: "c1",
-            name: "f",
-            response: { output: "one" },
-          },
-        }, {
-          functionResponse: {
-            id: "c2",
-            name: "g",
-            response: { output: "two" },
-          },
-        }),
-        user({ text: "go" }),
-      ],
-    },
+        functionCall("g", { __raw_arguments: "[1]" }, "c2"),
+      ),
+      user(
+        functionResponse("f", { output: "one" }, "c1"),
+        functionResponse("g", { output: "two" }, "c2"),
+      ),
+      user({ text: "go" }),
+    ),
     dropped: ["messages[].tool_calls[].function.arguments"],
   },
   {
@@ -119,7 +100,7 @@ const CHAT_ROWS: readonly RequestRow[] = [
     body: {
       functions: [{
         name: "f",
-        parameters: { type: "object", properties: { a: { type: "string" } } },
+        parameters: objectOf({ a: { type: "string" } }),
       }],
       function_call: "auto",
       messages: [{ role: "user", content: "a" }, {
@@ -129,13 +110,7 @@ const CHAT_ROWS: readonly RequestRow[] = [
       }, { role: "function", name: "f", content: "ok" }],
     },
     arrives: {
-      "contents[2].parts": [{
-        functionResponse: {
-          id: "call_1",
-          name: "f",
-          response: { output: "ok" },
-        },
-      }],
+      "contents[2].parts": [functionResponse("f", { output: "ok" }, "call_1")],
     },
     dropped: ["functions"],
   },
@@ -145,21 +120,11 @@ const EXACT: readonly RequestRow[] = [
   {
     name:
       "an integer beyond double precision keeps its digits in a call's arguments",
-    body: {
-      messages: [
-        { role: "user", content: "a" },
-        {
-          role: "assistant",
-          content: null,
-          tool_calls: [call("c1", "f", '{"id":12345678901234567890}')],
-        },
-        {
-          role: "tool",
-          tool_call_id: "c1",
-          content: '{"id":12345678901234567890}',
-        },
-      ],
-    },
+    body: messagesOf(
+      { role: "user", content: "a" },
+      calling(null, call("c1", "f", '{"id":12345678901234567890}')),
+      toolMessage("c1", '{"id":12345678901234567890}'),
+    ),
     arrivesContaining: [
       `"args":{"id":12345678901234567890}`,
       `{"output":"{\\"id\\":12345678901234567890}"}`,

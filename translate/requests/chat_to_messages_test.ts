@@ -1,9 +1,20 @@
 /** Requests in the chat format, as an upstream of the messages format receives them. */
 import {
+  assistant,
+  calling,
+  chatCall,
+  chatTool,
   HARD_SCHEMA,
   LONG_NAME,
+  messagesOf,
+  objectOf,
   PDF,
   PNG,
+  text,
+  toolMessage,
+  toolResult,
+  toolUse,
+  user,
 } from "../testing/request_samples.ts";
 import {
   checkRows,
@@ -24,25 +35,13 @@ const MODELS: RequestTable["models"] = {
 };
 const BASE = {
   model: "budget",
-  messages: [{ role: "user", content: "hi" }],
+  messages: [user("hi")],
 };
 const tool = (name: string, rest: object = {}) => ({
   type: "function",
   function: { name, description: "d", parameters: HARD_SCHEMA, ...rest },
 });
-const call = (id: string, name: string, args = "{}") => ({
-  id,
-  type: "function",
-  function: { name, arguments: args },
-});
-const result = (id: string, content: unknown) => ({
-  role: "tool",
-  tool_call_id: id,
-  content,
-});
-const user = (content: unknown) => ({ role: "user", content });
-const HI = { role: "user", content: [{ type: "text", text: "hi" }] };
-const text = (value: string) => ({ type: "text", text: value });
+const HI = user(text("hi"));
 
 const PLAIN: readonly RequestRow[] = [
   {
@@ -70,76 +69,64 @@ const PLAIN: readonly RequestRow[] = [
   {
     name:
       "leading system and developer messages are the system prompt, part by part",
-    body: {
-      messages: [{ role: "system", content: "A." }, {
-        role: "developer",
-        content: [text("B."), text("C.")],
-      }, user("hi")],
-    },
+    body: messagesOf({ role: "system", content: "A." }, {
+      role: "developer",
+      content: [text("B."), text("C.")],
+    }, user("hi")),
     arrives: { system: [text("A."), text("B."), text("C.")], messages: [HI] },
   },
   {
     name: "a system prompt alone becomes a user message",
-    body: { messages: [{ role: "system", content: "A." }] },
+    body: messagesOf({ role: "system", content: "A." }),
     arrives: {
       system: undefined,
-      messages: [{ role: "user", content: [text("A.")] }],
+      messages: [user(text("A."))],
     },
   },
   {
     name: "empty texts and turns are removed, neighbours merge",
-    body: {
-      messages: [
-        user("a"),
-        { role: "assistant", content: "" },
-        user([text(""), text("b")]),
-        { role: "assistant", content: "c" },
-        { role: "assistant", content: "d" },
-        user("e"),
-      ],
-    },
-    arrives: {
-      messages: [
-        { role: "user", content: [text("a"), text("b")] },
-        { role: "assistant", content: [text("c"), text("d")] },
-        { role: "user", content: [text("e")] },
-      ],
-    },
+    body: messagesOf(
+      user("a"),
+      assistant(""),
+      user(text(""), text("b")),
+      assistant("c"),
+      assistant("d"),
+      user("e"),
+    ),
+    arrives: messagesOf(
+      user(text("a"), text("b")),
+      assistant(text("c"), text("d")),
+      user(text("e")),
+    ),
   },
   {
     name: "a request with only empty content is refused",
-    body: { messages: [user("")] },
+    body: messagesOf(user("")),
     param: "messages",
   },
   {
     name: "an image of an unsupported type is refused",
-    body: {
-      messages: [
-        user([{
-          type: "image_url",
-          image_url: { url: "data:image/bmp;base64,AA==" },
-        }]),
-      ],
-    },
+    body: messagesOf(user({
+      type: "image_url",
+      image_url: { url: "data:image/bmp;base64,AA==" },
+    })),
     param: "messages[0].content[0]",
   },
   {
     name: "a PDF and a text file become documents",
-    body: {
-      messages: [user([
-        {
-          type: "file",
-          file: {
-            filename: "a.pdf",
-            file_data: `data:application/pdf;base64,${PDF}`,
-          },
+    body: messagesOf(user(
+      {
+        type: "file",
+        file: {
+          filename: "a.pdf",
+          file_data: `data:application/pdf;base64,${PDF}`,
         },
-        {
-          type: "file",
-          file: { filename: "a.txt", file_data: "data:text/plain;base64,aGk=" },
-        },
-      ])],
-    },
+      },
+      {
+        type: "file",
+        file: { filename: "a.txt", file_data: "data:text/plain;base64,aGk=" },
+      },
+    )),
     arrives: {
       "messages[0].content": [
         {
@@ -157,14 +144,10 @@ const PLAIN: readonly RequestRow[] = [
   },
   {
     name: "audio is refused",
-    body: {
-      messages: [
-        user([{
-          type: "input_audio",
-          input_audio: { data: "AA==", format: "wav" },
-        }]),
-      ],
-    },
+    body: messagesOf(user({
+      type: "input_audio",
+      input_audio: { data: "AA==", format: "wav" },
+    })),
     param: "messages[0].content[0]",
   },
   {
@@ -221,27 +204,18 @@ const TOOLS: readonly RequestRow[] = [
       "no schema, an empty one and one without a type become object schemas",
     body: {
       tools: [
-        { type: "function", function: { name: "a" } },
-        { type: "function", function: { name: "b", parameters: {} } },
-        {
-          type: "function",
-          function: {
-            name: "c",
-            parameters: { properties: { x: { type: "string" } } },
-          },
-        },
+        chatTool("a"),
+        chatTool("b", {}),
+        chatTool("c", { properties: { x: { type: "string" } } }),
       ],
     },
     arrives: {
       tools: [
-        { name: "a", input_schema: { type: "object", properties: {} } },
-        { name: "b", input_schema: { type: "object", properties: {} } },
+        { name: "a", input_schema: objectOf({}) },
+        { name: "b", input_schema: objectOf({}) },
         {
           name: "c",
-          input_schema: {
-            type: "object",
-            properties: { x: { type: "string" } },
-          },
+          input_schema: objectOf({ x: { type: "string" } }),
         },
       ],
     },
@@ -273,43 +247,23 @@ const TOOLS: readonly RequestRow[] = [
       tools: [tool("f")],
       messages: [
         user("a"),
-        {
-          role: "assistant",
-          content: "x",
-          tool_calls: [call("c1", "f", '{"a":1}'), call("c2", "f", "")],
-        },
+        calling("x", chatCall("c1", "f", '{"a":1}'), chatCall("c2", "f", "")),
         { role: "system", content: "S" },
-        result("c1", "one"),
-        result("c2", [text("two"), text("three")]),
+        toolMessage("c1", "one"),
+        toolMessage("c2", [text("two"), text("three")]),
         user("go on"),
       ],
     },
-    arrives: {
-      messages: [
-        { role: "user", content: [text("a")] },
-        {
-          role: "assistant",
-          content: [
-            text("x"),
-            { type: "tool_use", id: "c1", name: "f", input: { a: 1 } },
-            { type: "tool_use", id: "c2", name: "f", input: {} },
-          ],
-        },
-        {
-          role: "user",
-          content: [
-            { type: "tool_result", tool_use_id: "c1", content: [text("one")] },
-            {
-              type: "tool_result",
-              tool_use_id: "c2",
-              content: [text("two"), text("three")],
-            },
-            text("<system-reminder>\nS\n</system-reminder>"),
-            text("go on"),
-          ],
-        },
-      ],
-    },
+    arrives: messagesOf(
+      user(text("a")),
+      assistant(text("x"), toolUse("c1", "f", { a: 1 }), toolUse("c2")),
+      user(
+        toolResult("c1", [text("one")]),
+        toolResult("c2", [text("two"), text("three")]),
+        text("<system-reminder>\nS\n</system-reminder>"),
+        text("go on"),
+      ),
+    ),
   },
   {
     name: "a result with an image keeps it, an empty one has no content",
@@ -317,28 +271,20 @@ const TOOLS: readonly RequestRow[] = [
       tools: [tool("f")],
       messages: [
         user("a"),
-        {
-          role: "assistant",
-          content: null,
-          tool_calls: [call("c1", "f"), call("c2", "f")],
-        },
-        result("c1", [{
+        calling(null, chatCall("c1", "f"), chatCall("c2", "f")),
+        toolMessage("c1", [{
           type: "image_url",
           image_url: { url: `data:image/png;base64,${PNG}` },
         }]),
-        result("c2", ""),
+        toolMessage("c2", ""),
       ],
     },
     arrives: {
       "messages[2].content": [
-        {
-          type: "tool_result",
-          tool_use_id: "c1",
-          content: [{
-            type: "image",
-            source: { type: "base64", media_type: "image/png", data: PNG },
-          }],
-        },
+        toolResult("c1", [{
+          type: "image",
+          source: { type: "base64", media_type: "image/png", data: PNG },
+        }]),
         { type: "tool_result", tool_use_id: "c2" },
       ],
     },
@@ -349,8 +295,8 @@ const TOOLS: readonly RequestRow[] = [
       tools: [tool("f")],
       messages: [user("a"), {
         role: "assistant",
-        tool_calls: [call("c1", "f", '{"a":')],
-      }, result("c1", '{"error":1}')],
+        tool_calls: [chatCall("c1", "f", '{"a":')],
+      }, toolMessage("c1", '{"error":1}')],
     },
     arrives: {
       "messages[1].content[0].input": { __raw_arguments: '{"a":' },
@@ -365,8 +311,8 @@ const TOOLS: readonly RequestRow[] = [
       tools: [tool("f")],
       messages: [user("a"), {
         role: "assistant",
-        tool_calls: [call("c1", "f", '{"id":12345678901234567890}')],
-      }, result("c1", "x")],
+        tool_calls: [chatCall("c1", "f", '{"id":12345678901234567890}')],
+      }, toolMessage("c1", "x")],
     },
     arrives: { "messages[1].content[0].name": "f" },
     arrivesContaining: [`"input":{"id":12345678901234567890}`],
@@ -378,10 +324,10 @@ const TOOLS: readonly RequestRow[] = [
       tools: [tool("f")],
       messages: [
         user("a"),
-        { role: "assistant", tool_calls: [call("functions.f:0", "f")] },
-        result("functions.f:0", "x"),
-        { role: "assistant", tool_calls: [call("functions.f:0", "f")] },
-        result("functions.f:0", "y"),
+        { role: "assistant", tool_calls: [chatCall("functions.f:0", "f")] },
+        toolMessage("functions.f:0", "x"),
+        { role: "assistant", tool_calls: [chatCall("functions.f:0", "f")] },
+        toolMessage("functions.f:0", "y"),
       ],
     },
     arrives: {
@@ -407,43 +353,30 @@ const TOOLS: readonly RequestRow[] = [
     arrives: {
       tools: [{ name: "f", description: "d", input_schema: HARD_SCHEMA }],
       tool_choice: { type: "tool", name: "f", disable_parallel_tool_use: true },
-      "messages[1].content": [{
-        type: "tool_use",
-        id: "call_1",
-        name: "f",
-        input: { a: 1 },
-      }],
-      "messages[2].content": [{
-        type: "tool_result",
-        tool_use_id: "call_1",
-        content: [text("ok")],
-      }],
+      "messages[1].content": [toolUse("call_1", "f", { a: 1 })],
+      "messages[2].content": [toolResult("call_1", [text("ok")])],
     },
   },
   {
     name: "nulls that client libraries send back drop nothing",
-    body: {
-      messages: [user("a"), {
-        role: "assistant",
-        content: "b",
-        refusal: null,
-        annotations: [],
-        audio: null,
-        function_call: null,
-        tool_calls: null,
-      }, user("c")],
-    },
+    body: messagesOf(user("a"), {
+      role: "assistant",
+      content: "b",
+      refusal: null,
+      annotations: [],
+      audio: null,
+      function_call: null,
+      tool_calls: null,
+    }, user("c")),
     arrives: { "messages[1].content": [text("b")] },
   },
   {
     name: "a refusal becomes text",
-    body: {
-      messages: [user("a"), {
-        role: "assistant",
-        content: null,
-        refusal: "No.",
-      }, user("c")],
-    },
+    body: messagesOf(user("a"), {
+      role: "assistant",
+      content: null,
+      refusal: "No.",
+    }, user("c")),
     arrives: { "messages[1].content": [text("No.")] },
   },
 ];
@@ -454,14 +387,10 @@ const effort = (
   arrives: Record<string, unknown>,
   dropped: readonly string[] = [],
 ): RequestRow => ({ name, body, arrives, dropped });
-const strict = {
-  type: "object",
-  properties: {
-    n: { type: "integer", minimum: 1, description: "N" },
-    pattern: { oneOf: [{ type: "string", pattern: "a" }, { type: "null" }] },
-  },
-  required: ["n"],
-};
+const strict = objectOf({
+  n: { type: "integer", minimum: 1, description: "N" },
+  pattern: { oneOf: [{ type: "string", pattern: "a" }, { type: "null" }] },
+}, "n");
 const BOUND = {
   type: "object",
   properties: {

@@ -1,13 +1,22 @@
 /** Requests in the generate-content format, as upstreams of the other formats receive them. */
 import type { DialectName } from "../mod.ts";
-import { PDF, PNG } from "../testing/request_samples.ts";
+import {
+  contentBy,
+  contentsOf,
+  functionCall,
+  functionResponse,
+  objectOf,
+  PDF,
+  PNG,
+  text,
+} from "../testing/request_samples.ts";
 import {
   checkRows,
   type RequestRow,
   type RequestTable,
 } from "../testing/request_table.ts";
 
-const HI = { role: "user", parts: [{ text: "hi" }] };
+const HI = contentBy("user", { text: "hi" });
 const BASE = { model: "m", contents: [HI] };
 const OTHERS: readonly DialectName[] = [
   "messages",
@@ -28,9 +37,8 @@ const calling = (functionCallingConfig: object): RequestRow["body"] => ({
   tools: [{ functionDeclarations: [{ name: "f" }, { name: "g" }] }],
   toolConfig: { functionCallingConfig },
 });
-const user = (...parts: unknown[]): RequestRow["body"] => ({
-  contents: [{ role: "user", parts }],
-});
+const user = (...parts: unknown[]): RequestRow["body"] =>
+  contentsOf({ role: "user", parts });
 
 const SCHEMA = {
   type: "OBJECT",
@@ -38,11 +46,7 @@ const SCHEMA = {
   required: ["type"],
   propertyOrdering: ["type"],
 };
-const JSON_SCHEMA = {
-  type: "object",
-  properties: { type: { type: ["string", "null"] } },
-  required: ["type"],
-};
+const JSON_SCHEMA = objectOf({ type: { type: ["string", "null"] } }, "type");
 
 /** Fields that become the same in every other format. */
 const EVERYWHERE: readonly RequestRow[] = [
@@ -139,19 +143,22 @@ const EVERYWHERE: readonly RequestRow[] = [
   },
   {
     name: "what the vendor ran in an earlier turn is named",
-    body: {
-      contents: [HI, {
-        role: "model",
-        parts: [{ executableCode: { language: "PYTHON", code: "1" } }, {
+    body: contentsOf(
+      HI,
+      contentBy(
+        "model",
+        { executableCode: { language: "PYTHON", code: "1" } },
+        {
           text: "ok",
-        }],
-      }, HI],
-    },
+        },
+      ),
+      HI,
+    ),
     dropped: ["contents[1].parts[0]"],
   },
   {
     name: "an unknown role",
-    body: { contents: [{ role: "system", parts: [{ text: "x" }] }] },
+    body: contentsOf(contentBy("system", { text: "x" })),
     param: "contents[0].role",
   },
   {
@@ -174,20 +181,15 @@ const EVERYWHERE: readonly RequestRow[] = [
     body: config({ maxOutputTokens: 9, max_output_tokens: 99 }),
     param: "generationConfig.max_output_tokens",
   },
-  { name: "no turns", body: { contents: [] }, param: "contents" },
+  { name: "no turns", body: contentsOf(), param: "contents" },
   {
     name: "a call without a result",
-    body: {
-      contents: [HI, {
-        role: "model",
-        parts: [{ functionCall: { name: "f" } }],
-      }, HI],
-    },
+    body: contentsOf(HI, contentBy("model", functionCall("f")), HI),
     param: "contents[1].parts[0].functionCall",
   },
   {
     name: "a result without a call",
-    body: user({ functionResponse: { name: "f", response: {} } }),
+    body: user(functionResponse("f", {})),
     param: "contents[0].parts[0].functionResponse",
   },
   { name: "a model in the body is named", body: { model: "m" } },
@@ -338,30 +340,24 @@ const TO_CHAT: readonly RequestRow[] = [
   },
   {
     name: "calls and results without ids pair by name, in order",
-    body: {
-      contents: [
-        HI,
+    body: contentsOf(
+      HI,
+      contentBy(
+        "model",
         {
-          role: "model",
-          parts: [
-            {
-              functionCall: { name: "f", args: { n: 1 } },
-              thoughtSignature: "c2ln",
-            },
-            { functionCall: { name: "f", args: { n: 2 } } },
-            { functionCall: { name: "g" } },
-          ],
+          functionCall: { name: "f", args: { n: 1 } },
+          thoughtSignature: "c2ln",
         },
-        {
-          role: "function",
-          parts: [
-            { functionResponse: { name: "g", response: { error: "no" } } },
-            { functionResponse: { name: "f", response: { output: "one" } } },
-            { functionResponse: { name: "f", response: { a: 1 } } },
-          ],
-        },
-      ],
-    },
+        functionCall("f", { n: 2 }),
+        functionCall("g"),
+      ),
+      contentBy(
+        "function",
+        functionResponse("g", { error: "no" }),
+        functionResponse("f", { output: "one" }),
+        functionResponse("f", { a: 1 }),
+      ),
+    ),
     arrives: {
       "messages[1].tool_calls[0].id": "call_1_0",
       "messages[1].tool_calls[0].function.arguments": '{"n":1}',
@@ -376,36 +372,17 @@ const TO_CHAT: readonly RequestRow[] = [
   },
   {
     name: "ids of calls and results",
-    body: {
-      contents: [
-        HI,
-        {
-          role: "model",
-          parts: [{ functionCall: { id: "a", name: "f" } }, {
-            functionCall: { id: "b", name: "f" },
-          }],
-        },
-        {
-          role: "user",
-          parts: [
-            {
-              functionResponse: {
-                id: "b",
-                name: "f",
-                response: { output: "two" },
-              },
-            },
-            {
-              functionResponse: {
-                id: "a",
-                name: "f",
-                response: { output: "one" },
-              },
-            },
-          ],
-        },
-      ],
-    },
+    body: contentsOf(
+      HI,
+      contentBy("model", { functionCall: { id: "a", name: "f" } }, {
+        functionCall: { id: "b", name: "f" },
+      }),
+      contentBy(
+        "user",
+        functionResponse("f", { output: "two" }, "b"),
+        functionResponse("f", { output: "one" }, "a"),
+      ),
+    ),
     arrives: {
       "messages[1].tool_calls[0].id": "a",
       "messages[1].tool_calls[1].id": "b",
@@ -417,15 +394,13 @@ const TO_CHAT: readonly RequestRow[] = [
   },
   {
     name: "pieces of a streamed text become one text",
-    body: {
-      contents: [
-        HI,
-        { role: "model", parts: [{ text: "Hel" }] },
-        { role: "model", parts: [{ text: "lo" }] },
-        { role: "model", parts: [{ text: "" }] },
-        HI,
-      ],
-    },
+    body: contentsOf(
+      HI,
+      contentBy("model", { text: "Hel" }),
+      contentBy("model", { text: "lo" }),
+      contentBy("model", { text: "" }),
+      HI,
+    ),
     arrives: { "messages[1].content": "Hello", "messages[2].content": "hi" },
   },
 ];
@@ -440,29 +415,21 @@ const TO_MESSAGES: readonly RequestRow[] = [
   {
     name:
       "thoughts with the gateway's signature go back to the format that signed them",
-    body: {
-      contents: [
-        HI,
-        { role: "model", parts: [{ text: "I ", thought: true }] },
-        { role: "model", parts: [{ text: "think", thought: true }] },
-        {
-          role: "model",
-          parts: [{ text: "", thought: true, thoughtSignature: TAGGED }],
+    body: contentsOf(
+      HI,
+      contentBy("model", { text: "I ", thought: true }),
+      contentBy("model", { text: "think", thought: true }),
+      contentBy("model", { text: "", thought: true, thoughtSignature: TAGGED }),
+      contentBy("model", { functionCall: { id: "c", name: "f" } }),
+      contentBy("user", {
+        functionResponse: {
+          id: "c",
+          name: "f",
+          response: { output: "1" },
+          parts: [{ inlineData: { mimeType: "image/png", data: PNG } }],
         },
-        { role: "model", parts: [{ functionCall: { id: "c", name: "f" } }] },
-        {
-          role: "user",
-          parts: [{
-            functionResponse: {
-              id: "c",
-              name: "f",
-              response: { output: "1" },
-              parts: [{ inlineData: { mimeType: "image/png", data: PNG } }],
-            },
-          }],
-        },
-      ],
-    },
+      }),
+    ),
     arrives: {
       "messages[1].content[0]": {
         type: "thinking",
@@ -476,31 +443,33 @@ const TO_MESSAGES: readonly RequestRow[] = [
   },
   {
     name: "hidden thoughts",
-    body: {
-      contents: [HI, {
-        role: "model",
-        parts: [{
-          text: "",
-          thought: true,
-          thoughtSignature: btoa("gw1:messages-redacted:data"),
-        }, { text: "x" }],
-      }, HI],
-    },
+    body: contentsOf(
+      HI,
+      contentBy("model", {
+        text: "",
+        thought: true,
+        thoughtSignature: btoa("gw1:messages-redacted:data"),
+      }, { text: "x" }),
+      HI,
+    ),
     arrives: {
       "messages[1].content[0]": { type: "redacted_thinking", data: "data" },
     },
   },
   {
     name: "thoughts that another format signed are left out",
-    body: {
-      contents: [HI, {
-        role: "model",
-        parts: [{ text: "t", thought: true, thoughtSignature: "RWFz" }, {
+    body: contentsOf(
+      HI,
+      contentBy(
+        "model",
+        { text: "t", thought: true, thoughtSignature: "RWFz" },
+        {
           text: "x",
-        }],
-      }, HI],
-    },
-    arrives: { "messages[1].content": [{ type: "text", text: "x" }] },
+        },
+      ),
+      HI,
+    ),
+    arrives: { "messages[1].content": [text("x")] },
   },
   {
     name: "a budget",
@@ -533,18 +502,11 @@ const TO_MESSAGES: readonly RequestRow[] = [
   },
   {
     name: "a failed call",
-    body: {
-      contents: [
-        HI,
-        { role: "model", parts: [{ functionCall: { name: "f" } }] },
-        {
-          role: "user",
-          parts: [{
-            functionResponse: { name: "f", response: { error: "no" } },
-          }],
-        },
-      ],
-    },
+    body: contentsOf(
+      HI,
+      contentBy("model", functionCall("f")),
+      contentBy("user", functionResponse("f", { error: "no" })),
+    ),
     arrives: {
       "messages[2].content[0].is_error": true,
       "messages[2].content[0].content[0].text": "no",
@@ -570,10 +532,9 @@ Deno.test("an upstream of the same format receives the client's bytes", (t) =>
     {
       name: "unknown fields and signatures stay",
       body: {
-        contents: [{
-          role: "user",
-          parts: [{ text: "x", thoughtSignature: "c2ln", later: 1 }],
-        }],
+        contents: [
+          contentBy("user", { text: "x", thoughtSignature: "c2ln", later: 1 }),
+        ],
         new_field: 1,
       },
       arrives: {
@@ -584,18 +545,14 @@ Deno.test("an upstream of the same format receives the client's bytes", (t) =>
     },
     {
       name: "other formats' thoughts and signatures are removed",
-      body: {
-        contents: [
-          HI,
-          {
-            role: "model",
-            parts: [
-              { text: "t", thought: true, thoughtSignature: TAGGED },
-              { functionCall: { name: "f" }, thoughtSignature: TAGGED },
-            ],
-          },
-        ],
-      },
+      body: contentsOf(
+        HI,
+        contentBy("model", {
+          text: "t",
+          thought: true,
+          thoughtSignature: TAGGED,
+        }, { functionCall: { name: "f" }, thoughtSignature: TAGGED }),
+      ),
       arrives: {
         "contents[1].parts": [{
           functionCall: { name: "f" },

@@ -2,8 +2,17 @@
 import { DEFAULT_CAPABILITIES } from "../model/capabilities.ts";
 import type { DialectName } from "../mod.ts";
 import { checkRows, type RequestRow } from "../testing/request_table.ts";
+import {
+  assistant,
+  messagesOf,
+  objectOf,
+  text,
+  toolResult,
+  toolUse,
+  user,
+} from "../testing/request_samples.ts";
 
-const HI = { role: "user", content: "hi" };
+const HI = user("hi");
 const BASE = { model: "m", max_tokens: 500, messages: [HI] };
 
 const REFUSED: readonly RequestRow[] = [
@@ -75,31 +84,24 @@ const NAMED: readonly RequestRow[] = [
   },
   {
     name: "how a picture is made smaller is named",
-    body: {
-      messages: [{
-        role: "user",
-        content: [{
-          type: "image",
-          source: {
-            type: "base64",
-            media_type: "image/png",
-            data: "iVBORw0KGgo=",
-          },
-          transformations: { oversized_image: "downsize" },
-        }],
-      }],
-    },
+    body: messagesOf(user({
+      type: "image",
+      source: {
+        type: "base64",
+        media_type: "image/png",
+        data: "iVBORw0KGgo=",
+      },
+      transformations: { oversized_image: "downsize" },
+    })),
     dropped: ["messages[].content[].transformations"],
   },
   {
     name: "the effort of a single turn is named",
-    body: {
-      messages: [HI, {
-        role: "system",
-        content: "Hurry.",
-        output_config: { effort: "low" },
-      }],
-    },
+    body: messagesOf(HI, {
+      role: "system",
+      content: "Hurry.",
+      output_config: { effort: "low" },
+    }),
     dropped: ["messages[].output_config"],
   },
   ...[
@@ -117,30 +119,18 @@ const NAMED: readonly RequestRow[] = [
   })),
   {
     name: "the state of a vendor's browser is refused",
-    body: {
-      messages: [
-        HI,
-        {
-          role: "assistant",
-          content: [{ type: "tool_use", id: "c", name: "f", input: {} }],
-        },
-        {
-          role: "user",
-          content: [{
-            type: "tool_result",
-            tool_use_id: "c",
-            content: [{ type: "browser_state", tabs: [] }],
-          }],
-        },
-      ],
-    },
+    body: messagesOf(
+      HI,
+      assistant(toolUse("c")),
+      user(toolResult("c", [{ type: "browser_state", tabs: [] }])),
+    ),
     param: "messages[2].content[0].content[0]",
   },
 ];
 
 const tool = (name: string, rest: object = {}) => ({
   name,
-  input_schema: { type: "object", properties: {} },
+  input_schema: objectOf({}),
   ...rest,
 });
 const system = (...content: unknown[]) => ({ role: "system", content });
@@ -176,7 +166,7 @@ const CHANGES:
         messages: [
           HI,
           system(remove("a"), remove("b")),
-          { role: "assistant", content: "yes" },
+          assistant("yes"),
           HI,
           system(add("a"), remove("c")),
         ],
@@ -189,7 +179,7 @@ const CHANGES:
         tools: [tool("a")],
         messages: [
           HI,
-          system(define(tool("b")), { type: "text", text: "now" }),
+          system(define(tool("b")), text("now")),
         ],
       },
       ...toolNames("a", "b"),
@@ -205,14 +195,12 @@ const CHANGES:
     },
     {
       name: "a removed definition is not offered, its name may be added again",
-      body: {
-        messages: [
-          HI,
-          system(define(tool("a")), define(tool("b"))),
-          HI,
-          system(remove("a"), remove("b"), add("b")),
-        ],
-      },
+      body: messagesOf(
+        HI,
+        system(define(tool("a")), define(tool("b"))),
+        HI,
+        system(remove("a"), remove("b"), add("b")),
+      ),
       ...toolNames("b"),
     },
     {
@@ -234,9 +222,7 @@ const CHANGES:
     },
     {
       name: "a definition's unknown field is dropped and named",
-      body: {
-        messages: [HI, system(define(tool("a", { defer_loading: true })))],
-      },
+      body: messagesOf(HI, system(define(tool("a", { defer_loading: true })))),
       dropped: ["messages[].content[].tool.definition.defer_loading"],
       ...toolNames("a"),
     },
@@ -261,7 +247,7 @@ const CHANGES:
     },
     {
       name: "a definition that cannot be read is refused",
-      body: { messages: [HI, system(define({ name: "a", input_schema: 1 }))] },
+      body: messagesOf(HI, system(define({ name: "a", input_schema: 1 }))),
       param: "messages[1].content[0].tool.definition.input_schema",
     },
   ];
@@ -278,48 +264,44 @@ const TOOL_NAME: Readonly<Record<DialectName, (at: number) => string>> = {
 const EXPIRING: readonly RequestRow[] = [
   {
     name: "an instruction that is still in force arrives",
-    body: {
-      messages: [
-        HI,
-        { role: "system", content: "SECRET", clear_at: "next_user_message" },
-      ],
-    },
+    body: messagesOf(HI, {
+      role: "system",
+      content: "SECRET",
+      clear_at: "next_user_message",
+    }),
     arrivesContaining: ["SECRET"],
   },
   {
     name: "an instruction without an end arrives",
-    body: {
-      messages: [
-        HI,
-        { role: "system", content: "SECRET", clear_at: "never" },
-        HI,
-      ],
-    },
+    body: messagesOf(HI, {
+      role: "system",
+      content: "SECRET",
+      clear_at: "never",
+    }, HI),
     arrivesContaining: ["SECRET"],
   },
   {
     name: "an unknown end is dropped and named",
-    body: {
-      messages: [HI, { role: "system", content: "SECRET", clear_at: "soon" }],
-    },
+    body: messagesOf(HI, {
+      role: "system",
+      content: "SECRET",
+      clear_at: "soon",
+    }),
     arrivesContaining: ["SECRET"],
     dropped: ["messages[].clear_at"],
   },
 ];
 
-const EXPIRED: readonly RequestRow[] = ["SECRET", [{
-  type: "text",
-  text: "SECRET",
-}]].map((content) => ({
+const EXPIRED: readonly RequestRow[] = ["SECRET", [text("SECRET")]].map((
+  content,
+) => ({
   name: `an expired instruction is left out: ${JSON.stringify(content)}`,
-  body: {
-    messages: [
-      HI,
-      { role: "system", content, clear_at: "next_user_message" },
-      { role: "assistant", content: "yes" },
-      HI,
-    ],
-  },
+  body: messagesOf(
+    HI,
+    { role: "system", content, clear_at: "next_user_message" },
+    assistant("yes"),
+    HI,
+  ),
   arrivesWithout: ["SECRET"],
 }));
 

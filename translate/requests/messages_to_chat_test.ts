@@ -2,11 +2,21 @@
 import { compact } from "../bytes/compact.ts";
 import type { Capabilities } from "../mod.ts";
 import {
+  assistant,
+  calling,
+  chatCall,
+  documentAt,
   HARD_SCHEMA,
   LONG_NAME,
   LONG_NAME_TWO,
+  messagesOf,
+  objectOf,
   PDF,
   PNG,
+  text,
+  toolMessage,
+  toolUse,
+  user,
 } from "../testing/request_samples.ts";
 import {
   checkRows,
@@ -31,7 +41,7 @@ const MODELS: RequestTable["models"] = {
 const BASE = {
   model: "effort or none",
   max_tokens: 500,
-  messages: [{ role: "user", content: "hi" }],
+  messages: [user("hi")],
 };
 const tool = (name: string, rest: object = {}) => ({
   name,
@@ -43,21 +53,14 @@ const image = {
   type: "image",
   source: { type: "base64", media_type: "image/png", data: PNG },
 };
-const call = (id: string, name: string, input: unknown = {}) => ({
-  type: "tool_use",
-  id,
-  name,
-  input,
-});
 const result = (id: string, content?: unknown, rest: object = {}) => ({
   type: "tool_result",
   tool_use_id: id,
   ...compact({ content }),
   ...rest,
 });
-const userTurn = (...content: unknown[]) => ({
-  messages: [{ role: "user", content }],
-});
+const userTurn = (...content: unknown[]) =>
+  messagesOf({ role: "user", content });
 
 const PLAIN: readonly RequestRow[] = [
   {
@@ -67,7 +70,7 @@ const PLAIN: readonly RequestRow[] = [
       model: "effort or none",
       max_completion_tokens: 500,
       max_tokens: undefined,
-      messages: [{ role: "user", content: "hi" }],
+      messages: [user("hi")],
       stream: undefined,
       tools: undefined,
       temperature: undefined,
@@ -111,42 +114,25 @@ const PLAIN: readonly RequestRow[] = [
         type: "search_result",
         title: "t",
         source: "s",
-        content: [{ type: "text", text: "c" }],
+        content: [text("c")],
       },
     ),
     arrives: {
       "messages[0].content": [
-        { type: "text", text: "T\nC\nD" },
-        { type: "text", text: "t\ns\nc" },
+        text("T\nC\nD"),
+        text("t\ns\nc"),
       ],
     },
   },
   {
     name: "a document by URL is refused",
-    body: userTurn({
-      type: "document",
-      source: { type: "url", url: "https://x.test/a.pdf" },
-    }),
+    body: userTurn(documentAt("https://x.test/a.pdf")),
     param: "messages[0].content[0]",
   },
   {
     name: "empty texts and turns are removed",
-    body: {
-      messages: [
-        { role: "user", content: "a" },
-        { role: "assistant", content: "" },
-        {
-          role: "user",
-          content: [{ type: "text", text: "" }, { type: "text", text: "b" }],
-        },
-      ],
-    },
-    arrives: {
-      messages: [
-        { role: "user", content: "a" },
-        { role: "user", content: "b" },
-      ],
-    },
+    body: messagesOf(user("a"), assistant(""), user(text(""), text("b"))),
+    arrives: messagesOf(user("a"), user("b")),
   },
   {
     name: "fields without an equivalent are dropped and named",
@@ -172,7 +158,7 @@ const PLAIN: readonly RequestRow[] = [
 const EMPTY: readonly RequestRow[] = [
   {
     name: "a request with only empty content is refused",
-    body: { messages: [{ role: "user", content: "" }] },
+    body: messagesOf(user("")),
     param: "messages",
   },
 ];
@@ -221,11 +207,7 @@ const TOOLS: readonly RequestRow[] = [
       tools: [{
         name: "f",
         strict: true,
-        input_schema: {
-          type: "object",
-          properties: { a: { type: "string" } },
-          required: ["a"],
-        },
+        input_schema: objectOf({ a: { type: "string" } }, "a"),
       }],
     },
     arrives: {
@@ -240,99 +222,50 @@ const TOOLS: readonly RequestRow[] = [
   },
   {
     name: "results come first, then images, then the user's text",
-    body: {
-      messages: [
-        { role: "user", content: "a" },
-        {
-          role: "assistant",
-          content: [
-            { type: "text", text: "x" },
-            call("t1", "f", { a: 1 }),
-            call("t2", "g", {}),
-          ],
-        },
-        {
-          role: "user",
-          content: [
-            { type: "text", text: "<system-reminder>r</system-reminder>" },
-            result("t1", [{ type: "text", text: "one" }, {
-              type: "text",
-              text: "two",
-            }, image]),
-            result("t2", "no", { is_error: true }),
-            { type: "text", text: "go on" },
-          ],
-        },
-      ],
-    },
-    arrives: {
-      messages: [
-        { role: "user", content: "a" },
-        {
-          role: "assistant",
-          content: "x",
-          tool_calls: [
-            {
-              id: "t1",
-              type: "function",
-              function: { name: "f", arguments: '{"a":1}' },
-            },
-            {
-              id: "t2",
-              type: "function",
-              function: { name: "g", arguments: "{}" },
-            },
-          ],
-        },
-        { role: "tool", tool_call_id: "t1", content: "one\ntwo" },
-        { role: "tool", tool_call_id: "t2", content: "Error: no" },
-        {
-          role: "user",
-          content: [
-            { type: "text", text: "Content of tool result t1:" },
-            {
-              type: "image_url",
-              image_url: { url: `data:image/png;base64,${PNG}` },
-            },
-          ],
-        },
-        {
-          role: "user",
-          content: [
-            { type: "text", text: "<system-reminder>r</system-reminder>" },
-            { type: "text", text: "go on" },
-          ],
-        },
-      ],
-    },
+    body: messagesOf(
+      user("a"),
+      assistant(
+        text("x"),
+        toolUse("t1", "f", { a: 1 }),
+        toolUse("t2", "g", {}),
+      ),
+      user(
+        text("<system-reminder>r</system-reminder>"),
+        result("t1", [text("one"), text("two"), image]),
+        result("t2", "no", { is_error: true }),
+        text("go on"),
+      ),
+    ),
+    arrives: messagesOf(
+      user("a"),
+      calling("x", chatCall("t1", "f", '{"a":1}'), chatCall("t2", "g")),
+      toolMessage("t1", "one\ntwo"),
+      toolMessage("t2", "Error: no"),
+      user(text("Content of tool result t1:"), {
+        type: "image_url",
+        image_url: { url: `data:image/png;base64,${PNG}` },
+      }),
+      user(text("<system-reminder>r</system-reminder>"), text("go on")),
+    ),
   },
   {
     name:
       "a server tool's call and result in the history are dropped and named by path; the text around them is kept",
-    body: {
-      messages: [
-        { role: "user", content: "a" },
-        {
-          role: "assistant",
-          content: [
-            {
-              type: "server_tool_use",
-              id: "srv_1",
-              name: "web_search",
-              input: {},
-            },
-            {
-              type: "web_search_tool_result",
-              tool_use_id: "srv_1",
-              content: [],
-            },
-            { type: "text", text: "found" },
-          ],
-        },
-        { role: "user", content: "b" },
-      ],
-    },
-    arrives: { "messages[1]": { role: "assistant", content: "found" } },
+    body: messagesOf(
+      user("a"),
+      assistant({
+        type: "server_tool_use",
+        id: "srv_1",
+        name: "web_search",
+        input: {},
+      }, {
+        type: "web_search_tool_result",
+        tool_use_id: "srv_1",
+        content: [],
+      }, text("found")),
+      user("b"),
+    ),
+    arrives: { "messages[1]": assistant("found") },
     dropped: ["messages[1].content[0]", "messages[1].content[1]"],
   },
 ];
@@ -359,7 +292,7 @@ const CLIENTS: readonly RequestRow[] = [
       max_tokens: 32_000,
       stream: true,
       system: [
-        { type: "text", text: "x-anthropic-billing-header: cch=1;" },
+        text("x-anthropic-billing-header: cch=1;"),
         {
           type: "text",
           text: "You are Claude Code.",
@@ -377,14 +310,11 @@ const CLIENTS: readonly RequestRow[] = [
         tool("Later", { defer_loading: true }),
       ],
       messages: [
-        {
-          role: "user",
-          content: [{
-            type: "text",
-            text: "hi",
-            cache_control: { type: "ephemeral" },
-          }],
-        },
+        user({
+          type: "text",
+          text: "hi",
+          cache_control: { type: "ephemeral" },
+        }),
         { role: "system", content: "S", output_config: { effort: "low" } },
       ],
     },
@@ -394,7 +324,7 @@ const CLIENTS: readonly RequestRow[] = [
       reasoning_effort: "medium",
       messages: [
         { role: "system", content: "You are Claude Code." },
-        { role: "user", content: "hi" },
+        user("hi"),
         { role: "system", content: "S" },
       ],
       "tools[1].function": {
@@ -414,19 +344,11 @@ const CLIENTS: readonly RequestRow[] = [
   },
   {
     name: "text after a call moves before it",
-    body: {
-      messages: [
-        { role: "user", content: "a" },
-        {
-          role: "assistant",
-          content: [{ type: "text", text: "x" }, call("t1", "f"), {
-            type: "text",
-            text: "y",
-          }],
-        },
-        { role: "user", content: [result("t1", "ok")] },
-      ],
-    },
+    body: messagesOf(
+      user("a"),
+      assistant(text("x"), toolUse("t1", "f"), text("y")),
+      user(result("t1", "ok")),
+    ),
     arrives: {
       "messages[1].content": "xy",
       "messages[1].tool_calls[0].id": "t1",
@@ -434,29 +356,24 @@ const CLIENTS: readonly RequestRow[] = [
   },
   {
     name: "documents in a result: text stays, files follow",
-    body: {
-      messages: [
-        { role: "user", content: "a" },
-        { role: "assistant", content: [call("t1", "f")] },
+    body: messagesOf(
+      user("a"),
+      assistant(toolUse("t1", "f")),
+      user(result("t1", [
         {
-          role: "user",
-          content: [result("t1", [
-            {
-              type: "document",
-              source: { type: "text", media_type: "text/plain", data: "T" },
-            },
-            {
-              type: "document",
-              source: {
-                type: "base64",
-                media_type: "application/pdf",
-                data: PDF,
-              },
-            },
-          ])],
+          type: "document",
+          source: { type: "text", media_type: "text/plain", data: "T" },
         },
-      ],
-    },
+        {
+          type: "document",
+          source: {
+            type: "base64",
+            media_type: "application/pdf",
+            data: PDF,
+          },
+        },
+      ])),
+    ),
     arrives: {
       "messages[2].content": "T",
       "messages[3].content[1].file.file_data":
@@ -465,21 +382,11 @@ const CLIENTS: readonly RequestRow[] = [
   },
   {
     name: "an unknown block in a result is refused, and its path is named",
-    body: {
-      messages: [
-        { role: "user", content: "a" },
-        {
-          role: "assistant",
-          content: [{ type: "tool_use", id: "t1", name: "f", input: {} }],
-        },
-        {
-          role: "user",
-          content: [
-            result("t1", [{ type: "text", text: "a" }, { type: "future" }]),
-          ],
-        },
-      ],
-    },
+    body: messagesOf(
+      user("a"),
+      assistant(toolUse("t1")),
+      user(result("t1", [text("a"), { type: "future" }])),
+    ),
     param: "messages[2].content[0].content[1]",
   },
   {

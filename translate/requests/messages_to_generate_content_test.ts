@@ -3,10 +3,18 @@
  */
 import { compact } from "../bytes/compact.ts";
 import {
+  assistant,
+  contentsOf,
+  documentAt,
+  functionCall,
+  functionResponse,
   HARD_SCHEMA,
+  imageAt,
   LONG_NAME,
+  messagesOf,
   PDF,
   PNG,
+  text,
 } from "../testing/request_samples.ts";
 import {
   checkRows,
@@ -96,64 +104,46 @@ const MESSAGES_ROWS: readonly RequestRow[] = [
   },
   {
     name: "a system turn becomes marked user text at its position",
-    body: {
-      messages: [
-        turn("user", { type: "text", text: "a" }),
-        turn("assistant", { type: "text", text: "b" }),
-        { role: "system", content: "S" },
-        { role: "user", content: "c" },
-      ],
-    },
-    arrives: {
-      contents: [
-        user({ text: "a" }),
-        model({ text: "b" }),
-        user({ text: "<system-reminder>\nS\n</system-reminder>" }, {
-          text: "c",
-        }),
-      ],
-    },
+    body: messagesOf(turn("user", text("a")), turn("assistant", text("b")), {
+      role: "system",
+      content: "S",
+    }, { role: "user", content: "c" }),
+    arrives: contentsOf(
+      user({ text: "a" }),
+      model({ text: "b" }),
+      user({ text: "<system-reminder>\nS\n</system-reminder>" }, {
+        text: "c",
+      }),
+    ),
   },
   {
     name: "neighbours merge, empty texts are removed, a user turn comes first",
-    body: {
-      messages: [
-        { role: "assistant", content: "a" },
-        { role: "user", content: "" },
-        { role: "assistant", content: "b" },
-        { role: "user", content: "c" },
-        { role: "user", content: "d" },
-      ],
-    },
-    arrives: {
-      contents: [
-        user({ text: "." }),
-        model({ text: "a" }, { text: "b" }),
-        user({ text: "c" }, { text: "d" }),
-      ],
-    },
+    body: messagesOf(
+      assistant("a"),
+      { role: "user", content: "" },
+      assistant("b"),
+      { role: "user", content: "c" },
+      { role: "user", content: "d" },
+    ),
+    arrives: contentsOf(
+      user({ text: "." }),
+      model({ text: "a" }, { text: "b" }),
+      user({ text: "c" }, { text: "d" }),
+    ),
   },
   {
     name: "images and documents keep their positions, as bytes and by URL",
-    body: {
-      messages: [turn(
-        "user",
-        image,
-        {
-          type: "document",
-          title: "T",
-          source: { type: "base64", media_type: "application/pdf", data: PDF },
-        },
-        {
-          type: "image",
-          source: { type: "url", url: "https://x.test/a.png?x=1" },
-        },
-        {
-          type: "document",
-          source: { type: "url", url: "https://x.test/a.pdf" },
-        },
-      )],
-    },
+    body: messagesOf(turn(
+      "user",
+      image,
+      {
+        type: "document",
+        title: "T",
+        source: { type: "base64", media_type: "application/pdf", data: PDF },
+      },
+      imageAt("https://x.test/a.png?x=1"),
+      documentAt("https://x.test/a.pdf"),
+    )),
     arrives: {
       "contents[0].parts": [
         png,
@@ -176,14 +166,10 @@ const MESSAGES_ROWS: readonly RequestRow[] = [
   },
   {
     name: "a file id is refused",
-    body: {
-      messages: [
-        turn("user", {
-          type: "document",
-          source: { type: "file", file_id: "f" },
-        }),
-      ],
-    },
+    body: messagesOf(turn("user", {
+      type: "document",
+      source: { type: "file", file_id: "f" },
+    })),
     param: "messages[0].content[0].source.file_id",
   },
   {
@@ -203,63 +189,53 @@ const MESSAGES_ROWS: readonly RequestRow[] = [
   {
     name:
       "calls keep their positions; results are one turn in the order of the calls, separate from the user's text",
-    body: {
-      messages: [
-        { role: "user", content: "a" },
-        turn(
-          "assistant",
-          { type: "text", text: "x" },
-          use("t1", "f", { a: 1 }),
-          use("t2", LONG_NAME, {}),
+    body: messagesOf(
+      { role: "user", content: "a" },
+      turn(
+        "assistant",
+        text("x"),
+        use("t1", "f", { a: 1 }),
+        use("t2", LONG_NAME, {}),
+      ),
+      turn(
+        "user",
+        text("r"),
+        result("t2", "no", { is_error: true }),
+        result("t1", [text('{"k":1}'), image]),
+        text("go"),
+      ),
+    ),
+    arrives: contentsOf(
+      user({ text: "a" }),
+      model(
+        { text: "x" },
+        {
+          functionCall: { id: "t1", name: "f", args: { a: 1 } },
+          thoughtSignature: SENTINEL,
+        },
+        functionCall(
+          "mcp__plugin_a_very_long_server_name_indeed__and_a_very__9ca2d5a7",
+          {},
+          "t2",
         ),
-        turn(
-          "user",
-          { type: "text", text: "r" },
-          result("t2", "no", { is_error: true }),
-          result("t1", [{ type: "text", text: '{"k":1}' }, image]),
-          { type: "text", text: "go" },
+      ),
+      user(
+        {
+          functionResponse: {
+            id: "t1",
+            name: "f",
+            response: { k: 1 },
+            parts: [png],
+          },
+        },
+        functionResponse(
+          "mcp__plugin_a_very_long_server_name_indeed__and_a_very__9ca2d5a7",
+          { error: "no" },
+          "t2",
         ),
-      ],
-    },
-    arrives: {
-      contents: [
-        user({ text: "a" }),
-        model(
-          { text: "x" },
-          {
-            functionCall: { id: "t1", name: "f", args: { a: 1 } },
-            thoughtSignature: SENTINEL,
-          },
-          {
-            functionCall: {
-              id: "t2",
-              name:
-                "mcp__plugin_a_very_long_server_name_indeed__and_a_very__9ca2d5a7",
-              args: {},
-            },
-          },
-        ),
-        user(
-          {
-            functionResponse: {
-              id: "t1",
-              name: "f",
-              response: { k: 1 },
-              parts: [png],
-            },
-          },
-          {
-            functionResponse: {
-              id: "t2",
-              name:
-                "mcp__plugin_a_very_long_server_name_indeed__and_a_very__9ca2d5a7",
-              response: { error: "no" },
-            },
-          },
-        ),
-        user({ text: "r" }, { text: "go" }),
-      ],
-    },
+      ),
+      user({ text: "r" }, { text: "go" }),
+    ),
   },
   level(
     "disabled thinking is minimal on a model that supports it",

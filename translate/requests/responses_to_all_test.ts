@@ -2,8 +2,14 @@
 import type { DialectName } from "../mod.ts";
 import { DEFAULT_CAPABILITIES } from "../model/capabilities.ts";
 import { checkRows, type RequestRow } from "../testing/request_table.ts";
+import {
+  inputOf,
+  objectOf,
+  outputItem,
+  user,
+} from "../testing/request_samples.ts";
 
-const BASE = { model: "m", input: [{ role: "user", content: "hi" }] };
+const BASE = { model: "m", input: [user("hi")] };
 const SCHEMA = {
   type: "object",
   properties: { n: { type: "string" } },
@@ -15,9 +21,7 @@ const update = (settings: object) => ({
   id: "cu_1",
   ...settings,
 });
-const input = (...items: readonly unknown[]) => ({
-  input: [{ role: "user", content: "hi" }, ...items],
-});
+const input = (...items: readonly unknown[]) => inputOf(user("hi"), ...items);
 const named = (name: string) => ({
   format: { type: "json_schema", name, schema: SCHEMA },
 });
@@ -38,7 +42,7 @@ const CALLS: readonly RequestRow[] = [
         arguments: "{}",
         caller: { type: "direct" },
       },
-      { type: "function_call_output", call_id: "c", output: "1" },
+      outputItem("c", "1"),
     ),
   },
   {
@@ -51,7 +55,7 @@ const CALLS: readonly RequestRow[] = [
         arguments: "{}",
         caller: { type: "program", caller_id: "p" },
       },
-      { type: "function_call_output", call_id: "c", output: "1" },
+      outputItem("c", "1"),
     ),
     dropped: ["input[].caller"],
   },
@@ -80,7 +84,7 @@ const OWN: readonly RequestRow[] = [
       tools: [{
         type: "function",
         name: "f",
-        parameters: { type: "object", properties: {} },
+        parameters: objectOf({}),
         async: true,
         output_schema: { type: "object" },
         allowed_callers: ["programmatic"],
@@ -120,7 +124,7 @@ const UPDATES: readonly RequestRow[] = [
       ...input(
         update({ text: { format: { type: "text" } } }),
         update({ text: named("fresh") }),
-        { role: "user", content: "go" },
+        user("go"),
       ),
     },
     arrivesContaining: [JSON.stringify(SCHEMA.properties)],

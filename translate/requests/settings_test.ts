@@ -4,8 +4,9 @@ import {
   type RequestRow,
   type RequestTable,
 } from "../testing/request_table.ts";
+import { messagesOf, user } from "../testing/request_samples.ts";
 
-const CHAT: RequestRow["body"] = { messages: [{ role: "user", content: "a" }] };
+const CHAT: RequestRow["body"] = messagesOf(user("a"));
 const RESPONSES: RequestRow["body"] = { input: "a" };
 
 type Case = readonly [

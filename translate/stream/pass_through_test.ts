@@ -6,6 +6,7 @@ import { messages } from "../formats/messages/mod.ts";
 import { passThroughRelay } from "./pass_through.ts";
 import { streamRelay } from "./relay.ts";
 import { ENCODE_CONTEXT } from "../testing/encode_context.ts";
+import { assistant } from "../testing/request_samples.ts";
 
 const ENCODE: EncodeContext = { ...ENCODE_CONTEXT, model: "asked/for" };
 
@@ -345,10 +346,7 @@ Deno.test("passThroughRelay() keeps the role of an answer that ends with its fir
   );
   const out = relayed(chatCompletions, only + DONE);
   assert.equal(parsed(out).length, 2);
-  assert.deepEqual(Object(parsed(out)[0]).choices[0].delta, {
-    role: "assistant",
-    content: "",
-  });
+  assert.deepEqual(Object(parsed(out)[0]).choices[0].delta, assistant(""));
   assert.deepEqual(finishes(out), [{
     index: 0,
     delta: {},

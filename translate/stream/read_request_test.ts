@@ -15,12 +15,19 @@ import { readRequest } from "./read_request.ts";
 import { upstreamRequest } from "../upstream_request.ts";
 import type { GenerationRequest } from "../model/request.ts";
 import { responses } from "../formats/responses/mod.ts";
+import {
+  chatCall,
+  contentsOf,
+  inputOf,
+  messagesOf,
+  user,
+} from "../testing/request_samples.ts";
 
-const USER = { role: "user", content: "hi" };
+const USER = user("hi");
 const CHAT = { model: "m", messages: [USER] };
 const MESSAGES = { ...CHAT, max_tokens: 5 };
 /** Has every field that passing through would otherwise add. */
-const CONTENT = { contents: [{ parts: [{ text: "hi" }] }] };
+const CONTENT = contentsOf({ parts: [{ text: "hi" }] });
 const RESPONSES = {
   model: "m",
   input: "hi",
@@ -71,37 +78,26 @@ const CHAT_ROWS: readonly (readonly [JsonObject, string])[] = [
   [{ functions: [{ name: "f" }], tools: [] }, "functions"],
   [{ modalities: "text" }, "modalities"],
   [
-    { messages: [{ role: "user", content: null }] },
+    messagesOf({ role: "user", content: null }),
     "messages[0].content",
   ],
   [
-    { messages: [{ role: "user", content: [{ text: "hi" }] }] },
+    messagesOf(user({ text: "hi" })),
     "messages[0].content[0].type",
   ],
   [
-    { messages: [{ role: "user", content: ["hi"] }] },
+    messagesOf({ role: "user", content: ["hi"] }),
     "messages[0].content[0]",
   ],
   [
-    {
-      messages: [{
-        role: "user",
-        content: [{ type: "image_url", image_url: "https://a.test/b.png" }],
-      }],
-    },
+    messagesOf(user({ type: "image_url", image_url: "https://a.test/b.png" })),
     "messages[0].content[0].image_url",
   ],
   [
-    {
-      messages: [USER, {
-        role: "assistant",
-        tool_calls: [{
-          id: "a",
-          type: "function",
-          function: { name: "f", arguments: { a: 1 } },
-        }],
-      }],
-    },
+    messagesOf(USER, {
+      role: "assistant",
+      tool_calls: [chatCall("a", "f", { a: 1 })],
+    }),
     "messages[1].tool_calls[0].function.arguments",
   ],
   [
@@ -126,16 +122,11 @@ const MESSAGES_ROWS: readonly (readonly [JsonObject, string])[] = [
   [{ service_tier: "flex" }, "service_tier"],
   [{ temperature: null }, "temperature"],
   [
-    {
-      messages: [{
-        role: "user",
-        content: [{ type: "image", source: { type: "newer" } }],
-      }],
-    },
+    messagesOf(user({ type: "image", source: { type: "newer" } })),
     "messages[0].content[0].source.type",
   ],
   [
-    { messages: [{ role: "user", content: [{ type: "tool_result" }] }] },
+    messagesOf(user({ type: "tool_result" })),
     "messages[0].content[0].tool_use_id",
   ],
 ];
@@ -153,16 +144,16 @@ const RESPONSES_ROWS: readonly (readonly [JsonObject, string])[] = [
   [{ metadata: "x" }, "metadata"],
   [{ max_tool_calls: 0 }, "max_tool_calls"],
   [{ include: [5, "reasoning.encrypted_content"] }, "include[0]"],
-  [{ input: [{ role: "user", content: ["hi"] }] }, "input[0].content[0]"],
+  [inputOf({ role: "user", content: ["hi"] }), "input[0].content[0]"],
   [
-    { input: [{ role: "user", content: [{ text: "hi" }] }] },
+    inputOf(user({ text: "hi" })),
     "input[0].content[0].type",
   ],
   [
-    { input: [{ type: "function_call", call_id: "a", name: "f" }] },
+    inputOf({ type: "function_call", call_id: "a", name: "f" }),
     "input[0].arguments",
   ],
-  [{ input: [{ type: "function_call_output" }] }, "input[0].call_id"],
+  [inputOf({ type: "function_call_output" }), "input[0].call_id"],
 ];
 
 for (
@@ -189,11 +180,11 @@ for (
 Deno.test("fields that the gateway relies on are refused for every dialect", async (t) => {
   const both: readonly (readonly [JsonObject, string])[] = [
     [{ model: 5 }, "model"],
-    [{ messages: [] }, "messages"],
-    [{ messages: [{ role: "robot", content: "x" }] }, "messages[0].role"],
-    [{ messages: [{ role: "user", content: 7 }] }, "messages[0].content"],
-    [{ messages: [{ role: "user" }] }, "messages[0].content"],
-    [{ messages: [USER, "x"] }, "messages[1]"],
+    [messagesOf(), "messages"],
+    [messagesOf({ role: "robot", content: "x" }), "messages[0].role"],
+    [messagesOf({ role: "user", content: 7 }), "messages[0].content"],
+    [messagesOf({ role: "user" }), "messages[0].content"],
+    [messagesOf(USER, "x"), "messages[1]"],
     [{ max_tokens: "5" }, "max_tokens"],
     [{ max_tokens: -1 }, "max_tokens"],
     [{ max_tokens: 1.5 }, "max_tokens"],
@@ -230,10 +221,10 @@ Deno.test("fields that the gateway relies on are refused for every dialect", asy
       ...[
         [{ model: 5 }, "model"],
         [{ input: 5 }, "input"],
-        [{ input: ["x"] }, "input[0]"],
-        [{ input: [{ role: "robot", content: "x" }] }, "input[0].role"],
-        [{ input: [{ role: "user", content: 7 }] }, "input[0].content"],
-        [{ input: [{ type: 5 }] }, "input[0].type"],
+        [inputOf("x"), "input[0]"],
+        [inputOf({ role: "robot", content: "x" }), "input[0].role"],
+        [inputOf({ role: "user", content: 7 }), "input[0].content"],
+        [inputOf({ type: 5 }), "input[0].type"],
         [{ max_output_tokens: 0 }, "max_output_tokens"],
         [{ temperature: 2.1 }, "temperature"],
         [{ stream: "yes" }, "stream"],
@@ -245,7 +236,7 @@ Deno.test("fields that the gateway relies on are refused for every dialect", asy
         [{ background: true }, "background"],
         [{ conversation: "c" }, "conversation"],
         [{ prompt: { id: "p" } }, "prompt"],
-        [{ input: [USER, { type: "item_reference", id: "i" }] }, "input[1]"],
+        [inputOf(USER, { type: "item_reference", id: "i" }), "input[1]"],
         [{ input: undefined, messages: [USER] }, "messages"],
       ].map(([fields, param]) =>
         [responses, RESPONSES, objectOr(fields), String(param)] as const
@@ -268,17 +259,10 @@ Deno.test("readRequest() keeps the fields for limits and estimates beside a refu
     user: "u",
     reasoning_effort: "huge",
     tools: [{ oddly: "shaped tool" }],
-    messages: [{
-      role: "user",
-      content: [
-        "some odd text",
-        {
-          type: "image_url",
-          image_url: `data:image/png;base64,${"A".repeat(90_000)}`,
-        },
-        { type: "bytes", of: "A".repeat(13_000) },
-      ],
-    }],
+    messages: [user("some odd text", {
+      type: "image_url",
+      image_url: `data:image/png;base64,${"A".repeat(90_000)}`,
+    }, { type: "bytes", of: "A".repeat(13_000) })],
   });
   assert.equal(request.model, "m");
   assert.equal(request.stream, true);
@@ -350,7 +334,7 @@ Deno.test("readRequest() collects no more than 1,000 unknown fields", () => {
     [responses, { ...RESPONSES, ...many }],
     [responses, { ...RESPONSES, input: [{ ...USER, ...many }] }],
     [generateContent, { ...CONTENT, ...many }],
-    [generateContent, { contents: [{ ...CONTENT.contents[0], ...many }] }],
+    [generateContent, contentsOf({ parts: [{ text: "hi" }], ...many })],
   ] as const;
   for (const [dialect, body] of bodies) {
     const { unknownFields } = read(dialect, body);

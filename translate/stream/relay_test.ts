@@ -14,6 +14,7 @@ import {
 } from "./relay.ts";
 import { upstreamRequest } from "../upstream_request.ts";
 import { ENCODE_CONTEXT } from "../testing/encode_context.ts";
+import { toolUse } from "../testing/request_samples.ts";
 
 const ENCODE: EncodeContext = { ...ENCODE_CONTEXT, model: "asked/for" };
 
@@ -146,12 +147,7 @@ Deno.test("streamRelay() sends no half of a character that an upstream cut, and 
 
 Deno.test("the answer of the tool that replaces a schema is the only text, whole and streamed", async (t) => {
   const text = (words: string) => ({ type: "text", text: words });
-  const called = (name: string) => ({
-    type: "tool_use",
-    id: name,
-    name,
-    input: { a: 1 },
-  });
+  const called = (name: string) => toolUse(name, name, { a: 1 });
   const rows: readonly (readonly [string, readonly object[], string])[] = [
     [
       "text around it",

@@ -1,7 +1,18 @@
 /**
  * A small neutral request of no particular dialect, for the dialects' tests only.
  */
-import type { GenerationRequest, Part, Role, Turn } from "../model/request.ts";
+import type {
+  DialectName,
+  DocumentPart,
+  GenerationRequest,
+  ImagePart,
+  Part,
+  ReasoningPart,
+  Role,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from "../model/request.ts";
 import { settingNames } from "../model/settings.ts";
 
 /**
@@ -45,6 +56,38 @@ export function sampleRequest(
 export function turn(role: Role, ...parts: Part[]): Turn {
   return { role, parts };
 }
+
+/** A call of a function. */
+export const call = (id: string, name = "f", args = "{}"): ToolCallPart => ({
+  type: "tool_call",
+  id,
+  name,
+  arguments: args,
+});
+/** The result of a call. */
+export const result = (
+  id: string,
+  ...content: ToolResultPart["content"]
+): ToolResultPart => ({ type: "tool_result", id, content });
+/** Reasoning with the signature of a dialect's upstream. */
+export const reasoning = (
+  text: string,
+  from: DialectName,
+  value: string,
+): ReasoningPart => ({ type: "reasoning", text, signature: { from, value } });
+/** An image in base64. */
+export const imagePart = (mediaType: string, data: string): ImagePart => ({
+  type: "image",
+  source: { type: "base64", mediaType, data },
+});
+/** A document in base64. */
+export const documentPart = (
+  mediaType: string,
+  data: string,
+): DocumentPart => ({
+  type: "document",
+  source: { type: "base64", mediaType, data },
+});
 
 /** A copy without the paths of its parts, for tables that put one part into several bodies. */
 export function withoutPaths(value: unknown): unknown {

@@ -12,8 +12,16 @@ import { upstreamRequest } from "../upstream_request.ts";
 import type { DialectName, Part, Turn } from "../model/request.ts";
 import { turn } from "../testing/sample_request.ts";
 import { responses } from "../formats/responses/mod.ts";
-
-const text = (words: string): Part => ({ type: "text", text: words });
+import {
+  calling,
+  callItem,
+  chatCall,
+  outputItem,
+  text,
+  toolMessage,
+  toolResult,
+  toolUse,
+} from "../testing/request_samples.ts";
 const call = (id: string): Part => ({
   type: "tool_call",
   id,
@@ -231,26 +239,14 @@ function written(
 const HI = { role: "user", content: "hi" };
 const OWN_CALL = {
   role: "assistant",
-  content: [{ type: "tool_use", id: "a", name: "f", input: {} }],
+  content: [toolUse("a")],
 };
 const ownResult = (id: string) => ({
   role: "user",
-  content: [{ type: "tool_result", tool_use_id: id, content: "1" }],
+  content: [toolResult(id, "1")],
 });
-const CHAT_CALL = {
-  role: "assistant",
-  content: null,
-  tool_calls: [{
-    id: "a",
-    type: "function",
-    function: { name: "f", arguments: "{}" },
-  }],
-};
-const chatResult = (id: string) => ({
-  role: "tool",
-  tool_call_id: id,
-  content: "1",
-});
+const CHAT_CALL = calling(null, chatCall("a"));
+const chatResult = (id: string) => toolMessage(id, "1");
 const OLD_CALL = {
   role: "assistant",
   content: null,
@@ -258,17 +254,8 @@ const OLD_CALL = {
 };
 const OLD_RESULT = { role: "function", name: "f", content: "1" };
 
-const ITEM_CALL = {
-  type: "function_call",
-  call_id: "a",
-  name: "f",
-  arguments: "{}",
-};
-const itemResult = (id: string) => ({
-  type: "function_call_output",
-  call_id: id,
-  output: "1",
-});
+const ITEM_CALL = callItem("a");
+const itemResult = (id: string) => outputItem(id, "1");
 
 Deno.test("a broken history is refused by the client's own path, whatever dialect it is translated to", async (t) => {
   const rows: readonly (readonly [Dialect, readonly unknown[], string])[] = [
@@ -370,17 +357,13 @@ Deno.test("a history in the wrong order is reordered", () => {
     },
   ]);
   assert.deepEqual(own["messages"], [
-    { role: "user", content: [{ type: "text", text: "hi" }] },
+    { role: "user", content: [text("hi")] },
     OWN_CALL,
     {
       role: "user",
-      content: [{
-        type: "tool_result",
-        tool_use_id: "a",
-        content: [{ type: "text", text: "1" }],
-      }],
+      content: [toolResult("a", [text("1")])],
     },
-    { role: "assistant", content: [{ type: "text", text: "so" }] },
+    { role: "assistant", content: [text("so")] },
   ]);
 });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../bytes/json.ts";
 import { closedSchema, isStrict } from "./strict_tools.ts";
+import { objectOf } from "../../testing/request_samples.ts";
 
 const closed = { additionalProperties: false };
 const text = { type: "string" };
@@ -11,9 +12,9 @@ Deno.test("closedSchema() closes every object whose properties are all required"
     properties: {
       list: {
         type: "array",
-        items: { type: "object", properties: { a: text }, required: ["a"] },
+        items: objectOf({ a: text }, "a"),
       },
-      either: { anyOf: [{ type: "object", properties: {} }, { type: "null" }] },
+      either: { anyOf: [objectOf({}), { type: "null" }] },
     },
     required: ["list", "either"],
     $defs: { d: { type: "object" } },
@@ -49,24 +50,23 @@ Deno.test("closedSchema() returns a closed schema as it is", () => {
 });
 
 const OPEN: Readonly<Record<string, JsonObject>> = {
-  "an optional property": { type: "object", properties: { a: text } },
+  "an optional property": objectOf({ a: text }),
   "other properties": { type: "object", additionalProperties: text },
   "an object that is open on purpose": {
     type: "object",
     additionalProperties: true,
   },
   "schemas that are combined": { oneOf: [text] },
-  "a keyword that vendors refuse": {
-    type: "object",
-    properties: { a: { ...text, default: "x" } },
-    required: ["a"],
-  },
+  "a keyword that vendors refuse": objectOf(
+    { a: { ...text, default: "x" } },
+    "a",
+  ),
   "an optional property inside": {
     type: "array",
-    items: { type: "object", properties: { a: text } },
+    items: objectOf({ a: text }),
   },
   "an optional property of a choice": {
-    anyOf: [text, { type: "object", properties: { a: text } }],
+    anyOf: [text, objectOf({ a: text })],
   },
 };
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { compact } from "../../bytes/compact.ts";
 import { DEFAULT_CAPABILITIES } from "../../model/capabilities.ts";
 import { cleanRequest } from "./clean_request.ts";
+import { assistant, messagesOf, user } from "../../testing/request_samples.ts";
 
 const REPLAYING = {
   ...DEFAULT_CAPABILITIES.chat_completions,
@@ -35,26 +36,30 @@ Deno.test("cleanRequest() does not change a request without foreign signatures",
   const rows: [string, Record<string, unknown>][] = [
     ["no messages", {}],
     ["messages of another kind", { messages: "x" }],
-    ["plain", { messages: [{ role: "user", content: "x" }, null, 5] }],
-    ["other vendors' details", {
-      messages: [{ role: "assistant", reasoning_details: [FOREIGN] }],
-    }],
-    ["a host's own details in the same format", {
-      messages: [{
+    ["plain", messagesOf(user("x"), null, 5)],
+    [
+      "other vendors' details",
+      messagesOf({ role: "assistant", reasoning_details: [FOREIGN] }),
+    ],
+    [
+      "a host's own details in the same format",
+      messagesOf({
         role: "assistant",
         reasoning: "a",
         reasoning_details: [HOSTS, { ...HOSTS, position: 1 }],
-      }],
-    }],
-    ["a user's field", {
-      messages: [{ role: "user", reasoning_details: [DETAIL] }],
-    }],
-    ["other extra content", {
-      messages: [{
+      }),
+    ],
+    [
+      "a user's field",
+      messagesOf({ role: "user", reasoning_details: [DETAIL] }),
+    ],
+    [
+      "other extra content",
+      messagesOf({
         role: "assistant",
         tool_calls: [call({ google: { other: 1 } }), call()],
-      }],
-    }],
+      }),
+    ],
   ];
   for (const [name, body] of rows) {
     await t.step(
@@ -100,11 +105,14 @@ Deno.test("cleanRequest() removes the signatures that the gateway added and noth
       call(),
     ],
   };
-  const plain = { role: "assistant", content: "z" };
+  const plain = assistant("z");
   assert.deepEqual(clean, {
-    fields: {
-      messages: [user, { ...marked, reasoning_content: "a" }, plain, plain],
-    },
+    fields: messagesOf(
+      user,
+      { ...marked, reasoning_content: "a" },
+      plain,
+      plain,
+    ),
     removed: [],
   });
   assert.deepEqual(body, before);
@@ -114,20 +122,18 @@ Deno.test("cleanRequest() removes the signatures that the gateway added and noth
   );
   assert.deepEqual(
     cleanRequest(body, DEFAULT_CAPABILITIES.chat_completions),
-    { fields: { messages: [user, marked, plain, plain] }, removed: [] },
+    { fields: messagesOf(user, marked, plain, plain), removed: [] },
     "thoughts go with the marks beside them where the model wants none back",
   );
 });
 
 Deno.test("cleanRequest() keeps reasoning without a gateway signature", () => {
-  const body = {
-    messages: [
-      { role: "user", content: "x", reasoning_content: "kept" },
-      { role: "assistant", content: "y", reasoning_content: "a" },
-      { role: "assistant", content: "y", reasoning: "a" },
-      { role: "assistant", content: "y", reasoning_details: [FOREIGN] },
-    ],
-  };
+  const body = messagesOf(
+    { role: "user", content: "x", reasoning_content: "kept" },
+    { role: "assistant", content: "y", reasoning_content: "a" },
+    { role: "assistant", content: "y", reasoning: "a" },
+    { role: "assistant", content: "y", reasoning_details: [FOREIGN] },
+  );
   assert.equal(
     cleanRequest(body, DEFAULT_CAPABILITIES.chat_completions),
     undefined,
@@ -141,21 +147,13 @@ Deno.test("cleanRequest() reports reasoning that it removes because the model re
     ...DEFAULT_CAPABILITIES.chat_completions,
     takesReasoning: false,
   };
-  const body = {
-    messages: [
-      user,
-      { role: "assistant", content: "y", reasoning_content: "a" },
-      { role: "assistant", content: "z", reasoning_content: "b" },
-    ],
-  };
+  const body = messagesOf(user, {
+    role: "assistant",
+    content: "y",
+    reasoning_content: "a",
+  }, { role: "assistant", content: "z", reasoning_content: "b" });
   assert.deepEqual(cleanRequest(body, refusing), {
-    fields: {
-      messages: [
-        user,
-        { role: "assistant", content: "y" },
-        { role: "assistant", content: "z" },
-      ],
-    },
+    fields: messagesOf(user, assistant("y"), assistant("z")),
     removed: ["messages[].reasoning_content"],
   });
   const marked = {
@@ -164,8 +162,8 @@ Deno.test("cleanRequest() reports reasoning that it removes because the model re
     reasoning_content: "a",
     reasoning_details: [DETAIL],
   };
-  assert.deepEqual(cleanRequest({ messages: [marked] }, refusing), {
-    fields: { messages: [{ role: "assistant", content: "y" }] },
+  assert.deepEqual(cleanRequest(messagesOf(marked), refusing), {
+    fields: messagesOf(assistant("y")),
     removed: [],
   });
 });

@@ -3,11 +3,29 @@ import { z } from "zod";
 import { ApiError } from "../../model/error.ts";
 import { freeTextTool } from "../../turns/free_text.ts";
 import type { GenerationRequest } from "../../model/request.ts";
-import { withoutPaths } from "../../testing/sample_request.ts";
+import {
+  call,
+  documentPart,
+  imagePart,
+  reasoning,
+  result,
+  turn,
+  withoutPaths,
+} from "../../testing/sample_request.ts";
 import { chatCompletions, chatCompletionsRequest } from "./mod.ts";
 import { SETTINGS } from "./settings.ts";
+import {
+  calling,
+  chatCall,
+  chatTool,
+  imageAt,
+  messagesOf,
+  text,
+  toolMessage,
+  user,
+} from "../../testing/request_samples.ts";
 
-const USER = { role: "user", content: "Hi" };
+const USER = user("Hi");
 
 function decode(fields: Record<string, unknown>): GenerationRequest {
   return chatCompletions.decodeRequest({
@@ -39,7 +57,7 @@ Deno.test("decodeRequest() decodes the smallest request", () => {
     model: "m",
     stream: false,
     system: [],
-    turns: [{ role: "user", parts: [{ type: "text", text: "Hi" }] }],
+    turns: [turn("user", text("Hi"))],
     wantUsage: false,
     unknownFields: [],
     essential: [],
@@ -127,11 +145,11 @@ Deno.test("decodeRequest() treats null as absent in every optional field", () =>
 Deno.test("decodeRequest() names the invalid field", async (t) => {
   const base = { model: "m", messages: [USER] };
   const message = (value: unknown) => ({ model: "m", messages: [value] });
-  const part = (value: unknown) => message({ role: "user", content: [value] });
+  const part = (value: unknown) => message(user(value));
   const rows: [unknown, string][] = [
     [{ ...base, system: "x" }, "system"],
     [{ ...base, system: null }, "system"],
-    [{ messages: [USER] }, "model"],
+    [messagesOf(USER), "model"],
     [{ ...base, model: "" }, "model"],
     [{ ...base, model: 5 }, "model"],
     [{ model: "m" }, "messages"],
@@ -179,7 +197,7 @@ Deno.test("decodeRequest() names the invalid field", async (t) => {
     [{ ...base, stream: "true" }, "stream"],
     [{ ...base, tools: [{ type: "function" }] }, "tools[0].function"],
     [
-      { ...base, tools: [{ type: "function", function: { name: "" } }] },
+      { ...base, tools: [chatTool("")] },
       "tools[0].function.name",
     ],
     [{ ...base, tool_choice: "always" }, "tool_choice"],
@@ -217,59 +235,53 @@ Deno.test("decodeRequest() reports where a system prompt belongs", () => {
 });
 
 Deno.test("decodeRequest() decodes leading instructions as the system prompt and later ones as turns", () => {
-  const request = decode({
-    messages: [
+  const request = decode(
+    messagesOf(
       { role: "system", content: "A" },
-      { role: "developer", content: [{ type: "text", text: "B" }] },
+      { role: "developer", content: [text("B")] },
       USER,
       { role: "system", content: "C" },
-    ],
-  });
+    ),
+  );
   assert.deepEqual(request.system, [
-    { type: "text", text: "A" },
-    { type: "text", text: "B" },
+    text("A"),
+    text("B"),
   ]);
   assert.deepEqual(request.turns, [
-    { role: "user", parts: [{ type: "text", text: "Hi" }] },
-    { role: "system", parts: [{ type: "text", text: "C" }] },
+    turn("user", text("Hi")),
+    turn("system", text("C")),
   ]);
 });
 
 Deno.test("decodeRequest() decodes every kind of part", () => {
-  const [turn] = turnsOf({
-    role: "user",
-    content: [
-      { type: "text", text: "T" },
-      {
-        type: "image_url",
-        image_url: { url: "DATA:image/JPG;charset=x;BASE64,AAAA" },
-      },
-      { type: "image_url", image_url: { url: "https://x/y.png" } },
-      { type: "input_audio", input_audio: { data: "BBBB", format: "wav" } },
-      {
-        type: "file",
-        file: {
-          filename: "a.pdf",
-          file_data: "data:application/pdf;base64,CCCC",
-        },
-      },
-      {
-        type: "file",
-        file: {
-          filename: "n.txt",
-          file_data: "data:text/plain;base64,w6RiYw==",
-        },
-      },
-      { type: "file", file: { file_data: "JVBERi0=" } },
-    ],
-  });
-  assert.deepEqual(withoutPaths(turn?.parts), [
-    { type: "text", text: "T" },
+  const [turn] = turnsOf(user(
+    text("T"),
     {
-      type: "image",
-      source: { type: "base64", mediaType: "image/jpeg", data: "AAAA" },
+      type: "image_url",
+      image_url: { url: "DATA:image/JPG;charset=x;BASE64,AAAA" },
     },
-    { type: "image", source: { type: "url", url: "https://x/y.png" } },
+    { type: "image_url", image_url: { url: "https://x/y.png" } },
+    { type: "input_audio", input_audio: { data: "BBBB", format: "wav" } },
+    {
+      type: "file",
+      file: {
+        filename: "a.pdf",
+        file_data: "data:application/pdf;base64,CCCC",
+      },
+    },
+    {
+      type: "file",
+      file: {
+        filename: "n.txt",
+        file_data: "data:text/plain;base64,w6RiYw==",
+      },
+    },
+    { type: "file", file: { file_data: "JVBERi0=" } },
+  ));
+  assert.deepEqual(withoutPaths(turn?.parts), [
+    text("T"),
+    imagePart("image/jpeg", "AAAA"),
+    imageAt("https://x/y.png"),
     { type: "audio", format: "wav", data: "BBBB" },
     {
       type: "document",
@@ -278,24 +290,17 @@ Deno.test("decodeRequest() decodes every kind of part", () => {
     },
     {
       type: "document",
-      source: { type: "text", text: "äbc" },
+      source: text("äbc"),
       title: "n.txt",
     },
-    {
-      type: "document",
-      source: {
-        type: "base64",
-        mediaType: "application/pdf",
-        data: "JVBERi0=",
-      },
-    },
+    documentPart("application/pdf", "JVBERi0="),
   ]);
 });
 
 Deno.test("decodeRequest() keeps file ids and unknown parts unchanged and marks them essential", () => {
   const file = { type: "file", file: { file_id: "file-1" } };
   const video = { type: "video_url", video_url: { url: "https://x" } };
-  const [turn] = turnsOf({ role: "user", content: [file, video] });
+  const [turn] = turnsOf(user(file, video));
   assert.deepEqual(turn?.parts, [
     {
       type: "opaque",
@@ -319,52 +324,25 @@ Deno.test("decodeRequest() keeps file ids and unknown parts unchanged and marks 
 Deno.test("decodeRequest() decodes calls and results and keeps malformed arguments unchanged", () => {
   const turns = turnsOf(
     USER,
-    {
-      role: "assistant",
-      content: "Looking.",
-      tool_calls: [
-        {
-          id: "a",
-          type: "function",
-          function: { name: "f", arguments: '{"x":' },
-        },
-        { id: "b", function: { name: "g", arguments: "" }, index: 1 },
-      ],
-    },
-    { role: "tool", tool_call_id: "a", content: "one" },
-    {
-      role: "tool",
-      tool_call_id: "b",
-      content: [{ type: "text", text: "two" }],
-    },
-    { role: "tool", tool_call_id: "c", content: "" },
+    calling("Looking.", chatCall("a", "f", '{"x":'), {
+      id: "b",
+      function: { name: "g", arguments: "" },
+      index: 1,
+    }),
+    toolMessage("a", "one"),
+    toolMessage("b", [text("two")]),
+    toolMessage("c", ""),
   );
   assert.deepEqual(withoutPaths(turns.slice(1)), [
-    {
-      role: "assistant",
-      parts: [
-        { type: "text", text: "Looking." },
-        { type: "tool_call", id: "a", name: "f", arguments: '{"x":' },
-        { type: "tool_call", id: "b", name: "g", arguments: "" },
-      ],
-    },
-    {
-      role: "user",
-      parts: [{
-        type: "tool_result",
-        id: "a",
-        content: [{ type: "text", text: "one" }],
-      }],
-    },
-    {
-      role: "user",
-      parts: [{
-        type: "tool_result",
-        id: "b",
-        content: [{ type: "text", text: "two" }],
-      }],
-    },
-    { role: "user", parts: [{ type: "tool_result", id: "c", content: [] }] },
+    turn(
+      "assistant",
+      text("Looking."),
+      call("a", "f", '{"x":'),
+      call("b", "g", ""),
+    ),
+    turn("user", result("a", text("one"))),
+    turn("user", result("b", text("two"))),
+    turn("user", result("c")),
   ]);
 });
 
@@ -386,13 +364,9 @@ Deno.test("decodeRequest() pairs results of the deprecated form with their calls
   assert.deepEqual(
     withoutPaths(request.turns.slice(1).map((turn) => turn.parts)),
     [
-      [{ type: "tool_call", id: "call_1", name: "f", arguments: "{}" }],
-      [{
-        type: "tool_result",
-        id: "call_1",
-        content: [{ type: "text", text: "one" }],
-      }],
-      [{ type: "tool_result", id: "call_3", content: [] }],
+      [call("call_1")],
+      [result("call_1", text("one"))],
+      [result("call_3")],
     ],
   );
   assert.deepEqual(request.tools, [
@@ -445,7 +419,7 @@ Deno.test("decodeRequest() decodes every tool choice", async (t) => {
     [{ type: "none" }, { type: "none" }],
     [{ type: "any" }, { type: "required" }],
     [{ type: "tool", name: "f" }, { type: "tool", name: "f" }],
-    [{ type: "function", function: { name: "f" } }, {
+    [chatTool("f"), {
       type: "tool",
       name: "f",
     }],
@@ -454,7 +428,7 @@ Deno.test("decodeRequest() decodes every tool choice", async (t) => {
         type: "allowed_tools",
         allowed_tools: {
           mode: "required",
-          tools: [{ type: "function", function: { name: "f" } }, {
+          tools: [chatTool("f"), {
             type: "function",
             name: "g",
           }],
@@ -529,12 +503,10 @@ Deno.test("decodeRequest() records fields that only upstreams of this format sup
       "response_format",
     ]],
     [
-      {
-        messages: [{
-          role: "system",
-          content: [{ type: "image_url", image_url: { url: "https://x" } }],
-        }],
-      },
+      messagesOf({
+        role: "system",
+        content: [{ type: "image_url", image_url: { url: "https://x" } }],
+      }),
       ["messages[0].content[0]"],
     ],
   ];
@@ -641,22 +613,14 @@ Deno.test("decodeRequest() restores signed reasoning from reasoning_details", ()
     ],
   });
   assert.deepEqual(turn?.parts, [
-    {
-      type: "reasoning",
-      text: "ab",
-      signature: { from: "messages", value: "S1" },
-    },
+    reasoning("ab", "messages", "S1"),
     {
       type: "reasoning",
       text: "",
       signature: { from: "messages", value: "E1", redacted: true },
     },
-    {
-      type: "reasoning",
-      text: "",
-      signature: { from: "messages", value: "S2" },
-    },
-    { type: "text", text: "x" },
+    reasoning("", "messages", "S2"),
+    text("x"),
   ]);
 });
 
@@ -673,16 +637,8 @@ Deno.test("decodeRequest() separates signed blocks with the same index", () => {
     reasoning_details: [detail("a", "S"), detail("b", "T")],
   });
   assert.deepEqual(turn?.parts, [
-    {
-      type: "reasoning",
-      text: "a",
-      signature: { from: "messages", value: "S" },
-    },
-    {
-      type: "reasoning",
-      text: "b",
-      signature: { from: "messages", value: "T" },
-    },
+    reasoning("a", "messages", "S"),
+    reasoning("b", "messages", "T"),
   ]);
 });
 
@@ -708,16 +664,12 @@ Deno.test("decodeRequest() does not sign unsigned reasoning", async (t) => {
 });
 
 Deno.test("decodeRequest() restores a call's signature from extra_content", () => {
-  const [turn] = turnsOf({
-    role: "assistant",
-    content: null,
-    tool_calls: [{
-      id: "a",
-      type: "function",
-      function: { name: "f", arguments: "{}" },
-      extra_content: { google: { thought_signature: "G" } },
-    }],
-  });
+  const [turn] = turnsOf(calling(null, {
+    id: "a",
+    type: "function",
+    function: { name: "f", arguments: "{}" },
+    extra_content: { google: { thought_signature: "G" } },
+  }));
   assert.deepEqual(withoutPaths(turn?.parts), [{
     type: "tool_call",
     id: "a",
@@ -730,16 +682,8 @@ Deno.test("decodeRequest() restores a call's signature from extra_content", () =
 Deno.test("decodeRequest() never writes to the client's request", () => {
   const body = {
     model: "m",
-    messages: [USER, {
-      role: "assistant",
-      content: null,
-      tool_calls: [{
-        id: "a",
-        type: "function",
-        function: { name: "f", arguments: "{}" },
-      }],
-    }],
-    tools: [{ type: "function", function: { name: "f", parameters: {} } }],
+    messages: [USER, calling(null, chatCall("a"))],
+    tools: [chatTool("f", {})],
   };
   const before = structuredClone(body);
   chatCompletions.decodeRequest(body);
@@ -752,10 +696,7 @@ Deno.test("decodeRequest() handles deep nesting", () => {
   const request = decode({
     metadata: { deep },
     strange: deep,
-    tools: [{
-      type: "function",
-      function: { name: "f", parameters: { deep } },
-    }],
+    tools: [chatTool("f", { deep })],
   });
   assert.deepEqual(
     request.unknownFields,
@@ -779,14 +720,14 @@ Deno.test("chatCompletionsRequest converts to JSON Schema", () => {
 Deno.test("decodeRequest() accepts a system prompt of any number of parts", () => {
   const content = Array.from(
     { length: 200_000 },
-    () => ({ type: "text", text: "a" }),
+    () => text("a"),
   );
-  const { system } = decode({ messages: [{ role: "system", content }] });
+  const { system } = decode(messagesOf({ role: "system", content }));
   assert.equal(system.length, 200_000);
 });
 
 Deno.test("decodeRequest() accepts variants with an unambiguous meaning", () => {
-  const typed = { type: "function", function: { name: "f" } };
+  const typed = chatTool("f");
   const bare = { function: { name: "f" } };
   const { tools, toolChoice } = decode({ tools: [typed], tool_choice: typed });
   const untyped = decode({ tools: [bare], tool_choice: bare });
@@ -820,34 +761,22 @@ Deno.test("decodeRequest() records the paths of essential parts and of the ids o
     type: "image_url",
     image_url: { url: "data:image/png;base64,AA" },
   };
-  const request = decode({
-    messages: [
+  const request = decode(
+    messagesOf(
       USER,
-      {
-        role: "user",
-        content: [
-          { type: "text", text: "T" },
-          image,
-          { type: "input_audio", input_audio: { data: "BBBB", format: "wav" } },
-          { type: "file", file: { file_data: "data:text/plain,a" } },
-        ],
-      },
-      {
-        role: "assistant",
-        content: null,
-        tool_calls: [
-          { id: "a", type: "function", function: { name: "f", arguments: "" } },
-          { id: "b", type: "function", function: { name: "f", arguments: "" } },
-        ],
-      },
-      { role: "tool", tool_call_id: "a", content: [image] },
+      user(text("T"), image, {
+        type: "input_audio",
+        input_audio: { data: "BBBB", format: "wav" },
+      }, { type: "file", file: { file_data: "data:text/plain,a" } }),
+      calling(null, chatCall("a", "f", ""), chatCall("b", "f", "")),
+      toolMessage("a", [image]),
       {
         role: "assistant",
         function_call: { name: "g", arguments: "" },
       },
       { role: "function", name: "g", content: null },
-    ],
-  });
+    ),
+  );
   const places: string[] = [];
   JSON.stringify(request.turns, (key, value) => {
     if (key === "at") places.push(value);

@@ -3,6 +3,7 @@ import { type DecodeContext, PLAIN_CONTEXT } from "../../dialect.ts";
 import { foldReply, type ReplyEvent } from "../../model/reply.ts";
 import type { Frame } from "../../stream/sse.ts";
 import { streamDecoder } from "./decode_stream.ts";
+import { assistant, text } from "../../testing/request_samples.ts";
 
 type Chunk = Record<string, unknown>;
 
@@ -720,11 +721,11 @@ Deno.test("streamDecoder() accepts the deviations of vendors", async (t) => {
       choice({
         content: [{
           type: "thinking",
-          thinking: [{ type: "text", text: "hm" }],
+          thinking: [text("hm")],
         }],
       }),
       choice({
-        content: [{ type: "text", text: "x" }, {
+        content: [text("x"), {
           type: "reference",
           reference_ids: [1],
         }],
@@ -739,7 +740,7 @@ Deno.test("streamDecoder() accepts the deviations of vendors", async (t) => {
     ], ["text:x", "f#abc({})"]],
     ["ollama: reasoning beside empty content", [
       choice({ role: "assistant", content: "", reasoning: "hm" }),
-      choice({ role: "assistant", content: "x" }),
+      choice(assistant("x")),
       finish("stop"),
     ], ["reasoning:hm", "text:x"]],
     ["openrouter: reasoning in two fields", [
@@ -767,7 +768,7 @@ Deno.test("streamDecoder() accepts the deviations of vendors", async (t) => {
         id: "u1",
         choices: [{
           index: 0,
-          message: { role: "assistant", content: "xy" },
+          message: assistant("xy"),
           delta: { content: "y" },
           finish_reason: "stop",
         }],
@@ -778,7 +779,7 @@ Deno.test("streamDecoder() accepts the deviations of vendors", async (t) => {
         id: "u1",
         choices: [{
           index: 0,
-          message: { role: "assistant", content: "xy" },
+          message: assistant("xy"),
           finish_reason: "stop",
         }],
       }),

@@ -13,6 +13,7 @@ import type { Signature } from "../../model/request.ts";
 import { decodeReply } from "./decode_reply.ts";
 import { encodeReply } from "./encode_reply.ts";
 import { ENCODE_CONTEXT } from "../../testing/encode_context.ts";
+import { chatCall, text } from "../../testing/request_samples.ts";
 
 const CONTEXT: EncodeContext = {
   ...ENCODE_CONTEXT,
@@ -150,21 +151,9 @@ Deno.test("encodeReply() encodes every call, with an id and with valid JSON argu
       content: "ab",
       refusal: null,
       tool_calls: [
-        {
-          id: "call_x",
-          type: "function",
-          function: { name: "f", arguments: '{"x":1}' },
-        },
-        {
-          id: `call_${CONTEXT.idSeed}1`,
-          type: "function",
-          function: { name: "g", arguments: "{}" },
-        },
-        {
-          id: `call_${CONTEXT.idSeed}2`,
-          type: "function",
-          function: { name: "h", arguments: "{}" },
-        },
+        chatCall("call_x", "f", '{"x":1}'),
+        chatCall(`call_${CONTEXT.idSeed}1`, "g"),
+        chatCall(`call_${CONTEXT.idSeed}2`, "h"),
       ],
     },
   );
@@ -466,7 +455,7 @@ Deno.test("decodeReply() accepts the deviations of vendors", async (t) => {
     [
       "content as one part",
       replyWith({
-        content: { type: "text", text: "x" },
+        content: text("x"),
       }),
       ["text:x"],
       "end",

@@ -10,6 +10,21 @@ import type { GenerationRequest, Part } from "../../model/request.ts";
 import type { FieldNames } from "../../model/field_names.ts";
 import { SETTING_RULES, settingNames } from "../../model/settings.ts";
 import { chatCompletions } from "./mod.ts";
+import {
+  calling,
+  chatCall,
+  chatTool,
+  imageAt,
+  objectOf,
+  text,
+  toolMessage,
+} from "../../testing/request_samples.ts";
+import {
+  imagePart,
+  reasoning,
+  result,
+  turn,
+} from "../../testing/sample_request.ts";
 
 /** The field names of a client of the messages format. */
 const WORDS: FieldNames = {
@@ -33,7 +48,7 @@ const PLAIN: GenerationRequest = {
   model: "up",
   stream: false,
   system: [],
-  turns: [{ role: "user", parts: [{ type: "text", text: "Hi" }] }],
+  turns: [turn("user", text("Hi"))],
   wantUsage: false,
   fieldNames: WORDS,
   unknownFields: [],
@@ -76,13 +91,9 @@ function refusal(
 
 const user = (...parts: Part[]) => ({ role: "user", parts } as const);
 const assistant = (...parts: Part[]) => ({ role: "assistant", parts } as const);
-const text = (value: string) => ({ type: "text", text: value } as const);
 const call = (id: string, name = "f", args = "{}") =>
   ({ type: "tool_call", id, name, arguments: args }) as const;
-const PNG = {
-  type: "image",
-  source: { type: "base64", mediaType: "image/png", data: "AAAA" },
-} as const;
+const PNG = imagePart("image/png", "AAAA");
 const PNG_PART = {
   type: "image_url",
   image_url: { url: "data:image/png;base64,AAAA" },
@@ -116,7 +127,7 @@ Deno.test("encodeRequest() joins system blocks with a blank line and leaves the 
 Deno.test("encodeRequest() keeps system turns in order, as marked user text if the model does not accept them there", () => {
   const turns = [
     user(text("a")),
-    { role: "system", parts: [text("b")] } as const,
+    turn("system", text("b")),
     user(text("c")),
   ];
   assert.deepEqual(messagesOf(turns), [
@@ -137,59 +148,36 @@ Deno.test("encodeRequest() keeps system turns in order, as marked user text if t
 Deno.test("encodeRequest() puts tool messages directly after the calls, before user and system text", () => {
   const turns = [
     assistant(text("Look"), text("ing."), call("t1"), call("t2", "g", "")),
-    { role: "system", parts: [text("reminder")] } as const,
+    turn("system", text("reminder")),
     user(
       text("and then"),
-      { type: "tool_result", id: "t1", content: [text("1"), text("2")] },
+      result("t1", text("1"), text("2")),
     ),
-    user({ type: "tool_result", id: "t2", content: [] }),
+    user(result("t2")),
   ];
   assert.deepEqual(messagesOf(turns), [
-    {
-      role: "assistant",
-      content: "Looking.",
-      tool_calls: [
-        {
-          id: "t1",
-          type: "function",
-          function: { name: "f", arguments: "{}" },
-        },
-        {
-          id: "t2",
-          type: "function",
-          function: { name: "g", arguments: "{}" },
-        },
-      ],
-    },
-    { role: "tool", tool_call_id: "t1", content: "1\n2" },
-    { role: "tool", tool_call_id: "t2", content: "" },
+    calling("Looking.", chatCall("t1"), chatCall("t2", "g")),
+    toolMessage("t1", "1\n2"),
+    toolMessage("t2", ""),
     { role: "system", content: "reminder" },
     { role: "user", content: "and then" },
   ]);
 });
 
 Deno.test("encodeRequest() keeps malformed arguments as the model wrote them", () => {
-  assert.deepEqual(messagesOf([assistant(call("a", "f", '{"x":'))]), [{
-    role: "assistant",
-    content: null,
-    tool_calls: [
-      {
-        id: "a",
-        type: "function",
-        function: { name: "f", arguments: '{"x":' },
-      },
-    ],
-  }]);
+  assert.deepEqual(messagesOf([assistant(call("a", "f", '{"x":'))]), [
+    calling(null, chatCall("a", "f", '{"x":')),
+  ]);
 });
 
 Deno.test("encodeRequest() marks failed results", () => {
   const result = (...content: { type: "text"; text: string }[]) =>
     messagesOf([user({ type: "tool_result", id: "a", content, failed: true })]);
   assert.deepEqual(result(text("no such file")), [
-    { role: "tool", tool_call_id: "a", content: "Error: no such file" },
+    toolMessage("a", "Error: no such file"),
   ]);
   assert.deepEqual(result(), [
-    { role: "tool", tool_call_id: "a", content: "Error" },
+    toolMessage("a", "Error"),
   ]);
 });
 
@@ -197,14 +185,14 @@ Deno.test("encodeRequest() puts images of results into a user message after all 
   const turns = [
     assistant(call("a"), call("b")),
     user(
-      { type: "tool_result", id: "a", content: [text("shot"), PNG] },
-      { type: "tool_result", id: "b", content: [text("ok")] },
+      result("a", text("shot"), PNG),
+      result("b", text("ok")),
       text("go on"),
     ),
   ];
   const results = [
-    { role: "tool", tool_call_id: "a", content: "shot" },
-    { role: "tool", tool_call_id: "b", content: "ok" },
+    toolMessage("a", "shot"),
+    toolMessage("b", "ok"),
   ];
   const encoded = messagesOf(turns);
   assert.ok(Array.isArray(encoded));
@@ -212,18 +200,14 @@ Deno.test("encodeRequest() puts images of results into a user message after all 
     ...results,
     {
       role: "user",
-      content: [{ type: "text", text: "Content of tool result a:" }, PNG_PART],
+      content: [text("Content of tool result a:"), PNG_PART],
     },
     { role: "user", content: "go on" },
   ]);
   const inside = messagesOf(turns, { imagesInToolResult: true });
   assert.ok(Array.isArray(inside));
   assert.deepEqual(inside.slice(1), [
-    {
-      role: "tool",
-      tool_call_id: "a",
-      content: [{ type: "text", text: "shot" }, PNG_PART],
-    },
+    toolMessage("a", [text("shot"), PNG_PART]),
     results[1],
     { role: "user", content: "go on" },
   ]);
@@ -241,12 +225,12 @@ Deno.test("encodeRequest() encodes every part of a user turn", () => {
       text(""),
       text("b"),
       PNG,
-      { type: "image", source: { type: "url", url: "https://x/y.png" } },
+      imageAt("https://x/y.png"),
       { type: "document", source: pdf },
       { type: "document", source: pdf, title: "T.pdf", context: "C" },
       {
         type: "document",
-        source: { type: "text", text: "body" },
+        source: text("body"),
         title: "T",
         context: "C",
       },
@@ -255,8 +239,8 @@ Deno.test("encodeRequest() encodes every part of a user turn", () => {
     [{
       role: "user",
       content: [
-        { type: "text", text: "a" },
-        { type: "text", text: "b" },
+        text("a"),
+        text("b"),
         PNG_PART,
         { type: "image_url", image_url: { url: "https://x/y.png" } },
         {
@@ -266,7 +250,7 @@ Deno.test("encodeRequest() encodes every part of a user turn", () => {
             file_data: "data:application/pdf;base64,JVBE",
           },
         },
-        { type: "text", text: "C" },
+        text("C"),
         {
           type: "file",
           file: {
@@ -274,7 +258,7 @@ Deno.test("encodeRequest() encodes every part of a user turn", () => {
             file_data: "data:application/pdf;base64,JVBE",
           },
         },
-        { type: "text", text: "T\nC\nbody" },
+        text("T\nC\nbody"),
         { type: "input_audio", input_audio: { data: "UklG", format: "wav" } },
       ],
     }],
@@ -307,7 +291,7 @@ Deno.test("encodeRequest() refuses parts that the format cannot express", async 
       turns: [user(opaque)],
     }, {}],
     ["essential part in a result", "messages[0].content[0].source", {
-      turns: [user({ type: "tool_result", id: "a", content: [opaque] })],
+      turns: [user(result("a", opaque))],
     }, {}],
     ["essential field", "container", { essential: ["container"] }, {}],
     ["several replies", "n", { replyCount: 2 }, {}],
@@ -419,7 +403,7 @@ Deno.test("encodeRequest() sends the sampling fields that the model supports", a
 
 Deno.test("encodeRequest() refuses a conversation without any remaining message", () => {
   assert.throws(
-    () => encode({ system: [], turns: [{ role: "user", parts: [text("")] }] }),
+    () => encode({ system: [], turns: [turn("user", text(""))] }),
     (error) => error instanceof ApiError && error.kind === "invalid_request",
   );
 });
@@ -531,11 +515,7 @@ Deno.test("encodeRequest() requests reasoning with an effort that the model supp
 
 Deno.test("encodeRequest() sends reasoning back only to models that require it", () => {
   const turns = [assistant(
-    {
-      type: "reasoning",
-      text: "hm",
-      signature: { from: "messages", value: "S" },
-    },
+    reasoning("hm", "messages", "S"),
     {
       type: "reasoning",
       text: "",
@@ -548,7 +528,7 @@ Deno.test("encodeRequest() sends reasoning back only to models that require it",
     },
   )];
   const calls = [
-    { id: "a", type: "function", function: { name: "f", arguments: "{}" } },
+    chatCall("a"),
   ];
   assert.deepEqual(messagesOf(turns), [
     { role: "assistant", content: "x", tool_calls: calls },
@@ -611,10 +591,7 @@ Deno.test("encodeRequest() encodes tools in order and schemas by reference", () 
       type: "function",
       function: { name: "b", parameters: closed, strict: true },
     },
-    {
-      type: "function",
-      function: { name: "c", parameters: { type: "object", properties: {} } },
-    },
+    chatTool("c", objectOf({})),
   ]);
   const tool = objectOr(arrayOr(body["tools"])[0]);
   assert.equal(objectOr(tool["function"])["parameters"], parameters);
@@ -622,7 +599,7 @@ Deno.test("encodeRequest() encodes tools in order and schemas by reference", () 
 
 Deno.test("encodeRequest() sends tool_choice and parallel_tool_calls only with tools", async (t) => {
   const tools = [{ type: "function", name: "f" }] as const;
-  const named = { type: "function", function: { name: "f" } };
+  const named = chatTool("f");
   const rows: [
     string,
     Partial<GenerationRequest>,
@@ -747,30 +724,17 @@ Deno.test("encodeRequest() shortens a long name or id the same way everywhere", 
     toolChoice: { type: "tool", name: long },
     turns: [
       assistant(call(id, long)),
-      user({ type: "tool_result", id, content: [] }),
+      user(result(id)),
     ],
   });
   const wire = `${long.slice(0, 55)}_${sha256(long).slice(0, 8)}`;
   const wireOther = `${other.slice(0, 55)}_${sha256(other).slice(0, 8)}`;
   const wireId = `call_${sha256(id).slice(0, 32)}`;
   assert.notEqual(wire, wireOther);
-  assert.deepEqual(body["tool_choice"], {
-    type: "function",
-    function: { name: wire },
-  });
+  assert.deepEqual(body["tool_choice"], chatTool(wire));
   assert.deepEqual(body["messages"], [
-    {
-      role: "assistant",
-      content: null,
-      tool_calls: [
-        {
-          id: wireId,
-          type: "function",
-          function: { name: wire, arguments: "{}" },
-        },
-      ],
-    },
-    { role: "tool", tool_call_id: wireId, content: "" },
+    calling(null, chatCall(wireId, wire)),
+    toolMessage(wireId, ""),
   ]);
   assert.deepEqual(
     context.toolNames,
@@ -843,10 +807,7 @@ Deno.test("encodeRequest() replaces the schema by a forced tool if the model has
       parameters: schema,
     },
   }]);
-  assert.deepEqual(alone.body["tool_choice"], {
-    type: "function",
-    function: { name: "response" },
-  });
+  assert.deepEqual(alone.body["tool_choice"], chatTool("response"));
   assert.equal(alone.body["parallel_tool_calls"], false);
   assert.equal("response_format" in alone.body, false);
   const beside = encode({
@@ -906,26 +867,19 @@ Deno.test("encodeRequest() reverses decodeRequest()", () => {
       {
         role: "user",
         content: [
-          { type: "text", text: "a" },
+          text("a"),
           { type: "image_url", image_url: { url: "https://x/y.png" } },
           { type: "file", file: { file_id: "file-1" } },
           { type: "video_url", video_url: {} },
         ],
       },
-      {
-        role: "assistant",
-        content: null,
-        tool_calls: [
-          {
-            id: "a",
-            type: "function",
-            function: { name: "f", arguments: '{"a":1}' },
-          },
-          { id: "b", type: "custom", custom: { name: "sql", input: "x" } },
-        ],
-      },
-      { role: "tool", tool_call_id: "a", content: "1" },
-      { role: "tool", tool_call_id: "b", content: "2" },
+      calling(null, chatCall("a", "f", '{"a":1}'), {
+        id: "b",
+        type: "custom",
+        custom: { name: "sql", input: "x" },
+      }),
+      toolMessage("a", "1"),
+      toolMessage("b", "2"),
       {
         role: "assistant",
         content: [{ type: "strange", x: 1 }],
@@ -936,10 +890,7 @@ Deno.test("encodeRequest() reverses decodeRequest()", () => {
     ],
     tools: [
       { type: "custom", custom: { name: "sql" } },
-      {
-        type: "function",
-        function: { name: "f", parameters: { type: "object" } },
-      },
+      chatTool("f", { type: "object" }),
     ],
     tool_choice: "auto",
     parallel_tool_calls: false,
@@ -969,18 +920,10 @@ Deno.test("encodeRequest() never writes to the neutral request", () => {
     model: "m",
     messages: [
       { role: "user", content: "a" },
-      {
-        role: "assistant",
-        content: null,
-        tool_calls: [{
-          id: "a",
-          type: "function",
-          function: { name: "f", arguments: "{}" },
-        }],
-      },
-      { role: "tool", tool_call_id: "a", content: "1" },
+      calling(null, chatCall("a")),
+      toolMessage("a", "1"),
     ],
-    tools: [{ type: "function", function: { name: "f", parameters: {} } }],
+    tools: [chatTool("f", {})],
     response_format: {
       type: "json_schema",
       json_schema: { name: "n", schema: {} },

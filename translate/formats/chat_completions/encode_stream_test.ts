@@ -16,6 +16,8 @@ import { encodeReply } from "./encode_reply.ts";
 import { streamDecoder } from "./decode_stream.ts";
 import { streamEncoder } from "./encode_stream.ts";
 import { ENCODE_CONTEXT } from "../../testing/encode_context.ts";
+import { assistant } from "../../testing/request_samples.ts";
+import { blockOf, signedBlock, toolBlock } from "../../testing/reply_events.ts";
 
 const CONTEXT: EncodeContext = {
   ...ENCODE_CONTEXT,
@@ -80,7 +82,7 @@ Deno.test("streamEncoder() encodes a plain reply", () => {
     END,
   ]);
   assert.deepEqual(framesOf(text), [
-    chunk({ role: "assistant", content: "" }),
+    chunk(assistant("")),
     chunk({ content: 'He"\n' }),
     chunk({ content: "llo ☃" }),
     chunk({}, "stop"),
@@ -91,9 +93,7 @@ Deno.test("streamEncoder() encodes a plain reply", () => {
 Deno.test("streamEncoder() sends usage in a separate chunk, and only if requested", () => {
   const events: ReplyEvent[] = [
     { ...START, usage: { input: 3, cacheRead: 4, output: 1 } },
-    { type: "open", kind: "text" },
-    { type: "delta", text: "x" },
-    { type: "close" },
+    ...blockOf("text", "x"),
     { type: "usage", usage: { output: 9 } },
     STOP,
     END,
@@ -105,7 +105,7 @@ Deno.test("streamEncoder() sends usage in a separate chunk, and only if requeste
     prompt_tokens_details: { cached_tokens: 4 },
   };
   assert.deepEqual(framesOf(encode(events, { wantUsage: true })), [
-    chunk({ role: "assistant", content: "" }, null, { usage: null }),
+    chunk(assistant(""), null, { usage: null }),
     chunk({ content: "x" }, null, { usage: null }),
     chunk({}, "stop", { usage: null }),
     { ...HEAD, choices: [], usage },
@@ -117,23 +117,16 @@ Deno.test("streamEncoder() sends usage in a separate chunk, and only if requeste
 Deno.test("streamEncoder() numbers calls independently of other blocks and starts each one separately", () => {
   const text = encode([
     START,
-    { type: "open", kind: "reasoning" },
-    { type: "delta", text: "hm" },
-    { type: "close" },
-    { type: "open", kind: "tool", id: "a", name: "f" },
-    { type: "delta", text: '{"x"' },
-    { type: "delta", text: ":1}" },
-    { type: "close" },
-    { type: "open", kind: "text" },
-    { type: "delta", text: "t" },
-    { type: "close" },
+    ...blockOf("reasoning", "hm"),
+    ...toolBlock("a", "f", '{"x"', ":1}"),
+    ...blockOf("text", "t"),
     { type: "open", kind: "tool", name: "g" },
     { type: "close" },
     { type: "stop", reason: "tool_use", raw: "tool_use" },
     END,
   ]);
   assert.deepEqual(deltasOf(text), [
-    { role: "assistant", content: "" },
+    assistant(""),
     { reasoning_content: "hm" },
     {
       tool_calls: [{
@@ -164,9 +157,7 @@ Deno.test("streamEncoder() sends an empty object for blank arguments", () => {
   assert.deepEqual(
     deltasOf(encode([
       START,
-      { type: "open", kind: "tool", id: "a", name: "f" },
-      { type: "delta", text: " " },
-      { type: "close" },
+      ...toolBlock("a", "f", " "),
     ])).slice(2),
     [
       { tool_calls: [{ index: 0, function: { arguments: " " } }] },
@@ -178,17 +169,13 @@ Deno.test("streamEncoder() sends an empty object for blank arguments", () => {
 Deno.test("streamEncoder() replies to the deprecated form in the deprecated form", () => {
   const text = encode([
     START,
-    { type: "open", kind: "tool", id: "a", name: "f" },
-    { type: "delta", text: "{}" },
-    { type: "close" },
-    { type: "open", kind: "tool", id: "b", name: "g" },
-    { type: "delta", text: "{}" },
-    { type: "close" },
+    ...toolBlock("a", "f", "{}"),
+    ...toolBlock("b", "g", "{}"),
     { type: "stop", reason: "tool_use", raw: "" },
     END,
   ], { legacyFunctions: true });
   assert.deepEqual(deltasOf(text), [
-    { role: "assistant", content: "" },
+    assistant(""),
     { function_call: { name: "f", arguments: "" } },
     { function_call: { arguments: "{}" } },
     {},
@@ -221,9 +208,7 @@ Deno.test("streamEncoder() sends a refusal in its own field", () => {
   assert.deepEqual(
     deltasOf(encode([
       START,
-      { type: "open", kind: "refusal" },
-      { type: "delta", text: "No." },
-      { type: "close" },
+      ...blockOf("refusal", "No."),
       END,
     ])).slice(1),
     [{ refusal: "No." }, {}],
@@ -267,16 +252,11 @@ Deno.test("streamEncoder() sends signatures in reasoning_details, with the text 
       { type: "open", kind: "reasoning" },
       claude("E", true),
       { type: "close" },
-      { type: "open", kind: "reasoning" },
-      {
-        type: "sign",
-        signature: { from: "generate_content", value: "lost" },
-      },
-      { type: "close" },
+      ...signedBlock("reasoning", { from: "generate_content", value: "lost" }),
       END,
     ])),
     [
-      { role: "assistant", content: "" },
+      assistant(""),
       { reasoning_content: "a" },
       { reasoning_content: "b" },
       ...entries.map((entry) => ({ reasoning_details: [entry] })),
@@ -296,7 +276,7 @@ Deno.test("streamEncoder() sends a call's signature with its first chunk, or aft
   assert.deepEqual(
     deltasOf(encode([START, open, sign, { type: "delta", text: "{}" }])),
     [
-      { role: "assistant", content: "" },
+      assistant(""),
       {
         tool_calls: [{
           index: 0,
@@ -331,7 +311,7 @@ Deno.test("streamEncoder() ends with the error and sends nothing after it", () =
 Deno.test("streamEncoder() encodes an empty reply completely", () => {
   assert.deepEqual(framesOf(encode([END], { wantUsage: true })), [
     {
-      ...chunk({ role: "assistant", content: "" }, null, { usage: null }),
+      ...chunk(assistant(""), null, { usage: null }),
       id: `chatcmpl-${CONTEXT.idSeed}`,
     },
     {
@@ -357,9 +337,7 @@ Deno.test("streamEncoder() sends the role once and the same id in every chunk", 
   const text = encode([
     START,
     { type: "start", id: "msg_02" },
-    { type: "open", kind: "text" },
-    { type: "delta", text: "x" },
-    { type: "close" },
+    ...blockOf("text", "x"),
     END,
   ]);
   assert.equal(text.split('"role"').length, 2);

@@ -6,6 +6,7 @@ import { AwsEventStream } from "../../stream/aws_event_stream.ts";
 import { sseParser } from "../../stream/sse.ts";
 import { awsFrame } from "../../testing/aws_frames.ts";
 import { converse } from "./mod.ts";
+import { assistant } from "../../testing/request_samples.ts";
 
 type WireEvent = readonly [string, object];
 
@@ -55,24 +56,21 @@ const STREAM: readonly WireEvent[] = [
 
 const WHOLE = {
   output: {
-    message: {
-      role: "assistant",
-      content: [
-        {
-          reasoningContent: {
-            reasoningText: { text: "Hm", signature: "sig" },
-          },
+    message: assistant(
+      {
+        reasoningContent: {
+          reasoningText: { text: "Hm", signature: "sig" },
         },
-        { text: "I look it up." },
-        {
-          toolUse: {
-            toolUseId: "tooluse_1",
-            name: "get_weather",
-            input: { city: "Ulm" },
-          },
+      },
+      { text: "I look it up." },
+      {
+        toolUse: {
+          toolUseId: "tooluse_1",
+          name: "get_weather",
+          input: { city: "Ulm" },
         },
-      ],
-    },
+      },
+    ),
   },
   stopReason: "tool_use",
   usage: {

@@ -3,8 +3,14 @@ import type { JsonObject } from "../../bytes/json.ts";
 import { DEFAULT_CAPABILITIES } from "../../model/capabilities.ts";
 import { ApiError } from "../../model/error.ts";
 import type { GenerationRequest, Part } from "../../model/request.ts";
-import { sampleRequest } from "../../testing/sample_request.ts";
+import {
+  call,
+  imagePart,
+  result,
+  sampleRequest,
+} from "../../testing/sample_request.ts";
 import { converse } from "./mod.ts";
+import { objectOf, text } from "../../testing/request_samples.ts";
 
 const CAN = DEFAULT_CAPABILITIES.converse;
 
@@ -14,18 +20,12 @@ function encode(request: Partial<GenerationRequest>, can = CAN) {
 
 const user = (...parts: Part[]) => ({ role: "user" as const, parts });
 const assistant = (...parts: Part[]) => ({ role: "assistant" as const, parts });
-const text = (value: string) => ({ type: "text" as const, text: value });
-const CALL: Part = {
-  type: "tool_call",
-  id: "call_1",
-  name: "get_weather",
-  arguments: '{"city":"Ulm"}',
-};
+const CALL: Part = call("call_1", "get_weather", '{"city":"Ulm"}');
 const WEATHER = {
   type: "function" as const,
   name: "get_weather",
   description: "Weather of a city",
-  parameters: { type: "object", properties: { city: { type: "string" } } },
+  parameters: objectOf({ city: { type: "string" } }),
 };
 const SPEC: JsonObject = {
   toolSpec: {
@@ -74,7 +74,7 @@ Deno.test("encodeRequest() writes calls, results, and the tools that they need",
       assistant(CALL, { ...CALL, id: "call_2", arguments: "" }),
       user(
         text("And?"),
-        { type: "tool_result", id: "call_1", content: [text("12 °C")] },
+        result("call_1", text("12 °C")),
         { type: "tool_result", id: "call_2", content: [], failed: true },
       ),
     ],
@@ -134,7 +134,7 @@ const HISTORY = [
 const STUB: JsonObject = {
   toolSpec: {
     name: "get_weather",
-    inputSchema: { json: { type: "object", properties: {} } },
+    inputSchema: { json: objectOf({}) },
   },
 };
 
@@ -194,7 +194,7 @@ for (const [name, request, toolConfig, dropped] of TOOL_CASES) {
 }
 
 Deno.test("encodeRequest() binds the reply to a schema by a forced tool", () => {
-  const schema = { type: "object", properties: { a: { type: "string" } } };
+  const schema = objectOf({ a: { type: "string" } });
   const { body, context } = encode({ format: { type: "schema", schema } });
   assert.equal(context.formatTool, "structured_output");
   assert.deepEqual(body["toolConfig"], {
@@ -234,10 +234,7 @@ Deno.test("encodeRequest() binds the reply to a schema by a forced tool", () => 
 Deno.test("encodeRequest() writes media by their bytes; documents have names and a text beside them", () => {
   const { body } = encode({
     turns: [user(
-      {
-        type: "image",
-        source: { type: "base64", mediaType: "image/png", data: "AAAA" },
-      },
+      imagePart("image/png", "AAAA"),
       {
         type: "document",
         title: "Q3_report (final).pdf",
@@ -263,7 +260,7 @@ Deno.test("encodeRequest() writes media by their bytes; documents have names and
     turns: [user({
       type: "document",
       title: "notes.txt",
-      source: { type: "text", text: "Ulm" },
+      source: text("Ulm"),
     })],
   });
   assert.deepEqual(notes.body["messages"], [{

@@ -4,6 +4,8 @@ import { PLAIN_CONTEXT } from "../../dialect.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
 import { decodeReply } from "./decode_reply.ts";
+import { blockOf, signedBlock } from "../../testing/reply_events.ts";
+import { functionCall } from "../../testing/request_samples.ts";
 
 /** A reply with one candidate. */
 function reply(
@@ -29,9 +31,7 @@ const text = (...texts: string[]): readonly ReplyEvent[] => [
 ];
 
 const thought = (text: string): readonly ReplyEvent[] => [
-  { type: "open", kind: "reasoning" },
-  { type: "delta", text },
-  { type: "close" },
+  ...blockOf("reasoning", text),
 ];
 
 const tool = (
@@ -77,7 +77,7 @@ Deno.test("decodeReply() reads thoughts, text and calls in their order, with id,
           functionCall: { name: "f", args: { a: 1 }, id: "c1" },
           thoughtSignature: "SIG",
         },
-        { functionCall: { name: "f", args: {} } },
+        functionCall("f", {}),
         { text: "Done." },
         { text: "", thoughtSignature: "DROPPED" },
       ]),
@@ -111,11 +111,11 @@ Deno.test("decodeReply() reads thoughts, text and calls in their order, with id,
 Deno.test("decodeReply() reads calls without arguments, and arguments as text, in their order", () => {
   assert.deepEqual(
     decoded(reply([
-      { functionCall: { name: "f" } },
-      { functionCall: { name: "f" } },
+      functionCall("f"),
+      functionCall("f"),
       { text: "a" },
-      { functionCall: { name: "g", args: '{"x": 1}' } },
-      { functionCall: { name: "h", args: null } },
+      functionCall("g", '{"x": 1}'),
+      functionCall("h", null),
     ])).slice(1, -2),
     [
       ...tool("f", "{}"),
@@ -132,13 +132,11 @@ Deno.test("decodeReply() emits the signature of a thought", () => {
     decoded(reply([{ text: "hm", thought: true, thoughtSignature: "S" }])),
     [
       { type: "start" },
-      { type: "open", kind: "reasoning" },
-      { type: "delta", text: "hm" },
-      {
-        type: "sign",
-        signature: { from: "generate_content", value: "S" },
-      },
-      { type: "close" },
+      ...signedBlock(
+        "reasoning",
+        { from: "generate_content", value: "S" },
+        "hm",
+      ),
       ...END,
     ],
   );
@@ -146,9 +144,7 @@ Deno.test("decodeReply() emits the signature of a thought", () => {
 
 Deno.test("decodeReply() restores changed tool names", () => {
   const events = decodeReply(
-    reply([{ functionCall: { name: "a_b_1", args: {} } }, {
-      functionCall: { name: "other", args: {} },
-    }]),
+    reply([functionCall("a_b_1", {}), functionCall("other", {})]),
     { toolNames: new Map([["a_b_1", "a b"]]) },
   );
   assert.deepEqual(events.slice(1, -2), [
@@ -164,7 +160,7 @@ Deno.test("decodeReply() turns the format tool's arguments into text, once, with
         functionCall: { name: "final_answer", args: { a: 1 } },
         thoughtSignature: "S",
       },
-      { functionCall: { name: "final_answer", args: { a: 2 } } },
+      functionCall("final_answer", { a: 2 }),
     ]),
     { toolNames: new Map(), formatTool: "final_answer" },
   );
@@ -302,7 +298,7 @@ Deno.test("decodeReply() returns an error for an unusable call without other con
       assert.deepEqual(
         outcome(
           decoded(
-            reply([{ functionCall: { name: "f", args: {} } }], {
+            reply([functionCall("f", {})], {
               finishReason: raw,
             }),
           ),
@@ -314,7 +310,7 @@ Deno.test("decodeReply() returns an error for an unusable call without other con
 });
 
 Deno.test("decodeReply() keeps max_tokens and refusal where calls were made", () => {
-  const call = [{ functionCall: { name: "f", args: {} } }];
+  const call = [functionCall("f", {})];
   assert.deepEqual(
     outcome(decoded(reply(call, { finishReason: "CONTINUATION" }))),
     { reason: "max_tokens", raw: "CONTINUATION" },

@@ -4,6 +4,8 @@ import type { JsonObject } from "../../bytes/json.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
 import { sseParser } from "../../stream/sse.ts";
 import { streamDecoder } from "./decode_stream.ts";
+import { functionCall } from "../../testing/request_samples.ts";
+import { blockOf } from "../../testing/reply_events.ts";
 
 function frame(parts: readonly unknown[], more: JsonObject = {}): JsonObject {
   return { candidates: [{ content: { role: "model", parts }, ...more }] };
@@ -33,10 +35,6 @@ function message(list: readonly ReplyEvent[]): string | undefined {
   return last?.type === "error" ? last.error.message : undefined;
 }
 
-const call = (name: string, args: JsonObject): JsonObject => ({
-  functionCall: { name, args },
-});
-
 Deno.test("streamDecoder() joins the text of several frames into one block", () => {
   assert.deepEqual(
     events(
@@ -49,14 +47,8 @@ Deno.test("streamDecoder() joins the text of several frames into one block", () 
     ),
     [
       { type: "start" },
-      { type: "open", kind: "reasoning" },
-      { type: "delta", text: "t1" },
-      { type: "delta", text: "t2" },
-      { type: "close" },
-      { type: "open", kind: "text" },
-      { type: "delta", text: "a" },
-      { type: "delta", text: "b" },
-      { type: "close" },
+      ...blockOf("reasoning", "t1", "t2"),
+      ...blockOf("text", "a", "b"),
       { type: "stop", reason: "end", raw: "STOP" },
       { type: "end" },
     ],
@@ -73,7 +65,7 @@ Deno.test("streamDecoder() remembers a call until a STOP that comes later", () =
         : []
     );
   const expected = ["f", "g", "tool_use"];
-  const [f, g] = [call("f", {}), call("g", {})];
+  const [f, g] = [functionCall("f", {}), functionCall("g", {})];
   assert.deepEqual(
     opened(events(frame([f, g]), frame([{ text: "" }], STOP))),
     expected,
@@ -89,7 +81,7 @@ Deno.test("streamDecoder() ends at the body's end and not at the first STOP", ()
   const list = events(
     frame([{ text: "a" }], STOP),
     frame([{ text: "b" }], STOP),
-    frame([call("f", {})], { finishReason: "MAX_TOKENS" }),
+    frame([functionCall("f", {})], { finishReason: "MAX_TOKENS" }),
   );
   assert.deepEqual(list.map((event) => event.type), [
     "start",
@@ -143,7 +135,7 @@ Deno.test("streamDecoder() emits usage when it changes; the last one counts", ()
 Deno.test("streamDecoder() reports a stream without a finish reason, or without frames, as cut", () => {
   const cut = "the upstream's stream ended before its reply was finished";
   assert.equal(message(events(frame([{ text: "a" }]))), cut);
-  assert.equal(message(events(frame([call("f", {})]))), cut);
+  assert.equal(message(events(frame([functionCall("f", {})]))), cut);
   assert.equal(message(events()), cut);
   assert.equal(
     message(events(frame([{ text: "a" }], { finishReason: 0 }))),
@@ -169,7 +161,9 @@ Deno.test("streamDecoder() accepts an unspecified finish reason in the last fram
     "the upstream's stream ended before its reply was finished",
   );
   assert.deepEqual(
-    events(frame([call("f", {})]), frame([], { finishReason })).slice(-2),
+    events(frame([functionCall("f", {})]), frame([], { finishReason })).slice(
+      -2,
+    ),
     [{ type: "stop", reason: "tool_use", raw: "" }, { type: "end" }],
   );
 });

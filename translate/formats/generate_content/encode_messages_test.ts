@@ -9,11 +9,20 @@ import {
   encodeMessages,
   OPENING_PLACEHOLDER,
 } from "./encode_messages.ts";
-import { sampleRequest, turn } from "../../testing/sample_request.ts";
+import {
+  imagePart,
+  sampleRequest,
+  turn,
+} from "../../testing/sample_request.ts";
 import { NEWER, OLDER } from "./sample_models.ts";
 import type { WireContent } from "./wire.ts";
-
-const text = (text: string): Part => ({ type: "text", text });
+import {
+  contentBy,
+  functionCall,
+  functionResponse,
+  imageAt,
+  text,
+} from "../../testing/request_samples.ts";
 const call = (
   id: string,
   name: string,
@@ -23,7 +32,7 @@ const call = (
 const result = (id: string, output: string, failed?: boolean): Part => ({
   type: "tool_result",
   id,
-  content: output === "" ? [] : [{ type: "text", text: output }],
+  content: output === "" ? [] : [text(output)],
   ...compact({ failed }),
 });
 
@@ -57,16 +66,10 @@ Deno.test("encodeMessages() merges neighbours and keeps the order of text and ca
       turn("assistant", text("e")),
     ]),
     [
-      { role: "user", parts: [{ text: "a" }, { text: "b" }] },
-      {
-        role: "model",
-        parts: [
-          { text: "c" },
-          { functionCall: { name: "f", args: { x: 1 } } },
-          { text: "d" },
-          { text: "e" },
-        ],
-      },
+      contentBy("user", { text: "a" }, { text: "b" }),
+      contentBy("model", { text: "c" }, functionCall("f", { x: 1 }), {
+        text: "d",
+      }, { text: "e" }),
     ],
   );
 });
@@ -80,18 +83,10 @@ Deno.test("encodeMessages() marks a system turn in its place, behind results tha
       turn("user", result("1", "done")),
     ]).slice(2),
     [
-      {
-        role: "user",
-        parts: [{
-          functionResponse: { name: "f", response: { output: "done" } },
-        }],
-      },
-      {
-        role: "user",
-        parts: [{
-          text: "<system-reminder>\nbe brief\n</system-reminder>",
-        }],
-      },
+      contentBy("user", functionResponse("f", { output: "done" })),
+      contentBy("user", {
+        text: "<system-reminder>\nbe brief\n</system-reminder>",
+      }),
     ],
   );
 });
@@ -103,7 +98,7 @@ Deno.test("encodeMessages() drops empty texts and merges the turns around them",
       turn("assistant", text(""), { type: "refusal", text: "" }),
       turn("user", text("b")),
     ]),
-    [{ role: "user", parts: [{ text: "a" }, { text: "b" }] }],
+    [contentBy("user", { text: "a" }, { text: "b" })],
   );
 });
 
@@ -119,9 +114,9 @@ Deno.test("encodeMessages() puts a user turn before a leading assistant turn", (
   assert.deepEqual(
     contents([turn("assistant", text("Hello!")), turn("user", text("hi"))]),
     [
-      { role: "user", parts: [{ text: OPENING_PLACEHOLDER }] },
-      { role: "model", parts: [{ text: "Hello!" }] },
-      { role: "user", parts: [{ text: "hi" }] },
+      contentBy("user", { text: OPENING_PLACEHOLDER }),
+      contentBy("model", { text: "Hello!" }),
+      contentBy("user", { text: "hi" }),
     ],
   );
 });
@@ -129,10 +124,10 @@ Deno.test("encodeMessages() puts a user turn before a leading assistant turn", (
 Deno.test("encodeMessages() adds a turn to continue only for a model without prefill", () => {
   const turns = [turn("user", text("a")), turn("assistant", text("b"))];
   assert.equal(contents(turns, NEWER).length, 2);
-  assert.deepEqual(contents(turns, { ...NEWER, prefill: false }).at(-1), {
-    role: "user",
-    parts: [{ text: CONTINUATION }],
-  });
+  assert.deepEqual(
+    contents(turns, { ...NEWER, prefill: false }).at(-1),
+    contentBy("user", { text: CONTINUATION }),
+  );
   // The upstream refuses a call without its result; a text in the result's place would not repair
   // it.
   const called = [turn("user", text("a")), turn("assistant", call("1", "f"))];
@@ -149,15 +144,13 @@ Deno.test("encodeMessages() puts all results of one turn together, in the order 
       turn("user", result("2", "two"), text("more")),
     ]).slice(2),
     [
-      {
-        role: "user",
-        parts: [
-          { functionResponse: { name: "f", response: { output: "one" } } },
-          { functionResponse: { name: "g", response: { output: "two" } } },
-          { functionResponse: { name: "h", response: { output: "three" } } },
-        ],
-      },
-      { role: "user", parts: [{ text: "note" }, { text: "more" }] },
+      contentBy(
+        "user",
+        functionResponse("f", { output: "one" }),
+        functionResponse("g", { output: "two" }),
+        functionResponse("h", { output: "three" }),
+      ),
+      contentBy("user", { text: "note" }, { text: "more" }),
     ],
   );
 });
@@ -191,8 +184,8 @@ Deno.test("encodeMessages() resolves the name of a result several turns after it
       turn("user", result("1", "late"), result("2", "two")),
     ]).at(-1)?.parts,
     [
-      { functionResponse: { name: "g", response: { output: "two" } } },
-      { functionResponse: { name: "f", response: { output: "late" } } },
+      functionResponse("g", { output: "two" }),
+      functionResponse("f", { output: "late" }),
     ],
   );
 });
@@ -205,8 +198,8 @@ Deno.test("encodeMessages() names a result without a call by its id, after the o
       turn("user", result("call_9", "lost"), result("1", "one")),
     ]).at(-1)?.parts,
     [
-      { functionResponse: { name: "f", response: { output: "one" } } },
-      { functionResponse: { name: "call_9", response: { output: "lost" } } },
+      functionResponse("f", { output: "one" }),
+      functionResponse("call_9", { output: "lost" }),
     ],
   );
 });
@@ -220,20 +213,8 @@ Deno.test("encodeMessages() sends ids only where the upstream supports them", ()
   assert.deepEqual(
     contents(turns, { ...NEWER, reasoning: "none" }).slice(1),
     [
-      {
-        role: "model",
-        parts: [{ functionCall: { id: "c1", name: "f", args: {} } }],
-      },
-      {
-        role: "user",
-        parts: [{
-          functionResponse: {
-            id: "c1",
-            name: "f",
-            response: { output: "ok" },
-          },
-        }],
-      },
+      contentBy("model", functionCall("f", {}, "c1")),
+      contentBy("user", functionResponse("f", { output: "ok" }, "c1")),
     ],
   );
   assert.doesNotMatch(JSON.stringify(contents(turns, OLDER)), /"id"/);
@@ -282,9 +263,7 @@ Deno.test("encodeMessages() encodes arguments as an object, whatever the model w
         turn("user", text("go")),
         turn("assistant", call("1", "f", given)),
       ]);
-      assert.deepEqual(model?.parts, [{
-        functionCall: { name: "f", args: expected },
-      }]);
+      assert.deepEqual(model?.parts, [functionCall("f", expected)]);
     });
   }
   await t.step("100,000 levels", () => {
@@ -293,9 +272,9 @@ Deno.test("encodeMessages() encodes arguments as an object, whatever the model w
       turn("user", text("go")),
       turn("assistant", call("1", "f", deep)),
     ]);
-    assert.deepEqual(model?.parts, [{
-      functionCall: { name: "f", args: { __raw_arguments: deep } },
-    }]);
+    assert.deepEqual(model?.parts, [
+      functionCall("f", { __raw_arguments: deep }),
+    ]);
   });
 });
 
@@ -323,15 +302,13 @@ Deno.test("encodeMessages() encodes a result as an object", async (t) => {
   ];
   await t.step("100,000 levels", () => {
     const deep = '{"a":'.repeat(100_000) + "1" + "}".repeat(100_000);
-    assert.deepEqual(response(deep), [{
-      functionResponse: { name: "f", response: { output: deep } },
-    }]);
+    assert.deepEqual(response(deep), [functionResponse("f", { output: deep })]);
   });
   for (const [output, failed, expected] of cases) {
     await t.step(`${JSON.stringify(output)} failed ${failed}`, () => {
-      assert.deepEqual(response(output, failed), [{
-        functionResponse: { name: "f", response: expected },
-      }]);
+      assert.deepEqual(response(output, failed), [
+        functionResponse("f", expected),
+      ]);
     });
   }
 });
@@ -344,14 +321,14 @@ Deno.test("encodeMessages() joins the texts of a result by lines, text documents
       turn("user", {
         type: "tool_result",
         id: "1",
-        content: [{ type: "text", text: "a" }, {
+        content: [text("a"), {
           type: "document",
           title: "T",
-          source: { type: "text", text: "b" },
+          source: text("b"),
         }],
       }),
     ]).at(-1)?.parts,
-    [{ functionResponse: { name: "f", response: { output: "a\nT\nb" } } }],
+    [functionResponse("f", { output: "a\nT\nb" })],
   );
 });
 
@@ -365,15 +342,9 @@ Deno.test("encodeMessages() puts media of a result into it where the model suppo
         type: "tool_result",
         id: "1",
         content: [
-          { type: "text", text: "see" },
-          {
-            type: "image",
-            source: { type: "base64", mediaType: "image/png", data: "AA" },
-          },
-          {
-            type: "image",
-            source: { type: "url", url: "https://x.example/a.png" },
-          },
+          text("see"),
+          imagePart("image/png", "AA"),
+          imageAt("https://x.example/a.png"),
           { type: "audio", format: "wav", data: "BB" },
         ],
       },
@@ -392,37 +363,28 @@ Deno.test("encodeMessages() puts media of a result into it where the model suppo
   assert.deepEqual(
     contents(turns, { ...OLDER, imagesInToolResult: true }).slice(2),
     [
-      {
-        role: "user",
-        parts: [
-          {
-            functionResponse: {
-              name: "f",
-              response: { output: "see" },
-              parts: [image],
-            },
-          },
-          { functionResponse: { name: "g", response: { output: "two" } } },
-        ],
-      },
-      {
-        role: "user",
-        parts: [{ text: "Attached to the result of f (1):" }, ...rest],
-      },
+      contentBy("user", {
+        functionResponse: {
+          name: "f",
+          response: { output: "see" },
+          parts: [image],
+        },
+      }, functionResponse("g", { output: "two" })),
+      contentBy("user", { text: "Attached to the result of f (1):" }, ...rest),
     ],
   );
   assert.deepEqual(contents(turns, OLDER).slice(2), [
-    {
-      role: "user",
-      parts: [
-        { functionResponse: { name: "f", response: { output: "see" } } },
-        { functionResponse: { name: "g", response: { output: "two" } } },
-      ],
-    },
-    {
-      role: "user",
-      parts: [{ text: "Attached to the result of f (1):" }, image, ...rest],
-    },
+    contentBy(
+      "user",
+      functionResponse("f", { output: "see" }),
+      functionResponse("g", { output: "two" }),
+    ),
+    contentBy(
+      "user",
+      { text: "Attached to the result of f (1):" },
+      image,
+      ...rest,
+    ),
   ]);
 });
 
@@ -443,7 +405,7 @@ Deno.test("encodeMessages() returns this dialect's signatures and no others", ()
   assert.deepEqual(model?.parts, [
     { text: "t2", thought: true, thoughtSignature: "SIG" },
     { functionCall: { name: "f", args: {} }, thoughtSignature: "SIG" },
-    { functionCall: { name: "g", args: {} } },
+    functionCall("g", {}),
   ]);
 });
 
@@ -478,10 +440,7 @@ Deno.test("encodeMessages() encodes images, documents and sounds", async (t) => 
   const cases: readonly (readonly [string, Part, readonly JsonObject[]])[] = [
     [
       "a picture in place",
-      {
-        type: "image",
-        source: { type: "base64", mediaType: "image/gif", data: "AA" },
-      },
+      imagePart("image/gif", "AA"),
       [{ inlineData: { mimeType: "image/gif", data: "AA" } }],
     ],
     [
@@ -503,7 +462,7 @@ Deno.test("encodeMessages() encodes images, documents and sounds", async (t) => 
     ],
     [
       "a text document",
-      { type: "document", source: { type: "text", text: "words" } },
+      { type: "document", source: text("words") },
       [{ text: "words" }],
     ],
     [
@@ -520,10 +479,7 @@ Deno.test("encodeMessages() encodes images, documents and sounds", async (t) => 
     ],
     [
       "an address with an extension before its query",
-      {
-        type: "image",
-        source: { type: "url", url: "https://x.example/a.b/C.JPG?w=1.png#f" },
-      },
+      imageAt("https://x.example/a.b/C.JPG?w=1.png#f"),
       [{
         fileData: {
           mimeType: "image/jpeg",
@@ -550,10 +506,7 @@ Deno.test("encodeMessages() refuses a URL of unknown type, and any URL where the
     error.message,
     /^messages\[0\]\.content\[2\]: IMAGE .*its media type cannot be known/,
   );
-  const known: Part = {
-    type: "image",
-    source: { type: "url", url: "https://x.example/a.png" },
-  };
+  const known: Part = imageAt("https://x.example/a.png");
   const none = refusal(() => parts(known, { ...OLDER, mediaUrls: false }));
   assert.equal(none.details.param, "MESSAGES");
 });

@@ -9,6 +9,8 @@ import { streamDecoder } from "./decode_stream.ts";
 import { encodeReply, withStop } from "./encode_reply.ts";
 import { streamEncoder } from "./encode_stream.ts";
 import { ENCODE_CONTEXT } from "../../testing/encode_context.ts";
+import { signedBlock, toolBlock } from "../../testing/reply_events.ts";
+import { functionCall } from "../../testing/request_samples.ts";
 
 const CONTEXT: EncodeContext = { ...ENCODE_CONTEXT, model: "asked/for" };
 
@@ -25,10 +27,7 @@ const ending = (reason: StopReason): ReplyEvent[] => [
 
 const FULL: readonly ReplyEvent[] = [
   START,
-  { type: "open", kind: "reasoning" },
-  { type: "delta", text: "hm" },
-  { type: "sign", signature: { from: "messages", value: "s1" } },
-  { type: "close" },
+  ...signedBlock("reasoning", { from: "messages", value: "s1" }, "hm"),
   ...text("Hel", "lo"),
   { type: "open", kind: "tool", id: "c1", name: "f" },
   { type: "delta", text: '{"n":' },
@@ -89,13 +88,7 @@ Deno.test("encodeReply() writes every kind of block", () => {
               functionCall: { id: "c1", name: "f", args: { n: 0 } },
               thoughtSignature: "Z3M=",
             },
-            {
-              functionCall: {
-                id: "call_0123456789abcdefghijABCD1",
-                name: "g",
-                args: {},
-              },
-            },
+            functionCall("g", {}, "call_0123456789abcdefghijABCD1"),
           ],
           role: "model",
         },
@@ -120,13 +113,7 @@ Deno.test("streamEncoder() writes the same parts, and finish reason and usage in
       functionCall: { id: "c1", name: "f", args: { n: 12345678901234567890 } },
       thoughtSignature: "Z3M=",
     },
-    {
-      functionCall: {
-        id: "call_0123456789abcdefghijABCD1",
-        name: "g",
-        args: {},
-      },
-    },
+    functionCall("g", {}, "call_0123456789abcdefghijABCD1"),
     { text: "" },
   ]);
   for (const frame of frames) {
@@ -185,13 +172,11 @@ Deno.test("a reply without content has an empty text: clients drop turns without
 Deno.test("arguments that are no object are wrapped", () => {
   const events: ReplyEvent[] = [
     START,
-    { type: "open", kind: "tool", id: "c", name: "f" },
-    { type: "delta", text: "[1" },
-    { type: "close" },
+    ...toolBlock("c", "f", "[1"),
     ...ending("tool_use"),
   ];
   const args = { __raw_arguments: "[1" };
-  const expected = { functionCall: { id: "c", name: "f", args } };
+  const expected = functionCall("f", args, "c");
   assert.deepEqual(partsOf(encodeReply(events, CONTEXT)), [expected]);
   assert.deepEqual(framesOf(written(events)).map(partsOf)[0], [expected]);
 });

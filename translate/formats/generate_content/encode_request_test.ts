@@ -13,8 +13,19 @@ import type {
 } from "../../model/request.ts";
 import { functionName } from "./function_names.ts";
 import { encodeRequest } from "./encode_request.ts";
-import { sampleRequest, turn } from "../../testing/sample_request.ts";
+import {
+  call,
+  result,
+  sampleRequest,
+  turn,
+} from "../../testing/sample_request.ts";
 import { NEWER, OLDER } from "./sample_models.ts";
+import {
+  contentBy,
+  contentsOf,
+  objectOf,
+  text,
+} from "../../testing/request_samples.ts";
 
 const SCHEMA: JsonObject = {
   type: "object",
@@ -60,7 +71,7 @@ function refused(
 
 Deno.test("encodeRequest() encodes only the given fields, and no model", () => {
   assert.deepEqual(encoded({}), {
-    body: { contents: [{ role: "user", parts: [{ text: "hi" }] }] },
+    body: contentsOf(contentBy("user", { text: "hi" })),
     headers: {},
     dropped: [],
     context: { toolNames: new Map() },
@@ -70,13 +81,10 @@ Deno.test("encodeRequest() encodes only the given fields, and no model", () => {
 Deno.test("encodeRequest() encodes every part of the system prompt, without empty ones and the billing line", () => {
   const { body } = encoded({
     system: [
-      {
-        type: "text",
-        text: "x-anthropic-billing-header: cc_version=1; cch=a;",
-      },
-      { type: "text", text: "one" },
-      { type: "text", text: "" },
-      { type: "text", text: "x-anthropic-billing-header: cch=b;\ntwo" },
+      text("x-anthropic-billing-header: cc_version=1; cch=a;"),
+      text("one"),
+      text(""),
+      text("x-anthropic-billing-header: cch=b;\ntwo"),
     ],
   });
   assert.deepEqual(body["systemInstruction"], {
@@ -122,11 +130,9 @@ Deno.test("encodeRequest() refuses fields whose loss would change the meaning", 
 Deno.test("encodeRequest() turns a lone system prompt into a user turn", () => {
   const { body } = encoded({
     turns: [],
-    system: [{ type: "text", text: "s" }],
+    system: [text("s")],
   });
-  assert.deepEqual(body, {
-    contents: [{ role: "user", parts: [{ text: "s" }] }],
-  });
+  assert.deepEqual(body, contentsOf(contentBy("user", { text: "s" })));
 });
 
 Deno.test("encodeRequest() drops and names a seed beyond 32 bits", () => {
@@ -248,7 +254,7 @@ Deno.test("encodeRequest() encodes all functions in one element, with the schema
       {
         name: "f",
         description: "does f",
-        parameters: { type: "object", properties: { a: { type: "string" } } },
+        parameters: objectOf({ a: { type: "string" } }),
       },
       { name: "g" },
     ],
@@ -269,7 +275,7 @@ Deno.test("encodeRequest() leaves out the parameters of a function without argum
     const empty of [
       {},
       { type: "object" },
-      { type: "object", properties: {} },
+      objectOf({}),
       {
         $schema: "s",
         type: "object",
@@ -366,14 +372,9 @@ Deno.test("encodeRequest() changes refused names everywhere alike and records th
   const wire = functionName(name, 64);
   const { body, context } = encoded({
     turns: [
-      turn("user", { type: "text", text: "go" }),
-      turn("assistant", {
-        type: "tool_call",
-        id: "1",
-        name: "old one",
-        arguments: "",
-      }),
-      turn("user", { type: "tool_result", id: "1", content: [] }),
+      turn("user", text("go")),
+      turn("assistant", call("1", "old one", "")),
+      turn("user", result("1")),
     ],
     tools: [{ ...F, name }],
     toolChoice: { type: "tool", name },
@@ -648,10 +649,7 @@ Deno.test("encodeRequest() binds the reply to a format", async (t) => {
     });
     assert.deepEqual(config(schema, OLDER), {
       responseMimeType: "application/json",
-      responseSchema: {
-        type: "object",
-        properties: { a: { type: "string" } },
-      },
+      responseSchema: objectOf({ a: { type: "string" } }),
     });
     assert.deepEqual(config(json, OLDER), {
       responseMimeType: "application/json",

@@ -3,6 +3,10 @@ import { z } from "zod";
 import { isObject } from "../../bytes/json.ts";
 import { KNOWN_KEYS, oneSpelling } from "./key_names.ts";
 import { generateContentRequest } from "./wire.ts";
+import {
+  functionCall,
+  functionResponse,
+} from "../../testing/request_samples.ts";
 
 /** The names of all properties in a schema. */
 function* propertiesOf(schema: unknown): Generator<string> {
@@ -34,7 +38,7 @@ Deno.test("oneSpelling() refuses keys that only some readers take for known ones
       ),
     );
   }
-  const own = { functionCall: { name: "f", args: { MimeType: 1 } } };
+  const own = functionCall("f", { MimeType: 1 });
   assert.equal(oneSpelling(own).body, own);
 });
 
@@ -55,8 +59,8 @@ Deno.test("oneSpelling() changes keys of the format and none of the client's own
     systemInstruction: { parts: [{ text: "a_b" }] },
     contents: [{
       parts: [
-        { functionCall: { name: "f", args: { my_key: { x_y: 1 } } } },
-        { functionResponse: { name: "f", response: { my_key: 1 } } },
+        functionCall("f", { my_key: { x_y: 1 } }),
+        functionResponse("f", { my_key: 1 }),
       ],
     }],
     tools: [{ functionDeclarations: [{ parameters: { any_of: [] } }] }],

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../bytes/json.ts";
 import { openapiSchema } from "./openapi_schema.ts";
+import { objectOf } from "../../testing/request_samples.ts";
 
 const CASES: readonly {
   readonly name: string;
@@ -46,48 +47,33 @@ const CASES: readonly {
       properties: { a: { $ref: "#/$defs/A", description: "mine" } },
       $defs: { A: { type: "string", description: "theirs" } },
     },
-    expected: {
-      type: "object",
-      properties: { a: { type: "string", description: "mine" } },
-    },
+    expected: objectOf({ a: { type: "string", description: "mine" } }),
   },
   {
     name: "cuts a cycle of references",
     schema: {
       $ref: "#/definitions/Node",
       definitions: {
-        Node: {
-          type: "object",
-          properties: {
-            name: { type: "string" },
-            next: { $ref: "#/definitions/Node" },
-          },
-        },
+        Node: objectOf({
+          name: { type: "string" },
+          next: { $ref: "#/definitions/Node" },
+        }),
       },
     },
-    expected: {
-      type: "object",
-      properties: { name: { type: "string" }, next: { type: "object" } },
-    },
+    expected: objectOf({ name: { type: "string" }, next: { type: "object" } }),
   },
   {
     name: "cuts a reference to the whole and one that leads nowhere",
-    schema: {
-      type: "object",
-      properties: {
-        up: { $ref: "#/properties/up" },
-        gone: { $ref: "#/$defs/None", description: "d" },
-        far: { $ref: "https://example.com/x.json" },
-      },
-    },
-    expected: {
-      type: "object",
-      properties: {
-        up: { type: "object" },
-        gone: { type: "object", description: "d" },
-        far: { type: "object" },
-      },
-    },
+    schema: objectOf({
+      up: { $ref: "#/properties/up" },
+      gone: { $ref: "#/$defs/None", description: "d" },
+      far: { $ref: "https://example.com/x.json" },
+    }),
+    expected: objectOf({
+      up: { type: "object" },
+      gone: { type: "object", description: "d" },
+      far: { type: "object" },
+    }),
   },
   {
     name: "reads the escapes of a reference",
@@ -168,10 +154,7 @@ const CASES: readonly {
       properties: { a: { type: "string" }, b: { type: "string" } },
       anyOf: [{ required: ["a"] }, { required: ["b"] }],
     },
-    expected: {
-      type: "object",
-      properties: { a: { type: "string" }, b: { type: "string" } },
-    },
+    expected: objectOf({ a: { type: "string" }, b: { type: "string" } }),
   },
   {
     name: "merges allOf, references included",
@@ -181,18 +164,14 @@ const CASES: readonly {
         { properties: { b: { type: "integer" } }, required: ["b"] },
       ],
       $defs: {
-        A: {
-          type: "object",
-          properties: { a: { type: "string" } },
-          required: ["a"],
-        },
+        A: objectOf({ a: { type: "string" } }, "a"),
       },
     },
-    expected: {
-      type: "object",
-      properties: { a: { type: "string" }, b: { type: "integer" } },
-      required: ["a", "b"],
-    },
+    expected: objectOf(
+      { a: { type: "string" }, b: { type: "integer" } },
+      "a",
+      "b",
+    ),
   },
   {
     name: "gives an array without items some",
@@ -209,43 +188,31 @@ const CASES: readonly {
   },
   {
     name: "keeps known formats and notes the others",
-    schema: {
-      type: "object",
-      properties: {
-        at: { type: "string", format: "date-time" },
-        n: { type: "integer", format: "int64" },
-        url: { type: "string", format: "uri" },
-      },
-    },
-    expected: {
-      type: "object",
-      properties: {
-        at: { type: "string", format: "date-time" },
-        n: { type: "integer", format: "int64" },
-        url: { type: "string", description: "Format: uri." },
-      },
-    },
+    schema: objectOf({
+      at: { type: "string", format: "date-time" },
+      n: { type: "integer", format: "int64" },
+      url: { type: "string", format: "uri" },
+    }),
+    expected: objectOf({
+      at: { type: "string", format: "date-time" },
+      n: { type: "integer", format: "int64" },
+      url: { type: "string", description: "Format: uri." },
+    }),
   },
   {
     name: "makes exclusive bounds inclusive and notes them, flags too",
-    schema: {
-      type: "object",
-      properties: {
-        a: { type: "integer", exclusiveMinimum: 0 },
-        b: { type: "number", maximum: 9, exclusiveMaximum: true },
+    schema: objectOf({
+      a: { type: "integer", exclusiveMinimum: 0 },
+      b: { type: "number", maximum: 9, exclusiveMaximum: true },
+    }),
+    expected: objectOf({
+      a: {
+        type: "integer",
+        minimum: 0,
+        description: "Must be greater than 0.",
       },
-    },
-    expected: {
-      type: "object",
-      properties: {
-        a: {
-          type: "integer",
-          minimum: 0,
-          description: "Must be greater than 0.",
-        },
-        b: { type: "number", maximum: 9, description: "Must be less than 9." },
-      },
-    },
+      b: { type: "number", maximum: 9, description: "Must be less than 9." },
+    }),
   },
   {
     name: "drops what the subset does not have",
@@ -273,47 +240,41 @@ const CASES: readonly {
         },
       },
     },
-    expected: { type: "object", properties: { a: { type: "string" } } },
+    expected: objectOf({ a: { type: "string" } }),
   },
   {
     name: "filters required to properties that exist, each once",
-    schema: {
-      type: "object",
-      properties: { a: { type: "string" } },
-      required: ["a", "a", "b", 3, "toString"],
-    },
-    expected: {
-      type: "object",
-      properties: { a: { type: "string" } },
-      required: ["a"],
-    },
+    schema: objectOf({ a: { type: "string" } }, "a", "a", "b", 3, "toString"),
+    expected: objectOf({ a: { type: "string" } }, "a"),
   },
   {
     name: "leaves properties that are called like keywords",
-    schema: {
-      type: "object",
-      properties: {
+    schema: objectOf(
+      {
         default: { type: "string" },
         title: { type: "string" },
         const: { type: "integer" },
         $schema: { type: "string" },
         additional_properties: { type: "boolean" },
-        properties: { type: "object", properties: { not: { type: "string" } } },
+        properties: objectOf({ not: { type: "string" } }),
       },
-      required: ["default", "title", "const"],
-    },
-    expected: {
-      type: "object",
-      properties: {
+      "default",
+      "title",
+      "const",
+    ),
+    expected: objectOf(
+      {
         default: { type: "string" },
         title: { type: "string" },
         const: { type: "integer" },
         $schema: { type: "string" },
         additional_properties: { type: "boolean" },
-        properties: { type: "object", properties: { not: { type: "string" } } },
+        properties: objectOf({ not: { type: "string" } }),
       },
-      required: ["default", "title", "const"],
-    },
+      "default",
+      "title",
+      "const",
+    ),
   },
   {
     name: "implies a missing type",
@@ -325,15 +286,12 @@ const CASES: readonly {
         flag: { const: true },
       },
     },
-    expected: {
-      type: "object",
-      properties: {
-        list: { type: "array", items: { type: "string" } },
-        any: { type: "string" },
-        all: { type: "string" },
-        flag: { type: "boolean", description: "One of: true." },
-      },
-    },
+    expected: objectOf({
+      list: { type: "array", items: { type: "string" } },
+      any: { type: "string" },
+      all: { type: "string" },
+      flag: { type: "boolean", description: "One of: true." },
+    }),
   },
 ];
 
@@ -368,7 +326,7 @@ Deno.test("openapiSchema() survives depth, doubling references and doubling allO
     const defs: { [key: string]: JsonObject } = { d0: { type: "string" } };
     for (let i = 1; i < 60; i++) {
       const below = { $ref: `#/$defs/d${i - 1}` };
-      defs[`d${i}`] = { type: "object", properties: { a: below, b: below } };
+      defs[`d${i}`] = objectOf({ a: below, b: below });
     }
     const text = JSON.stringify(
       openapiSchema({ $ref: "#/$defs/d59", $defs: defs }),

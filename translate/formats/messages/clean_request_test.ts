@@ -1,28 +1,32 @@
 import assert from "node:assert/strict";
 import { cleanRequest } from "./clean_request.ts";
+import {
+  assistant,
+  messagesOf,
+  text,
+  toolResult,
+  toolUse,
+  user,
+} from "../../testing/request_samples.ts";
 
 Deno.test("cleanRequest() changes nothing from this dialect's own upstreams", () => {
   for (
     const body of [
       {},
       { messages: "x" },
-      { messages: [null, { role: "user", content: "x" }] },
-      {
-        messages: [{
-          role: "assistant",
-          content: [
-            { type: "thinking", thinking: "", signature: "S" },
-            { type: "redacted_thinking", data: "R" },
-            { type: "tool_use", id: "a", name: "f", input: {} },
-          ],
-        }],
-      },
+      messagesOf(null, user("x")),
+      messagesOf(
+        assistant({ type: "thinking", thinking: "", signature: "S" }, {
+          type: "redacted_thinking",
+          data: "R",
+        }, toolUse("a")),
+      ),
     ]
   ) assert.equal(cleanRequest(body), undefined);
 });
 
 Deno.test("cleanRequest() removes only other dialects' signatures and unsigned reasoning", () => {
-  const kept = { role: "user", content: [{ type: "text", text: "a", x: 1 }] };
+  const kept = user({ type: "text", text: "a", x: 1 });
   const body = {
     model: "m",
     unknown: { y: 1 },
@@ -61,64 +65,47 @@ Deno.test("cleanRequest() removes only other dialects' signatures and unsigned r
           },
         ],
       },
-      {
-        role: "assistant",
-        content: [{ type: "thinking", thinking: "hm", signature: null }],
-      },
+      assistant({ type: "thinking", thinking: "hm", signature: null }),
     ],
   };
   const before = structuredClone(body);
   const cleaned = cleanRequest(body);
   assert.deepEqual(cleaned, {
-    fields: {
-      messages: [
-        kept,
+    fields: messagesOf(kept, {
+      role: "assistant",
+      extra: 1,
+      content: [
+        { type: "thinking", thinking: "", signature: "S" },
+        toolUse("a", "f", { extra_content: 1 }),
         {
-          role: "assistant",
-          extra: 1,
-          content: [
-            { type: "thinking", thinking: "", signature: "S" },
-            {
-              type: "tool_use",
-              id: "a",
-              name: "f",
-              input: { extra_content: 1 },
-            },
-            {
-              type: "tool_use",
-              id: "b",
-              name: "f",
-              input: {},
-              extra_content: { vendor: 2, google: { other: 1 } },
-            },
-            {
-              type: "tool_use",
-              id: "c",
-              name: "f",
-              input: {},
-              extra_content: { vendor: 2 },
-            },
-          ],
+          type: "tool_use",
+          id: "b",
+          name: "f",
+          input: {},
+          extra_content: { vendor: 2, google: { other: 1 } },
+        },
+        {
+          type: "tool_use",
+          id: "c",
+          name: "f",
+          input: {},
+          extra_content: { vendor: 2 },
         },
       ],
-    },
+    }),
     removed: ["messages[].content[].thinking"],
   });
   assert.deepEqual(body, before, "the client's body was written to");
 });
 
 Deno.test("cleanRequest() names reasoning without a signature only where the gateway did not mark it", () => {
-  const turn = (block: Record<string, unknown>) => ({
-    messages: [{
-      role: "assistant",
-      content: [{ type: "text", text: "a" }, {
-        type: "thinking",
-        thinking: "hm",
-        ...block,
-      }],
-    }],
-  });
-  const left = [{ role: "assistant", content: [{ type: "text", text: "a" }] }];
+  const turn = (block: Record<string, unknown>) =>
+    messagesOf(assistant(text("a"), {
+      type: "thinking",
+      thinking: "hm",
+      ...block,
+    }));
+  const left = [assistant(text("a"))];
   assert.deepEqual(cleanRequest(turn({ signature: "" })), {
     fields: { messages: left },
     removed: [],
@@ -134,17 +121,8 @@ Deno.test("cleanRequest() names reasoning without a signature only where the gat
 Deno.test("cleanRequest() gives calls that repeat an id one each, and their results alike", () => {
   const turns = (...ids: readonly string[]) => ({
     messages: ids.flatMap((id) => [
-      {
-        role: "assistant",
-        content: [{ type: "tool_use", id, name: "f", input: {} }],
-      },
-      {
-        role: "user",
-        content: [
-          { type: "tool_result", tool_use_id: id, content: "r" },
-          { type: "text", text: "a" },
-        ],
-      },
+      assistant(toolUse(id)),
+      user(toolResult(id, "r"), text("a")),
     ]),
   });
   assert.equal(cleanRequest(turns("call_0", "functions.f:1")), undefined);

@@ -4,22 +4,39 @@ import { compact } from "../../bytes/compact.ts";
 import { ApiError } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import type { GenerationRequest } from "../../model/request.ts";
-import { withoutPaths } from "../../testing/sample_request.ts";
+import {
+  call,
+  imagePart,
+  reasoning,
+  result,
+  turn,
+  withoutPaths,
+} from "../../testing/sample_request.ts";
 import { decodeCountTokens, decodeRequest } from "./decode_request.ts";
 import { SETTINGS } from "./settings.ts";
 import { countTokensRequest, messagesRequest } from "./wire.ts";
+import {
+  assistant,
+  documentAt,
+  imageAt,
+  messagesOf,
+  text,
+  toolResult,
+  toolUse,
+  user,
+} from "../../testing/request_samples.ts";
 
 function body(over: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     model: "m",
     max_tokens: 100,
-    messages: [{ role: "user", content: "hi" }],
+    messages: [user("hi")],
     ...over,
   };
 }
 
 function bodyWith(content: unknown, role = "user"): Record<string, unknown> {
-  return body({ messages: [{ role, content }] });
+  return body(messagesOf({ role, content }));
 }
 
 function parts(content: unknown, role = "user"): unknown {
@@ -48,7 +65,7 @@ Deno.test("decodeRequest() reads a minimal request", () => {
     model: "m",
     stream: false,
     system: [],
-    turns: [{ role: "user", parts: [{ type: "text", text: "hi" }] }],
+    turns: [turn("user", text("hi"))],
     wantUsage: false,
     unknownFields: [],
     essential: [],
@@ -80,22 +97,22 @@ Deno.test("decodeRequest() names the field at fault", async (t) => {
     ["an empty model", body({ model: "" }), "model"],
     ["a model of null", body({ model: null }), "model"],
     ["no messages", body({ messages: undefined }), "messages"],
-    ["empty messages", body({ messages: [] }), "messages"],
+    ["empty messages", body(messagesOf()), "messages"],
     ["messages of text", body({ messages: "hi" }), "messages"],
-    ["a message of text", body({ messages: ["hi"] }), "messages[0]"],
+    ["a message of text", body(messagesOf("hi")), "messages[0]"],
     [
       "no role",
-      body({ messages: [{ content: "hi" }] }),
+      body(messagesOf({ content: "hi" })),
       "messages[0].role",
     ],
     [
       "an unknown role",
-      body({ messages: [{ role: "tool", content: "hi" }] }),
+      body(messagesOf({ role: "tool", content: "hi" })),
       "messages[0].role",
     ],
     [
       "no content",
-      body({ messages: [{ role: "user" }] }),
+      body(messagesOf({ role: "user" })),
       "messages[0].content",
     ],
     ["null content", bodyWith(null), "messages[0].content"],
@@ -126,7 +143,7 @@ Deno.test("decodeRequest() names the field at fault", async (t) => {
     ["a block without type", bodyWith([{}]), "messages[0].content[0].type"],
     [
       "a picture without data",
-      bodyWith([{ type: "text", text: "x" }, {
+      bodyWith([text("x"), {
         type: "image",
         source: { type: "base64", media_type: "image/png" },
       }]),
@@ -149,11 +166,7 @@ Deno.test("decodeRequest() names the field at fault", async (t) => {
     ],
     [
       "a broken picture in a result",
-      bodyWith([{
-        type: "tool_result",
-        tool_use_id: "a",
-        content: [{ type: "image", source: { type: "url" } }],
-      }]),
+      bodyWith([toolResult("a", [{ type: "image", source: { type: "url" } }])]),
       "messages[0].content[0].content[0].source.url",
     ],
     [
@@ -221,7 +234,7 @@ Deno.test("decodeRequest() names the field at fault", async (t) => {
 Deno.test("decodeRequest() names the allowed values of a field", () => {
   assert.equal(
     refusal(() =>
-      decodeRequest(body({ messages: [{ role: "tool", content: "x" }] }))
+      decodeRequest(body(messagesOf({ role: "tool", content: "x" })))
     ).message,
     "messages[0].role: expected user, assistant or system",
   );
@@ -244,19 +257,19 @@ Deno.test("decodeRequest() reads what clients write", async (t) => {
     ["stream", { stream: true }, { stream: true }],
     ["stops", { stop_sequences: ["a", " "] }, { stop: ["a", " "] }],
     ["a system text", { system: "S" }, {
-      system: [{ type: "text", text: "S" }],
+      system: [text("S")],
     }],
     ["an empty system", { system: "" }, { system: [] }],
     [
       "system blocks without the billing header",
       {
         system: [
-          { type: "text", text: "x-anthropic-billing-header: cch=1;" },
+          text("x-anthropic-billing-header: cch=1;"),
           { type: "text", text: "A", cache_control: null },
-          { type: "text", text: "B" },
+          text("B"),
         ],
       },
-      { system: [{ type: "text", text: "A" }, { type: "text", text: "B" }] },
+      { system: [text("A"), text("B")] },
     ],
     [
       "user ids of any length",
@@ -400,23 +413,19 @@ Deno.test("decodeRequest() reads a vendor's tool as opaque, in the order given",
 Deno.test("decodeRequest() reads every kind of block", async (t) => {
   const png = { type: "base64", media_type: "image/PNG", data: "AA==" };
   const rows: readonly [string, unknown, unknown][] = [
-    ["text", { type: "text", text: "" }, [{ type: "text", text: "" }]],
-    ["a picture in place", { type: "image", source: png }, [{
-      type: "image",
-      source: { type: "base64", mediaType: "image/png", data: "AA==" },
-    }]],
+    ["text", text(""), [text("")]],
+    ["a picture in place", { type: "image", source: png }, [
+      imagePart("image/png", "AA=="),
+    ]],
     [
       "a picture of type image/jpg",
       { type: "image", source: { ...png, media_type: "image/jpg" } },
-      [{
-        type: "image",
-        source: { type: "base64", mediaType: "image/jpeg", data: "AA==" },
-      }],
+      [imagePart("image/jpeg", "AA==")],
     ],
     [
       "a picture by address",
-      { type: "image", source: { type: "url", url: "https://x/y" } },
-      [{ type: "image", source: { type: "url", url: "https://x/y" } }],
+      imageAt("https://x/y"),
+      [imageAt("https://x/y")],
     ],
     [
       "a document of text",
@@ -426,7 +435,7 @@ Deno.test("decodeRequest() reads every kind of block", async (t) => {
         title: "T",
         context: null,
       },
-      [{ type: "document", source: { type: "text", text: "D" }, title: "T" }],
+      [{ type: "document", source: text("D"), title: "T" }],
     ],
     [
       "a document in place",
@@ -443,13 +452,13 @@ Deno.test("decodeRequest() reads every kind of block", async (t) => {
     ],
     [
       "a document by address",
-      { type: "document", source: { type: "url", url: "https://x/y.pdf" } },
-      [{ type: "document", source: { type: "url", url: "https://x/y.pdf" } }],
+      documentAt("https://x/y.pdf"),
+      [documentAt("https://x/y.pdf")],
     ],
     [
       "a document of one text",
       { type: "document", source: { type: "content", content: "D" } },
-      [{ type: "document", source: { type: "text", text: "D" } }],
+      [{ type: "document", source: text("D") }],
     ],
     [
       "a document of blocks",
@@ -458,20 +467,17 @@ Deno.test("decodeRequest() reads every kind of block", async (t) => {
         source: {
           type: "content",
           content: [
-            { type: "text", text: "a" },
-            { type: "text", text: "b" },
+            text("a"),
+            text("b"),
             { type: "image", source: png },
-            { type: "text", text: "c" },
+            text("c"),
           ],
         },
       },
       [
-        { type: "document", source: { type: "text", text: "a\nb" } },
-        {
-          type: "image",
-          source: { type: "base64", mediaType: "image/png", data: "AA==" },
-        },
-        { type: "document", source: { type: "text", text: "c" } },
+        { type: "document", source: text("a\nb") },
+        imagePart("image/png", "AA=="),
+        { type: "document", source: text("c") },
       ],
     ],
     [
@@ -480,18 +486,14 @@ Deno.test("decodeRequest() reads every kind of block", async (t) => {
         type: "search_result",
         title: "T",
         source: "https://s",
-        content: [{ type: "text", text: "a" }, { type: "text", text: "b" }],
+        content: [text("a"), text("b")],
       },
-      [{ type: "text", text: "T\nhttps://s\na\nb" }],
+      [text("T\nhttps://s\na\nb")],
     ],
     [
       "signed reasoning without text",
       { type: "thinking", thinking: "", signature: "S" },
-      [{
-        type: "reasoning",
-        text: "",
-        signature: { from: "messages", value: "S" },
-      }],
+      [reasoning("", "messages", "S")],
     ],
     [
       "unsigned reasoning",
@@ -509,13 +511,13 @@ Deno.test("decodeRequest() reads every kind of block", async (t) => {
     ],
     [
       "a call",
-      { type: "tool_use", id: "a", name: "f", input: { x: [1] } },
-      [{ type: "tool_call", id: "a", name: "f", arguments: '{"x":[1]}' }],
+      toolUse("a", "f", { x: [1] }),
+      [call("a", "f", '{"x":[1]}')],
     ],
     [
       "a call without input",
       { type: "tool_use", id: "a", name: "f" },
-      [{ type: "tool_call", id: "a", name: "f", arguments: "" }],
+      [call("a", "f", "")],
     ],
     [
       "a call with another dialect's signature",
@@ -536,12 +538,8 @@ Deno.test("decodeRequest() reads every kind of block", async (t) => {
     ],
     [
       "a result of text",
-      { type: "tool_result", tool_use_id: "a", content: "ok" },
-      [{
-        type: "tool_result",
-        id: "a",
-        content: [{ type: "text", text: "ok" }],
-      }],
+      toolResult("a", "ok"),
+      [result("a", text("ok"))],
     ],
     [
       "a result of nothing",
@@ -555,25 +553,19 @@ Deno.test("decodeRequest() reads every kind of block", async (t) => {
         tool_use_id: "a",
         is_error: false,
         content: [
-          { type: "text", text: "t" },
+          text("t"),
           { type: "image", source: png },
           { type: "tool_reference", tool_name: "f" },
           { type: "search_result", title: "T", source: "s", content: [] },
         ],
       },
-      [{
-        type: "tool_result",
-        id: "a",
-        content: [
-          { type: "text", text: "t" },
-          {
-            type: "image",
-            source: { type: "base64", mediaType: "image/png", data: "AA==" },
-          },
-          { type: "text", text: "Loaded tool: f" },
-          { type: "text", text: "T\ns" },
-        ],
-      }],
+      [result(
+        "a",
+        text("t"),
+        imagePart("image/png", "AA=="),
+        text("Loaded tool: f"),
+        text("T\ns"),
+      )],
     ],
   ];
   for (const [name, block, expected] of rows) {
@@ -657,31 +649,19 @@ Deno.test("decodeRequest() names each field without a neutral counterpart once",
       input_examples: [{}],
     }],
     messages: [
-      {
-        role: "user",
-        content: [
-          { type: "text", text: "a", cache_control: {} },
-          { type: "text", text: "b", cache_control: {} },
-        ],
-      },
-      {
-        role: "assistant",
-        content: [{
-          type: "tool_use",
-          id: "i",
-          name: "f",
-          input: {},
-          caller: { type: "direct" },
-        }],
-      },
-      {
-        role: "user",
-        content: [{
-          type: "tool_result",
-          tool_use_id: "i",
-          content: [{ type: "text", text: "r", cache_control: {} }],
-        }],
-      },
+      user({ type: "text", text: "a", cache_control: {} }, {
+        type: "text",
+        text: "b",
+        cache_control: {},
+      }),
+      assistant({
+        type: "tool_use",
+        id: "i",
+        name: "f",
+        input: {},
+        caller: { type: "direct" },
+      }),
+      user(toolResult("i", [{ type: "text", text: "r", cache_control: {} }])),
       { role: "system", content: "now", output_config: { effort: "low" } },
     ],
   }));
@@ -714,14 +694,13 @@ Deno.test("decodeRequest() refuses to translate a continued thread: its history 
 });
 
 Deno.test("decodeRequest() keeps system turns in their place", () => {
-  const { turns } = decodeRequest(body({
-    messages: [
-      { role: "user", content: "a" },
-      { role: "system", content: [{ type: "text", text: "s" }] },
-      { role: "system" },
-      { role: "assistant", content: "b" },
-    ],
-  }));
+  const { turns } = decodeRequest(
+    body(
+      messagesOf(user("a"), { role: "system", content: [text("s")] }, {
+        role: "system",
+      }, assistant("b")),
+    ),
+  );
   assert.deepEqual(turns.map((turn) => [turn.role, turn.parts.length]), [
     ["user", 1],
     ["system", 1],
@@ -745,13 +724,10 @@ Deno.test("decodeRequest() accepts opaque values nested 100,000 deep", () => {
   const request = decodeRequest(body({
     context_management: deep,
     tools: [{ name: "f", input_schema: deep }],
-    messages: [{
-      role: "assistant",
-      content: [{ type: "tool_use", id: "i", name: "f", input: deep }, {
-        type: "newer",
-        data: deep,
-      }],
-    }],
+    messages: [assistant(toolUse("i", "f", deep), {
+      type: "newer",
+      data: deep,
+    })],
   }));
   assert.equal(request.turns[0]?.parts.length, 2);
 });
@@ -759,14 +735,14 @@ Deno.test("decodeRequest() accepts opaque values nested 100,000 deep", () => {
 Deno.test("decodeCountTokens() does not require max_tokens", () => {
   const request = decodeCountTokens({
     model: "m",
-    messages: [{ role: "user", content: "hi" }],
+    messages: [user("hi")],
     system: "s",
     thinking: { type: "enabled", budget_tokens: 1024 },
     tools: [{ name: "f", input_schema: {} }],
   });
   assert.equal(request.maxTokens, undefined);
   assert.equal(request.tools?.length, 1);
-  assert.deepEqual(request.system, [{ type: "text", text: "s" }]);
+  assert.deepEqual(request.system, [text("s")]);
   assert.deepEqual(request.reasoning, { mode: "on", budgetTokens: 1024 });
   assert.equal(
     refusal(() => decodeCountTokens({ model: "m" })).param,
@@ -788,27 +764,18 @@ Deno.test("messagesRequest has a JSON Schema with descriptions for the OpenAPI d
 });
 
 Deno.test("decodeRequest() keeps the paths of media parts and of the ids of calls and results", () => {
-  const image = { type: "image", source: { type: "url", url: "u" } };
-  const document = { type: "document", source: { type: "url", url: "u" } };
+  const image = imageAt("u");
+  const document = documentAt("u");
   const request = decodeRequest({
     model: "m",
     max_tokens: 1,
     messages: [
-      { role: "user", content: [{ type: "text", text: "a" }, image, document] },
-      {
-        role: "assistant",
-        content: [{ type: "tool_use", id: "a", name: "f", input: {} }],
-      },
-      {
-        role: "user",
-        content: [
-          { type: "tool_result", tool_use_id: "a", content: [image] },
-          {
-            type: "document",
-            source: { type: "content", content: [image] },
-          },
-        ],
-      },
+      user(text("a"), image, document),
+      assistant(toolUse("a")),
+      user(toolResult("a", [image]), {
+        type: "document",
+        source: { type: "content", content: [image] },
+      }),
     ],
   });
   const places: string[] = [];
@@ -835,8 +802,8 @@ Deno.test("decodeRequest() reads a block in a role that may not contain it as op
     ["system", { type: "search_result" }],
     ["system", { type: "thinking" }],
     ["system", { type: "redacted_thinking" }],
-    ["assistant", { type: "tool_result", tool_use_id: "a", content: "x" }],
-    ["user", { type: "tool_use", id: "a", name: "f", input: {} }],
+    ["assistant", toolResult("a", "x")],
+    ["user", toolUse("a")],
     ["user", { type: "thinking", thinking: "x", signature: "S" }],
     ["user", { type: "redacted_thinking", data: "x" }],
   ];

@@ -3,6 +3,8 @@ import { type DecodeContext, PLAIN_CONTEXT } from "../../dialect.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
 import type { Frame } from "../../stream/sse.ts";
 import { streamDecoder } from "./decode_stream.ts";
+import { blockOf, signedBlock, toolBlock } from "../../testing/reply_events.ts";
+import { toolUse } from "../../testing/request_samples.ts";
 
 type Wire = Record<string, unknown> & { type: string };
 
@@ -104,72 +106,61 @@ Deno.test("streamDecoder() reads blocks", async (t) => {
         stop(0),
       ],
       [
-        { type: "open", kind: "reasoning" },
-        { type: "delta", text: "hm" },
-        { type: "sign", signature: { from: "messages", value: "S" } },
-        CLOSE,
+        ...signedBlock("reasoning", { from: "messages", value: "S" }, "hm"),
       ],
     ],
     [
       "redacted reasoning",
       [begin(0, { type: "redacted_thinking", data: "R" }), stop(0)],
       [
-        { type: "open", kind: "reasoning" },
-        {
-          type: "sign",
-          signature: { from: "messages", value: "R", redacted: true },
-        },
-        CLOSE,
+        ...signedBlock("reasoning", {
+          from: "messages",
+          value: "R",
+          redacted: true,
+        }),
       ],
     ],
     [
       "a call",
       [
-        begin(0, { type: "tool_use", id: "a", name: "f", input: {} }),
+        begin(0, toolUse("a")),
         json(0, ""),
         json(0, '{"x"'),
         json(0, ": 1}"),
         stop(0),
       ],
       [
-        { type: "open", kind: "tool", id: "a", name: "f" },
-        { type: "delta", text: '{"x"' },
-        { type: "delta", text: ": 1}" },
-        CLOSE,
+        ...toolBlock("a", "f", '{"x"', ": 1}"),
       ],
     ],
     [
       "a call without arguments",
       [
-        begin(0, { type: "tool_use", id: "a", name: "f", input: {} }),
+        begin(0, toolUse("a")),
         json(0, ""),
         stop(0),
       ],
-      [{ type: "open", kind: "tool", id: "a", name: "f" }, CLOSE],
+      [...toolBlock("a", "f")],
     ],
     [
       "a call with all arguments in its start",
       [
-        begin(0, { type: "tool_use", id: "a", name: "f", input: { x: 1 } }),
+        begin(0, toolUse("a", "f", { x: 1 })),
         stop(0),
       ],
       [
-        { type: "open", kind: "tool", id: "a", name: "f" },
-        { type: "delta", text: '{"x":1}' },
-        CLOSE,
+        ...toolBlock("a", "f", '{"x":1}'),
       ],
     ],
     [
       "a call whose arguments come twice",
       [
-        begin(0, { type: "tool_use", id: "a", name: "f", input: { x: 1 } }),
+        begin(0, toolUse("a", "f", { x: 1 })),
         json(0, '{"x":1}'),
         stop(0),
       ],
       [
-        { type: "open", kind: "tool", id: "a", name: "f" },
-        { type: "delta", text: '{"x":1}' },
-        CLOSE,
+        ...toolBlock("a", "f", '{"x":1}'),
       ],
     ],
     [
@@ -193,8 +184,8 @@ Deno.test("streamDecoder() reads blocks", async (t) => {
     [
       "blocks that overlap, one after another",
       [
-        begin(0, { type: "tool_use", id: "a", name: "f", input: {} }),
-        begin(1, { type: "tool_use", id: "b", name: "g", input: {} }),
+        begin(0, toolUse("a")),
+        begin(1, toolUse("b", "g")),
         json(0, "{"),
         json(1, "["),
         json(0, "}"),
@@ -203,14 +194,8 @@ Deno.test("streamDecoder() reads blocks", async (t) => {
         stop(0),
       ],
       [
-        { type: "open", kind: "tool", id: "a", name: "f" },
-        { type: "delta", text: "{" },
-        { type: "delta", text: "}" },
-        CLOSE,
-        { type: "open", kind: "tool", id: "b", name: "g" },
-        { type: "delta", text: "[" },
-        { type: "delta", text: "]" },
-        CLOSE,
+        ...toolBlock("a", "f", "{", "}"),
+        ...toolBlock("b", "g", "[", "]"),
       ],
     ],
     [
@@ -238,9 +223,7 @@ Deno.test("streamDecoder() reads blocks", async (t) => {
       ],
       [
         ...textReply(),
-        { type: "open", kind: "reasoning" },
-        { type: "delta", text: "hm" },
-        CLOSE,
+        ...blockOf("reasoning", "hm"),
       ],
     ],
     [
@@ -268,7 +251,7 @@ Deno.test("streamDecoder() reads content in the start event", () => {
       message: {
         content: [
           { type: "text", text: "a" },
-          { type: "tool_use", id: "t", name: "f", input: { x: 1 } },
+          toolUse("t", "f", { x: 1 }),
         ],
       },
     },
@@ -278,9 +261,7 @@ Deno.test("streamDecoder() reads content in the start event", () => {
   assert.deepEqual(events, [
     { type: "start" },
     ...textReply("a"),
-    { type: "open", kind: "tool", id: "t", name: "f" },
-    { type: "delta", text: '{"x":1}' },
-    CLOSE,
+    ...toolBlock("t", "f", '{"x":1}'),
     ...OVER,
   ]);
 });
@@ -353,7 +334,7 @@ Deno.test("streamDecoder() reads usage: the last figure counts, except a zero", 
 Deno.test("streamDecoder() turns the format tool's arguments back into text", () => {
   const events = read([
     START,
-    begin(0, { type: "tool_use", id: "a", name: "out", input: {} }),
+    begin(0, toolUse("a", "out")),
     json(0, '{"n":'),
     json(0, "1}"),
     stop(0),

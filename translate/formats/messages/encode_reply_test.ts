@@ -5,6 +5,8 @@ import type { ReplyEvent, StopReason } from "../../model/reply.ts";
 import { decodeReply } from "./decode_reply.ts";
 import { encodeReply } from "./encode_reply.ts";
 import { ENCODE_CONTEXT } from "./sample_models.ts";
+import { text, toolUse } from "../../testing/request_samples.ts";
+import { blockOf, signedBlock, toolBlock } from "../../testing/reply_events.ts";
 
 const START = { type: "start" } as const;
 const CLOSE = { type: "close" } as const;
@@ -16,7 +18,7 @@ function wire(over: Record<string, unknown> = {}): Record<string, unknown> {
     type: "message",
     role: "assistant",
     model: "claude",
-    content: [{ type: "text", text: "hi" }],
+    content: [text("hi")],
     stop_reason: "end_turn",
     stop_sequence: null,
     usage: { input_tokens: 3, output_tokens: 5 },
@@ -40,9 +42,7 @@ Deno.test("decodeReply() returns the events of a stream", () => {
       model: "claude",
       usage: { input: 3, output: 5 },
     },
-    { type: "open", kind: "text" },
-    { type: "delta", text: "hi" },
-    CLOSE,
+    ...blockOf("text", "hi"),
     { type: "stop", reason: "end", raw: "end_turn" },
     { type: "usage", usage: { input: 3, output: 5 } },
     END,
@@ -55,31 +55,25 @@ Deno.test("decodeReply() reads every kind of block", async (t) => {
       "reasoning",
       { type: "thinking", thinking: "hm", signature: "S" },
       [
-        { type: "open", kind: "reasoning" },
-        { type: "delta", text: "hm" },
-        { type: "sign", signature: { from: "messages", value: "S" } },
-        CLOSE,
+        ...signedBlock("reasoning", { from: "messages", value: "S" }, "hm"),
       ],
     ],
     [
       "redacted reasoning",
       { type: "redacted_thinking", data: "R" },
       [
-        { type: "open", kind: "reasoning" },
-        {
-          type: "sign",
-          signature: { from: "messages", value: "R", redacted: true },
-        },
-        CLOSE,
+        ...signedBlock("reasoning", {
+          from: "messages",
+          value: "R",
+          redacted: true,
+        }),
       ],
     ],
     [
       "a call",
-      { type: "tool_use", id: "a", name: "f", input: { x: 1 } },
+      toolUse("a", "f", { x: 1 }),
       [
-        { type: "open", kind: "tool", id: "a", name: "f" },
-        { type: "delta", text: '{"x":1}' },
-        CLOSE,
+        ...toolBlock("a", "f", '{"x":1}'),
       ],
     ],
     [
@@ -106,7 +100,7 @@ Deno.test("decodeReply() reads every kind of block", async (t) => {
     [
       "cited text",
       { type: "text", text: "t", citations: [{ type: "char_location" }] },
-      [{ type: "open", kind: "text" }, { type: "delta", text: "t" }, CLOSE],
+      [...blockOf("text", "t")],
     ],
   ];
   for (const [name, block, expected] of rows) {
@@ -116,7 +110,7 @@ Deno.test("decodeReply() reads every kind of block", async (t) => {
 
 Deno.test("decodeReply() restores the names of tools", () => {
   assert.deepEqual(
-    between([{ type: "tool_use", id: "a", name: "short", input: {} }], {
+    between([toolUse("a", "short")], {
       toolNames: new Map([["short", "the long one"]]),
     })[0],
     { type: "open", kind: "tool", id: "a", name: "the long one" },
@@ -125,7 +119,7 @@ Deno.test("decodeReply() restores the names of tools", () => {
 
 Deno.test("decodeReply() turns the format tool's arguments back into text", () => {
   const context = { toolNames: new Map<string, string>(), formatTool: "out" };
-  const form = { type: "tool_use", id: "a", name: "out", input: { n: 1 } };
+  const form = toolUse("a", "out", { n: 1 });
   const events = decodeReply(
     wire({ content: [form], stop_reason: "tool_use" }),
     context,
@@ -136,7 +130,7 @@ Deno.test("decodeReply() turns the format tool's arguments back into text", () =
     CLOSE,
     { type: "stop", reason: "end", raw: "tool_use" },
   ]);
-  const call = { type: "tool_use", id: "b", name: "f", input: {} };
+  const call = toolUse("b");
   const both = decodeReply(
     wire({ content: [form, call], stop_reason: "tool_use" }),
     context,
@@ -312,10 +306,7 @@ Deno.test("encodeReply() writes all documented fields", () => {
   assert.deepEqual(
     encodeReply([
       { type: "start", id: "chatcmpl-9", model: "gpt" },
-      { type: "open", kind: "text" },
-      { type: "delta", text: "a" },
-      { type: "delta", text: "b" },
-      CLOSE,
+      ...blockOf("text", "a", "b"),
       { type: "stop", reason: "stop_sequence", raw: "stop", sequence: "x" },
       {
         type: "usage",
@@ -372,49 +363,45 @@ Deno.test("encodeReply() writes an empty reply", () => {
 
 Deno.test("encodeReply() writes every kind of block", async (t) => {
   const rows: readonly [string, readonly ReplyEvent[], readonly unknown[]][] = [
-    ["an empty text", [{ type: "open", kind: "text" }, CLOSE], []],
+    ["an empty text", [...blockOf("text")], []],
     [
       "a refusal",
-      [{ type: "open", kind: "refusal" }, { type: "delta", text: "no" }, CLOSE],
+      [...blockOf("refusal", "no")],
       [{ type: "text", text: "no", citations: [] }],
     ],
     [
       "reasoning that another dialect made",
       [
-        { type: "open", kind: "reasoning" },
-        { type: "delta", text: "hm" },
-        { type: "sign", signature: { from: "generate_content", value: "G" } },
-        CLOSE,
+        ...signedBlock(
+          "reasoning",
+          { from: "generate_content", value: "G" },
+          "hm",
+        ),
       ],
       [{ type: "thinking", thinking: "hm", signature: "" }],
     ],
     [
       "reasoning without text that another dialect made",
       [
-        { type: "open", kind: "reasoning" },
-        { type: "sign", signature: { from: "generate_content", value: "G" } },
-        CLOSE,
+        ...signedBlock("reasoning", { from: "generate_content", value: "G" }),
       ],
       [],
     ],
     [
       "signed reasoning without text",
       [
-        { type: "open", kind: "reasoning" },
-        { type: "sign", signature: { from: "messages", value: "S" } },
-        CLOSE,
+        ...signedBlock("reasoning", { from: "messages", value: "S" }),
       ],
       [{ type: "thinking", thinking: "", signature: "S" }],
     ],
     [
       "redacted reasoning",
       [
-        { type: "open", kind: "reasoning" },
-        {
-          type: "sign",
-          signature: { from: "messages", value: "R", redacted: true },
-        },
-        CLOSE,
+        ...signedBlock("reasoning", {
+          from: "messages",
+          value: "R",
+          redacted: true,
+        }),
       ],
       [{ type: "redacted_thinking", data: "R" }],
     ],
@@ -423,10 +410,7 @@ Deno.test("encodeReply() writes every kind of block", async (t) => {
       [
         { type: "open", kind: "tool", name: "f" },
         CLOSE,
-        { type: "open", kind: "tool", id: "x", name: "g" },
-        { type: "delta", text: '{"a":' },
-        { type: "delta", text: "1}" },
-        CLOSE,
+        ...toolBlock("x", "g", '{"a":', "1}"),
         { type: "open", kind: "tool", name: "f" },
         CLOSE,
       ],
@@ -457,18 +441,14 @@ Deno.test("encodeReply() writes every kind of block", async (t) => {
     [
       "a call with blank arguments",
       [
-        { type: "open", kind: "tool", id: "x", name: "g" },
-        { type: "delta", text: " " },
-        CLOSE,
+        ...toolBlock("x", "g", " "),
       ],
       [{ type: "tool_use", id: "x", name: "g", input: {}, caller: DIRECT }],
     ],
     [
       "a call cut in its arguments",
       [
-        { type: "open", kind: "tool", id: "x", name: "g" },
-        { type: "delta", text: '{"a":' },
-        CLOSE,
+        ...toolBlock("x", "g", '{"a":'),
       ],
       [{
         type: "tool_use",
@@ -507,13 +487,10 @@ Deno.test("encodeReply() writes every kind of block", async (t) => {
 
 Deno.test("encodeReply() writes the stop reason", async (t) => {
   const call: readonly ReplyEvent[] = [
-    { type: "open", kind: "tool", id: "x", name: "g" },
-    CLOSE,
+    ...toolBlock("x", "g"),
   ];
   const refusal: readonly ReplyEvent[] = [
-    { type: "open", kind: "refusal" },
-    { type: "delta", text: "no" },
-    CLOSE,
+    ...blockOf("refusal", "no"),
   ];
   const rows: readonly [string, readonly ReplyEvent[], StopReason, string][] = [
     ["a call under a plain end", call, "end", "tool_use"],

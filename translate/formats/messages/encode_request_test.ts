@@ -5,10 +5,23 @@ import type { JsonObject } from "../../bytes/json.ts";
 import type { GenerationRequest, Part, Turn } from "../../model/request.ts";
 import { encodeRequest } from "./encode_request.ts";
 import { decodeRequest } from "./decode_request.ts";
-import { sampleRequest, turn } from "../../testing/sample_request.ts";
+import {
+  documentPart,
+  imagePart,
+  reasoning,
+  sampleRequest,
+  turn,
+} from "../../testing/sample_request.ts";
 import { ADAPTIVE, BUDGET } from "./sample_models.ts";
-
-const text = (value: string): Part => ({ type: "text", text: value });
+import {
+  assistant,
+  imageAt,
+  objectOf,
+  text,
+  toolResult,
+  toolUse,
+  user,
+} from "../../testing/request_samples.ts";
 const call = (id: string, args = "{}", name = "f"): Part => ({
   type: "tool_call",
   id,
@@ -18,7 +31,7 @@ const call = (id: string, args = "{}", name = "f"): Part => ({
 const result = (id: string, value = "ok"): Part => ({
   type: "tool_result",
   id,
-  content: [{ type: "text", text: value }],
+  content: [text(value)],
 });
 const F = {
   type: "function",
@@ -26,7 +39,7 @@ const F = {
   parameters: { type: "object" },
 } as const;
 const WIRE_F = { name: "f", input_schema: { type: "object" } };
-const HI = [{ role: "user", content: [{ type: "text", text: "hi" }] }];
+const HI = [user(text("hi"))];
 
 function encoded(
   over: Partial<GenerationRequest>,
@@ -176,18 +189,18 @@ Deno.test("encodeRequest() encodes plain fields, and names the dropped ones", as
           text("B"),
         ] as GenerationRequest["system"],
       },
-      { system: [{ type: "text", text: "A" }, { type: "text", text: "B" }] },
+      { system: [text("A"), text("B")] },
       [],
     ],
     [
       "JSON as a hint",
       { format: { type: "json" } },
       {
-        system: [{
-          type: "text",
-          text:
+        system: [
+          text(
             "Reply with one JSON object only: no other text, no code fence.",
-        }],
+          ),
+        ],
       },
       ["FORMAT"],
     ],
@@ -207,10 +220,7 @@ Deno.test("encodeRequest() encodes plain fields, and names the dropped ones", as
 });
 
 Deno.test("encodeRequest() refuses fields that it can neither express nor drop", async (t) => {
-  const bmp: Part = {
-    type: "image",
-    source: { type: "base64", mediaType: "image/bmp", data: "AA==" },
-  };
+  const bmp: Part = imagePart("image/bmp", "AA==");
   const userTurn = (...parts: Part[]) => ({ turns: [turn("user", ...parts)] });
   const rows: readonly [
     string,
@@ -228,18 +238,12 @@ Deno.test("encodeRequest() refuses fields that it can neither express nor drop",
     ["a picture of another type", userTurn(bmp), "MESSAGES"],
     [
       "a document of another type",
-      userTurn({
-        type: "document",
-        source: { type: "base64", mediaType: "application/zip", data: "AA==" },
-      }),
+      userTurn(documentPart("application/zip", "AA==")),
       "MESSAGES",
     ],
     [
       "an address where none is taken",
-      userTurn({
-        type: "image",
-        source: { type: "url", url: "https://x/y.png" },
-      }),
+      userTurn(imageAt("https://x/y.png")),
       "MESSAGES",
       { ...BUDGET, mediaUrls: false },
     ],
@@ -311,31 +315,13 @@ Deno.test("encodeRequest() arranges turns", async (t) => {
         turn("user", text("also"), result("b", "no")),
       ],
       [
-        { role: "user", content: [{ type: "text", text: "go" }] },
-        {
-          role: "assistant",
-          content: [
-            { type: "text", text: "well" },
-            { type: "tool_use", id: "a", name: "f", input: { x: 1 } },
-            { type: "tool_use", id: "b", name: "f", input: {} },
-          ],
-        },
-        {
-          role: "user",
-          content: [
-            {
-              type: "tool_result",
-              tool_use_id: "a",
-              content: [{ type: "text", text: "ok" }],
-            },
-            {
-              type: "tool_result",
-              tool_use_id: "b",
-              content: [{ type: "text", text: "no" }],
-            },
-            { type: "text", text: "also" },
-          ],
-        },
+        user(text("go")),
+        assistant(text("well"), toolUse("a", "f", { x: 1 }), toolUse("b")),
+        user(
+          toolResult("a", [text("ok")]),
+          toolResult("b", [text("no")]),
+          text("also"),
+        ),
       ],
     ],
     [
@@ -345,10 +331,7 @@ Deno.test("encodeRequest() arranges turns", async (t) => {
         turn("assistant", text("")),
         turn("user", text("\n"), text("b")),
       ],
-      [{
-        role: "user",
-        content: [{ type: "text", text: "a" }, { type: "text", text: "b" }],
-      }],
+      [user(text("a"), text("b"))],
     ],
     [
       "system turns become marked user text in their place",
@@ -359,25 +342,12 @@ Deno.test("encodeRequest() arranges turns", async (t) => {
         turn("user", result("a")),
       ],
       [
-        { role: "user", content: [{ type: "text", text: "a" }] },
-        {
-          role: "assistant",
-          content: [{ type: "tool_use", id: "a", name: "f", input: {} }],
-        },
-        {
-          role: "user",
-          content: [
-            {
-              type: "tool_result",
-              tool_use_id: "a",
-              content: [{ type: "text", text: "ok" }],
-            },
-            {
-              type: "text",
-              text: "<system-reminder>\nS\n</system-reminder>",
-            },
-          ],
-        },
+        user(text("a")),
+        assistant(toolUse("a")),
+        user(
+          toolResult("a", [text("ok")]),
+          text("<system-reminder>\nS\n</system-reminder>"),
+        ),
       ],
     ],
     [
@@ -391,22 +361,12 @@ Deno.test("encodeRequest() arranges turns", async (t) => {
         turn("user", text("b")),
       ],
       [
-        { role: "system", content: [{ type: "text", text: "0" }] },
-        { role: "user", content: [{ type: "text", text: "a" }] },
-        {
-          role: "assistant",
-          content: [{ type: "tool_use", id: "a", name: "f", input: {} }],
-        },
-        {
-          role: "user",
-          content: [{
-            type: "tool_result",
-            tool_use_id: "a",
-            content: [{ type: "text", text: "ok" }],
-          }],
-        },
-        { role: "system", content: [{ type: "text", text: "S" }] },
-        { role: "user", content: [{ type: "text", text: "b" }] },
+        { role: "system", content: [text("0")] },
+        user(text("a")),
+        assistant(toolUse("a")),
+        user(toolResult("a", [text("ok")])),
+        { role: "system", content: [text("S")] },
+        user(text("b")),
       ],
       ADAPTIVE,
     ],
@@ -414,35 +374,32 @@ Deno.test("encodeRequest() arranges turns", async (t) => {
       "a text to be continued ends without blanks",
       [turn("user", text("a")), turn("assistant", text("{ \n"))],
       [
-        { role: "user", content: [{ type: "text", text: "a" }] },
-        { role: "assistant", content: [{ type: "text", text: "{" }] },
+        user(text("a")),
+        assistant(text("{")),
       ],
     ],
     [
       "a text that must not be continued is followed by a wish to",
       [turn("user", text("a")), turn("assistant", text("b "))],
       [
-        { role: "user", content: [{ type: "text", text: "a" }] },
-        { role: "assistant", content: [{ type: "text", text: "b" }] },
-        { role: "user", content: [{ type: "text", text: "Continue." }] },
+        user(text("a")),
+        assistant(text("b")),
+        user(text("Continue.")),
       ],
       ADAPTIVE,
     ],
     [
       "a call that waits for its result is followed by nothing",
       [turn("assistant", call("a"))],
-      [{
-        role: "assistant",
-        content: [{ type: "tool_use", id: "a", name: "f", input: {} }],
-      }],
+      [assistant(toolUse("a"))],
       ADAPTIVE,
     ],
     [
       "a first turn of the assistant's stays",
       [turn("assistant", text("a")), turn("user", text("b"))],
       [
-        { role: "assistant", content: [{ type: "text", text: "a" }] },
-        { role: "user", content: [{ type: "text", text: "b" }] },
+        assistant(text("a")),
+        user(text("b")),
       ],
     ],
   ];
@@ -471,12 +428,9 @@ Deno.test("encodeRequest() numbers calls with the same id, and their results", (
 Deno.test("encodeRequest() turns a lone system prompt into a user turn", () => {
   const { body } = encoded({
     turns: [],
-    system: [{ type: "text", text: "S" }],
+    system: [text("S")],
   });
-  assert.deepEqual(body["messages"], [{
-    role: "user",
-    content: [{ type: "text", text: "S" }],
-  }]);
+  assert.deepEqual(body["messages"], [user(text("S"))]);
   assert.equal(body["system"], undefined);
 });
 
@@ -499,8 +453,8 @@ Deno.test("encodeRequest() encodes every kind of part", async (t) => {
     ["a picture", { type: "image", source: png }, [wirePng]],
     [
       "a picture by address",
-      { type: "image", source: { type: "url", url: "https://x/y" } },
-      [{ type: "image", source: { type: "url", url: "https://x/y" } }],
+      imageAt("https://x/y"),
+      [imageAt("https://x/y")],
     ],
     [
       "a PDF",
@@ -519,19 +473,13 @@ Deno.test("encodeRequest() encodes every kind of part", async (t) => {
     ],
     [
       "a text file",
-      {
-        type: "document",
-        source: { type: "base64", mediaType: "text/csv", data: "w6QsMQ==" },
-      },
+      documentPart("text/csv", "w6QsMQ=="),
       [{
         type: "document",
         source: { type: "text", media_type: "text/plain", data: "ä,1" },
       }],
     ],
-    ["a refusal", { type: "refusal", text: "no" }, [{
-      type: "text",
-      text: "no",
-    }]],
+    ["a refusal", { type: "refusal", text: "no" }, [text("no")]],
     [
       "a failed result without content",
       { type: "tool_result", id: "a", content: [], failed: true },
@@ -542,9 +490,9 @@ Deno.test("encodeRequest() encodes every kind of part", async (t) => {
       {
         type: "tool_result",
         id: "a",
-        content: [{ type: "text", text: "" }, { type: "image", source: png }],
+        content: [text(""), { type: "image", source: png }],
       },
-      [{ type: "tool_result", tool_use_id: "a", content: [wirePng] }],
+      [toolResult("a", [wirePng])],
     ],
   ];
   for (const [name, part, content] of rows) {
@@ -575,23 +523,16 @@ Deno.test("encodeRequest() puts a result's images behind all results where they 
         text("so?"),
       ),
     ], can),
-    [{
-      role: "user",
-      content: [
-        { type: "tool_result", tool_use_id: "a" },
-        {
-          type: "tool_result",
-          tool_use_id: "b",
-          content: [{ type: "text", text: "ok" }],
-        },
-        { type: "text", text: "Picture from the result of call a:" },
-        {
-          type: "image",
-          source: { type: "base64", media_type: "image/png", data: "AA==" },
-        },
-        { type: "text", text: "so?" },
-      ],
-    }],
+    [user(
+      { type: "tool_result", tool_use_id: "a" },
+      toolResult("b", [text("ok")]),
+      text("Picture from the result of call a:"),
+      {
+        type: "image",
+        source: { type: "base64", media_type: "image/png", data: "AA==" },
+      },
+      text("so?"),
+    )],
   );
 });
 
@@ -599,15 +540,9 @@ Deno.test("encodeRequest() wraps arguments that are not an object, and names the
   for (const args of ['{"a":', "[1]", '"x"', "null", "3"]) {
     await t.step(args, () => {
       const got = encoded({ turns: [turn("assistant", call("a", args))] });
-      assert.deepEqual(got.body["messages"], [{
-        role: "assistant",
-        content: [{
-          type: "tool_use",
-          id: "a",
-          name: "f",
-          input: { __raw_arguments: args },
-        }],
-      }]);
+      assert.deepEqual(got.body["messages"], [
+        assistant(toolUse("a", "f", { __raw_arguments: args })),
+      ]);
       assert.deepEqual(got.dropped, ["ARGUMENTS"]);
     });
   }
@@ -620,13 +555,9 @@ Deno.test("encodeRequest() replays only reasoning that this dialect signed, in i
       turn("user", text("a")),
       turn(
         "assistant",
-        { type: "reasoning", text: "", signature: { from, value: "S" } },
+        reasoning("", from, "S"),
         { type: "reasoning", text: "unsigned" },
-        {
-          type: "reasoning",
-          text: "other",
-          signature: { from: "generate_content", value: "G" },
-        },
+        reasoning("other", "generate_content", "G"),
         text("b"),
         {
           type: "reasoning",
@@ -643,16 +574,11 @@ Deno.test("encodeRequest() replays only reasoning that this dialect signed, in i
       ),
     ]),
     [
-      { role: "user", content: [{ type: "text", text: "a" }] },
-      {
-        role: "assistant",
-        content: [
-          { type: "thinking", thinking: "", signature: "S" },
-          { type: "text", text: "b" },
-          { type: "redacted_thinking", data: "R" },
-          { type: "tool_use", id: "c", name: "f", input: {} },
-        ],
-      },
+      user(text("a")),
+      assistant({ type: "thinking", thinking: "", signature: "S" }, text("b"), {
+        type: "redacted_thinking",
+        data: "R",
+      }, toolUse("c")),
     ],
   );
 });
@@ -668,7 +594,7 @@ Deno.test("encodeRequest() leaves out reasoning that nothing follows", async (t)
     },
   });
   const thinking = { type: "thinking", thinking: "hm", signature: "one" };
-  const said = { type: "text", text: "a" };
+  const said = text("a");
   const rows: readonly [string, readonly Part[], readonly JsonObject[]][] = [
     ["reasoning alone", [signed("one")], []],
     ["reasoning before a blank text", [signed("one"), text(" ")], []],
@@ -690,16 +616,11 @@ Deno.test("encodeRequest() leaves out reasoning that nothing follows", async (t)
           { role: "assistant", parts },
           turn("user", text("on")),
         ]),
-        content.length === 0
-          ? [{
-            role: "user",
-            content: [...HI[0]?.content ?? [], { type: "text", text: "on" }],
-          }]
-          : [
-            ...HI,
-            { role: "assistant", content },
-            { role: "user", content: [{ type: "text", text: "on" }] },
-          ],
+        content.length === 0 ? [user(text("hi"), text("on"))] : [
+          ...HI,
+          { role: "assistant", content },
+          user(text("on")),
+        ],
       ));
   }
 });
@@ -715,10 +636,7 @@ Deno.test("encodeRequest() drops and names another dialect's part that is not es
       essential: false,
     })],
   });
-  assert.deepEqual(got.body["messages"], [{
-    role: "user",
-    content: [{ type: "text", text: "a" }],
-  }]);
+  assert.deepEqual(got.body["messages"], [user(text("a"))]);
   assert.deepEqual(got.dropped, ["messages[0].k"]);
 });
 
@@ -738,7 +656,7 @@ Deno.test("encodeRequest() encodes tools and the tool choice", async (t) => {
         tools: [{
           name: "f",
           description: "",
-          input_schema: { type: "object", properties: {} },
+          input_schema: objectOf({}),
         }],
       },
       [],
@@ -772,10 +690,7 @@ Deno.test("encodeRequest() encodes tools and the tool choice", async (t) => {
           type: "function",
           name: "f",
           strict: true,
-          parameters: {
-            type: "object",
-            properties: { a: { type: "number", minimum: 1 } },
-          },
+          parameters: objectOf({ a: { type: "number", minimum: 1 } }),
         }],
       },
       {
@@ -888,7 +803,7 @@ Deno.test("encodeRequest() encodes tools and the tool choice", async (t) => {
       {
         tools: [{
           name: "f",
-          input_schema: { type: "object", properties: {} },
+          input_schema: objectOf({}),
         }],
         tool_choice: { type: "none" },
       },
@@ -928,7 +843,7 @@ Deno.test("encodeRequest() defines the tools of earlier calls beside the tool th
 });
 
 Deno.test("encodeRequest() passes a tool's schema by reference", () => {
-  const parameters = { type: "object", properties: { default: {} } };
+  const parameters = objectOf({ default: {} });
   const { body } = encoded({
     tools: [{ type: "function", name: "f", parameters }],
   });
@@ -958,10 +873,7 @@ Deno.test("encodeRequest() shortens names everywhere alike and returns the mappi
 });
 
 Deno.test("encodeRequest() binds the reply to a schema", async (t) => {
-  const schema = {
-    type: "object",
-    properties: { n: { type: "integer", minimum: 1 } },
-  };
+  const schema = objectOf({ n: { type: "integer", minimum: 1 } });
   const format = { type: "schema", name: "r", schema, strict: true } as const;
   const emulating = { ...BUDGET, structuredOutput: false };
   const tool = {
@@ -1286,11 +1198,7 @@ Deno.test("encodeRequest() requests no budget while a call without signed reason
   const unsigned = encoded(loop());
   assert.equal(unsigned.body["thinking"], undefined);
   assert.deepEqual(unsigned.dropped, ["REASONING"]);
-  const signed = encoded(loop({
-    type: "reasoning",
-    text: "hm",
-    signature: { from: "messages", value: "S" },
-  }));
+  const signed = encoded(loop(reasoning("hm", "messages", "S")));
   assert.deepEqual(signed.body["thinking"], {
     type: "enabled",
     budget_tokens: 2048,
@@ -1310,10 +1218,7 @@ Deno.test("encodeRequest() sends no prefill to a model that reasons or has an ou
     await t.step(name, () => {
       const messages = encoded({ turns, ...over }).body["messages"];
       assert.ok(Array.isArray(messages));
-      assert.deepEqual(messages.at(-1), {
-        role: "user",
-        content: [{ type: "text", text: "Continue." }],
-      });
+      assert.deepEqual(messages.at(-1), user(text("Continue.")));
     });
   }
 });
@@ -1323,22 +1228,16 @@ Deno.test("encodeRequest() sends this dialect's own opaque parts and tools uncha
     model: "m",
     max_tokens: 10,
     messages: [
-      {
-        role: "user",
-        content: [
-          { type: "text", text: "a" },
-          { type: "image", source: { type: "file", file_id: "f" } },
-        ],
-      },
-      {
-        role: "assistant",
-        content: [
-          { type: "server_tool_use", id: "s", name: "web_search", input: {} },
-          { type: "web_search_tool_result", tool_use_id: "s", content: [] },
-          { type: "text", text: "b" },
-        ],
-      },
-      { role: "user", content: [{ type: "text", text: "c" }] },
+      user(text("a"), {
+        type: "image",
+        source: { type: "file", file_id: "f" },
+      }),
+      assistant(
+        { type: "server_tool_use", id: "s", name: "web_search", input: {} },
+        { type: "web_search_tool_result", tool_use_id: "s", content: [] },
+        text("b"),
+      ),
+      user(text("c")),
     ],
     tools: [{ type: "web_search_20250305", name: "web_search" }],
     thinking: { type: "disabled" },

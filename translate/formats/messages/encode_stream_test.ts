@@ -3,6 +3,7 @@ import { ApiError } from "../../model/error.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
 import { ENCODE_CONTEXT } from "./sample_models.ts";
 import { streamEncoder } from "./encode_stream.ts";
+import { blockOf, signedBlock, toolBlock } from "../../testing/reply_events.ts";
 
 const START: ReplyEvent = { type: "start", id: "chatcmpl-1" };
 const END: ReplyEvent = { type: "end" };
@@ -78,9 +79,7 @@ Deno.test("streamEncoder() writes the exact bytes of a text stream", () => {
         model: "x",
         usage: { input: 3, output: 1 },
       },
-      { type: "open", kind: "text" },
-      delta('say "ü"\n'),
-      CLOSE,
+      ...blockOf("text", 'say "ü"\n'),
       { type: "stop", reason: "end", raw: "stop" },
       { type: "usage", usage: { input: 4, cacheRead: 5, output: 6 } },
       END,
@@ -146,17 +145,9 @@ Deno.test("streamEncoder() writes blocks one after another", async (t) => {
     [
       "text after a call gets a block of its own",
       [
-        { type: "open", kind: "text" },
-        delta("a"),
-        CLOSE,
-        { type: "open", kind: "tool", id: "t", name: "f" },
-        delta('{"x"'),
-        delta(""),
-        delta(":1}"),
-        CLOSE,
-        { type: "open", kind: "text" },
-        delta("b"),
-        CLOSE,
+        ...blockOf("text", "a"),
+        ...toolBlock("t", "f", '{"x"', "", ":1}"),
+        ...blockOf("text", "b"),
       ],
       [
         begins(0, TEXT),
@@ -244,10 +235,7 @@ Deno.test("streamEncoder() writes blocks one after another", async (t) => {
     [
       "signed reasoning",
       [
-        { type: "open", kind: "reasoning" },
-        delta("hm"),
-        { type: "sign", signature: { from: "messages", value: "S" } },
-        CLOSE,
+        ...signedBlock("reasoning", { from: "messages", value: "S" }, "hm"),
       ],
       [
         begins(0, { type: "thinking", thinking: "", signature: "" }),
@@ -259,9 +247,7 @@ Deno.test("streamEncoder() writes blocks one after another", async (t) => {
     [
       "signed reasoning without text",
       [
-        { type: "open", kind: "reasoning" },
-        { type: "sign", signature: { from: "messages", value: "S" } },
-        CLOSE,
+        ...signedBlock("reasoning", { from: "messages", value: "S" }),
       ],
       [
         begins(0, { type: "thinking", thinking: "", signature: "" }),
@@ -272,22 +258,22 @@ Deno.test("streamEncoder() writes blocks one after another", async (t) => {
     [
       "redacted reasoning",
       [
-        { type: "open", kind: "reasoning" },
-        {
-          type: "sign",
-          signature: { from: "messages", value: "R", redacted: true },
-        },
-        CLOSE,
+        ...signedBlock("reasoning", {
+          from: "messages",
+          value: "R",
+          redacted: true,
+        }),
       ],
       [begins(0, { type: "redacted_thinking", data: "R" }), stops(0)],
     ],
     [
       "reasoning that another dialect made has no signature",
       [
-        { type: "open", kind: "reasoning" },
-        delta("hm"),
-        { type: "sign", signature: { from: "generate_content", value: "G" } },
-        CLOSE,
+        ...signedBlock(
+          "reasoning",
+          { from: "generate_content", value: "G" },
+          "hm",
+        ),
       ],
       [
         begins(0, { type: "thinking", thinking: "", signature: "" }),
@@ -298,12 +284,8 @@ Deno.test("streamEncoder() writes blocks one after another", async (t) => {
     [
       "reasoning of nothing takes no number",
       [
-        { type: "open", kind: "reasoning" },
-        { type: "sign", signature: { from: "generate_content", value: "G" } },
-        CLOSE,
-        { type: "open", kind: "text" },
-        delta("a"),
-        CLOSE,
+        ...signedBlock("reasoning", { from: "generate_content", value: "G" }),
+        ...blockOf("text", "a"),
       ],
       [
         begins(0, TEXT),
@@ -419,7 +401,7 @@ Deno.test("streamEncoder() corrects the stop reason", async (t) => {
     ],
     [
       "a refusal",
-      [{ type: "open", kind: "refusal" }, delta("no"), CLOSE, {
+      [...blockOf("refusal", "no"), {
         type: "stop",
         reason: "end",
         raw: "stop",

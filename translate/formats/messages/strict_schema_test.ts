@@ -1,16 +1,13 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../bytes/json.ts";
 import { strictSchema } from "./strict_schema.ts";
+import { objectOf } from "../../testing/request_samples.ts";
 
 Deno.test("strictSchema() converts a schema to the subset", async (t) => {
   const rows: readonly [string, JsonObject, JsonObject][] = [
     [
       "objects are closed",
-      {
-        type: "object",
-        properties: { a: { type: "string" } },
-        required: ["a"],
-      },
+      objectOf({ a: { type: "string" } }, "a"),
       {
         type: "object",
         properties: { a: { type: "string" } },
@@ -33,14 +30,11 @@ Deno.test("strictSchema() converts a schema to the subset", async (t) => {
     ],
     [
       "patterns move, known formats stay, unknown ones move",
-      {
-        type: "object",
-        properties: {
-          a: { type: "string", pattern: "^x$" },
-          b: { type: "string", format: "date" },
-          c: { type: "string", format: "color" },
-        },
-      },
+      objectOf({
+        a: { type: "string", pattern: "^x$" },
+        b: { type: "string", format: "date" },
+        c: { type: "string", format: "color" },
+      }),
       {
         type: "object",
         properties: {
@@ -53,14 +47,11 @@ Deno.test("strictSchema() converts a schema to the subset", async (t) => {
     ],
     [
       "properties may be called like keywords",
-      {
-        type: "object",
-        properties: {
-          pattern: { type: "string" },
-          default: { type: "number", default: 1 },
-          oneOf: { type: "boolean" },
-        },
-      },
+      objectOf({
+        pattern: { type: "string" },
+        default: { type: "number", default: 1 },
+        oneOf: { type: "boolean" },
+      }),
       {
         type: "object",
         properties: {
@@ -126,14 +117,14 @@ Deno.test("strictSchema() converts a schema to the subset", async (t) => {
         description: "A thing.",
         allOf: [
           { $ref: "#/$defs/Base" },
-          {
-            type: "object",
-            properties: {
+          objectOf(
+            {
               id: { type: "string", minLength: 1 },
               n: { allOf: [{ $ref: "#/$defs/Base" }], description: "gone" },
             },
-            required: ["n", "id"],
-          },
+            "n",
+            "id",
+          ),
           { anyOf: [{ required: ["n"] }] },
         ],
       },
@@ -218,7 +209,7 @@ Deno.test("strictSchema() accepts schemas nested 100,000 deep", () => {
 });
 
 Deno.test("strictSchema() accepts allOf of any depth and length, and references that double", () => {
-  const member = { type: "object", properties: { a: { type: "string" } } };
+  const member = objectOf({ a: { type: "string" } });
   const deep: JsonObject = JSON.parse(
     `${'{"type":"object","allOf":['.repeat(100_000)}{}${"]}".repeat(100_000)}`,
   );
@@ -227,7 +218,7 @@ Deno.test("strictSchema() accepts allOf of any depth and length, and references 
   assert.equal(long["additionalProperties"], false);
   const again = { allOf: [{ $ref: "#/$defs/A" }, { type: "object" }] };
   const doubling = strictSchema({
-    $defs: { A: { type: "object", properties: { b: again, c: again } } },
+    $defs: { A: objectOf({ b: again, c: again }) },
     ...again,
   });
   assert.equal(doubling["additionalProperties"], false);

@@ -2,8 +2,24 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import type { GenerationRequest } from "../../model/request.ts";
-import { withoutPaths } from "../../testing/sample_request.ts";
+import {
+  call,
+  imagePart,
+  result,
+  turn,
+  withoutPaths,
+} from "../../testing/sample_request.ts";
 import { decodeRequest } from "./decode_request.ts";
+import {
+  assistant,
+  callItem,
+  documentAt,
+  imageAt,
+  inputOf,
+  outputItem,
+  text,
+  user,
+} from "../../testing/request_samples.ts";
 
 const decoded = (over: JsonObject = {}): GenerationRequest =>
   decodeRequest({ model: "m", input: "hi", ...over });
@@ -22,14 +38,14 @@ function refused(body: JsonObject): ApiError {
 }
 
 Deno.test("decodeRequest() decodes a text, items without a type, and the roles", () => {
-  const hi = [{ role: "user", parts: [{ type: "text", text: "hi" }] }];
+  const hi = [turn("user", text("hi"))];
   assert.deepEqual(decoded().turns, hi);
   const read = decoded({
     instructions: "one",
     input: [
       { role: "system", content: "two" },
       { type: "message", role: "developer", content: "three" },
-      { role: "user", content: [{ type: "input_text", text: "hi" }] },
+      user({ type: "input_text", text: "hi" }),
       { role: "developer", content: "four" },
       {
         id: "msg_1",
@@ -50,21 +66,18 @@ Deno.test("decodeRequest() decodes a text, items without a type, and the roles",
   ]);
   assert.deepEqual(read.turns, [
     ...hi,
-    { role: "system", parts: [{ type: "text", text: "four" }] },
-    {
-      role: "assistant",
-      parts: [
-        { type: "text", text: "yes", phase: "final_answer" },
-        { type: "refusal", text: "no" },
-      ],
-    },
+    turn("system", text("four")),
+    turn("assistant", { type: "text", text: "yes", phase: "final_answer" }, {
+      type: "refusal",
+      text: "no",
+    }),
   ]);
   assert.deepEqual(read.unknownFields, []);
 });
 
 Deno.test("decodeRequest() puts the outputs of calls directly after the turn of the calls, whatever items are in between", () => {
   const { turns } = items(
-    { role: "user", content: "go" },
+    user("go"),
     {
       type: "function_call",
       id: "fc_1",
@@ -72,88 +85,51 @@ Deno.test("decodeRequest() puts the outputs of calls directly after the turn of 
       name: "f",
       arguments: "{}",
     },
-    { type: "function_call", call_id: "b", name: "f", arguments: "" },
+    callItem("b", "f", ""),
     { type: "message", role: "assistant", content: "on it" },
     { type: "function_call_output", id: "fco_1", call_id: "b", output: "2" },
-    { role: "assistant", content: "half" },
-    { type: "function_call_output", call_id: "a", output: "1" },
-    { type: "function_call_output", call_id: "unmatched", output: "3" },
+    assistant("half"),
+    outputItem("a", "1"),
+    outputItem("unmatched", "3"),
   );
-  const call = (id: string, args: string) => ({
-    type: "tool_call",
-    id,
-    name: "f",
-    arguments: args,
-  });
-  const result = (id: string, text: string) => ({
-    type: "tool_result",
-    id,
-    content: [{ type: "text", text }],
-  });
   assert.deepEqual(withoutPaths(turns.slice(1)), [
-    {
-      role: "assistant",
-      parts: [call("a", "{}"), call("b", ""), { type: "text", text: "on it" }],
-    },
-    { role: "user", parts: [result("b", "2"), result("a", "1")] },
-    { role: "assistant", parts: [{ type: "text", text: "half" }] },
-    { role: "user", parts: [result("unmatched", "3")] },
+    turn("assistant", call("a"), call("b", "f", ""), text("on it")),
+    turn("user", result("b", text("2")), result("a", text("1"))),
+    turn("assistant", text("half")),
+    turn("user", result("unmatched", text("3"))),
   ]);
 });
 
 Deno.test("decodeRequest() decodes images and files, in messages and in outputs", () => {
   const png = "data:image/png;base64,AAAA";
   const { turns } = items(
-    { type: "function_call", call_id: "a", name: "f", arguments: "{}" },
-    {
-      type: "function_call_output",
-      call_id: "a",
-      output: [
-        { type: "input_text", text: "see" },
-        { type: "input_image", image_url: png, detail: "auto" },
-      ],
-    },
-    {
-      role: "user",
-      content: [
-        { type: "input_image", image_url: "https://x.example/a.png" },
-        {
-          type: "input_file",
-          filename: "a.pdf",
-          file_data: "data:application/pdf;base64,BBBB",
-        },
-        {
-          type: "input_file",
-          filename: "a.txt",
-          file_data: "data:text/plain;base64,aGk=",
-        },
-        { type: "input_file", file_url: "https://x.example/b.pdf" },
-      ],
-    },
+    callItem("a"),
+    outputItem("a", [
+      { type: "input_text", text: "see" },
+      { type: "input_image", image_url: png, detail: "auto" },
+    ]),
+    user({ type: "input_image", image_url: "https://x.example/a.png" }, {
+      type: "input_file",
+      filename: "a.pdf",
+      file_data: "data:application/pdf;base64,BBBB",
+    }, {
+      type: "input_file",
+      filename: "a.txt",
+      file_data: "data:text/plain;base64,aGk=",
+    }, { type: "input_file", file_url: "https://x.example/b.pdf" }),
   );
-  assert.deepEqual(withoutPaths(turns[1]?.parts), [{
-    type: "tool_result",
-    id: "a",
-    content: [
-      { type: "text", text: "see" },
-      {
-        type: "image",
-        source: { type: "base64", mediaType: "image/png", data: "AAAA" },
-      },
-    ],
-  }]);
+  assert.deepEqual(withoutPaths(turns[1]?.parts), [
+    result("a", text("see"), imagePart("image/png", "AAAA")),
+  ]);
   assert.deepEqual(withoutPaths(turns[2]?.parts), [
-    { type: "image", source: { type: "url", url: "https://x.example/a.png" } },
+    imageAt("https://x.example/a.png"),
     {
       type: "document",
       source: { type: "base64", mediaType: "application/pdf", data: "BBBB" },
       title: "a.pdf",
     },
-    { type: "document", source: { type: "text", text: "hi" }, title: "a.txt" },
-    {
-      type: "document",
-      source: { type: "url", url: "https://x.example/b.pdf" },
-    },
+    { type: "document", source: text("hi"), title: "a.txt" },
+    documentAt("https://x.example/b.pdf"),
   ]);
 });
 
@@ -165,12 +141,7 @@ Deno.test("decodeRequest() decodes reasoning with the format of its signature", 
     content: null,
     encrypted_content: value,
   });
-  const call = {
-    type: "function_call",
-    call_id: "a",
-    name: "f",
-    arguments: "{}",
-  };
+  const call = callItem("a");
   const { turns } = items(
     reasoning("own", "hm"),
     reasoning("gw1:messages:sig", "deep"),
@@ -248,7 +219,7 @@ Deno.test("decodeRequest() decodes free-text tools and grouped tools as function
         role: "developer",
         tools: [{ type: "function", name: "late" }, { type: "tool_search" }],
       },
-      { role: "user", content: "go" },
+      user("go"),
       {
         type: "custom_tool_call",
         call_id: "a",
@@ -356,7 +327,7 @@ Deno.test("decodeRequest() allows no tool beyond the allowed ones", () => {
             },
           ],
         },
-        { role: "user", content: "go" },
+        user("go"),
       ],
       tool_choice: {
         type: "allowed_tools",
@@ -531,12 +502,12 @@ Deno.test("decodeRequest() records fields that no other format can express", () 
 
 Deno.test("decodeRequest() keeps items that only vendors of this format support, and marks those that must not be dropped", () => {
   const { turns } = items(
-    { role: "user", content: "go" },
+    user("go"),
     { type: "web_search_call", id: "ws_1" },
     { type: "computer_call", id: "c_1" },
     { type: "computer_call_output", call_id: "c" },
     { type: "compaction", encrypted_content: "x" },
-    { role: "user", content: [{ type: "input_file", file_id: "file_1" }] },
+    user({ type: "input_file", file_id: "file_1" }),
   );
   const opaque = turns.flatMap(({ role, parts }) =>
     parts.flatMap((part) =>
@@ -558,7 +529,7 @@ Deno.test("decodeRequest() refuses references to stored state and names the fiel
     [{ background: true }, "background"],
     [{ conversation: "conv_1" }, "conversation"],
     [{ prompt: { id: "pmpt_1" } }, "prompt"],
-    [{ input: [{ type: "item_reference", id: "rs_1" }] }, "input[0]"],
+    [inputOf({ type: "item_reference", id: "rs_1" }), "input[0]"],
   ];
   for (const [body, param] of bodies) {
     const error = refused(body);
@@ -572,36 +543,29 @@ Deno.test("decodeRequest() names the invalid field", () => {
     [{ model: "" }, "model"],
     [{ input: undefined }, "input"],
     [{ input: undefined, messages: [] }, "messages"],
-    [{ input: [{ role: "robot", content: "x" }] }, "input[0].role"],
-    [{ input: [{ role: "user" }] }, "input[0].content"],
+    [inputOf({ role: "robot", content: "x" }), "input[0].role"],
+    [inputOf({ role: "user" }), "input[0].content"],
     [
-      { input: [{ role: "user", content: [{ type: "input_text" }] }] },
+      inputOf(user({ type: "input_text" })),
       "input[0].content[0].text",
     ],
     [
-      { input: [{ type: "function_call", name: "f", arguments: "{}" }] },
+      inputOf({ type: "function_call", name: "f", arguments: "{}" }),
       "input[0].call_id",
     ],
     [
-      {
-        input: [{ role: "user", content: "x" }, {
-          type: "function_call_output",
-          call_id: "a",
-        }],
-      },
+      inputOf(user("x"), {
+        type: "function_call_output",
+        call_id: "a",
+      }),
       "input[1].output",
     ],
     [
-      {
-        input: [{
-          role: "user",
-          content: [{ type: "input_image", image_url: "file:///x" }],
-        }],
-      },
+      inputOf(user({ type: "input_image", image_url: "file:///x" })),
       "input[0].content[0].image_url",
     ],
     [
-      { input: [{ role: "user", content: [{ type: "input_image" }] }] },
+      inputOf(user({ type: "input_image" })),
       "input[0].content[0]",
     ],
     [{ temperature: 3 }, "temperature"],

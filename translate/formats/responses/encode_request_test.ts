@@ -7,8 +7,22 @@ import {
 import type { EncodedRequest } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";
 import type { GenerationRequest } from "../../model/request.ts";
-import { sampleRequest, turn } from "../../testing/sample_request.ts";
+import {
+  call,
+  documentPart,
+  reasoning,
+  result,
+  sampleRequest,
+  turn,
+} from "../../testing/sample_request.ts";
 import { encodeRequest } from "./encode_request.ts";
+import {
+  callItem,
+  documentAt,
+  objectOf,
+  outputItem,
+  text,
+} from "../../testing/request_samples.ts";
 
 const CAN = DEFAULT_CAPABILITIES.responses;
 
@@ -42,7 +56,7 @@ Deno.test("encodeRequest() asks the upstream to store nothing and to sign reason
     include: ["reasoning.encrypted_content"],
   });
   assert.equal(encoded({ stream: true }).body["stream"], true);
-  const alone = encoded({ system: [{ type: "text", text: "go" }], turns: [] });
+  const alone = encoded({ system: [text("go")], turns: [] });
   assert.deepEqual(alone.body["input"], [{
     type: "message",
     role: "developer",
@@ -62,19 +76,11 @@ Deno.test("encodeRequest() encodes the conversation as items without ids", () =>
       turn("user", { type: "text", text: "go" }),
       turn(
         "assistant",
-        {
-          type: "reasoning",
-          text: "hm",
-          signature: { from: "responses", value: "enc" },
-        },
-        {
-          type: "reasoning",
-          text: "theirs",
-          signature: { from: "messages", value: "sig" },
-        },
+        reasoning("hm", "responses", "enc"),
+        reasoning("theirs", "messages", "sig"),
         { type: "reasoning", text: "plain" },
         { type: "text", text: "calling" },
-        { type: "tool_call", id: "call_0", name: "f", arguments: "" },
+        call("call_0", "f", ""),
       ),
       turn("user", {
         type: "tool_result",
@@ -83,18 +89,9 @@ Deno.test("encodeRequest() encodes the conversation as items without ids", () =>
         failed: true,
       }, { type: "text", text: "well?" }),
       turn("system", { type: "text", text: "note" }),
-      turn("assistant", {
-        type: "tool_call",
-        id: "call_0",
-        name: "f",
-        arguments: "{}",
-      }),
-      turn("user", { type: "tool_result", id: "call_0", content: [] }),
-      turn("assistant", {
-        type: "reasoning",
-        text: "",
-        signature: { from: "responses", value: "nothing behind" },
-      }),
+      turn("assistant", call("call_0")),
+      turn("user", result("call_0")),
+      turn("assistant", reasoning("", "responses", "nothing behind")),
     ],
   });
   const text = (role: string, type: string, content: string) => ({
@@ -111,16 +108,12 @@ Deno.test("encodeRequest() encodes the conversation as items without ids", () =>
       encrypted_content: "enc",
     },
     text("assistant", "output_text", "calling"),
-    { type: "function_call", call_id: "call_0", name: "f", arguments: "{}" },
-    {
-      type: "function_call_output",
-      call_id: "call_0",
-      output: "Error: a\nb",
-    },
+    callItem("call_0"),
+    outputItem("call_0", "Error: a\nb"),
     text("user", "input_text", "well?"),
     text("developer", "input_text", "note"),
-    { type: "function_call", call_id: "call_0_1", name: "f", arguments: "{}" },
-    { type: "function_call_output", call_id: "call_0_1", output: "" },
+    callItem("call_0_1"),
+    outputItem("call_0_1", ""),
   ]);
   assert.deepEqual(dropped, []);
 });
@@ -130,7 +123,7 @@ Deno.test("encodeRequest() shortens the id of a call and of its output in the sa
   const { body } = encoded({
     turns: [
       turn("assistant", { type: "tool_call", id, name: "f", arguments: "{}" }),
-      turn("user", { type: "tool_result", id, content: [] }),
+      turn("user", result(id)),
     ],
   });
   const [call, output] = JSON.parse(JSON.stringify(body["input"]));
@@ -142,39 +135,28 @@ Deno.test("encodeRequest() encodes images and files, also in outputs of calls", 
   const png = { type: "base64", mediaType: "image/png", data: "AAAA" } as const;
   const { body } = encoded({
     turns: [
-      turn("user", {
-        type: "tool_result",
-        id: "a",
-        content: [
-          { type: "text", text: "see" },
-          { type: "image", source: png },
-        ],
-      }, {
-        type: "document",
-        source: { type: "base64", mediaType: "application/pdf", data: "BB" },
-      }, {
-        type: "document",
-        source: { type: "text", text: "words" },
-        title: "t",
-      }, {
-        type: "document",
-        source: { type: "url", url: "https://x.example/a.pdf" },
-      }),
+      turn(
+        "user",
+        result("a", text("see"), { type: "image", source: png }),
+        documentPart("application/pdf", "BB"),
+        {
+          type: "document",
+          source: text("words"),
+          title: "t",
+        },
+        documentAt("https://x.example/a.pdf"),
+      ),
     ],
   });
   assert.deepEqual(body["input"], [
-    {
-      type: "function_call_output",
-      call_id: "a",
-      output: [
-        { type: "input_text", text: "see" },
-        {
-          type: "input_image",
-          detail: "auto",
-          image_url: "data:image/png;base64,AAAA",
-        },
-      ],
-    },
+    outputItem("a", [
+      { type: "input_text", text: "see" },
+      {
+        type: "input_image",
+        detail: "auto",
+        image_url: "data:image/png;base64,AAAA",
+      },
+    ]),
     {
       type: "message",
       role: "user",
@@ -213,7 +195,7 @@ Deno.test("encodeRequest() encodes tools as not strict unless requested, and the
     type: "function",
     name: "f",
     description: "d",
-    parameters: { type: "object", properties: {} },
+    parameters: objectOf({}),
     strict: false,
   });
   assert.equal(second.strict, true);
@@ -316,7 +298,7 @@ Deno.test("encodeRequest() encodes the text format, strict if the schema allows 
   });
   assert.equal(format({ ...closed, required: [] }).strict, false);
   assert.equal(
-    format({ type: "object", properties: { a: closed } }).strict,
+    format(objectOf({ a: closed })).strict,
     false,
   );
   assert.equal(format(closed, false).strict, false);

@@ -18,6 +18,8 @@ import { streamEncoder } from "./encode_stream.ts";
 import { type ReadResponse, readResponseStream } from "./stream_grammar.ts";
 import { echoOf } from "./tool_names.ts";
 import { ENCODE_CONTEXT } from "../../testing/encode_context.ts";
+import { blockOf } from "../../testing/reply_events.ts";
+import { inputOf } from "../../testing/request_samples.ts";
 
 const CONTEXT: EncodeContext = {
   ...ENCODE_CONTEXT,
@@ -112,9 +114,7 @@ Deno.test("streamEncoder() assigns output_index when an item has content, not wh
   const { items } = read([
     START,
     ...text(),
-    { type: "open", kind: "reasoning" },
-    { type: "delta", text: "hm" },
-    CLOSE,
+    ...blockOf("reasoning", "hm"),
     ...call("f", "call_1", '{"a":', "1}"),
     ...text("done"),
     stop("tool_use"),
@@ -199,9 +199,7 @@ Deno.test("streamEncoder() does not complete the arguments of a call that was cu
 Deno.test("streamEncoder() sends a refusal with text as a refusal, and one without text as filtered", () => {
   const refused = read([
     START,
-    { type: "open", kind: "refusal" },
-    { type: "delta", text: "no" },
-    CLOSE,
+    ...blockOf("refusal", "no"),
     stop("refusal"),
     END,
   ]);
@@ -284,13 +282,11 @@ Deno.test("streamEncoder() uses other arguments of a free-text call as its text"
 Deno.test("streamEncoder() uses the tools of input items", () => {
   const { items, reply } = read(
     [START, ...call("patch", "c", '{"input":"x"}'), stop("tool_use"), END],
-    asked({
-      input: [{
-        type: "additional_tools",
-        role: "developer",
-        tools: [{ type: "custom", name: "patch" }],
-      }],
-    }),
+    asked(inputOf({
+      type: "additional_tools",
+      role: "developer",
+      tools: [{ type: "custom", name: "patch" }],
+    })),
   );
   assert.equal(items[0]?.["input"], "x");
   assert.deepEqual(reply["tools"], []);

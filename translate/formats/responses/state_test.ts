@@ -2,19 +2,20 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../model/error.ts";
 import type { StoredTurn } from "../../model/stored_state.ts";
 import { state } from "./state.ts";
+import { inputOf, outputItem, user } from "../../testing/request_samples.ts";
 
 const ANSWER = { id: "msg_a", type: "message", role: "assistant", content: [] };
 const TURNS: readonly StoredTurn[] = [
   {
     id: "resp_1",
-    input: [{ role: "user", content: "one" }],
+    input: [user("one")],
     reply: JSON.stringify({ id: "resp_1", output: [ANSWER] }),
   },
   {
     id: "resp_2",
     input: [
       { type: "item_reference", id: "msg_a" },
-      { type: "function_call_output", call_id: "c", output: "x" },
+      outputItem("c", "x"),
     ],
     reply: JSON.stringify({ id: "resp_2", output: [{ type: "reasoning" }] }),
   },
@@ -33,7 +34,7 @@ Deno.test("asked() reads what a request wants of stored replies", () => {
     state.asked({
       previous_response_id: "resp_1",
       input: [
-        { role: "user", content: "Hi" },
+        user("Hi"),
         { type: "item_reference", id: "msg_a" },
         { id: "msg_b" },
         { id: "msg_c", role: "user", content: "with an id" },
@@ -56,7 +57,7 @@ Deno.test("asked() refuses what stored replies cannot serve, by name", () => {
     ["background", { background: true }],
     ["conversation", { conversation: {}, previous_response_id: "resp_1" }],
     ["prompt", { prompt: { id: "p" } }],
-    ["input[0].id", { input: [{ type: "item_reference", id: 5 }] }],
+    ["input[0].id", inputOf({ type: "item_reference", id: 5 })],
   ];
   for (const [param, body] of rows) {
     assert.throws(
@@ -73,10 +74,10 @@ Deno.test("resolved() puts the conversation before the input and replaces refere
   }]);
   const history = state.history(TURNS, FOUND);
   assert.deepEqual(history, [
-    { role: "user", content: "one" },
+    user("one"),
     ANSWER,
     ANSWER,
-    { type: "function_call_output", call_id: "c", output: "x" },
+    outputItem("c", "x"),
     { type: "reasoning" },
   ]);
   assert.deepEqual(
@@ -86,13 +87,14 @@ Deno.test("resolved() puts the conversation before the input and replaces refere
       FOUND,
     ),
     {
-      input: [...history, { role: "user", content: "two" }],
+      input: [...history, user("two")],
       previous_response_id: null,
     },
   );
-  assert.deepEqual(state.resolved({ input: [{ id: "msg_a" }] }, [], FOUND), {
-    input: [ANSWER],
-  });
+  assert.deepEqual(
+    state.resolved(inputOf({ id: "msg_a" }), [], FOUND),
+    inputOf(ANSWER),
+  );
 });
 
 Deno.test("listedItems() gives every item an id, a type and parts", () => {

@@ -14,6 +14,7 @@ import { namedFrame } from "../../stream/sse.ts";
 import { responses } from "./mod.ts";
 import { readResponseStream } from "./stream_grammar.ts";
 import { ENCODE_CONTEXT } from "../../testing/encode_context.ts";
+import { assistant } from "../../testing/request_samples.ts";
 
 const CONTEXT: EncodeContext = {
   ...ENCODE_CONTEXT,
@@ -338,13 +339,13 @@ Deno.test("a request that passes through contains no signature of another format
         id: "rs_3",
         summary: [{ type: "summary_text", text: "hm" }],
       },
-      { role: "assistant", content: "hi" },
+      assistant("hi"),
     ],
   }));
   assert.deepEqual(sent.input, [
     { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "own" },
     { type: "reasoning", summary: [{ type: "summary_text", text: "hm" }] },
-    { role: "assistant", content: "hi" },
+    assistant("hi"),
   ]);
 });
 

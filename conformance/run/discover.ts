@@ -13,6 +13,7 @@ import { webSocketHandshake } from "../suite/web_socket_handshake.ts";
 import { Session, type Stage } from "../suite/session.ts";
 import {
   type Feature,
+  OPTIONAL_ENDPOINTS,
   type Route,
   type Routed,
   type TargetProfile,
@@ -22,7 +23,7 @@ import type { Exchange } from "../evidence/exchange.ts";
 import { outcome } from "../suite/evidence.ts";
 import { unreachableText } from "./unreachable.ts";
 
-/** The target is unreachable or refuses the key, so that nothing can be judged. */
+/** The target is unreachable, refuses the key or has other upstreams, so that nothing can be judged. */
 export class Unreachable extends Error {}
 
 /** The settings of discovery. */
@@ -71,15 +72,19 @@ export async function discover(
   );
   const models = listed.filter((entry) => !isForEmbeddings(entry)).map(idOf);
   const { model, chatModel = model } = unknown;
+  if (models.length === 0 && model === undefined && chatModel === undefined) {
+    const flaw =
+      `GET /v1/models lists no model, and none is given with --model (the base address must not include /v1): ${
+        outcome(list)
+      }`;
+    const untried = Object.values(OPTIONAL_ENDPOINTS).flat();
+    const lacks = untried.map((feature) =>
+      [feature, "no model is known to try it with"] as const
+    );
+    return { ...UNKNOWN_TARGET, flaw, lacks: new Map(lacks) };
+  }
   if (unknown.mode === "live") {
     const usual = models.find((id) => CHEAP.test(id)) ?? models[0];
-    if (usual === undefined && model === undefined && chatModel === undefined) {
-      throw new Unreachable(
-        `GET /v1/models lists no model, and none is given with --model (the base address must not include /v1): ${
-          outcome(list)
-        }`,
-      );
-    }
     const route = (id: string | undefined): Route[] =>
       id === undefined ? [] : [{ name: "model", via: undefined, model: id }];
     const first = idsIn(chatModel)?.[0] ?? usual;

@@ -35,31 +35,52 @@ const ANSWERS: Readonly<Record<string, () => Response>> = {
     ),
 };
 
+/** Judges a target that answers everything so: the exit code, and what the screen shows. */
+async function judged(
+  answer: () => Response,
+  ...flags: readonly string[]
+): Promise<readonly [exitCode: number, shown: string]> {
+  const target = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    async (request) => {
+      await request.text();
+      return answer();
+    },
+  );
+  const shown: string[] = [];
+  const screen: Screen = {
+    line: (line) => shown.push(line),
+    progress: () => {},
+    verdict: (verdict) => verdict,
+  };
+  try {
+    const url = `--base-url=http://127.0.0.1:${target.addr.port}`;
+    const settings = readSettings(
+      [url, "--timeout=5", "--profile=contract", ...flags],
+      "sk-odd-7f3a9c51d2e84b60",
+    );
+    return [await run(settings, screen), shown.join("\n")];
+  } finally {
+    await target.shutdown();
+  }
+}
+
 for (const [what, answer] of Object.entries(ANSWERS)) {
   Deno.test(`a target that answers everything with ${what} is judged, and fails`, async () => {
-    const target = Deno.serve(
-      { port: 0, hostname: "127.0.0.1", onListen: () => {} },
-      async (request) => {
-        await request.text();
-        return answer();
-      },
-    );
-    const shown: string[] = [];
-    const screen: Screen = {
-      line: (line) => shown.push(line),
-      progress: () => {},
-      verdict: (verdict) => verdict,
-    };
-    try {
-      const url = `--base-url=http://127.0.0.1:${target.addr.port}`;
-      const settings = readSettings(
-        [url, "--model=m", "--timeout=5", "--profile=contract"],
-        "sk-odd-7f3a9c51d2e84b60",
-      );
-      const exitCode = await run(settings, screen);
-      assert.equal(exitCode, EXIT.nonconformant, shown.join("\n"));
-    } finally {
-      await target.shutdown();
-    }
+    const [exitCode, shown] = await judged(answer, "--model=m");
+    assert.equal(exitCode, EXIT.nonconformant, shown);
   });
 }
+
+Deno.test("a target whose list names no model fails, and the run names the list's reply", async () => {
+  for (const flag of ["--seed=1", "--replay=127.0.0.1:0"]) {
+    const [exitCode, shown] = await judged(
+      () => new Response("<html>", { status: 502 }),
+      "--filter=models.,message_reply.type,key-stays-inside",
+      flag,
+    );
+    assert.equal(exitCode, EXIT.nonconformant, shown);
+    assert.match(shown, /lists no model.*: 502 text\/plain.*: <html>/);
+    assert.match(shown, /^nonconformant: /m);
+  }
+});

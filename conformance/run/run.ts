@@ -185,7 +185,7 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
       screen.line(`\nEvery failure in full: ${file}`);
     }
     const gone = goneText([...records.values()]);
-    const cause = gone ?? sharedReplyText(results);
+    const cause = gone ?? profile.flaw ?? sharedReplyText(results);
     if (cause !== undefined) screen.line(`\n${cause}`);
     const exitCode = exitOf(results, expected, stale);
     const seconds = (performance.now() - startMs) / 1000;

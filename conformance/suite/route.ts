@@ -70,6 +70,8 @@ export const UNKNOWN_TARGET: TargetProfile = {
 export interface TargetProfile {
   /** The ids of `GET /v1/models`; empty when it could not be read. */
   readonly models: readonly string[];
+  /** Why no model is known, so that hardly anything can be asked; absent where one is. */
+  readonly flaw?: string;
   /**
    * The models for the message endpoint: one per upstream dialect in a replay run, one in a live
    * run.

@@ -9,6 +9,7 @@ import type { Holder } from "../accounts/credential_kind.ts";
 import {
   DAY_MS,
   dayAfter,
+  perWindow,
   type WindowName,
   WINDOWS,
 } from "../accounts/limits/calendar_window.ts";
@@ -31,21 +32,22 @@ import {
   type RecentPace,
 } from "./pace.ts";
 
-const LIMIT_STOPS = [
-  "month",
-  "week",
-  "day",
-  "tokens_per_month",
-  "tokens_per_week",
-  "tokens_per_day",
+type LimitStop =
+  | WindowName
+  | `tokens_per_${WindowName | "minute"}`
+  | "requests_per_minute"
+  | "concurrent";
+
+const LONGEST_FIRST = [...WINDOWS].reverse();
+const LIMIT_STOPS: readonly LimitStop[] = [
+  ...LONGEST_FIRST,
+  ...LONGEST_FIRST.map((window): LimitStop => `tokens_per_${window}`),
   "tokens_per_minute",
   "requests_per_minute",
   "concurrent",
-] as const;
+];
 
-type LimitStop = typeof LIMIT_STOPS[number];
-
-/** What can stop calls. `day`, `week` and `month` are limits of money. */
+/** What can stop calls. The name of a window alone is a limit of money. */
 export type StopName = "balance" | LimitStop | `key_${LimitStop}`;
 
 const STOP_NAMES: readonly StopName[] = [
@@ -165,9 +167,7 @@ const windowReply = z.object({
 const minuteReply = z.object({ limit: z.int(), remaining: z.int() })
   .nullable().describe(NO_LIMIT);
 const USE_REPLY = {
-  day: windowReply,
-  week: windowReply,
-  month: windowReply,
+  ...perWindow(() => windowReply),
   minute: z.object({ requests: minuteReply, tokens: minuteReply }),
   concurrent: z.object({
     limit: z.int().nullable().describe(NO_LIMIT),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { dayOf } from "../accounts/limits/calendar_window.ts";
+import { dayOf, perWindow } from "../accounts/limits/calendar_window.ts";
 import { type LimitUse, UNUSED } from "../accounts/limits/limit_use.ts";
 import type { LimitSettings } from "../accounts/records.ts";
 import type { CredentialState } from "../accounts/repositories/credential_state.ts";
@@ -14,7 +14,7 @@ const USE: LimitUse = {
   day: dayOf(NOON_MS),
   requests: { level: 2 * 60_000, atMs: NOON_MS },
   openRequests: 3,
-  used: { day: USED, week: USED, month: USED },
+  used: perWindow(() => USED),
 };
 
 function state(

@@ -15,6 +15,13 @@ export const DAY_MS = 86_400_000;
 /** The windows, shortest first. */
 export const WINDOWS: readonly WindowName[] = ["day", "week", "month"];
 
+/** A value for each window. A literal, because every call makes some. */
+export function perWindow<T>(
+  make: (window: WindowName) => T,
+): Record<WindowName, T> {
+  return { day: make("day"), week: make("week"), month: make("month") };
+}
+
 /** The day (UTC) of a time in Unix milliseconds. */
 export function dayOf(ms: number): number {
   return Math.floor(ms / DAY_MS);

@@ -89,17 +89,20 @@ export function limitLevels(
   return levels;
 }
 
-const ADJECTIVES: Readonly<Record<string, string>> = {
+const ADJECTIVES: Readonly<Record<WindowName, string>> = {
   day: "daily",
   week: "weekly",
   month: "monthly",
 };
+const ADJECTIVE_OF: ReadonlyMap<string, string> = new Map(
+  Object.entries(ADJECTIVES),
+);
 
 /** A limit in words: `this key's daily budget`, `the account's limit of requests per minute`. */
 export function limitWords(code: LimitCode): string {
   const isKeys = code.startsWith("key_");
   const [unit = "", window = ""] = code.slice(isKeys ? 4 : 0).split("_per_");
-  const every = ADJECTIVES[window];
+  const every = ADJECTIVE_OF.get(window);
   return `${isKeys ? "this key's" : "the account's"} ${
     every === undefined
       ? `limit of ${unit.replace("_", " ")}${

@@ -9,6 +9,7 @@ import { type Bucket, consume, leak, limitState } from "./bucket.ts";
 import {
   dayOf,
   firstDayOf,
+  perWindow,
   type WindowName,
   WINDOWS,
 } from "./calendar_window.ts";
@@ -43,7 +44,7 @@ export const UNUSED: LimitUse = {
   openRequests: 0,
   reserved: NOTHING,
   day: 0,
-  used: { day: NOTHING, week: NOTHING, month: NOTHING },
+  used: perWindow(() => NOTHING),
   warned: 0,
 };
 
@@ -63,19 +64,14 @@ export function useAt(
     const isFuture = use.day > day + 1;
     return { ...use, requests, tokens, day: isFuture ? day : use.day };
   }
-  let warned = use.warned & ~WINDOW_BITS.day;
-  const usedStill = (window: "week" | "month"): Amount => {
+  let { warned } = use;
+  const used = perWindow((window) => {
     if (firstDayOf(window, day) === firstDayOf(window, use.day)) {
       return use.used[window];
     }
     warned &= ~WINDOW_BITS[window];
     return NOTHING;
-  };
-  const used = {
-    day: NOTHING,
-    week: usedStill("week"),
-    month: usedStill("month"),
-  };
+  });
   return {
     ...use,
     requests,
@@ -137,7 +133,6 @@ export function withCharge(
     tokens: charge.tokens.input + charge.tokens.cacheRead +
       charge.tokens.cacheWrite + charge.tokens.output,
   };
-  const { day, week, month } = use.used;
   return {
     ...use,
     // Replaces the estimate consumed at admission with the actual token count.
@@ -145,11 +140,7 @@ export function withCharge(
       use.tokens,
       amount.tokens - (wasReserved ? call.inputTokens : 0),
     ),
-    used: {
-      day: sum(day, amount),
-      week: sum(week, amount),
-      month: sum(month, amount),
-    },
+    used: perWindow((window) => sum(use.used[window], amount)),
   };
 }
 

@@ -3,7 +3,7 @@
  * in a day, a week or a month.
  */
 import type { LimitSettings } from "../records.ts";
-import type { WindowName } from "./calendar_window.ts";
+import { perWindow, type WindowName } from "./calendar_window.ts";
 
 /** Money and tokens. */
 export interface Amount {
@@ -18,7 +18,10 @@ export interface WindowLimit {
   /** The setting. */
   readonly field:
     & keyof LimitSettings
-    & (`spendPer${string}` | `tokensPer${"Day" | "Week" | "Month"}`);
+    & (
+      | `spendPer${Capitalize<WindowName>}MicroUsd`
+      | `tokensPer${Capitalize<WindowName>}`
+    );
   /** What is counted. */
   readonly unit: keyof Amount;
   /** The time after which it opens again. */
@@ -29,7 +32,10 @@ export interface WindowLimit {
     | `tokens_per_${WindowName}`;
 }
 
-/** All limits of calendar windows; the index of a limit is its place in {@linkcode LimitUse.warned}. */
+/**
+ * All limits of calendar windows. The index of a limit is its place in the stored
+ * {@linkcode LimitUse.warned}, so a new one comes last.
+ */
 export const WINDOW_LIMITS: readonly WindowLimit[] = [
   {
     field: "spendPerDayMicroUsd",
@@ -72,20 +78,22 @@ export const WINDOW_LIMITS: readonly WindowLimit[] = [
 /** The percentages at which a warning is sent. */
 export const WARNING_PERCENTS = [80, 100] as const;
 
-/** The bit in {@linkcode LimitUse.warned} of a limit, by index, and a percentage, by index. */
-export function warningBit(limit: number, percent: number): number {
-  return 1 << (limit * WARNING_PERCENTS.length + percent);
-}
+/** Index of the bit of {@linkcode LOW_BALANCE_BIT}: it is stored, so it stays where it was first. */
+const LOW_BALANCE_AT = 12;
 
 /** The bit of the warning that a balance is low. */
-export const LOW_BALANCE_BIT: number = warningBit(WINDOW_LIMITS.length, 0);
+export const LOW_BALANCE_BIT: number = 1 << LOW_BALANCE_AT;
+
+/** The bit in {@linkcode LimitUse.warned} of a limit, by index, and a percentage, by index. */
+export function warningBit(limit: number, percent: number): number {
+  const at = limit * WARNING_PERCENTS.length + percent;
+  return 1 << (at < LOW_BALANCE_AT ? at : at + 1);
+}
 
 /** The warning bits of the limits of a window. */
-export const WINDOW_BITS: Readonly<Record<WindowName, number>> = {
-  day: bitsOf("day"),
-  week: bitsOf("week"),
-  month: bitsOf("month"),
-};
+export const WINDOW_BITS: Readonly<Record<WindowName, number>> = perWindow(
+  bitsOf,
+);
 
 function bitsOf(window: WindowName): number {
   let bits = 0;

@@ -4,7 +4,9 @@
 import {
   dayOf,
   firstDayOf,
+  perWindow,
   type WindowName,
+  WINDOWS,
 } from "../limits/calendar_window.ts";
 import type { KeyState } from "../ledger/key_state.ts";
 import { type LimitUse, UNUSED, useAt } from "../limits/limit_use.ts";
@@ -113,7 +115,7 @@ async function useSoFar(
 ): Promise<LimitUse> {
   const today = dayOf(nowMs);
   const from = (window: WindowName): number => firstDayOf(window, today);
-  const firstDay = Math.min(from("week"), from("month"));
+  const firstDay = Math.min(...WINDOWS.map(from));
   // The roll-ups have no rows per end user, but may not be complete yet.
   const [covered] = await sql.all(
     "SELECT from_day FROM roll_up_backfill WHERE id = 1",
@@ -147,11 +149,7 @@ async function useSoFar(
   };
   return {
     ...useAt(UNUSED, {}, nowMs),
-    used: {
-      day: usedIn("day"),
-      week: usedIn("week"),
-      month: usedIn("month"),
-    },
+    used: perWindow(usedIn),
     ...(open === undefined ? {} : {
       openRequests: intOf(open, "calls"),
       reserved: {

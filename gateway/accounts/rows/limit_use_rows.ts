@@ -2,12 +2,12 @@
  * Reads and writes what is used of limits: columns that the tables `accounts` and
  * `key_states` share.
  */
+import { perWindow, WINDOWS } from "../limits/calendar_window.ts";
 import type { LimitUse } from "../limits/limit_use.ts";
-import type { Amount } from "../limits/window_limits.ts";
 import { intOf, type SqlRow, type SqlValue } from "../store/store.ts";
 
 /** The columns of a {@linkcode LimitUse}, in the order of {@linkcode useValues}. */
-export const USE_COLUMNS = [
+export const USE_COLUMNS: readonly string[] = [
   "requests_used",
   "requests_at_ms",
   "tokens_used",
@@ -15,21 +15,15 @@ export const USE_COLUMNS = [
   "open_requests",
   "reserved_tokens",
   "day",
-  "day_spent_micro_usd",
-  "day_tokens",
-  "week_spent_micro_usd",
-  "week_tokens",
-  "month_spent_micro_usd",
-  "month_tokens",
+  ...WINDOWS.flatMap((window) => [
+    `${window}_spent_micro_usd`,
+    `${window}_tokens`,
+  ]),
   "warned",
-] as const;
+];
 
 /** Reads the columns. `reservedMicroUsd`: see {@linkcode LimitUse.reserved}. */
 export function useFrom(row: SqlRow, reservedMicroUsd: number): LimitUse {
-  const amount = (window: "day" | "week" | "month"): Amount => ({
-    microUsd: intOf(row, `${window}_spent_micro_usd`),
-    tokens: intOf(row, `${window}_tokens`),
-  });
   return {
     requests: {
       level: intOf(row, "requests_used"),
@@ -45,18 +39,16 @@ export function useFrom(row: SqlRow, reservedMicroUsd: number): LimitUse {
       tokens: intOf(row, "reserved_tokens"),
     },
     day: intOf(row, "day"),
-    used: {
-      day: amount("day"),
-      week: amount("week"),
-      month: amount("month"),
-    },
+    used: perWindow((window) => ({
+      microUsd: intOf(row, `${window}_spent_micro_usd`),
+      tokens: intOf(row, `${window}_tokens`),
+    })),
     warned: intOf(row, "warned"),
   };
 }
 
 /** The values of {@linkcode USE_COLUMNS}. */
 export function useValues(use: LimitUse): readonly SqlValue[] {
-  const { day, week, month } = use.used;
   return [
     use.requests.level,
     use.requests.atMs,
@@ -65,12 +57,10 @@ export function useValues(use: LimitUse): readonly SqlValue[] {
     use.openRequests,
     use.reserved.tokens,
     use.day,
-    day.microUsd,
-    day.tokens,
-    week.microUsd,
-    week.tokens,
-    month.microUsd,
-    month.tokens,
+    ...WINDOWS.flatMap((window) => [
+      use.used[window].microUsd,
+      use.used[window].tokens,
+    ]),
     use.warned,
   ];
 }

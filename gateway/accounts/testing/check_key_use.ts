@@ -2,6 +2,7 @@
  * Compares what is counted on keys with limits with the usage reports.
  */
 import assert from "node:assert/strict";
+import { WINDOWS } from "../limits/calendar_window.ts";
 import type { Store } from "../store/store.ts";
 
 /**
@@ -19,7 +20,7 @@ export async function checkKeyUse(store: Store): Promise<void> {
   );
   assert.ok(rows.length > 0, "no key has limits");
   for (const row of rows) {
-    for (const window of ["day", "week", "month"]) {
+    for (const window of WINDOWS) {
       assert.equal(row[`${window}_spent_micro_usd`], row["spent"], window);
       assert.equal(row[`${window}_tokens`], row["tokens"], window);
     }

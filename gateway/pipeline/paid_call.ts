@@ -237,9 +237,17 @@ class PaidCall {
     }
     // A deferred stream begins with a ping.
     if (!this.#isDeferred) this.#firstByteMs = gateway.now();
-    return reply.type === "stream"
-      ? this.#stream(reply)
-      : await this.#whole(reply);
+    try {
+      return reply.type === "stream"
+        ? this.#stream(reply)
+        : await this.#whole(reply);
+    } catch (error) {
+      // The upstream has done its work.
+      this.#causedByGateway = true;
+      if (reply.type === "stream") reply.source.cancel();
+      this.#settle("complete", progressOf(reply), error, false);
+      throw error;
+    }
   }
 
   /**
@@ -377,6 +385,7 @@ class PaidCall {
     ended: CallOutcome["ended"],
     progress?: ReplyProgress,
     error?: unknown,
+    began = progress !== undefined,
   ): void {
     if (this.#settled) return;
     this.#settled = true;
@@ -413,7 +422,7 @@ class PaidCall {
       trace: this.#context.trace,
       outcome,
       charge,
-      began: progress !== undefined,
+      began,
       error,
       causedByGateway: this.#causedByGateway,
       taps: this.#taps,
@@ -433,10 +442,16 @@ class PaidCall {
       name: this.#name,
       entry,
       candidate: this.#failover.candidate,
-      began: progress !== undefined,
+      began,
       vendors: this.#gateway.config.catalogue.vendors,
     });
   }
+}
+
+function progressOf(reply: Reply): ReplyProgress {
+  return reply.type === "stream"
+    ? reply.relay.progress()
+    : reply.reply.progress;
 }
 
 /** The client disconnected before the reply began. */

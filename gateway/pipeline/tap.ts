@@ -10,7 +10,8 @@ export interface Tap {
   /** The stream as it goes on to the client. */
   stream(reply: StreamedReply): StreamedReply;
   /**
-   * The whole reply as it goes on to the client.
+   * The whole reply as it goes on to the client. What it throws is sent in its place; the reply is
+   * charged all the same.
    *
    * @param isStream whether its body is event stream text
    */

@@ -115,7 +115,6 @@ Deno.test("the banner lists the offered models, those that are not, and the sett
     env: {
       VENDORA_API_KEY: "k",
       VENDORD_API_KEY: "k",
-      GATEWAY_CONFIG: "gateway.json",
     },
     configFile: JSON.stringify({
       vendors: { east: { kind: "vendorb", api_key_env: "EAST_API_KEY" } },

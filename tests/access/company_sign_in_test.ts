@@ -44,7 +44,6 @@ async function withCompany(
   await using gateway = await startConsole({
     configFile: configFile(issuer),
     env: {
-      GATEWAY_CONFIG: "gateway.json",
       GATEWAY_SIGN_IN_SECRET: "a-secret-of-the-client",
     },
   });
@@ -298,7 +297,6 @@ Deno.test("without the issuer nobody signs in there, and other credentials do", 
   await issuer[Symbol.asyncDispose]();
   await using gateway = await startConsole({
     configFile: configFile(issuer),
-    env: { GATEWAY_CONFIG: "gateway.json" },
   });
   const reply = await fetch(`${gateway.url}/console/company-sign-in`, {
     redirect: "manual",
@@ -338,7 +336,6 @@ Deno.test("strangers and an issuer that never answers leave room for other pages
   );
   const gateway = await startConsole({
     configFile: configFile({ url: `http://127.0.0.1:${hung.addr.port}` }),
-    env: { GATEWAY_CONFIG: "gateway.json" },
   });
   const leave = new AbortController();
   try {
@@ -374,7 +371,6 @@ Deno.test("an issuer whose reply never ends is away, and fills no memory", async
   );
   await using gateway = await startConsole({
     configFile: configFile({ url: `http://127.0.0.1:${issuer.addr.port}` }),
-    env: { GATEWAY_CONFIG: "gateway.json" },
   });
   const { status } = await walker().ask(
     `${gateway.url}/console/company-sign-in?door=account`,

@@ -127,7 +127,6 @@ Deno.test("every model costs its own price, the same on both endpoints, streamed
 
 Deno.test("a price from the configuration file is billed, with fractions rounded up once", async () => {
   await using gateway = await startTestGateway({
-    env: { GATEWAY_CONFIG: "prices.json" },
     configFile: JSON.stringify({
       models: {
         "vendorb-5.5": {

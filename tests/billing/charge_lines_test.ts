@@ -80,7 +80,6 @@ async function withReply(
 ): Promise<void> {
   await using upstream = serveLoopback(() => Response.json(reply));
   await using gateway = await startConsole({
-    env: { GATEWAY_CONFIG: "gateway.json" },
     configFile: JSON.stringify({ models: { [MODEL]: { price: CARD } } }),
     access: {
       vendora: {

@@ -34,7 +34,6 @@ async function withUpstream(
   const { dialects: _, ...vendorb } = upstream.vendors.vendorb;
   await using gateway = await startTestGateway({
     access: { ...upstream.vendors, vendorb },
-    env: { GATEWAY_CONFIG: "models.json" },
     configFile: JSON.stringify({ models }),
   });
   await run(gateway, upstream);

@@ -28,7 +28,6 @@ Deno.test("the documented aliases are what a coding agent's discovery keeps, and
   const aliases = Object.keys(objectOr(JSON.parse(configFile).models));
   assert.equal(aliases.length, 2);
   await using gateway = await startTestGateway({
-    env: { GATEWAY_CONFIG: "gateway.json" },
     configFile,
   });
   for (const headers of CREDENTIALS) {

@@ -35,7 +35,6 @@ Deno.test("the examples of docs/clients.md work", async (t) => {
   await using gateway = await startTestGateway({
     env: {
       DATABASE_URL: `sqlite:${folder.path}/store.sqlite3`,
-      GATEWAY_CONFIG: "models.json",
     },
     configFile: await configFile(),
   });

@@ -55,7 +55,6 @@ async function withGateway(
   run: (client: OpenAI, server: TestGateway) => Promise<void>,
 ): Promise<void> {
   await using server = await startTestGateway({
-    env: { GATEWAY_CONFIG: "models.json" },
     configFile: CONFIG,
   });
   const client = new OpenAI({

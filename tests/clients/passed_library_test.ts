@@ -25,7 +25,6 @@ async function withGateway(
   run: (client: OpenAI, server: TestGateway) => Promise<void>,
 ): Promise<void> {
   await using server = await startTestGateway({
-    env: { GATEWAY_CONFIG: "models.json" },
     configFile: EXAMPLE,
   });
   const client = new OpenAI({

@@ -46,7 +46,6 @@ async function page(visitor: Visitor, program: string): Promise<string> {
 
 Deno.test("Connect lists the ids that Claude Code's picker shows this account, and switches it on", async () => {
   const gateway = await startTestGateway({
-    env: { GATEWAY_CONFIG: "gateway.json" },
     configFile: JSON.stringify({ models: ALIASES }),
   });
   await withAccount(gateway, async (visitor) => {

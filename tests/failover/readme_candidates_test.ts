@@ -33,7 +33,6 @@ Deno.test("the candidates in docs/failover.md are called in the documented order
     realVendors: true,
     random: () => 0,
     env: {
-      GATEWAY_CONFIG: "x",
       EAST_API_KEY: "k-east",
       WEST_API_KEY: "k-west",
       VENDORA_API_KEY: "k-a",

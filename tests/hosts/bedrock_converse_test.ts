@@ -77,7 +77,6 @@ async function withConverse(
   await using gateway = await startTestGateway({
     realVendors: true,
     env: {
-      GATEWAY_CONFIG: "gateway.json",
       GATEWAY_MAX_ATTEMPTS: "1",
       AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
       AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,

@@ -60,7 +60,6 @@ async function withBedrock(
     realVendors: true,
     now: () => Date.now() + gatewayAheadMs,
     env: {
-      GATEWAY_CONFIG: "gateway.json",
       GATEWAY_MAX_ATTEMPTS: "1",
       MY_ID: KEYS.accessKeyId,
       MY_SECRET: KEYS.secretAccessKey,

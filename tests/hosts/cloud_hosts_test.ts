@@ -41,7 +41,6 @@ async function withCloud(
     await using gateway = await startTestGateway({
       realVendors: true,
       env: {
-        GATEWAY_CONFIG: "gateway.json",
         ...(behind === undefined ? { GATEWAY_MAX_ATTEMPTS: "1" } : {}),
         OTHER_KEY: "other-key",
         ...cloud.env,
@@ -258,7 +257,7 @@ Deno.test("the messages library in its newest version is answered by every host"
       host.answer(format.whole);
       await using gateway = await startTestGateway({
         realVendors: true,
-        env: { GATEWAY_CONFIG: "gateway.json", HOST_KEY: "host-key" },
+        env: { HOST_KEY: "host-key" },
         configFile: JSON.stringify({
           vendors: {
             host: { kind, base_url: host.url, api_key_env: "HOST_KEY" },

@@ -29,7 +29,6 @@ Deno.test("a metadata server out of reach stops neither the start nor other cand
     timers: clock.timers,
     random: () => 0,
     env: {
-      GATEWAY_CONFIG: "gateway.json",
       OTHER_KEY: "other-key",
       GCE_METADATA_HOST: new URL(metadata.url).host,
     },

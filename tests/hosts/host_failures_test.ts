@@ -24,7 +24,6 @@ async function withTwoHosts(
   await using gateway = await startTestGateway({
     realVendors: true,
     env: {
-      GATEWAY_CONFIG: "gateway.json",
       AZURE_1: "azure-key-one",
       AZURE_2: "azure-key-two",
       BEDROCK: "bedrock-key",

@@ -35,7 +35,7 @@ async function withHost(
   await using host = startHostUpstream();
   await using gateway = await startTestGateway({
     realVendors: true,
-    env: { GATEWAY_CONFIG: "gateway.json", HOST_KEY: "host-secret-key" },
+    env: { HOST_KEY: "host-secret-key" },
     configFile: JSON.stringify({
       vendors: {
         host: {
@@ -167,7 +167,7 @@ Deno.test("headers of the configuration are the operator's: a client does not re
   await using host = startHostUpstream();
   await using gateway = await startTestGateway({
     realVendors: true,
-    env: { GATEWAY_CONFIG: "gateway.json", HOST_KEY: "host-secret-key" },
+    env: { HOST_KEY: "host-secret-key" },
     configFile: JSON.stringify({
       vendors: {
         host: {

@@ -24,7 +24,7 @@ async function withPreset(
   host.answer(() => Response.json(COMPLETION));
   await using gateway = await startTestGateway({
     realVendors: true,
-    env: { GATEWAY_CONFIG: "gateway.json", ...env },
+    env: { ...env },
     configFile: JSON.stringify({
       vendors: {
         host: {
@@ -414,7 +414,7 @@ const LAST_CHUNK =
 Deno.test("a model without a price yet is not listed, and a call is refused with a clear word", async () => {
   await using gateway = await startTestGateway({
     realVendors: true,
-    env: { GATEWAY_CONFIG: "gateway.json", GROQ_KEY: "k" },
+    env: { GROQ_KEY: "k" },
     configFile: JSON.stringify({
       vendors: {
         groq: {

@@ -49,7 +49,7 @@ async function withGateway(
   prepare(host);
   await using gateway = await startTestGateway({
     realVendors: true,
-    env: { GATEWAY_CONFIG: "gateway.json", HOST_KEY: "host-key" },
+    env: { HOST_KEY: "host-key" },
     configFile: fileOf(host, models),
   });
   await run(gateway, host);

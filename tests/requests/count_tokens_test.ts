@@ -39,7 +39,7 @@ Deno.test("a count that its candidate fails to make is an estimate where another
   counting.answer(() => Response.json({ type: "error" }, { status: 401 }));
   await using gateway = await startTestGateway({
     realVendors: true,
-    env: { GATEWAY_CONFIG: "gateway.json", HOUSE_KEY: "key" },
+    env: { HOUSE_KEY: "key" },
     configFile: JSON.stringify({
       vendors: {
         serving: {

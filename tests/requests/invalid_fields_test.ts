@@ -217,7 +217,6 @@ function passing(rows: readonly SentRow[]): readonly SentRow[] {
 
 /** Without a price for sound, a request with sound is refused before its fields are. */
 const SOUND_AT_BASE_RATE = {
-  env: { GATEWAY_CONFIG: "prices.json" },
   configFile: JSON.stringify({
     models: {
       "vendorb-5.5": {

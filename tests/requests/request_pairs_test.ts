@@ -258,7 +258,6 @@ const PAIRS: readonly (readonly [
 for (const [path, model, base, rows] of PAIRS) {
   Deno.test(`requests to ${path} arrive at the upstream of ${model}`, async (t) => {
     await checkRows(t, path, { model, ...base }, rows, {
-      env: { GATEWAY_CONFIG: "chat_only.json" },
       configFile: CHAT_ONLY,
     });
   });

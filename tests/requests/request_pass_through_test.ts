@@ -55,7 +55,6 @@ Deno.test("requests pass through byte for byte, except for the model", async (t)
     at_base_rate: ["cache_write_1h", "audio_output", "uses.web_search"],
   };
   await using gateway = await startTestGateway({
-    env: { GATEWAY_CONFIG: "prices.json" },
     configFile: JSON.stringify({
       models: { "vendorb-5.5": { price }, "vendord-m3": { price } },
     }),

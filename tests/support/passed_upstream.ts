@@ -30,7 +30,6 @@ export async function withPassed(
   const server = await startTestGateway({
     realVendors: true,
     env: {
-      GATEWAY_CONFIG: "models.json",
       UPSTREAM_KEY,
       ...options.env,
     },

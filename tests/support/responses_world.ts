@@ -33,7 +33,6 @@ export async function withResponsesUpstream(
     realVendors: true,
     ...options,
     env: {
-      GATEWAY_CONFIG: "x",
       B_KEY: "key-b",
       VENDORB_API_KEY: "key-of-b",
       VENDORB_BASE_URL: `${upstream.url}/v1`,

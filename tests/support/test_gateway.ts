@@ -21,7 +21,7 @@ export interface TestGateway extends AsyncDisposable {
   readonly url: string;
   readonly gateway: Gateway;
   readonly accounts: ConfiguredAccounts;
-  /** Serves as every vendor; its journal lists the requests that arrived there. */
+  /** Serves as every vendor; its `requestLog` lists the requests that arrived there. */
   readonly replay: ReplayServer;
   readonly logged: readonly LogEntry[];
   /** Resolves with the first log entry, past or future, that `wanted` accepts. */
@@ -54,7 +54,7 @@ type GatewayEvent = Parameters<
 export interface TestGatewayOptions {
   /** Settings by name; absent: defaults. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Content of the file that `GATEWAY_CONFIG` names; absent: `{}`. */
+  /** Content of the configuration file; absent: there is none. */
   readonly configFile?: string;
   /**
    * True: call the vendors that the settings name; absent: the replay server serves as every
@@ -88,6 +88,9 @@ export async function startTestGateway(
       env: {
         GATEWAY_KEY: TEST_KEY,
         DATABASE_URL: "sqlite::memory:",
+        ...(options.configFile === undefined
+          ? {}
+          : { GATEWAY_CONFIG: "gateway.json" }),
         ...options.env,
       },
       readFile: () => file,

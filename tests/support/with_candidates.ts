@@ -68,7 +68,6 @@ export async function withCandidates(
     ...options,
     realVendors: true,
     env: {
-      GATEWAY_CONFIG: "gateway.json",
       A_KEY: "key-a",
       B_KEY: "key-b",
       ...options.env,

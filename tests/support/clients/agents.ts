@@ -37,7 +37,7 @@ export function agentOptions(
   });
   return {
     realVendors: true,
-    env: { GATEWAY_CONFIG: "x", UPSTREAM_KEY: "key-of-upstream" },
+    env: { UPSTREAM_KEY: "key-of-upstream" },
     configFile: JSON.stringify({
       vendors: {
         a: vendor("vendora", url),

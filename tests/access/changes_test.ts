@@ -19,6 +19,7 @@ import {
   signIn,
   startConsole,
   visit,
+  visitAs,
 } from "../support/console/visitor.ts";
 import {
   BOTH,
@@ -229,10 +230,8 @@ Deno.test("a refused sign-in is recorded without the credential, and a known key
 Deno.test("the page, its file and the API list the same changes under the same filters", async () => {
   await using gateway = await startConsole();
   const { admin } = gateway.accounts;
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-  const empty = await (await operator.get(
-    "/console/operator/changes?account=acme",
-  )).text();
+  const operator = await visitAs(gateway, "operator");
+  const empty = await operator.read("/console/operator/changes?account=acme");
   assert.match(empty, /No changes match these filters/);
   await admin.plans.create({ id: "team", spendPerDayMicroUsd: 2_500_000 });
   await admin.accounts.create({ id: "acme", planId: "team" });
@@ -264,23 +263,19 @@ Deno.test("the page, its file and the API list the same changes under the same f
       expected,
       filter,
     );
-    const file = await (await operator.get(
-      `/console/operator/changes.csv?${filter}`,
-    )).text();
+    const file = await operator.read(`/console/operator/changes.csv?${filter}`);
     const lines = file.split("\r\n").slice(1, -1);
     assert.deepEqual(
       lines.map((line) => line.split(",")[2]),
       expected,
       filter,
     );
-    const html = await (await operator.get(
-      `/console/operator/changes?${filter}`,
-    )).text();
+    const html = await operator.read(`/console/operator/changes?${filter}`);
     assert.equal(html.match(/<tr>/g)?.length ?? 1, expected.length + 1);
   }
-  const html = await (await operator.get(
+  const html = await operator.read(
     `/console/operator/changes?target=team&from=${day}`,
-  )).text();
+  );
   assert.match(
     html,
     /<del><data value="2500000">\$2\.500000<\/data><\/del> → <data value="3000000">\$3\.000000/,

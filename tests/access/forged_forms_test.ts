@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { ALL_ROUTES } from "../support/all_routes.ts";
 import {
-  credentialOf,
   startConsole,
-  visit,
+  statusOf,
+  visitAs,
   type Visitor,
 } from "../support/console/visitor.ts";
 
@@ -27,25 +27,11 @@ const FORGED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "no browser": { "sec-fetch-site": "" },
 };
 
-async function statusOf(reply: Promise<Response>): Promise<number> {
-  const { status, body } = await reply;
-  await body?.cancel();
-  return status;
-}
-
 Deno.test("a form of another origin is refused on every page, also where one signs in", async (t) => {
   await using gateway = await startConsole();
   const visitors: Readonly<Record<string, Visitor>> = {
-    account: await visit(
-      gateway.url,
-      "manage",
-      (await credentialOf(gateway, "manage")).text,
-    ),
-    operator: await visit(
-      gateway.url,
-      "operator",
-      (await credentialOf(gateway, "operator")).text,
-    ),
+    account: await visitAs(gateway, "manage"),
+    operator: await visitAs(gateway, "operator"),
   };
   for (const [name, headers] of Object.entries(FORGED)) {
     await t.step(name, async () => {
@@ -76,8 +62,7 @@ Deno.test("a form of another origin is refused on every page, also where one sig
 
 Deno.test("a form with the token of another session, or without one, is refused", async () => {
   await using gateway = await startConsole();
-  const { text } = await credentialOf(gateway, "manage");
-  const visitor = await visit(gateway.url, "manage", text);
+  const visitor = await visitAs(gateway, "manage");
   for (const form_token of ["", "x", "0".repeat(32), "é".repeat(32)]) {
     assert.equal(
       await statusOf(

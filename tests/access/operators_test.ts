@@ -1,10 +1,10 @@
 /** What operators do for many people: an account with everything of it, webhooks, models, and a file of accounts. */
 import assert from "node:assert/strict";
 import {
-  ADMIN_TOKEN,
   credentialOf,
   startConsole,
   visit,
+  visitAs,
   type Visitor,
 } from "../support/console/visitor.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
@@ -16,7 +16,7 @@ async function withOperator(
 ): Promise<void> {
   await using gateway = await startConsole();
   await gateway.accounts.admin.plans.create({ id: "team" });
-  await run(gateway, await visit(gateway.url, "operator", ADMIN_TOKEN));
+  await run(gateway, await visitAs(gateway, "operator"));
 }
 
 async function textOf(reply: Promise<Response>): Promise<string> {
@@ -24,11 +24,7 @@ async function textOf(reply: Promise<Response>): Promise<string> {
 }
 
 async function call(gateway: TestGateway, key: string): Promise<Response> {
-  return await gateway.post("/v1/messages", {
-    model: "vendorb-5.5",
-    max_tokens: 10,
-    messages: [{ role: "user", content: "Hello" }],
-  }, { "x-api-key": key });
+  return await gateway.call({ model: "vendorb-5.5" }, key);
 }
 
 const once = (): { readonly idempotency_key: string } => ({
@@ -45,8 +41,7 @@ Deno.test("the page of an account has its spend, last call, keys, tokens, sessio
     });
     const reply = await call(gateway, key);
     await reply.text();
-    await gateway.accounts.flush();
-    await gateway.accounts.calls?.flush();
+    await gateway.recorded();
     const { record: token, text = "" } = await admin.tokens.issue({
       accountId: "default",
       name: "dashboard",
@@ -54,7 +49,7 @@ Deno.test("the page of an account has its spend, last call, keys, tokens, sessio
     await visit(gateway.url, "read", text);
     await admin.webhooks.set("default", "https://hooks.example.com/secret");
     const path = `${OPERATOR}/accounts/default`;
-    const html = await textOf(operator.get(path));
+    const html = await operator.read(path);
     for (
       const shown of [
         /1 charge</,
@@ -70,7 +65,7 @@ Deno.test("the page of an account has its spend, last call, keys, tokens, sessio
         token: token.id,
       }),
     );
-    assert.match(await textOf(operator.get(path)), /revoked/);
+    assert.match(await operator.read(path), /revoked/);
   }));
 
 Deno.test("all keys of an account are revoked at once, and those of others are not", () =>
@@ -133,7 +128,7 @@ Deno.test("a webhook is set with a secret that is shown once, tested and removed
   withOperator(async (_gateway, operator) => {
     const path = `${OPERATOR}/webhooks/default`;
     assert.match(
-      await textOf(operator.get(`${OPERATOR}/webhooks`)),
+      await operator.read(`${OPERATOR}/webhooks`),
       /No account has a webhook yet/,
     );
     const set = (url: string): Promise<string> =>
@@ -153,16 +148,16 @@ Deno.test("a webhook is set with a secret that is shown once, tested and removed
     await textOf(
       operator.post(`${OPERATOR}/webhooks/test/default`, once()),
     );
-    const html = await textOf(operator.get(path));
+    const html = await operator.read(path);
     assert.match(html, /<dt>Waiting<\/dt><dd>1/);
     assert.ok(!html.includes("whsec_"));
-    const list = await textOf(operator.get(`${OPERATOR}/webhooks`));
+    const list = await operator.read(`${OPERATOR}/webhooks`);
     assert.match(list, /hooks\.example\.com/);
     assert.ok(!list.includes("secret-path"));
     await textOf(
       operator.post(`${OPERATOR}/webhooks/remove/default`, once()),
     );
-    assert.match(await textOf(operator.get(path)), /no webhook/);
+    assert.match(await operator.read(path), /no webhook/);
   }));
 
 Deno.test("the models have their prices, candidates, health and callers", () =>
@@ -171,7 +166,7 @@ Deno.test("the models have their prices, candidates, health and callers", () =>
       id: "small",
       models: ["vendorb-5"],
     });
-    const html = await textOf(operator.get(`${OPERATOR}/models`));
+    const html = await operator.read(`${OPERATOR}/models`);
     const row = (model: string): string =>
       new RegExp(
         `<tr><td[^>]*><a[^>]*>[^<]*<code[^>]*>${model}</code>.*?</tr>`,

@@ -56,13 +56,13 @@ Deno.test("an account sees who changed its keys and access, and nothing of anoth
     [null, null, null],
   );
   const file = csvRows(
-    await (await visitor.get("/console/changes.csv")).text(),
+    await visitor.read("/console/changes.csv"),
   );
   assert.deepEqual(
     file.map(({ action }) => action),
     expected.filter((action) => action !== "session.start"),
   );
-  const html = await (await visitor.get("/console/changes")).text();
+  const html = await visitor.read("/console/changes");
   assert.match(html, /&lt;b>=1\+1&lt;\/b>/);
   assert.ok(!html.includes("/console/operator"));
   const other = await visitor.get(

@@ -11,15 +11,11 @@ import {
   FORM_HEADERS,
   signIn,
   startConsole,
+  statusOf,
   visit,
+  visitAs,
 } from "../support/console/visitor.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
-
-async function statusOf(reply: Promise<Response>): Promise<number> {
-  const { status, body } = await reply;
-  await body?.cancel();
-  return status;
-}
 
 Deno.test("a key, an account token and a code open the account's area, and the admin token only the operators'", async () => {
   await using gateway = await startConsole();
@@ -150,9 +146,8 @@ Deno.test("a session that is signed out is unknown to every process", async () =
   await using one = await startConsole({ env: { DATABASE_URL } });
   await using other = await startConsole({ env: { DATABASE_URL } });
   for (const kind of ["manage", "operator"] as const) {
-    const { text } = await credentialOf(one, kind);
     const home = kind === "operator" ? "/console/operator/" : "/console/";
-    const visitor = await visit(one.url, kind, text);
+    const visitor = await visitAs(one, kind);
     const elsewhere = () =>
       statusOf(
         fetch(`${other.url}${home}`, {

@@ -52,11 +52,7 @@ Deno.test("an id of another account and an unknown one get the same reply for th
     }
     const key = await credentialOf(gateway, "key", "theirs");
     const token = await credentialOf(gateway, "read", "theirs");
-    const call = await gateway.post("/v1/messages", {
-      model: "vendora-opus-4-8",
-      max_tokens: 10,
-      messages: [{ role: "user", content: "Hello" }],
-    }, { "x-api-key": key.text });
+    const call = await gateway.call({}, key.text);
     await call.text();
     await accounts.flush();
     await accounts.calls?.flush();

@@ -177,7 +177,7 @@ test("an empty balance is the first limit, in the reply and on the page", async 
   assert.equal(first_limit, "balance");
   assert.ok(Date.parse(String(first_limit_at)) <= Date.now());
   const visitor = await visit(world.gateway.url, "key", key);
-  const page = await (await visitor.get("/console/")).text();
+  const page = await visitor.read("/console/");
   assert.match(page, /Stops you now: the balance: calls are/);
 });
 

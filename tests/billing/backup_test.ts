@@ -82,15 +82,7 @@ async function assertRestored(
   if (copy.open > 0) {
     await withTimeout(program.printed(/"recovered"/), "a recovery");
   }
-  const response = await fetch(`${program.url}/v1/messages`, {
-    method: "POST",
-    headers: { "x-api-key": KEY, "content-type": "application/json" },
-    body: JSON.stringify({
-      model: "vendora-opus-4-8",
-      max_tokens: 16,
-      messages: [{ role: "user", content: "Hi" }],
-    }),
-  });
+  const response = await program.call(KEY);
   assert.equal(response.status, 200);
   await response.body?.cancel();
   program.signal("SIGTERM");

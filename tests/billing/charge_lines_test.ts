@@ -14,6 +14,7 @@ import {
   credentialOf,
   startConsole,
   visit,
+  visitAs,
 } from "../support/console/visitor.ts";
 import { csvRows } from "../support/console/csv_rows.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
@@ -120,8 +121,7 @@ async function called(
   assert.equal(reply.status, 200, await reply.text());
   await gateway.logEntry(({ request_id }) => request_id === id);
   await gateway.accounts.flush();
-  // A call that is not found has the records in memory written first.
-  await assert.rejects(admin.calls.get("req_none", {}));
+  await gateway.recorded();
   return id;
 }
 
@@ -268,7 +268,7 @@ Deno.test("what a card has no rate for is marked on the call's page and counted 
       const id = await called(gateway, {
         messages: [{ role: "user", content: "Hello" }],
       });
-      const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+      const operator = await visitAs(gateway, "operator");
       assert.match(
         await textOf(operator.get(`/console/operator/calls/${id}`)),
         /Input unpriced 1,000 .*Unpriced: the price of the model has no rate/,
@@ -315,7 +315,7 @@ Deno.test("a usage that no such call can have is charged at the bound, and marke
         gateway.gateway.metrics.text(),
         /gateway_bounded_calls_total\{model="vendora-opus-4-8"\} 1/,
       );
-      const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+      const operator = await visitAs(gateway, "operator");
       assert.match(
         await textOf(operator.get(`/console/operator/calls/${id}`)),
         /Input bounded .* Output bounded .*The upstream reported more tokens or uses than the call can have had/,

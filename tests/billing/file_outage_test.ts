@@ -74,18 +74,12 @@ Deno.test("two processes on a SQLite file that another process locks: the ledger
       async ({ programs, keep, served, refused }) => {
         await withTimeout(served(20), "replies");
         const other = new DatabaseSync(path);
-        const stream = await fetch(`${programs[0]?.url}/v1/messages`, {
-          method: "POST",
-          headers: {
-            "x-api-key": CONFIGURED_KEY,
-            "content-type": "application/json",
-          },
-          body: JSON.stringify({
-            model: "vendorb-5",
-            max_tokens: 50,
-            stream: true,
-            messages: [{ role: "user", content: "[[fx:slow?ms=40]]" }],
-          }),
+        const [first] = programs;
+        assert.ok(first !== undefined);
+        const stream = await first.call(CONFIGURED_KEY, {
+          model: "vendorb-5",
+          stream: true,
+          text: "[[fx:slow?ms=40]]",
         });
         assert.equal(stream.status, 200);
         const noticed = refused();

@@ -95,15 +95,9 @@ if (POSTGRES_PROGRAMS === undefined) {
       await using other = await start();
       const calls = await Promise.all(
         Array.from({ length: CALLS }, async () => {
-          const response = await fetch(`${serving.url}/v1/messages`, {
-            method: "POST",
-            headers: { "x-api-key": KEY, "content-type": "application/json" },
-            body: JSON.stringify({
-              model: "vendora-opus-4-8",
-              max_tokens: 8000,
-              stream: true,
-              messages: [{ role: "user", content: "Hi" }],
-            }),
+          const response = await serving.call(KEY, {
+            max_tokens: 8000,
+            stream: true,
           });
           assert.equal(response.status, 200);
           return response;

@@ -39,15 +39,7 @@ Deno.test({
         headers: { authorization: `Bearer ${token}` },
       });
     const call = async (): Promise<number> => {
-      const response = await fetch(`${program.url}/v1/messages`, {
-        method: "POST",
-        headers: { "x-api-key": KEY, "content-type": "application/json" },
-        body: JSON.stringify({
-          model: "vendora-opus-4-8",
-          max_tokens: 16,
-          messages: [{ role: "user", content: "Hi" }],
-        }),
-      });
+      const response = await program.call(KEY);
       await response.body?.cancel();
       return response.status;
     };

@@ -23,7 +23,7 @@ import {
 import {
   credentialOf,
   startConsole,
-  visit,
+  visitAs,
 } from "../support/console/visitor.ts";
 import { csvRows } from "../support/console/csv_rows.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
@@ -148,13 +148,8 @@ async function checkCharges(program: string): Promise<void> {
     ENABLE_PROMPT_CACHING_1H: "1",
   });
   await gateway.accounts.flush();
-  const holder = await visit(
-    gateway.url,
-    "manage",
-    (await credentialOf(gateway, "manage")).text,
-  );
-  const page = async (path: string): Promise<string> =>
-    await (await holder.get(path)).text();
+  const holder = await visitAs(gateway, "manage");
+  const page = async (path: string): Promise<string> => await holder.read(path);
 
   const { data: entries } = await admin.ledger({ accountId: "default" });
   const charges = entries.filter(({ lines }) => lines !== undefined);

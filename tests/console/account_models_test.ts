@@ -87,7 +87,7 @@ Deno.test("the models of an account have prices, sizes, capabilities, health and
     await fail();
     assert.equal((await read()).health, "away");
     const visitor = await visit(gateway.url, "read", token.text ?? "");
-    const page = await (await visitor.get("/console/models")).text();
+    const page = await visitor.read("/console/models");
     assert.match(page, /<span class="tag bad">away<\/span>/);
     for (const secret of ["model-a", "model-b", a.url, b.url]) {
       assert.ok(!page.includes(secret), secret);

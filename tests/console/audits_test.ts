@@ -19,11 +19,7 @@ Deno.test("the proof is on the account's ledger, the operators' overview and in 
   await admin.accounts.topUp("acme", { microUsd: 5_000_000 });
   const { text: token } = await credentialOf(gateway, "read", "acme");
   const { text: key } = await credentialOf(gateway, "key", "acme");
-  const reply = await gateway.post("/v1/messages", {
-    model: "vendora-opus-4-8",
-    max_tokens: 100,
-    messages: [{ role: "user", content: "Hello" }],
-  }, { "x-api-key": key });
+  const reply = await gateway.call({}, key);
   await reply.text();
   await accounts.flush();
   const read = async (
@@ -35,7 +31,7 @@ Deno.test("the proof is on the account's ledger, the operators' overview and in 
       kind,
       kind === "read" ? token : ADMIN_TOKEN,
     );
-    const html = await (await visitor.get(path)).text();
+    const html = await visitor.read(path);
     return html.replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " ");
   };
   const metrics = async (): Promise<string> =>

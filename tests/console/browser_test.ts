@@ -15,6 +15,7 @@ import {
   credentialOf,
   startConsole,
   visit,
+  visitAs,
   type Visitor,
 } from "../support/console/visitor.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
@@ -223,8 +224,7 @@ browserTest(
       messages: [{ role: "user", content: "[[fx:status?code=500]]" }],
     }, { "x-api-key": key });
     await call.text();
-    await gateway.accounts.flush();
-    await gateway.accounts.calls?.flush();
+    await gateway.recorded();
     const at = encodeURIComponent(MARKUP);
     const tab = await openTab(browser);
     await useSession(tab, await visit(url, "manage", text), url);
@@ -420,12 +420,8 @@ browserTest(
   async (browser, gateway) => {
     await fill(gateway);
     // Otherwise they are written a second later, between the two pages.
-    await gateway.accounts.calls?.flush();
-    const manage = await visit(
-      gateway.url,
-      "manage",
-      (await credentialOf(gateway, "manage", "search")).text,
-    );
+    await gateway.recorded();
+    const manage = await visitAs(gateway, "manage", "search");
     const texts: string[] = [];
     for (const timezoneId of ["Pacific/Kiritimati", "Pacific/Pago_Pago"]) {
       const tab = await openTab(browser, { timezoneId });

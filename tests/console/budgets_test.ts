@@ -6,11 +6,10 @@ import assert from "node:assert/strict";
 import { LIMIT_NAMES } from "../../gateway/accounts/records.ts";
 import { limitWords } from "../../gateway/accounts/limits/limit_levels.ts";
 import {
-  ADMIN_TOKEN,
   credentialOf,
   startConsole,
   visit,
-  type Visitor,
+  visitAs,
 } from "../support/console/visitor.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
@@ -22,13 +21,6 @@ const PLAN = Object.fromEntries(
 const KEY = Object.fromEntries(
   LIMIT_NAMES.map((name, at) => [name, 60_000_003 + 2027 * at]),
 );
-
-async function bodyOf(visitor: Visitor, path: string): Promise<string> {
-  const reply = await visitor.get(path);
-  const text = await reply.text();
-  assert.equal(reply.status, 200, `${path}: ${text.slice(0, 300)}`);
-  return text;
-}
 
 /** A prepaid account on a plan with every limit, and a key of it. */
 async function customer(
@@ -49,11 +41,7 @@ async function customer(
 }
 
 async function call(gateway: TestGateway, key: string): Promise<Response> {
-  const reply = await gateway.post("/v1/messages", {
-    model: "vendora-opus-4-8",
-    max_tokens: 100,
-    messages: [{ role: "user", content: "Hello" }],
-  }, { "x-api-key": key });
+  const reply = await gateway.call({}, key);
   await reply.text();
   await gateway.accounts.flush();
   return reply;
@@ -81,7 +69,7 @@ Deno.test("whatever GET /v1/account knows, the Overview shows", async () => {
       headers: { "x-api-key": key },
     })).json();
   const before = await json();
-  const html = await bodyOf(visitor, "/console/");
+  const html = await visitor.read("/console/");
   const after = leaves(await json());
   let compared = 0;
   for (const [path, value] of leaves(before)) {
@@ -108,10 +96,9 @@ Deno.test("a limit of every kind has its meter on every page of its owner", asyn
   await using gateway = await startConsole();
   const { key, keyId } = await customer(gateway, PLAN, KEY);
   await call(gateway, key);
-  const { text: token } = await credentialOf(gateway, "read", "acme");
   const ofKey = await visit(gateway.url, "key", key);
-  const ofAccount = await visit(gateway.url, "read", token);
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const ofAccount = await visitAs(gateway, "read", "acme");
+  const operator = await visitAs(gateway, "operator");
   const codes = [
     "concurrent_requests",
     "requests_per_minute",
@@ -132,7 +119,7 @@ Deno.test("a limit of every kind has its meter on every page of its owner", asyn
       [operator, "/console/operator/accounts/acme", [""]],
     ] as const
   ) {
-    const html = (await bodyOf(visitor, path)).replaceAll("&#39;", "'");
+    const html = (await visitor.read(path)).replaceAll("&#39;", "'");
     for (const holder of holders) {
       for (const code of codes) {
         const name = limitWords(
@@ -168,8 +155,8 @@ Deno.test("a limit that stops calls is red, with the time at which it opens, als
   const ofKey = await visit(gateway.url, "key", key);
   const { text: token } = await credentialOf(gateway, "read", "acme");
   const ofAccount = await visit(gateway.url, "read", token);
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-  const overview = await bodyOf(ofKey, "/console/");
+  const operator = await visitAs(gateway, "operator");
+  const overview = await ofKey.read("/console/");
   assert.match(
     overview,
     new RegExp(
@@ -183,7 +170,7 @@ Deno.test("a limit that stops calls is red, with the time at which it opens, als
       [operator, "/console/operator/"],
     ] as const
   ) {
-    const html = await bodyOf(visitor, path);
+    const html = await visitor.read(path);
     assert.match(html, /<rect class="full"/, path);
     assert.match(
       html,

@@ -41,7 +41,7 @@ async function withAccount(
 }
 
 async function page(visitor: Visitor, program: string): Promise<string> {
-  return await (await visitor.get(`/console/connect/${program}`)).text();
+  return await visitor.read(`/console/connect/${program}`);
 }
 
 Deno.test("Connect lists the ids that Claude Code's picker shows this account, and switches it on", async () => {

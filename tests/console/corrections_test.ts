@@ -36,7 +36,7 @@ async function withStore(
       kind,
       kind === "read" ? text : ADMIN_TOKEN,
     );
-    const html = await (await visitor.get(path)).text();
+    const html = await visitor.read(path);
     return html.replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " ");
   });
 }

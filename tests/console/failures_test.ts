@@ -9,17 +9,11 @@ import {
   ADMIN_TOKEN,
   credentialOf,
   visit,
+  visitAs,
   type Visitor,
 } from "../support/console/visitor.ts";
 import { csvRows } from "../support/console/csv_rows.ts";
 import { type Candidates, withCandidates } from "../support/with_candidates.ts";
-
-async function bodyOf(visitor: Visitor, path: string): Promise<string> {
-  const reply = await visitor.get(path);
-  const text = await reply.text();
-  assert.equal(reply.status, 200, `${path}: ${text.slice(0, 300)}`);
-  return text.replaceAll("&#39;", "'").replaceAll("&amp;", "&");
-}
 
 /** Lines of the first table of a page. */
 function linesOf(html: string): number {
@@ -51,8 +45,7 @@ async function callOf(
   await reply.text().catch(() => {});
   await entryOf(reply);
   await gateway.accounts.flush();
-  // A call that is not found has the records in memory written first.
-  await assert.rejects(gateway.accounts.admin.calls.get("req_none", {}));
+  await gateway.recorded();
   return reply.headers.get("request-id") ?? "";
 }
 
@@ -76,20 +69,20 @@ test(
     const at = (upstream: string): number =>
       attempts.filter((one) => one["upstream"] === upstream).length;
     const all = 2 + attempts.length;
-    const html = await bodyOf(operator, "/console/operator/upstreams");
+    const html = await operator.read("/console/operator/upstreams");
     let followed = 0;
     for (
       const [, href = "", text = ""] of html.matchAll(
         /<a href="(\/console\/operator\/attempts\?[^"]+)">([^<]+)<\/a>/g,
       )
     ) {
-      const lines = linesOf(await bodyOf(operator, href));
+      const lines = linesOf(await operator.read(href));
       assert.equal(lines, Number(text.split(" ")[0]), `${text}: ${href}`);
       followed += lines;
     }
     // Each once in the sum of its candidate, and once by its status.
     assert.equal(followed, 2 * all);
-    const page = await bodyOf(operator, "/console/operator/attempts");
+    const page = await operator.read("/console/operator/attempts");
     assert.equal(linesOf(page), all);
     assert.match(page, new RegExp(`${rescued}[^]*?rescued`));
     for (
@@ -103,10 +96,7 @@ test(
         ["to=2026-01-01T00:00", 0],
       ] as const
     ) {
-      const found = await bodyOf(
-        operator,
-        `/console/operator/attempts?${query}`,
-      );
+      const found = await operator.read(`/console/operator/attempts?${query}`);
       assert.equal(linesOf(found), lines, query);
     }
     const listed = await (await fetch(
@@ -135,7 +125,7 @@ test(
       for (const one of [candidates.a, candidates.b]) one.play([], { status });
       await callOf(candidates);
     }
-    const html = await bodyOf(operator, "/console/operator/upstreams");
+    const html = await operator.read("/console/operator/upstreams");
     const rows = [
       ...html.matchAll(/<a [^>]*>(\d+) of \d+ failed<\/a>(.*?)<\/td>/g),
     ]
@@ -174,12 +164,11 @@ test(
     made["limited"] = await callOf(candidates, {
       headers: { "x-api-key": own.text },
     });
-    const rows = csvRows(await bodyOf(operator, "/console/operator/calls.csv"));
+    const rows = csvRows(await operator.read("/console/operator/calls.csv"));
     for (const [outcome, id] of Object.entries(made)) {
       const row = rows.find((one) => one["request_id"] === id);
       assert.equal(row?.["outcome"], outcome);
-      const list = await bodyOf(
-        operator,
+      const list = await operator.read(
         `/console/operator/calls?outcome=${outcome}`,
       );
       assert.equal(linesOf(list), 1, outcome);
@@ -192,7 +181,7 @@ test(
       assert.equal(json["outcome"], outcome);
     }
     const page = (outcome: string): Promise<string> =>
-      bodyOf(operator, `/console/operator/calls/${made[outcome]}`);
+      operator.read(`/console/operator/calls/${made[outcome]}`);
     assert.match(await page("upstream_failed"), /status <b>500<\/b>/);
     assert.match(
       await page("upstream_failed"),
@@ -229,14 +218,14 @@ for (
         const { gateway, a } = candidates;
         a.play([], action);
         const id = await callOf(candidates, { stream: true });
-        const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-        const page = await bodyOf(operator, `/console/operator/calls/${id}`);
+        const operator = await visitAs(gateway, "operator");
+        const page = await operator.read(`/console/operator/calls/${id}`);
         assert.ok(page.includes(`<b>timeout</b>: <bdi>${words}</bdi>`));
         assert.match(page, /What helps: The vendor took too long/);
-        const upstreams = await bodyOf(operator, "/console/operator/upstreams");
+        const upstreams = await operator.read("/console/operator/upstreams");
         const [, href = "", count = ""] =
           /timeout: <a href="([^"]+)">(\d+)</.exec(upstreams) ?? [];
-        const attempts = await bodyOf(operator, href);
+        const attempts = await operator.read(href);
         assert.equal(linesOf(attempts), Number(count));
         assert.ok(attempts.includes(words));
       },
@@ -248,7 +237,7 @@ test(
   async (candidates, operator) => {
     const { a } = candidates;
     const credentials = async (): Promise<readonly string[]> =>
-      (await bodyOf(operator, "/console/operator/upstreams")).split("<tr>")
+      (await operator.read("/console/operator/upstreams")).split("<tr>")
         .filter((row) => /<td [^>]*>[ab]\/model-/.test(row))
         .toSorted((one, other) =>
           one.indexOf("a/model-a") < other.indexOf("a/model-a") ? 1 : -1
@@ -263,7 +252,7 @@ test(
     a.play([{ status: 401 }]);
     const id = await callOf(candidates);
     assert.deepEqual(await credentials(), ["refused with 401", "works"]);
-    const page = await bodyOf(operator, `/console/operator/calls/${id}`);
+    const page = await operator.read(`/console/operator/calls/${id}`);
     assert.match(page, /the credential was refused/);
     assert.match(
       page,

@@ -6,6 +6,7 @@ import {
   credentialOf,
   startConsole,
   visit,
+  visitAs,
 } from "../support/console/visitor.ts";
 
 /** Pages with the filters that have a form of their own. */
@@ -103,7 +104,7 @@ Deno.test("keys are listed from the newest on, over all pages", async () => {
     let path: string | undefined = "/console/keys";
     path !== undefined;
   ) {
-    const page: string = await (await visitor.get(path)).text();
+    const page: string = await visitor.read(path);
     shown.push(
       ...[...page.matchAll(/keys\/rotate\/(\w+)/g)].map(([, id = ""]) => id),
     );
@@ -116,12 +117,12 @@ Deno.test("two tabs that change different fields of a plan lose none of the chan
   await using gateway = await startConsole();
   const { admin } = gateway.accounts;
   await admin.plans.create({ id: "team", requestsPerMinute: 10 });
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const operator = await visitAs(gateway, "operator");
   const path = "/console/operator/plans/team";
   const fields = async (): Promise<Record<string, string>> => {
     const [, form = ""] =
       /<form[^>]*action="\/console\/operator\/plans\/team"([^]*?)<\/form>/
-        .exec(await (await operator.get(path)).text()) ?? [];
+        .exec(await operator.read(path)) ?? [];
     return Object.fromEntries(
       [...form.matchAll(/<input[^>]*>/g)].filter(([tag]) =>
         !tag.includes("checkbox") || tag.includes(" checked")

@@ -2,10 +2,8 @@
 import assert from "node:assert/strict";
 import { CHROMIUM, openTab, withBrowser } from "../support/console/chromium.ts";
 import {
-  ADMIN_TOKEN,
-  credentialOf,
   startConsole,
-  visit,
+  visitAs,
   type Visitor,
 } from "../support/console/visitor.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
@@ -46,16 +44,11 @@ async function withWorld(run: (world: World) => Promise<void>): Promise<void> {
     messages: [{ role: "user", content: "Hello" }],
   }, { "x-api-key": keyText });
   await reply.text();
-  await gateway.accounts.flush();
-  await gateway.accounts.calls?.flush();
+  await gateway.recorded();
   await run({
     gateway,
-    operator: await visit(gateway.url, "operator", ADMIN_TOKEN),
-    owner: await visit(
-      gateway.url,
-      "manage",
-      (await credentialOf(gateway, "manage", "acme")).text,
-    ),
+    operator: await visitAs(gateway, "operator"),
+    owner: await visitAs(gateway, "manage", "acme"),
     keyId: record.id,
     keyText,
     callId: reply.headers.get("request-id") ?? "",
@@ -66,12 +59,6 @@ async function located(visitor: Visitor, path: string): Promise<string> {
   const reply = await visitor.get(path);
   await reply.body?.cancel();
   return reply.headers.get("location") ?? `status ${reply.status}`;
-}
-
-async function textOf(visitor: Visitor, path: string): Promise<string> {
-  const reply = await visitor.get(path);
-  assert.equal(reply.status, 200, path);
-  return await reply.text();
 }
 
 Deno.test("the search finds accounts, keys, end users and calls by any part, and opens what is alone", () =>
@@ -101,11 +88,11 @@ Deno.test("the search finds accounts, keys, end users and calls by any part, and
       `${OPERATOR}/calls/req_0123456789abcdef`,
     );
     assert.equal(await find(""), `${OPERATOR}/calls`);
-    const several = await textOf(operator, `${OPERATOR}/find?q=laptop`);
+    const several = await operator.read(`${OPERATOR}/find?q=laptop`);
     assert.match(several, /Robin&#39;s laptop|Robin's laptop/);
     assert.match(several, /other laptop/);
     assert.match(
-      await textOf(operator, `${OPERATOR}/find?q=nobody`),
+      await operator.read(`${OPERATOR}/find?q=nobody`),
       /Nothing found/,
     );
     // An account finds nothing of another one.
@@ -115,7 +102,7 @@ Deno.test("the search finds accounts, keys, end users and calls by any part, and
     );
     for (const text of ["beta", "Payments", "other"]) {
       assert.match(
-        await textOf(owner, `/console/find?q=${text}`),
+        await owner.read(`/console/find?q=${text}`),
         /Nothing found/,
       );
     }
@@ -124,7 +111,7 @@ Deno.test("the search finds accounts, keys, end users and calls by any part, and
 Deno.test("filters have suggestions, and take any part of a name", () =>
   withWorld(async ({ operator, owner, keyId }) => {
     for (const page of ["calls", "usage", "ledger"]) {
-      const html = await textOf(owner, `/console/${page}`);
+      const html = await owner.read(`/console/${page}`);
       assert.match(html, /<datalist id="list-model">[^]*vendorb-5\.5/);
       assert.match(
         html,
@@ -135,14 +122,11 @@ Deno.test("filters have suggestions, and take any part of a name", () =>
         await located(owner, `/console/${page}?key=robin&model=b-5.5`),
         `/console/${page}?key=${keyId}&model=vendorb-5.5`,
       );
-      const which = await textOf(
-        operator,
-        `${OPERATOR}/${page}?key=laptop`,
-      );
+      const which = await operator.read(`${OPERATOR}/${page}?key=laptop`);
       assert.match(which, /Which key\?/);
       assert.match(which, new RegExp(`${page}\\?key=${keyId}`));
       assert.match(
-        await textOf(operator, `${OPERATOR}/${page}?account=nobody`),
+        await operator.read(`${OPERATOR}/${page}?account=nobody`),
         /There is no account like <bdi>nobody/,
       );
       assert.match(
@@ -155,7 +139,7 @@ Deno.test("filters have suggestions, and take any part of a name", () =>
 Deno.test("accounts are filtered, and sorted by their columns", () =>
   withWorld(async ({ operator }) => {
     const ids = async (search: string): Promise<readonly string[]> => {
-      const html = await textOf(operator, `${OPERATOR}/accounts?${search}`);
+      const html = await operator.read(`${OPERATOR}/accounts?${search}`);
       return [
         ...html.matchAll(
           /<a href="\/console\/operator\/accounts\/(\w+)"><bdi>/g,
@@ -179,7 +163,7 @@ Deno.test("accounts are filtered, and sorted by their columns", () =>
     assert.deepEqual(await ids("q=EAR"), ["acme", "beta"]);
     assert.deepEqual(await ids("plan=team&q=100%25"), ["beta"]);
     assert.deepEqual(await ids("status=disabled"), []);
-    const html = await textOf(operator, `${OPERATOR}/accounts?sort=-balance`);
+    const html = await operator.read(`${OPERATOR}/accounts?sort=-balance`);
     assert.match(
       html,
       /aria-sort="descending"[^>]*><a href="[^"]*sort=balance">Balance/,
@@ -201,7 +185,7 @@ Deno.test("keys are filtered by name and hint, and sorted, for operators over al
       path: string,
     ): Promise<readonly string[]> => [
       ...new Set(
-        [...(await textOf(visitor, path)).matchAll(/\/keys\/(key_\w+)"/g)]
+        [...(await visitor.read(path)).matchAll(/\/keys\/(key_\w+)"/g)]
           .map(([, id = ""]) => id),
       ),
     ];

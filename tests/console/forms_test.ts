@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { CHROMIUM, openTab, withBrowser } from "../support/console/chromium.ts";
 import {
-  ADMIN_TOKEN,
   credentialOf,
   startConsole,
   visit,
+  visitAs,
   type Visitor,
 } from "../support/console/visitor.ts";
 import { csvRows } from "../support/console/csv_rows.ts";
@@ -219,12 +219,8 @@ async function checkRefused(
 Deno.test("a refused form is shown again, with its problem at the field and what was entered", async (t) => {
   await using gateway = await startConsole();
   const keyId = await worldOf(gateway);
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-  const owner = await visit(
-    gateway.url,
-    "manage",
-    (await credentialOf(gateway, "manage")).text,
-  );
+  const operator = await visitAs(gateway, "operator");
+  const owner = await visitAs(gateway, "manage");
   const changes = async (): Promise<number> =>
     (await gateway.accounts.admin.changes.list({ limit: 1000 })).data.length;
   const before = await changes();
@@ -310,7 +306,7 @@ const SEVERAL: readonly (readonly [
 Deno.test("every wrong field of a form says what is wrong with it, and the first one has the focus", async () => {
   await using gateway = await startConsole();
   await worldOf(gateway);
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const operator = await visitAs(gateway, "operator");
   for (const [path, form, says] of SEVERAL) {
     const reply = await operator.post(path, {
       ...form,
@@ -347,7 +343,7 @@ Deno.test("every wrong field of a form says what is wrong with it, and the first
 
 Deno.test("an amount of a form in the address is refused on the page of the form", async () => {
   await using gateway = await startConsole();
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const operator = await visitAs(gateway, "operator");
   const reply = await operator.get(
     `${OPERATOR}/accounts/top-up/default?usd=much&note=a+note`,
   );
@@ -361,9 +357,9 @@ Deno.test("an amount of a form in the address is refused on the page of the form
 Deno.test("plans and models are chosen, and an error without a form stays in the frame of the pages", async () => {
   await using gateway = await startConsole();
   await worldOf(gateway);
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const operator = await visitAs(gateway, "operator");
   const read = async (path: string): Promise<string> =>
-    await (await operator.get(`${OPERATOR}${path}`)).text();
+    await operator.read(`${OPERATOR}${path}`);
   const account = await read("/accounts/new");
   assert.match(account, /<select name="plan" required[^>]*>/);
   assert.match(
@@ -400,7 +396,7 @@ for (const javaScriptEnabled of [true, false]) {
     async fn() {
       await using gateway = await startConsole();
       await worldOf(gateway);
-      const { cookie } = await visit(gateway.url, "operator", ADMIN_TOKEN);
+      const { cookie } = await visitAs(gateway, "operator");
       const [name = "", value = ""] = cookie.split("=");
       await withBrowser(async (browser) => {
         const { page, context } = await openTab(browser, {
@@ -430,7 +426,7 @@ for (const javaScriptEnabled of [true, false]) {
 Deno.test("who a sign-in link is for is known to the session and to what it changes", async () => {
   await using gateway = await startConsole();
   const { admin } = gateway.accounts;
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const operator = await visitAs(gateway, "operator");
   const made = await (await operator.post(
     `${OPERATOR}/accounts/link/default`,
     { name: "Robin of Search", scope: "manage" },
@@ -440,7 +436,7 @@ Deno.test("who a sign-in link is for is known to the session and to what it chan
   const [, code = ""] = /#(code-[\w-]+)/.exec(made) ?? [];
   const robin = await visit(gateway.url, "manage", code);
   assert.match(
-    await (await robin.get("/console/access")).text(),
+    await robin.read("/console/access"),
     /<td class="wrap"[^>]*><bdi>Robin of Search<\/bdi>/,
   );
   // The next link deletes the row of the code.
@@ -458,14 +454,9 @@ Deno.test("files have dollars beside micro-dollars, and names beside ids", async
   const { admin } = gateway.accounts;
   await admin.accounts.update("default", { name: "The first" });
   const { text: key } = await credentialOf(gateway, "key");
-  await (await gateway.post("/v1/messages", {
-    model: "vendorb-5.5",
-    max_tokens: 10,
-    messages: [{ role: "user", content: "Hello" }],
-  }, { "x-api-key": key })).text();
-  await gateway.accounts.flush();
-  await gateway.accounts.calls?.flush();
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  await (await gateway.call({ model: "vendorb-5.5" }, key)).text();
+  await gateway.recorded();
+  const operator = await visitAs(gateway, "operator");
   for (
     const path of [
       "calls",
@@ -477,7 +468,7 @@ Deno.test("files have dollars beside micro-dollars, and names beside ids", async
   ) {
     const [name = "", search = ""] = path.split("?");
     const [row = {}] = csvRows(
-      await (await operator.get(`${OPERATOR}/${name}.csv?${search}`)).text(),
+      await operator.read(`${OPERATOR}/${name}.csv?${search}`),
     );
     const micro = Number(row["micro_usd"]);
     assert.ok(Math.abs(micro) > 0, path);

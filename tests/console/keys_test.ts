@@ -68,7 +68,7 @@ Deno.test("a new key is in one answer only, and a form sent twice makes one key"
     assert.equal(secretIn(again), undefined);
     assert.match(again, /was made and shown before/);
     for (const page of ["/console/keys", "/console/", "/console/access"]) {
-      const html = await (await visitor.get(page)).text();
+      const html = await visitor.read(page);
       assert.ok(!html.includes(key ?? ""), page);
     }
     const { data } = await gateway.accounts.admin.keys.list({
@@ -90,7 +90,7 @@ Deno.test("rotating with an overlap keeps both keys working and names the old on
     assert.ok(html.includes(new Date(expiresAtMs).toISOString()));
     assert.equal(await callStatus(gateway, secretIn(html) ?? ""), 200);
     assert.equal(await callStatus(gateway, old.text), 200);
-    const list = await (await visitor.get("/console/keys")).text();
+    const list = await visitor.read("/console/keys");
     assert.match(list, /replaced, ends <time[^>]*>in (?:23 h|1 d)/);
     await (await visitor.post(
       `/console/keys/rotate/${

@@ -4,8 +4,7 @@ import {
   ADMIN_TOKEN,
   credentialOf,
   startConsole,
-  visit,
-  type Visitor,
+  visitAs,
 } from "../support/console/visitor.ts";
 import { withCandidates } from "../support/with_candidates.ts";
 import { PAGE_ROUTES } from "../../routes/console/mod.ts";
@@ -18,10 +17,6 @@ function bellOf(html: string): string {
     "").replaceAll(/<[^>]*>/g, "");
 }
 
-async function textOf({ get }: Visitor, path: string): Promise<string> {
-  return await (await get(path)).text();
-}
-
 Deno.test("an open breaker and a full limit are counted on every operators' page and listed", () => {
   let clockMs = Date.now();
   return withCandidates({
@@ -31,11 +26,11 @@ Deno.test("an open breaker and a full limit are counted on every operators' page
     b: null,
   }, async ({ gateway, a, ask }) => {
     const { admin } = gateway.accounts;
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+    const operator = await visitAs(gateway, "operator");
     const readPage = (path: string): Promise<string> => {
       // The number is read again after some seconds.
       clockMs += 6_000;
-      return textOf(operator, path);
+      return operator.read(path);
     };
     assert.equal(bellOf(await readPage(`${OPERATOR}/accounts`)), "Notices");
     assert.match(await readPage(`${OPERATOR}/notices`), /No notices/);
@@ -91,7 +86,7 @@ Deno.test("a webhook that does not take its messages is a notice while it is set
   );
   await using gateway = await startConsole({ now: () => clockMs });
   const { admin, deliverWebhooks } = gateway.accounts;
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const operator = await visitAs(gateway, "operator");
   await admin.webhooks.set(
     "default",
     `http://127.0.0.1:${receiver.addr.port}/hook`,
@@ -106,18 +101,18 @@ Deno.test("a webhook that does not take its messages is a notice while it is set
   await send("test");
   await deliverWebhooks();
   clockMs += 6_000;
-  const html = await textOf(operator, `${OPERATOR}/notices`);
+  const html = await operator.read(`${OPERATOR}/notices`);
   assert.match(html, /Webhooks do not take their messages/);
   assert.match(
     html,
     /<a href="\/console\/operator\/webhooks\/default"><bdi>default<\/bdi><\/a>: <bdi>[^<]*500/,
   );
   assert.equal(bellOf(html), "Notices 1");
-  assert.match(await textOf(operator, `${OPERATOR}/`), /do not take their/);
+  assert.match(await operator.read(`${OPERATOR}/`), /do not take their/);
 
   await send("remove");
   clockMs += 6_000;
-  const removed = await textOf(operator, `${OPERATOR}/notices`);
+  const removed = await operator.read(`${OPERATOR}/notices`);
   assert.match(removed, /No notices/);
   assert.equal(bellOf(removed), "Notices");
 });

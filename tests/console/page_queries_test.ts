@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { ALL_ROUTES } from "../support/all_routes.ts";
 import {
-  ADMIN_TOKEN,
   credentialOf,
   startConsole,
   visit,
+  visitAs,
   type Visitor,
 } from "../support/console/visitor.ts";
 
@@ -82,25 +82,17 @@ Deno.test("no query of a page scans a table that grows with every call", async (
     const { admin } = gateway.accounts;
     await admin.accounts.create({ id: "acme", billing: "postpaid" });
     const key = await credentialOf(gateway, "key", "acme");
-    const reply = await gateway.post("/v1/messages", {
-      model: "vendora-opus-4-8",
-      max_tokens: 10,
-      messages: [{ role: "user", content: "Hello" }],
-    }, { "x-api-key": key.text });
+    const reply = await gateway.call({}, key.text);
     await reply.text();
     const call = reply.headers.get("request-id") ?? "";
     await gateway.accounts.flush();
     const visitors: readonly (readonly [Visitor, string])[] = [
       [
-        await visit(
-          gateway.url,
-          "manage",
-          (await credentialOf(gateway, "manage", "acme")).text,
-        ),
+        await visitAs(gateway, "manage", "acme"),
         "account",
       ],
       [await visit(gateway.url, "key", key.text), "account"],
-      [await visit(gateway.url, "operator", ADMIN_TOKEN), "operator"],
+      [await visitAs(gateway, "operator"), "operator"],
     ];
     let asked = 0;
     for (const [visitor, area] of visitors) {

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { storeCharges } from "../../gateway/accounts/testing/stored_charges.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
 import {
-  ADMIN_TOKEN,
   credentialOf,
   startConsole,
   visit,
+  visitAs,
 } from "../support/console/visitor.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
@@ -64,7 +64,7 @@ Deno.test("pages of many keys, models, end users and calls show the first ones, 
       new RegExp(`key=${record.id}&amp;kind=charge"><data value="7000000">`),
     );
   });
-  const { get } = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const { get } = await visitAs(gateway, "operator");
   const read = async (path: string): Promise<string> => {
     const reply = await get(`/console/operator${path}`);
     assert.equal(reply.status, 200);

@@ -7,12 +7,9 @@ import {
   signIn,
   startConsole,
   visit,
+  visitAs,
   type Visitor,
 } from "../support/console/visitor.ts";
-
-async function textOf(reply: Promise<Response>): Promise<string> {
-  return await (await reply).text();
-}
 
 /** Sends a call and returns its request id. */
 async function call(
@@ -76,7 +73,7 @@ Deno.test("the sums of overview, usage, its file and the ledger's file are the s
       const path of ["/console/", "/console/usage", "/console/usage?by=key"]
     ) {
       assert.ok(
-        amounts(await textOf(visitor.get(path))).includes(totals.microUsd),
+        amounts(await visitor.read(path)).includes(totals.microUsd),
         path,
       );
     }
@@ -91,18 +88,18 @@ Deno.test("the sums of overview, usage, its file and the ledger's file are the s
     };
     assert.equal(
       column(
-        await textOf(visitor.get("/console/usage.csv?by=model")),
+        await visitor.read("/console/usage.csv?by=model"),
         "micro_usd",
       ),
       totals.microUsd,
     );
     assert.equal(
-      column(await textOf(visitor.get("/console/ledger.csv")), "micro_usd"),
+      column(await visitor.read("/console/ledger.csv"), "micro_usd"),
       0 - totals.microUsd,
     );
     assert.equal(
       column(
-        await textOf(visitor.get("/console/usage.csv?by=day")),
+        await visitor.read("/console/usage.csv?by=day"),
         "requests",
       ),
       12,
@@ -117,25 +114,17 @@ Deno.test("a call is explained to the micro-dollar, and another account's does n
       requestId: id,
     });
     assert.ok(entry !== undefined);
-    const html = await textOf(visitor.get(`/console/calls/${id}`));
+    const html = await visitor.read(`/console/calls/${id}`);
     assert.ok(amounts(html).includes(0 - entry.microUsd));
     assert.match(html, new RegExp(`Line #${entry.seq} of the ledger`));
     const found = await visitor.get(`/console/find?q=${id}`);
     await found.body?.cancel();
     assert.equal(found.headers.get("location"), `/console/calls/${id}`);
-    const stranger = await visit(
-      gateway.url,
-      "manage",
-      (await credentialOf(gateway, "manage")).text,
-    );
+    const stranger = await visitAs(gateway, "manage");
     const reply = await stranger.get(`/console/calls/${id}`);
     await reply.body?.cancel();
     assert.equal(reply.status, 404);
-    const other = await visit(
-      gateway.url,
-      "key",
-      (await credentialOf(gateway, "key", "acme")).text,
-    );
+    const other = await visitAs(gateway, "key", "acme");
     const hidden = await other.get(`/console/calls/${id}`);
     await hidden.body?.cancel();
     assert.equal(hidden.status, 404);
@@ -146,7 +135,7 @@ Deno.test("a refused call is found by its id, with its reason and what helps", (
     const { admin } = gateway.accounts;
     const refusal = async (model?: string): Promise<string> => {
       const id = await call(gateway, key, model);
-      return await textOf(visitor.get(`/console/calls/${id}`));
+      return await visitor.read(`/console/calls/${id}`);
     };
     assert.match(await refusal("nothing"), /model not found/);
     assert.match(await refusal("vendorc-3-pro"), /model not in plan/);
@@ -169,13 +158,13 @@ Deno.test("a file quotes what a spreadsheet would evaluate", () =>
   withAccount(async (gateway, key, visitor) => {
     await call(gateway, key, "vendora-opus-4-8", `=cmd|' /C calc'!A0`);
     await gateway.accounts.flush();
-    const csv = await textOf(visitor.get("/console/usage.csv?by=user"));
+    const csv = await visitor.read("/console/usage.csv?by=user");
     assert.match(csv, /^'=cmd/m);
   }));
 
 Deno.test("a top-up that is sent twice is applied once", () =>
   withAccount(async (gateway) => {
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+    const operator = await visitAs(gateway, "operator");
     const send = async (): Promise<number> => {
       const reply = await operator.post(
         "/console/operator/accounts/top-up/acme",
@@ -194,7 +183,7 @@ Deno.test("a top-up that is sent twice is applied once", () =>
 Deno.test("no page contains a key, a token or a cookie", () =>
   withAccount(async (gateway, key, visitor) => {
     const manage = await credentialOf(gateway, "manage", "acme");
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+    const operator = await visitAs(gateway, "operator");
     await call(gateway, key);
     const secrets = [
       key,
@@ -234,7 +223,7 @@ Deno.test("no page contains a key, a token or a cookie", () =>
       ] as const
     ) {
       for (const name of names) {
-        const html = await textOf(who.get(`${base}${name}`));
+        const html = await who.read(`${base}${name}`);
         assert.match(html, /<main id="main"/, name);
         for (const secret of secrets) {
           assert.ok(!html.includes(secret), `${base}${name}`);
@@ -250,7 +239,7 @@ Deno.test("no page contains a key, a token or a cookie", () =>
         [operator, "/console/operator/changes.csv"],
       ] as const
     ) {
-      const file = await textOf(who.get(path));
+      const file = await who.read(path);
       assert.match(file, /\r\n/, path);
       for (const secret of secrets) assert.ok(!file.includes(secret), path);
     }

@@ -3,9 +3,8 @@ import assert from "node:assert/strict";
 import { ALL_ROUTES } from "../support/all_routes.ts";
 import {
   ADMIN_TOKEN,
-  credentialOf,
   startConsole,
-  visit,
+  visitAs,
   type Visitor,
 } from "../support/console/visitor.ts";
 import { TEST_KEY, type TestGateway } from "../support/test_gateway.ts";
@@ -28,9 +27,8 @@ async function withVisitors(
   ) => Promise<void>,
 ): Promise<void> {
   await using gateway = await startConsole();
-  const { text } = await credentialOf(gateway, "manage");
-  const account = await visit(gateway.url, "manage", text);
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const account = await visitAs(gateway, "manage");
+  const operator = await visitAs(gateway, "operator");
   await run(
     gateway,
     (path) => path.startsWith("/console/operator") ? operator : account,
@@ -146,10 +144,10 @@ Deno.test("the file of a list has what its filters show", () =>
     for (const list of ["accounts", "keys"]) {
       const path = `/console/operator/${list}`;
       const visitor = visitorOf(path);
-      const html = await (await visitor.get(`${path}?q=one&sort=-name`)).text();
+      const html = await visitor.read(`${path}?q=one&sort=-name`);
       const [, file = ""] = /href="([^"]*\.csv[^"]*)"/.exec(html) ?? [];
       assert.equal(file, `${path}.csv?q=one`);
-      const csv = await (await visitor.get(file)).text();
+      const csv = await visitor.read(file);
       assert.match(csv, /\bone\b/);
       assert.doesNotMatch(csv, /\btwo\b/);
     }

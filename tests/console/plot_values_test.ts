@@ -4,7 +4,7 @@ import { CHROMIUM, openTab, withBrowser } from "../support/console/chromium.ts";
 import {
   credentialOf,
   startConsole,
-  visit,
+  visitAs,
 } from "../support/console/visitor.ts";
 
 Deno.test({
@@ -14,19 +14,10 @@ Deno.test({
   async fn() {
     await using gateway = await startConsole();
     const key = await credentialOf(gateway, "key");
-    const reply = await gateway.post("/v1/messages", {
-      model: "vendorb-5.5",
-      max_tokens: 10,
-      messages: [{ role: "user", content: "Hello" }],
-    }, { "x-api-key": key.text });
+    const reply = await gateway.call({ model: "vendorb-5.5" }, key.text);
     await reply.text();
-    await gateway.accounts.flush();
-    await gateway.accounts.calls?.flush();
-    const { cookie } = await visit(
-      gateway.url,
-      "read",
-      (await credentialOf(gateway, "read")).text,
-    );
+    await gateway.recorded();
+    const { cookie } = await visitAs(gateway, "read");
     const [name = "", value = ""] = cookie.split("=");
     await withBrowser(async (browser) => {
       for (const hasTouch of [false, true]) {

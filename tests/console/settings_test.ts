@@ -4,7 +4,7 @@ import { SETTING_NAMES } from "../../gateway/settings/setting_forms.ts";
 import {
   ADMIN_TOKEN,
   startConsole,
-  visit,
+  visitAs,
 } from "../support/console/visitor.ts";
 
 Deno.test("page and API list every setting with its value and source, and secrets as set or not", async () => {
@@ -28,9 +28,8 @@ Deno.test("page and API list every setting with its value and source, and secret
   assert.equal(of("GATEWAY_ADMIN_TOKEN").value, null);
   assert.equal(of("GATEWAY_ADMIN_TOKEN").is_set, true);
   assert.equal(of("VENDORB_API_KEY").is_set, false);
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
-  const html = await (await operator.get("/console/operator/settings"))
-    .text();
+  const operator = await visitAs(gateway, "operator");
+  const html = await operator.read("/console/operator/settings");
   for (const name of SETTING_NAMES) assert.ok(html.includes(`id="${name}"`));
   assert.match(
     html,

@@ -4,20 +4,15 @@ import {
   ADMIN_TOKEN,
   credentialOf,
   startConsole,
-  visit,
-  type Visitor,
+  visitAs,
 } from "../support/console/visitor.ts";
 import { moneyText } from "../../routes/console/parts/money.tsx";
 import { startTestGateway } from "../support/test_gateway.ts";
 import { withCandidates } from "../support/with_candidates.ts";
 
-async function bodyOf(visitor: Visitor, path: string): Promise<string> {
-  return await (await visitor.get(path)).text();
-}
-
 Deno.test("a new sign-in link says that it works once, until when, and with which scope", async () => {
   await using gateway = await startConsole();
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const operator = await visitAs(gateway, "operator");
   const reply = await operator.post(
     "/console/operator/accounts/link/default",
     { name: "Robin", scope: "manage" },
@@ -38,9 +33,9 @@ Deno.test("the breaker of a candidate that is not well says what it waits for", 
     async ({ gateway, ask, a }) => {
       a.play([], { status: 503 });
       for (let at = 0; at < 10; at++) await (await ask()).text();
-      const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+      const operator = await visitAs(gateway, "operator");
       assert.match(
-        await bodyOf(operator, "/console/operator/upstreams"),
+        await operator.read("/console/operator/upstreams"),
         />open<\/span>, probe <time[^>]*>in \d+ s</,
       );
     },
@@ -51,41 +46,31 @@ Deno.test("a sum with estimates is marked, a call names its key and says once th
   const key = await credentialOf(gateway, "key");
   const ids: string[] = [];
   for (const model of ["vendorb-5.5", "no-such-model"]) {
-    const reply = await gateway.post("/v1/messages", {
+    const reply = await gateway.call({
       model,
-      max_tokens: 100,
       stream: true,
-      messages: [{ role: "user", content: "[[fx:cut]]" }],
-    }, { "x-api-key": key.text });
+      text: "[[fx:cut]]",
+    }, key.text);
     await reply.text().catch(() => "");
     ids.push(reply.headers.get("request-id") ?? "");
     await gateway.logEntry(({ request_id }) => request_id === ids.at(-1));
   }
-  await gateway.accounts.flush();
-  await gateway.accounts.calls?.flush();
-  const owner = await visit(
-    gateway.url,
-    "read",
-    (await credentialOf(gateway, "read")).text,
-  );
-  const usage = await bodyOf(owner, "/console/usage?by=model");
+  await gateway.recorded();
+  const owner = await visitAs(gateway, "read");
+  const usage = await owner.read("/console/usage?by=model");
   const sum = usage.split("<tfoot>").at(-1) ?? "";
   assert.match(sum, />≈\u00a0(?:&lt;)?\$/);
   const [line = ""] = usage.split("<tbody>").at(-1)?.split("</tr>") ?? [];
   assert.match(line, />≈\u00a0(?:&lt;)?\$/);
-  const refused = await bodyOf(owner, `/console/calls/${ids[1]}`);
+  const refused = await owner.read(`/console/calls/${ids[1]}`);
   assert.equal(refused.match(/othing was charged/g)?.length, 1);
   assert.match(refused, />of a test</);
 });
 
 Deno.test("prices of a column have as many decimals, and without an admin token the operators' sign-in says so", async () => {
   await using gateway = await startTestGateway();
-  const owner = await visit(
-    gateway.url,
-    "read",
-    (await credentialOf(gateway, "read")).text,
-  );
-  const models = await bodyOf(owner, "/console/models");
+  const owner = await visitAs(gateway, "read");
+  const models = await owner.read("/console/models");
   const rows = models.split("<tbody>").at(1)?.split("</tbody>")[0]
     ?.split("</tr>").filter((row) => row.includes("<td")) ?? [];
   assert.ok(rows.length > 5);

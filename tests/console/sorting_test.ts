@@ -4,22 +4,15 @@ import { RANKED } from "../../gateway/accounts/reports/ranked.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";
 import { storeCharges } from "../../gateway/accounts/testing/stored_charges.ts";
 import {
-  ADMIN_TOKEN,
   startConsole,
   visit,
+  visitAs,
   type Visitor,
 } from "../support/console/visitor.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const OPERATOR = "/console/operator";
 const OLD_DOLLARS = 900;
-
-async function textOf({ get }: Visitor, path: string): Promise<string> {
-  const reply = await get(path);
-  const text = await reply.text();
-  assert.equal(reply.status, 200, `${path}: ${text.slice(0, 300)}`);
-  return text.replaceAll("&amp;", "&");
-}
 
 /** The exact amounts of the column with this heading. */
 function amounts(html: string, heading: string): readonly number[] {
@@ -50,7 +43,7 @@ async function pagesFrom(
 ): Promise<readonly string[]> {
   const pages: string[] = [];
   for (let next: string | undefined = path; next !== undefined;) {
-    const html: string = await textOf(visitor, next);
+    const html: string = await visitor.read(next);
     pages.push(html);
     next = more.exec(html)?.[1];
   }
@@ -66,20 +59,18 @@ Deno.test("lists are sorted by a column over all pages, and keep their filters",
     await admin.accounts.topUp("default", { microUsd: 1000 + at * 37 % 230 });
   }
   for (const words of [5, 500, 50]) {
-    const reply = await gateway.post("/v1/messages", {
+    const reply = await gateway.call({
       model: "vendorb-5.5",
-      max_tokens: 10,
-      messages: [{ role: "user", content: "word ".repeat(words) }],
+      text: "word ".repeat(words),
     });
     await reply.text();
   }
-  await gateway.accounts.flush();
-  await gateway.accounts.calls?.flush();
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  await gateway.recorded();
+  const operator = await visitAs(gateway, "operator");
 
   await t.step("the ledger by amount, in both directions", async () => {
     const path = `${OPERATOR}/ledger?kind=top_up&account=default`;
-    const first = headLink(await textOf(operator, path), "Amount");
+    const first = headLink(await operator.read(path), "Amount");
     assert.match(first, /kind=top_up&account=default&sort=amount/);
     const pages = await pagesFrom(
       operator,
@@ -95,7 +86,7 @@ Deno.test("lists are sorted by a column over all pages, and keep their filters",
     );
     const back = headLink(pages[0] ?? "", "Amount");
     assert.equal(
-      amounts(await textOf(operator, back), "Amount")[0],
+      amounts(await operator.read(back), "Amount")[0],
       1229,
     );
   });
@@ -104,7 +95,7 @@ Deno.test("lists are sorted by a column over all pages, and keep their filters",
     const pages = await pagesFrom(
       operator,
       headLink(
-        await textOf(operator, `${OPERATOR}/ledger`),
+        await operator.read(`${OPERATOR}/ledger`),
         "Time \\(UTC\\)",
       ),
       /<a href="([^"]*)">Newer lines/,
@@ -117,22 +108,19 @@ Deno.test("lists are sorted by a column over all pages, and keep their filters",
   });
 
   await t.step("calls by cost", async () => {
-    const list = await textOf(
-      operator,
-      `${OPERATOR}/calls?model=vendorb-5.5`,
-    );
+    const list = await operator.read(`${OPERATOR}/calls?model=vendorb-5.5`);
     assert.match(list, /aria-sort="descending"[^>]*><a[^>]*>Time/);
     const path = headLink(list, "Cost");
     assert.match(path, /model=vendorb-5\.5&sort=-cost/);
-    const costs = amounts(await textOf(operator, path), "Cost");
+    const costs = amounts(await operator.read(path), "Cost");
     assert.equal(costs.length, 3);
     assert.deepEqual(costs, costs.toSorted((a, b) => b - a));
     assert.ok(new Set(costs).size > 1);
-    await textOf(operator, headLink(list, "Whole"));
+    await operator.read(headLink(list, "Whole"));
   });
 
   await t.step("usage by every column", async () => {
-    const html = await textOf(operator, `${OPERATOR}/usage?by=model`);
+    const html = await operator.read(`${OPERATOR}/usage?by=model`);
     for (
       const column of [
         ...["Charges", "Input", "Cache read", "Output", "Cost"],
@@ -141,13 +129,13 @@ Deno.test("lists are sorted by a column over all pages, and keep their filters",
     ) {
       const path = headLink(html, column);
       assert.match(path, /by=model&sort=/, column);
-      const found = amounts(await textOf(operator, path), column);
+      const found = amounts(await operator.read(path), column);
       assert.deepEqual(found, found.toSorted((a, b) => b - a), column);
     }
     for (
       const column of ["First token p50, p95", "From cache", "Saved by it"]
     ) {
-      const sorted = await textOf(operator, headLink(html, column));
+      const sorted = await operator.read(headLink(html, column));
       assert.match(
         sorted,
         new RegExp(`aria-sort="descending"[^>]*><a[^>]*>${column}<`),
@@ -178,7 +166,7 @@ Deno.test("lists are sorted by a column over all pages, and keep their filters",
       );
       await store.close();
       const path = `${OPERATOR}/usage?by=user&account=of_users`;
-      const html = await textOf(operator, path);
+      const html = await operator.read(path);
       assert.equal(amounts(html, "Cost")[0], 5_000_000);
       assert.equal(amounts(html, "Cost").length, 100);
       assert.match(html, /The first 100\s+lines in this order/);
@@ -204,7 +192,7 @@ Deno.test("lists are sorted by a column over all pages, and keep their filters",
       );
       await store.close();
       const path = `${OPERATOR}/usage?by=key&account=of_keys`;
-      const html = await textOf(operator, path);
+      const html = await operator.read(path);
       assert.match(html, /The first 100 of 101\s+lines in this order/);
       assert.equal(headLink(html, "Errors"), "");
       assert.notEqual(headLink(html, "Cost"), "");
@@ -245,13 +233,13 @@ Deno.test("lists are sorted by a column over all pages, and keep their filters",
           [owner, "/console/access", "Name", 5],
         ] as const
       ) {
-        const html = await textOf(visitor, path);
+        const html = await visitor.read(path);
         const heads = [
           ...html.matchAll(/<th [^>]*><a href="([^"]*)">([^<]*)</g),
         ];
         assert.equal(heads.length, count, path);
         for (const [, href = "", name = ""] of heads) {
-          const there = await textOf(visitor, href);
+          const there = await visitor.read(href);
           assert.match(
             there,
             new RegExp(`aria-sort="[a-z]*"[^>]*><a[^>]*>${name}<`),
@@ -261,13 +249,13 @@ Deno.test("lists are sorted by a column over all pages, and keep their filters",
         const rows = (page: string): readonly string[] =>
           [...(page.split("<tbody>")[1]?.split("</tbody>")[0] ?? "")
             .matchAll(/<tr>([^]*?)<\/tr>/g)].map(([, row = ""]) => row);
-        const one = rows(await textOf(visitor, headLink(html, first)));
+        const one = rows(await visitor.read(headLink(html, first)));
         const back = headLink(
-          await textOf(visitor, headLink(html, first)),
+          await visitor.read(headLink(html, first)),
           first,
         );
         assert.ok(one.length > 1, path);
-        assert.deepEqual(rows(await textOf(visitor, back)), one.toReversed());
+        assert.deepEqual(rows(await visitor.read(back)), one.toReversed());
         const reply = await visitor.get(`${path}?sort=x`);
         assert.equal(reply.status, 400, path);
         await reply.body?.cancel();
@@ -313,7 +301,7 @@ Deno.test("lists are sorted by a column over all pages, and keep their filters",
     ]);
     await store.close();
     const path = `${OPERATOR}/ledger?kind=charge&sort=amount`;
-    const html = await textOf(operator, path);
+    const html = await operator.read(path);
     assert.equal(amounts(html, "Amount")[0], -6_000_000);
     assert.match(html, /In order are the newest 10,000 lines/);
     assert.match(html, /More lines/);

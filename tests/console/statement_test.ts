@@ -11,7 +11,7 @@ import {
   ADMIN_TOKEN,
   credentialOf,
   startConsole,
-  visit,
+  visitAs,
 } from "../support/console/visitor.ts";
 import { csvRows } from "../support/console/csv_rows.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
@@ -56,12 +56,8 @@ Deno.test("a month's statement leads from the opening to the closing balance, on
   ]);
   await store.close();
   const { balanceMicroUsd: now } = await admin.accounts.get("default");
-  const owner = await visit(
-    gateway.url,
-    "manage",
-    (await credentialOf(gateway, "manage")).text,
-  );
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const owner = await visitAs(gateway, "manage");
+  const operator = await visitAs(gateway, "operator");
   for (
     const [visitor, path] of [
       [owner, "/console/statement"],
@@ -75,7 +71,7 @@ Deno.test("a month's statement leads from the opening to the closing balance, on
       readonly (readonly [string, number])[]
     > => {
       const rows = csvRows(
-        await (await visitor.get(`${path}.csv${search(back)}`)).text(),
+        await visitor.read(`${path}.csv${search(back)}`),
       );
       for (const row of rows) {
         assert.equal(Number(row["usd"]), Number(row["micro_usd"]) / 1e6);
@@ -99,7 +95,7 @@ Deno.test("a month's statement leads from the opening to the closing balance, on
       ["of that by key", -500_000],
       ["closing balance", now],
     ]);
-    const html = await (await visitor.get(`${path}${search(0)}`)).text();
+    const html = await visitor.read(`${path}${search(0)}`);
     assert.match(html, /The month is not over/);
     assert.match(html, /invoice 7/);
     const wrong = await visitor.get(`${path}?${ofAccount}month=2026-13`);
@@ -190,13 +186,13 @@ Deno.test("a replaced admin token or vendor's key is a change, without the secre
 Deno.test("changes are listed without sign-ins, with names as written and prices in dollars", async () => {
   await using gateway = await startConsole();
   const { admin } = gateway.accounts;
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const operator = await visitAs(gateway, "operator");
   await admin.changes.configurationLoaded("hash", {
     VENDORA_API_KEY: "set",
     "model big-1": "input 1000000, output 2500000 (tier priority), factor 2",
   });
   const read = async (search: string): Promise<string> =>
-    await (await operator.get(`/console/operator/changes?${search}`)).text();
+    await operator.read(`/console/operator/changes?${search}`);
   const html = await read("");
   assert.match(html, /<code>VENDORA_API_KEY<\/code>/);
   assert.match(
@@ -209,9 +205,7 @@ Deno.test("changes are listed without sign-ins, with names as written and prices
     await read("action=session.start"),
     />session: start<\/td>/,
   );
-  const csv = await (await operator.get(
-    "/console/operator/changes.csv",
-  )).text();
+  const csv = await operator.read("/console/operator/changes.csv");
   assert.doesNotMatch(csv, /session\.start/);
 });
 
@@ -262,11 +256,9 @@ Deno.test("usage by model and by key has the share that came from caches, and wh
       100_000 * (price.cacheWrite - price.input)) / 1e6,
   );
   assert.ok(saved > 0);
-  const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+  const operator = await visitAs(gateway, "operator");
   for (const by of ["model", "key"]) {
-    const html = await (await operator.get(
-      `/console/operator/usage?by=${by}`,
-    )).text();
+    const html = await operator.read(`/console/operator/usage?by=${by}`);
     assert.match(
       html,
       new RegExp(

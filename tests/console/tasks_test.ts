@@ -110,11 +110,7 @@ async function worldOf(
   const { text: key = "" } = await admin.keys.issue({ accountId, name: "ci" });
   const ids: string[] = [];
   for (const model of ["vendora-opus-4-8", "vendorb-5.5", "vendorc-3-pro"]) {
-    const reply = await gateway.post("/v1/messages", {
-      model,
-      max_tokens: 100,
-      messages: [{ role: "user", content: "Hello" }],
-    }, { "x-api-key": key });
+    const reply = await gateway.call({ model }, key);
     await reply.text();
     ids.push(reply.headers.get("request-id") ?? "");
   }
@@ -317,17 +313,15 @@ async function findFailedCalls(person: Person): Promise<void> {
       true,
     ]] as const
   ) {
-    const reply = await world.gateway.post("/v1/messages", {
+    const reply = await world.gateway.call({
       model: "vendorb-5.5",
-      max_tokens: 100,
       stream,
-      messages: [{ role: "user", content: `[[fx:${fixture}]]` }],
-    }, { "x-api-key": world.key });
+      text: `[[fx:${fixture}]]`,
+    }, world.key);
     await reply.text();
     ids.push(reply.headers.get("request-id") ?? "");
   }
-  await world.gateway.accounts.flush();
-  await world.gateway.accounts.calls?.flush();
+  await world.gateway.recorded();
   await hands.open("Upstreams", "h");
   await arrive(person, "Upstreams", "7-upstreams");
   const failed = page.getByRole("link", { name: /^\d+ of \d+ failed$/ });

@@ -4,7 +4,7 @@ import { csvRows } from "../support/console/csv_rows.ts";
 import {
   credentialOf,
   startConsole,
-  visit,
+  visitAs,
 } from "../support/console/visitor.ts";
 
 Deno.test("the plot shows sums of charges and counts of calls, by hour of short ranges, with each series' value", async () => {
@@ -12,20 +12,11 @@ Deno.test("the plot shows sums of charges and counts of calls, by hour of short 
   const key = await credentialOf(gateway, "key");
   const models = ["vendora-opus-4-8", "vendorb-5.5", "vendorb-5.5"];
   for (const model of models) {
-    const reply = await gateway.post("/v1/messages", {
-      model,
-      max_tokens: 10,
-      messages: [{ role: "user", content: "Hello" }],
-    }, { "x-api-key": key.text });
+    const reply = await gateway.call({ model }, key.text);
     await reply.text();
   }
-  await gateway.accounts.flush();
-  await gateway.accounts.calls?.flush();
-  const owner = await visit(
-    gateway.url,
-    "read",
-    (await credentialOf(gateway, "read")).text,
-  );
+  await gateway.recorded();
+  const owner = await visitAs(gateway, "read");
   const get = async (path: string): Promise<string> => {
     const reply = await owner.get(path);
     const text = await reply.text();

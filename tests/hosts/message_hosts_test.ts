@@ -451,12 +451,7 @@ Deno.test("an exception or a cut in a binary stream ends the client's stream wit
       () =>
         withHost("bedrock_invoke", async (gateway, host) => {
           host.answer(() => binaryStream(frames));
-          const response = await gateway.post("/v1/messages", {
-            model: MODEL,
-            max_tokens: 10,
-            stream: true,
-            messages: [{ role: "user", content: "Hi" }],
-          });
+          const response = await gateway.call({ model: MODEL, stream: true });
           const text = await response.text();
           assert.match(text, /event: error/);
           assert.match(text, expected);

@@ -92,15 +92,7 @@ Deno.test("signed calls, tokens and keys reach hosts over https; a certificate f
       },
     });
     const ask = async (id: string): Promise<readonly [number, string]> => {
-      const response = await fetch(`${program.url}/v1/messages`, {
-        method: "POST",
-        headers: { "x-api-key": KEY, "content-type": "application/json" },
-        body: JSON.stringify({
-          model: id,
-          max_tokens: 16,
-          messages: [{ role: "user", content: "Hi" }],
-        }),
-      });
+      const response = await program.call(KEY, { model: id });
       return [response.status, await response.text()];
     };
     for (const id of ["aws", "google", "azure"]) {

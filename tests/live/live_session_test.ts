@@ -4,6 +4,7 @@ import {
   credentialOf,
   startConsole,
   visit,
+  visitAs,
 } from "../support/console/visitor.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 
@@ -41,11 +42,7 @@ Deno.test("a live list ends with its session, its key or its token", async () =>
 
 Deno.test("a page of another origin cannot open a live list, and HEAD opens none", async () => {
   await using gateway = await startConsole();
-  const { cookie } = await visit(
-    gateway.url,
-    "manage",
-    (await credentialOf(gateway, "manage")).text,
-  );
+  const { cookie } = await visitAs(gateway, "manage");
   for (const site of ["same-site", "cross-site", "none"]) {
     const reply = await fetch(`${gateway.url}/console/calls/live`, {
       headers: { cookie, "sec-fetch-site": site },

@@ -194,7 +194,7 @@ async function seesHungStream(
   );
   assert.equal(ofAccount?.["upstream"], undefined);
   const page = await visit(b.url, "operator", ADMIN_TOKEN);
-  const html = await (await page.get("/console/operator/live")).text();
+  const html = await page.read("/console/operator/live");
   assert.ok(html.includes(id), "without JavaScript");
   client.abort();
   await reply.body?.cancel().catch(() => {});
@@ -249,7 +249,7 @@ async function seesOpenBreaker(
     "the breaker of the other process",
   );
   const page = await visit(b.url, "operator", ADMIN_TOKEN);
-  const html = await (await page.get("/console/operator/upstreams")).text();
+  const html = await page.read("/console/operator/upstreams");
   assert.match(html, /open in 1 of 2/);
   upstream.play([]);
 }

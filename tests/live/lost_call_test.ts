@@ -36,16 +36,7 @@ Deno.test("a call that was lost with its process is charged as estimated, and it
         framesOf("text", "messages").slice(0, 3).map(chunk).join(""),
     )
   );
-  const reply = await fetch(`${killed.url}/v1/messages`, {
-    method: "POST",
-    headers: { "x-api-key": KEY, "content-type": "application/json" },
-    body: JSON.stringify({
-      model: "vendora-opus-4-8",
-      max_tokens: 100,
-      stream: true,
-      messages: [{ role: "user", content: "Hello" }],
-    }),
-  });
+  const reply = await killed.call(KEY, { stream: true });
   const id = reply.headers.get("request-id") ?? "";
   const reader = reply.body?.getReader();
   await reader?.read();
@@ -77,8 +68,7 @@ Deno.test("a call that was lost with its process is charged as estimated, and it
   assert.equal(entry.micro_usd, 0 - call.micro_usd);
   assert.equal(entry.seq, call.ledger_seq);
   const operator = await visit(program.url, "operator", ADMIN_TOKEN);
-  const html = await (await operator.get(`/console/operator/calls/${id}`))
-    .text();
+  const html = await operator.read(`/console/operator/calls/${id}`);
   assert.match(html, /<span class="tag bad">lost/);
   assert.ok(html.includes(`<data value="${call.micro_usd}"`));
   assert.match(

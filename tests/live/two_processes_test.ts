@@ -10,6 +10,7 @@ import {
   credentialOf,
   signIn,
   startConsole,
+  statusOf,
   visit,
 } from "../support/console/visitor.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
@@ -41,18 +42,12 @@ async function textOf(reply: Promise<Response>): Promise<string> {
   return await one.text();
 }
 
-async function statusOf(reply: Promise<Response>): Promise<number> {
-  const { status, body } = await reply;
-  await body?.cancel();
-  return status;
-}
-
 async function works(url: string, one: TestGateway): Promise<void> {
   const operator = await visit(url, "operator", ADMIN_TOKEN);
   // Twice each, so that both processes reply.
   for (const path of ["", "live", "upstreams", "accounts/default"]) {
     for (let turn = 0; turn < 2; turn++) {
-      await textOf(operator.get(`/console/operator/${path}`));
+      await operator.read(`/console/operator/${path}`);
     }
   }
   const linkPage = await textOf(
@@ -63,7 +58,7 @@ async function works(url: string, one: TestGateway): Promise<void> {
   const [, code = ""] = /#(code-\w+)/.exec(linkPage) ?? [];
   const guest = await visit(url, "manage", code);
   for (let turn = 0; turn < 2; turn++) {
-    await textOf(guest.get("/console/"));
+    await guest.read("/console/");
     assert.equal(await statusOf(signIn(url, "manage", code)), 401);
   }
   const { text } = await credentialOf(one, "manage");
@@ -84,7 +79,7 @@ async function works(url: string, one: TestGateway): Promise<void> {
       ),
       200,
     );
-    const changes = await textOf(owner.get("/console/changes"));
+    const changes = await owner.read("/console/changes");
     assert.match(changes, /key: create|key: issue/);
   }
   assert.equal(await statusOf(owner.post("/console/sign-out")), 303);

@@ -336,7 +336,7 @@ test("a call of another key is not found, and not listed", async (gateway) => {
   const response = await ask(gateway, mine.key);
   await response.text();
   await ledgerEntryOf(gateway, requestIdOf(response));
-  await gateway.accounts.calls?.flush();
+  await gateway.recorded();
   const path = `${gateway.url}/v1/calls`;
   const refused = await fetch(`${path}/${requestIdOf(response)}`, {
     headers: { "x-api-key": other.key },
@@ -367,7 +367,7 @@ test("an account token sees the calls of all keys and the ledger of its account,
     ids.push(requestIdOf(response));
     await ledgerEntryOf(gateway, requestIdOf(response));
   }
-  await gateway.accounts.calls?.flush();
+  await gateway.recorded();
   const { text: token = "" } = await admin.tokens.issue({
     accountId: mine.account,
     scope: "read",
@@ -406,7 +406,7 @@ test("no record contains a prompt, a reply, a header or a key", async (gateway) 
     await response.text();
     await ledgerEntryOf(gateway, requestIdOf(response));
   }
-  await gateway.accounts.calls?.flush();
+  await gateway.recorded();
   const { data } = await gateway.accounts.admin.calls.list({ keyId: id });
   assert.equal(data.length, 2);
   // The name of a dropped field is the only text of the client's body.
@@ -432,7 +432,7 @@ test("long names of fields are cut in the log and in the record", async (gateway
   );
   await response.text();
   await ledgerEntryOf(gateway, requestIdOf(response));
-  await gateway.accounts.calls?.flush();
+  await gateway.recorded();
   const { data } = await gateway.accounts.admin.calls.list({ keyId: id });
   const expected = Array.from({ length: 50 }, () => "z".repeat(200));
   assert.deepEqual(data.map(({ record }) => record.dropped), [expected]);

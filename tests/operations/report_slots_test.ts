@@ -42,11 +42,7 @@ Deno.test("reports beyond the slots of a credential or of the process are a 429 
     assert.equal(refused.status, 429, path);
     assert.equal(refused.headers.get("retry-after"), "1");
   }
-  const call = await gateway.post("/v1/messages", {
-    model: "vendora-opus-4-8",
-    max_tokens: 9,
-    messages: [{ role: "user", content: "hello" }],
-  });
+  const call = await gateway.call();
   assert.equal(call.status, 200);
   await call.text();
   await others.end();

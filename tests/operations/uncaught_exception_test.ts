@@ -43,15 +43,10 @@ for (const { name, signal, source, error } of CASES) {
         DATABASE_URL: "sqlite::memory:",
       },
     });
-    const stream = await fetch(`${program.url}/v1/messages`, {
-      method: "POST",
-      headers: { "x-api-key": KEY, "content-type": "application/json" },
-      body: JSON.stringify({
-        model: "vendorb-5",
-        max_tokens: 50,
-        stream: true,
-        messages: [{ role: "user", content: "[[fx:slow?ms=40]]" }],
-      }),
+    const stream = await program.call(KEY, {
+      model: "vendorb-5",
+      stream: true,
+      text: "[[fx:slow?ms=40]]",
     });
     assert.equal(stream.status, 200);
     program.signal(signal);

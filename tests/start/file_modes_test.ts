@@ -31,18 +31,7 @@ Deno.test({
         env: ENV,
         starter,
       });
-      const response = await fetch(`${program.url}/v1/messages`, {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          "x-api-key": TEST_KEY,
-        },
-        body: JSON.stringify({
-          model: "vendora-opus-4-8",
-          max_tokens: 9,
-          messages: [{ role: "user", content: "hello" }],
-        }),
-      });
+      const response = await program.call(TEST_KEY);
       await response.text();
       const found = await modes(folder.path);
       assert.ok(found.has("gateway.sqlite3-wal"));

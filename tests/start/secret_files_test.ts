@@ -36,15 +36,7 @@ Deno.test("changed files of secrets take effect without a restart, and the old s
     },
   });
   const call = async (key: string): Promise<number> => {
-    const response = await fetch(`${program.url}/v1/messages`, {
-      method: "POST",
-      headers: { "x-api-key": key, "content-type": "application/json" },
-      body: JSON.stringify({
-        model: "vendora-opus-4-8",
-        max_tokens: 16,
-        messages: [{ role: "user", content: "Hi" }],
-      }),
-    });
+    const response = await program.call(key);
     await response.body?.cancel();
     return response.status;
   };

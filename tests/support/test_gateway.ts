@@ -13,6 +13,7 @@ import { dispatch } from "../../routes/mod.ts";
 import { compact } from "../../translate/bytes/compact.ts";
 import { TEST_KEY } from "./test_key.ts";
 import { serveLoopback } from "./serve_loopback.ts";
+import { smallBody } from "./small_body.ts";
 
 export { TEST_KEY };
 
@@ -39,6 +40,13 @@ export interface TestGateway extends AsyncDisposable {
     headers?: Readonly<Record<string, string>>,
     signal?: AbortSignal,
   ): Promise<Response>;
+  /** Sends a {@linkcode smallBody} to `/v1/messages`. */
+  call(
+    fields?: Parameters<typeof smallBody>[0],
+    key?: string,
+  ): Promise<Response>;
+  /** Resolves once the charges and the records of all calls are in the store. */
+  recorded(): Promise<void>;
   /** Makes another content of the configuration file take effect, as a reload does. */
   configure(configFile: string): void;
   /** Aborts running calls and closes every socket on both sides. */
@@ -121,6 +129,17 @@ export async function startTestGateway(
     await gateway.accounts.close();
     await replay.close();
   };
+  const post: TestGateway["post"] = (path, body, headers = {}, signal) =>
+    fetch(`${url}${path}`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "x-api-key": TEST_KEY,
+        ...headers,
+      },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+      signal: signal ?? null,
+    });
   return {
     url,
     gateway,
@@ -130,17 +149,13 @@ export async function startTestGateway(
     logEntry: log.first,
     events: events.all,
     event: events.first,
-    post: (path, body, headers = {}, signal) =>
-      fetch(`${url}${path}`, {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          "x-api-key": TEST_KEY,
-          ...headers,
-        },
-        body: typeof body === "string" ? body : JSON.stringify(body),
-        signal: signal ?? null,
-      }),
+    post,
+    call: (fields, key = TEST_KEY) =>
+      post("/v1/messages", smallBody(fields), { "x-api-key": key }),
+    async recorded() {
+      await books.flush();
+      await books.calls?.flush();
+    },
     configure: (file) => configure(settings(file)),
     close,
     [Symbol.asyncDispose]: close,

@@ -59,11 +59,7 @@ Deno.test("a refused certificate is named in the log, and no address to the call
     env: { GATEWAY_MAX_ATTEMPTS: "1" },
   });
   try {
-    const response = await gateway.post("/v1/messages", {
-      model: "vendora-opus-4-8",
-      max_tokens: 100,
-      messages: [{ role: "user", content: "x" }],
-    });
+    const response = await gateway.call();
     assert.equal(response.status, 502);
     const text = await response.text();
     assert.match(text, /could not reach the upstream/);

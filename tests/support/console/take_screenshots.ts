@@ -84,8 +84,7 @@ async function fill(gateway: TestGateway): Promise<string> {
     "vendora-opus-4-8",
     `${"word ".repeat(9_000)} [[fx:recover?code=500#readme]]`,
   );
-  await gateway.accounts.flush();
-  await gateway.accounts.calls?.flush();
+  await gateway.recorded();
   return id;
 }
 

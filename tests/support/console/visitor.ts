@@ -45,6 +45,8 @@ export interface Visitor {
   readonly setCookie: string;
   /** Gets a page; redirects are not followed. */
   get(path: string): Promise<Response>;
+  /** The text of a page that must be served, with its `&` and apostrophes as shown. */
+  read(path: string): Promise<string>;
   /** Sends a form of this session; `headers` replace those of the browser, an empty one removes it. */
   post(
     path: string,
@@ -88,11 +90,18 @@ export async function visit(
   const cookie = setCookie.split(";")[0] ?? "";
   const secret = cookie.split("=")[1] ?? "";
   assert.notEqual(secret, "");
+  const get = (path: string): Promise<Response> =>
+    fetch(`${url}${path}`, { redirect: "manual", headers: { cookie } });
   return {
     cookie,
     setCookie,
-    get: (path) =>
-      fetch(`${url}${path}`, { redirect: "manual", headers: { cookie } }),
+    get,
+    async read(path) {
+      const page = await get(path);
+      const text = await page.text();
+      assert.equal(page.status, 200, `${path}: ${text.slice(0, 500)}`);
+      return text.replaceAll("&#39;", "'").replaceAll("&amp;", "&");
+    },
     post: (path, fields = {}, headers = {}) =>
       fetch(`${url}${path}`, {
         method: "POST",
@@ -105,4 +114,21 @@ export async function visit(
         }),
       }),
   };
+}
+
+/** The status of a reply whose body is not read. */
+export async function statusOf(reply: Promise<Response>): Promise<number> {
+  const { status, body } = await reply;
+  await body?.cancel();
+  return status;
+}
+
+/** Signs in with a new credential. */
+export async function visitAs(
+  gateway: Pick<TestGateway, "accounts" | "url">,
+  kind: CredentialKind,
+  accountId?: string,
+): Promise<Visitor> {
+  const { text } = await credentialOf(gateway, kind, accountId);
+  return await visit(gateway.url, kind, text);
 }

@@ -2,21 +2,22 @@
  * The gateway as a separate process, for tests of its output, its files and its reaction to
  * signals.
  */
+import { smallBody } from "../small_body.ts";
+import { collected, type CollectedProgram } from "./collected_program.ts";
 import { taskFlags } from "./task_flags.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
 
-/** A running process; disposing of it kills it. */
-export interface Program extends AsyncDisposable {
+/** A process with a gateway. */
+export interface Program extends CollectedProgram {
   /** The gateway's address; empty if the process ended without printing one. */
   readonly url: string;
-  output(): string;
-  /** Resolves once the output matches; rejects if the process ends before. */
-  printed(wanted: RegExp): Promise<void>;
   readonly pid: number;
-  signal(signal: Deno.Signal): void;
-  /** Exit code; resolves once the process has ended and its output has been read. */
-  readonly ended: Promise<number>;
+  /** Sends a {@linkcode smallBody} to `/v1/messages`. */
+  call(
+    key: string,
+    fields?: Parameters<typeof smallBody>[0],
+  ): Promise<Response>;
 }
 
 interface ProgramOptions {
@@ -90,60 +91,19 @@ export async function startProgram(
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  let text = "";
-  const looks = new Set<() => void>();
-  const read = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
-    for await (const piece of stream.pipeThrough(new TextDecoderStream())) {
-      text += piece;
-      for (const look of [...looks]) look();
-    }
-  };
-  const reading = Promise.all([read(child.stdout), read(child.stderr)]);
-  const ended = (async () => {
-    const { code } = await child.status;
-    await reading;
-    for (const look of [...looks]) look();
-    return code;
-  })();
-  let over = false;
-  ended.then(() => over = true);
-  const printed = (wanted: RegExp): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const look = (): void => {
-        if (wanted.test(text)) {
-          looks.delete(look);
-          resolve();
-        } else if (over) {
-          looks.delete(look);
-          reject(
-            new Error(`the program ended without printing ${wanted}:\n${text}`),
-          );
-        }
-      };
-      looks.add(look);
-      ended.then(look);
-      look();
-    });
-  await Promise.race([
-    printed(until).catch(() => {}),
-    ended,
-  ]);
+  const program = collected(child);
+  await program.printed(until).catch(() => {});
+  const url = /^Model gateway at (http\S+)\n/m.exec(program.output())?.[1] ??
+    "";
   return {
-    url: /^Model gateway at (http\S+)\n/m.exec(text)?.[1] ?? "",
-    output: () => text,
-    printed,
+    ...program,
+    url,
     pid: child.pid,
-    signal: (signal) => child.kill(signal),
-    ended,
-    async [Symbol.asyncDispose]() {
-      if (!over) {
-        try {
-          child.kill("SIGKILL");
-        } catch {
-          // The process has just ended.
-        }
-      }
-      await ended;
-    },
+    call: (key, fields) =>
+      fetch(`${url}/v1/messages`, {
+        method: "POST",
+        headers: { "x-api-key": key, "content-type": "application/json" },
+        body: JSON.stringify(smallBody(fields)),
+      }),
   };
 }

@@ -4,10 +4,7 @@
  */
 import assert from "node:assert/strict";
 import OpenAI from "openai";
-import {
-  assertAbortReachesUpstream,
-  eachFamily,
-} from "../support/tables/each_family.ts";
+import { eachFamily } from "../support/tables/each_family.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
 const TOOLS: OpenAI.ChatCompletionTool[] = [{
@@ -191,85 +188,6 @@ Deno.test("a forced tool and a JSON schema without a fixture", (t) =>
       "string",
     );
   }));
-
-Deno.test("errors become the library's own classes", (t) =>
-  eachFamily(t, async ({ url }, model) => {
-    const rows: readonly [number, new (...args: never[]) => Error][] = [
-      [400, OpenAI.BadRequestError],
-      [404, OpenAI.NotFoundError],
-      [429, OpenAI.RateLimitError],
-      [500, OpenAI.InternalServerError],
-      [529, OpenAI.InternalServerError],
-    ];
-    for (const [status, errorClass] of rows) {
-      for (const stream of [false, true]) {
-        const fault = await client(url).chat.completions.create({
-          ...ask(model, `[[fx:status?code=${status}]]`),
-          stream,
-        })
-          .then(() => undefined, (error) => error);
-        assert.ok(fault instanceof errorClass, `${model} ${status} ${fault}`);
-        assert.ok(
-          fault instanceof OpenAI.APIError &&
-            fault.requestID?.startsWith("req_"),
-          `${model} ${status}`,
-        );
-      }
-    }
-    const keyless = new OpenAI({
-      baseURL: `${url}/v1`,
-      apiKey: "sk-wrong",
-      maxRetries: 0,
-    });
-    const refused = await keyless.chat.completions.create(ask(model, "Hi"))
-      .then(() => undefined, (error) => error);
-    assert.ok(refused instanceof OpenAI.AuthenticationError);
-    assert.equal(refused.type, "authentication_error");
-  }));
-
-Deno.test("the library raises an error inside the stream", (t) =>
-  eachFamily(t, async ({ url }, model) => {
-    const stream = await client(url).chat.completions.create({
-      ...ask(model, "[[fx:error-mid]]"),
-      stream: true,
-    });
-    let seen = "";
-    const read = async () => {
-      for await (const chunk of stream) {
-        seen += chunk.choices[0]?.delta.content ?? "";
-      }
-    };
-    const fault = await read().then(() => undefined, (error) => error);
-    assert.ok(fault instanceof OpenAI.APIError, String(fault));
-    assert.notEqual(seen, "");
-  }));
-
-Deno.test("a stream that the upstream cut never looks complete", (t) =>
-  eachFamily(t, async ({ url }, model) => {
-    for (const how of ["cut?frames=3", "reset?frames=3"]) {
-      const stream = client(url).chat.completions.stream({
-        ...ask(model, `[[fx:${how}]]`),
-        stream: true,
-      });
-      const fault = await stream.finalChatCompletion().then(
-        () => undefined,
-        (error) => error,
-      );
-      assert.ok(fault instanceof Error, `${how} looked complete`);
-    }
-  }));
-
-Deno.test("aborting closes the upstream's connection in every phase", (t) =>
-  eachFamily(t, (gateway, model) =>
-    assertAbortReachesUpstream(
-      gateway,
-      model,
-      (url, model, text, { stream, signal }) =>
-        client(url).chat.completions.create(
-          { ...ask(model, text), stream },
-          { signal },
-        ),
-    )));
 
 Deno.test("the model list", async () => {
   await using gateway = await startTestGateway();

@@ -4,10 +4,7 @@ import OpenAI from "openai";
 import { zodTextFormat } from "../packages/openai_zod.ts";
 import { z } from "zod";
 import { readResponseStream } from "../../translate/formats/responses/stream_grammar.ts";
-import {
-  assertAbortReachesUpstream,
-  eachFamily,
-} from "../support/tables/each_family.ts";
+import { eachFamily } from "../support/tables/each_family.ts";
 import {
   FAMILIES,
   startTestGateway,
@@ -168,54 +165,6 @@ Deno.test("a reply that is cut short reports why", (t) =>
     }
   }));
 
-Deno.test("errors become the library's own classes", (t) =>
-  eachFamily(t, async ({ url }, model) => {
-    const rows: readonly [number, new (...args: never[]) => Error][] = [
-      [400, OpenAI.BadRequestError],
-      [404, OpenAI.NotFoundError],
-      [429, OpenAI.RateLimitError],
-      [500, OpenAI.InternalServerError],
-      [529, OpenAI.InternalServerError],
-    ];
-    for (const [status, errorClass] of rows) {
-      for (const stream of [false, true]) {
-        const fault = await client(url).responses.create({
-          model,
-          input: `[[fx:status?code=${status}]]`,
-          stream,
-        }).then(() => undefined, (error) => error);
-        assert.ok(fault instanceof errorClass, `${model} ${status} ${fault}`);
-      }
-    }
-    const keyless = new OpenAI({
-      baseURL: `${url}/v1`,
-      apiKey: "sk-wrong",
-      maxRetries: 0,
-    });
-    const refused = await keyless.responses.create({ model, input: "Hi" })
-      .then(() => undefined, (error) => error);
-    assert.ok(refused instanceof OpenAI.AuthenticationError);
-    assert.equal(refused.code, "invalid_api_key");
-  }));
-
-Deno.test("the library raises an error inside the stream, with its message", (t) =>
-  eachFamily(t, async ({ url }, model) => {
-    for (const how of ["error-mid", "cut?frames=3", "reset?frames=3"]) {
-      const types: string[] = [];
-      const read = async () => {
-        const stream = await client(url).responses.create({
-          model,
-          input: `[[fx:${how}]]`,
-          stream: true,
-        });
-        for await (const event of stream) types.push(event.type);
-      };
-      const fault = await read().then(() => undefined, (error) => error);
-      assert.ok(fault instanceof OpenAI.APIError, `${how}: ${fault}`);
-      assert.ok(!types.includes("response.completed"), how);
-    }
-  }));
-
 Deno.test("a failed stream reports its error twice and keeps the content so far", (t) =>
   eachFamily(t, async (gateway, model) => {
     const response = await gateway.post("/v1/responses", {
@@ -227,17 +176,6 @@ Deno.test("a failed stream reports its error twice and keeps the content so far"
     assert.equal(ending, "failed");
     assert.match(JSON.stringify(reply["output"]), /"status":"incomplete"/);
   }));
-
-Deno.test("aborting closes the upstream's connection in every phase", (t) =>
-  eachFamily(t, (gateway, model) =>
-    assertAbortReachesUpstream(
-      gateway,
-      model,
-      (url, model, text, { stream, signal }) =>
-        client(url).responses.create({ model, input: text, stream }, {
-          signal,
-        }),
-    )));
 
 Deno.test("a dropped field is named, and refused if the client requests that", async (t) => {
   await using gateway = await startTestGateway();

@@ -18,7 +18,9 @@ import {
   startPostgresServer,
 } from "../../gateway/accounts/testing/postgres_server.ts";
 import { collected } from "../support/programs/collected_program.ts";
+import { freePort } from "../support/programs/free_port.ts";
 import { UnpackedImage, whyNoContainer } from "../support/deploy/container.ts";
+import { smallBody } from "../support/small_body.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -200,12 +202,6 @@ async function assertBill(root: string): Promise<void> {
   }
 }
 
-/** A port that was free a moment ago. */
-function freePort(): string {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return String(listener.addr.port);
-}
-
 const OWN_KEY = "sk-0123456789abcdefghij";
 const STARTED = /^Model gateway at (\S+)$/m;
 
@@ -214,12 +210,7 @@ async function streamed(url: string): Promise<number | "ok"> {
   const response = await fetch(`${url}/v1/messages`, {
     method: "POST",
     headers: { "x-api-key": OWN_KEY, "content-type": "application/json" },
-    body: JSON.stringify({
-      model: "vendora-opus-4-8",
-      max_tokens: 9,
-      stream: true,
-      messages: [{ role: "user", content: "Hi" }],
-    }),
+    body: JSON.stringify(smallBody({ stream: true })),
   });
   const text = await response.text();
   return text.includes("event: message_stop") ? "ok" : response.status;

@@ -5,13 +5,10 @@ import { startHostUpstream } from "../support/upstreams/host_upstream.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 import { tokenEndpoints } from "../support/upstreams/token_endpoints.ts";
 import { readinessReply } from "../../routes/reply_schemas.ts";
+import { smallBody } from "../support/small_body.ts";
 
 const MODEL = "vendora-opus-4-8";
-const BODY = {
-  model: MODEL,
-  max_tokens: 16,
-  messages: [{ role: "user", content: "Hi" }],
-};
+const BODY = smallBody({ model: MODEL });
 
 Deno.test("a metadata server out of reach stops neither the start nor other candidates; the vendor recovers by itself", async () => {
   const clock = fakeClock();

@@ -6,6 +6,10 @@ import assert from "node:assert/strict";
 import { startHostUpstream } from "../support/upstreams/host_upstream.ts";
 import { NGINX, startNginx } from "../support/deploy/nginx.ts";
 import { type Program, startProgram } from "../support/programs/program.ts";
+import type { Proxy } from "../support/deploy/proxy.ts";
+import { freePort } from "../support/programs/free_port.ts";
+import { smallBody } from "../support/small_body.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 import { TEST_KEY } from "../support/test_gateway.ts";
 import { framesOf, wholeOf } from "../support/upstreams/upstream_bytes.ts";
 
@@ -14,12 +18,6 @@ const STREAM_SECONDS = Number(Deno.env.get("RESTART_STREAM_SECONDS") ?? 2);
 const CALLS_PER_SECOND = 50;
 /** Connections of all callers, which come from one address here. */
 const CONNECTIONS = 4_000;
-
-/** A port that was free a moment ago: a restarted process listens where the proxy expects it. */
-function freePort(): string {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return String(listener.addr.port);
-}
 
 /** A stream with a piece of text each half second. */
 function slowStream(): Response {
@@ -45,28 +43,16 @@ function slowStream(): Response {
 
 /** A call on a connection of its own; resolves to what is wrong with its reply. */
 async function faultOf(
-  socket: string,
+  { connect, host }: Proxy,
   stream: boolean,
 ): Promise<string | undefined> {
-  const body = JSON.stringify({
-    model: "vendora-opus-4-8",
-    max_tokens: 16,
-    stream,
-    messages: [{ role: "user", content: "Hi" }],
-  });
-  using connection = await Deno.connect({ transport: "unix", path: socket });
+  const body = JSON.stringify(smallBody({ stream }));
+  using connection = await connect();
   await connection.write(new TextEncoder().encode(
-    `POST /v1/messages HTTP/1.1\r\nhost: models.example.com\r\nx-api-key: ${TEST_KEY}\r\n` +
+    `POST /v1/messages HTTP/1.1\r\nhost: ${host}\r\nx-api-key: ${TEST_KEY}\r\n` +
       `connection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   ));
-  const decoder = new TextDecoder();
-  const buffer = new Uint8Array(16_384);
-  let text = "";
-  for (;;) {
-    const read = await connection.read(buffer);
-    if (read === null) break;
-    text += decoder.decode(buffer.subarray(0, read), { stream: true });
-  }
+  const text = await new Response(connection.readable).text();
   const isWhole = text.startsWith("HTTP/1.1 200") &&
     text.includes(stream ? "event: message_stop" : '"type":"message"');
   return isWhole ? undefined : text.slice(0, 300);
@@ -77,8 +63,9 @@ Deno.test({
   ignore: NGINX === undefined,
   async fn() {
     assert.ok(NGINX !== undefined);
-    const folder = await Deno.makeTempDir();
-    const upstream = startHostUpstream();
+    await using folder = await temporaryFolder();
+    await using upstream = startHostUpstream();
+    await using started = new AsyncDisposableStack();
     upstream.answer(({ text }) =>
       JSON.parse(text).stream === true
         ? slowStream()
@@ -86,30 +73,32 @@ Deno.test({
           headers: { "content-type": "application/json" },
         })
     );
-    const start = (port: string): Promise<Program> =>
-      startProgram({
-        folder,
-        env: {
-          PORT: port,
-          GATEWAY_KEY: TEST_KEY,
-          VENDORA_API_KEY: "key",
-          VENDORA_BASE_URL: upstream.url,
-          GATEWAY_LOG: "none",
-          // Workers of nginx that end still send what they have accepted.
-          GATEWAY_SHUTDOWN_DELAY_SECONDS: "1",
-        },
-      });
+    const start = async (port: string): Promise<Program> =>
+      started.use(
+        await startProgram({
+          folder: folder.path,
+          env: {
+            PORT: port,
+            GATEWAY_KEY: TEST_KEY,
+            VENDORA_API_KEY: "key",
+            VENDORA_BASE_URL: upstream.url,
+            GATEWAY_LOG: "none",
+            // Workers of nginx that end still send what they have accepted.
+            GATEWAY_SHUTDOWN_DELAY_SECONDS: "1",
+          },
+        }),
+      );
     const programs = new Map<string, Program>();
     for (const port of [freePort(), freePort()]) {
       programs.set(port, await start(port));
     }
     const urls = (): string[] => [...programs.values()].map(({ url }) => url);
-    const proxy = await startNginx(NGINX, urls(), CONNECTIONS);
+    await using proxy = await startNginx(NGINX, urls(), CONNECTIONS);
     const faults: string[] = [];
     const underWay = new Set<Promise<void>>();
     let calls = 0;
     const timer = setInterval(() => {
-      const call = faultOf(proxy.socket, calls++ % 2 === 0).catch((error) =>
+      const call = faultOf(proxy, calls++ % 2 === 0).catch((error) =>
         String(error)
       ).then((fault) => {
         if (fault !== undefined) faults.push(fault);
@@ -128,12 +117,6 @@ Deno.test({
     } finally {
       clearInterval(timer);
       await Promise.all(underWay);
-      await proxy.stop();
-      for (const program of programs.values()) {
-        await program[Symbol.asyncDispose]();
-      }
-      await upstream.close();
-      await Deno.remove(folder, { recursive: true });
     }
     assert.deepEqual(faults, []);
     assert.ok(calls > 2 * CALLS_PER_SECOND, String(calls));

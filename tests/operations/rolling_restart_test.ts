@@ -2,45 +2,42 @@
 import assert from "node:assert/strict";
 import { CADDY, startCaddy } from "../support/deploy/caddy.ts";
 import { type Program, startProgram } from "../support/programs/program.ts";
+import { freePort } from "../support/programs/free_port.ts";
+import { smallBody } from "../support/small_body.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 import { TEST_KEY } from "../support/test_gateway.ts";
 
-/** A port that was free a moment ago: a restarted process listens where the proxy expects it. */
-function freePort(): string {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return String(listener.addr.port);
-}
-
-const BODY = JSON.stringify({
-  model: "vendorb-5",
-  max_tokens: 16,
-  stream: true,
-  messages: [{ role: "user", content: "[[fx:text]]" }],
-});
+const BODY = JSON.stringify(
+  smallBody({ model: "vendorb-5", stream: true, text: "[[fx:text]]" }),
+);
 
 Deno.test({
   name: "no call fails while each of two processes restarts",
   ignore: CADDY === undefined,
   async fn() {
     assert.ok(CADDY !== undefined);
-    const folder = await Deno.makeTempDir();
-    const start = (port: string): Promise<Program> =>
-      startProgram({
-        folder,
-        env: {
-          PORT: port,
-          GATEWAY_KEY: TEST_KEY,
-          GATEWAY_UPSTREAM: "replay",
-          GATEWAY_SHUTDOWN_DELAY_SECONDS: "4",
-        },
-      });
+    await using folder = await temporaryFolder();
+    await using started = new AsyncDisposableStack();
+    const start = async (port: string): Promise<Program> =>
+      started.use(
+        await startProgram({
+          folder: folder.path,
+          env: {
+            PORT: port,
+            GATEWAY_KEY: TEST_KEY,
+            GATEWAY_UPSTREAM: "replay",
+            GATEWAY_SHUTDOWN_DELAY_SECONDS: "4",
+          },
+        }),
+      );
     const ports = [freePort(), freePort()];
     const programs = new Map<string, Program>();
     for (const port of ports) programs.set(port, await start(port));
-    const proxy = await startCaddy(
+    await using proxy = await startCaddy(
       CADDY,
       [...programs.values()].map(({ url }) => url),
     );
-    const url = `http://127.0.0.1:${proxy.port}/v1/messages`;
+    const url = `${proxy.url}/v1/messages`;
     const failed: string[] = [];
     let [calls, restarting] = [0, true];
     const worker = async (): Promise<void> => {
@@ -73,11 +70,6 @@ Deno.test({
     } finally {
       restarting = false;
       await Promise.all(workers);
-      await proxy.stop();
-      for (const program of programs.values()) {
-        await program[Symbol.asyncDispose]();
-      }
-      await Deno.remove(folder, { recursive: true });
     }
     assert.deepEqual(failed, []);
     assert.ok(calls > 0);

@@ -45,23 +45,3 @@ export async function assertWebSocket(
   assert.equal((await withTimeout(client.closed, "the close")).code, 1001);
   await withTimeout(gateway.sockets.closed(), "the last one");
 }
-
-/** Passes connections to a TCP port on to a Unix socket; the address of the port. */
-export function startBridge(path: string): {
-  readonly url: string;
-  close(): void;
-} {
-  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
-  const accept = async (): Promise<void> => {
-    for await (const client of listener) {
-      const server = await Deno.connect({ transport: "unix", path });
-      client.readable.pipeTo(server.writable).catch(() => {});
-      server.readable.pipeTo(client.writable).catch(() => {});
-    }
-  };
-  void accept();
-  return {
-    url: `http://127.0.0.1:${listener.addr.port}`,
-    close: () => listener.close(),
-  };
-}

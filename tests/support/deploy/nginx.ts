@@ -2,24 +2,19 @@
  * Debian's nginx with exactly the configuration in docs/operations.md.
  */
 import assert from "node:assert/strict";
-
-const PAGE = new URL("../../../docs/operations.md", import.meta.url);
+import { collected } from "../programs/collected_program.ts";
+import { temporaryFolder } from "../temporary_folder.ts";
+import { documentedBlock, installed, type Proxy } from "./proxy.ts";
 
 /** The program; undefined where it is not installed. */
-export const NGINX: string | undefined = await (async () => {
-  for (const path of ["/usr/sbin/nginx", "/usr/local/sbin/nginx"]) {
-    const found = await Deno.stat(path).catch(() => undefined);
-    if (found?.isFile === true) return path;
-  }
-  return undefined;
-})();
+export const NGINX: string | undefined = await installed(
+  "/usr/sbin/nginx",
+  "/usr/local/sbin/nginx",
+);
 
-export interface Nginx {
-  /** Path of the socket that it listens on, without TLS. */
-  readonly socket: string;
+interface Nginx extends Proxy {
   /** Calls these gateways from now on; resolves once no new request reaches others. */
   reload(gatewayUrls: readonly string[]): Promise<void>;
-  stop(): Promise<void>;
 }
 
 /**
@@ -31,10 +26,7 @@ async function documentedConfig(
   socket: string,
   connections: number,
 ): Promise<string> {
-  const block = /```nginx\n([^]*?)```/.exec(await Deno.readTextFile(PAGE))
-    ?.[1];
-  assert.ok(block !== undefined, "docs/operations.md has no nginx block");
-  const config = block
+  const config = (await documentedBlock("nginx"))
     .replace(
       /^.*127\.0\.0\.1:8787.*\n/m,
       (line) =>
@@ -58,10 +50,11 @@ export async function startNginx(
   gatewayUrls: readonly string[],
   connections: number = 200,
 ): Promise<Nginx> {
-  const folder = await Deno.makeTempDir();
+  await using stack = new AsyncDisposableStack();
+  const { path: folder } = stack.use(await temporaryFolder());
   // Started by root, its workers run as another user.
   await Deno.chmod(folder, 0o755);
-  const socket = `${folder}/nginx.sock`;
+  const path = `${folder}/nginx.sock`;
   const file = `${folder}/nginx.conf`;
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (kind) => `${kind}_temp_path ${folder}/${kind};`,
@@ -71,59 +64,53 @@ export async function startNginx(
       file,
       `daemon off;\npid ${folder}/pid;\nerror_log stderr notice;\n` +
         `events { worker_connections 4096; }\nhttp {\naccess_log off;\n${temporary}\n` +
-        `${await documentedConfig(urls, socket, connections)}\n}\n`,
+        `${await documentedConfig(urls, path, connections)}\n}\n`,
     );
   };
   await write(gatewayUrls);
-  const child = new Deno.Command(program, {
-    args: ["-e", "stderr", "-p", folder, "-c", file],
-    stdin: "null",
-    stdout: "null",
-    stderr: "piped",
-  }).spawn();
-  let text = "";
-  const looks = new Set<() => void>();
-  const reading = (async () => {
-    for await (
-      const piece of child.stderr.pipeThrough(new TextDecoderStream())
-    ) {
-      text += piece;
-      for (const look of [...looks]) look();
-    }
-  })();
-  /** Resolves once nginx has printed something that matches, from an offset on. */
-  const printed = async (wanted: RegExp, from: number): Promise<void> => {
-    const found = Promise.withResolvers<void>();
-    const look = (): void => {
-      if (wanted.test(text.slice(from))) found.resolve();
-    };
-    looks.add(look);
-    look();
-    try {
-      await Promise.race([
-        found.promise,
-        reading.then(() => {
-          throw new Error(`nginx has ended:\n${text}`);
-        }),
-      ]);
-    } finally {
-      looks.delete(look);
-    }
-  };
-  await printed(/start worker process \d/, 0);
+  const nginx = collected(
+    new Deno.Command(program, {
+      args: ["-e", "stderr", "-p", folder, "-c", file],
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn(),
+  );
+  stack.defer(async () => {
+    if (!nginx.isOver()) nginx.signal("SIGTERM");
+    await nginx.ended;
+  });
+  await nginx.printed(/start worker process \d/);
+  const connect = () => Deno.connect({ transport: "unix", path });
+  const bridge = startBridge(connect);
+  stack.defer(() => bridge.close());
+  const ending = stack.move();
   return {
-    socket,
+    url: `http://127.0.0.1:${bridge.addr.port}`,
+    host: "models.example.com",
+    connect,
     async reload(urls) {
-      const from = text.length;
+      const from = nginx.output().length;
       await write(urls);
-      child.kill("SIGHUP");
-      await printed(/gracefully shutting down/, from);
+      nginx.signal("SIGHUP");
+      await nginx.printed(new RegExp(`^[^]{${from}}[^]*gracefully shutting`));
     },
-    async stop() {
-      child.kill("SIGTERM");
-      await child.status;
-      await reading.catch(() => {});
-      await Deno.remove(folder, { recursive: true });
-    },
+    [Symbol.asyncDispose]: () => ending.disposeAsync(),
   };
+}
+
+/** Passes connections to a TCP port on to a Unix socket, which libraries do not call. */
+function startBridge(
+  connect: () => Promise<Deno.UnixConn>,
+): Deno.TcpListener {
+  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const accept = async (): Promise<void> => {
+    for await (const client of listener) {
+      const server = await connect();
+      client.readable.pipeTo(server.writable).catch(() => {});
+      server.readable.pipeTo(client.writable).catch(() => {});
+    }
+  };
+  void accept();
+  return listener;
 }

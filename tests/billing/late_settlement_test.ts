@@ -18,7 +18,7 @@ const CALLS = 3;
 /** Streams of 100 and 7,777 tokens that begin at once and end when they are released. */
 function slowStream(released: Promise<void>): Response {
   const frames = framesOf("text", "messages").join("")
-    .replace('"input_tokens":25', '"input_tokens":100')
+    .replaceAll('"input_tokens":25', '"input_tokens":100')
     .replace('"output_tokens":12', '"output_tokens":7777');
   const rest = frames.indexOf("event: content_block_stop");
   const body = ReadableStream.from((async function* () {

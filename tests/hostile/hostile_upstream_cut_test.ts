@@ -10,6 +10,8 @@ import {
   PLAIN_CONTEXT,
   type UpstreamDialect,
 } from "../../translate/dialect.ts";
+import { ENCODE_CONTEXT } from "../../translate/testing/encode_context.ts";
+import { joinBytes } from "../../replay/join_bytes.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import { generateContent } from "../../translate/formats/generate_content/mod.ts";
 import { messages } from "../../translate/formats/messages/mod.ts";
@@ -52,15 +54,13 @@ const UPSTREAM_DIALECTS: Readonly<Record<UpstreamFormat, UpstreamDialect>> = {
   gemini: generateContent,
 };
 const UPSTREAMS = ["messages", "chat", "gemini"] as const;
-const FIXTURES: readonly string[] = ["text", "tool", "thinking-tool"];
+const FIXTURES: readonly string[] = ["text", "tool-parallel", "thinking-tool"];
 
 function encodeFor(upstream: UpstreamFormat): EncodeContext {
   return {
+    ...ENCODE_CONTEXT,
     model: MODELS[upstream],
-    created: 1780000000,
-    idSeed: "seed0123456789abcdefghij",
     wantUsage: true,
-    legacyFunctions: false,
     inputEstimate: 5,
   };
 }
@@ -85,10 +85,8 @@ function replyTo(
   try {
     if (came === "stream" && stream) {
       const relay = streamRelay(to, from, PLAIN_CONTEXT, encode);
-      const pieces = [relay.push(body), relay.end()].map((piece) =>
-        piece.slice()
-      );
-      return new Response(new Blob(pieces), { headers });
+      const begun = relay.push(body).slice();
+      return new Response(joinBytes([begun, relay.end()]), { headers });
     }
     const make = came === "stream"
       ? wholeOfStream
@@ -115,103 +113,134 @@ async function read(
   return await checkReply(replyTo(body, came, asked), asked);
 }
 
-/** Distance between cuts: every byte of a short body, about 300 places of a long one. */
-function strideOf(length: number): number {
-  return Math.max(1, Math.floor(length / 300));
-}
-
-for (const came of ["stream", "whole"] as const) {
-  for (const stream of [true, false]) {
-    const name = `a ${came} answer that is cut, for a client that requests ${
-      stream ? "a stream" : "a whole reply"
-    }, becomes an error or is complete`;
-    Deno.test(name, async (t) => {
-      for (const fixture of FIXTURES) {
-        for (const upstream of UPSTREAMS) {
-          for (const caller of CALLERS) {
-            const asked: CallVariant = { caller, upstream, stream };
-            await t.step(`${fixture}: ${caller} from ${upstream}`, async () => {
-              const body = bytesOf(
-                came === "stream"
-                  ? framesOf(fixture, upstream).join("")
-                  : wholeOf(fixture, upstream),
+async function assertCut(
+  came: Form,
+  stream: boolean,
+  t: Deno.TestContext,
+  cutsOf: (length: number) => number,
+): Promise<void> {
+  for (const fixture of FIXTURES) {
+    for (const upstream of UPSTREAMS) {
+      for (const caller of CALLERS) {
+        const asked: CallVariant = { caller, upstream, stream };
+        await t.step(`${fixture}: ${caller} from ${upstream}`, async () => {
+          const body = bytesOf(
+            came === "stream"
+              ? framesOf(fixture, upstream).join("")
+              : wholeOf(fixture, upstream),
+          );
+          const all = await read(body, came, asked);
+          assert.equal(all.kind, "complete");
+          const stride = Math.max(
+            1,
+            Math.floor(body.length / cutsOf(body.length)),
+          );
+          for (let at = 0; at < body.length; at += stride) {
+            const part = await read(body.subarray(0, at), came, asked);
+            if (came === "whole") {
+              assert.equal(part.kind, "refused", `${at}`);
+            } else if (part.kind === "complete") {
+              assert.deepEqual(part.parts, all.parts, `${at}`);
+              assert.equal(part.stop, all.stop, `${at}`);
+            } else {
+              const [beginning, whole] = [part, all].map(({ parts }) =>
+                parts.join("\n")
               );
-              const all = await read(body, came, asked);
-              assert.equal(all.kind, "complete");
-              const stride = strideOf(body.length);
-              for (let at = 0; at < body.length; at += stride) {
-                const part = await read(body.subarray(0, at), came, asked);
-                if (came === "whole") {
-                  assert.equal(part.kind, "refused", `${at}`);
-                } else if (part.kind === "complete") {
-                  assert.equal(part.text, all.text, `${at}`);
-                } else {
-                  assert.ok(all.text.startsWith(part.text), `${at}`);
-                }
-              }
-            });
+              assert.ok(whole?.startsWith(beginning ?? ""), `${at}`);
+            }
           }
-        }
+        });
       }
-    });
+    }
   }
 }
+
+Deno.test("a stream cut after any byte is a prefix that ends in an error, or is complete", (t) =>
+  assertCut("stream", true, t, (length) => length));
+
+for (
+  const [came, stream] of [
+    ["stream", false],
+    ["whole", true],
+    ["whole", false],
+  ] as const
+) {
+  const name = `a ${came} answer that is cut, for a client that requests ${
+    stream ? "a stream" : "a whole reply"
+  }, becomes an error or is complete`;
+  Deno.test(name, (t) => assertCut(came, stream, t, () => 300));
+}
+
+Deno.test("a stream split into pieces of any size gives the same output as in one piece", async (t) => {
+  for (const fixture of FIXTURES) {
+    for (const upstream of UPSTREAMS) {
+      for (const caller of CALLERS) {
+        await t.step(`${fixture}: ${caller} from ${upstream}`, () => {
+          const body = bytesOf(framesOf(fixture, upstream).join(""));
+          const relayed = (size: number): string => {
+            const relay = streamRelay(
+              CALLER_DIALECTS[caller],
+              UPSTREAM_DIALECTS[upstream],
+              PLAIN_CONTEXT,
+              encodeFor(upstream),
+            );
+            const decoder = new TextDecoder();
+            let text = "";
+            for (let at = 0; at < body.length; at += size) {
+              const out = relay.push(body.subarray(at, at + size));
+              text += decoder.decode(out, { stream: true });
+            }
+            return text + decoder.decode(relay.end());
+          };
+          const wanted = relayed(body.length);
+          for (const size of [1, 2, 3, 7, 64]) {
+            assert.equal(relayed(size), wanted, `pieces of ${size}`);
+          }
+        });
+      }
+    }
+  }
+});
 
 /**
  * Positions of cuts on the wire; few suffice because the HTTP client checks framing, not content.
  */
 const CUTS: readonly number[] = [0, 1, 60, 200, 300, 411];
 
+const CHUNKED = { "transfer-encoding": "chunked" };
+
+/** The head, and the body that is cut, by framing. */
+const CUT_FRAMES: Readonly<
+  Record<string, (cut: string, whole: string) => readonly [object, string]>
+> = {
+  "content-length, cut": (cut, whole) => [
+    { "content-length": String(bytesOf(whole).length) },
+    cut,
+  ],
+  "chunks, cut between chunks": (cut) => [
+    CHUNKED,
+    cut === "" ? "" : chunk(cut),
+  ],
+  "chunks, cut inside a chunk": (cut) => [CHUNKED, `fff\r\n${cut}`],
+  "chunks, ended properly": (cut) => [
+    CHUNKED,
+    (cut === "" ? "" : chunk(cut)) + chunk(""),
+  ],
+  "no length, connection closed": (cut) => [{}, cut],
+};
+
 Deno.test("a body cut on the wire is not a complete answer, however it is framed", (t) =>
   runRows(
     t,
-    CUTS.flatMap((at): readonly HostileRow[] => [
-      {
-        name: `content-length, cut after ${at}`,
-        play: ends((asked) =>
-          head({
-            "content-type": typeOf(asked),
-            "content-length": String(bytesOf(bodyOf(asked)).length),
-          }) + bodyOf(asked).slice(0, at)
-        ),
+    CUTS.flatMap((at): readonly HostileRow[] =>
+      Object.entries(CUT_FRAMES).map(([name, framed]) => ({
+        name: `${name} after ${at}`,
+        play: ends((asked) => {
+          const whole = bodyOf(asked);
+          const [framing, body] = framed(whole.slice(0, at), whole);
+          return head({ "content-type": typeOf(asked), ...framing }) + body;
+        }),
         expect: CUT,
-      },
-      {
-        name: `chunks, cut between chunks after ${at}`,
-        play: ends((asked) =>
-          head({
-            "content-type": typeOf(asked),
-            "transfer-encoding": "chunked",
-          }) + (at === 0 ? "" : chunk(bodyOf(asked).slice(0, at)))
-        ),
-        expect: CUT,
-      },
-      {
-        name: `chunks, cut inside a chunk after ${at}`,
-        play: ends((asked) =>
-          head({
-            "content-type": typeOf(asked),
-            "transfer-encoding": "chunked",
-          }) + `fff\r\n${bodyOf(asked).slice(0, at)}`
-        ),
-        expect: CUT,
-      },
-      {
-        name: `chunks, ended properly after ${at}`,
-        play: ends((asked) =>
-          head({
-            "content-type": typeOf(asked),
-            "transfer-encoding": "chunked",
-          }) + (at === 0 ? "" : chunk(bodyOf(asked).slice(0, at))) + chunk("")
-        ),
-        expect: CUT,
-      },
-      {
-        name: `no length, connection closed after ${at}`,
-        play: ends((asked) =>
-          head({ "content-type": typeOf(asked) }) + bodyOf(asked).slice(0, at)
-        ),
-        expect: CUT,
-      },
-    ]),
+      }))
+    ),
   ));

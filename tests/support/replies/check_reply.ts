@@ -10,6 +10,7 @@ import {
   fields,
   readChatStream,
   readMessageStream,
+  type ReadReply,
   text,
 } from "./reply_grammar.ts";
 import {
@@ -28,6 +29,10 @@ export interface CheckedReply {
   readonly status: number;
   /** The reply's text, as far as it was received. */
   readonly text: string;
+  /** As {@linkcode ReadReply} has them; of bytes that pass, the text alone. */
+  readonly parts: readonly string[];
+  /** As {@linkcode ReadReply} has it; absent for bytes that pass. */
+  readonly stop?: unknown;
   /** The error's message; empty for a complete reply. */
   readonly message: string;
   readonly body: string;
@@ -64,64 +69,64 @@ export async function checkReply(
     const { error, request_id } = errorReply.parse(JSON.parse(body));
     assert.equal(request_id, id);
     assert.notEqual(error.message, "");
-    return { kind: "refused", status, text: "", message: error.message, body };
+    const { message } = error;
+    return { kind: "refused", status, text: "", parts: [], message, body };
   }
   if (!asked.stream) {
     assert.equal(type, "application/json");
-    return {
-      kind: "complete",
-      status,
-      text: textOfWhole(body, asked),
-      message: "",
-      body,
-    };
+    const read = readWhole(body, asked);
+    return { kind: "complete", status, ...read, message: "", body };
   }
   assert.match(type, /^text\/event-stream/);
-  const { prose, message } = asked.caller === asked.upstream
+  const read = asked.caller === asked.upstream
     ? passedStream(body, asked.caller)
     : translatedStream(body, asked);
-  return {
-    kind: message === "" ? "complete" : "broken",
-    status,
-    text: prose,
-    message,
-    body,
-  };
+  const kind = read.message === "" ? "complete" : "broken";
+  return { kind, status, ...read, body };
 }
 
-function textOfWhole(body: string, { caller, upstream }: CallVariant): string {
+type Content = Pick<CheckedReply, "text" | "parts" | "stop">;
+
+function passedContent(text: string): Content {
+  return { text, parts: [text] };
+}
+
+function translatedContent({ parts, stop }: ReadReply): Content {
+  const prose = parts.filter((part) => part.startsWith("text:")).map((part) =>
+    part.slice("text:".length)
+  );
+  return { text: prose.join(""), parts, stop };
+}
+
+function readWhole(body: string, { caller, upstream }: CallVariant): Content {
   const json = fields(JSON.parse(body));
   if (caller === upstream) {
     assert.equal(json["model"], MODELS[upstream]);
     if (caller === "messages") {
       assert.ok(Array.isArray(json["content"]), "a message has content");
-      return json["content"].map((block) => block?.text ?? "").join("");
+      const texts = json["content"].map((block) => block?.text ?? "");
+      return passedContent(texts.join(""));
     }
     assert.ok(Array.isArray(json["choices"]), "a completion has choices");
-    return json["choices"].map((one) => one?.message?.content ?? "").join("");
+    const texts = json["choices"].map((one) => one?.message?.content ?? "");
+    return passedContent(texts.join(""));
   }
   const read = caller === "messages"
     ? readWholeMessage(json, MODELS[upstream])
     : readWholeCompletion(json, MODELS[upstream]);
-  return proseOf(read.parts);
-}
-
-function proseOf(parts: readonly string[]): string {
-  return parts.filter((part) => part.startsWith("text:")).map((part) =>
-    part.slice("text:".length)
-  ).join("");
+  return translatedContent(read);
 }
 
 function translatedStream(
   body: string,
   { caller, upstream }: CallVariant,
-): { readonly prose: string; readonly message: string } {
+): Content & Pick<CheckedReply, "message"> {
   const read = caller === "messages"
     ? readMessageStream(body, MODELS[upstream])
     : readChatStream(body, MODELS[upstream], true);
   assert.equal(read.error === undefined, read.stop !== undefined);
   return {
-    prose: proseOf(read.parts),
+    ...translatedContent(read),
     message: read.error === undefined ? "" : text(read.error["message"]),
   };
 }
@@ -133,7 +138,7 @@ function translatedStream(
 function passedStream(
   body: string,
   caller: CallerFormat,
-): { readonly prose: string; readonly message: string } {
+): Content & Pick<CheckedReply, "message"> {
   assert.match(body, /\n\r?\n$|\r\r$/, "the stream ends with a blank line");
   let prose = "";
   let end: string | undefined;
@@ -166,5 +171,5 @@ function passedStream(
     }
   }
   assert.notEqual(end, undefined, "the stream has an end");
-  return { prose, message };
+  return { ...passedContent(prose), message };
 }

@@ -9,6 +9,18 @@ import { isObject, type JsonObject } from "../bytes/json.ts";
 /** An optional value on the wire: client libraries send null for an absent one. */
 export type Maybe<T> = T | null | undefined;
 
+/** What a schema checks of a value: the fields that it names. Others pass, and are read nowhere unchecked. */
+export type Checked<S extends z.ZodType> = Named<z.output<S>>;
+
+type Named<T> = T extends readonly (infer E)[] ? readonly Named<E>[]
+  : T extends object ? keyof NamedFields<T> extends never ? T
+    : UnknownObject extends T ? T
+    : NamedFields<T>
+  : T;
+type NamedFields<T> = {
+  readonly [K in keyof T as string extends K ? never : K]: Named<T[K]>;
+};
+
 type Issue = z.core.$ZodIssue;
 
 /** A path in the usual notation: `messages[0].content`. */
@@ -29,6 +41,33 @@ export function opaqueObject(): z.ZodType<JsonObject> {
   return z.custom<JsonObject>(isObject, "expected an object").meta({
     type: "object",
   });
+}
+
+/**
+ * A part, item, call, tool or format of an unknown type: newer than this gateway, or specific to a
+ * vendor.
+ */
+export interface UnknownObject {
+  /** The value of the `type` field. */
+  readonly type: string;
+  /** Its other fields, unchecked. */
+  readonly [key: string]: unknown;
+}
+
+/**
+ * A schema for objects of an unknown type. Its check aborts, so that a union reports the error of
+ * the known type instead of this branch.
+ */
+export function ofUnknownType(
+  known: ReadonlySet<string>,
+  note: string,
+): z.ZodType<UnknownObject> {
+  return z.looseObject({
+    type: z.string().refine((type) => !known.has(type), {
+      abort: true,
+      error: "known type with other fields",
+    }),
+  }).describe(note);
 }
 
 /** As `z.array`, but validation ends with the first wrong entry: a body may have very many. */

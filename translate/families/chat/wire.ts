@@ -1,61 +1,11 @@
 /**
- * Types and schemas that requests of the chat and the Responses formats share.
+ * Schemas that requests of the chat and the Responses formats share.
  */
 import { z } from "zod";
-import type { JsonObject } from "../../bytes/json.ts";
 import type { OutputFormat } from "../../model/request.ts";
-import { type Maybe, opaqueObject } from "../../model/schema.ts";
-
-/**
- * A part, item, call, tool or format of an unknown type: newer than this gateway, or specific to a
- * vendor.
- */
-export interface UnknownObject {
-  /** The value of the `type` field. */
-  readonly type: string;
-  /** Its other fields, unchecked. */
-  readonly [key: string]: unknown;
-}
-
-/**
- * A schema for objects of an unknown type. Its check aborts, so that a union reports the error of
- * the known type instead of this branch.
- */
-export function ofUnknownType(
-  known: ReadonlySet<string>,
-  note: string,
-): z.ZodType<UnknownObject> {
-  return z.looseObject({
-    type: z.string().refine((type) => !known.has(type), {
-      abort: true,
-      error: "known type with other fields",
-    }),
-  }).describe(note);
-}
+import { type Checked, opaqueObject } from "../../model/schema.ts";
 
 /** A function that the model may call. */
-export interface FunctionFields {
-  /** Name of the function. */
-  readonly name: string;
-  /** What the function does and when to call it. */
-  readonly description?: Maybe<string>;
-  /** JSON Schema of its arguments; absent for none. */
-  readonly parameters?: Maybe<JsonObject>;
-  /** Whether arguments must keep to the schema exactly. */
-  readonly strict?: Maybe<boolean>;
-}
-
-/** A tool with free text as input. */
-export interface FreeTextFields {
-  /** Name of the tool. */
-  readonly name: string;
-  /** What the tool does and when to call it. */
-  readonly description?: Maybe<string>;
-  /** Any text, or a grammar that it must match. */
-  readonly format?: unknown;
-}
-
-/** The schemas of {@linkcode FunctionFields}. */
 export const FUNCTION_SHAPE = {
   name: z.string().min(1).describe("Name of the function."),
   description: z.string().nullish().describe(
@@ -69,7 +19,7 @@ export const FUNCTION_SHAPE = {
   ),
 } as const;
 
-/** The schemas of {@linkcode FreeTextFields}. */
+/** A tool with free text as input. */
 export const FREE_TEXT_SHAPE = {
   name: z.string().min(1),
   description: z.string().nullish(),
@@ -79,18 +29,6 @@ export const FREE_TEXT_SHAPE = {
 } as const;
 
 /** What a reply of a JSON schema must fit. */
-export interface SchemaFields {
-  /** For the model. */
-  readonly name?: Maybe<string>;
-  /** For the model. */
-  readonly description?: Maybe<string>;
-  /** Absent: any JSON. */
-  readonly schema?: Maybe<JsonObject>;
-  /** Whether the reply must keep to the schema exactly. */
-  readonly strict?: Maybe<boolean>;
-}
-
-/** The schemas of {@linkcode SchemaFields}. */
 export const SCHEMA_SHAPE = {
   name: z.string().nullish(),
   description: z.string().nullish(),
@@ -100,7 +38,9 @@ export const SCHEMA_SHAPE = {
 
 /** The neutral form of a required schema. */
 export function decodeSchema(
-  { name, description, schema, strict }: SchemaFields,
+  { name, description, schema, strict }: Checked<
+    z.ZodObject<typeof SCHEMA_SHAPE>
+  >,
 ): OutputFormat {
   if (!schema) return { type: "json" };
   return {

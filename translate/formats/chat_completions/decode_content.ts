@@ -2,7 +2,7 @@
  * Decodes the content of a client's messages into neutral parts. Messages and calls are decoded in
  * `decode_messages.ts`.
  */
-import type { UnknownObject } from "../../families/chat/wire.ts";
+import type { UnknownObject } from "../../model/schema.ts";
 import { invalidField } from "../../model/error.ts";
 import { arrayOr, isObject, textIn } from "../../bytes/json.ts";
 import type {

@@ -2,9 +2,9 @@
  * Decodes a client's messages into the opening system prompt and neutral turns. Each message
  * becomes one turn; an encoder merges turns if its format requires it.
  */
-import type { UnknownObject } from "../../families/chat/wire.ts";
+import type { UnknownObject } from "../../model/schema.ts";
 import { instructions } from "../../families/chat/content.ts";
-import { textIn } from "../../bytes/json.ts";
+import { objectOr, textIn } from "../../bytes/json.ts";
 import { freeTextArguments } from "../../turns/free_text.ts";
 import type {
   CacheMark,
@@ -191,7 +191,7 @@ function toolCall(
 ): ToolCallPart | OpaquePart {
   if (!isKnownCall(call)) return opaque(call.type, path, call);
   if (call.type === "custom") return customCall(call, path, unknown);
-  const signature = readCallSignature(call.extra_content);
+  const signature = readCallSignature(objectOr(call)["extra_content"]);
   noteUnknown(
     call,
     signature === undefined

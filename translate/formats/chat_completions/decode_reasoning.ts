@@ -5,7 +5,7 @@
  * position recorded in its entry (see `signatures.ts`). If the message has no such position any
  * more, the reasoning is dropped.
  */
-import { textIn } from "../../bytes/json.ts";
+import { objectOr, textIn } from "../../bytes/json.ts";
 import type { Part, ReasoningPart } from "../../model/request.ts";
 import { allDetails, type Position, readDetails } from "./signatures.ts";
 import type { UnknownFields } from "../../model/unknown_fields.ts";
@@ -35,7 +35,8 @@ export function readReasoning(
   const details = readDetails(
     allDetails(message) ?? message.reasoning_details,
   );
-  const plain = textIn(message.reasoning_content) ?? textIn(message.reasoning);
+  const plain = textIn(message.reasoning_content) ??
+    textIn(objectOr(message)["reasoning"]);
   const signed = details.some((detail) => detail.signature !== undefined);
   if (!signed) {
     if (details.length > 0 && plain === undefined) {

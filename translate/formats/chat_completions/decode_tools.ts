@@ -1,10 +1,7 @@
 /**
  * Decodes a client's tools, in the current and the deprecated form, and the tool choice.
  */
-import type {
-  FreeTextFields,
-  FunctionFields,
-} from "../../families/chat/wire.ts";
+import type {} from "../../families/chat/wire.ts";
 import { invalidField } from "../../model/error.ts";
 import { isObject, objectOr, stringIn, textIn } from "../../bytes/json.ts";
 import { freeTextTool } from "../../turns/free_text.ts";
@@ -14,7 +11,13 @@ import {
   noteUnknown,
   type UnknownFields,
 } from "../../model/unknown_fields.ts";
-import { type ChatRequest, isKnownChoice, isKnownTool } from "./wire.ts";
+import {
+  type ChatRequest,
+  type FreeTextFields,
+  type FunctionFields,
+  isKnownChoice,
+  isKnownTool,
+} from "./wire.ts";
 
 /** The decoded tools and tool choice. */
 interface ToolSet {

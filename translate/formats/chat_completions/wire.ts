@@ -4,173 +4,23 @@
  * the fields; upstream replies are read leniently elsewhere.
  */
 import { z } from "zod";
-import type { JsonObject } from "../../bytes/json.ts";
 import {
   CHOICE_TYPES,
   EFFORTS,
   FORMAT_TYPES,
   FREE_TEXT_SHAPE,
-  type FreeTextFields,
   FUNCTION_SHAPE,
-  type FunctionFields,
-  ofUnknownType,
   SCHEMA_SHAPE,
-  type SchemaFields,
-  type UnknownObject,
 } from "../../families/chat/wire.ts";
-import { list, type Maybe, opaqueObject } from "../../model/schema.ts";
+import {
+  type Checked,
+  list,
+  ofUnknownType,
+  opaqueObject,
+  type UnknownObject,
+} from "../../model/schema.ts";
 import { settingsShape } from "../../model/settings_table.ts";
 import { SETTINGS } from "./settings.ts";
-
-/** A part of a message's content, of a known type. */
-export type ChatPart =
-  | { readonly type: "text"; readonly text: string }
-  | {
-    readonly type: "image_url";
-    readonly image_url: {
-      readonly url: string;
-      readonly detail?: Maybe<string>;
-    };
-  }
-  | {
-    readonly type: "input_audio";
-    readonly input_audio: { readonly data: string; readonly format: string };
-  }
-  | {
-    readonly type: "file";
-    readonly file: {
-      readonly file_data?: Maybe<string>;
-      readonly file_id?: Maybe<string>;
-      readonly filename?: Maybe<string>;
-    };
-  }
-  | { readonly type: "refusal"; readonly refusal: string };
-
-/** Content of a message. */
-export type ChatContent = string | readonly (ChatPart | UnknownObject)[];
-
-/** A function call: the function and its arguments. */
-interface ChatFunctionCall {
-  /** Name of the function. */
-  readonly name: string;
-  /** JSON text as the model wrote it, possibly empty or malformed. */
-  readonly arguments: string;
-}
-
-/** A call in an assistant message. Without a type it is a function call. */
-export type ChatToolCall =
-  | {
-    readonly type?: "function" | undefined;
-    readonly id: string;
-    readonly function: ChatFunctionCall;
-    readonly extra_content?: unknown;
-  }
-  | {
-    readonly type: "custom";
-    readonly id: string;
-    readonly custom: { readonly name: string; readonly input: string };
-  };
-
-export type ChatMessage =
-  | {
-    readonly role: "system" | "developer" | "user";
-    readonly content: ChatContent;
-    readonly name?: Maybe<string>;
-  }
-  | {
-    readonly role: "assistant";
-    readonly content?: Maybe<ChatContent>;
-    readonly name?: Maybe<string>;
-    readonly refusal?: Maybe<string>;
-    readonly tool_calls?: Maybe<readonly (ChatToolCall | UnknownObject)[]>;
-    readonly function_call?: Maybe<ChatFunctionCall>;
-    readonly audio?: Maybe<{ readonly id: string }>;
-    readonly reasoning_content?: unknown;
-    readonly reasoning?: unknown;
-    readonly reasoning_details?: unknown;
-    readonly extra_content?: unknown;
-  }
-  | {
-    readonly role: "tool";
-    readonly content: ChatContent;
-    readonly tool_call_id: string;
-  }
-  | {
-    readonly role: "function";
-    readonly content: string | null;
-    readonly name: string;
-  };
-
-/** A tool. Without a type it is a function. */
-type ChatTool =
-  | {
-    readonly type?: "function" | undefined;
-    readonly function: FunctionFields;
-  }
-  | {
-    readonly type: "custom";
-    readonly custom: FreeTextFields;
-  };
-
-/** A tool choice that names a tool. Without a type the tool is a function. */
-type ChatNamedChoice =
-  | {
-    readonly type?: "function" | undefined;
-    readonly function: { readonly name: string };
-  }
-  | { readonly type: "custom"; readonly custom: { readonly name: string } }
-  | {
-    readonly type: "allowed_tools";
-    readonly allowed_tools: {
-      readonly mode: "auto" | "required";
-      readonly tools: readonly JsonObject[];
-    };
-  };
-
-/** The format required of the reply's text. */
-type ChatResponseFormat =
-  | { readonly type: "text" }
-  | { readonly type: "json_object" }
-  | { readonly type: "json_schema"; readonly json_schema: SchemaFields };
-
-/** How much a reasoning model should reason. */
-export type ChatEffort = "default" | (typeof EFFORTS)[number];
-
-/** A checked request. Its settings are in `settings.ts`; other fields of the format are let through unchecked. */
-export interface ChatRequest {
-  /** The requested model id. */
-  readonly model: string;
-  /** The conversation, oldest first, system prompt included. */
-  readonly messages: readonly ChatMessage[];
-  /** True for server-sent events. */
-  readonly stream?: Maybe<boolean>;
-  /** Only read where `stream` is true. */
-  readonly stream_options?: Maybe<
-    { readonly include_usage?: Maybe<boolean> }
-  >;
-  /** Tools that the model may call. */
-  readonly tools?: Maybe<readonly (ChatTool | UnknownObject)[]>;
-  /** Which tool the model must or may call. */
-  readonly tool_choice?: Maybe<
-    "none" | "auto" | "required" | "any" | ChatNamedChoice | UnknownObject
-  >;
-  /** False: at most one call per reply. */
-  readonly parallel_tool_calls?: Maybe<boolean>;
-  /** Deprecated form of `tools`. */
-  readonly functions?: Maybe<readonly FunctionFields[]>;
-  /** Deprecated form of `tool_choice`. */
-  readonly function_call?: Maybe<"none" | "auto" | { readonly name: string }>;
-  /** The format required of the reply's text. */
-  readonly response_format?: Maybe<ChatResponseFormat | UnknownObject>;
-  /** How much a reasoning model should reason. */
-  readonly reasoning_effort?: Maybe<ChatEffort>;
-  /** What the reply may be: `text`, `audio`. */
-  readonly modalities?: Maybe<readonly string[]>;
-  /** Voice and format of spoken replies. */
-  readonly audio?: Maybe<JsonObject>;
-  /** Asks the vendor to search the web. */
-  readonly web_search_options?: Maybe<JsonObject>;
-}
 
 const PART_TYPES: ReadonlySet<string> = new Set([
   "text",
@@ -224,51 +74,52 @@ export function isKnownFormat(
 const ONLY_HERE =
   "Anything of a type not listed here: passed on where the model's own format is the chat-completion format.";
 
-const part = z.union([
-  z.discriminatedUnion("type", [
-    z.looseObject({
-      type: z.literal("text"),
-      text: z.string().describe("The text."),
-    }).describe("Text."),
-    z.looseObject({
-      type: z.literal("image_url"),
-      image_url: z.looseObject({
-        url: z.string().describe(
-          "The image: a `data:` URL with its bytes, or an http(s) URL.",
-        ),
-        detail: z.string().nullish().describe(
-          "Level of detail: auto, low, high or original.",
-        ),
-      }),
-    }).describe("An image."),
-    z.looseObject({
-      type: z.literal("input_audio"),
-      input_audio: z.looseObject({
-        data: z.string().describe("The audio bytes in base64."),
-        format: z.string().min(1).describe("wav or mp3."),
-      }),
-    }).describe("Audio."),
-    z.looseObject({
-      type: z.literal("file"),
-      file: z.looseObject({
-        file_data: z.string().nullish().describe(
-          "The file's bytes: a `data:` URL, or bare base64 of a PDF.",
-        ),
-        file_id: z.string().nullish().describe(
-          "Id of a file kept by the model's vendor.",
-        ),
-        filename: z.string().nullish().describe("The file's name."),
-      }),
-    }).describe("A document."),
-    z.looseObject({
-      type: z.literal("refusal"),
-      refusal: z.string().describe("The text of the refusal."),
-    }).describe("The assistant's refusal."),
-  ]),
-  ofUnknownType(PART_TYPES, ONLY_HERE),
+const knownPart = z.discriminatedUnion("type", [
+  z.looseObject({
+    type: z.literal("text"),
+    text: z.string().describe("The text."),
+  }).describe("Text."),
+  z.looseObject({
+    type: z.literal("image_url"),
+    image_url: z.looseObject({
+      url: z.string().describe(
+        "The image: a `data:` URL with its bytes, or an http(s) URL.",
+      ),
+      detail: z.string().nullish().describe(
+        "Level of detail: auto, low, high or original.",
+      ),
+    }),
+  }).describe("An image."),
+  z.looseObject({
+    type: z.literal("input_audio"),
+    input_audio: z.looseObject({
+      data: z.string().describe("The audio bytes in base64."),
+      format: z.string().min(1).describe("wav or mp3."),
+    }),
+  }).describe("Audio."),
+  z.looseObject({
+    type: z.literal("file"),
+    file: z.looseObject({
+      file_data: z.string().nullish().describe(
+        "The file's bytes: a `data:` URL, or bare base64 of a PDF.",
+      ),
+      file_id: z.string().nullish().describe(
+        "Id of a file kept by the model's vendor.",
+      ),
+      filename: z.string().nullish().describe("The file's name."),
+    }),
+  }).describe("A document."),
+  z.looseObject({
+    type: z.literal("refusal"),
+    refusal: z.string().describe("The text of the refusal."),
+  }).describe("The assistant's refusal."),
 ]);
+/** A part of a message's content, of a known type. */
+export type ChatPart = Checked<typeof knownPart>;
+const part = z.union([knownPart, ofUnknownType(PART_TYPES, ONLY_HERE)]);
 
 const content = z.union([z.string(), list(part)]);
+export type ChatContent = Checked<typeof content>;
 const name = z.string().nullish().describe("Name of the participant.");
 
 const calledFunction = z.looseObject({
@@ -276,19 +127,22 @@ const calledFunction = z.looseObject({
   arguments: z.string().describe("Its arguments as JSON text."),
 });
 
+const knownCall = z.discriminatedUnion("type", [
+  z.looseObject({
+    type: z.literal("function").optional(),
+    id: z.string().describe("Id that the matching tool message refers to."),
+    function: calledFunction,
+  }).describe("A function call."),
+  z.looseObject({
+    type: z.literal("custom"),
+    id: z.string().describe("Id that the matching tool message refers to."),
+    custom: z.looseObject({ name: z.string(), input: z.string() }),
+  }).describe("A call of a tool with free text as input."),
+]);
+/** A call in an assistant message. Without a type it is a function call. */
+export type ChatToolCall = Checked<typeof knownCall>;
 const toolCall = z.union([
-  z.discriminatedUnion("type", [
-    z.looseObject({
-      type: z.literal("function").optional(),
-      id: z.string().describe("Id that the matching tool message refers to."),
-      function: calledFunction,
-    }).describe("A function call."),
-    z.looseObject({
-      type: z.literal("custom"),
-      id: z.string().describe("Id that the matching tool message refers to."),
-      custom: z.looseObject({ name: z.string(), input: z.string() }),
-    }).describe("A call of a tool with free text as input."),
-  ]),
+  knownCall,
   ofUnknownType(TOOL_TYPES, ONLY_HERE),
 ]);
 
@@ -345,61 +199,74 @@ const message = z.discriminatedUnion("role", [
       ? `expected one of ${ROLES.join(", ")}`
       : undefined,
 });
+export type ChatMessage = Checked<typeof message>;
 
 const definedFunction = z.looseObject(FUNCTION_SHAPE);
 
+const freeTextTool = z.looseObject(FREE_TEXT_SHAPE);
+export type FunctionFields = Checked<typeof definedFunction>;
+export type FreeTextFields = Checked<typeof freeTextTool>;
+
+const knownTool = z.discriminatedUnion("type", [
+  z.looseObject({
+    type: z.literal("function").optional(),
+    function: definedFunction,
+  }).describe("A function that the model may call."),
+  z.looseObject({
+    type: z.literal("custom"),
+    custom: freeTextTool,
+  }).describe("A tool with free text as input."),
+]);
+type ChatTool = Checked<typeof knownTool>;
 const tool = z.union([
-  z.discriminatedUnion("type", [
-    z.looseObject({
-      type: z.literal("function").optional(),
-      function: definedFunction,
-    }).describe("A function that the model may call."),
-    z.looseObject({
-      type: z.literal("custom"),
-      custom: z.looseObject(FREE_TEXT_SHAPE),
-    }).describe("A tool with free text as input."),
-  ]),
+  knownTool,
   ofUnknownType(TOOL_TYPES, ONLY_HERE),
 ]);
 
+const knownChoice = z.discriminatedUnion("type", [
+  z.looseObject({
+    type: z.literal("function").optional(),
+    function: z.looseObject({ name: z.string().min(1) }),
+  }),
+  z.looseObject({
+    type: z.literal("custom"),
+    custom: z.looseObject({ name: z.string().min(1) }),
+  }),
+  z.looseObject({
+    type: z.literal("allowed_tools"),
+    allowed_tools: z.looseObject({
+      mode: z.enum(["auto", "required"]),
+      tools: list(opaqueObject()),
+    }),
+  }),
+]);
+type ChatNamedChoice = Checked<typeof knownChoice>;
 const toolChoice = z.union([
   z.enum(["none", "auto", "required", "any"]),
-  z.discriminatedUnion("type", [
-    z.looseObject({
-      type: z.literal("function").optional(),
-      function: z.looseObject({ name: z.string().min(1) }),
-    }),
-    z.looseObject({
-      type: z.literal("custom"),
-      custom: z.looseObject({ name: z.string().min(1) }),
-    }),
-    z.looseObject({
-      type: z.literal("allowed_tools"),
-      allowed_tools: z.looseObject({
-        mode: z.enum(["auto", "required"]),
-        tools: list(opaqueObject()),
-      }),
-    }),
-  ]),
+  knownChoice,
   ofUnknownType(CHOICE_TYPES, ONLY_HERE),
 ]);
 
+const knownFormat = z.discriminatedUnion("type", [
+  z.looseObject({ type: z.literal("text") }).describe("Plain text."),
+  z.looseObject({ type: z.literal("json_object") }).describe(
+    "Any JSON object.",
+  ),
+  z.looseObject({
+    type: z.literal("json_schema"),
+    json_schema: z.looseObject(SCHEMA_SHAPE),
+  }).describe("JSON that fits a schema."),
+]);
+type ChatResponseFormat = Checked<typeof knownFormat>;
 const responseFormat = z.union([
-  z.discriminatedUnion("type", [
-    z.looseObject({ type: z.literal("text") }).describe("Plain text."),
-    z.looseObject({ type: z.literal("json_object") }).describe(
-      "Any JSON object.",
-    ),
-    z.looseObject({
-      type: z.literal("json_schema"),
-      json_schema: z.looseObject(SCHEMA_SHAPE),
-    }).describe("JSON that fits a schema."),
-  ]),
+  knownFormat,
   ofUnknownType(FORMAT_TYPES, ONLY_HERE),
 ]);
 
-/** The body of `POST /v1/chat/completions`. */
-export const chatCompletionsRequest: z.ZodType<ChatRequest> = z.looseObject({
+const effort = z.enum(["default", ...EFFORTS]);
+export type ChatEffort = Checked<typeof effort>;
+
+const request = z.looseObject({
   model: z.string().min(1).describe(
     "Model id, exactly as listed by GET /v1/models.",
   ),
@@ -435,7 +302,7 @@ export const chatCompletionsRequest: z.ZodType<ChatRequest> = z.looseObject({
   response_format: responseFormat.nullish().describe(
     "The format required of the reply's text.",
   ),
-  reasoning_effort: z.enum(["default", ...EFFORTS]).nullish().describe(
+  reasoning_effort: effort.nullish().describe(
     "How much a reasoning model should reason; `default` leaves it to the model.",
   ),
   logit_bias: z.record(z.string(), z.number()).nullish().describe(
@@ -464,3 +331,7 @@ export const chatCompletionsRequest: z.ZodType<ChatRequest> = z.looseObject({
     "Asks for a web search. Only where the model's own format is this one.",
   ),
 });
+export type ChatRequest = Checked<typeof request>;
+
+/** The body of `POST /v1/chat/completions`. */
+export const chatCompletionsRequest: z.ZodType<ChatRequest> = request;

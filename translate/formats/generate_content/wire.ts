@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { JsonObject } from "../../bytes/json.ts";
 import type { StopReason } from "../../model/reply.ts";
 import type { Effort } from "../../model/request.ts";
-import { list, type Maybe, opaqueObject } from "../../model/schema.ts";
+import { type Checked, list, opaqueObject } from "../../model/schema.ts";
 import { settingsShape } from "../../model/settings_table.ts";
 import { SETTINGS } from "./settings.ts";
 
@@ -215,102 +215,19 @@ export const DYNAMIC_THINKING_BUDGET: number = -1;
  */
 export const FOREIGN_CALL_SIGNATURE = "skip_thought_signature_validator";
 
-/** Bytes in base64. */
-export type WireBlob = {
-  readonly mimeType: string;
-  readonly data: string;
-  readonly displayName?: Maybe<string>;
-};
-/** The address of a file. */
-export type WireFile = {
-  readonly mimeType?: Maybe<string>;
-  readonly fileUri: string;
-};
-/** A call that the model made. */
-type WireCall = {
-  readonly id?: Maybe<string>;
-  readonly name: string;
-  readonly args?: Maybe<JsonObject>;
-};
-/** The result of a call. */
-export type WireResult = {
-  readonly id?: Maybe<string>;
-  readonly name: string;
-  readonly response?: Maybe<JsonObject>;
-  readonly parts?: Maybe<
-    readonly {
-      readonly inlineData?: Maybe<WireBlob>;
-      readonly fileData?: Maybe<WireFile>;
-    }[]
-  >;
-};
-/** A part: one of the fields before `thought`, or one that only this format has. */
-export type WirePart = {
-  readonly text?: Maybe<string>;
-  readonly inlineData?: Maybe<WireBlob>;
-  readonly fileData?: Maybe<WireFile>;
-  readonly functionCall?: Maybe<WireCall>;
-  readonly functionResponse?: Maybe<WireResult>;
-  readonly thought?: Maybe<boolean>;
-  readonly thoughtSignature?: Maybe<string>;
-};
-/** A turn, or the system prompt. */
-export type WireTurn = {
-  readonly role?: Maybe<string>;
-  readonly parts?: Maybe<readonly WirePart[]>;
-};
-/** A function that the client runs. */
-export type WireFunction = {
-  readonly name: string;
-  readonly description?: Maybe<string>;
-  readonly parameters?: Maybe<JsonObject>;
-  readonly parametersJsonSchema?: unknown;
-};
-/** Functions, or one tool that the vendor runs. */
-export type WireTool = {
-  readonly functionDeclarations?: Maybe<readonly WireFunction[]>;
-};
-/** Whether the model must call a function, and which. */
-export type WireCallingConfig = {
-  readonly mode?: Maybe<string>;
-  readonly allowedFunctionNames?: Maybe<readonly string[]>;
-};
-/** The reasoning settings. */
-export type WireThinkingConfig = {
-  readonly includeThoughts?: Maybe<boolean>;
-  readonly thinkingBudget?: Maybe<number>;
-  readonly thinkingLevel?: Maybe<string>;
-};
-/** The form of the reply and reasoning; the settings beside them are in `settings.ts`. */
-export type WireConfig = {
-  readonly responseMimeType?: Maybe<string>;
-  readonly responseSchema?: Maybe<JsonObject>;
-  readonly responseJsonSchema?: unknown;
-  readonly responseModalities?: Maybe<readonly string[]>;
-  readonly thinkingConfig?: Maybe<WireThinkingConfig>;
-};
-/** The body of `:generateContent` and `:streamGenerateContent`. */
-export type GenerateContentRequest = {
-  readonly contents: readonly WireTurn[];
-  readonly systemInstruction?: Maybe<string | WireTurn>;
-  readonly tools?: Maybe<readonly WireTool[]>;
-  readonly toolConfig?: Maybe<{
-    readonly functionCallingConfig?: Maybe<WireCallingConfig>;
-  }>;
-  readonly generationConfig?: Maybe<WireConfig>;
-};
-
 const blob = z.looseObject({
   mimeType: z.string().min(1).describe("Media type, e.g. `image/png`."),
   data: z.string().describe("The bytes in base64."),
   displayName: z.string().nullish(),
 }).describe("Bytes.");
+export type WireBlob = Checked<typeof blob>;
 const file = z.looseObject({
   mimeType: z.string().nullish().describe("Media type."),
   fileUri: z.string().min(1).describe(
     "Address; the gateway does not fetch it.",
   ),
 }).describe("A file by its address.");
+export type WireFile = Checked<typeof file>;
 const part = z.looseObject({
   text: z.string().nullish().describe("Text."),
   inlineData: blob.nullish(),
@@ -335,10 +252,15 @@ const part = z.looseObject({
     "Return it as it was in the reply.",
   ),
 }).describe("A part of a turn.");
+/** A part: one of the fields before `thought`, or one that only this format has. */
+export type WirePart = Checked<typeof part>;
+export type WireResult = NonNullable<WirePart["functionResponse"]>;
 const turn = z.looseObject({
   role: z.string().nullish().describe("`user` or `model`."),
   parts: list(part).nullish().describe("Its parts, in order."),
 });
+/** A turn, or the system prompt. */
+export type WireTurn = Checked<typeof turn>;
 const config = z.looseObject({
   ...settingsShape(SETTINGS, "generationConfig"),
   responseMimeType: z.string().nullish().describe(
@@ -364,44 +286,49 @@ const config = z.looseObject({
   }).nullish().describe("The reasoning settings."),
 }).describe("Sampling, limits and the form of the reply.");
 
+/** The form of the reply and reasoning; the settings beside them are in `settings.ts`. */
+export type WireConfig = Checked<typeof config>;
+export type WireThinkingConfig = NonNullable<WireConfig["thinkingConfig"]>;
+
 /** Schema of `generationConfig`, also for requests that pass through. */
 export const generationConfig: z.ZodType<WireConfig> = config;
 
+const functionTool = z.looseObject({
+  name: z.string().min(1).describe("Name of the function."),
+  description: z.string().nullish().describe("What it does, for the model."),
+  parameters: opaqueObject().nullish().describe(
+    "Schema of the arguments, in the vendor's subset of OpenAPI.",
+  ),
+  parametersJsonSchema: z.unknown().optional().describe(
+    "JSON Schema of the arguments.",
+  ),
+});
+export type WireFunction = Checked<typeof functionTool>;
+const tool = z.looseObject({
+  functionDeclarations: list(functionTool).nullish(),
+}).describe(
+  "Functions that the client runs, or a tool that the vendor runs; the latter only for models whose upstream has this format.",
+);
+export type WireTool = Checked<typeof tool>;
+const callingConfig = z.looseObject({
+  mode: z.string().nullish().describe("`AUTO`, `ANY`, `NONE` or `VALIDATED`."),
+  allowedFunctionNames: list(z.string()).nullish(),
+});
+export type WireCallingConfig = Checked<typeof callingConfig>;
+
+const request = z.looseObject({
+  contents: list(turn).min(1).describe("The turns, oldest first."),
+  systemInstruction: z.union([z.string(), turn]).nullish().describe(
+    "System prompt.",
+  ),
+  tools: list(tool).nullish().describe("Tools that the model may call."),
+  toolConfig: z.looseObject({ functionCallingConfig: callingConfig.nullish() })
+    .nullish().describe("Which function the model must or may call."),
+  generationConfig: config.nullish(),
+  ...settingsShape(SETTINGS),
+}).describe("A request for content.");
+export type GenerateContentRequest = Checked<typeof request>;
+
 /** Schema of the body of `:generateContent` and `:streamGenerateContent`. */
-export const generateContentRequest: z.ZodType<GenerateContentRequest> = z
-  .looseObject({
-    contents: list(turn).min(1).describe("The turns, oldest first."),
-    systemInstruction: z.union([z.string(), turn]).nullish().describe(
-      "System prompt.",
-    ),
-    tools: list(
-      z.looseObject({
-        functionDeclarations: list(
-          z.looseObject({
-            name: z.string().min(1).describe("Name of the function."),
-            description: z.string().nullish().describe(
-              "What it does, for the model.",
-            ),
-            parameters: opaqueObject().nullish().describe(
-              "Schema of the arguments, in the vendor's subset of OpenAPI.",
-            ),
-            parametersJsonSchema: z.unknown().optional().describe(
-              "JSON Schema of the arguments.",
-            ),
-          }),
-        ).nullish(),
-      }).describe(
-        "Functions that the client runs, or a tool that the vendor runs; the latter only for models whose upstream has this format.",
-      ),
-    ).nullish().describe("Tools that the model may call."),
-    toolConfig: z.looseObject({
-      functionCallingConfig: z.looseObject({
-        mode: z.string().nullish().describe(
-          "`AUTO`, `ANY`, `NONE` or `VALIDATED`.",
-        ),
-        allowedFunctionNames: list(z.string()).nullish(),
-      }).nullish(),
-    }).nullish().describe("Which function the model must or may call."),
-    generationConfig: config.nullish(),
-    ...settingsShape(SETTINGS),
-  }).describe("A request for content.");
+export const generateContentRequest: z.ZodType<GenerateContentRequest> =
+  request;

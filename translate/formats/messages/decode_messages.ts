@@ -122,10 +122,11 @@ export function decodeMessages(
 
 /** When the text of a system turn expires; undefined where the turn has no known word for it. */
 function clearsAt(
-  { role, clear_at }: WireMessage,
+  message: WireMessage,
 ): "next_user_message" | "never" | undefined {
-  return role === "system" &&
-      (clear_at === "next_user_message" || clear_at === "never")
+  if (message.role !== "system") return undefined;
+  const { clear_at } = message;
+  return clear_at === "next_user_message" || clear_at === "never"
     ? clear_at
     : undefined;
 }

@@ -4,194 +4,13 @@
  * able to pass through. `decode_request.ts` translates the fields.
  */
 import { z } from "zod";
-import { type JsonObject, objectOr } from "../../bytes/json.ts";
-import { list, opaqueObject } from "../../model/schema.ts";
+import { objectOr } from "../../bytes/json.ts";
+import { type Checked, list, opaqueObject } from "../../model/schema.ts";
 import { settingsShape } from "../../model/settings_table.ts";
 import { SETTINGS } from "./settings.ts";
 
-/** A text block. */
-type WireText = {
-  readonly type: "text";
-  readonly text: string;
-};
-/** Base64 bytes. */
-export type WireBase64 = {
-  readonly type: "base64";
-  readonly media_type: string;
-  readonly data: string;
-};
-/** The URL of media. */
-type WireUrl = {
-  readonly type: "url";
-  readonly url: string;
-};
-/** A file uploaded to the vendor. */
-type WireFile = {
-  readonly type: "file";
-  readonly file_id: string;
-};
-export type WireImage = {
-  readonly type: "image";
-  readonly source: WireBase64 | WireUrl | WireFile;
-};
-export type WireDocument = {
-  readonly type: "document";
-  readonly source:
-    | WireBase64
-    | WireUrl
-    | WireFile
-    | { readonly type: "text"; readonly data: string }
-    | {
-      readonly type: "content";
-      readonly content: string | readonly (WireText | WireImage)[];
-    };
-  readonly title?: string | null | undefined;
-  readonly context?: string | null | undefined;
-};
-/** A search result that the client provides. */
-export type WireSearchResult = {
-  readonly type: "search_result";
-  readonly title: string;
-  readonly source: string;
-  readonly content: readonly WireText[];
-};
-/**
- * The model's reasoning. An empty or missing signature marks reasoning that another dialect's model
- * made.
- */
-type WireThinking = {
-  readonly type: "thinking";
-  readonly thinking: string;
-  readonly signature?: string | null | undefined;
-};
-/** The model's reasoning, encrypted. */
-type WireRedactedThinking = {
-  readonly type: "redacted_thinking";
-  readonly data: string;
-};
-/** A call. `extra_content` is where the gateway carries another dialect's signature. */
-export type WireToolUse = {
-  readonly type: "tool_use";
-  readonly id: string;
-  readonly name: string;
-  readonly input?: unknown;
-  readonly extra_content?: unknown;
-};
-/** A reference to a tool's definition. */
-type WireToolReference = {
-  readonly type: "tool_reference";
-  readonly tool_name: string;
-};
 /** A block of a type that only this dialect has, or one newer than this file. */
-export type WireOther = {
-  readonly type: string;
-};
-/** The blocks of a tool result. */
-export type WireResultBlock =
-  | WireText
-  | WireImage
-  | WireDocument
-  | WireSearchResult
-  | WireToolReference;
-/** The result of a call. */
-export type WireToolResult = {
-  readonly type: "tool_result";
-  readonly tool_use_id: string;
-  readonly content?:
-    | string
-    | readonly (WireResultBlock | WireOther)[]
-    | undefined;
-  readonly is_error?: boolean | undefined;
-};
-/** The block types that are decoded. */
-export type WireBlock =
-  | WireText
-  | WireImage
-  | WireDocument
-  | WireSearchResult
-  | WireThinking
-  | WireRedactedThinking
-  | WireToolUse
-  | WireToolResult;
-/** One turn. */
-export type WireMessage = {
-  readonly role: "user" | "assistant" | "system";
-  readonly content?: string | readonly (WireBlock | WireOther)[] | undefined;
-  /** When the text of a system turn expires. */
-  readonly clear_at?: unknown;
-};
-/** A change of the tools, in a system turn: from there on the model is offered a tool, or no longer. */
-export type WireToolChange = {
-  readonly type: "tool_addition" | "tool_removal";
-  readonly tool:
-    | { readonly type: "tool_reference"; readonly name: string }
-    | {
-      readonly type: "tool_definition";
-      readonly definition: WireFunctionTool | WireVendorTool;
-    };
-};
-/** A function that the client runs. */
-export type WireFunctionTool = {
-  readonly type?: "custom" | null | undefined;
-  readonly name: string;
-  readonly description?: string | undefined;
-  readonly input_schema: JsonObject;
-  readonly strict?: boolean | undefined;
-};
-/** A tool that the vendor defines. */
-export type WireVendorTool = {
-  readonly type: string;
-  readonly name?: string | undefined;
-};
-/** Which tool the model must or may call. */
-export type WireToolChoice =
-  | {
-    readonly type: "auto" | "any";
-    readonly disable_parallel_tool_use?: boolean | null | undefined;
-  }
-  | {
-    readonly type: "tool";
-    readonly name: string;
-    readonly disable_parallel_tool_use?: boolean | null | undefined;
-  }
-  | { readonly type: "none" };
-/** The reasoning settings. */
-export type WireThinkingConfig =
-  | {
-    readonly type: "enabled";
-    readonly budget_tokens: number;
-    readonly display?: string | null | undefined;
-  }
-  | { readonly type: "adaptive"; readonly display?: string | null | undefined }
-  | { readonly type: "disabled" | "between_tools" };
-/** A reasoning effort, in this dialect's names. */
-type WireEffort = "low" | "medium" | "high" | "xhigh" | "max";
-/** The required form of the reply's text. */
-type WireFormat = {
-  readonly type: "json_schema";
-  readonly schema: JsonObject;
-};
-/** The body of `POST /v1/messages/count_tokens`. */
-export type CountTokensRequest = {
-  readonly model: string;
-  readonly messages: readonly WireMessage[];
-  readonly system?: string | readonly WireText[] | undefined;
-  readonly tools?: readonly (WireFunctionTool | WireVendorTool)[] | undefined;
-  readonly tool_choice?: WireToolChoice | undefined;
-  readonly thinking?: WireThinkingConfig | undefined;
-  readonly output_config?: {
-    readonly effort?: WireEffort | null | undefined;
-    readonly format?: WireFormat | null | undefined;
-  } | undefined;
-  readonly output_format?: WireFormat | null | undefined;
-};
-/** The body of `POST /v1/messages`. */
-type MessagesRequest = CountTokensRequest & {
-  readonly stream?: boolean | undefined;
-  readonly metadata?:
-    | { readonly user_id?: string | null | undefined }
-    | undefined;
-};
+export type WireOther = { readonly type: string };
 
 /** The smallest reasoning budget. */
 export const MIN_BUDGET_TOKENS: number = 1024;
@@ -253,7 +72,7 @@ function oneOf(
 }
 
 /** A block of any other type, passed as it is. */
-function otherBlock(known: ReadonlySet<string>) {
+function otherBlock(known: ReadonlySet<string>): z.ZodType<WireOther> {
   return z.looseObject({
     type: z.string().refine((type) => !known.has(type), { abort: true }),
   }).describe(
@@ -270,6 +89,7 @@ const base64Source = z.looseObject({
   media_type: z.string().min(1).describe("Media type, e.g. `image/png`."),
   data: z.string().min(1).describe("The bytes in base64."),
 });
+export type WireBase64 = Checked<typeof base64Source>;
 const urlSource = z.looseObject({
   type: z.literal("url"),
   url: z.string().min(1).describe("URL; the gateway does not fetch it."),
@@ -286,6 +106,7 @@ const image = z.looseObject({
     oneOf("base64, url or file"),
   ),
 }).describe("A picture.");
+export type WireImage = Checked<typeof image>;
 const document = z.looseObject({
   type: z.literal("document"),
   source: z.discriminatedUnion("type", [
@@ -306,12 +127,14 @@ const document = z.looseObject({
   title: z.string().nullish(),
   context: z.string().nullish(),
 }).describe("A document: PDF bytes, text, or blocks of content.");
+export type WireDocument = Checked<typeof document>;
 const searchResult = z.looseObject({
   type: z.literal("search_result"),
   title: z.string(),
   source: z.string(),
   content: list(text),
 }).describe("A search result that the client provides.");
+export type WireSearchResult = Checked<typeof searchResult>;
 const thinking = z.looseObject({
   type: z.literal("thinking"),
   thinking: z.string(),
@@ -330,41 +153,43 @@ const toolUse = z.looseObject({
     "Return it as it was in the gateway's reply.",
   ),
 }).describe("A call that the model made.");
+/** A call. `extra_content` is where the gateway carries another dialect's signature. */
+export type WireToolUse = Checked<typeof toolUse>;
 const toolReference = z.looseObject({
   type: z.literal("tool_reference"),
   tool_name: z.string(),
 });
+const resultBlock = z.discriminatedUnion("type", [
+  text,
+  image,
+  document,
+  searchResult,
+  toolReference,
+]);
+export type WireResultBlock = Checked<typeof resultBlock>;
 const toolResult = z.looseObject({
   type: z.literal("tool_result"),
   tool_use_id: z.string().min(1),
   content: z.union([
     z.string(),
-    list(z.union([
-      z.discriminatedUnion("type", [
-        text,
-        image,
-        document,
-        searchResult,
-        toolReference,
-      ]),
-      otherBlock(KNOWN_RESULT_BLOCKS),
-    ])),
+    list(z.union([resultBlock, otherBlock(KNOWN_RESULT_BLOCKS)])),
   ]).optional(),
   is_error: z.boolean().optional().describe("True where the tool failed."),
 }).describe("The result of a call.");
-const block = z.union([
-  z.discriminatedUnion("type", [
-    text,
-    image,
-    document,
-    searchResult,
-    thinking,
-    redactedThinking,
-    toolUse,
-    toolResult,
-  ]),
-  otherBlock(KNOWN_BLOCKS),
+export type WireToolResult = Checked<typeof toolResult>;
+const knownBlock = z.discriminatedUnion("type", [
+  text,
+  image,
+  document,
+  searchResult,
+  thinking,
+  redactedThinking,
+  toolUse,
+  toolResult,
 ]);
+/** The block types that are decoded. */
+export type WireBlock = Checked<typeof knownBlock>;
+const block = z.union([knownBlock, otherBlock(KNOWN_BLOCKS)]);
 const content = z.union([z.string(), list(block)]).describe(
   "Text, or blocks in order.",
 );
@@ -375,29 +200,36 @@ const functionTool = z.looseObject({
   input_schema: opaqueObject().describe("JSON Schema of the arguments."),
   strict: z.boolean().optional(),
 }).describe("A function that the client runs.");
+/** A function that the client runs. */
+export type WireFunctionTool = Checked<typeof functionTool>;
 const vendorTool = z.looseObject({
   type: z.string().refine((type) => type !== "custom", { abort: true }),
   name: z.string().optional(),
 }).describe(
   "A tool that the vendor defines or runs. Only for models whose upstream has this format.",
 );
-const changedTool = z.union([
-  z.discriminatedUnion("type", [
-    z.looseObject({
-      type: z.literal("tool_reference"),
-      name: z.string().min(1),
-    }),
-    z.looseObject({
-      type: z.literal("tool_definition"),
-      definition: z.union([functionTool, vendorTool]),
-    }),
-  ]),
-  otherBlock(new Set(["tool_reference", "tool_definition"])),
+export type WireVendorTool = Checked<typeof vendorTool>;
+const changedTool = z.discriminatedUnion("type", [
+  z.looseObject({
+    type: z.literal("tool_reference"),
+    name: z.string().min(1),
+  }),
+  z.looseObject({
+    type: z.literal("tool_definition"),
+    definition: z.union([functionTool, vendorTool]),
+  }),
 ]);
 const toolChange = z.looseObject({
   type: z.enum(["tool_addition", "tool_removal"]),
-  tool: changedTool,
+  tool: z.union([
+    changedTool,
+    otherBlock(new Set(["tool_reference", "tool_definition"])),
+  ]),
 }).describe("From here on the model is offered the tool, or no longer.");
+/** A change of the tools, in a system turn: from there on the model is offered a tool, or no longer. */
+export type WireToolChange = Checked<typeof toolChange> & {
+  readonly tool: Checked<typeof changedTool>;
+};
 const message = z.discriminatedUnion("role", [
   z.looseObject({ role: z.literal("user"), content }),
   z.looseObject({ role: z.literal("assistant"), content }),
@@ -418,6 +250,8 @@ const message = z.discriminatedUnion("role", [
   }).describe("An instruction inside the conversation."),
 ], oneOf("user, assistant or system"));
 
+export type WireMessage = Checked<typeof message>;
+
 const noParallel = z.boolean().nullish().describe(
   "True: at most one call per reply.",
 );
@@ -437,6 +271,7 @@ const toolChoice = z.discriminatedUnion("type", [
   }),
   z.looseObject({ type: z.literal("none") }),
 ], oneOf("auto, any, tool or none"));
+export type WireToolChoice = Checked<typeof toolChoice>;
 const display = z.string().nullish().describe(
   "`summarized` or `omitted`: whether the reply shows the reasoning.",
 );
@@ -452,6 +287,7 @@ const thinkingConfig = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("disabled") }),
   z.looseObject({ type: z.literal("between_tools") }),
 ], oneOf("enabled, adaptive, disabled or between_tools"));
+export type WireThinkingConfig = Checked<typeof thinkingConfig>;
 const format = z.looseObject({
   type: z.literal("json_schema"),
   schema: opaqueObject().describe("JSON Schema of the reply's text."),
@@ -481,19 +317,25 @@ const shared = {
   ),
 };
 
-/** Schema of the body of `POST /v1/messages/count_tokens`. */
-export const countTokensRequest: z.ZodType<CountTokensRequest> = z.looseObject(
-  shared,
-).describe("A request whose input tokens are to be counted.");
+const counted = z.looseObject(shared).describe(
+  "A request whose input tokens are to be counted.",
+);
 
-/**
- * Schema of the body of `POST /v1/messages`. {@linkcode decodeRequest} in `decode_request.ts`
- * checks two more rules.
- */
-export const messagesRequest: z.ZodType<MessagesRequest> = z.looseObject({
+export type CountTokensRequest = Checked<typeof counted>;
+
+/** Schema of the body of `POST /v1/messages/count_tokens`. */
+export const countTokensRequest: z.ZodType<CountTokensRequest> = counted;
+
+const request = z.looseObject({
   ...shared,
   stream: z.boolean().optional().describe("True: server-sent events."),
   ...settingsShape(SETTINGS),
   metadata: z.looseObject(settingsShape(SETTINGS, "metadata")).optional()
     .describe("The client's own attribution."),
 }).describe("A request for a message.");
+
+/**
+ * Schema of the body of `POST /v1/messages`. {@linkcode decodeRequest} in `decode_request.ts`
+ * checks two more rules.
+ */
+export const messagesRequest: z.ZodType<Checked<typeof request>> = request;

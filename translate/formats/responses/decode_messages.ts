@@ -3,7 +3,7 @@
  * items of the assistant become one turn. The outputs of its calls follow that turn directly:
  * this format allows other items in between, the other formats do not.
  */
-import type { UnknownObject } from "../../families/chat/wire.ts";
+import type { UnknownObject } from "../../model/schema.ts";
 import { instructions } from "../../families/chat/content.ts";
 import { arrayOr, objectOr, stringIn, textIn } from "../../bytes/json.ts";
 import { invalidField } from "../../model/error.ts";

@@ -2,7 +2,7 @@
  * Decodes a client's tools and tool choice. Grouped tools and free-text tools become neutral
  * functions, with the names that `tool_names.ts` assigns.
  */
-import type { UnknownObject } from "../../families/chat/wire.ts";
+import type { UnknownObject } from "../../model/schema.ts";
 import {
   type JsonObject,
   objectOr,

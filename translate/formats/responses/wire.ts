@@ -4,202 +4,23 @@
  * upstream replies are read leniently elsewhere.
  */
 import { z } from "zod";
-import type { JsonObject } from "../../bytes/json.ts";
 import {
   CHOICE_TYPES,
   EFFORTS,
   FORMAT_TYPES,
   FREE_TEXT_SHAPE,
-  type FreeTextFields,
   FUNCTION_SHAPE,
-  type FunctionFields,
-  ofUnknownType,
   SCHEMA_SHAPE,
-  type SchemaFields,
-  type UnknownObject,
 } from "../../families/chat/wire.ts";
-import { list, type Maybe, opaqueObject } from "../../model/schema.ts";
+import {
+  type Checked,
+  list,
+  ofUnknownType,
+  opaqueObject,
+  type UnknownObject,
+} from "../../model/schema.ts";
 import { settingsShape } from "../../model/settings_table.ts";
 import { SETTINGS } from "./settings.ts";
-
-/** A part of a message's content, or of a call's output. */
-export type WirePart =
-  | {
-    readonly type: "input_text" | "output_text" | "text";
-    readonly text: string;
-  }
-  | {
-    readonly type: "input_image";
-    readonly image_url?: Maybe<string>;
-    readonly file_id?: Maybe<string>;
-    readonly detail?: Maybe<string>;
-  }
-  | {
-    readonly type: "input_file";
-    readonly file_data?: Maybe<string>;
-    readonly file_url?: Maybe<string>;
-    readonly file_id?: Maybe<string>;
-    readonly filename?: Maybe<string>;
-  }
-  | {
-    readonly type: "input_audio";
-    readonly input_audio: { readonly data: string; readonly format: string };
-  }
-  | { readonly type: "refusal"; readonly refusal: string };
-
-/** The content of a message, or the output of a call. */
-export type ItemContent = string | readonly (WirePart | UnknownObject)[];
-
-/** A message; the only item that may lack a type. */
-export interface MessageItem {
-  /** Most clients omit it. */
-  readonly type?: Maybe<"message">;
-  /** The author of the message; `developer` is the newer name of `system`. */
-  readonly role: "user" | "assistant" | "system" | "developer";
-  /** Text, or parts. */
-  readonly content: ItemContent;
-  /** Whether a message of the assistant is a commentary or the final answer. */
-  readonly phase?: unknown;
-}
-
-/** An input item of a known type, other than a message. */
-export type KnownItem =
-  | {
-    readonly type: "reasoning";
-    readonly summary?: unknown;
-    readonly content?: unknown;
-    readonly encrypted_content?: Maybe<string>;
-  }
-  | {
-    readonly type: "function_call";
-    readonly call_id: string;
-    readonly name: string;
-    readonly namespace?: Maybe<string>;
-    readonly arguments: string;
-  }
-  | {
-    readonly type: "custom_tool_call";
-    readonly call_id: string;
-    readonly name: string;
-    readonly namespace?: Maybe<string>;
-    readonly input: string;
-  }
-  | {
-    readonly type: "function_call_output" | "custom_tool_call_output";
-    readonly call_id: string;
-    readonly output: ItemContent;
-  }
-  | {
-    readonly type: "additional_tools";
-    readonly tools: readonly (WireTool | UnknownObject)[];
-  }
-  | ConfigurationUpdate;
-
-/** New settings for the replies that follow; each is in force until the next update of it. */
-interface ConfigurationUpdate {
-  /** Discriminator of {@linkcode KnownItem}. */
-  readonly type: "configuration_update";
-  /** The effort; null and absent leave it as it is. */
-  readonly reasoning?: Maybe<{ readonly effort?: Maybe<WireEffort> }>;
-  /** The form of the text; null and absent leave it as it is. */
-  readonly text?: Maybe<
-    { readonly format?: Maybe<TextFormat | UnknownObject> }
-  >;
-}
-
-/** A reasoning effort, in this dialect's names. */
-type WireEffort = (typeof EFFORTS)[number];
-
-/** An input item. */
-export type Item = MessageItem | KnownItem | UnknownObject;
-
-/**
- * A function that the model may call; its name is unique among tools of the same group. Vendors of
- * this format treat an absent `strict` as true.
- */
-export type WireFunction = FunctionFields & { readonly type: "function" };
-
-/** A tool whose input is free text; its name is unique among tools of the same group. */
-export type CustomTool = FreeTextFields & { readonly type: "custom" };
-
-/** A tool, or a group of tools whose names are unique within the group. */
-export type WireTool =
-  | WireFunction
-  | CustomTool
-  | {
-    readonly type: "namespace";
-    readonly name: string;
-    readonly description?: Maybe<string>;
-    readonly tools: readonly (WireFunction | CustomTool | UnknownObject)[];
-  };
-
-/** A tool choice that is an object. */
-type ChoiceObject =
-  | {
-    readonly type: "function" | "custom";
-    readonly name: string;
-    readonly namespace?: Maybe<string>;
-  }
-  | {
-    readonly type: "allowed_tools";
-    readonly mode: "auto" | "required";
-    readonly tools: readonly JsonObject[];
-  };
-
-/** The format required of the reply's text. */
-type TextFormat =
-  | { readonly type: "text" | "json_object" }
-  | (SchemaFields & { readonly type: "json_schema"; readonly name: string });
-
-/** A checked request body. Its settings are in `settings.ts`. */
-export interface ResponsesRequest {
-  /** The requested model id. */
-  readonly model: string;
-  /** The conversation, oldest first. */
-  readonly input: string | readonly Item[];
-  /** The system prompt; precedes the input. */
-  readonly instructions?: Maybe<string>;
-  /** True for server-sent events. */
-  readonly stream?: Maybe<boolean>;
-  /** Tools that the model may call. */
-  readonly tools?: Maybe<readonly (WireTool | UnknownObject)[]>;
-  /** Which tool the model must or may call. */
-  readonly tool_choice?: Maybe<
-    "none" | "auto" | "required" | ChoiceObject | UnknownObject
-  >;
-  /** False: at most one call per reply. */
-  readonly parallel_tool_calls?: Maybe<boolean>;
-  /** Cap on calls of tools that the vendor runs. */
-  readonly max_tool_calls?: Maybe<number>;
-  /** Number of alternatives per token; requests log probabilities. */
-  readonly top_logprobs?: Maybe<number>;
-  /** The format of the reply's text. */
-  readonly text?: Maybe<{
-    readonly format?: Maybe<TextFormat | UnknownObject>;
-  }>;
-  /** How the model should reason. */
-  readonly reasoning?: Maybe<{
-    readonly effort?: Maybe<WireEffort>;
-    readonly summary?: Maybe<string>;
-    readonly generate_summary?: Maybe<string>;
-    readonly context?: Maybe<string>;
-    readonly mode?: Maybe<string>;
-  }>;
-  /** Additional data that the reply should contain. */
-  readonly include?: Maybe<readonly string[]>;
-  /** Whether the gateway may store the reply; absent: true. */
-  readonly store?: Maybe<boolean>;
-  /** Only false is supported. */
-  readonly background?: Maybe<boolean>;
-  /** Resolved before the request is decoded. */
-  readonly previous_response_id?: Maybe<string>;
-  /** Refused. */
-  readonly conversation?: unknown;
-  /** Refused. */
-  readonly prompt?: unknown;
-  /** `disabled` or `auto`. */
-  readonly truncation?: Maybe<string>;
-}
 
 const PART_TYPES: ReadonlySet<string> = new Set([
   "input_text",
@@ -266,43 +87,48 @@ export function isKnownFormat(
 const ONLY_HERE =
   "Anything of a type not listed here: passed on where the model's own format is the Responses format.";
 
+const knownPart = z.discriminatedUnion("type", [
+  z.looseObject({
+    type: z.enum(["input_text", "output_text", "text"]),
+    text: z.string(),
+  }).describe("Text."),
+  z.looseObject({
+    type: z.literal("input_image"),
+    image_url: z.string().nullish().describe(
+      "The image: a `data:` URL with its bytes, or an http(s) URL.",
+    ),
+    file_id: z.string().nullish(),
+    detail: z.string().nullish(),
+  }).describe("An image."),
+  z.looseObject({
+    type: z.literal("input_file"),
+    file_data: z.string().nullish().describe(
+      "The file's bytes: a `data:` URL, or bare base64 of a PDF.",
+    ),
+    file_url: z.string().nullish(),
+    file_id: z.string().nullish(),
+    filename: z.string().nullish(),
+  }).describe("A document."),
+  z.looseObject({
+    type: z.literal("input_audio"),
+    input_audio: z.looseObject({
+      data: z.string(),
+      format: z.string().min(1),
+    }),
+  }).describe("Audio."),
+  z.looseObject({ type: z.literal("refusal"), refusal: z.string() })
+    .describe("The assistant's refusal."),
+]);
+/** A part of a message's content, or of a call's output. */
+export type WirePart = Checked<typeof knownPart>;
 const part = z.union([
-  z.discriminatedUnion("type", [
-    z.looseObject({
-      type: z.enum(["input_text", "output_text", "text"]),
-      text: z.string(),
-    }).describe("Text."),
-    z.looseObject({
-      type: z.literal("input_image"),
-      image_url: z.string().nullish().describe(
-        "The image: a `data:` URL with its bytes, or an http(s) URL.",
-      ),
-      file_id: z.string().nullish(),
-      detail: z.string().nullish(),
-    }).describe("An image."),
-    z.looseObject({
-      type: z.literal("input_file"),
-      file_data: z.string().nullish().describe(
-        "The file's bytes: a `data:` URL, or bare base64 of a PDF.",
-      ),
-      file_url: z.string().nullish(),
-      file_id: z.string().nullish(),
-      filename: z.string().nullish(),
-    }).describe("A document."),
-    z.looseObject({
-      type: z.literal("input_audio"),
-      input_audio: z.looseObject({
-        data: z.string(),
-        format: z.string().min(1),
-      }),
-    }).describe("Audio."),
-    z.looseObject({ type: z.literal("refusal"), refusal: z.string() })
-      .describe("The assistant's refusal."),
-  ]),
+  knownPart,
   ofUnknownType(PART_TYPES, ONLY_HERE),
 ]);
 
 const content = z.union([z.string(), list(part)]);
+/** The content of a message, or the output of a call. */
+export type ItemContent = Checked<typeof content>;
 const callId = z.string().min(1).describe(
   "Pairs a call with its output; not the item's own id.",
 );
@@ -315,105 +141,125 @@ const customTool = z.looseObject({
   type: z.literal("custom"),
   ...FREE_TEXT_SHAPE,
 }).describe("A tool whose input is free text.");
+/**
+ * A function that the model may call; its name is unique among tools of the same group. Vendors of
+ * this format treat an absent `strict` as true.
+ */
+export type WireFunction = Checked<typeof functionTool>;
+/** A tool whose input is free text; its name is unique among tools of the same group. */
+export type CustomTool = Checked<typeof customTool>;
+const knownTool = z.discriminatedUnion("type", [
+  functionTool,
+  customTool,
+  z.looseObject({
+    type: z.literal("namespace"),
+    name: z.string().min(1),
+    description: z.string().nullish(),
+    tools: list(z.union([
+      z.discriminatedUnion("type", [functionTool, customTool]),
+      ofUnknownType(new Set(["function", "custom"]), ONLY_HERE),
+    ])),
+  }).describe("A group of tools whose names are unique within the group."),
+]);
+/** A tool, or a group of tools whose names are unique within the group. */
+export type WireTool = Checked<typeof knownTool>;
 const tool = z.union([
-  z.discriminatedUnion("type", [
-    functionTool,
-    customTool,
-    z.looseObject({
-      type: z.literal("namespace"),
-      name: z.string().min(1),
-      description: z.string().nullish(),
-      tools: list(z.union([
-        z.discriminatedUnion("type", [functionTool, customTool]),
-        ofUnknownType(new Set(["function", "custom"]), ONLY_HERE),
-      ])),
-    }).describe("A group of tools whose names are unique within the group."),
-  ]),
+  knownTool,
   ofUnknownType(
     TOOL_TYPES,
     "A tool that the model's vendor runs. If the model has another format, the tool is dropped and named in `x-gateway-dropped`.",
   ),
 ]);
 
+const knownFormat = z.discriminatedUnion("type", [
+  z.looseObject({ type: z.enum(["text", "json_object"]) }),
+  z.looseObject({
+    type: z.literal("json_schema"),
+    ...SCHEMA_SHAPE,
+    name: z.string().min(1),
+  }),
+]);
+type TextFormat = Checked<typeof knownFormat>;
 const textFormat = z.union([
-  z.discriminatedUnion("type", [
-    z.looseObject({ type: z.enum(["text", "json_object"]) }),
-    z.looseObject({
-      type: z.literal("json_schema"),
-      ...SCHEMA_SHAPE,
-      name: z.string().min(1),
-    }),
-  ]),
+  knownFormat,
   ofUnknownType(FORMAT_TYPES, ONLY_HERE),
 ]);
 
 const effort = z.enum(EFFORTS);
 
-const item: z.ZodType<Item> = z.union([
-  z.discriminatedUnion("type", [
-    z.looseObject({
-      type: z.literal("message").nullish(),
-      role: z.enum(["user", "assistant", "system", "developer"]),
-      content,
-      phase: z.unknown().optional(),
-    }).describe("A message."),
-    z.looseObject({
-      type: z.literal("reasoning"),
-      summary: z.unknown().optional(),
-      content: z.unknown().optional(),
-      encrypted_content: z.string().nullish(),
-    }).describe("Reasoning of an earlier reply."),
-    z.looseObject({
-      type: z.literal("function_call"),
-      call_id: callId,
-      name: z.string().min(1),
-      namespace: z.string().nullish(),
-      arguments: z.string(),
-    }).describe("A call of an earlier reply."),
-    z.looseObject({
-      type: z.literal("custom_tool_call"),
-      call_id: callId,
-      name: z.string().min(1),
-      namespace: z.string().nullish(),
-      input: z.string(),
-    }).describe("A call with free text as input, of an earlier reply."),
-    z.looseObject({
-      type: z.enum(["function_call_output", "custom_tool_call_output"]),
-      call_id: callId,
-      output: content,
-    }).describe("The output of a call."),
-    z.looseObject({
-      type: z.literal("additional_tools"),
-      tools: list(tool),
-    }).describe("Additional tools."),
-    z.looseObject({
-      type: z.literal("configuration_update"),
-      reasoning: z.looseObject({ effort: effort.nullish() }).nullish(),
-      text: z.looseObject({ format: textFormat.nullish() }).nullish(),
-    }).describe("New settings; each is in force until the next update of it."),
-  ]),
+const message = z.looseObject({
+  type: z.literal("message").nullish(),
+  role: z.enum(["user", "assistant", "system", "developer"]),
+  content,
+  phase: z.unknown().optional(),
+}).describe("A message.");
+/** A message; the only item that may lack a type. */
+export type MessageItem = Checked<typeof message>;
+const knownItem = z.discriminatedUnion("type", [
+  z.looseObject({
+    type: z.literal("reasoning"),
+    summary: z.unknown().optional(),
+    content: z.unknown().optional(),
+    encrypted_content: z.string().nullish(),
+  }).describe("Reasoning of an earlier reply."),
+  z.looseObject({
+    type: z.literal("function_call"),
+    call_id: callId,
+    name: z.string().min(1),
+    namespace: z.string().nullish(),
+    arguments: z.string(),
+  }).describe("A call of an earlier reply."),
+  z.looseObject({
+    type: z.literal("custom_tool_call"),
+    call_id: callId,
+    name: z.string().min(1),
+    namespace: z.string().nullish(),
+    input: z.string(),
+  }).describe("A call with free text as input, of an earlier reply."),
+  z.looseObject({
+    type: z.enum(["function_call_output", "custom_tool_call_output"]),
+    call_id: callId,
+    output: content,
+  }).describe("The output of a call."),
+  z.looseObject({
+    type: z.literal("additional_tools"),
+    tools: list(tool),
+  }).describe("Additional tools."),
+  z.looseObject({
+    type: z.literal("configuration_update"),
+    reasoning: z.looseObject({ effort: effort.nullish() }).nullish(),
+    text: z.looseObject({ format: textFormat.nullish() }).nullish(),
+  }).describe("New settings; each is in force until the next update of it."),
+]);
+/** An input item of a known type, other than a message. */
+export type KnownItem = Checked<typeof knownItem>;
+const item = z.union([
+  z.discriminatedUnion("type", [message, ...knownItem.options]),
   ofUnknownType(new Set([...ITEM_TYPES, "message"]), ONLY_HERE),
 ]);
+/** An input item. */
+export type Item = MessageItem | KnownItem | UnknownObject;
 
+const knownChoice = z.discriminatedUnion("type", [
+  z.looseObject({
+    type: z.enum(["function", "custom"]),
+    name: z.string().min(1),
+    namespace: z.string().nullish(),
+  }),
+  z.looseObject({
+    type: z.literal("allowed_tools"),
+    mode: z.enum(["auto", "required"]),
+    tools: list(opaqueObject()),
+  }),
+]);
+type ChoiceObject = Checked<typeof knownChoice>;
 const toolChoice = z.union([
   z.enum(["none", "auto", "required"]),
-  z.discriminatedUnion("type", [
-    z.looseObject({
-      type: z.enum(["function", "custom"]),
-      name: z.string().min(1),
-      namespace: z.string().nullish(),
-    }),
-    z.looseObject({
-      type: z.literal("allowed_tools"),
-      mode: z.enum(["auto", "required"]),
-      tools: list(opaqueObject()),
-    }),
-  ]),
+  knownChoice,
   ofUnknownType(CHOICE_TYPES, ONLY_HERE),
 ]);
 
-/** The body of `POST /v1/responses`. */
-export const responsesRequest: z.ZodType<ResponsesRequest> = z.looseObject({
+const request = z.looseObject({
   model: z.string().min(1).describe(
     "Model id, exactly as listed by GET /v1/models.",
   ),
@@ -470,3 +316,7 @@ export const responsesRequest: z.ZodType<ResponsesRequest> = z.looseObject({
   truncation: z.string().nullish().describe("disabled or auto."),
   metadata: opaqueObject().nullish().describe("Your own labels."),
 });
+export type ResponsesRequest = Checked<typeof request>;
+
+/** The body of `POST /v1/responses`. */
+export const responsesRequest: z.ZodType<ResponsesRequest> = request;

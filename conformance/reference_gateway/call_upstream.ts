@@ -7,7 +7,7 @@ import { readBody } from "../clients/read_body.ts";
 import type { DialectName } from "@model-gateway/replay/parse_request";
 import { type JsonObject, parseJson } from "@model-gateway/replay/json";
 import { framesIn } from "./frames_in.ts";
-import type { Context, Hooks, OutCall } from "./hooks.ts";
+import type { Context, Hooks, OutCall, Writer } from "./hooks.ts";
 import { type ModelRequest, type Part, Refused } from "./part.ts";
 import { fromUpstream, problemOf } from "./problems.ts";
 import { chatBody, chatParts } from "./upstream_chat.ts";
@@ -21,16 +21,27 @@ export const UPSTREAM_KEY = "up-golden-5f1c0e7d9b3a";
 /** Time without a reply head after which an upstream call fails. */
 const HEAD_TIMEOUT_MS = 5000;
 
+/** A request for a reply, and what is needed to answer it. */
+export interface Call {
+  readonly modelRequest: ModelRequest;
+  readonly via: DialectName;
+  /** The random part of the reply's id. */
+  readonly id: string;
+  readonly upstreamUrl: string;
+  readonly signal: AbortSignal;
+  readonly writer: Writer;
+  readonly hooks: Hooks;
+  readonly x: Context;
+  /** Keeps the reply for later requests. */
+  readonly keep: (reply: JsonObject) => void;
+}
+
 /** Makes the call; the parts are read on demand. */
 export async function callUpstream(
-  request: ModelRequest,
-  via: DialectName,
-  upstreamUrl: string,
-  signal: AbortSignal,
-  hooks: Hooks,
-  x: Context,
+  { modelRequest, via, upstreamUrl, signal, hooks, x }: Call,
 ): Promise<AsyncGenerator<Part>> {
-  const plain = withVendorHeaders(callOf(request, via, upstreamUrl), via, x);
+  const own = callOf(modelRequest, via, upstreamUrl);
+  const plain = withVendorHeaders(own, via, x);
   const call = hooks.upstream?.(plain, x) ?? plain;
   const stop = new AbortController();
   let late = false;
@@ -78,11 +89,11 @@ export async function callUpstream(
   }
   const body = readBody(response.body, signal);
   const bytes = hooks.upstreamBytes?.(body, x) ?? body;
-  return own(readParts(bytes, via, signal), x);
+  return readable(readParts(bytes, via, signal), x);
 }
 
 /** The parts without signatures that only clients of the upstream's format can keep. */
-async function* own(
+async function* readable(
   parts: AsyncGenerator<Part>,
   { endpoint }: Context,
 ): AsyncGenerator<Part> {

@@ -10,11 +10,10 @@ import {
 } from "@model-gateway/replay/json";
 import type { DialectName } from "@model-gateway/replay/parse_request";
 import type { ReplayRequest } from "@model-gateway/replay/script";
-import { callUpstream } from "./call_upstream.ts";
+import { type Call, callUpstream } from "./call_upstream.ts";
 import { type Arrived, serveSocket } from "./connection.ts";
 import { countedBody, countReply, countTokens } from "./count_tokens.ts";
 import { embed } from "./embed.ts";
-import { fold } from "./formats/fold.ts";
 import type { Context, Hooks, OutFrame, Writer } from "./hooks.ts";
 import { contentModels, dialectOf, modelList } from "./models.ts";
 import { isArray, operationOf } from "./operation.ts";
@@ -26,15 +25,16 @@ import { readChat } from "./formats/read_chat.ts";
 import { readGenerateContent } from "./formats/read_generate_content.ts";
 import { readMessages } from "./formats/read_messages.ts";
 import { readResponses } from "./formats/read_responses.ts";
+import { type ReplyStream, wholeReply } from "./formats/reply_stream.ts";
 import { serveTurns } from "./serve_turns.ts";
 import { StoredResponses } from "./stored_responses.ts";
-import { ChatStream, chatWhole } from "./formats/write_chat.ts";
+import { ChatStream } from "./formats/write_chat.ts";
 import {
   arrayEnd,
   ContentStream,
   elementOf,
 } from "./formats/write_generate_content.ts";
-import { MessagesStream, messagesWhole } from "./formats/write_messages.ts";
+import { MessagesStream } from "./formats/write_messages.ts";
 import { ResponsesStream } from "./formats/write_responses.ts";
 import {
   requestIds,
@@ -281,54 +281,33 @@ async function generate(
   if (hooks.strictMode?.(x) !== false) {
     refuseLosses(modelRequest, via, x.request);
   }
-  const gone = hooks.hangUpCancels?.(x) === false
-    ? new AbortController().signal
-    : left;
-  const id = crypto.randomUUID().replaceAll("-", "");
-  const keep = (reply: JsonObject): void =>
-    options.stored.keep(modelRequest.asked ?? {}, reply, ownerOf(options, x));
-  if (isPassed(x, via)) {
-    return await passThrough({
-      modelRequest,
-      via,
-      id,
-      upstreamUrl: options.upstreamUrl,
-      signal: gone,
-      writer,
-      hooks,
-      x,
-      keep,
-    });
-  }
+  const call: Call = {
+    modelRequest,
+    via,
+    id: crypto.randomUUID().replaceAll("-", ""),
+    upstreamUrl: options.upstreamUrl,
+    signal: hooks.hangUpCancels?.(x) === false
+      ? new AbortController().signal
+      : left,
+    writer,
+    hooks,
+    x,
+    keep: (reply) =>
+      options.stored.keep(modelRequest.asked ?? {}, reply, ownerOf(options, x)),
+  };
+  if (isPassed(x, via)) return await passThrough(call);
   const raw = modelRequest.asked?.["generate"] === false
     ? noParts()
-    : await callUpstream(
-      modelRequest,
-      via,
-      options.upstreamUrl,
-      gone,
-      hooks,
-      x,
-    );
+    : await callUpstream(call);
   const parts = hooked(raw, hooks, x);
-  if (modelRequest.stream) {
-    return await relay(
-      parts,
-      modelRequest,
-      id,
-      endpoint,
-      writer,
-      hooks,
-      x,
-      keep,
-    );
-  }
+  const stream = openStream(call, endpoint);
+  if (modelRequest.stream) return await relay(parts, stream, call);
   const all: Part[] = [];
   for await (const part of parts) all.push(part);
   const failure = all.find((part) => part.type === "failed");
   if (failure?.type === "failed") throw new Refused(failure.problem);
-  const body = wholeBody(all, modelRequest, id, endpoint);
-  if (endpoint === "responses") keep(body);
+  const body = wholeReply(stream, all);
+  if (endpoint === "responses") call.keep(body);
   const headers = droppedHeaders(modelRequest, via);
   writeJson(writer, hooks, x, { status: 200, headers, body });
 }
@@ -336,24 +315,26 @@ async function generate(
 /** The parts of a reply that only prepares a later one. */
 async function* noParts(): AsyncGenerator<Part> {}
 
-function wholeBody(
-  parts: readonly Part[],
-  { model, asked = {} }: ModelRequest,
-  id: string,
+function openStream(
+  { modelRequest, id, x }: Call,
   endpoint: Generates,
-): JsonObject {
-  if (endpoint === "messages") {
-    return messagesWhole(fold(parts), `msg_${id}`, model);
+): ReplyStream {
+  const { model, stream, usageAsked, asked = {} } = modelRequest;
+  switch (endpoint) {
+    case "messages":
+      return new MessagesStream(
+        `msg_${id}`,
+        model,
+        Math.ceil(x.request.body.length / 4),
+      );
+    case "chat":
+      // A whole reply always has its usage.
+      return new ChatStream(`chatcmpl-${id}`, model, usageAsked || !stream);
+    case "responses":
+      return new ResponsesStream(id, model, asked);
+    case "generate_content":
+      return new ContentStream(id, model);
   }
-  if (endpoint === "chat") {
-    return chatWhole(fold(parts), `chatcmpl-${id}`, model);
-  }
-  const stream = endpoint === "responses"
-    ? new ResponsesStream(id, model, asked)
-    : new ContentStream(id, model);
-  for (const part of parts) stream.part(part);
-  stream.end();
-  return stream.reply;
 }
 
 async function* hooked(
@@ -444,23 +425,9 @@ function understand(
 
 async function relay(
   parts: AsyncGenerator<Part>,
-  modelRequest: ModelRequest,
-  id: string,
-  endpoint: Generates,
-  writer: Writer,
-  hooks: Hooks,
-  x: Context,
-  keep: (reply: JsonObject) => void,
+  stream: ReplyStream,
+  { modelRequest, writer, hooks, x, keep }: Call,
 ): Promise<void> {
-  const { model, usageAsked, asked = {} } = modelRequest;
-  const estimate = Math.ceil(x.request.body.length / 4);
-  const stream = endpoint === "messages"
-    ? new MessagesStream(`msg_${id}`, model, estimate)
-    : endpoint === "chat"
-    ? new ChatStream(`chatcmpl-${id}`, model, usageAsked)
-    : endpoint === "responses"
-    ? new ResponsesStream(id, model, asked)
-    : new ContentStream(id, model);
   const asArray = isArray(x.request, operationOf(x.path));
   let elements = 0;
   const usual = {
@@ -503,7 +470,7 @@ async function relay(
     clearTimeout(silence);
   }
   const last = stream.end();
-  if (stream instanceof ResponsesStream) keep(stream.reply);
+  if (stream instanceof ResponsesStream) keep(stream.whole());
   write(last);
   end();
 }

@@ -10,9 +10,9 @@ import {
   objectOf,
   parseJson,
 } from "@model-gateway/replay/json";
-import { callOf, SAME_FORMAT } from "./call_upstream.ts";
-import type { Context, Hooks, Writer } from "./hooks.ts";
-import { type ModelRequest, Refused } from "./part.ts";
+import { type Call, callOf, SAME_FORMAT } from "./call_upstream.ts";
+import type { Context } from "./hooks.ts";
+import { Refused } from "./part.ts";
 import { problemOf } from "./problems.ts";
 import { requestIds, UNBUFFERED } from "./formats/write_reply.ts";
 
@@ -25,22 +25,8 @@ export function isPassed(x: Context, via: DialectName): boolean {
     (x.endpoint === via || SAME_FORMAT[x.endpoint] === via);
 }
 
-/** The call whose reply passes through. */
-interface PassedCall {
-  readonly modelRequest: ModelRequest;
-  readonly via: DialectName;
-  /** The random part of the reply's id. */
-  readonly id: string;
-  readonly upstreamUrl: string;
-  readonly signal: AbortSignal;
-  readonly writer: Writer;
-  readonly hooks: Hooks;
-  readonly x: Context;
-  readonly keep: (reply: JsonObject) => void;
-}
-
 /** Makes the call and passes its reply through, in one piece. */
-export async function passThrough(passed: PassedCall): Promise<void> {
+export async function passThrough(passed: Call): Promise<void> {
   const { modelRequest, via, writer, hooks, x, keep } = passed;
   const { asked = {}, stream } = modelRequest;
   const { path } = x.request;

@@ -42,19 +42,19 @@ export function foldMessages(events: readonly JsonObject[]): JsonObject {
     }
     if (event["type"] === "content_block_delta") {
       const block = blocks.get(index) ?? {};
-      const [text, thinking, partial] = ["text", "thinking", "partial_json"]
-        .map((key) => stringOf(delta[key]));
-      if (text !== undefined) {
-        blocks.set(index, { ...block, text: `${block["text"]}${text}` });
+      for (const key of ["text", "thinking", "signature"]) {
+        const piece = stringOf(delta[key]);
+        if (piece !== undefined) {
+          blocks.set(index, { ...block, [key]: `${block[key]}${piece}` });
+        }
       }
-      if (thinking !== undefined) {
-        blocks.set(index, {
-          ...block,
-          thinking: `${block["thinking"]}${thinking}`,
-        });
-      }
+      const partial = stringOf(delta["partial_json"]);
       if (partial !== undefined) {
         partials.set(index, (partials.get(index) ?? "") + partial);
+      }
+      if (delta["citation"] !== undefined) {
+        const citations = [...arrayOf(block["citations"]), delta["citation"]];
+        blocks.set(index, { ...block, citations });
       }
     }
     if (event["type"] === "message_delta") {
@@ -74,13 +74,10 @@ export function foldMessages(events: readonly JsonObject[]): JsonObject {
   return { ...message, content };
 }
 
-/**
- * The whole completion that is equivalent to a stream of chunks; it has only the fields that
- * `content_of.ts` reads.
- */
+/** The choices and the usage of the whole completion that is equivalent to a stream of chunks. */
 export function foldChat(chunks: readonly JsonObject[]): JsonObject {
-  const message: Record<string, string> = {};
-  const calls = new Map<number, { name: string; arguments: string }>();
+  const message: Record<string, Json> = {};
+  const calls = new Map<number, JsonObject>();
   let finish: Json = null;
   let usage: Json = null;
   for (const chunk of chunks) {
@@ -90,23 +87,31 @@ export function foldChat(chunks: readonly JsonObject[]): JsonObject {
     const delta = objectOf(choice["delta"]);
     for (const key of ["content", "reasoning_content", "refusal"]) {
       const text = stringOf(delta[key]);
-      if (text !== undefined) message[key] = (message[key] ?? "") + text;
+      if (text !== undefined) message[key] = `${message[key] ?? ""}${text}`;
+    }
+    if (Array.isArray(delta["annotations"])) {
+      const before = arrayOf(message["annotations"]);
+      message["annotations"] = [...before, ...delta["annotations"]];
     }
     arrayOf(delta["tool_calls"]).map(objectOf).forEach((call, at) => {
       const index = numberOf(call["index"]) ?? at;
-      const before = calls.get(index) ?? { name: "", arguments: "" };
+      const before = calls.get(index) ?? {};
+      const old = objectOf(before["function"]);
       const { name, arguments: args } = objectOf(call["function"]);
+      const { index: _, ...members } = call;
       calls.set(index, {
-        name: before.name + (stringOf(name) ?? ""),
-        arguments: before.arguments + (stringOf(args) ?? ""),
+        ...before,
+        ...members,
+        function: {
+          name: `${old["name"] ?? ""}${stringOf(name) ?? ""}`,
+          arguments: `${old["arguments"] ?? ""}${stringOf(args) ?? ""}`,
+        },
       });
     });
   }
-  const tool_calls = [...calls.values()].map((called): Json => ({
-    function: { ...called },
-  }));
+  if (calls.size > 0) message["tool_calls"] = [...calls.values()];
   return {
-    choices: [{ message: { ...message, tool_calls }, finish_reason: finish }],
+    choices: [{ message, finish_reason: finish }],
     usage,
   };
 }

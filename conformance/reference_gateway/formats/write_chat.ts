@@ -1,13 +1,19 @@
 /** Writes replies in the chat-completion format. */
-import type { Json, JsonObject } from "@model-gateway/replay/json";
+import {
+  type Json,
+  type JsonObject,
+  objectOf,
+} from "@model-gateway/replay/json";
 import type {
   NeutralUsage,
   StopCause,
 } from "@model-gateway/replay/neutral_reply";
-import { causeOf, NO_USAGE, type Whole } from "./fold.ts";
+import { foldChat } from "@model-gateway/replay/fold_stream";
+import { at, listAt } from "../../evidence/json_path.ts";
 import type { OutFrame } from "../hooks.ts";
 import type { Part } from "../part.ts";
 import { problemBody } from "../problems.ts";
+import { causeOf, type ContentPart, ReplyStream } from "./reply_stream.ts";
 
 const STOPS: Readonly<Record<StopCause, string>> = {
   end: "stop",
@@ -19,45 +25,6 @@ const STOPS: Readonly<Record<StopCause, string>> = {
   context_window: "length",
   other: "length",
 };
-
-/** A whole reply. */
-export function chatWhole(whole: Whole, id: string, model: string): JsonObject {
-  const texts = whole.blocks.filter((block) => block.type === "text");
-  const text = texts.map((block) => block.refused ? "" : block.text).join("");
-  const refusal = texts.map((block) => block.refused ? block.text : "")
-    .join("");
-  const annotations = texts.flatMap((block) => block.sources).filter(isOwn)
-    .map((part) => part.source);
-  const calls = whole.blocks.flatMap((block): JsonObject[] =>
-    block.type === "tool"
-      ? [{
-        id: block.id,
-        type: "function",
-        function: { name: block.name, arguments: JSON.stringify(block.args) },
-      }]
-      : []
-  );
-  return {
-    id,
-    object: "chat.completion",
-    created: seconds(),
-    model,
-    choices: [{
-      index: 0,
-      message: {
-        role: "assistant",
-        content: text === "" && (calls.length > 0 || refusal !== "")
-          ? null
-          : text,
-        ...(refusal === "" ? {} : { refusal }),
-        ...(annotations.length === 0 ? {} : { annotations }),
-        ...(calls.length === 0 ? {} : { tool_calls: calls }),
-      },
-      finish_reason: STOPS[whole.cause],
-    }],
-    usage: usageBody(whole.usage),
-  };
-}
 
 function seconds(): number {
   return Math.floor(Date.now() / 1000);
@@ -75,7 +42,7 @@ function usageBody(usage: NeutralUsage): JsonObject {
 }
 
 /** Writes one stream. */
-export class ChatStream {
+export class ChatStream extends ReplyStream {
   readonly #id: string;
   readonly #model: string;
   readonly #usageAsked: boolean;
@@ -83,25 +50,17 @@ export class ChatStream {
   readonly #calls: number[] = [];
   readonly #argued = new Set<number>();
   #started = false;
-  #usage: NeutralUsage = NO_USAGE;
-  #cause: StopCause = "end";
 
   /** `usageAsked`: a chunk with the usage precedes the end. */
   constructor(id: string, model: string, usageAsked: boolean) {
+    super();
     this.#id = id;
     this.#model = model;
     this.#usageAsked = usageAsked;
   }
 
-  /** The frames for a part. */
-  part(part: Part): OutFrame[] {
+  protected override content(part: ContentPart): OutFrame[] {
     switch (part.type) {
-      case "usage":
-        this.#usage = { ...this.#usage, ...part.usage };
-        return [];
-      case "stop":
-        if (this.#cause === "end") this.#cause = part.cause;
-        return [];
       case "text":
         return [
           ...this.#start(),
@@ -145,10 +104,34 @@ export class ChatStream {
     }
   }
 
-  /** The frames of a proper end. */
-  end(): OutFrame[] {
-    const cause = causeOf(this.#cause, this.#calls.length > 0);
-    const usage = { ...this.#chunk([]), usage: usageBody(this.#usage) };
+  override whole(frames: readonly JsonObject[]): JsonObject {
+    const { choices, usage } = foldChat(frames);
+    const first = objectOf(at(choices, "0"));
+    const { content, ...message } = objectOf(first["message"]);
+    const isText = content !== "" ||
+      listAt(message, "tool_calls").length === 0 &&
+        message["refusal"] === undefined;
+    return {
+      id: this.#id,
+      object: "chat.completion",
+      created: this.#created,
+      model: this.#model,
+      choices: [{
+        index: 0,
+        ...first,
+        message: {
+          role: "assistant",
+          content: isText ? content : null,
+          ...message,
+        },
+      }],
+      usage,
+    };
+  }
+
+  override end(): OutFrame[] {
+    const cause = causeOf(this.cause, this.#calls.length > 0);
+    const usage = { ...this.#chunk([]), usage: usageBody(this.usage) };
     const silent = this.#calls.filter((call) => !this.#argued.has(call));
     return [
       ...this.#start(),

@@ -10,11 +10,10 @@ import type {
   NeutralUsage,
   StopCause,
 } from "@model-gateway/replay/neutral_reply";
-import { NO_USAGE } from "./fold.ts";
 import type { OutFrame } from "../hooks.ts";
-import type { Part } from "../part.ts";
 import { contentProblem } from "../problems.ts";
 import { foreignSignature } from "./read_generate_content.ts";
+import { type ContentPart, ReplyStream } from "./reply_stream.ts";
 
 const STOPS: Readonly<Record<StopCause, string>> = {
   end: "STOP",
@@ -36,30 +35,22 @@ interface OpenCall {
   args: string;
 }
 
-/** Writes one stream; a whole reply is folded from its objects. */
-export class ContentStream {
+/** Writes one stream. */
+export class ContentStream extends ReplyStream {
   readonly #id: string;
   readonly #model: string;
-  readonly #objects: JsonObject[] = [];
+  #begun = false;
   #open: OpenCall[] = [];
-  #usage: NeutralUsage = NO_USAGE;
-  #cause: StopCause = "end";
 
   /** `id` and `model` are in every object. */
   constructor(id: string, model: string) {
+    super();
     this.#id = id;
     this.#model = model;
   }
 
-  /** The frames for a part. */
-  part(part: Part): OutFrame[] {
+  protected override content(part: ContentPart): OutFrame[] {
     switch (part.type) {
-      case "usage":
-        this.#usage = { ...this.#usage, ...part.usage };
-        return [];
-      case "stop":
-        if (this.#cause === "end") this.#cause = part.cause;
-        return [];
       case "text":
         return [...this.#calls(), this.#piece({ text: part.text })];
       case "thinking":
@@ -95,29 +86,27 @@ export class ContentStream {
     }
   }
 
-  /** The frames of a proper end. */
-  end(): OutFrame[] {
+  override end(): OutFrame[] {
     const calls = this.#calls();
-    const isBlocked = this.#cause === "refusal" && this.#objects.length === 0;
+    const isBlocked = this.cause === "refusal" && !this.#begun;
     const last = this.#object({
       ...(isBlocked ? { promptFeedback: { blockReason: "SAFETY" } } : {
         candidates: [{
           content: { parts: [{ text: "" }], role: "model" },
-          finishReason: STOPS[this.#cause],
+          finishReason: STOPS[this.cause],
           index: 0,
         }],
       }),
-      usageMetadata: usageBody(this.#usage),
+      usageMetadata: usageBody(this.usage),
     });
     return [...calls, last];
   }
 
-  /** The whole reply, after the end. */
-  get reply(): JsonObject {
-    const last = this.#objects.at(-1) ?? {};
+  override whole(frames: readonly JsonObject[]): JsonObject {
+    const last = frames.at(-1) ?? {};
     if (last["promptFeedback"] !== undefined) return last;
     const parts: JsonObject[] = [];
-    for (const part of this.#objects.flatMap(partsOf)) {
+    for (const part of frames.flatMap(partsOf)) {
       const before = parts.at(-1);
       if (before !== undefined && joins(before, part)) {
         parts.splice(-1, 1, {
@@ -161,13 +150,10 @@ export class ContentStream {
   }
 
   #object(members: JsonObject): OutFrame {
-    const data = {
-      ...members,
-      modelVersion: this.#model,
-      responseId: this.#id,
+    this.#begun = true;
+    return {
+      data: { ...members, modelVersion: this.#model, responseId: this.#id },
     };
-    this.#objects.push(data);
-    return { data };
   }
 }
 

@@ -4,10 +4,11 @@ import type {
   NeutralUsage,
   StopCause,
 } from "@model-gateway/replay/neutral_reply";
-import { type Block, causeOf, NO_USAGE, type Whole } from "./fold.ts";
+import { foldMessages } from "@model-gateway/replay/fold_stream";
 import type { OutFrame } from "../hooks.ts";
 import type { Part } from "../part.ts";
 import { problemBody } from "../problems.ts";
+import { causeOf, type ContentPart, ReplyStream } from "./reply_stream.ts";
 
 const STOPS: Readonly<Record<StopCause, string>> = {
   end: "end_turn",
@@ -20,24 +21,6 @@ const STOPS: Readonly<Record<StopCause, string>> = {
   other: "max_tokens",
 };
 
-/** A whole reply. */
-export function messagesWhole(
-  whole: Whole,
-  id: string,
-  model: string,
-): JsonObject {
-  return {
-    id,
-    type: "message",
-    role: "assistant",
-    model,
-    content: whole.blocks.map(blockBody),
-    stop_reason: STOPS[whole.cause],
-    stop_sequence: whole.cause === "stop_sequence" ? whole.sequence : null,
-    usage: usageBody(whole.usage),
-  };
-}
-
 function usageBody(usage: NeutralUsage): JsonObject {
   return {
     input_tokens: usage.input,
@@ -47,73 +30,36 @@ function usageBody(usage: NeutralUsage): JsonObject {
   };
 }
 
-function blockBody(block: Block): JsonObject {
-  switch (block.type) {
-    case "text": {
-      const citations = block.sources.filter(isOwn).map((part) => part.source);
-      return {
-        type: "text",
-        text: block.text,
-        ...(citations.length === 0 ? {} : { citations }),
-      };
-    }
-    case "thinking":
-      return {
-        type: "thinking",
-        thinking: block.text,
-        signature: block.signature,
-      };
-    case "redacted":
-      return { type: "redacted_thinking", data: block.data };
-    case "tool":
-      return {
-        type: "tool_use",
-        id: block.id,
-        name: block.name,
-        input: block.args,
-      };
-  }
-}
-
 /**
  * Writes one stream. One block is open at a time; overlapping calls are buffered and follow whole.
  */
-export class MessagesStream {
+export class MessagesStream extends ReplyStream {
   readonly #id: string;
   readonly #model: string;
   readonly #estimate: number;
   #started = false;
   #open: "text" | "thinking" | number | undefined;
   #index = -1;
-  #held: Part[] = [];
+  #held: ContentPart[] = [];
   #called = false;
-  #usage: NeutralUsage = NO_USAGE;
-  #cause: StopCause = "end";
-  #sequence: string | null = null;
 
   /** `estimate` is used as the input tokens until the upstream reports them. */
   constructor(id: string, model: string, estimate: number) {
+    super();
     this.#id = id;
     this.#model = model;
     this.#estimate = estimate;
   }
 
-  /** The frames for a part. */
-  part(part: Part): OutFrame[] {
-    if (part.type === "usage") {
-      this.#usage = { ...this.#usage, ...part.usage };
-      return [];
-    }
-    if (part.type === "stop") {
-      if (this.#cause === "end") this.#cause = part.cause;
-      this.#sequence ??= part.sequence ?? null;
-      return [];
-    }
+  protected override content(part: ContentPart): OutFrame[] {
     return [...this.#start(), ...this.#content(part)];
   }
 
-  /** The frames of a proper end. */
-  end(): OutFrame[] {
+  override whole(frames: readonly JsonObject[]): JsonObject {
+    return foldMessages(frames);
+  }
+
+  override end(): OutFrame[] {
     const tail = [...this.#start(), ...this.#close()];
     const held = this.#held;
     this.#held = [];
@@ -123,15 +69,15 @@ export class MessagesStream {
       }
       tail.push(...this.#close());
     }
-    const cause = causeOf(this.#cause, this.#called);
+    const cause = causeOf(this.cause, this.#called);
     return [
       ...tail,
       frame("message_delta", {
         delta: {
           stop_reason: STOPS[cause],
-          stop_sequence: cause === "stop_sequence" ? this.#sequence : null,
+          stop_sequence: cause === "stop_sequence" ? this.sequence : null,
         },
-        usage: usageBody(this.#usage),
+        usage: usageBody(this.usage),
       }),
       frame("message_stop", {}),
     ];
@@ -140,7 +86,7 @@ export class MessagesStream {
   #start(): OutFrame[] {
     if (this.#started) return [];
     this.#started = true;
-    const input = this.#usage.input || this.#estimate;
+    const input = this.usage.input || this.#estimate;
     return [frame("message_start", {
       message: {
         id: this.#id,
@@ -150,12 +96,12 @@ export class MessagesStream {
         content: [],
         stop_reason: null,
         stop_sequence: null,
-        usage: usageBody({ ...this.#usage, input, output: 1 }),
+        usage: usageBody({ ...this.usage, input, output: 1 }),
       },
     })];
   }
 
-  #content(part: Part): OutFrame[] {
+  #content(part: ContentPart): OutFrame[] {
     switch (part.type) {
       case "text":
         return [
@@ -210,9 +156,6 @@ export class MessagesStream {
         ];
       case "failed":
         return [{ event: "error", data: problemBody(part.problem) }];
-      case "usage":
-      case "stop":
-        return [];
     }
   }
 

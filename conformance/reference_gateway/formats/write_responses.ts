@@ -5,15 +5,12 @@ import {
   type JsonObject,
   parseJson,
 } from "@model-gateway/replay/json";
-import type {
-  NeutralUsage,
-  StopCause,
-} from "@model-gateway/replay/neutral_reply";
+import type { StopCause } from "@model-gateway/replay/neutral_reply";
 import { configOf, seconds, usageBody } from "./responses_config.ts";
-import { NO_USAGE } from "./fold.ts";
 import type { OutFrame } from "../hooks.ts";
 import type { Part, Problem } from "../part.ts";
 import { responsesProblem } from "../problems.ts";
+import { type ContentPart, ReplyStream } from "./reply_stream.ts";
 import { type NamedTool, sealed, toolsIn } from "./read_responses.ts";
 
 /** An item that is being written, with its text so far. */
@@ -68,7 +65,7 @@ function wordsFor(item: OpenItem): {
 }
 
 /** Writes one reply. One item is open at a time; overlapping calls are buffered and follow whole. */
-export class ResponsesStream {
+export class ResponsesStream extends ReplyStream {
   readonly #seed: string;
   readonly #config: JsonObject;
   readonly #tools: readonly NamedTool[];
@@ -76,39 +73,31 @@ export class ResponsesStream {
   #frames = 0;
   #started = false;
   #open: OpenItem | undefined;
-  #held: Part[] = [];
+  #held: ContentPart[] = [];
   #called = 0;
   #refused = false;
-  #usage: NeutralUsage = NO_USAGE;
-  #cause: StopCause = "end";
   #reply: JsonObject = {};
 
   /** `asked`: the request, which the reply repeats. */
   constructor(seed: string, model: string, asked: JsonObject) {
+    super();
     this.#seed = seed;
     this.#config = configOf(seed, model, asked);
     this.#tools = toolsIn(asked);
   }
 
   /** The reply after `end()`. */
-  get reply(): JsonObject {
+  override whole(): JsonObject {
     return this.#reply;
   }
 
-  /** The frames for a part. */
-  part(part: Part): OutFrame[] {
-    switch (part.type) {
-      case "usage":
-        this.#usage = { ...this.#usage, ...part.usage };
-        return [];
-      case "stop":
-        if (this.#cause === "end") this.#cause = part.cause;
-        return [];
-      case "failed":
-        return [...this.#start(), ...this.#fail(part.problem)];
-      default:
-        return [...this.#start(), ...this.#content(part)];
-    }
+  protected override content(part: ContentPart): OutFrame[] {
+    return [
+      ...this.#start(),
+      ...(part.type === "failed"
+        ? this.#fail(part.problem)
+        : this.#content(part)),
+    ];
   }
 
   /** A sign of life; none before the first frame. */
@@ -116,11 +105,10 @@ export class ResponsesStream {
     return this.#started ? [this.#frame("keepalive", {})] : [];
   }
 
-  /** The frames of a proper end. */
-  end(): OutFrame[] {
+  override end(): OutFrame[] {
     const held = this.#held;
     this.#held = [];
-    const incomplete = this.#refused ? undefined : INCOMPLETE[this.#cause];
+    const incomplete = this.#refused ? undefined : INCOMPLETE[this.cause];
     const frames = this.#start();
     const calls = held.flatMap((part) => part.type === "tool" ? [part] : []);
     if (calls.length > 0) frames.push(...this.#close("completed"));
@@ -140,7 +128,7 @@ export class ResponsesStream {
         : { reason: incomplete },
       completed_at: incomplete === undefined ? seconds() : null,
       output: this.#output,
-      usage: usageBody(this.#usage),
+      usage: usageBody(this.usage),
     };
     const status = textAt(this.#reply, "status");
     frames.push(this.#frame(`response.${status}`, { response: this.#reply }));
@@ -180,7 +168,7 @@ export class ResponsesStream {
     );
   }
 
-  #content(part: Part): OutFrame[] {
+  #content(part: ContentPart): OutFrame[] {
     switch (part.type) {
       case "text": {
         const refused = part.refused === true;

@@ -14,9 +14,7 @@ interface Sentence {
   readonly text: string;
 }
 
-/** A sentence and what covers it. */
 export interface Coverage extends Sentence {
-  /** Ids of the checks that cover it. */
   readonly checks: readonly string[];
   /** Why no check can cover it; undefined when it can be observed. */
   readonly excluded: string | undefined;

@@ -38,7 +38,6 @@ import type { EncodableReply, NeutralReply } from "./vendors/neutral_reply.ts";
 import { inputTokens } from "./vendors/token_count.ts";
 import { requestFault } from "./vendors/vendor_rules.ts";
 
-/** Chooses the script for a request. */
 export function answer(request: ReplayRequest): Script {
   return answerCall(parseRequest(request));
 }

@@ -1,6 +1,5 @@
 /** Readers for JSON from outside: they accept any value and never throw. */
 
-/** Any JSON value. */
 export type Json =
   | null
   | boolean

@@ -31,7 +31,6 @@ type VendorOperation =
   | "unknown";
 
 export interface ParsedRequest {
-  /** The dialect of the path. */
   readonly dialect: DialectName;
   /** The operation of the path. */
   readonly operation: VendorOperation;
@@ -82,7 +81,6 @@ export function parseRequest(request: ReplayRequest): ParsedRequest {
   };
 }
 
-/** The texts in which a marker may be. */
 function markedTexts(
   operation: VendorOperation,
   dialect: DialectName,

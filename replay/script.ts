@@ -20,7 +20,6 @@ export interface ReplayRequest {
   readonly attempt?: number;
 }
 
-/** How a reply ends. */
 export type End =
   /** The body ends properly; the connection stays open for the next request. */
   | "keep-alive"
@@ -65,9 +64,7 @@ export type ScriptStep =
  */
 export type Framing = "chunked" | "length" | "close" | number;
 
-/** The reply to one request. */
 export interface Script {
-  /** Status of the reply. */
   readonly status: number;
   /** Headers except those that delimit the body. */
   readonly headers: Readonly<Record<string, string>>;

@@ -80,7 +80,6 @@ export class FrameClient {
     await writeAll(this.#conn, parts).catch(() => {});
   }
 
-  /** The next frame. */
   async next(): Promise<WebSocketFrame | NoFrame> {
     for (;;) {
       const frame = readFrame(this.#held);

@@ -39,7 +39,6 @@ export class KeptConnection {
    */
   conn: Deno.Conn | undefined;
 
-  /** Closes the connection. */
   close(): void {
     close(this.conn);
     this.conn = undefined;
@@ -133,7 +132,6 @@ async function* read(conn: Deno.Conn): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Closes a connection that may be closed. */
 export function close(conn: Deno.Conn | undefined): void {
   try {
     conn?.close();

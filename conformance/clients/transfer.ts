@@ -10,7 +10,6 @@ import type {
   ResponseHead,
 } from "../evidence/exchange.ts";
 
-/** The reply that a client received. */
 export interface Received {
   /** Absent when no status line came. */
   readonly head?: ResponseHead;

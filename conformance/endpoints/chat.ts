@@ -103,7 +103,6 @@ function stopped(body: JsonObject, from: string, to: Json): JsonObject {
   return textAt(body, FINISH) === from ? withAt(body, FINISH, to) : body;
 }
 
-/** Whole replies of the chat endpoint. */
 export const CHAT_REPLY: ReplyForm = {
   ...BOTH,
   area: "chat_reply",
@@ -137,7 +136,6 @@ export function usageChunk(x: Exchange): Frame | undefined {
   return chunksOf(x).findLast(({ json }) => isObject(at(json, "usage")));
 }
 
-/** The last finishing chunk. */
 function last(x: Exchange): Frame | undefined {
   return chunksWithChoice(x).findLast(finishes);
 }

@@ -46,7 +46,6 @@ const ENDS: Readonly<Record<StopCause, readonly string[]>> = {
   other: ["OTHER"],
 };
 
-/** A part with text that is no thought. */
 function isText(part: JsonObject): boolean {
   return textAt(part, "text") !== "" && part["thought"] !== true;
 }
@@ -165,7 +164,6 @@ function formOf(form: ContentForm): ReplyForm {
   };
 }
 
-/** Whole replies of the format. */
 export const GENERATE_CONTENT_REPLY: ReplyForm = formOf("whole");
 
 /** Event streams of it. */

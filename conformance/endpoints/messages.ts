@@ -72,7 +72,6 @@ function changedUsage(
   return withAt(more, "usage.output_tokens", output);
 }
 
-/** Whole replies of the message endpoint. */
 export const MESSAGE_REPLY: ReplyForm = {
   ...BOTH,
   area: "message_reply",

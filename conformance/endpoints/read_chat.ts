@@ -2,7 +2,7 @@
  * Reads whole and streamed replies of the chat endpoint, for the checks of the areas `chat_reply`,
  * `chat_stream` and `tools`.
  */
-import { fact, type Finding, NotTestable, observed } from "../suite/finding.ts";
+import { compare, fact, type Finding, NotTestable } from "../suite/finding.ts";
 import { fixtureContent } from "../evidence/content.ts";
 import type { Exchange, Frame } from "../evidence/exchange.ts";
 import { at, listAt, textAt } from "../evidence/json_path.ts";
@@ -25,7 +25,6 @@ function ofForm(e: Evidence, form: string): string[] {
   return [...new Set(labels)];
 }
 
-/** All whole replies of the chat endpoint. */
 export function chatReplies(e: Evidence): readonly Exchange[] {
   return ofForm(e, "whole").flatMap((label) => e.replies(label));
 }
@@ -121,10 +120,7 @@ export function usageFacts(
   };
   return Object.entries(figures).map(([name, expected]) => {
     const found = at(usage, name);
-    return observed(`usage.${name}`, found, x, frame).mustBe(
-      `${expected}`,
-      found === expected,
-    );
+    return compare(`usage.${name}`, found, expected, x, frame);
   });
 }
 

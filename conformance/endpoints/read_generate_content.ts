@@ -109,17 +109,14 @@ export function reasonOf(x: Exchange): string {
 /** The reason of a reply to a blocked prompt. */
 export const BLOCKED = "blocked";
 
-/** The last object of a reply. */
 export function lastOf(x: Exchange): JsonObject | undefined {
   return objectsOf(x).at(-1);
 }
 
-/** The content of a reply. */
 export function contentIn(x: Exchange): ReadContent {
   return comparable(contentOfStream("generate_content", objectsOf(x)));
 }
 
-/** The fixture's content. */
 export function expectedContent(x: Exchange): ReadContent {
   return fixtureContent(nameOf(x), x.via);
 }

@@ -32,7 +32,6 @@ export function wholeReplies(e: Evidence): readonly Exchange[] {
   );
 }
 
-/** All streams of the message endpoint that a check reads. */
 export function messageStreams(e: Evidence): readonly Exchange[] {
   return labelsIn(e, "stream").flatMap((label) =>
     possible(e, label) ?? e.streams(label)
@@ -125,7 +124,6 @@ export function essential(blocks: readonly JsonObject[]): JsonObject[] {
   return kept;
 }
 
-/** A field of all blocks of one type, joined. */
 export function joined(x: Exchange, type: string, field: string): string {
   return blocksOf(x).filter((block) => block["type"] === type)
     .map((block) => textAt(block, field)).join("");

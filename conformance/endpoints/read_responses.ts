@@ -30,7 +30,6 @@ export function repliesOf(e: Evidence, name = "*"): readonly Exchange[] {
   );
 }
 
-/** The streams with these names. */
 export function streamsOf(e: Evidence, name = "*"): readonly Exchange[] {
   return e.streams(`responses/*/stream/${name}`);
 }
@@ -56,17 +55,14 @@ export function nameOf({ label }: Exchange): string {
   return label.split("/").at(-1) ?? "";
 }
 
-/** The output items of a reply. */
 export function itemsOf(x: Exchange): readonly Json[] {
   return listAt(responseOf(x), "output");
 }
 
-/** The items of these types. */
 export function itemsOfType(x: Exchange, ...types: string[]): readonly Json[] {
   return itemsOf(x).filter((item) => types.includes(textAt(item, "type")));
 }
 
-/** The calls of a reply. */
 export function callsOf(x: Exchange): readonly Json[] {
   return itemsOfType(x, "function_call", "custom_tool_call");
 }
@@ -76,7 +72,6 @@ export function textOf(x: Exchange): string {
   return contentIn(x).text;
 }
 
-/** The content of a reply. */
 export function contentIn(x: Exchange): ReadContent {
   return comparable(contentOfWhole("responses", objectOf(responseOf(x))));
 }

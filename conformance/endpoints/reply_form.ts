@@ -55,7 +55,6 @@ export interface ReplyForm {
   readonly content: (x: Exchange) => ReadContent;
   /** The objects that have `id` and `model`. */
   readonly head: Place;
-  /** The text that a client finds. */
   readonly text: (x: Exchange) => string;
   /** The texts that are right for a content. */
   readonly texts: (content: ReadContent) => readonly string[];
@@ -76,7 +75,6 @@ export interface ReplyForm {
   /** The number of pieces that the text arrives in. */
   readonly pieces: (x: Exchange) => number;
 
-  /** Changes the text. */
   readonly changeText: (change: TextChange) => Hooks;
   /** Changes the reason of the end where it is `from`. */
   readonly changeStop: (from: string, to: Json) => Hooks;
@@ -88,7 +86,6 @@ export interface ReplyForm {
   readonly hasText: (data: JsonObject) => boolean;
 }
 
-/** Changes the headers of the replies of a form. */
 export function changeHeaders(
   { endpoint, isStream }: ReplyForm,
   change: (

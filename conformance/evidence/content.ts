@@ -33,7 +33,6 @@ const DIALECTS: Readonly<Partial<Record<Exchange["endpoint"], DialectName>>> = {
   generate_content: "generate_content",
 };
 
-/** The content of a reply. */
 export function contentOf(exchange: Exchange): ReadContent {
   const dialect = DIALECTS[exchange.endpoint] ?? "messages";
   if (exchange.frames.length === 0) {

@@ -22,7 +22,6 @@ export type Endpoint =
 /** A header as sent or received, name in lower case. */
 export type Header = readonly [name: string, value: string];
 
-/** A request as it was sent. */
 export interface RecordedRequest {
   /** The client that sent it: `fetch`, or bytes over a socket. */
   readonly client: "fetch" | "raw";
@@ -70,7 +69,6 @@ export interface Frame {
   readonly json: Json | undefined;
 }
 
-/** How a reply ended. */
 export type Ending =
   /** The body ended properly. */
   | "complete"
@@ -95,7 +93,6 @@ export interface UpstreamCall {
   readonly path: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body as text. */
   readonly body: string;
   /** The body as JSON; undefined when it is not JSON. */
   readonly json: Json | undefined;

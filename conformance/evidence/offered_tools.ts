@@ -3,7 +3,6 @@ import type { DialectName } from "@model-gateway/replay/parse_request";
 import { isObject, type Json } from "@model-gateway/replay/json";
 import { at, listAt, sameJson, textAt } from "./json_path.ts";
 
-/** A tool that a request offers. */
 export interface OfferedTool {
   readonly name: string;
   readonly description: string;
@@ -68,7 +67,6 @@ function offered(
   };
 }
 
-/** The tool choice of a body. */
 export function toolChoiceIn(
   dialect: DialectName,
   body: Json | undefined,

@@ -47,19 +47,16 @@ export interface UpstreamRequest {
   readonly turns: readonly UpstreamTurn[];
   /** Cap on output tokens. */
   readonly maxTokens: number | undefined;
-  /** Sampling temperature. */
   readonly temperature: number | undefined;
   /** Nucleus sampling. */
   readonly topP: number | undefined;
   /** Settings that some vendors have; words are in lower case. */
   readonly tuning: Readonly<Partial<Record<Tuning, number | string>>>;
-  /** Stop strings. */
   readonly stops: readonly string[];
   /** Tools on offer. */
   readonly tools: readonly JsonObject[];
 }
 
-/** Reads a request of any dialect. */
 export function readUpstreamRequest(call: UpstreamCall): UpstreamRequest {
   const { json } = call;
   switch (call.dialect) {

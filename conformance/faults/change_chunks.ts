@@ -7,7 +7,6 @@ import type { Json, JsonObject } from "@model-gateway/replay/json";
 /** Selects the chunks to change. */
 type Which = (data: JsonObject, x: Context) => boolean;
 
-/** True for all chunks. */
 export function everyChunk(): boolean {
   return true;
 }

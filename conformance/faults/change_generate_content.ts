@@ -149,7 +149,6 @@ export function asked(change: (body: JsonObject) => JsonObject): Hooks {
   };
 }
 
-/** Changes the body of a request upstream. */
 export function sent(
   change: (body: JsonObject, x: Context) => JsonObject,
 ): Hooks {

@@ -28,7 +28,6 @@ function changed<More extends readonly unknown[], Result>(
     : { ...object, ...change };
 }
 
-/** Changes the blocks of one type in whole replies. */
 export function block(type: string, change: Change<[index: number]>): Hooks {
   return messageReply((body) => {
     let seen = -1;
@@ -57,7 +56,6 @@ export function putIn(
   return event(type, (data) => withAt(data, path, value));
 }
 
-/** Changes the deltas of one type in streams. */
 export function delta(
   type: string,
   change: Change<
@@ -98,7 +96,6 @@ export function asLatin1(text: string): string {
   return String.fromCharCode(...new TextEncoder().encode(text));
 }
 
-/** The event for this data. */
 export function out(data: JsonObject): OutFrame {
   return { event: textAt(data, "type"), data };
 }

@@ -14,22 +14,18 @@ export type FrameChange = (
   frame: OutFrame,
 ) => JsonObject | readonly OutFrame[] | undefined;
 
-/** Changes whole replies of the message endpoint. */
 export function messageReply(change: (body: JsonObject) => JsonObject): Hooks {
   return wholeReply("messages", change);
 }
 
-/** Changes whole replies of the chat endpoint. */
 export function chatReply(change: (body: JsonObject) => JsonObject): Hooks {
   return wholeReply("chat", change);
 }
 
-/** Changes the frames of message streams. */
 export function messageFrames(change: FrameChange): Hooks {
   return frames("messages", change);
 }
 
-/** Changes the frames of chat streams. */
 export function chatFrames(change: FrameChange): Hooks {
   return frames("chat", change);
 }

@@ -92,7 +92,6 @@ export function words(expected: string): Right {
   });
 }
 
-/** One of these strings. */
 export function oneOf(values: readonly string[]): Right {
   const [first = ""] = values;
   return right(
@@ -145,7 +144,6 @@ export function objects(least: number): Right {
   );
 }
 
-/** Any string. */
 export const IS_STRING: Right = right(
   "a string",
   (value) => typeof value === "string",

@@ -105,7 +105,6 @@ async function* readable(
   }
 }
 
-/** The format of each endpoint whose upstream may have the same. */
 export const SAME_FORMAT: Readonly<
   Partial<Record<Context["endpoint"], DialectName>>
 > = {
@@ -181,7 +180,6 @@ function partsOf(
   }
 }
 
-/** The call of a request. */
 export function callOf(
   request: ModelRequest,
   via: DialectName,

@@ -44,7 +44,6 @@ import {
   writeProblem,
 } from "./formats/write_reply.ts";
 
-/** A running reference gateway. */
 interface ReferenceGateway {
   /** Base address. */
   readonly url: string;
@@ -205,7 +204,6 @@ function endpointOf({ endpoint }: Context): Generates {
     : "messages";
 }
 
-/** The exchange of a request. */
 export function contextOf(request: ReplayRequest): Context {
   const path = request.path.split("?")[0] ?? "";
   const body = parseJson(request.body);

@@ -2,7 +2,6 @@
 import type { Endpoint } from "../evidence/exchange.ts";
 import type { ReplayRequest } from "@model-gateway/replay/script";
 
-/** An operation of an endpoint. */
 export interface Operation {
   readonly endpoint: Endpoint;
   /** What a request to the path does. */

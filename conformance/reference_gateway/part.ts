@@ -72,7 +72,6 @@ export type TurnPart =
   }
   | { readonly type: "kept"; readonly block: JsonObject };
 
-/** A turn of the conversation. */
 export interface Turn {
   /** The role of its author; `system` only for instructions inside the conversation. */
   readonly role: "user" | "assistant" | "system";
@@ -85,7 +84,6 @@ export interface Tool {
   readonly name: string;
   /** Its description. */
   readonly about: string | undefined;
-  /** JSON schema of its arguments. */
   readonly schema: Json;
   /** Whether arguments must keep to the schema exactly; absent: the upstream's default. */
   readonly strict?: boolean;
@@ -107,7 +105,6 @@ export interface ModelRequest {
   readonly temperature: number | undefined;
   /** Nucleus sampling. */
   readonly topP: number | undefined;
-  /** Stop strings. */
   readonly stops: readonly string[];
   /** Tools that the request offers. */
   readonly tools: readonly Tool[];

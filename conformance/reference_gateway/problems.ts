@@ -75,7 +75,6 @@ export function contentProblem(problem: Problem): JsonObject {
   };
 }
 
-/** A problem with a status. */
 export function problemOf(
   status: number,
   message: string,

@@ -16,7 +16,6 @@ const STOPS: Readonly<Record<string, StopCause>> = {
   content_filter: "refusal",
 };
 
-/** The body of a request. */
 export function chatBody(request: ModelRequest): JsonObject {
   return {
     model: request.model,
@@ -96,7 +95,6 @@ function textBody(part: TurnPart): JsonObject[] {
   return [{ type: "image_url", image_url: { url } }];
 }
 
-/** The parts in one frame. */
 export function chatParts(data: Json): Part[] {
   const choice = at(data, "choices.0");
   const parts: Part[] = [];

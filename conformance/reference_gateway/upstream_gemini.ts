@@ -15,7 +15,6 @@ const STOPS: Readonly<Record<string, StopCause>> = {
   SPII: "refusal",
 };
 
-/** The body of a request. */
 export function geminiBody(request: ModelRequest): JsonObject {
   const names = new Map(
     request.turns.flatMap(({ parts }) =>

@@ -22,7 +22,6 @@ const STOPS: Readonly<Record<string, StopCause>> = {
   model_context_window_exceeded: "context_window",
 };
 
-/** The body of a request. */
 export function messagesBody(request: ModelRequest): JsonObject {
   const named = request.choice?.startsWith("tool:") === true;
   return {
@@ -100,7 +99,6 @@ function blockBody(part: TurnPart): JsonObject {
   }
 }
 
-/** The parts in one frame. */
 export function messagesParts(data: Json): Part[] {
   switch (at(data, "type")) {
     case "message_start":

@@ -44,7 +44,6 @@ function itemBody(item: Json): Json[] {
   ];
 }
 
-/** The parts in one frame. */
 export function responsesParts(data: Json): Part[] {
   const call = numberAt(data, "output_index") ?? 0;
   const delta = textAt(data, "delta");

@@ -13,7 +13,6 @@ const AROUND = 2;
 /** Most findings shown for one check. */
 const MAX_FINDINGS = 4;
 
-/** The context of an explanation. */
 interface ExplainContext {
   /** The command line that repeats a check, without the filter. */
   readonly command: string;

@@ -53,7 +53,6 @@ export function summaryTable(results: readonly Result[]): string {
   ).join("\n");
 }
 
-/** The number of results with that verdict. */
 export function countOf(results: readonly Result[], verdict: Verdict): number {
   return results.filter((result) => result.verdict === verdict).length;
 }

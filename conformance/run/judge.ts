@@ -3,7 +3,6 @@ import type { Check } from "../suite/check.ts";
 import { Evidence, type ScenarioRecord } from "../suite/evidence.ts";
 import { fact, type Finding, NotTestable } from "../suite/finding.ts";
 
-/** The verdict on a check. */
 export type Verdict =
   /** All facts hold. */
   | "pass"

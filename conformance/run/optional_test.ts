@@ -12,7 +12,6 @@ const KEY = "sk-optional-7f3a9c51d2e84b";
 const OTHER_KEY = "sk-optional-other-2b8e61f07d9a";
 const CHECKS = "--filter=responses.status,responses.read,models.object";
 
-/** A gateway without what is at a path. */
 function without(path: string): Hooks {
   return {
     request: (request) => ({

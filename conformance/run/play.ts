@@ -12,9 +12,7 @@ export interface PlayOptions extends Stage {
   readonly profile: TargetProfile;
 }
 
-/** The result of playing scenarios. */
 interface Played {
-  /** The records by scenario. */
   readonly records: ReadonlyMap<string, ScenarioRecord>;
   /** Scenarios that a cap or the target's rate limit stopped, with the reason. */
   readonly capped: ReadonlyMap<string, string>;

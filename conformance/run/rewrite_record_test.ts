@@ -13,7 +13,6 @@ const PLAYED = ["text", "responses-replies", "limits"];
 
 const WANTED = SCENARIOS.filter(({ name }) => PLAYED.includes(name));
 
-/** The records of the reference gateway with these hooks. */
 async function recordsOf(
   hooks: Hooks,
 ): Promise<ReadonlyMap<string, ScenarioRecord>> {

@@ -23,7 +23,6 @@ import { changesOnlyReplies, rewriteRecord } from "./rewrite_record.ts";
 
 /** One check against one mutant. */
 export interface Kill {
-  /** The check's id. */
   readonly check: string;
   /** The mutant's name. */
   readonly mutant: string;
@@ -35,7 +34,6 @@ export interface Kill {
 
 /** The result of one kind of run. */
 export interface Proof {
-  /** The checks on the reference gateway. */
   readonly reference: readonly Result[];
   /** Every pair of check and mutant that was run. */
   readonly kills: readonly Kill[];
@@ -45,7 +43,6 @@ export interface Proof {
   readonly seconds: number;
 }
 
-/** The result of the self-test. */
 export interface SelftestOutcome {
   /**
    * True when, with the replay upstream, all checks pass on the reference gateway and no mutant
@@ -219,7 +216,6 @@ function failuresIn(results: readonly Result[]): Result[] {
   return results.filter(({ verdict }) => verdict === "fail");
 }
 
-/** The profile with one route of each endpoint. */
 function narrow(profile: TargetProfile): TargetProfile {
   const first = (name: Routed) => ({ [name]: profile[name].slice(0, 1) });
   return {

@@ -29,7 +29,6 @@ function hasJson(x: Exchange): boolean {
   return x.json !== undefined && x.request.method !== "HEAD";
 }
 
-/** Spoils the text of a JSON reply. */
 function text(change: (text: string) => string): Spoil {
   return (x) => hasJson(x) ? { body: change(x.text) } : undefined;
 }

@@ -12,7 +12,6 @@ import type { Route } from "./route.ts";
 /** Concurrent requests of one scenario. */
 const WIDTH = 16;
 
-/** A fixture to request, with the last part of its label. */
 export interface WantedReply {
   /** The last part of the label. */
   readonly form: string;

@@ -36,7 +36,6 @@ export function usdOf(cost: Cost): number {
     cost.outputTokens * USD_PER_MILLION.output) / 1_000_000;
 }
 
-/** Adds up costs. */
 export function sumOf(costs: readonly Cost[]): Cost {
   return costs.reduce((sum, cost) => ({
     requests: sum.requests + cost.requests,

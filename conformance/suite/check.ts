@@ -25,7 +25,6 @@ export type Rule =
 export interface Check {
   /** Stable: never reused, never renumbered. Its first word is its area. */
   readonly id: string;
-  /** The rule that it judges. */
   readonly rule: Rule;
   /** How binding it is. */
   readonly level: Level;
@@ -95,7 +94,6 @@ export function mutantsOf(checks: readonly Check[]): readonly Mutant[] {
   return [...found].map(([name, hooks]) => ({ name, hooks }));
 }
 
-/** What the checks of a list may have in common. */
 interface Common {
   /** The section of the specification that the rules are quoted from. */
   readonly section: string;

@@ -20,11 +20,9 @@ export interface ScenarioRecord {
   readonly stopped?: string;
 }
 
-/** The evidence for one check. */
 export class Evidence {
   /** How the target is judged. */
   readonly mode: "live" | "replay";
-  /** The records that the check reads. */
   readonly records: readonly ScenarioRecord[];
 
   /** Evidence from the records of scenarios. */

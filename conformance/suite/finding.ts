@@ -76,6 +76,24 @@ export function observed(
   };
 }
 
+/** Finding that a value is this one; undefined: that there is none. */
+export function compare(
+  what: string,
+  actual: unknown,
+  expected: Json | undefined,
+  exchange?: Exchange,
+  frame?: Frame | number,
+): Finding {
+  return fact(
+    sameJson(actual as Json | undefined, expected),
+    what,
+    typeof expected === "string" ? expected : brief(expected ?? "none"),
+    actual ?? "none",
+    exchange,
+    frame,
+  );
+}
+
 /** A finding about a fact that only the model's skill decides: it passes or is unclear. */
 export function skill(
   holds: boolean,
@@ -137,7 +155,6 @@ export function valueAt(
   };
 }
 
-/** Finding that the status is one of these. */
 export function statusIs(exchange: Exchange, ...statuses: number[]): Finding {
   const status = exchange.head?.status;
   return fact(

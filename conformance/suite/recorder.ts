@@ -28,7 +28,6 @@ interface RecordParts {
   readonly scenario: string;
   /** The operation. */
   readonly endpoint: Endpoint;
-  /** Dialect of the upstream. */
   readonly via: DialectName | undefined;
   /** The request as sent, including keys. */
   readonly request: RecordedRequest;

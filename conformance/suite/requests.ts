@@ -7,7 +7,6 @@ import type { Route } from "./route.ts";
 /** The two generation endpoints. */
 export const GENERATION = ["messages", "chat"] as const;
 
-/** One generation endpoint. */
 export type Generation = typeof GENERATION[number];
 
 /** A plain request with one user turn; `more` adds members to the body or replaces them. */

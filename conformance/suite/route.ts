@@ -3,7 +3,6 @@
  */
 import type { DialectName } from "@model-gateway/replay/parse_request";
 
-/** A model, with the dialect of its upstream. */
 export interface Route {
   /** The part of a label that names the route: the dialect, or `model`. */
   readonly name: string;

@@ -80,7 +80,6 @@ interface OngoingRequest {
   bodyContains(text: string, withinMs: number): Promise<boolean>;
   /** Closes the connection. */
   disconnect(): void;
-  /** The finished exchange. */
   finish(): Promise<Exchange>;
 }
 
@@ -131,7 +130,6 @@ export class Session {
     return this.#options.mode;
   }
 
-  /** The number of requests that were answered in time. */
   get answered(): number {
     return this.#exchanges.filter(({ ending }) => ending !== "timeout").length;
   }
@@ -171,7 +169,6 @@ export class Session {
     return replay;
   }
 
-  /** The routes of an endpoint. */
   routes(endpoint: Routed): readonly Route[] {
     return this.#options.profile[endpoint];
   }

@@ -61,7 +61,6 @@ export const UNLIMITED_OUTPUT_TOKENS = 256;
 
 const encoder = new TextEncoder();
 
-/** The method of a request. */
 export function methodOf(request: TestRequest): string {
   if (request.method !== undefined) return request.method;
   return request.endpoint === "models" || request.endpoint === "other"

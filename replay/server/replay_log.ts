@@ -5,7 +5,6 @@
 import type { Marker } from "../marker.ts";
 import type { ReplayRequest } from "../script.ts";
 
-/** How an exchange ended. */
 export type Ending =
   /** The whole script was sent and the body ended properly. */
   | "complete"
@@ -30,7 +29,6 @@ export interface ReplayLogEntry {
   readonly marker: Marker | undefined;
   /** Number of the connection, counted from 1. */
   readonly connection: number;
-  /** Status of the reply. */
   readonly status: number;
   /** Body writes handed to the network so far. */
   readonly segmentsSent: number;
@@ -44,11 +42,9 @@ export interface ReplayLogEntry {
 
 /** An entry of an exchange that has not ended, for the connection to update. */
 export interface OpenLogEntry {
-  /** The entry in the log. */
   readonly entry: ReplayLogEntry;
   /** Notes that the status line is sent. */
   noteHead(): void;
-  /** Counts one body segment. */
   noteSegment(): void;
   /** Ends the exchange; only the first call counts. */
   end(ending: Ending): void;
@@ -215,7 +211,6 @@ export class ReplayLog {
   }
 }
 
-/** The nonces by which a request is found. */
 function noncesOf({ marker, request }: ReplayLogEntry): readonly string[] {
   return marker?.nonce === undefined
     ? [...request.body.matchAll(/#([^#\]]+)\]\]/g)].map(([, nonce = ""]) =>

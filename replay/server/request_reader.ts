@@ -20,9 +20,7 @@ export interface ReceivedRequest {
 
 /** The bytes are not an acceptable HTTP request; the connection must be closed. */
 export class BadRequest extends Error {
-  /** Status of the reply. */
   readonly status: number;
-  /** With the status and the text of the reply. */
   constructor(status: number, message: string) {
     super(message);
     this.status = status;

@@ -65,7 +65,6 @@ function countBytes(script: Script): number {
 /** The chunk that ends a chunked body. */
 export const FINAL_CHUNK: Uint8Array = encoder.encode("0\r\n\r\n");
 
-/** One chunk of a chunked body. */
 export function encodeChunk(payload: Uint8Array): Uint8Array {
   const size = encoder.encode(payload.length.toString(16) + "\r\n");
   return joinBytes([size, payload, CRLF]);

@@ -18,7 +18,6 @@ import type { NeutralUsage, StopCause } from "./neutral_reply.ts";
 
 /** Content with every field present. */
 export interface ReadContent {
-  /** All text, joined. */
   readonly text: string;
   /** All visible thinking, joined. */
   readonly thinking: string;
@@ -47,7 +46,6 @@ export function completeContent(content: Content): ReadContent {
   };
 }
 
-/** Content of a streamed reply. */
 export function contentOfStream(
   dialect: DialectName,
   events: readonly JsonObject[],
@@ -66,7 +64,6 @@ export function contentOfStream(
   }
 }
 
-/** Content of a whole reply. */
 export function contentOfWhole(
   dialect: DialectName,
   body: JsonObject,

@@ -13,7 +13,6 @@ const DEFAULT_LENGTH = 256;
 const MAX_LENGTH = 4096;
 const STEPS = 2_000_001;
 
-/** The script for an embedding request with a body. */
 export function embeddings(call: ParsedRequest): Script {
   return call.dialect === "generate_content"
     ? generateContent(call)

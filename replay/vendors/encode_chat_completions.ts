@@ -47,7 +47,6 @@ export function encodeChatFrames(
   return frames;
 }
 
-/** Body of a whole reply. */
 export function encodeChatBody({ reply, model, seed }: EncodableReply): string {
   const seeded = seededRandom(seed);
   const start = head("chat.completion", model, seeded);

@@ -43,7 +43,6 @@ export function toArrayFrames(frames: readonly string[]): string[] {
   ];
 }
 
-/** Body of a whole reply. */
 export function encodeGenerateBody(encodable: EncodableReply): string {
   return JSON.stringify(foldGenerateContent(chunks(encodable)), null, 2) + "\n";
 }

@@ -72,7 +72,6 @@ export function encodeMessagesFrames(
   return frames;
 }
 
-/** Body of a whole reply. */
 export function encodeMessagesBody(
   { reply, model, seed }: EncodableReply,
 ): string {

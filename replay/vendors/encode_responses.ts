@@ -157,7 +157,6 @@ export function encodeResponsesFrames(
   return frames;
 }
 
-/** Body of a whole reply. */
 export function encodeResponsesBody(
   { reply, model, seed, asked = {} }: EncodableReply,
 ): string {

@@ -54,7 +54,6 @@ export type NeutralBlock =
     readonly freeText?: boolean;
   };
 
-/** A whole reply. */
 export interface NeutralReply {
   /** The blocks in order. */
   readonly blocks: readonly NeutralBlock[];

@@ -13,7 +13,6 @@ import {
   stringOf,
 } from "../json.ts";
 
-/** A tool that the request offers. */
 interface OfferedTool {
   /** Name of the tool, as calls of it repeat it. */
   readonly name: string;
@@ -27,7 +26,6 @@ interface OfferedTool {
   readonly freeText?: boolean;
 }
 
-/** Constraints on a reply, in no dialect. */
 interface ReplyConstraints {
   /** Infinity when there is no limit. */
   readonly maxTokens: number;
@@ -39,7 +37,6 @@ interface ReplyConstraints {
   readonly json?: { readonly schema: Json | undefined };
 }
 
-/** Reads the constraints from a request of any dialect. */
 export function readConstraints(call: ParsedRequest): ReplyConstraints {
   const body = objectOf(call.body);
   const config = objectOf(
@@ -61,7 +58,6 @@ export function readConstraints(call: ParsedRequest): ReplyConstraints {
   };
 }
 
-/** The tools that a request of any dialect offers. */
 export function toolsOf(call: ParsedRequest): OfferedTool[] {
   const body = objectOf(call.body);
   const later = arrayOf(body["input"]).map(objectOf).filter(({ type }) =>

@@ -143,7 +143,6 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
       ]),
     ],
     faults: {
-      // The model list requires no key.
       "models-public": {
         admit: (problem, { endpoint, request }) =>
           endpoint === "models" && request.headers["x-api-key"] === undefined &&

@@ -195,7 +195,6 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
         ])
       ),
     faults: {
-      // The key is also read from basic credentials.
       "basic-accepted": shownAs(({ authorization = "" }) => {
         const [, coded] = /^Basic (.+)$/.exec(authorization) ?? [];
         return coded === undefined
@@ -233,7 +232,6 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
         controlled(e, form).map((x) => statusIs(x, 200))
       ),
     faults: {
-      // The scheme is accepted only as Bearer with a capital letter.
       "scheme-case-sensitive": {
         key: (key, { request }) =>
           /^bearer /i.test(request.headers["authorization"] ?? "Bearer ") &&
@@ -258,7 +256,6 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
             ? undefined
             : key,
       },
-      // Two different keys cause a server error.
       "both-headers-500": {
         admit: (problem, { request: { headers } }) =>
           headers["x-api-key"] !== undefined &&

@@ -44,9 +44,7 @@ export const QUOTED_KEYS: Readonly<Record<string, (key: string) => string>> = {
 
 /** Bytes before, after or inside a pasted key; each character is one byte. */
 export interface Pasted {
-  /** Bytes before the key. */
   readonly before?: string;
-  /** Bytes after the key. */
   readonly after?: string;
   /** Bytes inside the key. */
   readonly inner?: string;

@@ -12,7 +12,7 @@ import {
   sameJson,
   textAt,
 } from "../../evidence/json_path.ts";
-import { fact, observed } from "../../suite/finding.ts";
+import { compare, fact } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
@@ -68,7 +68,6 @@ const ANNOTATIONS = listAt(
   "choices.0.message.annotations",
 );
 
-/** Part of `CHAT_REPLY_CHECKS`. */
 export const CHAT_OWN_UPSTREAM_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   reads: [CHAT_ODDITIES],
@@ -83,7 +82,7 @@ export const CHAT_OWN_UPSTREAM_CHECKS: readonly Check[] = checksWith({
         const found = messagesOf(x).map((each) => textAt(each, "refusal"))
           .join("");
         const { refusal } = fixtureContentOf(x);
-        return observed("refusal", found, x).mustBe(refusal, found === refusal);
+        return compare("refusal", found, refusal, x);
       }),
     faults: {
       "chat-refusal-as-content": inMessages(({ refusal, ...message }) =>
@@ -126,10 +125,7 @@ export const CHAT_OWN_UPSTREAM_CHECKS: readonly Check[] = checksWith({
         const path = "completion_tokens_details.reasoning_tokens";
         const found = at(usageOf(x), path);
         const { reasoning } = fixtureContentOf(x).usage;
-        return observed(`usage.${path}`, found, x).mustBe(
-          `${reasoning}`,
-          found === reasoning,
-        );
+        return compare(`usage.${path}`, found, reasoning, x);
       }),
     faults: {
       "chat-reasoning-tokens-zero": {

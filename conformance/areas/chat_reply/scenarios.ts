@@ -9,7 +9,6 @@ import {
 import { eachForm, failingStreams } from "../../suite/one_request.ts";
 import type { JsonObject } from "@model-gateway/replay/json";
 
-// Names of scenarios that other areas read.
 export const CHAT_BROKEN = "chat-broken";
 export const CHAT_CONTENTS = "chat-contents";
 export const CHAT_FORMS = "chat-forms";

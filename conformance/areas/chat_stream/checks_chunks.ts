@@ -9,7 +9,7 @@ import {
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { CHAT_FORMS } from "../chat_reply/scenarios.ts";
 import { chatFrames } from "../../faults/change_reply.ts";
-import { observed, wholeNumber } from "../../suite/finding.ts";
+import { compare, wholeNumber } from "../../suite/finding.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import { isObject, objectOf } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
@@ -58,7 +58,6 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
         "object",
         "chat.completion",
       ),
-      // Text is sent in the message format's events.
       "chat-message-frames": replace(withText, (data) => [{
         event: "content_block_delta",
         data: {
@@ -206,10 +205,7 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
       const [first, ...later] = chunksWithChoice(x);
       const role = at(first?.json, "choices.0.delta.role");
       return [
-        observed("role of the first chunk", role, x, first).mustBe(
-          "assistant",
-          role === "assistant",
-        ),
+        compare("role of the first chunk", role, "assistant", x, first),
         inFrames(x, later, "choices.0.delta.role").mustBe(
           "no role after the first chunk",
           ({ json }) => (at(json, "choices.0.delta.role") ?? null) === null,
@@ -227,7 +223,6 @@ export const CHAT_STREAM_CHUNK_CHECKS: readonly Check[] = checksWith({
         "choices.0.delta.role",
         "assistant",
       ),
-      // The role is sent after the first text.
       "chat-stream-role-late": chatFrames((data, { state }) => {
         if (textAt(data, "choices.0.delta.role") !== "") {
           state.set("role", data);

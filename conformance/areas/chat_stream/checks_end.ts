@@ -88,7 +88,6 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
       "chat-done-missing": done(() => []),
       "chat-done-twice": done(() => [faultEND, faultEND]),
       "chat-done-as-json": done(() => [{ data: '"[DONE]"' }]),
-      // [DONE] is sent before the finishing chunk.
       "chat-done-first": {
         frame: (frame, { endpoint }) => {
           if (endpoint !== "chat") return [frame];
@@ -98,7 +97,6 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
             : [faultEND, frame];
         },
       },
-      // [DONE] is sent before the usage.
       "chat-done-before-usage": {
         frame: (frame, { endpoint }) => {
           if (endpoint !== "chat") return [frame];
@@ -155,7 +153,6 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
     reads: [CHAT_SIZES],
     each: (x) => [...doneOnce(x), ...finishOnce(x)],
     faults: {
-      // A stream of more than 20 chunks has no [DONE].
       "chat-long-stream-without-done": {
         frame: (frame, { endpoint, state }) => {
           if (endpoint !== "chat") return [frame];
@@ -185,7 +182,6 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
       "chat-finish-on-content": finish((data) => [
         { data: withAt(data, "choices.0.delta", { content: "." }) },
       ]),
-      // The finish reason is sent only with the usage.
       "chat-finish-on-usage": chatFrames((data) => {
         if (textAt(data, "choices.0.finish_reason") !== "") return undefined;
         return at(data, "usage.total_tokens") === undefined ? data : {
@@ -202,7 +198,6 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
     reads: [CHAT_ODDITIES],
     each: finishOnce,
     faults: {
-      // A reply without text has no finishing chunk.
       "chat-empty-reply-unfinished": chatFrames((data, { state }) => {
         if (textAt(data, "choices.0.delta.content") !== "") {
           state.set("text", true);
@@ -262,7 +257,6 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
       );
     },
     faults: {
-      // A chunk with empty content follows the finish.
       "chat-content-after-finish": finish((data) => {
         const late = withAt(
           withAt(data, "choices.0.delta", { content: "" }),
@@ -271,7 +265,6 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
         );
         return [{ data }, { data: late }];
       }),
-      // The finishing chunk is sent before the text.
       "chat-finish-first": chatFrames((data) => {
         if (textAt(data, "choices.0.delta.role") !== "") {
           const early = withAt(

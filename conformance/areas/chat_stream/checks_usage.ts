@@ -10,7 +10,7 @@ import {
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { CHAT_FORMS, CHAT_USAGE_UNASKED } from "../chat_reply/scenarios.ts";
 import { chatFrames } from "../../faults/change_reply.ts";
-import { observed, wholeNumber } from "../../suite/finding.ts";
+import { compare, observed, wholeNumber } from "../../suite/finding.ts";
 import { asking } from "../../faults/change_request.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { objectOf } from "@model-gateway/replay/json";
@@ -80,7 +80,6 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
         withUsage,
         (data) => [{ data }, { data }],
       ),
-      // The usage is on the finishing chunk.
       "chat-stream-usage-on-finish": chatFrames((data, { state }) => {
         if (textAt(data, "choices.0.finish_reason") !== "") {
           state.set("finish", data);
@@ -95,7 +94,6 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
         "choices",
         [{ index: 0, delta: {}, finish_reason: null }],
       ),
-      // The usage is sent before the finishing chunk.
       "chat-stream-usage-first": chatFrames((data, { state }) => {
         if (textAt(data, "choices.0.finish_reason") !== "") {
           state.set("finish", data);
@@ -164,15 +162,11 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
             "not empty: no usage chunk",
             ({ json }) => at(json, "choices.0") !== undefined,
           ),
-          observed("last frame", x.frames.at(-1)?.data, x).mustBe(
-            "[DONE]",
-            x.frames.at(-1)?.data === "[DONE]",
-          ),
+          compare("last frame", x.frames.at(-1)?.data, "[DONE]", x),
         ])
       ),
     faults: {
       "chat-stream-usage-always": asking({ usageAsked: true }),
-      // Where no usage was requested, an empty usage chunk is sent.
       "chat-stream-unasked-empty-chunk": {
         modelRequest: (request) => ({ ...request, usageAsked: true }),
         frame: (frame, { endpoint }) => {

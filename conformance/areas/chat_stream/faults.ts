@@ -25,7 +25,6 @@ import {
   objectOf,
 } from "@model-gateway/replay/json";
 
-/** Changes error frames. */
 export function errors(
   change: (data: JsonObject, x: Context) => readonly OutFrame[],
 ): Hooks {
@@ -46,7 +45,6 @@ export function done(
   };
 }
 
-/** Changes the text of the frames of chat streams. */
 export function wire(change: (text: string, x: Context) => string): Hooks {
   return { wire: (text, x) => x.endpoint === "chat" ? change(text, x) : text };
 }

@@ -25,6 +25,7 @@ import {
   fact,
   type Finding,
   observed,
+  satisfies,
   some,
   statusIs,
 } from "../../suite/finding.ts";
@@ -34,7 +35,6 @@ import { NAMES } from "./scenarios.ts";
 
 const SECTION = "Counts (beyond the base specification)";
 
-/** A rule for the counts of every format. */
 interface CountRule {
   readonly id: string;
   readonly rule: string;
@@ -49,7 +49,6 @@ interface CountRule {
   readonly misses: (format: CountFormat, name: CountName) => Misses;
 }
 
-/** The checks of a rule, one for each format. */
 function onEveryFormat(
   { id, reads, judge, misses, mode = "both", ...rule }: CountRule,
 ): readonly Check[] {
@@ -168,7 +167,6 @@ function everywhere(change: (format: CountFormat) => Hooks): Hooks {
   };
 }
 
-/** All checks of the area. */
 export const COUNTS_CHECKS: readonly Check[] = [
   ...onEveryFormat({
     id: "number",
@@ -495,10 +493,7 @@ function objectIs(
   return {
     judge: (e) =>
       e.replies(`${name}/*/*`).map((x) =>
-        observed("object", at(x.json, "object"), x).mustBe(
-          right.expected,
-          right.test(at(x.json, "object")),
-        )
+        satisfies(x, "object", right.expected, right.test)
       ),
     misses: Object.fromEntries(
       Object.entries(right.misses).map(([miss, wrong]) => [miss, {

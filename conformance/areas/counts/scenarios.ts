@@ -79,7 +79,6 @@ async function onFormats(
   }
 }
 
-/** All scenarios of the area. */
 export const COUNTS_SCENARIOS: readonly Scenario[] = [
   {
     name: "counts",

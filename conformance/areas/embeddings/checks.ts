@@ -32,7 +32,6 @@ const USAGE = fieldsOf(BODY, {
   "usage.total_tokens": whole(1),
 });
 
-/** All checks of the area. */
 export const EMBEDDINGS_CHECKS: readonly Check[] = [
   ...checksWith(COMMON, [
     {
@@ -110,20 +109,20 @@ export const EMBEDDINGS_CHECKS: readonly Check[] = [
     {
       id: "embeddings.usage-grows",
       rule: "More inputs count more tokens.",
-      judge: (e) =>
-        e.replies("embeddings/*/texts").map((x) => {
-          const [one] = e.replies(x.label.replace("/texts", "/text"));
-          const [few, many] = [one, x].map((each) =>
-            numberAt(each?.json, "usage.prompt_tokens") ?? 0
-          );
-          return fact(
-            (many ?? 0) > (few ?? 0),
-            "prompt_tokens",
-            `more than ${few}`,
-            many,
-            x,
-          );
-        }),
+      replies: "embeddings/*/texts",
+      each: (x, e) => {
+        const [one] = e.replies(x.label.replace("/texts", "/text"));
+        const [few, many] = [one, x].map((each) =>
+          numberAt(each?.json, "usage.prompt_tokens") ?? 0
+        );
+        return fact(
+          (many ?? 0) > (few ?? 0),
+          "prompt_tokens",
+          `more than ${few}`,
+          many,
+          x,
+        );
+      },
       misses: {
         fixed: inReply((body) => ({
           ...body,

@@ -4,7 +4,7 @@ import { at, brief, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
 import type { Context } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { observed, statusIs } from "../../suite/finding.ts";
+import { compare, observed, statusIs } from "../../suite/finding.ts";
 import { refusalMembers, refusalWords } from "../replies/refusals.ts";
 import { WRONG } from "./scenarios.ts";
 import { COMMON } from "./vectors.ts";
@@ -13,7 +13,6 @@ import { status } from "./faults.ts";
 const IS_EMBEDDING = ({ endpoint }: Context): boolean =>
   endpoint === "embeddings";
 
-/** Part of `EMBEDDINGS_CHECKS`. */
 export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
   {
     id: "embeddings.wrong",
@@ -66,8 +65,8 @@ export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
     id: "embeddings.unknown-model",
     rule: "An unknown model is refused with 404.",
     reads: ["embeddings-refused"],
-    judge: (e) =>
-      e.matching("embeddings/*/unknown-model").map((x) => statusIs(x, 404)),
+    matching: "embeddings/*/unknown-model",
+    each: (x) => statusIs(x, 404),
     misses: {
       "as-400": status(404, 400),
       "as-500": status(404, 500),
@@ -79,16 +78,16 @@ export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
     rule:
       "A model that generates makes no vectors: it is refused with 400 or 404.",
     reads: ["embeddings-refused"],
-    judge: (e) =>
-      e.matching("embeddings/*/generating").map((x) => statusIs(x, 400, 404)),
+    matching: "embeddings/*/generating",
+    each: (x) => statusIs(x, 400, 404),
     misses: { "as-500": status(404, 500), "as-200": status(404, 200) },
   },
   {
     id: "embeddings.key-needed",
     rule: "The endpoint needs a key.",
     reads: ["embeddings-refused"],
-    judge: (e) =>
-      e.matching("embeddings/*/no-key").map((x) => statusIs(x, 401)),
+    matching: "embeddings/*/no-key",
+    each: (x) => statusIs(x, 401),
     misses: {
       open: {
         admit: (problem, { endpoint }) =>
@@ -101,14 +100,11 @@ export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
     rule: "A vendor's limit is 429, with `retry-after`.",
     mode: "replay",
     reads: ["embeddings-failures"],
-    judge: (e) =>
-      e.matching("embeddings/*/limited").flatMap((x) => [
-        statusIs(x, 429),
-        observed("retry-after", headerOf(x, "retry-after") ?? "none", x).mustBe(
-          "7",
-          headerOf(x, "retry-after") === "7",
-        ),
-      ]),
+    matching: "embeddings/*/limited",
+    each: (x) => [
+      statusIs(x, 429),
+      compare("retry-after", headerOf(x, "retry-after"), "7", x),
+    ],
     misses: {
       "as-500": status(429, 500),
       "no-delay": {
@@ -121,14 +117,13 @@ export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
     rule: "A vendor's failure is an HTTP error, never an empty list.",
     mode: "replay",
     reads: ["embeddings-failures"],
-    judge: (e) =>
-      e.matching("embeddings/*/failing").map((x) =>
-        observed("status", `${x.head?.status}: ${x.text.slice(0, 160)}`, x)
-          .mustBe(
-            "500 to 599 with an error",
-            (x.head?.status ?? 0) >= 500 && isObject(at(x.json, "error")),
-          )
-      ),
+    matching: "embeddings/*/failing",
+    each: (x) =>
+      observed("status", `${x.head?.status}: ${x.text.slice(0, 160)}`, x)
+        .mustBe(
+          "500 to 599 with an error",
+          (x.head?.status ?? 0) >= 500 && isObject(at(x.json, "error")),
+        ),
     misses: {
       "empty-list": {
         reply: (reply, { endpoint }) =>

@@ -13,7 +13,6 @@ import {
 } from "./vectors.ts";
 import { inReply, inUpstream } from "./faults.ts";
 
-/** Part of `EMBEDDINGS_CHECKS`. */
 export const EMBEDDINGS_REQUEST_CHECKS: readonly Check[] = checksWith(COMMON, [
   {
     id: "embeddings.inputs",
@@ -50,14 +49,14 @@ export const EMBEDDINGS_REQUEST_CHECKS: readonly Check[] = checksWith(COMMON, [
     rule: "An input may be its tokens.",
     mode: "replay",
     reads: ["embeddings-tokens"],
-    judge: (e) =>
-      e.replies("embeddings/*/*").map((x) => {
-        const expected = x.label.endsWith("/several-tokens") ? 2 : 1;
-        return observed("vectors", first(vectorsOf(x)), x).mustBe(
-          `${expected}`,
-          vectorsOf(x).length === expected,
-        );
-      }),
+    replies: "embeddings/*/*",
+    each: (x) => {
+      const expected = x.label.endsWith("/several-tokens") ? 2 : 1;
+      return observed("vectors", first(vectorsOf(x)), x).mustBe(
+        `${expected}`,
+        vectorsOf(x).length === expected,
+      );
+    },
     misses: {
       "one-each": inReply((body, { asked }) =>
         typeof at(asked, "input.0") === "number"

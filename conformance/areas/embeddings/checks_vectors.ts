@@ -33,7 +33,6 @@ function close(
     });
 }
 
-/** Part of `EMBEDDINGS_CHECKS`. */
 export const EMBEDDINGS_VECTOR_CHECKS: readonly Check[] = checksWith(COMMON, [
   {
     id: "embeddings.one-each",
@@ -60,14 +59,14 @@ export const EMBEDDINGS_VECTOR_CHECKS: readonly Check[] = checksWith(COMMON, [
   {
     id: "embeddings.one-length",
     rule: "All vectors of a model have one length.",
-    judge: (e) =>
-      e.replies("embeddings/*/*").map((x) => {
-        const lengths = new Set(vectorsOf(x).map(({ length }) => length));
-        return observed("lengths", [...lengths], x).mustBe(
-          "one",
-          lengths.size === 1 && !lengths.has(0),
-        );
-      }),
+    replies: "embeddings/*/*",
+    each: (x) => {
+      const lengths = new Set(vectorsOf(x).map(({ length }) => length));
+      return observed("lengths", [...lengths], x).mustBe(
+        "one",
+        lengths.size === 1 && !lengths.has(0),
+      );
+    },
     misses: {
       "second-short": inEntries((entry, index) =>
         index === 1 && Array.isArray(entry["embedding"])
@@ -79,14 +78,14 @@ export const EMBEDDINGS_VECTOR_CHECKS: readonly Check[] = checksWith(COMMON, [
   {
     id: "embeddings.differ",
     rule: "Different texts have different vectors.",
-    judge: (e) =>
-      e.replies("embeddings/*/texts").map((x) => {
-        const vectors = vectorsOf(x).map((vector) => brief(vector, 4000));
-        return observed("vectors", first(vectorsOf(x)), x).mustBe(
-          "no two of them equal",
-          new Set(vectors).size === vectors.length && vectors.length > 1,
-        );
-      }),
+    replies: "embeddings/*/texts",
+    each: (x) => {
+      const vectors = vectorsOf(x).map((vector) => brief(vector, 4000));
+      return observed("vectors", first(vectorsOf(x)), x).mustBe(
+        "no two of them equal",
+        new Set(vectors).size === vectors.length && vectors.length > 1,
+      );
+    },
     misses: {
       same: inReply((body) => {
         const [one] = listAt(body, "data");
@@ -143,19 +142,19 @@ export const EMBEDDINGS_VECTOR_CHECKS: readonly Check[] = checksWith(COMMON, [
     id: "embeddings.base64",
     rule:
       "With `base64` a vector is the base64 of its little-endian 32-bit floats, the same as with `float`.",
-    judge: (e) =>
-      e.replies("embeddings/*/base64").map((x) => {
-        const [plain] = e.replies(x.label.replace("/base64", "/float"));
-        const expected = plain === undefined ? [] : vectorsOf(plain);
-        return fact(
-          typeof at(x.json, "data.0.embedding") === "string" &&
-            close(vectorsOf(x), expected),
-          "vectors",
-          first(expected),
-          first(vectorsOf(x)),
-          x,
-        );
-      }),
+    replies: "embeddings/*/base64",
+    each: (x, e) => {
+      const [plain] = e.replies(x.label.replace("/base64", "/float"));
+      const expected = plain === undefined ? [] : vectorsOf(plain);
+      return fact(
+        typeof at(x.json, "data.0.embedding") === "string" &&
+          close(vectorsOf(x), expected),
+        "vectors",
+        first(expected),
+        first(vectorsOf(x)),
+        x,
+      );
+    },
     misses: {
       "as-list": {
         request: (request, { endpoint }) =>
@@ -176,14 +175,14 @@ export const EMBEDDINGS_VECTOR_CHECKS: readonly Check[] = checksWith(COMMON, [
     rule: "`dimensions` is the length of the vectors.",
     mode: "replay",
     reads: ["embeddings-length"],
-    judge: (e) =>
-      e.replies("embeddings/*/*").map((x) => {
-        const lengths = vectorsOf(x).map(({ length }) => length);
-        return observed("lengths", lengths, x).mustBe(
-          `${DIMENSIONS} each`,
-          lengths.length > 0 && lengths.every((each) => each === DIMENSIONS),
-        );
-      }),
+    replies: "embeddings/*/*",
+    each: (x) => {
+      const lengths = vectorsOf(x).map(({ length }) => length);
+      return observed("lengths", lengths, x).mustBe(
+        `${DIMENSIONS} each`,
+        lengths.length > 0 && lengths.every((each) => each === DIMENSIONS),
+      );
+    },
     misses: {
       ignored: {
         request: (request, { endpoint }) =>

@@ -12,7 +12,6 @@ import { type Place, valueOf } from "../../faults/field.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { vectorOf } from "./vectors.ts";
 
-/** Changes the replies with vectors. */
 export function inReply(
   change: (body: JsonObject, x: Vectors) => JsonObject,
 ): Hooks {
@@ -84,7 +83,6 @@ export function encodedAs(
   });
 }
 
-/** Changes the texts of a request upstream. */
 export function inUpstream(change: (text: string) => string): Hooks {
   const texts = (value: Json): Json =>
     typeof value === "string"

@@ -73,7 +73,6 @@ function marked(session: Session): readonly Json[] {
   );
 }
 
-/** All scenarios of the area. */
 export const EMBEDDINGS_SCENARIOS: readonly Scenario[] = [
   {
     name: "embeddings",

@@ -58,7 +58,6 @@ export function first(vectors: readonly (readonly number[])[]): string {
   return brief(vectors.map((vector) => vector.slice(0, 3)), 300);
 }
 
-/** The inputs of a request upstream. */
 export function sentInputs({ json }: UpstreamCall): readonly Json[] {
   const input = at(json, "input");
   return input === undefined
@@ -70,7 +69,6 @@ export function sentInputs({ json }: UpstreamCall): readonly Json[] {
     : [input];
 }
 
-/** The request upstream of an exchange. */
 export function sentFor(x: Exchange): UpstreamCall {
   // Requests with the same texts share their marker.
   const call = x.upstream.find((each) =>

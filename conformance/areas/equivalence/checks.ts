@@ -89,7 +89,6 @@ export const EQUIVALENCE_CHECKS: readonly Check[] = checksWith({
     reads: ["pair-tools"],
     judge: (e) => same(e, "tool calls", (x) => textAndCalls(contentOf(x))),
     faults: {
-      // The chat endpoint passes on only one tool call.
       "chat-second-tool-lost": {
         part: (part, { endpoint, state }) => {
           if (endpoint !== "chat") return [part];
@@ -117,7 +116,6 @@ export const EQUIVALENCE_CHECKS: readonly Check[] = checksWith({
     reads: ["pair-tools"],
     judge: (e) => same(e, "stop cause", finishOf),
     faults: {
-      // Tool calls on the chat endpoint end with the finish reason of plain text.
       "chat-tool-stop-lost": {
         reply: (reply, { endpoint }) =>
           endpoint === "chat"

@@ -10,6 +10,7 @@ import {
   withAt,
 } from "../../faults/change_reply.ts";
 import {
+  compare,
   fact,
   type Finding,
   NotTestable,
@@ -230,10 +231,7 @@ export const FIXTURE_CHECKS: readonly Check[] = checksWith({
       PAIRED.texts.flatMap((fixture) =>
         e.streams(`*/*/${fixture}-stream`).map((x) => {
           const expected = fixtureContent(fixture, x.via).text;
-          return observed("deltas, joined", deltas(x), x).mustBe(
-            expected,
-            deltas(x) === expected,
-          );
+          return compare("deltas, joined", deltas(x), expected, x);
         })
       ),
     faults: {
@@ -242,14 +240,12 @@ export const FIXTURE_CHECKS: readonly Check[] = checksWith({
           ? withAt(data, "delta.type", "text")
           : data
       ),
-      // The first text of a chat stream is lost.
       "chat-first-delta-lost": chatFrames((data, { state }) => {
         const text = stringOf(objectOf(firstChoice(data)["delta"])["content"]);
         if ((text ?? "") === "" || state.has("sent")) return data;
         state.set("sent", true);
         return undefined;
       }),
-      // A full stop is sent twice.
       "message-last-delta-twice": messageFrames((data, _, frame) => {
         const text = stringOf(objectOf(data["delta"])["text"]);
         return text?.endsWith(".") === true ? [frame, frame] : data;
@@ -275,7 +271,6 @@ export const FIXTURE_CHECKS: readonly Check[] = checksWith({
         })
       ),
     faults: {
-      // The text of a whole reply is split into two blocks.
       "message-text-in-two-blocks": messageReply((body) => ({
         ...body,
         content: arrayOf(body["content"]).flatMap((block) => {
@@ -324,7 +319,6 @@ export const FIXTURE_CHECKS: readonly Check[] = checksWith({
       "system-lost-on-chat": systemLostOnChat,
       "other-model-on-chat": otherModelOnChat,
       "limit-lost-on-chat": limitLostOnChat,
-      // The chat endpoint drops the first turn.
       "chat-turns-cut": asking((request, { endpoint }) =>
         endpoint === "chat" && request.turns.length > 1
           ? { turns: request.turns.slice(1) }

@@ -212,7 +212,6 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
       "A model that repeats its words on each request gives the same words whole and streamed.",
     judge: (e) => bothForms(e, "words", wordsOf, wordsOf),
     faults: {
-      // The second text delta of a message stream is lost.
       "again-delta-lost": messageFrames((data, { state }) => {
         if (textAt(data, "delta.type") !== "text_delta") return data;
         const number = Number(state.get("delta") ?? 0) + 1;
@@ -224,7 +223,6 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
         "messages",
         (text) => text.replaceAll("<", "&lt;"),
       ),
-      // Whitespace around the arguments of whole messages is removed.
       "again-argument-trimmed": messageReply((body) => ({
         ...body,
         content: (Array.isArray(body["content"]) ? body["content"] : []).map(
@@ -241,7 +239,6 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
           },
         ),
       })),
-      // Chat streams lose all text after three deltas, and end normally.
       "again-chat-stream-cut": chatFrames((data, { state }) => {
         if (textAt(data, "choices.0.delta.content") === "") return data;
         const number = Number(state.get("delta") ?? 0) + 1;
@@ -255,7 +252,6 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
     rule: INPUT,
     judge: (e) => bothForms(e, "input tokens", inputOf, inputOf),
     faults: {
-      // Chat streams count one prompt token too many.
       "again-stream-input-more": chatFrames((data) => {
         const tokens = numberOf(objectOf(data["usage"])["prompt_tokens"]);
         return tokens === undefined
@@ -269,7 +265,6 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
     rule: OUTPUT,
     judge: (e) => bothForms(e, "output tokens", outputOf, wordsOf),
     faults: {
-      // Whole chat replies count one token too few.
       "again-whole-output-less": chatReply((body) => {
         const tokens = numberOf(objectOf(body["usage"])["completion_tokens"]) ??
           0;

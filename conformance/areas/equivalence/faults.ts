@@ -48,7 +48,6 @@ export function firstChoice(data: JsonObject): JsonObject {
   return objectOf(arrayOf(data["choices"])[0]);
 }
 
-/** The faults that several checks are proved with. */
 export const FIXTURE_FAULTS: Faults = {
   "chat-arguments-changed": {
     part: (part, { endpoint }) =>
@@ -60,14 +59,12 @@ export const FIXTURE_FAULTS: Faults = {
     ...body,
     content: [...arrayOf(body["content"])].reverse(),
   })),
-  // Streams of the chat endpoint change one letter.
   "chat-stream-text-changed": {
     part: (part, { endpoint, stream }) =>
       part.type === "text" && endpoint === "chat" && stream
         ? [{ ...part, text: part.text.replace("e", "E") }]
         : [part],
   },
-  // Whole replies of the message endpoint lose a space at their end.
   "message-whole-text-trimmed": messageReply((body) => ({
     ...body,
     content: arrayOf(body["content"]).map((block) => {
@@ -89,7 +86,6 @@ export const FIXTURE_FAULTS: Faults = {
       ? withAt(data, "usage.output_tokens", 0)
       : data
   ),
-  // Whole replies of the chat endpoint count one prompt token too few.
   "chat-whole-input-less": chatReply((body) => {
     const tokens = numberOf(objectOf(body["usage"])["prompt_tokens"]) ?? 0;
     return withAt(body, "usage.prompt_tokens", tokens - 1);

@@ -69,7 +69,6 @@ export const PAIRED = {
   ],
 } as const;
 
-/** A kind of fixture. */
 export type Kind = keyof typeof PAIRED;
 
 const OFFERED = ["get_weather", "get_time", "save_note"] as const;

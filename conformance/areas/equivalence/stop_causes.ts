@@ -7,7 +7,6 @@ import type { StopCause } from "@model-gateway/replay/neutral_reply";
 import { type Kind, PAIRED } from "./scenarios.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 
-/** All exchanges of a fixture. */
 export function of(e: Evidence, fixture: string): readonly Exchange[] {
   return [
     ...e.replies(`*/*/${fixture}-whole`),

@@ -23,7 +23,6 @@ function noError(x: Exchange): Finding {
   );
 }
 
-/** Part of `ERRORS_CHECKS`. */
 export const REPLY_ERROR_CHECKS: readonly Check[] = checksWith({
   mode: "both",
 }, [

@@ -20,7 +20,6 @@ function isWrongIn(form: string, body: JsonObject): boolean {
 
 let wrongRequests = 0;
 
-/** The faults that several checks are proved with. */
 export const WRONG_REQUEST_FAULTS: Faults = {
   "errors-name-nothing": {
     problem: ({ status, type }) => ({ status, type, message: "Bad input" }),
@@ -29,7 +28,6 @@ export const WRONG_REQUEST_FAULTS: Faults = {
     problem: (problem) =>
       problem.status === 400 ? { ...problem, status: 500 } : problem,
   },
-  // Bytes after the JSON of a body are ignored.
   "bytes-after-json-ignored": {
     request: (request) => {
       const shorter = request.body.slice(0, -1);

@@ -50,7 +50,6 @@ export const MISSING: Readonly<Record<string, WrongMember>> = {
   },
 };
 
-/** Members of the wrong type. */
 export const MISTYPED: Readonly<Record<string, WrongMember>> = {
   "type-model": { change: { model: 5 }, names: ["model"] },
   "type-messages-string": { change: { messages: "Hi" }, names: ["messages"] },

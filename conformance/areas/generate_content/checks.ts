@@ -34,7 +34,6 @@ function alsoRare(
   );
 }
 
-/** All checks of the format. */
 export const GENERATE_CONTENT_CHECKS: readonly Check[] = [
   ...checksOfEvery("generate_content_reply"),
   ...checksOfEvery("generate_content_stream"),

@@ -39,7 +39,6 @@ function withThoughts(e: Evidence): readonly Exchange[] {
   );
 }
 
-/** Part of `GENERATE_CONTENT_CHECKS`. */
 export const GENERATE_CONTENT_ANSWER_CHECKS: readonly Check[] = checksWith({
   section: "Generate content reply",
   mode: "replay",

@@ -22,7 +22,6 @@ import {
   upstream,
 } from "./passed_request.ts";
 
-/** The texts of a request's turns, by role. */
 function turnsText({ turns }: UpstreamRequest): string {
   return turns.map(({ role, parts }) =>
     `${role}: ${
@@ -53,7 +52,6 @@ function steps(call: UpstreamCall): string {
 const HISTORY =
   'user; call {"city":"Paris"}; call {"city":"Tokyo"}; result of 0: 12 degrees in Paris; result of 1: 20 degrees in Tokyo; user';
 
-/** Part of `GENERATE_CONTENT_CHECKS`. */
 export const GENERATE_CONTENT_CONVERSATION_CHECKS: readonly Check[] =
   checksWith({
     section: "Generate content requests",

@@ -61,7 +61,6 @@ function withCandidate(
   };
 }
 
-/** Part of `GENERATE_CONTENT_CHECKS`. */
 export const GENERATE_CONTENT_END_CHECKS: readonly Check[] = checksWith({
   section: "Generate content reply",
   mode: "replay",

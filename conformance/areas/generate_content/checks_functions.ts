@@ -87,7 +87,6 @@ function lowered({ schema }: OfferedTool): OfferedTool["schema"] {
   );
 }
 
-/** Part of `GENERATE_CONTENT_CHECKS`. */
 export const GENERATE_CONTENT_FUNCTIONS_CHECKS: readonly Check[] = checksWith({
   section: "Generate content requests",
   mode: "replay",

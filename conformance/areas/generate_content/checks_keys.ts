@@ -32,7 +32,6 @@ function unreadKey(
   };
 }
 
-/** Part of `GENERATE_CONTENT_CHECKS`. */
 export const GENERATE_CONTENT_KEYS_CHECKS: readonly Check[] = checksWith({
   section: "Generate content requests",
   mode: "replay",
@@ -74,15 +73,15 @@ export const GENERATE_CONTENT_KEYS_CHECKS: readonly Check[] = checksWith({
     rule: "A key in the query goes to no upstream, and is in no reply.",
     level: "convention",
     reads: ["generate-content-keys"],
-    judge: (e) =>
-      e.matching("generate_content/*/whole/query").map((x) => {
-        const call = sentFor(x);
-        const sent = `${call.path} ${brief(call.headers, 2000)} ${call.body}`;
-        return observed("request upstream", sent.slice(0, 400), x).mustBe(
-          "without the client's key, like the reply",
-          !sent.includes(maskOf(x)) && !containedKey(x.text),
-        );
-      }),
+    matching: "generate_content/*/whole/query",
+    each: (x) => {
+      const call = sentFor(x);
+      const sent = `${call.path} ${brief(call.headers, 2000)} ${call.body}`;
+      return observed("request upstream", sent.slice(0, 400), x).mustBe(
+        "without the client's key, like the reply",
+        !sent.includes(maskOf(x)) && !containedKey(x.text),
+      );
+    },
     misses: {
       "passed-on": {
         upstream: (call, { endpoint, request }) =>

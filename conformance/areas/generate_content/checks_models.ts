@@ -26,7 +26,6 @@ const METHODS = ["generateContent", "streamGenerateContent", "countTokens"];
 
 const named = (name: string): string => `generate_content/models/GET/${name}`;
 
-/** The models of a list. */
 function modelsIn(e: Evidence, name: string): readonly Json[] {
   return e.replies(named(name)).flatMap(({ json }) => listAt(json, "models"));
 }
@@ -67,7 +66,6 @@ const MEMBERS = fieldsOf(MODELS, {
   }),
 });
 
-/** Part of `GENERATE_CONTENT_CHECKS`. */
 export const GENERATE_CONTENT_MODEL_CHECKS: readonly Check[] = checksWith({
   section: "Generate content models",
   mode: "both",

@@ -5,7 +5,7 @@ import type { Json } from "@model-gateway/replay/json";
 import { inErrors, status } from "../../faults/change_generate_content.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { observed, statusIs } from "../../suite/finding.ts";
+import { compare, equals, observed, statusIs } from "../../suite/finding.ts";
 import { refusalMembers, refusalWords } from "../replies/refusals.ts";
 import { WRONG } from "./scenarios_refusals.ts";
 
@@ -35,10 +35,7 @@ function refused(
   return (e) =>
     e.matching(pattern).flatMap((x) => [
       statusIs(x, code),
-      observed("error.status", textAt(x.json, "error.status"), x).mustBe(
-        word,
-        textAt(x.json, "error.status") === word,
-      ),
+      equals(x, "error.status", word),
     ]);
 }
 
@@ -65,7 +62,6 @@ function without(kind: string): Hooks {
   }));
 }
 
-/** Part of `GENERATE_CONTENT_CHECKS`. */
 export const GENERATE_CONTENT_REFUSAL_CHECKS: readonly Check[] = checksWith({
   section: "Generate content errors",
   mode: "both",
@@ -214,7 +210,7 @@ export const GENERATE_CONTENT_REFUSAL_CHECKS: readonly Check[] = checksWith({
       )(e),
       ...e.matching("generate_content/*/*/rate-limit").map((x) => {
         const delay = textAt(detailOf(x, "RetryInfo"), "retryDelay");
-        return observed("retryDelay", delay, x).mustBe("7s", delay === "7s");
+        return compare("retryDelay", delay, "7s", x);
       }),
     ],
     misses: {

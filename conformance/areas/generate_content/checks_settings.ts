@@ -29,7 +29,6 @@ function isJson(name: string): Check["judge"] {
     });
 }
 
-/** The requests with settings. */
 const SENT = "generate_content/*/whole/settings";
 
 /** The request with a setting of the reply's form left out, and with it the type. */
@@ -75,7 +74,6 @@ const TUNING_CHECKS: readonly Check[] = [
   ),
 ];
 
-/** Part of `GENERATE_CONTENT_CHECKS`. */
 export const GENERATE_CONTENT_SETTINGS_CHECKS: readonly Check[] = checksWith({
   section: "Generate content requests",
   mode: "replay",

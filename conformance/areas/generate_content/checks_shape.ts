@@ -41,7 +41,6 @@ function place(choose: (x: Exchange) => readonly Json[]): Place {
   };
 }
 
-/** Every object of a reply. */
 const OBJECTS: Place = {
   ...place(objectsOf),
   objects: framedObjects,
@@ -133,7 +132,6 @@ function answered(e: Evidence): readonly Exchange[] {
   );
 }
 
-/** Part of `GENERATE_CONTENT_CHECKS`. */
 export const GENERATE_CONTENT_SHAPE_CHECKS: readonly Check[] = checksWith({
   section: "Generate content reply",
   mode: "both",

@@ -51,7 +51,6 @@ const FAILED_AS_END: Hooks = {
       : [part],
 };
 
-/** Part of `GENERATE_CONTENT_CHECKS`. */
 export const GENERATE_CONTENT_STREAM_CHECKS: readonly Check[] = checksWith({
   section: "Generate content stream",
   mode: "both",

@@ -11,7 +11,6 @@ import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { fact } from "../../suite/finding.ts";
 
-/** Adds to a count of the usage. */
 function counting(name: string, change: (count: number) => number): Hooks {
   return inUsage((usage) => ({
     ...usage,
@@ -19,7 +18,6 @@ function counting(name: string, change: (count: number) => number): Hooks {
   }));
 }
 
-/** Part of `GENERATE_CONTENT_CHECKS`. */
 export const GENERATE_CONTENT_USAGE_CHECKS: readonly Check[] = checksWith({
   section: "Generate content reply",
   mode: "replay",

@@ -21,7 +21,6 @@ const KINDS = ["text", "thinking-tool", "tool-parallel", "max-tokens"];
 /** Names of ordinary replies of a real model: two, so that their ids can be compared. */
 const LIVE = ["text", "max-tokens"];
 
-/** Fixtures for the rules of content. */
 const CONTENTS = [
   "text-tool-text",
   "tool-no-args",
@@ -44,7 +43,6 @@ export const INCOMPLETE = ["context-window", "unknown-stop", "continuation"];
 /** Fixtures without any content, whose candidates vendors leave empty. */
 export const WITHOUT_CONTENT = ["blocked", "refusal", "empty"];
 
-/** The bodies that request these fixtures. */
 function fixtureBodies(
   session: Session,
   names: readonly string[],
@@ -89,7 +87,6 @@ function played(
   };
 }
 
-/** All scenarios of the area. */
 export const GENERATE_CONTENT_SCENARIOS: readonly Scenario[] = [
   {
     name: "generate-content-replies",

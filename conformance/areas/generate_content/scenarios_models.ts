@@ -4,7 +4,6 @@ import { free, type Scenario } from "../../suite/scenario.ts";
 
 const BASE = "/v1beta/models";
 
-/** Part of `GENERATE_CONTENT_SCENARIOS`. */
 export const GENERATE_CONTENT_MODEL_SCENARIOS: readonly Scenario[] = [
   {
     name: "generate-content-models",

@@ -79,7 +79,6 @@ function failing(
   };
 }
 
-/** Part of `GENERATE_CONTENT_SCENARIOS`. */
 export const GENERATE_CONTENT_REFUSAL_SCENARIOS: readonly Scenario[] = [
   {
     name: "generate-content-wrong",

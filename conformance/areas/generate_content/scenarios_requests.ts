@@ -23,7 +23,6 @@ export const PICTURE =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 export const PICTURE_ADDRESS = "https://example.com/picture.png";
 
-/** Settings that every vendor has. */
 export const SETTINGS = {
   maxOutputTokens: 31,
   temperature: 0.5,
@@ -247,7 +246,6 @@ function demanding(session: Session, words: string): JsonObject {
   };
 }
 
-/** Part of `GENERATE_CONTENT_SCENARIOS`. */
 export const GENERATE_CONTENT_REQUEST_SCENARIOS: readonly Scenario[] = [
   {
     name: "generate-content-requests",

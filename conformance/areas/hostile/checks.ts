@@ -33,7 +33,6 @@ const WHOLE_FAULTS: Readonly<
   "split=9": "decodes-each-piece",
 };
 
-/** The rule for one form of the stream. */
 function sameWords(
   form: string,
   about: string,

@@ -2,7 +2,13 @@
  * Checks of the area `hostile`: a reply that breaks off or fails never looks complete, and a
  * readable reply is read correctly.
  */
-import { fact, NotTestable, observed, statusIs } from "../../suite/finding.ts";
+import {
+  compare,
+  fact,
+  NotTestable,
+  observed,
+  statusIs,
+} from "../../suite/finding.ts";
 import {
   confusedForGood,
   repliesMix,
@@ -178,7 +184,6 @@ export const STREAM_CHECKS: readonly Check[] = [
         fact(errorIn(x) < 0, "errors", "none", x.frames[errorIn(x)]?.data, x),
       ]),
     {
-      // A chat stream without its last line is reported as broken.
       "no-done-is-a-break": wholeText((text) =>
         text.includes('"choices"') && !text.includes("[DONE]")
           ? text.split('data: {"id"').slice(0, -3).join('data: {"id"')
@@ -194,9 +199,11 @@ export const STREAM_CHECKS: readonly Check[] = [
       ["whole", "stream"].flatMap((way) => e.matching(`*/*/afterwards-${way}`))
         .flatMap((x) => [
           statusIs(x, 200),
-          observed("text", contentOf(x).text, x).mustBe(
+          compare(
+            "text",
+            contentOf(x).text,
             fixtureContent("text", x.via).text,
-            contentOf(x).text === fixtureContent("text", x.via).text,
+            x,
           ),
         ]),
     { "confused-for-good": confusedForGood },
@@ -236,7 +243,6 @@ export const STREAM_CHECKS: readonly Check[] = [
       });
     },
     {
-      // All replies have the same request id.
       "request-ids-repeat": {
         reply: (reply) => ({
           ...reply,

@@ -76,7 +76,6 @@ function onFailure(
   };
 }
 
-/** Changes the error frame of a stream. */
 function errorFrame(
   change: (frame: OutFrame, x: Context) => readonly OutFrame[],
 ): Hooks {
@@ -97,7 +96,6 @@ let lastText = "";
 
 let lastUsage: Partial<NeutralUsage> = {};
 
-/** The faults that several checks are proved with. */
 export const STREAM_FAULTS: Faults = {
   "break-is-silent": {
     ...errorFrame(() => []),

@@ -125,12 +125,10 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
     MESSAGES_TEMPERATURE,
     (e) => refusals(e, "messages", "temperature").map(refused),
     {
-      // The message endpoint accepts temperatures up to 2.
       "temperature-of-chat-on-messages": overlooking((body, { endpoint }) =>
         endpoint === "messages" && typeof body["temperature"] === "number" &&
         body["temperature"] > 1 && body["temperature"] <= 2
       ),
-      // A temperature outside its range is clamped.
       "temperature-clamped": repairing((body, { endpoint }) =>
         typeof body["temperature"] === "number"
           ? field(

@@ -56,7 +56,6 @@ function counted(e: Evidence, forms: readonly Form[]): Finding[] {
   });
 }
 
-/** The model that an exchange requests. */
 function modelOf({ request }: Exchange): string {
   return textAt(parseJson(request.body), "model");
 }
@@ -130,7 +129,6 @@ export const INPUT_TOKEN_CHECKS: readonly Check[] = checksWith({
     judge: sameOnBoth,
     faults: {
       "chat-input-doubled": chatInputDoubled,
-      // The chat endpoint adds its own instructions.
       "system-long-on-chat": asking((request, { endpoint }) =>
         endpoint === "chat"
           ? { system: `${request.system} Be kind and brief.`.repeat(9) }

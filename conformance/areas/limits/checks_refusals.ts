@@ -1,5 +1,6 @@
 /** Checks of the area `limits`: how a value outside the limits is refused. */
 import {
+  equals,
   type Finding,
   NotTestable,
   observed,
@@ -130,10 +131,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       allRefusals(e).flatMap((x) => [
         statusIs(x, 400, 422),
-        observed("error.type", at(x.json, "error.type"), x).mustBe(
-          "invalid_request_error",
-          at(x.json, "error.type") === "invalid_request_error",
-        ),
+        equals(x, "error.type", "invalid_request_error"),
         observed("type", at(x.json, "type"), x).mustBe(
           "error, on the message endpoint",
           x.endpoint === "chat" || at(x.json, "type") === "error",
@@ -151,7 +149,6 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
       "refusal-without-top-type": refusalBody((body) => ({
         error: body["error"],
       })),
-      // A refused stream has the content type text/event-stream.
       "refusal-as-stream": {
         reply: (reply, { stream }) =>
           reply.status === 400 && stream

@@ -137,7 +137,6 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
           : [skill(false, "replies", "a reply to stop strings", "none")];
       },
       faults: {
-        // A whole message ends with the stop string that hit.
         "stop-told-in-text": messageReply((body) => {
           const hit = stringOf(body["stop_sequence"]);
           return hit === undefined ? body : {
@@ -210,7 +209,6 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
           "a success with counts",
         ),
       faults: {
-        // message_start reports a count as a string.
         "start-count-as-text": messageFrames((data) => {
           const inputTokens = numberAt(data, "message.usage.input_tokens");
           return inputTokens === undefined

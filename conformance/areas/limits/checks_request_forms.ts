@@ -137,7 +137,6 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
       "An empty text, list or object has the same meaning as an absent one.",
     judge: takes("messages", "empty"),
     faults: {
-      // An empty list is refused.
       "empty-lists-refused": refusing(
         "tools",
         (body) =>
@@ -172,7 +171,6 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
       "`content` (string in the schema; block arrays such as image blocks are also used)",
     judge: takes("messages", "blocks", "image"),
     faults: {
-      // Content in an array of text parts is refused.
       "blocks-refused": refusing(
         "messages",
         (body) =>

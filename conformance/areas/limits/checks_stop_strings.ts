@@ -94,7 +94,6 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
         ];
       }),
     faults: {
-      // The first stop string is reported whichever one hit.
       "stop-named-by-order": {
         reply: (reply, x) =>
           reply.body["stop_reason"] === "stop_sequence"

@@ -2,7 +2,12 @@
  * Checks of the area `limits` about the requests upstream: requested limits are passed on, nothing
  * is added, and nothing is sent after a refusal.
  */
-import { type Finding, NotTestable, observed } from "../../suite/finding.ts";
+import {
+  compare,
+  type Finding,
+  NotTestable,
+  observed,
+} from "../../suite/finding.ts";
 import { readMessages } from "../../reference_gateway/formats/read_messages.ts";
 import { readChat } from "../../reference_gateway/formats/read_chat.ts";
 import { asking } from "../../faults/change_request.ts";
@@ -73,9 +78,11 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
     rule: "Maximum output tokens; generation stops at this count",
     judge: (e) =>
       forms(e, "control", "max_completion_tokens").map((x) =>
-        observed("limit of the call upstream", limitOf(callOf(x)), x).mustBe(
-          `${ASKED_TOKENS}`,
-          limitOf(callOf(x)) === ASKED_TOKENS,
+        compare(
+          "limit of the call upstream",
+          limitOf(callOf(x)),
+          ASKED_TOKENS,
+          x,
         )
       ),
     faults: {
@@ -111,7 +118,6 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
       "max_tokens-default-tiny": asking(({ maxTokens }) => ({
         maxTokens: maxTokens ?? 16,
       })),
-      // A message upstream receives no limit.
       "max_tokens-default-missing": {
         upstream: (
           { body: { max_tokens: _, ...body }, ...call },
@@ -130,12 +136,13 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
       forms(e, "control").flatMap((x) => {
         const call = callOf(x);
         return [
-          observed("temperature of the call upstream", temperatureOf(call), x)
-            .mustBe("none", temperatureOf(call) === undefined),
-          observed("top_p of the call upstream", topPOf(call), x).mustBe(
-            "none",
-            topPOf(call) === undefined,
+          compare(
+            "temperature of the call upstream",
+            temperatureOf(call),
+            undefined,
+            x,
           ),
+          compare("top_p of the call upstream", topPOf(call), undefined, x),
         ];
       }),
     faults: {
@@ -199,7 +206,6 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
         )
       ).map(unbilled),
     faults: {
-      // The request is refused only after the upstream was called.
       "refused-after-upstream": {
         accept: (problem, body, { state, endpoint }) => {
           if (problem === undefined) return undefined;

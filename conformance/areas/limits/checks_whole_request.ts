@@ -114,7 +114,6 @@ export const WHOLE_REQUEST_CHECKS: readonly Check[] = checksWith({
       "oldest-turns-dropped": asking(({ turns }) => ({
         turns: turns.length > 4 ? turns.slice(2) : turns,
       })),
-      // Of several texts in a turn only the first and the last are sent.
       "second-block-lost": turning((parts) => {
         const texts = parts.filter(({ type }) => type === "text");
         return parts.filter((part) =>

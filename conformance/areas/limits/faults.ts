@@ -61,7 +61,6 @@ export function endless(test: (body: JsonObject) => boolean): Hooks {
   };
 }
 
-/** Changes the parts of each turn. */
 export function turning(
   change: (parts: readonly TurnPart[], turn: Turn) => readonly TurnPart[],
 ): Hooks {
@@ -139,7 +138,6 @@ export function usage(change: (part: Part & { type: "usage" }) => Part): Hooks {
   return { part: (part) => [part.type === "usage" ? change(part) : part] };
 }
 
-/** Changes the body of refusals. */
 export function refusalBody(change: (body: JsonObject) => JsonObject): Hooks {
   return {
     reply: (reply) =>

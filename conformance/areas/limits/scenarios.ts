@@ -20,7 +20,6 @@ import { INPUT_TOKEN_SCENARIOS } from "./scenarios_input_tokens.ts";
 import { REQUEST_FORM_SCENARIOS } from "./scenarios_request_forms.ts";
 import { STOP_STRING_SCENARIOS } from "./scenarios_stop_strings.ts";
 
-// Names of scenarios that other areas read.
 export const BOUNDED_SCENARIO = "bounded";
 export const LIMITS_REFUSED = "limits";
 

@@ -109,7 +109,6 @@ const FIELDS: readonly Check[] = checksWith({
     }),
     faults: {
       "message-usage-missing": put("usage", undefined),
-      // The usage has the chat format's field names.
       "message-usage-of-chat": messageReply((body) => ({
         ...body,
         usage: {

@@ -21,7 +21,6 @@ import { fact, type Finding } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { scenariosOf } from "../../endpoints/read_messages.ts";
 
-/** Part of `MESSAGE_REPLY_CHECKS`. */
 export const MESSAGE_OWN_UPSTREAM_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
 }, [

@@ -4,7 +4,6 @@ import { EXTRA_SCENARIOS } from "../replies/scenarios_extras.ts";
 import { MESSAGE_FORM_SCENARIOS } from "./scenarios_forms.ts";
 import { perRoute, type Scenario } from "../../suite/scenario.ts";
 
-// Names of scenarios that other areas read.
 export const TEXT_SCENARIO = "text";
 
 const TEXT: Scenario = {

@@ -7,7 +7,6 @@ import {
 } from "../../suite/fixture_replies.ts";
 import { eachForm, failingStreams } from "../../suite/one_request.ts";
 
-// Names of scenarios that other areas read.
 export const MESSAGE_FORMS_WHOLE = "message-forms-whole";
 export const MESSAGE_FORMS_STREAM = "message-forms-stream";
 export const MESSAGE_FAILURES = "message-failures";

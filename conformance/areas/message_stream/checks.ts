@@ -82,18 +82,18 @@ const WIRE: readonly Check[] = checksWith({
       "| message_delta | `delta.stop_reason`, `usage.output_tokens` | Final output token count arrives here, not in message_start |",
     mode: "replay",
     reads: [TEXT_SCENARIO],
-    judge: (e) =>
-      e.streams(STREAM).flatMap((x) => {
-        const outputTokens = fixtureContent("text", x.via).usage.output;
-        const frame = x.frames.find(({ event }) => event === "message_delta");
-        if (frame === undefined) {
-          throw new NotTestable("no message_delta arrived", x);
-        }
-        return [
-          frameEquals(x, frame, "usage.output_tokens", outputTokens),
-          frameEquals(x, frame, "delta.stop_reason", "end_turn"),
-        ];
-      }),
+    streams: STREAM,
+    each: (x) => {
+      const outputTokens = fixtureContent("text", x.via).usage.output;
+      const frame = x.frames.find(({ event }) => event === "message_delta");
+      if (frame === undefined) {
+        throw new NotTestable("no message_delta arrived", x);
+      }
+      return [
+        frameEquals(x, frame, "usage.output_tokens", outputTokens),
+        frameEquals(x, frame, "delta.stop_reason", "end_turn"),
+      ];
+    },
     faults: shared("message-final-usage-missing", "message-stop-reason-null"),
   },
   {

@@ -118,7 +118,6 @@ export const ODD_UPSTREAM_CHECKS: readonly Check[] = checksWith({
         })
       ),
     faults: {
-      // Text is added to a reply without content.
       "message-empty-stream-talks": withoutContent((frame) => [
         out({
           type: "content_block_start",
@@ -153,7 +152,6 @@ export const ODD_UPSTREAM_CHECKS: readonly Check[] = checksWith({
       ).mustBe(fault?.expected ?? "the documented order", fault === undefined);
     },
     faults: {
-      // All blocks are stopped only at the end.
       "message-overlapping-calls": messageFrames((data, { state }, frame) => {
         const held = state.get("stops");
         const stops: readonly Json[] = Array.isArray(held) ? held : [];

@@ -12,7 +12,7 @@ import {
   putIn,
 } from "../../faults/change_messages.ts";
 import { messageFrames, withAt } from "../../faults/change_reply.ts";
-import { fact, observed, wholeNumber } from "../../suite/finding.ts";
+import { compare, fact, observed, wholeNumber } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { index, PING } from "./faults.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
@@ -60,10 +60,7 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
           isObject(stop.json) && Object.keys(stop.json).join() === "type",
         )
       ),
-      observed("end of the body", x.ending).mustBe(
-        "complete",
-        x.ending === "complete",
-      ),
+      compare("end of the body", x.ending, "complete"),
     ],
     faults: {
       "message-stop-missing": messageFrames((data, _, frame) =>
@@ -90,7 +87,6 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
         "message_stop",
         (_data, _x, frame) => [frame, PING],
       ),
-      // message_stop is sent before message_delta.
       "message-delta-and-stop-swapped": messageFrames(
         (data, { state }, frame) => {
           if (frame.event === "message_delta") {
@@ -135,7 +131,6 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
           ? { ...data, index: data["index"] + 1 }
           : data
       ),
-      // A delta follows the stop of its block.
       "message-delta-after-stop": messageFrames((data, _, frame) =>
         frame.event === "content_block_stop"
           ? [frame, {
@@ -185,7 +180,6 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
         "message_delta after all blocks",
       ),
     faults: {
-      // message_delta is sent before the last block is stopped.
       "message-delta-early": messageFrames((data, _x, frame) => {
         if (frame.event === "message_delta") return undefined;
         if (frame.event !== "content_block_stop") return data;

@@ -232,7 +232,6 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
           error: { type: "api_error", message: "failed" },
         },
       })),
-      // A single entry is returned without a valid key.
       "retrieve-without-key": entry(({ path }) => {
         const id = path.split("/").at(-1) ?? "";
         return id.startsWith("no-such")

@@ -198,7 +198,6 @@ export const SERVED_CHECKS: readonly Check[] = checksWith({
         reply: (reply) =>
           reply.status === 404 ? { ...reply, body: { error: {} } } : reply,
       },
-      // The refusal of a model has the content type text/event-stream.
       "unlisted-error-as-stream": {
         reply: (reply, { stream }) =>
           reply.status === 404 && stream
@@ -220,7 +219,6 @@ export const SERVED_CHECKS: readonly Check[] = checksWith({
     reads: ["unlisted-models"],
     each: unbilled,
     faults: {
-      // An unlisted model is refused only after another one has answered.
       "unlisted-refused-after-call": {
         modelRequest: (modelRequest, { state }) => {
           if (dialectOf(modelRequest.model) !== undefined) return modelRequest;

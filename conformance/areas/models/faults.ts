@@ -12,7 +12,6 @@ import { at, listAt } from "../../evidence/json_path.ts";
 import { withAt } from "../../faults/change_reply.ts";
 import { modelList } from "../../reference_gateway/models.ts";
 
-/** Changes the model list. */
 export function list(
   change: (body: JsonObject, x: Context) => JsonObject,
 ): Hooks {
@@ -117,7 +116,6 @@ export function idOf(entry: Json | undefined): Json {
   return at(entry, "id") ?? null;
 }
 
-/** A page of the list. */
 function page(query: URLSearchParams): JsonObject {
   const find = (name: string): number =>
     ALL.findIndex((entry) => idOf(entry) === query.get(name));

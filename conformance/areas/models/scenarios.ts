@@ -5,7 +5,6 @@ import { ownerOf } from "../../suite/other_models.ts";
 import { UNKNOWN_TARGET } from "../../suite/route.ts";
 import { calls, free, type Scenario } from "../../suite/scenario.ts";
 
-// Names of scenarios that other areas read.
 export const MODEL_LIST_NAME = "model-list";
 
 const MODEL_LIST: Scenario = {

@@ -89,7 +89,6 @@ const WHOLE_CALLS: Misses = {
     "tool_use",
     (each, index) => index === 0 ? each : undefined,
   ),
-  // Calls are in another order.
   "swapped": messageReply((body) => ({
     ...body,
     content: listAt(body, "content").toSorted((left, right) =>
@@ -108,7 +107,6 @@ const RARE_WHOLE_CALLS: Misses = {
     "tool_use",
     (each, index) => index < 2 ? each : undefined,
   ),
-  // Empty arguments are left out.
   "empty-arguments-lost": block("tool_use", (each) => ({
     ...each,
     input: Object.fromEntries(
@@ -133,7 +131,6 @@ function firstFragment(times: number): Hooks {
 const STREAMED_CALLS: Misses = {
   "fragment-lost": firstFragment(0),
   "fragment-twice": firstFragment(2),
-  // Only the first call is sent.
   "second-lost": messageFrames((data, x) => {
     const tool = textAt(data, "content_block.type") === "tool_use";
     if (tool && count(x, "calls") > 0) x.state.set("lost", data["index"] ?? 0);
@@ -154,7 +151,6 @@ const RARE_STREAMED_CALLS: Misses = {
 
 const isRare = (id: string): boolean => id.endsWith("-rare");
 
-/** Part of the checks of the message endpoint. */
 export const BLOCK_CHECKS: readonly Check[] = [
   ...onEvery({
     ids: {

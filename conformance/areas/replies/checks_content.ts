@@ -157,7 +157,6 @@ function pieceFaults(form: ReplyForm): Misses {
     "piece-lost": at(1, () => []),
     "first-piece-lost": at(0, () => []),
     "piece-twice": at(1, (frame) => [frame, frame]),
-    // The first two pieces are swapped.
     "pieces-swapped": changePieces(form, (frame, number, x) => {
       const first = held.get(x);
       if (number === 0) held.set(x, frame);
@@ -310,7 +309,6 @@ const FIRST_FIGURES: Hooks = {
       : [],
 };
 
-/** Part of the checks of every form of replies. */
 export const CONTENT_CHECKS: readonly Check[] = [
   ...onEvery({
     ids: {
@@ -511,7 +509,6 @@ export const CONTENT_CHECKS: readonly Check[] = [
       );
     },
     faults: (form) => ({
-      // The text is sent in one piece at its end.
       "one-piece": {
         part: (part, x) => {
           if (!isOf(form, x)) return [part];

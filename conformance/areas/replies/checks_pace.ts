@@ -1,5 +1,5 @@
 /** Rules for the pace of streams at the optional endpoints. */
-import { observed } from "../../suite/finding.ts";
+import { compare, observed } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import type { Writer } from "../../reference_gateway/hooks.ts";
@@ -52,10 +52,7 @@ export const PACE_CHECKS: readonly Check[] = Object.entries(PACED).flatMap((
       matching: `${endpoint}/*/*/left`,
       each: (x, e) => {
         const ending = e.note(`${x.label} upstream`);
-        return observed("upstream exchange", ending, x).mustBe(
-          "caller-hung-up",
-          ending === "caller-hung-up",
-        );
+        return compare("upstream exchange", ending, "caller-hung-up", x);
       },
       misses: {
         ignored: {

@@ -15,7 +15,7 @@ import {
 import { finishing, later, put } from "../../faults/change_chunks.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import type { Check, Rule } from "../../suite/check.ts";
-import { observed } from "../../suite/finding.ts";
+import { compare, observed } from "../../suite/finding.ts";
 import { onEvery } from "./on_every.ts";
 
 const JSON_BODIES: Rule = {
@@ -133,7 +133,6 @@ function modelOf({ request }: Exchange): string {
     : decodeURIComponent(inPath);
 }
 
-/** Part of the checks of every form of replies. */
 export const SHAPE_CHECKS: readonly Check[] = [
   ...onEvery({
     ids: {
@@ -157,7 +156,7 @@ export const SHAPE_CHECKS: readonly Check[] = [
           typeOf(form),
           isType(typeOf(form), type),
         ),
-        observed("body", x.ending).mustBe("complete", x.ending === "complete"),
+        compare("body", x.ending, "complete"),
       ];
     },
     faults: (form) => {

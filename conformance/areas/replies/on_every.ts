@@ -33,7 +33,6 @@ interface EveryRule {
   readonly reads?: "forms" | "exact" | ((form: ReplyForm) => readonly string[]);
   /** Absent: every reply of the form. */
   readonly of?: (form: ReplyForm, e: Evidence) => readonly Exchange[];
-  /** Judges one reply. */
   readonly each?: (form: ReplyForm) => Judge;
   /** Judges all replies together. */
   readonly all?: (
@@ -45,7 +44,6 @@ interface EveryRule {
   readonly faults: (form: ReplyForm, id: string) => Misses;
 }
 
-/** The checks of a rule. */
 export function onEvery(rule: EveryRule): readonly Check[] {
   const { ids, level, mode = "replay", reads = "exact", faults } = rule;
   return Object.entries(ids).flatMap(([id, words]) => {

@@ -101,7 +101,6 @@ const DETAILS: Right = right(
   },
 );
 
-/** The refusals of each format of requests. */
 export const REFUSAL_FORMS = {
   messages: {
     members: {

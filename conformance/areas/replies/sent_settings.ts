@@ -37,9 +37,7 @@ export function sentWhereTaken(
 /** A setting that some vendors have, and its value in the request. */
 interface Tuned {
   readonly id: string;
-  /** Its name in the rule. */
   readonly name: string;
-  /** Its path in the body. */
   readonly path: string;
   readonly setting: Tuning;
   readonly value: number | string;

@@ -52,7 +52,6 @@ import {
 } from "./shapes.ts";
 import { MORE_SETTINGS, SETTINGS } from "./scenarios.ts";
 
-/** All exchanges with a reply. */
 function answered(e: Evidence): readonly Exchange[] {
   const found = e.exchanges.filter((x) => x.head?.status === 200);
   if (found.length > 0) return found;
@@ -79,7 +78,6 @@ function pathsIn(value: JsonObject, before = ""): [string, Json][] {
   );
 }
 
-/** All checks of the area. */
 export const RESPONSES_CHECKS: readonly Check[] = checksWith({
   section: "Responses reply",
   mode: "both",

@@ -4,7 +4,6 @@ import {
   brief,
   listAt,
   numberAt,
-  sameJson,
   textAt,
 } from "../../evidence/json_path.ts";
 import { fixtureContent } from "../../evidence/content.ts";
@@ -21,7 +20,13 @@ import { CHOICES } from "./scenarios.ts";
 import { usualAndCalls } from "./checks_stream.ts";
 import { MEMBERS, members } from "./shapes.ts";
 import { objectOf } from "@model-gateway/replay/json";
-import { demanded, type Finding, observed, some } from "../../suite/finding.ts";
+import {
+  compare,
+  demanded,
+  type Finding,
+  observed,
+  some,
+} from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -32,7 +37,6 @@ const LATEST = 1e11;
 
 const STREAM = "https://github.com/openai/openai-node, ResponseStream.ts";
 
-/** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_CONSISTENCY_CHECKS: readonly Check[] = checksWith({
   mode: "both",
   needs: "responses",
@@ -181,10 +185,7 @@ export const RESPONSES_CONSISTENCY_CHECKS: readonly Check[] = checksWith({
             const found = at(responseOf(x), path);
             const { reasoning } =
               fixtureContent("reasoning-usage", x.via).usage;
-            return observed(path, found, x).mustBe(
-              `${reasoning}`,
-              found === reasoning,
-            );
+            return compare(path, found, reasoning, x);
           }),
         "of an upstream in this format",
       ),
@@ -205,10 +206,7 @@ export const RESPONSES_CONSISTENCY_CHECKS: readonly Check[] = checksWith({
         whereAccepted(e, name, (x) => {
           const asked = at(CHOICES[name], "tool_choice") ?? null;
           const found = at(responseOf(x), "tool_choice");
-          return observed("tool_choice", found, x).mustBe(
-            brief(asked),
-            sameJson(found, asked),
-          );
+          return compare("tool_choice", found, asked, x);
         })
       ),
     faults: {

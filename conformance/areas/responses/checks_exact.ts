@@ -33,7 +33,6 @@ function compare(
     });
 }
 
-/** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_EXACT_CHECKS: readonly Check[] = checksWith({
   section: "Responses reply",
   mode: "replay",

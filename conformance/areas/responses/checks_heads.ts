@@ -63,7 +63,6 @@ function plainError(x: Exchange): readonly Finding[] {
   ];
 }
 
-/** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
   mode: "both",
   needs: "responses",

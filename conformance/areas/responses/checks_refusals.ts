@@ -1,5 +1,6 @@
 /** Checks of the area `responses`: refusals, and replies that fail. */
 import {
+  compare,
   fact,
   type Finding,
   NotTestable,
@@ -64,7 +65,6 @@ const FAILURES: Readonly<Record<string, readonly [number, string?]>> = {
   overloaded: [503, "server_is_overloaded"],
 };
 
-/** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
   section: "Responses errors",
   mode: "both",
@@ -200,10 +200,7 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
       const code = textAt(x.json, "error.code");
       return [
         statusIs(x, 400, 404),
-        observed("error.code", code, x).mustBe(
-          "model_not_found",
-          code === "model_not_found",
-        ),
+        compare("error.code", code, "model_not_found", x),
       ];
     },
     faults: { "responses-no-model-code": uncoded("model_not_found") },

@@ -2,6 +2,7 @@
 import { RESPONSES_HISTORY_CHECKS } from "./checks_history.ts";
 import { sentFor, upstream } from "./sent_request.ts";
 import {
+  compare,
   demanded,
   type Finding,
   observed,
@@ -48,7 +49,6 @@ function inOrder(body: string, ...texts: readonly string[]): boolean {
 const system = (call: UpstreamCall): string =>
   readUpstreamRequest(call).system.join("\n");
 
-/** Requests of the format are understood with other settings. */
 function understood(settings: Partial<ModelRequest>): Hooks {
   return asking((_, { endpoint }) => endpoint === "responses" ? settings : {});
 }
@@ -90,7 +90,6 @@ const TUNING_CHECKS: readonly Check[] = tuningChecks({
   },
 ]);
 
-/** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   section: "Responses requests",
   mode: "replay",
@@ -156,10 +155,7 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
     each: (x) => {
       const { maxTokens } = readUpstreamRequest(sentFor(x));
       const expected = SETTINGS["max_output_tokens"];
-      return observed("the bound upstream", maxTokens, x).mustBe(
-        `${expected}`,
-        maxTokens === expected,
-      );
+      return compare("the bound upstream", maxTokens, expected, x);
     },
     misses: {
       lost: understood({ maxTokens: undefined }),

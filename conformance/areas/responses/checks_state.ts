@@ -1,5 +1,5 @@
 /** Checks of the area `responses`: replies that the target keeps. */
-import { fact, observed, statusIs } from "../../suite/finding.ts";
+import { equals, fact, observed, statusIs } from "../../suite/finding.ts";
 import { objectOf } from "@model-gateway/replay/json";
 import {
   askedItems,
@@ -26,7 +26,6 @@ import { sentFor } from "./sent_request.ts";
 import { responseOf } from "../../endpoints/read_responses.ts";
 import { ONCE, TURNS } from "./scenarios_state.ts";
 
-/** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
   section: "Stored responses",
   mode: "both",
@@ -268,10 +267,7 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
     rule: "A reply with `store` `false` is not kept.",
     judge: (e) => [
       ...e.replies("responses/*/whole/unstored").map((x) =>
-        observed("store", at(x.json, "store"), x).mustBe(
-          "false",
-          at(x.json, "store") === false,
-        )
+        equals(x, "store", false)
       ),
       ...e.matching("responses/*/GET/unstored").map((x) => statusIs(x, 404)),
       ...e.matching("responses/*/whole/after-unstored").map((x) =>

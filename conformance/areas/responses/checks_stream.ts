@@ -23,7 +23,6 @@ import { follows } from "./grammar_finding.ts";
 
 const OPENAI = "https://platform.openai.com/docs/api-reference/responses-";
 
-/** Changes the call that is added. */
 function addedCall(change: (item: JsonObject) => JsonObject): Hooks {
   return inFrames(
     /^output_item\.added$/,
@@ -57,7 +56,6 @@ export function usualAndCalls(e: Evidence): readonly Exchange[] {
   ];
 }
 
-/** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_STREAM_CHECKS: readonly Check[] = checksWith({
   section: "Responses stream",
   mode: "both",

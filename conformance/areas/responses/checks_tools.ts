@@ -82,7 +82,6 @@ const all =
   (...judges: readonly Check["judge"][]): Check["judge"] => (e): Finding[] =>
     judges.flatMap((judge) => [...judge(e)]);
 
-/** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
   section: "Responses requests",
   mode: "both",

@@ -69,7 +69,6 @@ function strictSent(x: Exchange): unknown {
 const dropped = (x: Exchange): string =>
   headerOf(x, "x-gateway-dropped") ?? "none";
 
-/** Part of `RESPONSES_CHECKS`. */
 export const RESPONSES_UPSTREAM_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   needs: "responses",

@@ -39,7 +39,6 @@ export function without(type: RegExp): Hooks {
   return inFrames(type, () => undefined);
 }
 
-/** The frame of this data. */
 export function frameOf(data: JsonObject): OutFrame {
   return { event: textAt(data, "type"), data };
 }
@@ -73,7 +72,6 @@ export function askedItems(
   );
 }
 
-/** Changes the tools of a request. */
 export function askedTools(change: Change): Hooks {
   return asked((body) => ({
     ...body,
@@ -86,7 +84,6 @@ export function forgets(name: string): Hooks {
   return asked(({ [name]: _, ...body }) => body);
 }
 
-/** Changes the body of a request upstream. */
 export function sent(
   change: (body: JsonObject, x: Context) => JsonObject,
 ): Hooks {
@@ -118,7 +115,6 @@ export function accepts(test: (problem: Problem) => boolean): Hooks {
   };
 }
 
-/** Changes the problems of the endpoint. */
 export function inProblems(change: (problem: Problem) => Problem): Hooks {
   return {
     problem: (problem, x) =>

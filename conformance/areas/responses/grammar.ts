@@ -17,7 +17,6 @@ interface GrammarFault {
   readonly expected: string;
 }
 
-/** The rules. */
 export type GrammarRule =
   | "start"
   | "end"

@@ -19,7 +19,6 @@ import { RESPONSES_UPSTREAM_SCENARIOS } from "./scenarios_upstream.ts";
 /** Fixtures of every kind of item, for the rules of form. */
 const KINDS = ["text", "thinking-tool", "tool-parallel", "max-tokens"];
 
-/** Fixtures for the rules of content. */
 const CONTENTS = [
   "text-tool-text",
   "tool-no-args",
@@ -210,7 +209,6 @@ const SCHEMA: JsonObject = {
   additionalProperties: false,
 };
 
-/** All scenarios of the area. */
 export const RESPONSES_SCENARIOS: readonly Scenario[] = [
   PACE_SCENARIOS.responses,
   {

@@ -148,7 +148,6 @@ async function replayReply(session: Session): Promise<void> {
   }
 }
 
-/** Part of `RESPONSES_SCENARIOS`. */
 export const RESPONSES_HISTORY_SCENARIOS: readonly Scenario[] = [
   {
     name: "responses-media",

@@ -140,7 +140,6 @@ function few(requests: number): Scenario["cost"] {
   });
 }
 
-/** Part of `RESPONSES_SCENARIOS`. */
 export const RESPONSES_REFUSAL_SCENARIOS: readonly Scenario[] = [
   {
     name: "responses-wrong",

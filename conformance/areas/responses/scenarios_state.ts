@@ -133,7 +133,6 @@ async function playOther(session: Session): Promise<void> {
   }
 }
 
-/** Part of `RESPONSES_SCENARIOS`. */
 export const RESPONSES_STATE_SCENARIOS: readonly Scenario[] = [
   {
     name: "responses-state",

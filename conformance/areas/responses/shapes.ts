@@ -4,7 +4,6 @@ import { at, textAt } from "../../evidence/json_path.ts";
 import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
 import { fact, type Finding } from "../../suite/finding.ts";
 
-/** A test of a value. */
 type Test = (value: Json | undefined) => boolean;
 const isText: Test = (value) => typeof value === "string";
 const isWord: Test = (value) => isText(value) && value !== "";
@@ -29,7 +28,6 @@ export const LONGEST_ID = 64;
 
 const STATUSES = ["completed", "incomplete", "in_progress"];
 
-/** Every member of a reply, with the test of its value. */
 export const MEMBERS: Readonly<Record<string, Test>> = {
   id: isWord,
   object: oneOf("response"),

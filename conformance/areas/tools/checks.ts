@@ -1,6 +1,6 @@
 /** Checks of the area `tools`: tool calls in replies. */
 import { chatFrames, messageReply, withAt } from "../../faults/change_reply.ts";
-import { fact, type Finding, observed } from "../../suite/finding.ts";
+import { compare, fact, type Finding, observed } from "../../suite/finding.ts";
 import {
   ENDED,
   FINE,
@@ -26,13 +26,7 @@ import {
 } from "./faults.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import {
-  at,
-  brief,
-  listAt,
-  sameJson,
-  textAt,
-} from "../../evidence/json_path.ts";
+import { at, listAt, sameJson, textAt } from "../../evidence/json_path.ts";
 import { stopCauseIn, toolCallsIn } from "../../evidence/tool_calls.ts";
 import type { Json } from "@model-gateway/replay/json";
 import type { Evidence } from "../../suite/evidence.ts";
@@ -52,10 +46,7 @@ function exact(x: Exchange): Finding {
     name,
     args: args ?? null,
   }));
-  return observed("tool calls", found, x).mustBe(
-    brief(expected),
-    sameJson(found, expected),
-  );
+  return compare("tool calls", found, expected, x);
 }
 
 /** The types of a message's blocks, without thinking. */
@@ -151,7 +142,6 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     reads: ["tool-oddities"],
     judge: (e) => repliesOf(e, "*").map(exact),
     faults: {
-      // Streams of a chat upstream lose the arguments of calls.
       "tool-args-lost-in-own-dialect": chatFrames((data, x) =>
         own(x) &&
           listAt(data, `${DELTA}.tool_calls`).some((call) =>
@@ -255,7 +245,6 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
         return fact(found === expected, "text", expected, found, x);
       }),
     faults: {
-      // Text before a call is lost.
       "tool-text-before-lost": {
         part: (part, { state }) => {
           if (part.type === "tool") state.set("called", true);

@@ -113,7 +113,6 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
         const [first] = all.filter(results);
         return all.filter((part) => !results(part) || part === first);
       }),
-      // Results that consist of parts are empty.
       "tool-result-parts-lost": asking((modelRequest, { request }) =>
         request.body.includes('[{"type":"text","text":"12 degrees')
           ? {
@@ -144,7 +143,6 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
       "tool-empty-result-lost": parts((part) =>
         part.type === "result" && part.text === "" ? undefined : part
       ),
-      // All calls are sent in one turn, and all results in the next.
       "tool-rounds-merged": asking((request) => {
         const all = request.turns.flatMap(({ parts }) => parts);
         const calls = all.filter(({ type }) => type === "call");
@@ -174,7 +172,6 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
       "tool-history-calls-lost": parts((part) =>
         part.type === "call" ? undefined : part
       ),
-      // Earlier calls are sent in another order.
       "tool-history-calls-turned": turns((all) => {
         const calls = all.filter(({ type }) => type === "call").toReversed();
         return [...all.filter(({ type }) => type !== "call"), ...calls];

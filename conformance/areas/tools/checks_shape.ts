@@ -61,22 +61,22 @@ const SHAPES: readonly Check[] = checksWith({
   {
     id: "tools.message-block",
     rule: "Tool calls have `type` = `tool_use`.",
-    judge: (e) =>
-      e.replies("messages/*/whole/*").flatMap((x) => {
-        const blocks = callsAt(x, "content").filter((block) =>
-          at(block, "type") !== "text" && at(block, "type") !== "thinking"
-        );
-        if (blocks.length === 0) return [uncalled(e, x)];
-        return [
-          every(
-            x,
-            "tool_use blocks",
-            "type tool_use",
-            blocks,
-            (block) => at(block, "type") === "tool_use",
-          ),
-        ];
-      }),
+    replies: "messages/*/whole/*",
+    each: (x, e) => {
+      const blocks = callsAt(x, "content").filter((block) =>
+        at(block, "type") !== "text" && at(block, "type") !== "thinking"
+      );
+      if (blocks.length === 0) return [uncalled(e, x)];
+      return [
+        every(
+          x,
+          "tool_use blocks",
+          "type tool_use",
+          blocks,
+          (block) => at(block, "type") === "tool_use",
+        ),
+      ];
+    },
     faults: {
       "tool-message-type-function": messageBlock((block) => ({
         ...block,
@@ -89,24 +89,24 @@ const SHAPES: readonly Check[] = checksWith({
     source:
       "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
     rule: "A tool_use block has an id, a name and an input that is an object.",
-    judge: (e) =>
-      e.replies("messages/*/whole/*").flatMap((x) => {
-        const blocks = callsAt(x, "content").filter((block) =>
-          at(block, "type") === "tool_use"
-        );
-        if (blocks.length === 0) return [uncalled(e, x)];
-        return [
-          every(
-            x,
-            "tool_use blocks",
-            "id, name, and input that is an object",
-            blocks,
-            (block) =>
-              isName(at(block, "id")) && isName(at(block, "name")) &&
-              isObject(at(block, "input")),
-          ),
-        ];
-      }),
+    replies: "messages/*/whole/*",
+    each: (x, e) => {
+      const blocks = callsAt(x, "content").filter((block) =>
+        at(block, "type") === "tool_use"
+      );
+      if (blocks.length === 0) return [uncalled(e, x)];
+      return [
+        every(
+          x,
+          "tool_use blocks",
+          "id, name, and input that is an object",
+          blocks,
+          (block) =>
+            isName(at(block, "id")) && isName(at(block, "name")) &&
+            isObject(at(block, "input")),
+        ),
+      ];
+    },
     faults: {
       "tool-message-input-string": messageBlock((block) => ({
         ...block,

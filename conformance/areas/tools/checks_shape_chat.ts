@@ -113,23 +113,23 @@ export const CHAT_SHAPES: readonly Check[] = checksWith({
       "https://platform.openai.com/docs/api-reference/chat/object, message.tool_calls",
     rule:
       "Each tool call has an id, type function, and function with name and arguments; the arguments are JSON in a string.",
-    judge: (e) =>
-      e.replies("chat/*/whole/*").flatMap((x) => {
-        const calls = callsAt(x, "choices.0.message.tool_calls");
-        if (calls.length === 0) return [uncalled(e, x)];
-        return [
-          every(
-            x,
-            "tool_calls",
-            "id, type function, name, and arguments: an object as a string",
-            calls,
-            (call) =>
-              isName(at(call, "id")) && at(call, "type") === "function" &&
-              isName(at(call, "function.name")) &&
-              isObject(parseJson(textAt(call, "function.arguments"))),
-          ),
-        ];
-      }),
+    replies: "chat/*/whole/*",
+    each: (x, e) => {
+      const calls = callsAt(x, "choices.0.message.tool_calls");
+      if (calls.length === 0) return [uncalled(e, x)];
+      return [
+        every(
+          x,
+          "tool_calls",
+          "id, type function, name, and arguments: an object as a string",
+          calls,
+          (call) =>
+            isName(at(call, "id")) && at(call, "type") === "function" &&
+            isName(at(call, "function.name")) &&
+            isObject(parseJson(textAt(call, "function.arguments"))),
+        ),
+      ];
+    },
     faults: {
       "tool-chat-arguments-object": chatCall((call) =>
         withAt(call, ARGS, JSON.parse(textAt(call, ARGS)))
@@ -185,7 +185,6 @@ export const CHAT_SHAPES: readonly Check[] = checksWith({
         ...delta,
         id: crypto.randomUUID(),
       })),
-      // Each fragment has the name.
       "tool-chat-name-each": chatDelta((delta, { state }) => {
         if (first(delta)) state.set("name", at(delta, "function.name") ?? "");
         return withAt(delta, "function.name", state.get("name"));
@@ -194,7 +193,6 @@ export const CHAT_SHAPES: readonly Check[] = checksWith({
       "tool-chat-stream-type-missing": chatDelta((delta) =>
         without(delta, "type")
       ),
-      // The name is sent after the first fragment.
       "tool-chat-stream-name-late": chatDelta((delta, { state }) => {
         const late = state.get("late");
         state.delete("late");
@@ -216,14 +214,14 @@ export const CHAT_SHAPES: readonly Check[] = checksWith({
     source:
       "https://platform.openai.com/docs/api-reference/chat/object, message.content",
     rule: "Beside calls the content is a string or null.",
-    judge: (e) =>
-      e.replies("chat/*/whole/*").map((x) => {
-        const content = at(x.json, "choices.0.message.content");
-        return observed("choices.0.message.content", content, x).mustBe(
-          "a string or null",
-          content === null || typeof content === "string",
-        );
-      }),
+    replies: "chat/*/whole/*",
+    each: (x) => {
+      const content = at(x.json, "choices.0.message.content");
+      return observed("choices.0.message.content", content, x).mustBe(
+        "a string or null",
+        content === null || typeof content === "string",
+      );
+    },
     faults: {
       "tool-chat-content-array": chatReply((body) =>
         withAt(body, "choices.0.message.content", [])

@@ -182,7 +182,6 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
       })),
       "tool-schema-required-lost": schemas(({ required: _, ...rest }) => rest),
       "tool-schema-enum-lost": schemas(({ enum: _, ...rest }) => rest),
-      // Objects inside schemas lose their properties.
       "tool-schema-nested-lost": tools(({ schema }) => ({
         schema: isObject(schema) && isObject(schema["properties"])
           ? {
@@ -196,7 +195,6 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
           }
           : schema,
       })),
-      // Properties with the names of keywords are removed.
       "tool-schema-keywords-as-properties-lost": tools(({ schema }) => ({
         schema: isObject(schema) && isObject(schema["properties"])
           ? {

@@ -83,7 +83,6 @@ const DELTAS = "choices.0.delta.tool_calls";
 
 export const ARGS = "function.arguments";
 
-/** Changes the calls of whole chat replies. */
 export function chatCalls(
   change: (calls: readonly JsonObject[]) => Json,
 ): Hooks {
@@ -125,7 +124,6 @@ export function once({ state }: Context): boolean {
   return true;
 }
 
-/** Changes the parts of each turn. */
 export function turns(
   change: (parts: readonly TurnPart[], turn: Turn) => readonly TurnPart[],
 ): Hooks {
@@ -220,5 +218,4 @@ export function ascii(text: string): string {
   return text.replaceAll(/[^ -~]/g, "?");
 }
 
-/** Tool descriptions are lost. */
 export const toolDescriptionsLost: Hooks = tools(() => ({ about: undefined }));

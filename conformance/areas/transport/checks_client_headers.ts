@@ -27,7 +27,6 @@ const OWN = ["cookie", "openai-organization"] as const;
 /** A vendor's header that no gateway can know. */
 const UNKNOWN = "anthropic-never-heard-of";
 
-/** Part of `TRANSPORT_CHECKS`. */
 export const CLIENT_HEADER_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   reads: ["request-variants"],

@@ -75,7 +75,6 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
         )
       ),
     faults: {
-      // JSON begins with a byte order mark.
       "json-with-byte-order-mark": {
         writer: (writer, { stream }) =>
           stream ? writer : {
@@ -208,12 +207,11 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
       "Line readers such as the one of the chat format's library for Python take a byte order mark as part of the first field, and lose the first event",
     rule: "A stream does not begin with a byte order mark.",
     reads: [TEXT_SCENARIO],
-    judge: (e) =>
-      e.streams("*/*/stream").map((x) =>
-        observed("first bytes", [...x.body.slice(0, 3)], x).mustBe(
-          "no byte order mark",
-          !(x.body[0] === 0xef && x.body[1] === 0xbb && x.body[2] === 0xbf),
-        )
+    streams: "*/*/stream",
+    each: (x) =>
+      observed("first bytes", [...x.body.slice(0, 3)], x).mustBe(
+        "no byte order mark",
+        !(x.body[0] === 0xef && x.body[1] === 0xbb && x.body[2] === 0xbf),
       ),
     faults: {
       "streams-with-byte-order-mark": {

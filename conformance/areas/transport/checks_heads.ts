@@ -282,7 +282,6 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
       );
     },
     faults: {
-      // An error contains the address that could not be reached.
       "upstream-address-in-error": {
         upstream: (call, { state }) => {
           state.set("url", call.url);
@@ -296,7 +295,6 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
             }
             : problem,
       },
-      // A header contains the upstream's address.
       "upstream-address-in-header": {
         upstream: (call, { state }) => {
           state.set("url", call.url);

@@ -156,7 +156,6 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
         reply: (reply, { request }) =>
           request.method === "HEAD" ? { ...reply, status: 500 } : reply,
       },
-      // HEAD is answered with a body.
       "head-with-body": {
         writer: (writer, { request }) => {
           if (request.method !== "HEAD") return writer;

@@ -62,7 +62,6 @@ export const UNREAD_BODY_CHECKS: readonly Check[] = checksWith({}, [
         x.ending === "complete" && (x.head?.status ?? 0) >= 400,
       ),
     faults: {
-      // A refusal resets the connection while the body is being sent.
       "refusal-resets": {
         writer: (writer) => {
           let refused = false;

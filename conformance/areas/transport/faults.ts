@@ -148,12 +148,10 @@ export function refusals(name: string, value: string): Hooks {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Changes the headers of streams. */
 export function streams(change: (headers: Headers) => Headers): Hooks {
   return { streamHeaders: change };
 }
 
-/** Changes the headers of JSON replies. */
 export function json(
   change: (headers: Headers, reply: JsonReply) => Headers,
 ): Hooks {
@@ -162,7 +160,6 @@ export function json(
   };
 }
 
-/** Changes the headers of all replies. */
 export function all(change: (headers: Headers) => Headers): Hooks {
   return { ...streams(change), ...json(change) };
 }
@@ -182,7 +179,6 @@ export const SAME_IDS = {
   "x-request-id": "req_1",
 } as const;
 
-/** Changes the replies of a status. */
 export function replies(
   status: number,
   change: (reply: JsonReply, x: Context) => JsonReply,

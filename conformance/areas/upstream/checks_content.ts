@@ -54,7 +54,6 @@ export const CONTENT_CHECKS: readonly Check[] = checksWith({
       "descriptions-lost": asking((request) => ({
         tools: request.tools.map((tool) => ({ ...tool, about: undefined })),
       })),
-      // No parameter of a tool is required.
       "required-lost": asking((request) => ({
         tools: request.tools.map((tool) => ({
           ...tool,
@@ -84,7 +83,6 @@ export const CONTENT_CHECKS: readonly Check[] = checksWith({
       "image-type-changed": pictures((part) =>
         part.type === "image" ? [{ ...part, media: "image/jpeg" }] : [part]
       ),
-      // Pictures are moved after the text.
       "image-after-text": asking((request) => ({
         turns: request.turns.map((turn) => ({
           ...turn,
@@ -93,7 +91,6 @@ export const CONTENT_CHECKS: readonly Check[] = checksWith({
           ),
         })),
       })),
-      // Only the first of several pictures is passed on.
       "second-image-lost": {
         modelRequest: (request, x) => {
           let seen = 0;

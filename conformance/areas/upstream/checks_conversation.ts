@@ -1,5 +1,10 @@
 /** Checks of the area `upstream`: the upstream receives the client's conversation word for word. */
-import { NotTestable, observed, statusIs } from "../../suite/finding.ts";
+import {
+  compare,
+  NotTestable,
+  observed,
+  statusIs,
+} from "../../suite/finding.ts";
 import { asking } from "../../faults/change_request.ts";
 import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
 import {
@@ -186,7 +191,6 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
         modelRequest: parts((part) => part.type === "kept" ? [] : [part]) ??
           ((request) => request),
       },
-      // Signatures of earlier thinking are replaced.
       "signature-changed-upstream": {
         modelRequest: parts((part) =>
           part.type === "kept" && part.block["signature"] !== undefined
@@ -206,10 +210,7 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       sameFormat(e).map(({ x, call }) => {
         const sent = at(call.json, "messages.2.content.0.cache_control");
-        return observed("cache_control upstream", sent ?? "nothing", x).mustBe(
-          JSON.stringify(CACHED),
-          sameJson(sent, CACHED),
-        );
+        return compare("cache_control upstream", sent, CACHED, x);
       }),
     faults: {
       "cache-mark-lost": {
@@ -226,12 +227,12 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
       "https://platform.openai.com/docs/api-reference/chat/create, developer messages",
     rule:
       "The text of a developer message reaches the upstream as instructions, or the request is refused.",
-    judge: (e) =>
-      e.matching("chat/*/developer-whole").map((x) => {
-        if (x.head?.status !== 200) return statusIs(x, 400, 422);
-        const p = passedRequest(x);
-        return equal(p, "instructions upstream", p.asked.system, p.sent.system);
-      }),
+    matching: "chat/*/developer-whole",
+    each: (x) => {
+      if (x.head?.status !== 200) return statusIs(x, 400, 422);
+      const p = passedRequest(x);
+      return equal(p, "instructions upstream", p.asked.system, p.sent.system);
+    },
     faults: shared("system-lost-on-chat", "system-as-user-text"),
   },
   ...["neighbours", "parts"].map((form) => ({

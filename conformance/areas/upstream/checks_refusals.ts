@@ -2,7 +2,7 @@
  * Checks of the area `upstream`: the client's reply for each refusal of the upstream, on both
  * endpoints, whole and streamed.
  */
-import { observed, some, statusIs } from "../../suite/finding.ts";
+import { compare, observed, some, statusIs } from "../../suite/finding.ts";
 import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
 import { brokenByRefusals, changed, REFUSAL_FAULTS } from "./faults.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
@@ -204,7 +204,6 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
         )
       ),
     faults: {
-      // The upstream's message about the operator's key is passed on.
       "words-about-keys-told": {
         problem: (problem, { via }) =>
           problem.message.endsWith("status 401")
@@ -227,10 +226,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
     judge: (e: Evidence) =>
       both(e, `wait-${status}`).map((x) => {
         const retryAfter = headerOf(x, "retry-after");
-        return observed("retry-after", retryAfter ?? "none", x).mustBe(
-          String(WAIT_SECONDS),
-          retryAfter === String(WAIT_SECONDS),
-        );
+        return compare("retry-after", retryAfter, String(WAIT_SECONDS), x);
       }),
     faults: pick(
       REFUSAL_FAULTS,
@@ -298,10 +294,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
           const found = brief(at(x.json, `error.${name}`));
           return [
             statusIs(x, 400),
-            observed(`error.${name}`, found, x).mustBe(
-              wanted,
-              found === wanted,
-            ),
+            compare(`error.${name}`, found, wanted, x),
           ];
         }),
         "in the upstream's own format",
@@ -365,7 +358,6 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
           .mustBe("is never called", e.note(`${x.label} followed`) === false),
       ]),
     faults: {
-      // Redirects of the upstream are followed.
       "redirects-followed": {
         upstream: (call, { request }) => {
           const [, to] = /redirect\?to=([^#]+)#/.exec(request.body) ?? [];

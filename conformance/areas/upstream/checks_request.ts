@@ -274,14 +274,14 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
     source: "https://platform.openai.com/docs/api-reference/chat/create, n",
     rule:
       "A request for two choices gets two, or is refused; it is not answered with one as if one had been requested.",
-    judge: (e) =>
-      e.matching("chat/*/several-whole").map((x) => {
-        if (x.head?.status !== 200) return statusIs(x, 400, 422);
-        // The replay upstream sends one choice even when two are requested.
-        const wished = at(x.upstream[0]?.json, "n") === 2;
-        const choices = listAt(x.json, "choices").length;
-        return fact(wished || choices === 2, "choices", "2", choices, x);
-      }),
+    matching: "chat/*/several-whole",
+    each: (x) => {
+      if (x.head?.status !== 200) return statusIs(x, 400, 422);
+      // The replay upstream sends one choice even when two are requested.
+      const wished = at(x.upstream[0]?.json, "n") === 2;
+      const choices = listAt(x.json, "choices").length;
+      return fact(wished || choices === 2, "choices", "2", choices, x);
+    },
     faults: {
       "choices-ignored": {
         request: (request) => ({
@@ -375,15 +375,13 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
       "Clients send members that are newer than the gateway; coding assistants above all",
     rule:
       "An unknown member of the body does no harm: the request is answered, or refused with a 400 that names the member.",
-    judge: (e) =>
-      e.matching("*/*/unknown-whole")
-        .map((x) =>
-          observed("status", x.head?.status ?? x.ending, x).mustBe(
-            "200, or 400 that names x_unknown_member",
-            x.head?.status === 200 ||
-              (x.head?.status === 400 && x.text.includes("x_unknown_member")),
-          )
-        ),
+    matching: "*/*/unknown-whole",
+    each: (x) =>
+      observed("status", x.head?.status ?? x.ending, x).mustBe(
+        "200, or 400 that names x_unknown_member",
+        x.head?.status === 200 ||
+          (x.head?.status === 400 && x.text.includes("x_unknown_member")),
+      ),
     faults: {
       "unknown-member-500": {
         accept: (problem, body) =>

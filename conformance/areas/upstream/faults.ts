@@ -17,7 +17,6 @@ export const breakBecomesEnd: Hooks = {
   part: (part) => part.type === "failed" ? [] : [part],
 };
 
-/** Changes the parts of the turns. */
 export function parts(
   change: (part: TurnPart) => readonly TurnPart[],
 ): Hooks["modelRequest"] {
@@ -45,7 +44,6 @@ export function turnOf(role: Turn["role"], words: string): Turn {
   return { role, parts: [{ type: "text", text: words }] };
 }
 
-/** The faults that several checks are proved with. */
 export const CONVERSATION_FAULTS: Faults = {
   "last-text-only": asking((request) => ({
     turns: request.turns.slice(-1).map((turn) => ({
@@ -107,7 +105,6 @@ export function changed(change: (problem: Problem) => Problem): Hooks {
 
 let refusals = 0;
 
-/** The faults that several checks are proved with. */
 export const REFUSAL_FAULTS: Faults = {
   ...Object.fromEntries(STATUSES.map((status): [string, Hooks] => [
     `status-${status}-misread`,
@@ -127,7 +124,6 @@ export const REFUSAL_FAULTS: Faults = {
   "odd-faults-are-400": changed((problem) =>
     problem.status >= 500 ? { ...problem, status: 400 } : problem
   ),
-  // An HTML page of a proxy is passed on as the message.
   "odd-faults-are-pages": {
     reply: (reply) =>
       reply.status >= 500

@@ -14,13 +14,9 @@ import { fact, type Finding, NotTestable } from "../../suite/finding.ts";
 
 /** A request of the client and the request upstream that it caused. */
 export interface PassedRequest {
-  /** The exchange. */
   readonly x: Exchange;
-  /** The client's request. */
   readonly asked: UpstreamRequest;
-  /** The request upstream. */
   readonly sent: UpstreamRequest;
-  /** The upstream call. */
   readonly call: UpstreamCall;
 }
 

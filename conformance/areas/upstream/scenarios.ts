@@ -4,7 +4,6 @@ import { perRoute, type Scenario } from "../../suite/scenario.ts";
 import { REQUEST_SCENARIOS } from "./scenarios_request.ts";
 import { ODD_REFUSALS, REDIRECTED, REFUSALS } from "./scenarios_refusals.ts";
 
-// Names of scenarios that other areas read.
 export const BROKEN_OFF_NAME = "broken-off";
 
 /** Fixtures that break off a stream. */

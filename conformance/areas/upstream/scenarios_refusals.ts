@@ -7,7 +7,6 @@ import {
 } from "../../suite/all_routes.ts";
 import { perRoute, type Scenario } from "../../suite/scenario.ts";
 
-// Names of scenarios that other areas read.
 export const UPSTREAM_REFUSALS = "upstream-refusals";
 
 /** Statuses with which the upstream refuses. */

@@ -4,7 +4,6 @@ import { WEB_SOCKET_EVENT_CHECKS } from "./checks_events.ts";
 import { WEB_SOCKET_FAILURE_CHECKS } from "./checks_failures.ts";
 import { WEB_SOCKET_TURN_CHECKS } from "./checks_turns.ts";
 
-/** All checks of the area. */
 export const WEB_SOCKET_CHECKS: readonly Check[] = [
   ...WEB_SOCKET_EVENT_CHECKS,
   ...WEB_SOCKET_TURN_CHECKS,

@@ -12,7 +12,13 @@ import { isObject } from "@model-gateway/replay/json";
 import { withAt } from "../../faults/change_reply.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
 import { type Check, checksWith, type Misses } from "../../suite/check.ts";
-import { fact, type Finding, observed, statusIs } from "../../suite/finding.ts";
+import {
+  compare,
+  fact,
+  type Finding,
+  observed,
+  statusIs,
+} from "../../suite/finding.ts";
 import { HANDSHAKE_ACCEPT } from "../../suite/web_socket_handshake.ts";
 import { events, ofType } from "./faults.ts";
 import { replies, turns } from "./read_turns.ts";
@@ -40,7 +46,6 @@ const eventMisses: Misses = {
   "item-unfinished": ofType(/output_item\.done$/, () => undefined),
 };
 
-/** Part of `WEB_SOCKET_CHECKS`. */
 export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
   section: "Web socket (beyond the base specification)",
   mode: "both",
@@ -57,10 +62,7 @@ export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
       const accept = headerOf(x, "sec-websocket-accept");
       return [
         statusIs(x, 101),
-        observed("sec-websocket-accept", accept, x).mustBe(
-          HANDSHAKE_ACCEPT,
-          accept === HANDSHAKE_ACCEPT,
-        ),
+        compare("sec-websocket-accept", accept, HANDSHAKE_ACCEPT, x),
       ];
     },
     misses: {

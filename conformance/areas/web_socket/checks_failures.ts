@@ -14,7 +14,6 @@ const ENDS_WITH_ERROR: Hooks = {
   endsAfter: (event) => event["type"] === "error",
 };
 
-/** Part of `WEB_SOCKET_CHECKS`. */
 export const WEB_SOCKET_FAILURE_CHECKS: readonly Check[] = checksWith({
   section: "Web socket (beyond the base specification)",
   mode: "both",

@@ -46,7 +46,6 @@ function ends(name: keyof typeof WRONG_FRAMES): Pick<Check, "judge"> {
   };
 }
 
-/** All checks about frames. */
 export const FRAME_CHECKS: readonly Check[] = checksWith({
   section: "Web socket (beyond the base specification)",
   mode: "both",

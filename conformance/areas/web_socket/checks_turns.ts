@@ -18,7 +18,6 @@ import { SAID } from "./scenarios.ts";
 
 const EVENTS = "web-socket-events";
 
-/** Part of `WEB_SOCKET_CHECKS`. */
 export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
   section: "Web socket (beyond the base specification)",
   mode: "both",

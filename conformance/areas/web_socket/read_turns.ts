@@ -47,7 +47,6 @@ export const types = (x: Exchange): readonly string[] => x.frames.map(typeOf);
 export const isLast = (type: string): boolean =>
   /^response\.(completed|incomplete|failed)$/.test(type);
 
-/** Judges what reached the model. */
 export function reaches(
   name: string,
   ...words: readonly string[]

@@ -83,7 +83,6 @@ function perRoute(turns: number, connections: number): Scenario["cost"] {
   });
 }
 
-/** All scenarios of the area. */
 export const WEB_SOCKET_SCENARIOS: readonly Scenario[] = [
   {
     name: "web-socket-handshake",

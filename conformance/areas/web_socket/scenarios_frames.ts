@@ -125,7 +125,6 @@ async function inFragments(
   return arrived;
 }
 
-/** All scenarios about frames. */
 export const FRAME_SCENARIOS: readonly Scenario[] = [
   {
     name: "web-socket-fragments",

@@ -74,7 +74,6 @@ export function optionalObject(body: JsonObject, name: string): JsonObject {
   throw invalid(name, "must be an object");
 }
 
-/** An array of strings. */
 export function textList(value: Json, name: string): readonly string[] {
   if (!Array.isArray(value)) throw invalid(name, "must be an array");
   return value.map((item: Json) => {
@@ -83,7 +82,6 @@ export function textList(value: Json, name: string): readonly string[] {
   });
 }
 
-/** All text of a content. */
 export function textOf(
   content: Json | undefined,
   name: string,

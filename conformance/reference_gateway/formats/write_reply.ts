@@ -55,7 +55,6 @@ export function writeProblem(
   });
 }
 
-/** Writes a JSON reply. */
 export function writeJson(
   writer: Writer,
   hooks: Hooks,

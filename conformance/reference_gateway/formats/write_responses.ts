@@ -299,7 +299,6 @@ export class ResponsesStream extends ReplyStream {
     return frames;
   }
 
-  /** A frame about the open item. */
   #about(item: OpenItem, name: string, fields: JsonObject): OutFrame {
     const { index } = wordsFor(item);
     return this.#frame(`response.${name}`, {

@@ -24,9 +24,7 @@ Deno.test("a sealed text opens with no other key, at no other address, and not a
   const address = seal.addressOf("reply", "resp_1");
   const sealed = await seal.close(address, "a secret");
   await assert.rejects(other.open(address, sealed));
-  await assert.rejects(
-    seal.open(seal.addressOf("reply", "resp_2"), sealed),
-  );
+  await assert.rejects(seal.open(seal.addressOf("reply", "resp_2"), sealed));
   const at = sealed.length - 4;
   const changed = sealed.slice(0, at) + (sealed[at] === "A" ? "B" : "A") +
     sealed.slice(at + 1);

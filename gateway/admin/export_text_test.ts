@@ -3,21 +3,13 @@ import assert from "node:assert/strict";
 import { setImmediate } from "node:timers";
 import { exportText } from "./export_text.ts";
 
-async function piecesOf(
-  text: AsyncGenerator<string, void, void>,
-): Promise<readonly string[]> {
-  const pieces: string[] = [];
-  for await (const piece of text) pieces.push(piece);
-  return pieces;
-}
-
 Deno.test("the header comes with the first slice, and alone if there is none", async () => {
   const lineOf = (item: number): string => `${item}\n`;
-  assert.deepEqual(await piecesOf(exportText("head\n", [], lineOf)), [
-    "head\n",
-  ]);
+  const piecesOf = (slices: number[][]): Promise<string[]> =>
+    Array.fromAsync(exportText("head\n", slices, lineOf));
+  assert.deepEqual(await piecesOf([]), ["head\n"]);
   assert.deepEqual(
-    await piecesOf(exportText("head\n", [[1, 2], [], [3]], lineOf)),
+    await piecesOf([[1, 2], [], [3]]),
     ["head\n1\n2\n", "", "3\n"],
   );
   const failing = async function* (): AsyncGenerator<number[]> {
@@ -38,12 +30,13 @@ Deno.test("long lines are built in several turns of the event loop", async () =>
     setImmediate(count).unref();
   };
   setImmediate(count).unref();
-  const pieces = await piecesOf(exportText("", [[1, 2, 3]], (item) => {
+  const text = exportText("", [[1, 2, 3]], (item) => {
     turns.push(turn);
     const endMs = performance.now() + 20;
     while (performance.now() < endMs);
     return `${item}\n`;
-  }));
+  });
+  const pieces = await Array.fromAsync(text);
   assert.equal(pieces.join(""), "1\n2\n3\n");
   const [first = 0, second = 0, third = 0] = turns;
   assert.ok(first < second && second < third, turns.join(" "));

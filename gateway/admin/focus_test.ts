@@ -9,12 +9,10 @@ import { reconcile } from "../reconcile/reconcile.ts";
 import { reconciliationJson } from "../reconcile/reconciliation_json.ts";
 import { csvRows } from "../../tests/support/console/csv_rows.ts";
 import { exportLedger } from "./ledger.ts";
+import { parsePrice } from "../accounts/charges/money.ts";
 
 const CARD: RateCard = {
-  input: 3_000_001,
-  cacheRead: 7,
-  cacheWrite: 11,
-  output: 13,
+  ...parsePrice("3000001/7/11/13"),
   meters: { cache_write_1h: 17 },
   uses: { web_search: 10_000 },
   when: [{ tier: "priority", factor: 1.5 }],
@@ -70,27 +68,16 @@ Deno.test("an export in FOCUS columns adds up to the charges, quotes formulas, a
   const tier = rows.find((row) => row["x_RateReasons"] !== "");
   assert.equal(tier?.["x_RateReasons"], "tier priority × 1.5");
   assert.match(tier?.["SkuPriceId"] ?? "", /\/tier priority × 1\.5$/);
+  const unpriced = rows.filter((row) => row["x_Unpriced"] === "true");
   assert.deepEqual(
-    [
-      ...new Set(
-        rows.filter((row) => row["x_Unpriced"] === "true").map((row) =>
-          row["x_TokenType"]
-        ),
-      ),
-    ],
-    ["audio_input"],
+    new Set(unpriced.map((row) => row["x_TokenType"])),
+    new Set(["audio_input"]),
   );
   const own = [{ id: "a", price: CARD, candidates: [] }];
-  const reply = reconciliationJson(
-    await reconcile(
-      admin,
-      own,
-      (async function* () {
-        yield await Promise.resolve(text.replaceAll("'=b", "=b"));
-      })(),
-      {},
-    ),
-  );
+  const file = (async function* () {
+    yield await Promise.resolve(text.replaceAll("'=b", "=b"));
+  })();
+  const reply = reconciliationJson(await reconcile(admin, own, file, {}));
   assert.deepEqual(reply["data"], []);
   assert.equal(reply["agreeing"], 4);
 });
@@ -101,10 +88,7 @@ Deno.test("seconds, characters and images have units of their own", async () => 
     requestId,
     model: "m",
     price: {
-      input: 0,
-      cacheRead: 0,
-      cacheWrite: 0,
-      output: 0,
+      ...parsePrice("0/0/0/0"),
       units: { second: 100_000_000, character: 15_000_000, image: 40_000 },
     },
     usage: { units },
@@ -117,25 +101,18 @@ Deno.test("seconds, characters and images have units of their own", async () => 
     charge("req_3", { image: 2 }),
   ]);
   assert.deepEqual(
-    csvRows(await focusOf(store)).map((row) => [
-      row["SkuMeter"],
-      row["ConsumedQuantity"],
-      row["ConsumedUnit"],
-      row["PricingQuantity"],
-      row["PricingUnit"],
-      Number(row["BilledCost"]),
-    ]),
-    [
-      ["Seconds", "61", "Seconds", "0.000061", "1M Seconds", 0.0061],
+    csvRows(await focusOf(store)).map((row) =>
       [
-        "Characters",
-        "7",
-        "Characters",
-        "0.000007",
-        "1M Characters",
-        0.000105,
-      ],
-      ["Images", "2", "Images", "2", "Images", 0.08],
+        row["SkuMeter"],
+        `${row["ConsumedQuantity"]} ${row["ConsumedUnit"]}`,
+        `${row["PricingQuantity"]} ${row["PricingUnit"]}`,
+        Number(row["BilledCost"]),
+      ].join(", ")
+    ),
+    [
+      "Seconds, 61 Seconds, 0.000061 1M Seconds, 0.0061",
+      "Characters, 7 Characters, 0.000007 1M Characters, 0.000105",
+      "Images, 2 Images, 2 Images, 0.08",
     ],
   );
 });

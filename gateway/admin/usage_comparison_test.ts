@@ -7,12 +7,7 @@ import { compareUsage } from "./usage_comparison.ts";
 
 Deno.test("usage is counted at another model's prices, cached tokens without a price at its input price", async () => {
   await using store = await openStore("sqlite::memory:");
-  const tokens = {
-    input: 1001,
-    cacheRead: 700,
-    cacheWrite: 30,
-    output: 50,
-  };
+  const tokens = { input: 1001, cacheRead: 700, cacheWrite: 30, output: 50 };
   await storeCharges(
     store,
     ["a", "a", "b"].map((model, at) => ({
@@ -40,10 +35,7 @@ Deno.test("usage is counted at another model's prices, cached tokens without a p
   assert.equal(full.microUsd, 3);
   const text = full.assumptions.join(" ");
   assert.doesNotMatch(text, /has no price/);
-  assert.match(
-    text,
-    /at most 3 micro-dollars.*whose tokens are estimates: 1/,
-  );
+  assert.match(text, /at most 3 micro-dollars.*whose tokens are estimates: 1/);
   const bare = await compare(0, 0);
   assert.deepEqual(
     bare.lines.map(({ wouldBeMicroUsd }) => wouldBeMicroUsd),

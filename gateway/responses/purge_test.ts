@@ -6,7 +6,7 @@ import { insertReplies, SLICE } from "./reply_rows.ts";
 
 Deno.test("a purge removes everything that expired in small writes, also after an outage, until it is stopped", async () => {
   await using database = await SQLITE.createDatabase();
-  const store = await database.open();
+  await using store = await database.open();
   const faulty = faultyStores(store)();
   const left = async (): Promise<number> =>
     (await store.read("SELECT address FROM stored_replies")).length;
@@ -53,5 +53,4 @@ Deno.test("a purge removes everything that expired in small writes, also after a
   assert.equal(await left(), 2);
   await purge.stop();
   fire();
-  await store.close();
 });

@@ -44,10 +44,7 @@ Deno.test("removeEnded() scans neither the stored replies nor their items", asyn
       store.dialect,
       { oldestMs: 5, nowMs: 9 },
     );
-    assert.deepEqual(
-      await sql.all("SELECT address FROM stored_replies"),
-      [],
-    );
+    assert.deepEqual(await sql.all("SELECT address FROM stored_replies"), []);
   });
   assert.equal(statements.size, 5);
   const scans: string[] = [];

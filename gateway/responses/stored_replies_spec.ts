@@ -16,6 +16,7 @@ import {
   type StoredReplies,
   storedReplies,
 } from "./stored_replies.ts";
+import { compact } from "../../translate/bytes/compact.ts";
 
 const KEY = "sk-0123456789abcdefghij";
 const DAY_MS = 86_400_000;
@@ -25,6 +26,10 @@ interface Opened {
   readonly store: Store;
   readonly replies: StoredReplies;
   readonly seal: Seal;
+  /** Stores a reply with this id. */
+  save(id: string, over?: Partial<NewReply>): Promise<void>;
+  /** The turns that are found from a reply. */
+  turnsOf(id: string, by?: Seal): Promise<number>;
   /** The clock. */
   readonly time: { nowMs: number };
 }
@@ -81,17 +86,26 @@ export function storedRepliesSpec(kind: TestStore): void {
         maxBytes,
         now: () => time.nowMs,
       });
+      const seal = deriveSeal(KEY);
       try {
-        await run({ store, replies, seal: deriveSeal(KEY), time });
+        await run({
+          store,
+          replies,
+          seal,
+          time,
+          save: (id, over) => replies.save(reply(seal, id, over)),
+          turnsOf: async (id, by = seal) =>
+            (await replies.chain(by, id, 1000)).turns.length,
+        });
       } finally {
         await replies.close();
       }
     });
   };
 
-  test("save() and chain() keep a conversation's order and content", async ({ replies, seal }) => {
-    await replies.save(reply(seal, "resp_1"));
-    await replies.save(reply(seal, "resp_2", { previousId: "resp_1" }));
+  test("save() and chain() keep a conversation's order and content", async ({ replies, seal, save }) => {
+    await save("resp_1");
+    await save("resp_2", { previousId: "resp_1" });
     const last = reply(seal, "resp_3", { previousId: "resp_2" });
     await replies.save(last);
     const { turns, missing } = await replies.chain(seal, "resp_3", 10_000);
@@ -100,10 +114,10 @@ export function storedRepliesSpec(kind: TestStore): void {
     assert.deepEqual(turns[2], last.turn);
   });
 
-  test("a chain with a gap, or beyond its limits, says so", async ({ replies, seal }) => {
-    await replies.save(reply(seal, "resp_1"));
-    await replies.save(reply(seal, "resp_2", { previousId: "resp_1" }));
-    await replies.save(reply(seal, "resp_3", { previousId: "resp_2" }));
+  test("a chain with a gap, or beyond its limits, says so", async ({ replies, seal, save }) => {
+    await save("resp_1");
+    await save("resp_2", { previousId: "resp_1" });
+    await save("resp_3", { previousId: "resp_2" });
     const small = await replies.chain(seal, "resp_3", 10);
     assert.equal(small.missing, "too much");
     assert.equal(small.turns.at(-1)?.id, "resp_3");
@@ -115,47 +129,33 @@ export function storedRepliesSpec(kind: TestStore): void {
     assert.deepEqual(none, { turns: [], missing: "nothing" });
   });
 
-  test("a chain ends at its largest length", async ({ replies, seal }) => {
+  test("a chain ends at its largest length", async ({ replies, seal, save }) => {
     let previousId: string | undefined;
     for (let n = 0; n <= MAX_REPLIES; n++) {
       const id = `resp_${n}`;
-      await replies.save({
-        ...reply(seal, id, previousId === undefined ? {} : { previousId }),
-        turn: { id, input: [], reply: "{}" },
-        itemIds: [],
-      });
+      const turn = { id, input: [], reply: "{}" };
+      await save(id, { turn, itemIds: [], ...compact({ previousId }) });
       previousId = id;
     }
     const last = await replies.chain(seal, `resp_${MAX_REPLIES}`, 1_000_000);
     assert.equal(last.missing, "too much");
     assert.equal(last.turns.length, MAX_REPLIES);
-    const before = await replies.chain(
-      seal,
-      `resp_${MAX_REPLIES - 1}`,
-      1_000_000,
-    );
+    const id = `resp_${MAX_REPLIES - 1}`;
+    const before = await replies.chain(seal, id, 1_000_000);
     assert.equal(before.missing, "nothing");
   });
 
-  test("items() finds items by id, the later one where two replies have one id", async ({ replies, seal, time }) => {
-    await replies.save(reply(seal, "resp_1"));
+  test("items() finds items by id, the later one where two replies have one id", async ({ replies, seal, time, save }) => {
+    await save("resp_1");
     time.nowMs++;
     const later = { id: "msg_resp_1", type: "message", text: "later" };
-    await replies.save({
-      ...reply(seal, "resp_2"),
-      turn: {
-        id: "resp_2",
-        input: [],
-        reply: JSON.stringify({ id: "resp_2", output: [later] }),
-      },
+    const text = JSON.stringify({ id: "resp_2", output: [later] });
+    await save("resp_2", {
+      turn: { id: "resp_2", input: [], reply: text },
       itemIds: ["msg_resp_1"],
     });
-    const found = await replies.items(
-      seal,
-      ["msg_resp_1", "msg_unknown"],
-      10_000,
-      state,
-    );
+    const ids = ["msg_resp_1", "msg_unknown"];
+    const found = await replies.items(seal, ids, 10_000, state);
     assert.deepEqual([...found ?? []], [["msg_resp_1", later]]);
     const other = deriveSeal(`${KEY}1`);
     const sizeOf = async (with_: Seal, ids: readonly string[], max: number) =>
@@ -167,9 +167,9 @@ export function storedRepliesSpec(kind: TestStore): void {
     assert.equal(await sizeOf(seal, many, 10_000), undefined);
   });
 
-  test("no row contains text, an id or the key, and another key finds nothing", async ({ store, replies, seal }) => {
-    await replies.save(reply(seal, "resp_1"));
-    await replies.save(reply(seal, "resp_2", { previousId: "resp_1" }));
+  test("no row contains text, an id or the key, and another key finds nothing", async ({ store, replies, seal, save, turnsOf }) => {
+    await save("resp_1");
+    await save("resp_2", { previousId: "resp_1" });
     const sealed = await store.read("SELECT * FROM stored_replies");
     const text = JSON.stringify([
       sealed,
@@ -185,16 +185,16 @@ export function storedRepliesSpec(kind: TestStore): void {
       }
     }
     const other = deriveSeal(`${KEY}1`);
-    assert.equal((await replies.chain(other, "resp_1", 1000)).turns.length, 0);
+    assert.equal(await turnsOf("resp_1", other), 0);
     assert.equal(await replies.remove(other, "resp_1"), false);
     assert.equal(await replies.reply(other, "resp_1"), undefined);
     assert.match(await replies.reply(seal, "resp_1") ?? "", /launch code/);
   });
 
-  test("rows that were changed, exchanged or joined are not read", async ({ store, replies, seal }) => {
-    await replies.save(reply(seal, "resp_1"));
-    await replies.save(reply(seal, "resp_2"));
-    await replies.save(reply(seal, "resp_3", { previousId: "resp_2" }));
+  test("rows that were changed, exchanged or joined are not read", async ({ store, replies, seal, save }) => {
+    await save("resp_1");
+    await save("resp_2");
+    await save("resp_3", { previousId: "resp_2" });
     const [one, two, three] = ["resp_1", "resp_2", "resp_3"].map((id) =>
       seal.addressOf("reply", id)
     );
@@ -217,47 +217,37 @@ export function storedRepliesSpec(kind: TestStore): void {
     await assert.rejects(replies.reply(seal, "resp_1"));
   });
 
-  test("remove() removes a reply, its items and its bytes, once", async ({ store, replies, seal }) => {
-    await replies.save(reply(seal, "resp_1"));
+  test("remove() removes a reply, its items and its bytes, once", async ({ store, replies, seal, save }) => {
+    await save("resp_1");
     const before = await countedBytes(store);
-    await replies.save(reply(seal, "resp_2"));
+    await save("resp_2");
     assert.equal(await replies.remove(seal, "resp_2"), true);
     assert.equal(await replies.remove(seal, "resp_2"), false);
     assert.equal(await countedBytes(store), before);
     assert.equal(await count(store, "stored_items"), 1);
   });
 
-  test("an expired reply is not found, whether or not it is purged", async ({ store, replies, seal, time }) => {
-    await replies.save(reply(seal, "resp_1"));
+  test("an expired reply is not found, whether or not it is purged", async ({ store, replies, seal, time, save, turnsOf }) => {
+    await save("resp_1");
     time.nowMs += DAY_MS;
-    await replies.save(reply(seal, "resp_2", { previousId: "resp_1" }));
+    await save("resp_2", { previousId: "resp_1" });
     time.nowMs += 29 * DAY_MS + 1;
-    assert.equal((await replies.chain(seal, "resp_1", 1000)).turns.length, 0);
-    assert.equal(
-      (await replies.chain(seal, "resp_2", 1000)).missing,
-      "a reply",
-    );
+    assert.equal(await turnsOf("resp_1"), 0);
+    const { missing } = await replies.chain(seal, "resp_2", 1000);
+    assert.equal(missing, "a reply");
     assert.equal(await replies.remove(seal, "resp_1"), false);
-    assert.equal(
-      (await replies.items(seal, ["msg_resp_1"], 10_000, state))?.size,
-      0,
-    );
+    const items = await replies.items(seal, ["msg_resp_1"], 10_000, state);
+    assert.equal(items?.size, 0);
     assert.equal(await count(store, "stored_replies"), 2);
   });
 
-  test("a purge removes expired replies in slices, and those of ended keys", async ({ store, replies, seal, time }) => {
+  test("a purge removes expired replies in slices, and those of ended keys", async ({ store, time, save, turnsOf }) => {
     const startedMs = time.nowMs;
-    await Promise.all(
-      Array.from(
-        { length: SLICE + 5 },
-        (_, n) => replies.save(reply(seal, `resp_old${n}`)),
-      ),
-    );
+    const old = Array.from({ length: SLICE + 5 }, (_, n) => `resp_old${n}`);
+    await Promise.all(old.map((id) => save(id)));
     time.nowMs += 10 * DAY_MS;
     await store.write(async (sql) => {
-      await sql.all(
-        "INSERT INTO plans (id, created_at_ms) VALUES ('p', 0)",
-      );
+      await sql.all("INSERT INTO plans (id, created_at_ms) VALUES ('p', 0)");
       await sql.all(
         "INSERT INTO accounts (id, name, status, billing, plan_id, created_at_ms) VALUES ('account', '', 'active', 'prepaid', 'p', 0)",
       );
@@ -277,15 +267,11 @@ export function storedRepliesSpec(kind: TestStore): void {
       }
     });
     for (const keyId of ["alive", "later", "expired", "revoked"]) {
-      await replies.save(reply(seal, `resp_${keyId}`, { keyId }));
+      await save(`resp_${keyId}`, { keyId });
     }
+    const bounds = { oldestMs: startedMs + 1, nowMs: time.nowMs };
     const slice = (): Promise<number> =>
-      store.write((sql) =>
-        removeEnded(sql, store.dialect, {
-          oldestMs: startedMs + 1,
-          nowMs: time.nowMs,
-        })
-      );
+      store.write((sql) => removeEnded(sql, store.dialect, bounds));
     assert.equal(await slice(), SLICE);
     assert.equal(await slice(), 5);
     assert.equal(await slice(), 0);
@@ -293,49 +279,36 @@ export function storedRepliesSpec(kind: TestStore): void {
     assert.equal(await count(store, "stored_items"), 2);
     await countedBytes(store);
     for (const keyId of ["alive", "later"]) {
-      const { turns } = await replies.chain(seal, `resp_${keyId}`, 1000);
-      assert.equal(turns.length, 1, keyId);
+      assert.equal(await turnsOf(`resp_${keyId}`), 1, keyId);
     }
   });
 
   test(
     "an account's oldest replies make room for new ones",
-    async ({ store, replies, seal, time }) => {
+    async ({ store, time, save, turnsOf }) => {
       for (let n = 0; n < 100; n++) {
         time.nowMs++;
-        await replies.save(reply(seal, `resp_${n}`));
-        await replies.save(
-          reply(seal, `resp_other${n % 3}`, { accountId: "other" }),
-        ).catch(() => {});
+        await save(`resp_${n}`);
+        await save(`resp_other${n % 3}`, { accountId: "other" }).catch(
+          () => {},
+        );
         assert.ok(await sumOf(store, "account") <= 5_000);
       }
-      const { turns } = await replies.chain(seal, "resp_99", 1000);
-      assert.equal(turns.length, 1);
-      const gone = await replies.chain(seal, "resp_0", 1000);
-      assert.equal(gone.turns.length, 0);
-      const kept = await replies.chain(seal, "resp_other0", 1000);
-      assert.equal(kept.turns.length, 1, "another account's replies stay");
-      await assert.rejects(
-        replies.save({
-          ...reply(seal, "resp_large"),
-          turn: { id: "resp_large", input: [], reply: "x".repeat(5_000) },
-        }),
-        /larger/,
-      );
-      assert.equal(
-        (await replies.chain(seal, "resp_99", 1000)).turns.length,
-        1,
-      );
+      assert.equal(await turnsOf("resp_99"), 1);
+      assert.equal(await turnsOf("resp_0"), 0);
+      assert.equal(await turnsOf("resp_other0"), 1, "of another account");
+      const id = "resp_large";
+      const turn = { id, input: [], reply: "x".repeat(5_000) };
+      await assert.rejects(save(id, { turn }), /larger/);
+      assert.equal(await turnsOf("resp_99"), 1);
     },
     5_000,
   );
 
-  test("replies that are written at once count for their own accounts, and the last one has an item that several have", async ({ store, replies, seal }) => {
+  test("replies that are written at once count for their own accounts, and the last one has an item that several have", async ({ store, seal, save }) => {
     await Promise.all(Array.from({ length: 120 }, (_, n) =>
-      replies.save({
-        ...reply(seal, `resp_${n}`, {
-          accountId: n % 3 === 0 ? "other" : "account",
-        }),
+      save(`resp_${n}`, {
+        accountId: n % 3 === 0 ? "other" : "account",
         itemIds: ["msg_shared", "msg_shared", `msg_${n}`],
       })));
     assert.equal(await count(store, "stored_replies"), 120);
@@ -359,13 +332,9 @@ export function storedRepliesSpec(kind: TestStore): void {
 
   test(
     "replies that are written at once and exceed the share together leave the last ones",
-    async ({ store, replies, seal }) => {
-      await Promise.all(
-        Array.from(
-          { length: 60 },
-          (_, n) => replies.save(reply(seal, `resp_${n}`)),
-        ),
-      );
+    async ({ store, replies, seal, save }) => {
+      const ids = Array.from({ length: 60 }, (_, n) => `resp_${n}`);
+      await Promise.all(ids.map((id) => save(id)));
       const bytes = await sumOf(store, "account");
       assert.ok(bytes > 0 && bytes <= 5_000);
       assert.equal(await countedBytes(store), bytes);
@@ -403,9 +372,7 @@ export function storedRepliesSpec(kind: TestStore): void {
     await migrate(store);
     assert.equal(await count(store, "stored_replies"), 0);
     const plans = await store.read("SELECT created_at_ms FROM plans");
-    assert.deepEqual(plans.map((row) => ({ ...row })), [
-      { created_at_ms: 7 },
-    ]);
+    assert.deepEqual(plans.map((row) => row["created_at_ms"]), [7]);
     assert.equal(await count(store, "migrations"), MIGRATIONS.length);
   });
 }

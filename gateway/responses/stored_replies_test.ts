@@ -17,7 +17,7 @@ if (serverUrl === undefined) {
 
 Deno.test("a failed write rejects the replies in it, and the next one works", async () => {
   await using database = await SQLITE.createDatabase();
-  const store = await database.open();
+  await using store = await database.open();
   const faulty = faultyStores(store)();
   const replies = storedReplies({
     store: faulty,
@@ -36,10 +36,7 @@ Deno.test("a failed write rejects the replies in it, and the next one works", as
     });
   faulty.setDown(true);
   const results = await Promise.allSettled([save("resp_1"), save("resp_2")]);
-  assert.deepEqual(results.map(({ status }) => status), [
-    "rejected",
-    "rejected",
-  ]);
+  assert.ok(results.every(({ status }) => status === "rejected"));
   faulty.setDown(false);
   await save("resp_3");
   const found = async (id: string): Promise<number> =>
@@ -48,5 +45,4 @@ Deno.test("a failed write rejects the replies in it, and the next one works", as
     [await found("resp_1"), await found("resp_2"), await found("resp_3")],
     [0, 0, 1],
   );
-  await store.close();
 });

@@ -2,27 +2,21 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Usage } from "../../../translate/model/reply.ts";
 import { chargeLines, costOfLines, picoUsdOf } from "./charge_lines.ts";
-import { costMicroUsd, type Tokens } from "./money.ts";
+import { costMicroUsd, parsePrice, type Tokens } from "./money.ts";
 import { type Condition, eachOf, type RateCard } from "./rate_card.ts";
 import type { Asked } from "./asked.ts";
 import { askedPrice, worstCostMicroUsd } from "./worst_cost.ts";
 
 /** Opus: 5 dollars in, 25 out; a cache write for an hour is twice the input. */
 const OPUS: RateCard = {
-  input: 5_000_000,
-  cacheRead: 500_000,
-  cacheWrite: 6_250_000,
-  output: 25_000_000,
+  ...parsePrice("5000000/500000/6250000/25000000"),
   meters: { cache_write_1h: 10_000_000 },
   uses: { web_search: 10_000, web_fetch: 0 },
   when: [{ speed: "fast", factor: 6 }, { region: "us", factor: 1.1 }],
 };
 /** Gemini 3 Pro: other rates above 200,000 tokens; sound costs as text. */
 const PRO: RateCard = {
-  input: 2_000_000,
-  cacheRead: 200_000,
-  cacheWrite: 2_000_000,
-  output: 12_000_000,
+  ...parsePrice("2000000/200000/2000000/12000000"),
   atBaseRate: new Set(["audio_input"]),
   when: [
     {
@@ -34,12 +28,7 @@ const PRO: RateCard = {
   ],
 };
 /** GPT of four numbers. */
-const FOUR: RateCard = {
-  input: 1_250_000,
-  cacheRead: 125_000,
-  cacheWrite: 1_250_000,
-  output: 10_000_000,
-};
+const FOUR: RateCard = parsePrice("1250000/125000/1250000/10000000");
 
 type Row = readonly [
   what: string,
@@ -220,22 +209,17 @@ for (const [what, card, usage, microUsd, expected] of ROWS) {
   Deno.test(`chargeLines(): ${what}`, () => {
     const lines = chargeLines(card, tokensOf(usage), usage);
     assert.deepEqual(lines?.map(lineText), expected);
-    assert.equal(
-      lines === undefined
-        ? costMicroUsd(card, tokensOf(usage))
-        : costOfLines(lines),
-      microUsd,
-    );
+    const plain = costMicroUsd(card, tokensOf(usage));
+    assert.equal(lines === undefined ? plain : costOfLines(lines), microUsd);
   });
 }
 
 const HAIKU: RateCard = {
-  input: 1_000_000,
-  cacheRead: 100_000,
-  cacheWrite: 1_250_000,
-  output: 5_000_000,
+  ...parsePrice("1000000/100000/1250000/5000000"),
   meters: { cache_write_1h: 2_000_000 },
 };
+
+const OTHERS = { otherCards: new Map([["claude-haiku-4-5", HAIKU]]) };
 
 Deno.test("chargeLines() charges what another model served at that model's rates", () => {
   const usage: Usage = {
@@ -251,12 +235,7 @@ Deno.test("chargeLines() charges what another model served at that model's rates
       output: 200,
     }],
   };
-  const lines = chargeLines(
-    OPUS,
-    tokensOf(usage),
-    usage,
-    { otherCards: new Map([["claude-haiku-4-5", HAIKU]]) },
-  );
+  const lines = chargeLines(OPUS, tokensOf(usage), usage, OTHERS);
   assert.deepEqual(lines?.map(lineText), [
     "600 input at 5000000",
     "100 output at 25000000",
@@ -305,35 +284,32 @@ const factor = fc.integer({ min: 1000, max: 8000 }).map((one) => one / 1000);
 
 /** Cards whose conditions and longer lives never cost less than the base. */
 const CARD: fc.Arbitrary<RateCard> = fc.record({
-  input: rate,
-  cacheRead: rate,
-  cacheWrite: rate,
-  output: rate,
+  rates: fc.record({
+    input: rate,
+    cacheRead: rate,
+    cacheWrite: rate,
+    output: rate,
+    call: fc.nat(1000),
+    uses: fc.record({ web_search: fc.nat(1_000_000) }),
+  }),
   tier: factor,
   speed: factor,
   region: factor,
-  step: fc.nat(1_000_000),
+  promptAbove: fc.nat(1_000_000),
   stepFactor: factor,
   life: fc.option(rate),
   audio: fc.option(rate),
-  search: fc.nat(1_000_000),
-  call: fc.nat(1000),
-}).map((one) => ({
-  input: one.input,
-  cacheRead: one.cacheRead,
-  cacheWrite: one.cacheWrite,
-  output: one.output,
+}).map(({ rates, tier, speed, region, promptAbove, stepFactor, ...more }) => ({
+  ...rates,
   meters: {
-    ...(one.life === null ? {} : { cache_write_1h: one.cacheWrite + one.life }),
-    ...(one.audio === null ? {} : { audio_output: one.output + one.audio }),
+    ...(more.life !== null && { cache_write_1h: rates.cacheWrite + more.life }),
+    ...(more.audio !== null && { audio_output: rates.output + more.audio }),
   },
-  uses: { web_search: one.search },
-  call: one.call,
   when: [
-    { tier: "priority", factor: one.tier },
-    { speed: "fast", factor: one.speed },
-    { region: "us", factor: one.region },
-    { promptAbove: one.step, factor: one.stepFactor },
+    { tier: "priority", factor: tier },
+    { speed: "fast", factor: speed },
+    { region: "us", factor: region },
+    { promptAbove, factor: stepFactor },
   ] satisfies Condition[],
 }));
 
@@ -363,10 +339,8 @@ Deno.test("the lines add up to the charge, and a larger total never costs less",
       const lines = chargeLines(card, tokensOf(usage), usage) ?? [];
       const sum = lines.reduce((total, one) => total + picoUsdOf(one), 0n);
       assert.equal(BigInt(cost(usage)), (sum + 999_999n) / 1_000_000n);
-      assert.ok(
-        cost(usage) <=
-          cost({ ...usage, [figure]: (usage[figure] ?? 0) + more }),
-      );
+      const larger = { ...usage, [figure]: (usage[figure] ?? 0) + more };
+      assert.ok(cost(usage) <= cost(larger));
     },
   ));
 });
@@ -387,10 +361,8 @@ Deno.test("no reply that a request can cause costs more than is reserved", () =>
       const tokens = tokensOf(usage);
       const prompt = tokens.input + tokens.cacheRead + tokens.cacheWrite;
       const lines = chargeLines(card, tokens, known) ?? [];
-      assert.ok(
-        costOfLines(lines) <=
-          worstCostMicroUsd(card, prompt, tokens.output, asked),
-      );
+      const worst = worstCostMicroUsd(card, prompt, tokens.output, asked);
+      assert.ok(costOfLines(lines) <= worst);
     },
   ));
 });
@@ -409,9 +381,7 @@ Deno.test("worstCostMicroUsd() reserves what is asked for, and nothing else", ()
     18_546_000 + 16_500 + 50_000,
   );
   assert.equal(
-    worstCostMicroUsd(OPUS, 1000, 100, {
-      otherCards: new Map([["claude-haiku-4-5", HAIKU]]),
-    }),
+    worstCostMicroUsd(OPUS, 1000, 100, OTHERS),
     6250 + 2500 + 1250 + 500,
   );
 });
@@ -429,12 +399,8 @@ Deno.test("askedPrice() is the card itself unless one of its conditions holds", 
 });
 
 function tokensOf(usage: Usage): Tokens {
-  return {
-    input: usage.input ?? 0,
-    cacheRead: usage.cacheRead ?? 0,
-    cacheWrite: usage.cacheWrite ?? 0,
-    output: usage.output ?? 0,
-  };
+  const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0 } = usage;
+  return { input, cacheRead, cacheWrite, output };
 }
 
 function lineText(

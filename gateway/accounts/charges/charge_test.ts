@@ -1,162 +1,122 @@
 import assert from "node:assert/strict";
 import type { CallOutcome } from "../call_outcome.ts";
 import { chargeFor, chargeForLost, wholeTokens } from "./charge.ts";
-import type { Charge } from "../records.ts";
 import { PRICE } from "../testing/open_test_accounts.ts";
+import { type Usage } from "../../../translate/model/reply.ts";
 
 const CALL = { inputTokens: 100, price: PRICE };
 
 type Row = readonly [
   what: string,
-  outcome: CallOutcome,
+  outcome: readonly [ended: CallOutcome["ended"], chars: number, usage: Usage],
   tokens: readonly [
     input: number,
     cacheRead: number,
     cacheWrite: number,
     output: number,
+    estimated?: "estimated",
   ],
-  estimated: boolean,
 ];
 
 const ROWS: readonly Row[] = [
   [
     "a complete reply costs the reported usage",
-    {
-      usage: { input: 7, cacheRead: 8, cacheWrite: 9, output: 10 },
-      generatedChars: 4000,
-      ended: "complete",
-    },
+    ["complete", 4000, { input: 7, cacheRead: 8, cacheWrite: 9, output: 10 }],
     [7, 8, 9, 10],
-    false,
   ],
   [
     "a complete reply with a reported output of 0 costs no output if it has no text",
-    { usage: { input: 7, output: 0 }, generatedChars: 0, ended: "complete" },
+    ["complete", 0, { input: 7, output: 0 }],
     [7, 0, 0, 0],
-    false,
   ],
   [
     "a complete reply with text and a reported output of 0 is estimated in part",
-    { usage: { input: 7, output: 0 }, generatedChars: 400, ended: "complete" },
-    [7, 0, 0, 100],
-    true,
+    ["complete", 400, { input: 7, output: 0 }],
+    [7, 0, 0, 100, "estimated"],
   ],
   [
     "a complete reply with text and a reported prompt of 0 is estimated in part",
-    {
-      usage: { input: 0, cacheRead: 0, output: 90 },
-      generatedChars: 400,
-      ended: "complete",
-    },
-    [100, 0, 0, 90],
-    true,
+    ["complete", 400, { input: 0, cacheRead: 0, output: 90 }],
+    [100, 0, 0, 90, "estimated"],
   ],
   [
     "a complete reply without usage is estimated",
-    { usage: {}, generatedChars: 401, ended: "complete" },
-    [100, 0, 0, 101],
-    true,
+    ["complete", 401, {}],
+    [100, 0, 0, 101, "estimated"],
   ],
   [
     "a complete reply without output usage is estimated in part",
-    { usage: { input: 7 }, generatedChars: 400, ended: "complete" },
-    [7, 0, 0, 100],
-    true,
+    ["complete", 400, { input: 7 }],
+    [7, 0, 0, 100, "estimated"],
   ],
   [
     "a complete reply without prompt usage is estimated in part",
-    { usage: { output: 3 }, generatedChars: 400, ended: "complete" },
-    [100, 0, 0, 3],
-    true,
+    ["complete", 400, { output: 3 }],
+    [100, 0, 0, 3, "estimated"],
   ],
   [
     "a prompt read wholly from the cache is not estimated",
-    {
-      usage: { cacheRead: 90, output: 3 },
-      generatedChars: 12,
-      ended: "complete",
-    },
+    ["complete", 12, { cacheRead: 90, output: 3 }],
     [0, 90, 0, 3],
-    false,
   ],
   [
     "after a disconnect, the generated text is charged",
-    {
-      usage: { input: 7, output: 1 },
-      generatedChars: 400,
-      ended: "caller_left",
-    },
-    [7, 0, 0, 100],
-    true,
+    ["caller_left", 400, { input: 7, output: 1 }],
+    [7, 0, 0, 100, "estimated"],
   ],
   [
     "after a disconnect, the reported output is charged if it covers more than the first token",
-    {
-      usage: { input: 7, output: 60 },
-      generatedChars: 400,
-      ended: "caller_left",
-    },
+    ["caller_left", 400, { input: 7, output: 60 }],
     [7, 0, 0, 60],
-    false,
   ],
   [
     "after a disconnect before any text, the reported prompt is charged",
-    { usage: { input: 7, output: 1 }, generatedChars: 0, ended: "caller_left" },
+    ["caller_left", 0, { input: 7, output: 1 }],
     [7, 0, 0, 1],
-    false,
   ],
   [
     "a disconnect before anything was generated costs nothing",
-    { usage: {}, generatedChars: 0, ended: "caller_left" },
+    ["caller_left", 0, {}],
     [0, 0, 0, 0],
-    false,
   ],
   [
     "a failure before anything was generated costs nothing",
-    { usage: {}, generatedChars: 0, ended: "failed" },
+    ["failed", 0, {}],
     [0, 0, 0, 0],
-    false,
   ],
   [
     "a failure midway costs the generated text",
-    { usage: {}, generatedChars: 40, ended: "failed" },
-    [100, 0, 0, 10],
-    true,
+    ["failed", 40, {}],
+    [100, 0, 0, 10, "estimated"],
   ],
   [
     "a failure with reported usage costs that usage",
-    { usage: { input: 5, output: 2 }, generatedChars: 0, ended: "failed" },
+    ["failed", 0, { input: 5, output: 2 }],
     [5, 0, 0, 2],
-    false,
   ],
   [
     "a refusal costs nothing",
-    { usage: {}, generatedChars: 0, ended: "refused" },
+    ["refused", 0, {}],
     [0, 0, 0, 0],
-    false,
   ],
   [
     "a refusal with a reported usage of 0 costs nothing",
-    { usage: { input: 0, output: 0 }, generatedChars: 0, ended: "refused" },
+    ["refused", 0, { input: 0, output: 0 }],
     [0, 0, 0, 0],
-    false,
   ],
 ];
 
-for (
-  const [what, outcome, [input, cacheRead, cacheWrite, output], estimated]
-    of ROWS
-) {
+for (const [what, [ended, generatedChars, usage], expected] of ROWS) {
   Deno.test(`chargeFor(): ${what}`, () => {
-    const charge = chargeFor(CALL, outcome);
-    const expected: Charge = {
+    const charge = chargeFor(CALL, { usage, generatedChars, ended });
+    const [input, cacheRead, cacheWrite, output, estimated] = expected;
+    assert.deepEqual(charge, {
       tokens: { input, cacheRead, cacheWrite, output },
       reasoningTokens: 0,
-      estimated,
-      ended: outcome.ended,
+      estimated: estimated !== undefined,
+      ended,
       costMicroUsd: input + Math.ceil(cacheRead / 10) + cacheWrite + 2 * output,
-    };
-    assert.deepEqual(charge, expected);
+    });
   });
 }
 

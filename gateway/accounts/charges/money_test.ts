@@ -1,29 +1,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import {
-  costMicroUsd,
-  type ModelPrice,
-  parsePrice,
-  priceText,
-  usdText,
-} from "./money.ts";
+import { costMicroUsd, parsePrice, priceText, usdText } from "./money.ts";
 import { worstCostMicroUsd } from "./worst_cost.ts";
 
-const PRICE: ModelPrice = {
-  input: 3_000_000,
-  cacheRead: 300_000,
-  cacheWrite: 3_750_000,
-  output: 15_000_000,
-};
+const PRICE = parsePrice("3000000/300000/3750000/15000000");
 const NONE = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 };
 
 Deno.test("costMicroUsd() charges every kind of token at its own price", () => {
-  const tokens = {
-    input: 1000,
-    cacheRead: 1000,
-    cacheWrite: 1000,
-    output: 1000,
-  };
+  const tokens = parsePrice("1000/1000/1000/1000");
   assert.equal(costMicroUsd(PRICE, tokens), 3000 + 300 + 3750 + 15_000);
 });
 
@@ -61,21 +45,18 @@ Deno.test("costMicroUsd() is exact beyond what a float can hold", () => {
 });
 
 Deno.test("no call with the prompt as estimated costs more than its worst case", () => {
-  const price = fc.nat(100_000_000);
-  const tokens = fc.nat(1_000_000);
+  const upTo = (max: number) => {
+    const one = fc.nat(max);
+    return fc.record({
+      input: one,
+      cacheRead: one,
+      cacheWrite: one,
+      output: one,
+    });
+  };
   fc.assert(fc.property(
-    fc.record({
-      input: price,
-      cacheRead: price,
-      cacheWrite: price,
-      output: price,
-    }),
-    fc.record({
-      input: tokens,
-      cacheRead: tokens,
-      cacheWrite: tokens,
-      output: tokens,
-    }),
+    upTo(100_000_000),
+    upTo(1_000_000),
     (price, used) => {
       const prompt = used.input + used.cacheRead + used.cacheWrite;
       const worst = worstCostMicroUsd(price, prompt, used.output);
@@ -85,6 +66,12 @@ Deno.test("no call with the prompt as estimated costs more than its worst case",
 });
 
 Deno.test("parsePrice() parses the output of priceText()", () => {
+  assert.deepEqual(PRICE, {
+    input: 3_000_000,
+    cacheRead: 300_000,
+    cacheWrite: 3_750_000,
+    output: 15_000_000,
+  });
   assert.deepEqual(parsePrice(priceText(PRICE)), PRICE);
   assert.throws(() => parsePrice("1/2/3"), /could not read the price/);
 });

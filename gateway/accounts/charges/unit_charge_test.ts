@@ -4,13 +4,9 @@ import type { Usage } from "../../../translate/model/reply.ts";
 import { chargeFor, chargeForLost } from "./charge.ts";
 import type { RateCard } from "./rate_card.ts";
 import { worstCostMicroUsd } from "./worst_cost.ts";
+import { parsePrice } from "./money.ts";
 
-const NO_TOKENS: RateCard = {
-  input: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  output: 0,
-};
+const NO_TOKENS = parsePrice("0/0/0/0");
 
 const charge = (card: RateCard, usage: Usage, ended = "complete" as const) =>
   chargeFor({ inputTokens: 0, price: card, card }, {
@@ -19,69 +15,58 @@ const charge = (card: RateCard, usage: Usage, ended = "complete" as const) =>
     ended,
   });
 
-const ROWS: readonly (readonly [string, RateCard, Usage, number])[] = [
+const ROWS: readonly (readonly [
+  what: string,
+  card: Partial<RateCard>,
+  usage: Usage,
+  microUsd: number,
+])[] = [
   // 0.006 dollars a minute.
-  ["seconds", { ...NO_TOKENS, units: { second: 100_000_000 } }, {
-    units: { second: 61 },
-  }, 6_100],
+  ["seconds", { units: { second: 100e6 } }, { units: { second: 61 } }, 6_100],
   // 15 dollars for a million.
-  ["characters", { ...NO_TOKENS, units: { character: 15_000_000 } }, {
-    units: { character: 7 },
-  }, 105],
+  [
+    "characters",
+    { units: { character: 15e6 } },
+    { units: { character: 7 } },
+    105,
+  ],
   [
     "a part of a micro-dollar",
-    {
-      ...NO_TOKENS,
-      units: { character: 700_000 },
-    },
+    { units: { character: 0.7e6 } },
     { units: { character: 1 } },
     1,
   ],
-  ["images", { ...NO_TOKENS, units: { image: 40_000 } }, {
-    units: { image: 3 },
-  }, 120_000],
-  ["a call that counts nothing", { ...NO_TOKENS, call: 2_000 }, {
-    units: {},
-  }, 2_000],
+  ["images", { units: { image: 40_000 } }, { units: { image: 3 } }, 120_000],
+  ["a call that counts nothing", { call: 2_000 }, { units: {} }, 2_000],
   [
     "a call beside images",
-    {
-      ...NO_TOKENS,
-      call: 2_000,
-      units: { image: 40_000 },
-    },
+    { call: 2_000, units: { image: 40_000 } },
     { units: { image: 1 } },
     42_000,
   ],
   [
     "tokens that cost something, and no images then",
-    {
-      ...NO_TOKENS,
-      input: 5_000_000,
-      output: 40_000_000,
-      units: { image: 40_000 },
-    },
+    { input: 5e6, output: 40e6, units: { image: 40_000 } },
     { input: 10, output: 100, units: { image: 1 } },
     4_050,
   ],
   [
     "images where tokens cost nothing",
-    {
-      ...NO_TOKENS,
-      units: { image: 40_000 },
-    },
+    { units: { image: 40_000 } },
     { input: 10, output: 100, units: { image: 1 } },
     40_000,
   ],
-  ["nothing without a rate", { ...NO_TOKENS, units: { image: 40_000 } }, {
-    units: { second: 5 },
-  }, 0],
-  ["nothing for a free model", { ...NO_TOKENS, isFree: true }, {
-    units: { image: 1 },
-  }, 0],
+  [
+    "nothing without a rate",
+    { units: { image: 40_000 } },
+    { units: { second: 5 } },
+    0,
+  ],
+  ["nothing for a free model", { isFree: true }, { units: { image: 1 } }, 0],
 ];
 
-for (const [what, card, usage, microUsd] of ROWS) {
+for (const [what, rates, usage, microUsd] of ROWS) {
+  const card = { ...NO_TOKENS, ...rates };
   Deno.test(`a charge has ${what}`, () => {
     const { costMicroUsd, estimated, lines = [] } = charge(card, usage);
     assert.equal(costMicroUsd, microUsd);

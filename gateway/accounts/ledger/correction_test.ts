@@ -5,6 +5,8 @@ import { chargeFor } from "../charges/charge.ts";
 import { applyCorrection, correctionLines } from "./correction.ts";
 import { explainCharge } from "../charges/explanation.ts";
 import { priceText } from "../charges/money.ts";
+import { compact } from "../../../translate/bytes/compact.ts";
+import { type Usage } from "../../../translate/model/reply.ts";
 
 const LOST: LedgerEntry = {
   seq: 1,
@@ -38,19 +40,24 @@ function correctionOf(charge: Charge): LedgerEntry {
     estimated: false,
     ended: "complete",
     microUsd: 720 - charge.costMicroUsd,
-    ...(lines === undefined ? {} : { lines }),
+    ...compact({ lines }),
   };
 }
 
-Deno.test("a correction has the difference of the lines, and both together are the right charge", () => {
-  const charge = chargeFor(
+function chargeOf(usage: Usage): Charge {
+  return chargeFor(
     { inputTokens: 100, price: PRICE, card: CARD },
-    {
-      usage: { input: 90, output: 20, speed: "fast", uses: { web_search: 1 } },
-      generatedChars: 0,
-      ended: "complete",
-    },
+    { usage, generatedChars: 0, ended: "complete" },
   );
+}
+
+Deno.test("a correction has the difference of the lines, and both together are the right charge", () => {
+  const charge = chargeOf({
+    input: 90,
+    output: 20,
+    speed: "fast",
+    uses: { web_search: 1 },
+  });
   const whole = applyCorrection(LOST, correctionOf(charge));
   assert.deepEqual(whole.lines, charge.lines);
   assert.equal(whole.price, "1000000/100000/1000000/2000000@2026-11-01");
@@ -60,14 +67,7 @@ Deno.test("a correction has the difference of the lines, and both together are t
 });
 
 Deno.test("the correction of a call that was served at the base rates has lines, too", () => {
-  const charge = chargeFor(
-    { inputTokens: 100, price: PRICE, card: CARD },
-    {
-      usage: { input: 90, output: 20 },
-      generatedChars: 0,
-      ended: "complete",
-    },
-  );
+  const charge = chargeOf({ input: 90, output: 20 });
   const correction = correctionOf(charge);
   assert.equal(explainCharge(correction)?.microUsd, 130 - 720);
   assert.equal(

@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { compact } from "../../../translate/bytes/compact.ts";
-import type { LimitSettings, Plan, ReservedCall } from "../records.ts";
+import {
+  type Account,
+  type Billing,
+  type LimitSettings,
+  type Plan,
+  type ReservedCall,
+} from "../records.ts";
 import { PRICE } from "../testing/open_test_accounts.ts";
 import type { AccountState } from "./account_state.ts";
 import { admit } from "./admission.ts";
@@ -28,13 +34,15 @@ const sizes = fc.array(
 );
 
 const account = fc.record({
-  status: fc.constantFrom(
-    "active" as const,
-    "active" as const,
-    "disabled" as const,
-  ),
-  billing: fc.constantFrom("prepaid" as const, "postpaid" as const),
-  balanceMicroUsd: fc.nat(60_000),
+  account: fc.record({
+    status: fc.constantFrom<Account["status"][]>(
+      "active",
+      "active",
+      "disabled",
+    ),
+    billing: fc.constantFrom<Billing[]>("prepaid", "postpaid"),
+    balanceMicroUsd: fc.nat(60_000),
+  }),
   ownBalance: fc.option(fc.nat(30_000), { nil: undefined }),
   models: fc.option(fc.constant(["small"]), { nil: undefined }),
   limits,
@@ -42,23 +50,23 @@ const account = fc.record({
 });
 
 function callOf(
-  size: {
+  { input, output, large = false }: {
     readonly input: number;
     readonly output: number;
-    readonly large: boolean;
+    readonly large?: boolean;
   },
-  index: number,
+  index = 0,
 ): ReservedCall {
   return {
     requestId: `req_${index}`,
     accountId: "a",
     keyId: "k",
-    model: size.large ? "large" : "small",
-    inputTokens: size.input,
-    maxOutputTokens: size.output,
+    model: large ? "large" : "small",
+    inputTokens: input,
+    maxOutputTokens: output,
     price: PRICE,
-    reservedMicroUsd: size.input + 2 * size.output,
-    reservedTokens: size.input + size.output,
+    reservedMicroUsd: input + 2 * output,
+    reservedTokens: input + output,
     atMs: NOW_MS,
   };
 }
@@ -96,15 +104,8 @@ Deno.test("admission grants every foreseen call, after all calls that are not de
   fc.assert(
     fc.property(account, sizes, (given, sizes) => {
       let state = stateOf(
-        {
-          status: given.status,
-          billing: given.billing,
-          balanceMicroUsd: given.balanceMicroUsd,
-        },
-        {
-          ...given.limits,
-          ...compact({ models: given.models }),
-        },
+        given.account,
+        { ...given.limits, ...compact({ models: given.models }) },
         given.ownBalance,
       );
       let key: KeyState | undefined = given.keyLimits &&
@@ -141,7 +142,7 @@ Deno.test("admission grants every foreseen call, after all calls that are not de
 Deno.test("nothing is foreseen without a state, from an old one, or for another account or key", () => {
   const clock = { ms: NOW_MS };
   const foresight = new Foresight(() => clock.ms);
-  const call = callOf({ input: 1, output: 1, large: false }, 0);
+  const call = callOf({ input: 1, output: 1 });
   assert.equal(foresight.grants(call), false);
   const cache = new WriteCache();
   cache.states.set("a", stateOf({ billing: "postpaid", balanceMicroUsd: 0 }));
@@ -157,7 +158,7 @@ Deno.test("nothing is foreseen without a state, from an old one, or for another 
 
 Deno.test("a call counts until it is decided", () => {
   const foresight = new Foresight(() => NOW_MS);
-  const call = callOf({ input: 0, output: 50, large: false }, 0);
+  const call = callOf({ input: 0, output: 50 });
   const cache = new WriteCache();
   cache.states.set("a", stateOf({ billing: "prepaid", balanceMicroUsd: 1100 }));
   foresight.learn([reserveEvent(call)], cache);

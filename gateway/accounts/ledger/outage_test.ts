@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../translate/model/error.ts";
 import { audit } from "../audits/audit.ts";
-import { openAccountService, type OpenedAccounts } from "../service.ts";
+import { type OpenedAccounts } from "../service.ts";
 import { openStore } from "../store/open_store.ts";
 import type { Store } from "../store/store.ts";
 import { type FaultyStore, faultyStores } from "../testing/faulty_store.ts";
@@ -9,7 +9,6 @@ import {
   createTestCaller,
   expectRefusal,
   openTestAccounts,
-  PRICE,
   settleWhole,
   testCall,
   type TestClock,
@@ -20,6 +19,8 @@ interface Bench extends OpenedAccounts {
   readonly store: FaultyStore;
   readonly under: Store;
   readonly clock: TestClock;
+  /** What happened. */
+  readonly events: readonly string[];
 }
 
 function test(name: string, run: (bench: Bench) => Promise<void>): void {
@@ -27,11 +28,13 @@ function test(name: string, run: (bench: Bench) => Promise<void>): void {
     await using under = await openStore("sqlite::memory:");
     const store = faultyStores(under)();
     const clock = testClock();
+    const events: string[] = [];
     // Timers never fire: the test flushes.
     await using opened = await openTestAccounts(store, clock, {
       timer: () => () => {},
+      onEvent: ({ type }) => events.push(type),
     });
-    await run({ ...opened, store, under, clock });
+    await run({ ...opened, store, under, clock, events });
     store.setDown(false);
     clock.ms += 10_000;
     await opened.flush();
@@ -75,8 +78,7 @@ test("active calls go on while the store is down, and are written when it is bac
   store.setDown(true);
   settleWhole(reservation, 10, 10);
   await bench.flush();
-  const refused = await expectRefusal(accounts, caller);
-  assert.ok(isUnavailable(refused));
+  assert.ok(isUnavailable(await expectRefusal(accounts, caller)));
   assert.equal(await accounts.ready(), false);
   store.setDown(false);
   clock.ms += 10_000;
@@ -125,27 +127,15 @@ test("operators get 503 while the store is down", async ({ admin, store }) => {
   await assert.rejects(admin.accounts.create({}), isUnavailable);
 });
 
-Deno.test("openAccountService() reports when the store goes down and comes back", async () => {
-  const under = await openStore("sqlite::memory:");
-  const store = faultyStores(under)();
-  const clock = testClock();
-  const events: string[] = [];
-  const opened = await openAccountService({
-    store,
-    price: () => PRICE,
-    now: clock.now,
-    timer: () => () => {},
-    onEvent: ({ type }) => events.push(type),
-  });
-  const caller = await opened.accounts.authenticate([opened.freshKey ?? ""]);
+test("openAccountService() reports when the store goes down and comes back", async (bench) => {
+  const { accounts, store, clock, events, freshKey = "" } = bench;
+  const caller = await accounts.authenticate([freshKey]);
   store.setDown(true);
-  const reservation = await opened.accounts.reserve(caller, testCall());
-  await opened.flush();
+  const reservation = await accounts.reserve(caller, testCall());
+  await bench.flush();
   reservation.settle({ usage: {}, generatedChars: 0, ended: "failed" });
   store.setDown(false);
   clock.ms += 1000;
-  await opened.flush();
+  await bench.flush();
   assert.deepEqual(events, ["store_down", "store_up"]);
-  await opened.accounts.close();
-  await under.close();
 });

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { openStore } from "../store/open_store.ts";
 import type { Store } from "../store/store.ts";
-import { type LedgerAction, ledgerModel } from "../testing/ledger_model.ts";
+import { type LedgerAction, LedgerModel } from "../testing/ledger_model.ts";
 import { postgresAt } from "../testing/stores.ts";
 
 const process = fc.nat(1);
@@ -19,68 +19,38 @@ const callFields = {
   leaves: fc.nat(3).map((n) => n === 0),
 };
 const when = fc.constantFrom("before" as const, "after" as const);
+
+/** An action with its fields, of so many. */
+function some<D extends LedgerAction["do"], F extends object>(
+  weight: number,
+  name: D,
+  fields: { readonly [K in keyof F]: fc.Arbitrary<F[K]> },
+): fc.WeightedArbitrary<F & { readonly do: D }> {
+  const arbitrary = fc.record(fields).map((given) => ({ ...given, do: name }));
+  return { weight, arbitrary };
+}
+
 const action: fc.Arbitrary<LedgerAction> = fc.oneof(
-  {
-    weight: 5,
-    arbitrary: fc.record({ do: fc.constant("reserve"), ...callFields }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant("settle"),
-      which: fc.nat(),
-      part: fc.nat(100),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant("settle again"), which: fc.nat() }),
-  },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("flush"), process }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant("fault"),
-      process,
-      when: when,
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("crash"), process }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("cut"), process }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant("cut reserving"),
-      when,
-      ...callFields,
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("heal"), process }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("top up"),
-      account,
-      ownBalance: fc.boolean(),
-      // With a large balance, calls go ahead of their decision.
-      microUsd: fc.oneof(
-        fc.integer({ min: 1, max: 500 }),
-        fc.integer({ min: 1, max: 10_000 }),
-      ),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant("wait"), ms: fc.nat(10_000) }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant("die reserving"),
-      when,
-      ...callFields,
-    }),
-  },
+  some(5, "reserve", callFields),
+  some(4, "settle", { which: fc.nat(), part: fc.nat(100) }),
+  some(1, "settle again", { which: fc.nat() }),
+  some(2, "flush", { process }),
+  some(1, "fault", { process, when }),
+  some(1, "crash", { process }),
+  some(2, "cut", { process }),
+  some(1, "cut reserving", { when, ...callFields }),
+  some(2, "heal", { process }),
+  some(2, "top up", {
+    account,
+    ownBalance: fc.boolean(),
+    // With a large balance, calls go ahead of their decision.
+    microUsd: fc.oneof(
+      fc.integer({ min: 1, max: 500 }),
+      fc.integer({ min: 1, max: 10_000 }),
+    ),
+  }),
+  some(1, "wait", { ms: fc.nat(10_000) }),
+  some(1, "die reserving", { when, ...callFields }),
 );
 
 /** Plays actions on new stores and compares each with the model. */
@@ -93,9 +63,8 @@ async function check(
       fc.array(action, { minLength: 5, maxLength: 60 }),
       async (actions) => {
         await using stack = new AsyncDisposableStack();
-        const store = await open(stack);
-        stack.defer(() => store.close());
-        const model = ledgerModel(store);
+        const store = stack.use(await open(stack));
+        const model = new LedgerModel(store);
         await model.start();
         for (const action of actions) {
           await model.perform(action);

@@ -106,10 +106,8 @@ function bench(isSlow = false, most = 0): Bench {
 const LOCKED = new Error("locked");
 
 function laneOf(event: LedgerEvent): string {
-  return (event.type === "top_up" ? event.id : event.call.requestId).slice(
-    0,
-    1,
-  );
+  const id = event.type === "top_up" ? event.id : event.call.requestId;
+  return id.slice(0, 1);
 }
 
 function nameOf(event: LedgerEvent): string {
@@ -472,10 +470,8 @@ Deno.test("a lane that writes leave out comes back in order, and soon has a writ
 });
 
 Deno.test("a failure of one lane refuses its reservations, and leaves the others and the store up", async () => {
-  const { batcher, writes, states, clock, pass, fail, succeed } = bench(
-    false,
-    2,
-  );
+  const lanes = bench(false, 2);
+  const { batcher, writes, states, clock, pass, fail, succeed } = lanes;
   const refused = assert.rejects(reserved(batcher, "a1"), isUnavailable);
   await pass(0);
   const waits = assert.rejects(reserved(batcher, "a2"), isUnavailable);

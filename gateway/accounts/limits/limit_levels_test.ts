@@ -6,6 +6,9 @@ import { type LimitUse, UNUSED } from "./limit_use.ts";
 
 /** A Wednesday. */
 const NOON_MS = Date.parse("2026-11-25T12:00:00Z");
+const THURSDAY = Date.parse("2026-11-26");
+const MONDAY = Date.parse("2026-11-30");
+const DECEMBER = Date.parse("2026-12-01");
 const USED = { microUsd: 800, tokens: 80 };
 const USE: LimitUse = {
   ...UNUSED,
@@ -27,32 +30,12 @@ Deno.test("limitLevels() has every limit, and when it opens by the rule of the r
       [{ tokensPerMinute: 100 }, "tokens_per_minute", 0.8, undefined],
       [{ spendPerDayMicroUsd: 2000 }, "spending_per_day", 0.5, undefined],
       [{ spendPerDayMicroUsd: 1000 }, "spending_per_day", 1, "call_ends"],
-      [
-        { spendPerDayMicroUsd: 800 },
-        "spending_per_day",
-        1.25,
-        Date.parse("2026-11-26"),
-      ],
-      [
-        { spendPerWeekMicroUsd: 500 },
-        "spending_per_week",
-        2,
-        Date.parse("2026-11-30"),
-      ],
-      [
-        { spendPerMonthMicroUsd: 0 },
-        "spending_per_month",
-        1,
-        Date.parse("2026-12-01"),
-      ],
+      [{ spendPerDayMicroUsd: 800 }, "spending_per_day", 1.25, THURSDAY],
+      [{ spendPerWeekMicroUsd: 500 }, "spending_per_week", 2, MONDAY],
+      [{ spendPerMonthMicroUsd: 0 }, "spending_per_month", 1, DECEMBER],
       [{ tokensPerDay: 100 }, "tokens_per_day", 0.9, undefined],
       [{ tokensPerWeek: 90 }, "tokens_per_week", 1, "call_ends"],
-      [
-        { tokensPerMonth: 80 },
-        "tokens_per_month",
-        90 / 80,
-        Date.parse("2026-12-01"),
-      ],
+      [{ tokensPerMonth: 80 }, "tokens_per_month", 90 / 80, DECEMBER],
     ] as const
   ) {
     const [level, more] = limitLevels("account", USE, limits, NOON_MS);

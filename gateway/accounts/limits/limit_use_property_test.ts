@@ -57,25 +57,21 @@ Deno.test("what is used in a window is the sum of its charges, and no limit is e
           if (ends && open.length > 0) {
             const [call] = open.splice(which % open.length, 1);
             assert.ok(call !== undefined);
-            const tokens = {
-              input: call.inputTokens,
-              cacheRead: 0,
-              cacheWrite: 0,
-              output: Math.floor(call.maxOutputTokens * part / 100),
-            };
+            const input = call.inputTokens;
+            const output = Math.floor(call.maxOutputTokens * part / 100);
             const charge = {
-              tokens,
+              tokens: { input, cacheRead: 0, cacheWrite: 0, output },
               reasoningTokens: 0,
               estimated: false,
               ended: "complete",
-              costMicroUsd: tokens.input + 2 * tokens.output,
+              costMicroUsd: input + 2 * output,
             } as const;
             use = withoutCall(useAt(use, limits, nowMs), call);
             use = withCharge(use, limits, call, charge, true);
             entries.push({
               day: dayOf(nowMs),
               microUsd: charge.costMicroUsd,
-              tokens: tokens.input + tokens.output,
+              tokens: input + output,
             });
           } else {
             const call = callOf(input, output, nowMs);
@@ -141,10 +137,8 @@ function checkOpening(
       (limits[row.field] ?? Infinity);
   };
   assert.equal(at(nowMs + found.waitMs - 1), false);
-  assert.equal(
-    at(nowMs + found.waitMs),
-    worstCase(call)[row.unit] <= found.limit,
-  );
+  const isPossible = worstCase(call)[row.unit] <= found.limit;
+  assert.equal(at(nowMs + found.waitMs), isPossible);
 }
 
 function check(

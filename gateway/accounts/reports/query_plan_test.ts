@@ -9,15 +9,9 @@ import { openStore } from "../store/open_store.ts";
 import { textOf } from "../store/store.ts";
 
 /** Tables that grow with every call. */
-const LARGE = [
-  "ledger",
-  "usage_daily",
-  "calls",
-  "call_hours",
-  "call_days",
-  "changes",
-  "failed_attempts",
-];
+const LARGE =
+  "ledger usage_daily calls call_hours call_days changes failed_attempts"
+    .split(" ");
 const SCAN = new RegExp(`\\bSCAN (?:${LARGE.join("|")})\\b`);
 
 /** Records the statements of the reports. */
@@ -32,6 +26,16 @@ function recorded(
   return { store: { ...store, read, report: read }, statements };
 }
 
+/** Each of the first with each of the second. */
+function cross<A extends object, B extends object>(
+  first: readonly A[],
+  second: readonly B[],
+): readonly (A & B)[] {
+  return first.flatMap((one) => second.map((other) => ({ ...one, ...other })));
+}
+
+const SCOPES = cross([{}, { accountId: "a" }], [{}, { keyId: "k" }]);
+
 async function collect(store: Store): Promise<Map<string, SqlValue[]>> {
   const { store: observed, statements } = recorded(store);
   const admin = readingAdmin(observed);
@@ -43,44 +47,26 @@ async function collect(store: Store): Promise<Map<string, SqlValue[]>> {
     ["user"],
     ["day", "account", "key", "model", "user"],
   ];
+  const days = cross(
+    [{}, { fromDay: "2026-01-01", toDay: "2026-02-01" }],
+    [{}, { model: "m" }],
+  );
   for (const by of groups) {
-    for (const accountId of [undefined, "a"]) {
-      for (const keyId of [undefined, "k"]) {
-        for (
-          const days of [{}, { fromDay: "2026-01-01", toDay: "2026-02-01" }]
-        ) {
-          for (const model of [{}, { model: "m" }]) {
-            for (
-              const user of by.includes("hour") ? [{}] : [{}, { user: "u" }]
-            ) {
-              await admin.usage({
-                by,
-                ...compact({ accountId, keyId }),
-                ...days,
-                ...model,
-                ...user,
-                order: { by: "microUsd", isDescending: true },
-              });
-              await admin.cachedTokens({
-                ...compact({ accountId, keyId }),
-                ...days,
-                ...model,
-                ...user,
-              }, ["k"]);
-              await admin.usageSeries({
-                group: by.includes("key") ? "key" : "model",
-                measure: "tokens",
-                step: by.includes("hour") ? "hour" : "day",
-                limit: 6,
-                ...compact({ accountId, keyId }),
-                ...days,
-                ...model,
-                ...user,
-              });
-            }
-          }
-        }
-      }
+    const users = by.includes("hour") ? [{}] : [{}, { user: "u" }];
+    for (const query of cross(cross(SCOPES, days), users)) {
+      await admin.usage({
+        by,
+        ...query,
+        order: { by: "microUsd", isDescending: true },
+      });
+      await admin.cachedTokens(query, ["k"]);
+      await admin.usageSeries({
+        group: by.includes("key") ? "key" : "model",
+        measure: "tokens",
+        step: by.includes("hour") ? "hour" : "day",
+        limit: 6,
+        ...query,
+      });
     }
   }
   await admin.costOfKeys({
@@ -89,29 +75,14 @@ async function collect(store: Store): Promise<Map<string, SqlValue[]>> {
     fromDay: "2026-01-01",
     toDay: "2026-02-01",
   });
-  for (const accountId of [{}, { accountId: "a" }]) {
-    for (const keyId of [{}, { keyId: "k" }]) {
-      for (
-        const kind of [{}, { kind: "charge" }, { kind: "top_up" }] as const
-      ) {
-        for (const requestId of [{}, { requestId: "r" }]) {
-          for (const times of [{}, { fromMs: 1 }, { toMs: 1e13 }]) {
-            for (const newestFirst of [false, true]) {
-              for (const after of [{}, { after: "7" }]) {
-                await admin.ledger({
-                  newestFirst,
-                  ...accountId,
-                  ...keyId,
-                  ...kind,
-                  ...requestId,
-                  ...times,
-                  ...after,
-                });
-              }
-            }
-          }
-        }
-      }
+  const kinds = [{}, { kind: "charge" }, { kind: "top_up" }] as const;
+  const requests = cross(kinds, [{}, { requestId: "r" }]);
+  const times = cross([{}, { fromMs: 1 }, { toMs: 1e13 }], [{}, {
+    after: "7",
+  }]);
+  for (const query of cross(cross(SCOPES, requests), times)) {
+    for (const newestFirst of [false, true]) {
+      await admin.ledger({ newestFirst, ...query });
     }
   }
   const ids = { fromMs: 1, toMs: 1e13, after: "req_1" };
@@ -124,49 +95,20 @@ async function collect(store: Store): Promise<Map<string, SqlValue[]>> {
     minMicroUsd: 1,
     minMs: 1,
   };
-  for (const accountId of [{}, { accountId: "a" }]) {
-    for (const keyId of [{}, { keyId: "k" }]) {
-      for (const bounds of [{}, ids]) {
-        for (const [name, value] of [[], ...Object.entries(filters)]) {
-          await admin.calls.list({
-            ...accountId,
-            ...keyId,
-            ...bounds,
-            ...(name === undefined ? {} : { [name]: value }),
-          });
-        }
-        await admin.calls.list({
-          ...accountId,
-          ...keyId,
-          ...bounds,
-          ...filters,
-        });
-      }
+  for (const query of cross(SCOPES, [{}, ids])) {
+    for (const [name, value] of Object.entries(filters)) {
+      await admin.calls.list({ ...query, [name]: value });
     }
+    await admin.calls.list(query);
+    await admin.calls.list({ ...query, ...filters });
   }
   for (const step of ["hour", "day"] as const) {
     await admin.callsCountedFrom(step);
-    for (const accountId of [{}, { accountId: "a" }]) {
-      for (const keyId of [{}, { keyId: "k" }]) {
-        for (
-          const by of [
-            undefined,
-            "step",
-            "day",
-            "model",
-            "key",
-            "account",
-          ] as const
-        ) {
-          await admin.callHealths({
-            step,
-            fromMs: 0,
-            toMs: 86_400_000,
-            ...accountId,
-            ...keyId,
-            ...(by === undefined ? {} : { by, ids: ["k"] }),
-          });
-        }
+    for (const query of SCOPES) {
+      const all = { step, fromMs: 0, toMs: 86_400_000, ...query };
+      await admin.callHealths(all);
+      for (const by of ["step", "day", "model", "key", "account"] as const) {
+        await admin.callHealths({ ...all, by, ids: ["k"] });
       }
     }
   }
@@ -278,11 +220,8 @@ const INCOMPLETE = [
 Deno.test("the check of the plans notices a scan", async () => {
   await using store = await openStore("sqlite::memory:");
   for (const table of LARGE) {
-    const plan = await planOf(
-      store,
-      `SELECT COUNT(*) FROM ${table} WHERE account_id LIKE $1`,
-      ["%m"],
-    );
+    const text = `SELECT COUNT(*) FROM ${table} WHERE account_id LIKE $1`;
+    const plan = await planOf(store, text, ["%m"]);
     assert.match(plan.join("\n"), SCAN);
   }
 });

@@ -14,15 +14,19 @@ const DAY_MS = 86_400_000;
 /** Ids whose order depends on the collation, or on the encoding. */
 const ODD = ["", "a", "A", "Z", "é", "z", "_", "\ufffd", "\ud83d\ude00", "-a"];
 
+/** In UTF-8, which has the order of code points. */
+function compare(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
 function chargeAt(at: number): PastCharge {
-  const user = at % 9 === 0
-    ? ODD[at / 9 % ODD.length] ?? ""
-    : `user ${at * 7919 % 700}`;
+  const odd = ODD[at / 9 % ODD.length];
+  const user = at % 9 === 0 ? odd || undefined : `user ${at * 7919 % 700}`;
   return {
     requestId: `req_${at}`,
     keyId: `key_${at % 3}`,
     model: `model_${at % 2}`,
-    ...(user === "" ? {} : { user }),
+    ...compact({ user }),
     tokens: { input: at, cacheRead: at % 5, cacheWrite: 0, output: 0 },
     price: PRICE,
     atMs: DAY_MS * 20_000 + Math.floor(at / 150) * DAY_MS,
@@ -75,11 +79,7 @@ for (
           JSON.parse(key)
         ).sort((a, b) => {
           const at = a.findIndex((one, at) => one !== b[at]);
-          // UTF-8 has the order of code points.
-          return Buffer.compare(
-            Buffer.from(a[at] ?? ""),
-            Buffer.from(b[at] ?? ""),
-          );
+          return compare(a[at] ?? "", b[at] ?? "");
         }).slice(0, keys.length).map((key) => JSON.stringify(key));
         assert.deepEqual(keys, ordered);
         for (const [at, key] of keys.entries()) {
@@ -150,7 +150,7 @@ async function checkOrders(admin: Admin): Promise<void> {
       });
       const ordered = data.toSorted((a, b) =>
         sign * (a.inputTokens - b.inputTokens) ||
-        Buffer.compare(Buffer.from(nameOf(a)), Buffer.from(nameOf(b)))
+        compare(nameOf(a), nameOf(b))
       );
       assert.deepEqual(found.data, ordered.slice(0, 40));
       assert.deepEqual(

@@ -8,6 +8,7 @@ import { ACCOUNT_ORDERS } from "../reports/account_list.ts";
 import { KEY_ORDERS } from "../reports/key_list.ts";
 import type { AccountsTest } from "./accounts_spec.ts";
 import {
+  callWhole,
   createTestCaller,
   reserve,
   testCall,
@@ -71,9 +72,7 @@ export function administrationSpec(test: AccountsTest): void {
     assert.deepEqual((await admin.find("_")).users, []);
     assert.deepEqual(
       await admin.accounts.names(["acme", "none"]),
-      new Map([
-        ["acme", "The 100% acme"],
-      ]),
+      new Map([["acme", "The 100% acme"]]),
     );
     assert.deepEqual(await admin.keys.revokeAll("acme"), { revoked: 1 });
     assert.equal(
@@ -85,18 +84,8 @@ export function administrationSpec(test: AccountsTest): void {
   test("usage adds up by day, model, key and user", async (bench) => {
     const { accounts, admin, clock } = bench;
     const { caller, accountId } = await createTestCaller(bench);
-    const spend = async (model: string, user: string): Promise<void> => {
-      const reservation = await reserve(
-        accounts,
-        caller,
-        testCall({ model, user }),
-      );
-      reservation.settle({
-        usage: { input: 1, output: 2 },
-        generatedChars: 0,
-        ended: "complete",
-      });
-    };
+    const spend = (model: string, user: string): Promise<void> =>
+      callWhole(accounts, caller, [1, 2], { model, user });
     await spend("small", "ann");
     await spend("large", "ann");
     await spend("large", "bob");
@@ -115,11 +104,10 @@ export function administrationSpec(test: AccountsTest): void {
         line.microUsd,
       ]);
     };
-    assert.deepEqual(await by("day"), [["2026-11-21", 3, 15], [
-      "2026-11-22",
-      1,
-      5,
-    ]]);
+    assert.deepEqual(await by("day"), [
+      ["2026-11-21", 3, 15],
+      ["2026-11-22", 1, 5],
+    ]);
     assert.deepEqual(await by("model"), [["large", 2, 10], ["small", 2, 10]]);
     assert.deepEqual(await by("key"), [[caller.keyId, 4, 20]]);
     assert.deepEqual(await by("user"), [["ann", 2, 10], ["bob", 2, 10]]);
@@ -212,122 +200,78 @@ export function administrationSpec(test: AccountsTest): void {
     const { accounts, admin } = bench;
     const { caller, accountId } = await createTestCaller(bench);
     for (let i = 0; i < 5; i++) {
-      const user = `user-${i}`;
-      const reservation = await reserve(accounts, caller, testCall({ user }));
-      reservation.settle({
-        usage: { input: 1, output: 1 },
-        generatedChars: 0,
-        ended: "complete",
-      });
+      await callWhole(accounts, caller, [1, 1], { user: `user-${i}` });
       await admin.keys.issue({ accountId });
     }
     await bench.flush();
-    const walk = async <T>(
+    type Page = { readonly after?: string; readonly limit: number };
+    const walk = async (
       page: (
-        after: string | undefined,
-      ) => Promise<{ readonly data: readonly T[]; readonly next?: string }>,
+        from: Page,
+      ) => Promise<{ data: readonly unknown[]; next?: string }>,
     ): Promise<number> => {
       const seen = new Set<string>();
       let after: string | undefined;
       for (;;) {
-        const { data, next } = await page(after);
+        const { data, next } = await page({ limit: 2, ...compact({ after }) });
         assert.ok(data.length <= 2);
         for (const item of data) seen.add(JSON.stringify(item));
         if (next === undefined) return seen.size;
         after = next;
       }
     };
-    const from = (
-      after: string | undefined,
-    ): { after?: string; limit: number } => ({
-      limit: 2,
-      ...compact({ after }),
-    });
-    assert.equal(
-      await walk((after) => admin.keys.list({ accountId, ...from(after) })),
-      6,
-    );
-    assert.equal(await walk((after) => admin.plans.list(from(after))), 2);
-    assert.equal(await walk((after) => admin.accounts.list(from(after))), 2);
-    assert.equal(
-      await walk((after) => admin.ledger({ accountId, ...from(after) })),
-      6,
-    );
-    assert.equal(
-      await walk((after) =>
-        admin.usage({ accountId, by: ["day", "user"], ...from(after) })
-      ),
-      5,
-    );
+    const by = ["day", "user"] as const;
+    for (
+      const [count, page] of [
+        [6, (from: Page) => admin.keys.list({ accountId, ...from })],
+        [2, admin.plans.list],
+        [2, admin.accounts.list],
+        [6, (from: Page) => admin.ledger({ accountId, ...from })],
+        [5, (from: Page) => admin.usage({ accountId, by, ...from })],
+      ] as const
+    ) assert.equal(await walk(page), count);
   });
 
   test("unknown ids, existing ids and invalid fields get different errors", async ({ admin }) => {
-    const of = async (work: Promise<unknown>): Promise<unknown> => {
-      try {
-        return await work;
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        return [error.status, error.details.code ?? error.details.param];
-      }
-    };
     const { plans, accounts, keys } = admin;
-    assert.deepEqual(await of(plans.get("x")), [404, "plan_not_found"]);
-    assert.deepEqual(await of(plans.update("x", {})), [404, "plan_not_found"]);
-    assert.deepEqual(await of(plans.create({ id: "unlimited" })), [
-      409,
-      "plan_exists",
-    ]);
-    assert.deepEqual(await of(plans.create({ models: ["small", "no"] })), [
-      400,
-      "models[1]",
-    ]);
-    assert.deepEqual(await of(accounts.get("x")), [404, "account_not_found"]);
-    assert.deepEqual(await of(accounts.create({ id: "default" })), [
-      409,
-      "account_exists",
-    ]);
-    assert.deepEqual(await of(accounts.create({ planId: "x" })), [
-      404,
-      "plan_not_found",
-    ]);
-    assert.deepEqual(await of(accounts.topUp("x", { microUsd: 1 })), [
-      404,
-      "account_not_found",
-    ]);
-    assert.deepEqual(await of(accounts.topUp("default", { microUsd: 0.5 })), [
-      400,
-      "micro_usd",
-    ]);
-    assert.deepEqual(await of(keys.revoke("x")), [404, "key_not_found"]);
-    assert.deepEqual(await of(keys.issue({ accountId: "x" })), [
-      404,
-      "account_not_found",
-    ]);
-    assert.deepEqual(await of(admin.usage({ fromDay: "2026-02-30" })), [
-      400,
-      "from",
-    ]);
-    assert.deepEqual(await of(admin.usage({ after: "x" })), [400, "after"]);
-    assert.deepEqual(await of(admin.ledger({ after: "x" })), [400, "after"]);
+    const cases: readonly (readonly [
+      status: number,
+      what: string,
+      work: () => Promise<unknown>,
+    ])[] = [
+      [404, "plan_not_found", () => plans.get("x")],
+      [404, "plan_not_found", () => plans.update("x", {})],
+      [409, "plan_exists", () => plans.create({ id: "unlimited" })],
+      [400, "models[1]", () => plans.create({ models: ["small", "no"] })],
+      [404, "account_not_found", () => accounts.get("x")],
+      [409, "account_exists", () => accounts.create({ id: "default" })],
+      [404, "plan_not_found", () => accounts.create({ planId: "x" })],
+      [404, "account_not_found", () => accounts.topUp("x", { microUsd: 1 })],
+      [400, "micro_usd", () => accounts.topUp("default", { microUsd: 0.5 })],
+      [404, "key_not_found", () => keys.revoke("x")],
+      [404, "account_not_found", () => keys.issue({ accountId: "x" })],
+      [400, "from", () => admin.usage({ fromDay: "2026-02-30" })],
+      [400, "after", () => admin.usage({ after: "x" })],
+      [400, "after", () => admin.ledger({ after: "x" })],
+    ];
+    for (const [status, what, work] of cases) {
+      await assert.rejects(work, (error) => {
+        assert.ok(error instanceof ApiError);
+        const { code, param } = error.details;
+        assert.deepEqual([error.status, code ?? param], [status, what]);
+        return true;
+      });
+    }
   });
 
   test("a top-up repeated with its idempotency key is applied once", async ({ admin }) => {
     const once = { key: "k", fingerprint: "500" };
-    const first = await admin.accounts.topUp(
-      "default",
-      { microUsd: 500 },
-      once,
-    );
-    assert.deepEqual(
-      await admin.accounts.topUp("default", { microUsd: 500 }, once),
-      first,
-    );
+    const topUp = (microUsd: number, idempotencyKey = once) =>
+      admin.accounts.topUp("default", { microUsd }, idempotencyKey);
+    assert.deepEqual(await topUp(500), await topUp(500));
     assert.equal((await admin.accounts.get("default")).balanceMicroUsd, 500);
     await assert.rejects(
-      admin.accounts.topUp("default", { microUsd: 7 }, {
-        key: "k",
-        fingerprint: "7",
-      }),
+      topUp(7, { key: "k", fingerprint: "7" }),
       (error) => error instanceof ApiError && error.kind === "conflict",
     );
   });

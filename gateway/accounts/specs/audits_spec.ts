@@ -4,11 +4,10 @@
 import assert from "node:assert/strict";
 import type { AccountsTest, TestAccounts } from "./accounts_spec.ts";
 import {
+  callWhole,
   createTestCaller,
   openTestAccounts,
-  reserve,
-  settleWhole,
-  testCall,
+  staysOpen,
   type TestCaller,
 } from "../testing/open_test_accounts.ts";
 import { auditAccounts } from "../audits/account_audit.ts";
@@ -16,15 +15,6 @@ import type { AccountsEvent } from "../service.ts";
 import { intOf, type Store } from "../store/store.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-
-async function charge(
-  { accounts }: TestAccounts,
-  { caller }: TestCaller,
-  model = "small",
-): Promise<void> {
-  const reservation = await reserve(accounts, caller, testCall({ model }));
-  settleWhole(reservation, 10, 5);
-}
 
 /** An account with charges of two days, top-ups, and a model with a balance of its own. */
 async function withEntries(opened: TestAccounts): Promise<TestCaller> {
@@ -34,8 +24,9 @@ async function withEntries(opened: TestAccounts): Promise<TestCaller> {
     model: "large",
   });
   for (let at = 0; at < 4; at++) {
-    await charge(opened, caller);
-    await charge(opened, caller, "large");
+    for (const model of ["small", "large"]) {
+      await callWhole(opened.accounts, caller.caller, [10, 5], { model });
+    }
     await opened.flush();
     opened.clock.ms += DAY_MS;
   }
@@ -91,40 +82,49 @@ export function auditsSpec(test: AccountsTest): void {
     const ofAccount = `account_id = '${accountId}'`;
     const newest =
       `seq = (SELECT MAX(seq) FROM ledger WHERE ${ofAccount} AND purse = '')`;
-    const write = (text: string): Promise<unknown> =>
-      store.write((sql) => sql.all(text));
     for (
-      const [change, back, expected] of [
+      const [table, column, where, ...expected] of [
         [
-          `UPDATE accounts SET balance_micro_usd = balance_micro_usd + 1 WHERE id = '${accountId}'`,
-          `UPDATE accounts SET balance_micro_usd = balance_micro_usd - 1 WHERE id = '${accountId}'`,
-          [/the balance differs from the sum of the ledger: \d+ stored/],
+          "accounts",
+          "balance_micro_usd",
+          `id = '${accountId}'`,
+          /: the balance differs from the sum of the ledger: \d+ stored/,
         ],
         [
-          `UPDATE ledger SET micro_usd = micro_usd - 1 WHERE ${newest}`,
-          `UPDATE ledger SET micro_usd = micro_usd + 1 WHERE ${newest}`,
-          [/the balance differs/, /the usage by day differs/],
+          "ledger",
+          "micro_usd",
+          newest,
+          /: the balance differs/,
+          /: the usage by day differs/,
         ],
         [
-          `UPDATE usage_days SET micro_usd = micro_usd + 1 WHERE ${ofAccount} AND model = 'small'`,
-          `UPDATE usage_days SET micro_usd = micro_usd - 1 WHERE ${ofAccount} AND model = 'small'`,
-          [/the usage by day differs/],
+          "usage_days",
+          "micro_usd",
+          `${ofAccount} AND model = 'small'`,
+          /: the usage by day differs/,
         ],
         [
-          `UPDATE purses SET balance_micro_usd = 7 WHERE ${ofAccount} AND model = 'large'`,
-          `UPDATE purses SET balance_micro_usd = (SELECT CAST(SUM(micro_usd) AS BIGINT) FROM ledger WHERE ${ofAccount} AND purse = 'large') WHERE ${ofAccount} AND model = 'large'`,
-          [/the balance of large differs .*: 7 stored/],
+          "purses",
+          "balance_micro_usd",
+          `${ofAccount} AND model = 'large'`,
+          /: the balance of large differs .*: 421 stored/,
         ],
       ] as const
     ) {
-      await write(change);
+      const add = (amount: number): Promise<unknown> =>
+        store.write((sql) =>
+          sql.all(
+            `UPDATE ${table} SET ${column} = ${column} + ${amount} WHERE ${where}`,
+          )
+        );
+      await add(1);
       const findings = await findingsOf(opened);
       assert.equal(findings.length, expected.length, findings.join("\n"));
       for (const [at, pattern] of expected.entries()) {
         assert.match(findings[at] ?? "", pattern);
         assert.ok(findings[at]?.startsWith(`${accountId}: `));
       }
-      await write(back);
+      await add(-1);
       assert.deepEqual(await findingsOf(opened), []);
     }
   });
@@ -134,7 +134,7 @@ export function auditsSpec(test: AccountsTest): void {
     let reads = 0;
     const findings = await findingsOf(opened, 2, async () => {
       if (reads++ >= 12) return;
-      await charge(opened, caller);
+      await callWhole(opened.accounts, caller.caller, [10, 5]);
       await opened.admin.accounts.topUp(caller.accountId, { microUsd: 3 });
       await opened.flush();
     });
@@ -145,11 +145,7 @@ export function auditsSpec(test: AccountsTest): void {
 
   test("of several processes one makes the audit of a day, and another that of a dead one", async (opened) => {
     const { admin, store, clock } = opened;
-    // `close` is replaced: both processes share this store.
-    await using other = await openTestAccounts(
-      { ...store, close: () => Promise.resolve() },
-      clock,
-    );
+    await using other = await openTestAccounts(staysOpen(store), clock);
     const made = async (): Promise<number> =>
       (await admin.audits.list()).data.length;
     await Promise.all([opened.runAudit(), other.runAudit()]);
@@ -172,17 +168,12 @@ export function auditsSpec(test: AccountsTest): void {
 
   test("an audit that finds differences raises an alarm", async ({ store, clock }) => {
     const events: AccountsEvent[] = [];
-    await using opened = await openTestAccounts(
-      { ...store, close: () => Promise.resolve() },
-      clock,
-      { onEvent: (event) => events.push(event) },
-    );
+    await using opened = await openTestAccounts(staysOpen(store), clock, {
+      onEvent: (event) => events.push(event),
+    });
     const set = (microUsd: number): Promise<unknown> =>
       store.write((sql) =>
-        sql.all("UPDATE accounts SET balance_micro_usd = $1 WHERE id = $2", [
-          microUsd,
-          "default",
-        ])
+        sql.all("UPDATE accounts SET balance_micro_usd = $1", [microUsd])
       );
     await set(5);
     await opened.runAudit();
@@ -208,18 +199,14 @@ export function auditsSpec(test: AccountsTest): void {
   test("an audit under way does not delay the end of the process", async ({ store, clock }) => {
     const reading = Promise.withResolvers<void>();
     const closing = Promise.withResolvers<void>();
-    const opened = await openTestAccounts(
-      {
-        ...store,
-        close: () => Promise.resolve(),
-        async report(text, values) {
-          reading.resolve();
-          await closing.promise;
-          return await store.report(text, values);
-        },
+    const opened = await openTestAccounts({
+      ...staysOpen(store),
+      async report(text, values) {
+        reading.resolve();
+        await closing.promise;
+        return await store.report(text, values);
       },
-      clock,
-    );
+    }, clock);
     const audit = opened.runAudit();
     await reading.promise;
     const closed = opened.accounts.close();

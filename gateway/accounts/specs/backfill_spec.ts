@@ -10,12 +10,11 @@ import {
   REMOVED_HOURS_ROWS,
   removeOldHours,
 } from "../ledger/backfill.ts";
-import { createAdmin } from "../repositories/admin.ts";
-import type { Admin } from "../repositories/admin.ts";
 import { MIGRATIONS } from "../store/migrations.ts";
-import { insertRows, insertStatement, type Store } from "../store/store.ts";
+import { insertRows, insertStatement } from "../store/store.ts";
 import { openTestAccounts, testClock } from "../testing/open_test_accounts.ts";
-import type { TestStore } from "../testing/stores.ts";
+import { readingAdmin } from "../testing/reading_admin.ts";
+import type { TestDatabase, TestStore } from "../testing/stores.ts";
 
 /** The first version with roll-ups. */
 const ROLLED_UP = 4;
@@ -69,8 +68,14 @@ const LEDGER = insertStatement("ledger", {
   at_ms: "BIGINT",
 });
 
-/** Fills a store of an earlier version as that version did. */
-async function fillOldStore(store: Store): Promise<void> {
+/** Makes a store of an earlier version, filled as that version did. */
+async function makeOldStore(
+  database: TestDatabase,
+  version: number,
+): Promise<void> {
+  await using store = await database.open({
+    migrations: MIGRATIONS.slice(0, version),
+  });
   await store.write(async (sql) => {
     await sql.all("INSERT INTO plans (id, created_at_ms) VALUES ('p', 0)");
     for (const id of ["account_0", "account_1"]) {
@@ -98,15 +103,6 @@ async function fillOldStore(store: Store): Promise<void> {
   });
 }
 
-function adminOf(store: Store): Admin {
-  return createAdmin({
-    store,
-    now: () => NOW_MS,
-    onChange: () => {},
-    knowsModel: () => true,
-  });
-}
-
 const charges = Array.from({ length: ENTRIES }, (_, at) => at)
   .filter((at) => at % 9 !== 0);
 const sum = (numbers: readonly number[]): number =>
@@ -117,16 +113,9 @@ export function backfillSpec(kind: TestStore): void {
   for (let version = 1; version < ROLLED_UP; version++) {
     Deno.test(`${kind.name}: a store of schema version ${version} is upgraded with all its books`, async () => {
       await using database = await kind.createDatabase();
-      const old = await database.open({
-        migrations: MIGRATIONS.slice(0, version),
-      });
-      try {
-        await fillOldStore(old);
-      } finally {
-        await old.close();
-      }
+      await makeOldStore(database, version);
       await using store = await database.open();
-      const admin = adminOf(store);
+      const admin = readingAdmin(store, () => NOW_MS);
       assert.deepEqual(await audit(store), [], "before the backfill");
       const newest = await admin.usage({ by: ["model"] });
       assert.equal(newest.totals.requests, 0);
@@ -178,11 +167,9 @@ export function backfillSpec(kind: TestStore): void {
 
   Deno.test(`${kind.name}: a list of the ledger is the same before, during and after the backfill`, async () => {
     await using database = await kind.createDatabase();
-    const old = await database.open({ migrations: MIGRATIONS.slice(0, 3) });
-    await fillOldStore(old);
-    await old.close();
+    await makeOldStore(database, 3);
     await using store = await database.open();
-    const admin = adminOf(store);
+    const admin = readingAdmin(store, () => NOW_MS);
     const dayMs = (day: number): number => (FIRST_DAY + day) * DAY_MS;
     const entries = Array.from({ length: ENTRIES }, (_, at) => entryAt(at));
     const compare = async (): Promise<void> => {
@@ -228,9 +215,7 @@ export function backfillSpec(kind: TestStore): void {
 
   Deno.test(`${kind.name}: the accounts fill the roll-ups after they are opened, and remove old hours`, async () => {
     await using database = await kind.createDatabase();
-    const old = await database.open({ migrations: MIGRATIONS.slice(0, 3) });
-    await fillOldStore(old);
-    await old.close();
+    await makeOldStore(database, 3);
     const store = await database.open();
     const clock = testClock(NOW_MS);
     const waits: (() => void)[] = [];
@@ -272,7 +257,7 @@ export function backfillSpec(kind: TestStore): void {
     await using store = await database.open();
     const hourNow = Math.floor(NOW_MS / 3_600_000);
     const rows = 2 * REMOVED_HOURS_ROWS + 3;
-    for (const [hour, count] of [[5, rows], [hourNow, 7]] as const) {
+    for (const [hour, count] of [[5, rows], [hourNow, 7]]) {
       await store.write((sql) =>
         sql.all(
           `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})

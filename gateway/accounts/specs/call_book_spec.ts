@@ -7,7 +7,7 @@ import { ApiError } from "../../../translate/model/error.ts";
 import { type CallBook, openCallBook } from "../calls/call_book.ts";
 import { CALL, type CallRecord, firstCallId } from "../calls/call_record.ts";
 import { outcomeOf } from "../calls/outcome.ts";
-import { type Admin, createAdmin } from "../repositories/admin.ts";
+import type { Admin } from "../repositories/admin.ts";
 import type { CallHealthQuery } from "../reports/call_health.ts";
 import type { CallQuery } from "../reports/call_report.ts";
 import { correctCall, insertCalls, removeOldCalls } from "../rows/call_rows.ts";
@@ -17,6 +17,7 @@ import { insertRow, rowOf } from "../rows/record_rows.ts";
 import { intOf, type Store } from "../store/store.ts";
 import { faultyStores } from "../testing/faulty_store.ts";
 import { type TestClock, testClock } from "../testing/open_test_accounts.ts";
+import { readingAdmin } from "../testing/reading_admin.ts";
 import type { TestStore } from "../testing/stores.ts";
 
 const MINUTE_MS = 60_000;
@@ -90,12 +91,7 @@ export function callBookSpec(kind: TestStore): void {
           store,
           clock,
           book,
-          admin: createAdmin({
-            store,
-            now: clock.now,
-            onChange: () => {},
-            knowsModel: () => true,
-          }, book.flush),
+          admin: readingAdmin(store, clock.now, book.flush),
           async elapse(ms, flushes = true) {
             for (const one of [...timers]) {
               if (one.ms !== ms) continue;
@@ -332,12 +328,7 @@ export function callBookSpec(kind: TestStore): void {
     await book.flush();
     assert.equal(await count(), 2);
     // The counts by minute are of the same calls, also where one replaces that of a lost process.
-    const admin = createAdmin({
-      store,
-      now: clock.now,
-      onChange: () => {},
-      knowsModel: () => true,
-    });
+    const admin = readingAdmin(store, clock.now);
     const health = () => admin.callHealth(0, clock.ms + MINUTE_MS);
     assert.deepEqual((await health()).outcomes, { complete: 2 });
     const own = record(clock.ms, { firstTokenMs: 100 });
@@ -356,12 +347,7 @@ export function callBookSpec(kind: TestStore): void {
   });
 
   test("calls are counted by hour and day, of all accounts, of each, and of its keys and models", async ({ store, clock }) => {
-    const admin = createAdmin({
-      store,
-      now: clock.now,
-      onChange: () => {},
-      knowsModel: () => true,
-    });
+    const admin = readingAdmin(store, clock.now);
     const hour = Math.floor(clock.ms / HOUR_MS) * HOUR_MS;
     const made: readonly CallRecord[] = [
       // Two that are counted in one row by one write.
@@ -512,12 +498,7 @@ export function callBookSpec(kind: TestStore): void {
       }
     });
     await migrate(store);
-    const admin = createAdmin({
-      store,
-      now: () => 2000,
-      onChange: () => {},
-      knowsModel: () => true,
-    });
+    const admin = readingAdmin(store, () => 2000);
     for (const one of records) {
       const { data } = await admin.calls.list({ outcome: outcomeOf(one) });
       assert.ok(

@@ -132,10 +132,7 @@ export function changesSpec(test: AccountsTest): void {
       );
       await insertChanges(sql, actor, clock.ms, [
         { action: "key.revoke", target: "key_1" },
-        {
-          action: "session.start",
-          target: `session_${KEPT_SIGN_INS + 1}`,
-        },
+        { action: "session.start", target: `session_${KEPT_SIGN_INS + 1}` },
       ]);
     });
     const count = async (action: "session.start" | "key.revoke") =>

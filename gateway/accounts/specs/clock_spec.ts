@@ -4,13 +4,12 @@
 import assert from "node:assert/strict";
 import { dayOf, dayText } from "../limits/calendar_window.ts";
 import {
+  callWhole,
   createTestCaller,
   expectRefusal,
-  PRICE,
-  reserve,
-  settleWhole,
+  openTestAccounts,
 } from "../testing/open_test_accounts.ts";
-import { type AccountsEvent, openAccountService } from "../service.ts";
+import { type AccountsEvent } from "../service.ts";
 import type { TestStore } from "../testing/stores.ts";
 
 const AHEAD_MS = 400 * 86_400_000;
@@ -20,48 +19,43 @@ export function clockSpec(kind: TestStore): void {
   Deno.test(`${kind.name}: a process whose clock is 400 days ahead locks no account beyond today, and reports it`, async () => {
     await using database = await kind.createDatabase();
     const events: AccountsEvent[] = [];
-    const wrong = await openAccountService({
-      store: await database.open({ now: () => Date.now() + AHEAD_MS }),
-      price: () => PRICE,
-      onEvent: (event) => events.push(event),
-    });
-    const right = await openAccountService({
-      store: await database.open(),
-      price: () => PRICE,
-      onEvent: (event) => events.push(event),
-    });
-    try {
-      const { caller, key, accountId } = await createTestCaller(wrong, {
-        spendPerDayMicroUsd: 100,
-        tokensPerMinute: 1000,
+    const open = async (now: () => number) => {
+      const store = await database.open({ now });
+      return await openTestAccounts(store, {
+        ms: 0,
+        now: () => store.clock.now(),
+      }, {
+        onEvent: (event) => events.push(event),
       });
-      const reservation = await reserve(wrong.accounts, caller);
-      settleWhole(reservation, 100, 0);
-      await wrong.flush();
-      const { data: [entry] } = await right.admin.ledger({
-        accountId,
-        kind: "charge",
-      });
-      assert.ok(Math.abs((entry?.atMs ?? 0) - Date.now()) < 60_000);
-      const today = dayOf(Date.now());
-      const error = await expectRefusal(
-        right.accounts,
-        await right.accounts.authenticate([key]),
-      );
-      const opens = [today, today + 1].map((day) => dayText(day + 1));
-      assert.ok(
-        opens.some((text) => error.message.includes(text)),
-        error.message,
-      );
-      // Only the wrong one reports.
-      const [event, ...others] = events;
-      assert.equal(event?.type, "clock_differs");
-      assert.ok(Math.abs(event.ahead_ms - AHEAD_MS) < 60_000);
-      assert.deepEqual(others, []);
-      assert.ok(Math.abs(right.storeClock.aheadMs()) < 5000);
-    } finally {
-      await right.accounts.close();
-      await wrong.accounts.close();
-    }
+    };
+    await using wrong = await open(() => Date.now() + AHEAD_MS);
+    await using right = await open(Date.now);
+    const { caller, key, accountId } = await createTestCaller(wrong, {
+      spendPerDayMicroUsd: 100,
+      tokensPerMinute: 1000,
+    });
+    await callWhole(wrong.accounts, caller, [100, 0]);
+    await wrong.flush();
+    const { data: [entry] } = await right.admin.ledger({
+      accountId,
+      kind: "charge",
+    });
+    assert.ok(Math.abs((entry?.atMs ?? 0) - Date.now()) < 60_000);
+    const today = dayOf(Date.now());
+    const error = await expectRefusal(
+      right.accounts,
+      await right.accounts.authenticate([key]),
+    );
+    const opens = [today, today + 1].map((day) => dayText(day + 1));
+    assert.ok(
+      opens.some((text) => error.message.includes(text)),
+      error.message,
+    );
+    // Only the wrong one reports.
+    const [event, ...others] = events;
+    assert.equal(event?.type, "clock_differs");
+    assert.ok(Math.abs(event.ahead_ms - AHEAD_MS) < 60_000);
+    assert.deepEqual(others, []);
+    assert.ok(Math.abs(right.storeClock.aheadMs()) < 5000);
   });
 }

@@ -6,11 +6,13 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { AccountsTest } from "./accounts_spec.ts";
 import {
+  callWhole,
   createTestCaller,
   expectRefusal,
   openTestAccounts,
   reserve,
   settleWhole,
+  staysOpen,
   testCall,
 } from "../testing/open_test_accounts.ts";
 
@@ -24,12 +26,13 @@ export function keyLimitsSpec(test: AccountsTest): void {
     });
     const { text: otherKey = "" } = await admin.keys.issue({ accountId });
     const other = await accounts.authenticate([otherKey]);
-    const granted = await reserve(accounts, caller, testCall());
+    const granted = await reserve(accounts, caller);
     // The limit with less left.
     assert.equal(granted.limits.requests?.limit, 1);
     assert.equal(granted.limits.requests?.remaining, 0);
-    const error = await expectRefusal(accounts, caller);
-    assert.equal(error.details.code, "key_requests_per_minute");
+    const error = await expectRefusal(accounts, caller, {
+      code: "key_requests_per_minute",
+    });
     assert.equal(
       error.message,
       "this key's limit of 1 requests per minute is reached; it has room for this request in 60 s",
@@ -37,12 +40,12 @@ export function keyLimitsSpec(test: AccountsTest): void {
     const { limits } = await reserve(accounts, other, testCall());
     assert.equal(limits.requests?.limit, 3);
     await reserve(accounts, other, testCall());
-    const plan = await expectRefusal(accounts, other);
-    assert.equal(plan.details.code, "requests_per_minute");
+    await expectRefusal(accounts, other, { code: "requests_per_minute" });
     // Both are reached; the key's takes longer to open.
-    const both = await expectRefusal(accounts, caller);
-    assert.equal(both.details.code, "key_requests_per_minute");
-    assert.equal(both.details.retryAfterSeconds, 60);
+    await expectRefusal(accounts, caller, {
+      code: "key_requests_per_minute",
+      retryAfterSeconds: 60,
+    });
   });
 
   test("tokens per minute and concurrent requests of a key", async (bench) => {
@@ -50,25 +53,19 @@ export function keyLimitsSpec(test: AccountsTest): void {
     const { caller } = await createTestCaller(bench, {
       keyLimits: { tokensPerMinute: 100, concurrentRequests: 1 },
     });
-    const first = await reserve(
-      accounts,
-      caller,
-      testCall({ inputTokens: 60 }),
-    );
+    const call = () => testCall({ inputTokens: 60 });
+    const first = await reserve(accounts, caller, call());
     assert.equal(first.limits.tokens?.remaining, 40);
-    const busy = await expectRefusal(accounts, caller);
-    assert.equal(busy.details.code, "key_concurrent_requests");
-    assert.equal(busy.details.retryAfterSeconds, 1);
+    await expectRefusal(accounts, caller, {
+      code: "key_concurrent_requests",
+      retryAfterSeconds: 1,
+    });
     settleWhole(first, 50, 70);
     await bench.flush();
-    const error = await expectRefusal(
-      accounts,
-      caller,
-      testCall({ inputTokens: 60 }),
-    );
-    assert.equal(error.details.code, "key_tokens_per_minute");
+    const full = { code: "key_tokens_per_minute" };
+    await expectRefusal(accounts, caller, full, call());
     clock.ms += 48_000;
-    await reserve(accounts, caller, testCall({ inputTokens: 60 }));
+    await reserve(accounts, caller, call());
   });
 
   test("the fullest limits are those of all accounts, keys and kinds, fullest first", async (bench) => {
@@ -86,8 +83,7 @@ export function keyLimitsSpec(test: AccountsTest): void {
       keyLimits: { tokensPerDay: 40 },
     });
     for (const { caller } of [first, second, gone]) {
-      const call = await reserve(accounts, caller, testCall());
-      settleWhole(call, 10, 10);
+      await callWhole(accounts, caller, [10, 10]);
     }
     await bench.flush();
     await admin.keys.revoke(gone.keyId);
@@ -115,19 +111,14 @@ export function keyLimitsSpec(test: AccountsTest): void {
     clock.ms = Date.UTC(2026, 10, 23);
     assert.equal((await admin.fullestLimits(1))[0]?.key?.id, first.keyId);
     clock.ms = Date.UTC(2026, 11, 1);
-    assert.ok(
-      (await shares(10)).every((one) =>
-        !String(one).includes(second.accountId)
-      ),
-    );
+    assert.ok(!String(await shares(10)).includes(second.accountId));
   });
 
   test("a limit set later counts what the key has used and has reserved", async (bench) => {
     const { accounts, admin, clock, store } = bench;
     const { caller, keyId } = await createTestCaller(bench);
     const settle = async (): Promise<void> => {
-      const call = await reserve(accounts, caller, testCall());
-      settleWhole(call, 10, 10);
+      await callWhole(accounts, caller, [10, 10]);
       await bench.flush();
     };
     await settle();
@@ -136,27 +127,16 @@ export function keyLimitsSpec(test: AccountsTest): void {
     const open = await reserve(accounts, caller, testCall());
     assert.deepEqual(await store.read("SELECT * FROM key_states"), []);
     await admin.keys.update(keyId, { spendPerMonthMicroUsd: 60 + 50 });
-    const held = await expectRefusal(
-      accounts,
-      caller,
-      testCall({ maxOutputTokens: 0 }),
-    );
-    assert.equal(held.details.code, "key_spending_per_month");
+    const short = () => testCall({ maxOutputTokens: 0 });
+    const held = { code: "key_spending_per_month" };
+    await expectRefusal(accounts, caller, held, short());
     await admin.keys.update(keyId, {
       spendPerMonthMicroUsd: null,
       spendPerWeekMicroUsd: 30 + 50 + 10,
       concurrentRequests: 2,
     });
-    const last = await reserve(
-      accounts,
-      caller,
-      testCall({ maxOutputTokens: 0 }),
-    );
-    const full = await expectRefusal(
-      accounts,
-      caller,
-      testCall({ maxOutputTokens: 0 }),
-    );
+    const last = await reserve(accounts, caller, short());
+    const full = await expectRefusal(accounts, caller, {}, short());
     assert.match(String(full.details.code), /^key_/);
     for (const call of [open, last]) {
       call.settle({ usage: {}, generatedChars: 0, ended: "failed" });
@@ -176,8 +156,7 @@ export function keyLimitsSpec(test: AccountsTest): void {
     const { caller, keyId } = await createTestCaller(bench, {
       keyLimits: { spendPerWeekMicroUsd: 100, concurrentRequests: 1 },
     });
-    const call = await reserve(accounts, caller, testCall());
-    settleWhole(call, 10, 20);
+    await callWhole(accounts, caller, [10, 20]);
     await bench.flush();
     await reserve(accounts, caller, testCall());
     const { text = "", record } = await admin.keys.rotate(keyId, 60_000);
@@ -193,18 +172,11 @@ export function keyLimitsSpec(test: AccountsTest): void {
     const { caller, key } = await createTestCaller(bench, {
       keyLimits: { tokensPerWeek: 60 },
     });
-    const call = await reserve(accounts, caller, testCall());
-    settleWhole(call, 20, 20);
+    await callWhole(accounts, caller, [20, 20]);
     await bench.flush();
-    await using again = await openTestAccounts(
-      { ...store, close: () => Promise.resolve() },
-      clock,
-    );
-    const error = await expectRefusal(
-      again.accounts,
-      await again.accounts.authenticate([key]),
-    );
-    assert.equal(error.details.code, "key_tokens_per_week");
+    await using again = await openTestAccounts(staysOpen(store), clock);
+    const known = await again.accounts.authenticate([key]);
+    await expectRefusal(again.accounts, known, { code: "key_tokens_per_week" });
     await reserve(accounts, caller, testCall({ maxOutputTokens: 10 }));
   });
 

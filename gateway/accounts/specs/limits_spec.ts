@@ -50,17 +50,15 @@ export function limitsSpec(test: AccountsTest): void {
         resetAtMs: clock.ms + (4 - remaining) * 15_000,
       });
     }
-    const error = await expectRefusal(accounts, caller);
-    assert.equal(error.status, 429);
-    assert.equal(error.details.code, "requests_per_minute");
-    assert.equal(error.details.retryAfterSeconds, 15);
+    const error = await expectRefusal(accounts, caller, {
+      status: 429,
+      code: "requests_per_minute",
+      retryAfterSeconds: 15,
+    });
     assert.ok(error instanceof RefusedCall);
     assert.equal(error.limits.requests?.remaining, 0);
     clock.ms += 14_999;
-    assert.equal(
-      (await expectRefusal(accounts, caller)).details.retryAfterSeconds,
-      1,
-    );
+    await expectRefusal(accounts, caller, { retryAfterSeconds: 1 });
     clock.ms += 1;
     await reserve(accounts, caller, testCall());
     await expectRefusal(accounts, caller);
@@ -88,22 +86,15 @@ export function limitsSpec(test: AccountsTest): void {
     const call = testCall({ inputTokens: 60, maxOutputTokens: 5000 });
     const reservation = await reserve(accounts, caller, call);
     assert.equal(reservation.limits.tokens?.remaining, 40);
-    const error = await expectRefusal(
-      accounts,
-      caller,
-      testCall({ inputTokens: 41 }),
-    );
-    assert.equal(error.details.code, "tokens_per_minute");
-    assert.equal(error.details.retryAfterSeconds, 1);
+    const refusal = { code: "tokens_per_minute", retryAfterSeconds: 1 };
+    const larger = testCall({ inputTokens: 41 });
+    await expectRefusal(accounts, caller, refusal, larger);
     settleWhole(reservation, 50, 70);
     await bench.flush();
     // 120 were consumed of 100: 60 fit again after 80 have leaked away.
     const again = testCall({ inputTokens: 60 });
     clock.ms += 47_999;
-    assert.equal(
-      (await expectRefusal(accounts, caller, again)).details.retryAfterSeconds,
-      1,
-    );
+    await expectRefusal(accounts, caller, refusal, again);
     clock.ms += 1;
     await reserve(accounts, caller, again);
   });
@@ -113,12 +104,11 @@ export function limitsSpec(test: AccountsTest): void {
     const { caller } = await createTestCaller(bench, { tokensPerMinute: 100 });
     await reserve(accounts, caller, testCall({ inputTokens: 1 }));
     const huge = testCall({ inputTokens: 500 });
-    assert.equal((await expectRefusal(accounts, caller, huge)).status, 429);
+    await expectRefusal(accounts, caller, { status: 429 }, huge);
     clock.ms += 600;
     await reserve(accounts, caller, huge);
-    const error = await expectRefusal(accounts, caller);
     // Four minutes are left, but `retry-after` is at most one minute.
-    assert.equal(error.details.retryAfterSeconds, 60);
+    await expectRefusal(accounts, caller, { retryAfterSeconds: 60 });
   });
 
   test("concurrent requests: the limit applies to active calls", async (bench) => {
@@ -126,10 +116,11 @@ export function limitsSpec(test: AccountsTest): void {
     const { caller } = await createTestCaller(bench, { concurrentRequests: 2 });
     const first = await reserve(accounts, caller, testCall());
     await reserve(accounts, caller, testCall());
-    const error = await expectRefusal(accounts, caller);
-    assert.equal(error.status, 429);
-    assert.equal(error.details.code, "concurrent_requests");
-    assert.equal(error.details.retryAfterSeconds, 1);
+    await expectRefusal(accounts, caller, {
+      status: 429,
+      code: "concurrent_requests",
+      retryAfterSeconds: 1,
+    });
     first.settle({ usage: {}, generatedChars: 0, ended: "failed" });
     await reserve(accounts, caller, testCall());
   });
@@ -141,22 +132,19 @@ export function limitsSpec(test: AccountsTest): void {
     });
     const first = await reserve(accounts, caller, testCall());
     const second = await reserve(accounts, caller, testCall());
-    const held = await expectRefusal(accounts, caller);
-    assert.equal(held.status, 429);
-    assert.equal(held.details.code, "spending_per_day");
+    const code = "spending_per_day";
     // The active calls may cost less than reserved: an early retry is worthwhile.
-    assert.equal(held.details.retryAfterSeconds, 1);
-    assert.equal(held.details.retryable, true);
+    const soon = { status: 429, code, retryAfterSeconds: 1, retryable: true };
+    await expectRefusal(accounts, caller, soon);
     for (const reservation of [first, second]) {
       settleWhole(reservation, 10, 10);
     }
-    const spent = await expectRefusal(accounts, caller);
-    assert.equal(spent.details.retryAfterSeconds, 60);
-    assert.equal(spent.details.retryable, false);
+    await expectRefusal(accounts, caller, {
+      retryAfterSeconds: 60,
+      retryable: false,
+    });
     clock.ms = Date.UTC(2026, 10, 21, 23, 59, 59, 999);
-    const late = await expectRefusal(accounts, caller);
-    assert.equal(late.details.retryAfterSeconds, 1);
-    assert.equal(late.details.retryable, true);
+    await expectRefusal(accounts, caller, soon);
     clock.ms += 1;
     await reserve(accounts, caller, testCall());
   });
@@ -175,11 +163,13 @@ export function limitsSpec(test: AccountsTest): void {
           : ["this key's", `key_${row.code}`];
         const first = await reserve(accounts, caller, testCall());
         // The first call may use less than the 30 tokens and 50 micro-dollars reserved for it.
-        const held = await expectRefusal(accounts, caller);
-        assert.equal(held.status, 429);
-        assert.equal(held.details.code, code);
-        assert.equal(held.details.retryAfterSeconds, 1);
-        assert.equal(held.details.retryable, true);
+        const soon = {
+          status: 429,
+          code,
+          retryAfterSeconds: 1,
+          retryable: true,
+        };
+        const held = await expectRefusal(accounts, caller, soon);
         assert.match(held.message, /while other requests are active/);
         first.settle({
           usage: { input: 5, cacheRead: 5, cacheWrite: 5, output: 15 },
@@ -187,10 +177,11 @@ export function limitsSpec(test: AccountsTest): void {
           ended: "complete",
         });
         await bench.flush();
-        const error = await expectRefusal(accounts, caller);
-        assert.equal(error.details.code, code);
-        assert.equal(error.details.retryAfterSeconds, 60);
-        assert.equal(error.details.retryable, false);
+        const error = await expectRefusal(accounts, caller, {
+          code,
+          retryAfterSeconds: 60,
+          retryable: false,
+        });
         assert.equal(
           error.message,
           `${owner} limit of ${
@@ -202,9 +193,7 @@ export function limitsSpec(test: AccountsTest): void {
           })`,
         );
         clock.ms = Date.parse(`${row.opens.split(" ")[1]}T00:00:00Z`) - 1;
-        const late = await expectRefusal(accounts, caller);
-        assert.equal(late.details.retryAfterSeconds, 1);
-        assert.equal(late.details.retryable, true);
+        await expectRefusal(accounts, caller, soon);
         clock.ms += 1;
         await reserve(accounts, caller, testCall());
       });
@@ -214,12 +203,11 @@ export function limitsSpec(test: AccountsTest): void {
   test("a request larger than a whole window is refused with advice", async (bench) => {
     const { accounts } = bench;
     const { caller } = await createTestCaller(bench, { tokensPerDay: 20 });
-    const error = await expectRefusal(accounts, caller);
+    const error = await expectRefusal(accounts, caller, { retryable: false });
     assert.match(
       error.message,
       /limit of 20 tokens a day is too small for this request .*lower max_tokens$/,
     );
-    assert.equal(error.details.retryable, false);
     await reserve(accounts, caller, testCall({ maxOutputTokens: 10 }));
   });
 

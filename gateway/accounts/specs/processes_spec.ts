@@ -10,53 +10,39 @@ import {
   openTestAccounts,
   testClock,
 } from "../testing/open_test_accounts.ts";
-import { startProcess } from "../testing/processes.ts";
+import { nothingOpen } from "../testing/nothing_open.ts";
+import { readReply, startProcess } from "../testing/processes.ts";
 import type { TestStore } from "../testing/stores.ts";
 
 const KILLS = 20;
 
-/** A reply that reached a client. */
-interface Delivered {
-  readonly requestId: string;
-  readonly output: number;
-}
-
 /** Registers the tests for a kind of store. */
 export function processesSpec(kind: TestStore): void {
-  Deno.test(`${kind.name}: two processes spend one balance completely, but no more`, async () => {
-    await using database = await kind.createDatabase();
-    const store = await database.open();
-    await using opened = await openTestAccounts(store, testClock());
-    const { key, accountId } = await createTestCaller(opened, {
-      balanceMicroUsd: 10_000,
+  for (
+    const [what, balanceMicroUsd, keyLimits] of [
+      ["one balance", 10_000, { spendPerMonthMicroUsd: 1e12 }],
+      ["the limit of one key", 1_000_000, { spendPerMonthMicroUsd: 10_000 }],
+    ] as const
+  ) {
+    Deno.test(`${kind.name}: two processes spend ${what} completely, but no more`, async () => {
+      await using database = await kind.createDatabase();
+      const store = await database.open();
+      // The processes use the system's clock; the limit of a month hardly ends during the test.
+      await using opened = await openTestAccounts(store, testClock(Date.now()));
+      const { key, accountId } = await createTestCaller(opened, {
+        balanceMicroUsd,
+        keyLimits,
+      });
+      const spent = await spendInTwo(database.url, key);
+      const account = await opened.admin.accounts.get(accountId);
+      assert.equal(account.balanceMicroUsd, balanceMicroUsd - spent);
+      assert.equal(account.reservedMicroUsd, 0);
+      // Another call would have reserved 50.
+      assert.ok(spent <= 10_000 && spent > 10_000 - 50 * 21, `${spent}`);
+      await checkKeyUse(store);
+      assert.deepEqual(await audit(store), []);
     });
-    const spent = await spendInTwo(database.url, key);
-    const account = await opened.admin.accounts.get(accountId);
-    assert.equal(account.balanceMicroUsd, 10_000 - spent);
-    // Another call would have reserved 50.
-    assert.ok(
-      account.balanceMicroUsd >= 0 && account.balanceMicroUsd < 50 * 21,
-    );
-    assert.equal(account.reservedMicroUsd, 0);
-    assert.deepEqual(await audit(store), []);
-  });
-
-  Deno.test(`${kind.name}: two processes spend the limit of one key completely, but no more`, async () => {
-    await using database = await kind.createDatabase();
-    const store = await database.open();
-    // The processes use the system's clock; the limit of a month hardly ends during the test.
-    await using opened = await openTestAccounts(store, testClock(Date.now()));
-    const { key, accountId } = await createTestCaller(opened, {
-      keyLimits: { spendPerMonthMicroUsd: 10_000 },
-    });
-    const spent = await spendInTwo(database.url, key);
-    const account = await opened.admin.accounts.get(accountId);
-    assert.equal(account.balanceMicroUsd, 1_000_000 - spent);
-    // Another call would have reserved 50.
-    assert.ok(spent <= 10_000 && spent > 10_000 - 50 * 21, `${spent} is spent`);
-    await checkKeyUse(store);
-    assert.deepEqual(await audit(store), []);
-  });
+  }
 
   Deno.test(`${kind.name}: a key revoked in one process is soon refused by another`, async () => {
     await using database = await kind.createDatabase();
@@ -73,15 +59,18 @@ export function processesSpec(kind: TestStore): void {
     const revokedAtMs = performance.now();
     while (await isValid() === true);
     const tookMs = performance.now() - revokedAtMs;
-    assert.ok(
-      tookMs < (kind.name === "sqlite" ? 1000 : 5000),
-      `it took ${tookMs} ms`,
-    );
+    const maxMs = kind.name === "sqlite" ? 1000 : 5000;
+    assert.ok(tookMs < maxMs, `it took ${tookMs} ms`);
   });
 
   Deno.test(`${kind.name}: kill -9 under load, ${KILLS} times: every reply is in the ledger, once`, async () => {
     await using database = await kind.createDatabase();
-    const delivered = new Map<string, Delivered>();
+    const delivered = new Map<string, number>();
+    const note = (line: unknown): void => {
+      const [requestId, output] = readReply(line);
+      assert.ok(!delivered.has(requestId));
+      delivered.set(requestId, output);
+    };
     const { keys, accountIds } = await (async () => {
       await using opened = await openTestAccounts(
         await database.open(),
@@ -102,31 +91,23 @@ export function processesSpec(kind: TestStore): void {
       await process.send({ do: "load", keys });
       // Killed after a varying number of replies: each time at another point of its work.
       for (let replies = (kill * 13) % 47; replies >= 0; replies--) {
-        note(delivered, await process.next());
+        note(await process.next());
       }
       await process.kill();
       for (;;) {
         const line = await process.next();
         if (line === undefined) break;
-        note(delivered, line);
+        note(line);
       }
     }
     const store = await database.open();
-    const nothingOpen = Promise.withResolvers<void>();
-    const checkReservations = async (): Promise<void> => {
-      const rows = await store.read("SELECT request_id FROM open_calls");
-      if (rows.length === 0) nothingOpen.resolve();
-    };
+    const heartbeatMs = 100;
     await using opened = await openTestAccounts(
       store,
       { ms: 0, now: Date.now },
-      {
-        heartbeatMs: 100,
-        onEvent: () => void checkReservations(),
-      },
+      { heartbeatMs },
     );
-    await checkReservations();
-    await nothingOpen.promise;
+    await nothingOpen(store, heartbeatMs);
     assert.deepEqual(await audit(store), []);
     const entries = new Map<string, LedgerEntry>();
     for (const accountId of accountIds) {
@@ -135,7 +116,7 @@ export function processesSpec(kind: TestStore): void {
       }
     }
     let exact = 0;
-    for (const { requestId, output } of delivered.values()) {
+    for (const [requestId, output] of delivered) {
       const entry = entries.get(requestId);
       assert.ok(entry !== undefined, `${requestId} is not in the ledger`);
       if (entry.ended === "lost") assert.equal(entry.estimated, true);
@@ -152,15 +133,6 @@ export function processesSpec(kind: TestStore): void {
     assert.ok(lost.length > 0);
     assert.ok(lost.every((entry) => entry.microUsd >= -50));
   });
-}
-
-function note(delivered: Map<string, Delivered>, line: unknown): void {
-  assert.ok(typeof line === "object" && line !== null);
-  assert.ok("requestId" in line && typeof line.requestId === "string");
-  assert.ok("output" in line && typeof line.output === "number");
-  const { requestId, output } = line;
-  assert.ok(!delivered.has(requestId));
-  delivered.set(requestId, { requestId, output });
 }
 
 /** Spends with a key in two processes at once, until it is refused; gives what both have spent. */

@@ -6,13 +6,13 @@ import type { AccountsTest } from "./accounts_spec.ts";
 import { explainCharge } from "../charges/explanation.ts";
 import type { LedgerEntry } from "../records.ts";
 import { MIGRATIONS } from "../store/migrations.ts";
-import { insertRow } from "../rows/record_rows.ts";
 import { readReservations } from "../rows/reservation_rows.ts";
 import {
   CARD,
   createTestCaller,
   openTestAccounts,
   reserve,
+  settleWhole,
   testCall,
   testClock,
 } from "../testing/open_test_accounts.ts";
@@ -82,12 +82,7 @@ export function rateCardsSpec(test: AccountsTest, kind: TestStore): void {
     const { accounts, admin } = bench;
     const { caller } = await createTestCaller(bench);
     const call = testCall({ model: "carded", asked: { speed: "fast" } });
-    const reservation = await reserve(accounts, caller, call);
-    reservation.settle({
-      usage: { input: 10, output: 20 },
-      generatedChars: 0,
-      ended: "complete",
-    });
+    settleWhole(await reserve(accounts, caller, call), 10, 20);
     await bench.flush();
     const { data: [entry] } = await admin.ledger({ requestId: call.requestId });
     assert.ok(entry !== undefined);
@@ -131,71 +126,28 @@ export function rateCardsSpec(test: AccountsTest, kind: TestStore): void {
         ),
       ),
     });
-    try {
-      await old.write(async (sql) => {
-        await insertRow(sql, "plans", { id: "p", created_at_ms: 1 });
-        await insertRow(sql, "accounts", {
-          id: "a",
-          name: "",
-          status: "active",
-          billing: "prepaid",
-          plan_id: "p",
-          balance_micro_usd: 4000,
-          reserved_micro_usd: 600,
-          reserved_tokens: 300,
-          open_requests: 1,
-          created_at_ms: 1,
-        });
-        await insertRow(sql, "ledger", {
-          request_id: "top",
-          kind: "top_up",
-          account_id: "a",
-          purse: "",
-          input_tokens: 0,
-          cache_read_tokens: 0,
-          cache_write_tokens: 0,
-          output_tokens: 0,
-          reasoning_tokens: 0,
-          estimated: 0,
-          micro_usd: 4231,
-          at_ms: 1,
-        });
-        await insertRow(sql, "ledger", {
-          request_id: "req_old",
-          kind: "charge",
-          account_id: "a",
-          key_id: "k",
-          model: "small",
-          purse: "",
-          input_tokens: 100,
-          cache_read_tokens: 205,
-          cache_write_tokens: 30,
-          output_tokens: 40,
-          reasoning_tokens: 0,
-          price: "1000000/100000/1000000/2000000",
-          estimated: 0,
-          ended: "complete",
-          micro_usd: -231,
-          at_ms: 2,
-        });
-        await insertRow(sql, "reservations", {
-          request_id: "req_open",
-          owner_id: "gone",
-          account_id: "a",
-          key_id: "k",
-          model: "carded",
-          purse: "",
-          input_tokens: 100,
-          max_output_tokens: 200,
-          price: "1000000/100000/1000000/2000000",
-          reserved_micro_usd: 600,
-          reserved_tokens: 300,
-          at_ms: clock.ms - 3 * 3_600_000,
-        });
-      });
-    } finally {
-      await old.close();
-    }
+    const price = "1000000/100000/1000000/2000000";
+    await old.write(async (sql) => {
+      await sql.all("INSERT INTO plans (id, created_at_ms) VALUES ('p', 1)");
+      await sql.all(
+        `INSERT INTO accounts (id, name, status, billing, plan_id, balance_micro_usd, reserved_micro_usd,
+           reserved_tokens, open_requests, created_at_ms)
+         VALUES ('a', '', 'active', 'prepaid', 'p', 4000, 600, 300, 1, 1)`,
+      );
+      await sql.all(
+        `INSERT INTO ledger (request_id, kind, account_id, key_id, model, purse, input_tokens, cache_read_tokens,
+           cache_write_tokens, output_tokens, reasoning_tokens, price, estimated, ended, micro_usd, at_ms)
+         VALUES ('top', 'top_up', 'a', NULL, NULL, '', 0, 0, 0, 0, 0, NULL, 0, NULL, 4231, 1),
+           ('req_old', 'charge', 'a', 'k', 'small', '', 100, 205, 30, 40, 0, '${price}', 0, 'complete', -231, 2)`,
+      );
+      await sql.all(
+        `INSERT INTO reservations (request_id, owner_id, account_id, key_id, model, purse, input_tokens,
+           max_output_tokens, price, reserved_micro_usd, reserved_tokens, at_ms)
+         VALUES ('req_open', 'gone', 'a', 'k', 'carded', '', 100, 200, '${price}', 600, 300, $1)`,
+        [clock.ms - 3 * 3_600_000],
+      );
+    });
+    await old.close();
     await using opened = await openTestAccounts(await database.open(), clock);
     const entryOf = async (requestId: string): Promise<LedgerEntry> => {
       const { data: [entry] } = await opened.admin.ledger({ requestId });

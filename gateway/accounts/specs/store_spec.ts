@@ -34,6 +34,12 @@ async function count(store: Store): Promise<number> {
   return row === undefined ? -1 : intOf(row, "n");
 }
 
+async function add(store: Store, id: string, n = 0): Promise<void> {
+  await store.write((sql) =>
+    sql.all("INSERT INTO notes (id, n) VALUES ($1, $2)", [id, n])
+  );
+}
+
 /** A statement that takes long. */
 function rowsCounted(rows: number): string {
   return `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
@@ -67,9 +73,7 @@ export function storeSpec(kind: TestStore): void {
 
   test("report() reads what was committed before it, and cannot write", async (store) => {
     for (let n = 1; n < 5; n++) {
-      await store.write((sql) =>
-        sql.all("INSERT INTO notes (id, n) VALUES ($1, $2)", [`${n}`, n])
-      );
+      await add(store, `${n}`, n);
       const [row] = await store.report(
         "SELECT CAST(SUM(n) AS BIGINT) AS n, MAX(id) AS id FROM notes WHERE n <= $2 AND id > $1",
         ["0", n],
@@ -88,9 +92,7 @@ export function storeSpec(kind: TestStore): void {
       ended.push("report");
     });
     for (let n = 0; n < 5; n++) {
-      await store.write((sql) =>
-        sql.all("INSERT INTO notes (id) VALUES ($1)", [`${n}`])
-      );
+      await add(store, `${n}`);
       assert.equal(await count(store), n + 1);
     }
     ended.push("writes");
@@ -104,9 +106,7 @@ export function storeSpec(kind: TestStore): void {
 
   test("write() works after a failed statement", async (store) => {
     await assert.rejects(store.write((sql) => sql.all("SELECT nothing")));
-    await store.write((sql) =>
-      sql.all("INSERT INTO notes (id) VALUES ($1)", ["a"])
-    );
+    await add(store, "a");
     assert.equal(await count(store), 1);
   });
 
@@ -123,17 +123,15 @@ export function storeSpec(kind: TestStore): void {
 
   test("writes of two connections are serialised", async (store, again) => {
     await using other = await again();
-    await store.write((sql) =>
-      sql.all("INSERT INTO notes (id, n) VALUES ('sum', 0)")
-    );
-    const add = (to: Store): Promise<void> =>
+    await add(store, "sum");
+    const addOne = (to: Store): Promise<void> =>
       to.write(async (sql) => {
         const [row] = await sql.all("SELECT n FROM notes WHERE id = 'sum'");
         const n = row === undefined ? 0 : intOf(row, "n");
         await sql.all("UPDATE notes SET n = $1 WHERE id = 'sum'", [n + 1]);
       });
     await Promise.all(
-      Array.from({ length: 40 }, (_, i) => add(i % 2 === 0 ? store : other)),
+      Array.from({ length: 40 }, (_, i) => addOne(i % 2 === 0 ? store : other)),
     );
     const [row] = await other.read("SELECT n FROM notes WHERE id = 'sum'");
     assert.equal(row?.["n"], 40);
@@ -257,25 +255,20 @@ export function storeSpec(kind: TestStore): void {
   test(
     "a lease expires when its process ends, and only then",
     async (store, again) => {
-      const other = await again();
-      let closed = false;
-      try {
-        await store.leases.register("one");
+      await store.leases.register("one");
+      {
+        await using other = await again();
         await other.leases.register("two");
         assert.deepEqual(await store.leases.expired("one"), []);
         assert.deepEqual(await other.leases.expired("two"), []);
-        await other.close();
-        closed = true;
-        while ((await store.leases.expired("one")).length === 0) {
-          // In Postgres a lease expires only after its full duration.
-          await new Promise((resolve) => setTimeout(resolve, 50));
-        }
-        assert.deepEqual(await store.leases.expired("one"), ["two"]);
-        await store.leases.remove("two");
-        assert.deepEqual(await store.leases.expired("one"), []);
-      } finally {
-        if (!closed) await other.close();
       }
+      while ((await store.leases.expired("one")).length === 0) {
+        // In Postgres a lease expires only after its full duration.
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      assert.deepEqual(await store.leases.expired("one"), ["two"]);
+      await store.leases.remove("two");
+      assert.deepEqual(await store.leases.expired("one"), []);
     },
   );
 }

@@ -5,14 +5,14 @@ import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
 import type { AccountsTest, TestAccounts } from "./accounts_spec.ts";
 import {
+  callWhole,
   createTestCaller,
   expectRefusal,
   openTestAccounts,
-  reserve,
-  settleWhole,
-  testCall,
+  staysOpen,
   type TestCaller,
 } from "../testing/open_test_accounts.ts";
+import { serveLoopback } from "../../../tests/support/serve_loopback.ts";
 import { isObject, type JsonObject } from "../../../translate/bytes/json.ts";
 
 /** A message as it arrived. */
@@ -27,19 +27,16 @@ function receiver(
 ): AsyncDisposable & { readonly url: string; readonly received: Received[] } {
   const received: Received[] = [];
   const pending = [...statuses];
-  const server = Deno.serve(
-    { port: 0, hostname: "127.0.0.1", onListen() {} },
-    async (request) => {
-      received.push({
-        headers: Object.fromEntries(request.headers),
-        body: await request.text(),
-      });
-      return new Response(null, {
-        status: pending.shift() ?? 204,
-        headers: { location: "/elsewhere" },
-      });
-    },
-  );
+  const server = serveLoopback(async (request) => {
+    received.push({
+      headers: Object.fromEntries(request.headers),
+      body: await request.text(),
+    });
+    return new Response(null, {
+      status: pending.shift() ?? 204,
+      headers: { location: "/elsewhere" },
+    });
+  });
   return {
     url: `http://127.0.0.1:${server.addr.port}/hook`,
     received,
@@ -59,12 +56,8 @@ async function use(
   { caller }: Pick<TestCaller, "caller">,
   output: number,
 ): Promise<void> {
-  const call = await reserve(
-    bench.accounts,
-    caller,
-    testCall({ maxOutputTokens: output }),
-  );
-  settleWhole(call, 10, output);
+  const call = { maxOutputTokens: output };
+  await callWhole(bench.accounts, caller, [10, output], call);
   await bench.flush();
 }
 
@@ -190,7 +183,7 @@ export function webhooksSpec(test: AccountsTest): void {
     await bench.admin.webhooks.set(key.accountId, server.url);
     await use(bench, key, 30);
     await using other = await openTestAccounts(
-      { ...bench.store, close: () => Promise.resolve() },
+      staysOpen(bench.store),
       bench.clock,
     );
     await Promise.all([bench.deliverWebhooks(), other.deliverWebhooks()]);
@@ -239,22 +232,15 @@ export function webhooksSpec(test: AccountsTest): void {
     const key = await createTestCaller(bench, { tokensPerDay: 50 });
     await use(bench, key, 40);
     const { accountId } = key;
-    assert.deepEqual(await bench.admin.webhooks.get(accountId), {
-      accountId,
-      pending: 0,
-      deliveries: [],
-    });
+    const none = { accountId, pending: 0, deliveries: [] };
+    assert.deepEqual(await bench.admin.webhooks.get(accountId), none);
     const set = await bench.admin.webhooks.set(accountId, "https://a.example");
     assert.match(set.secret ?? "", /^whsec_[\w+/]{43}=$/);
     assert.equal("secret" in await bench.admin.webhooks.get(accountId), false);
     await bench.admin.webhooks.test(accountId);
     assert.equal((await bench.admin.webhooks.get(accountId)).pending, 1);
     await bench.admin.webhooks.set(accountId, undefined);
-    assert.deepEqual(await bench.admin.webhooks.get(accountId), {
-      accountId,
-      pending: 0,
-      deliveries: [],
-    });
+    assert.deepEqual(await bench.admin.webhooks.get(accountId), none);
     await assert.rejects(
       bench.admin.webhooks.test(accountId),
       /there is no webhook/,

@@ -29,12 +29,11 @@ Deno.test("openStore() does not repeat the address, which may contain a password
 
 Deno.test("openStore() opens an empty store for each sqlite::memory:", async () => {
   for (let i = 0; i < 2; i++) {
-    const store = await openStore("sqlite::memory:");
+    await using store = await openStore("sqlite::memory:");
     assert.deepEqual(await store.read("SELECT id FROM plans"), []);
     await store.write((sql) =>
       sql.all("INSERT INTO plans (id, created_at_ms) VALUES ('a', 0)")
     );
-    await store.close();
   }
 });
 

@@ -24,18 +24,16 @@ Deno.test("secrets of webhooks are sealed in the file, those of older versions a
   await using folder = await temporaryFolder();
   const path = `${folder.path}/store.sqlite3`;
   const stored = async (): Promise<string> => {
-    const store = await openStore(`sqlite:${path}`);
+    await using store = await openStore(`sqlite:${path}`);
     const [row = {}] = await store.read("SELECT secret FROM webhooks");
-    await store.close();
     return textOf(row, "secret");
   };
   /** The secret with which the next message is signed. */
   const used = async (): Promise<string | undefined> => {
-    const store = await openStore(`sqlite:${path}`);
+    await using store = await openStore(`sqlite:${path}`);
     const admin = await openAdmin(store, () => true);
     await admin.webhooks.test("a");
     const [message] = await claimMessages(store, Date.now() + 1000, [0], [], 1);
-    await store.close();
     return message?.secret;
   };
   const store = await openStore(`sqlite:${path}`);

@@ -10,7 +10,7 @@ import { checkKeyUse } from "./check_key_use.ts";
 import { type CutProxy, startCutProxy } from "./cut_proxy.ts";
 import { nothingOpen } from "./nothing_open.ts";
 import { createTestCaller, openTestAccounts } from "./open_test_accounts.ts";
-import { type GatewayProcess, startProcess } from "./processes.ts";
+import { type GatewayProcess, readReply, startProcess } from "./processes.ts";
 import type { TestStore } from "./stores.ts";
 
 const HEARTBEAT_MS = 100;
@@ -135,11 +135,4 @@ export async function cutProcesses(
   await checkKeyUse(store);
   const isCorrected = charges.some(({ corrects }) => corrects !== undefined);
   assert.equal(isCorrected, kind.name === "postgres");
-}
-
-function readReply(line: unknown): readonly [id: string, output: number] {
-  assert.ok(typeof line === "object" && line !== null, String(line));
-  assert.ok("requestId" in line && typeof line.requestId === "string");
-  assert.ok("output" in line && typeof line.output === "number");
-  return [line.requestId, line.output];
 }

@@ -4,9 +4,10 @@
 import assert from "node:assert/strict";
 import { writeAccounts } from "../ledger/account_writes.ts";
 import type { LedgerEvent } from "../ledger/events.ts";
-import { type Admin, createAdmin } from "../repositories/admin.ts";
+import type { Admin } from "../repositories/admin.ts";
 import type { ParallelWrites, Store } from "../store/store.ts";
 import { PRICE, testClock } from "./open_test_accounts.ts";
+import { readingAdmin } from "./reading_admin.ts";
 
 /** Ids of what {@linkcode createAccounts} creates. */
 export const ACCOUNTS = ["a", "b", "c", "d"];
@@ -19,12 +20,7 @@ export interface HeldAccounts {
 
 /** Creates accounts that have a webhook, and a key with limits. */
 export async function createAccounts(store: Store): Promise<HeldAccounts> {
-  const admin = createAdmin({
-    store,
-    now: testClock().now,
-    onChange: () => {},
-    knowsModel: () => true,
-  });
+  const admin = readingAdmin(store, testClock().now);
   await admin.plans.create({ id: "p", spendPerDayMicroUsd: 1e9 });
   const keyIds = new Map<string, string>();
   for (const id of ACCOUNTS) {

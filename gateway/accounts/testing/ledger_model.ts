@@ -13,10 +13,11 @@ import type { CallOutcome } from "../call_outcome.ts";
 import { chargeFor } from "../charges/charge.ts";
 import { openAccountService, type OpenedAccounts } from "../service.ts";
 import type { LedgerEntry, ReservedCall } from "../records.ts";
-import { type Admin, createAdmin } from "../repositories/admin.ts";
+import type { Admin } from "../repositories/admin.ts";
 import type { Store } from "../store/store.ts";
 import { MODELS, PRICE, testClock } from "./open_test_accounts.ts";
 import { checkKeyUse } from "./check_key_use.ts";
+import { readingAdmin } from "./reading_admin.ts";
 import { type FaultyStore, faultyStores } from "./faulty_store.ts";
 
 /** One action of the test. Numbers select among the existing processes, accounts or calls. */
@@ -99,24 +100,8 @@ interface GrantedCall {
   isUncorrected?: true;
 }
 
-/** The simulation: processes, and the expected state of the ledger. */
-interface LedgerModel {
-  /** Starts the processes and creates the accounts. */
-  start(): Promise<void>;
-  /** Performs an action. Fails if its result is not the expected one. */
-  perform(action: LedgerAction): Promise<void>;
-  /** Fails if the ledger is inconsistent. */
-  check(): Promise<void>;
-  /** Settles all active calls and compares every entry and balance. */
-  finish(): Promise<void>;
-}
-
-/** Creates the simulation on an empty store. */
-export function ledgerModel(store: Store): LedgerModel {
-  return new SimulatedLedger(store);
-}
-
-class SimulatedLedger implements LedgerModel {
+/** The simulation on an empty store: processes, and the expected state of the ledger. */
+export class LedgerModel {
   readonly clock = testClock();
   readonly processes: Process[] = [];
   readonly balances = new Map<string, number>();
@@ -164,6 +149,7 @@ class SimulatedLedger implements LedgerModel {
     };
   }
 
+  /** Starts the processes and creates the accounts. */
   async start(): Promise<void> {
     this.processes.push(await this.startProcess(), await this.startProcess());
     const { admin } = this;
@@ -180,12 +166,7 @@ class SimulatedLedger implements LedgerModel {
   }
 
   get admin(): Admin {
-    return this.#admin ??= createAdmin({
-      store: this.store,
-      now: this.clock.now,
-      onChange: () => {},
-      knowsModel: () => true,
-    });
+    return this.#admin ??= readingAdmin(this.store, this.clock.now);
   }
 
   process(index: number): Process {
@@ -430,6 +411,7 @@ class SimulatedLedger implements LedgerModel {
     );
   }
 
+  /** Performs an action. Fails if its result is not the expected one. */
   async perform(action: LedgerAction): Promise<void> {
     switch (action.do) {
       case "reserve":
@@ -493,6 +475,7 @@ class SimulatedLedger implements LedgerModel {
     );
   }
 
+  /** Fails if the ledger is inconsistent. */
   async check(): Promise<void> {
     assert.deepEqual(await audit(this.store), []);
     for (const [index, id] of this.accountIds.entries()) {
@@ -507,6 +490,7 @@ class SimulatedLedger implements LedgerModel {
     }
   }
 
+  /** Settles all active calls and compares every entry and balance. */
   async finish(): Promise<void> {
     const ongoing = () => [...this.open.values(), ...this.lost.values()];
     while (ongoing().some((call) => call.cost === undefined)) {

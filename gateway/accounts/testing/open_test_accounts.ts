@@ -2,6 +2,7 @@
  * Account service for tests: a manual clock, round prices, and helpers to create an account
  * with a key.
  */
+import assert from "node:assert/strict";
 import { compact } from "../../../translate/bytes/compact.ts";
 import type {
   Accounts,
@@ -10,7 +11,7 @@ import type {
   Limits,
   Reservation,
 } from "../accounts.ts";
-import { ApiError } from "../../../translate/model/error.ts";
+import { ApiError, type ErrorDetails } from "../../../translate/model/error.ts";
 import type { ModelPrice } from "../charges/money.ts";
 import type { RateCard } from "../charges/rate_card.ts";
 import {
@@ -75,6 +76,11 @@ export async function openTestAccounts(
     ...opened,
     [Symbol.asyncDispose]: () => opened.accounts.close(),
   };
+}
+
+/** A store that stays open when the accounts on it are closed, as others use it. */
+export function staysOpen(store: Store): Store {
+  return { ...store, close: () => Promise.resolve() };
 }
 
 /** A caller, with its text of a key and its ids. */
@@ -157,17 +163,30 @@ export function settleWhole(
   });
 }
 
-/** The error of a call that must be refused. Fails if it is granted. */
+/** Makes a call whose reply is complete and reports its usage. */
+export async function callWhole(
+  accounts: Accounts,
+  caller: Caller,
+  [input, output]: readonly [input: number, output: number],
+  fields: Partial<IntendedCall> = {},
+): Promise<void> {
+  settleWhole(await reserve(accounts, caller, testCall(fields)), input, output);
+}
+
+/** The error of a call that must be refused, with some of its details. Fails if it is granted. */
 export async function expectRefusal(
   accounts: Accounts,
   caller: Caller,
+  { status, ...details }: ErrorDetails & { readonly status?: number } = {},
   call: IntendedCall = testCall(),
 ): Promise<ApiError> {
   try {
     await reserve(accounts, caller, call);
   } catch (error) {
-    if (error instanceof ApiError) return error;
-    throw error;
+    if (!(error instanceof ApiError)) throw error;
+    assert.equal(error.status, status ?? error.status);
+    assert.deepEqual({ ...error.details, ...details }, error.details);
+    return error;
   }
   throw new Error("the call was granted");
 }

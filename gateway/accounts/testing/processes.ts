@@ -1,6 +1,7 @@
 /**
  * Starts gateway processes, sends them commands and kills them.
  */
+import assert from "node:assert/strict";
 
 export type ProcessCommand =
   /** Replies whether the key is valid. */
@@ -71,6 +72,16 @@ export async function startProcess(url: string): Promise<GatewayProcess> {
       await lines.return(undefined);
     },
   };
+}
+
+/** Reads a line that a process printed for a call: its id, and the tokens of its output. */
+export function readReply(
+  line: unknown,
+): readonly [id: string, output: number] {
+  assert.ok(typeof line === "object" && line !== null, String(line));
+  assert.ok("requestId" in line && typeof line.requestId === "string");
+  assert.ok("output" in line && typeof line.output === "number");
+  return [line.requestId, line.output];
 }
 
 async function* linesOf(

@@ -5,11 +5,12 @@ import type { Store } from "../store/store.ts";
 export function readingAdmin(
   store: Store,
   now: () => number = Date.now,
+  flushCalls?: () => Promise<void>,
 ): Admin {
   return createAdmin({
     store,
     now,
     onChange: () => {},
     knowsModel: () => true,
-  });
+  }, flushCalls);
 }

@@ -17,7 +17,7 @@ import {
 } from "./open_test_accounts.ts";
 import { nothingOpen } from "./nothing_open.ts";
 import type { PostgresServer } from "./postgres_server.ts";
-import { type GatewayProcess, startProcess } from "./processes.ts";
+import { type GatewayProcess, readReply, startProcess } from "./processes.ts";
 import { postgresAt } from "./stores.ts";
 
 /** How much is done. */
@@ -55,11 +55,9 @@ async function serve(url: string, keys: readonly string[]): Promise<Served> {
       const line = await process.next();
       if (line === undefined) break;
       if (line === "flushed") flushed.resolve();
-      if (typeof line !== "object" || line === null) continue;
-      assert.ok("requestId" in line && typeof line.requestId === "string");
-      assert.ok("output" in line && typeof line.output === "number");
+      if (typeof line === "string") continue;
       // Between `flushing` and `flushed` calls go on, and need not be written.
-      replies.set(line.requestId, line.output);
+      replies.set(...readReply(line));
       onReply();
     }
     onReply();

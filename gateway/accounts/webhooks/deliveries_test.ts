@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { createAdmin } from "../repositories/admin.ts";
 import { openStore } from "../store/open_store.ts";
-import type { Store } from "../store/store.ts";
+import type { Sql, Store } from "../store/store.ts";
 import { insertMessages } from "../rows/webhook_rows.ts";
 import {
   type Deliveries,
@@ -11,8 +10,28 @@ import {
 import { postWebhook } from "./post_webhook.ts";
 import { newWebhookSecret } from "./signature.ts";
 import { serveLoopback } from "../../../tests/support/serve_loopback.ts";
+import { readingAdmin } from "../testing/reading_admin.ts";
 
 const URL_WITH_SECRET = "http://127.0.0.1:1/hook-secret-path";
+
+/** Adds an account with a webhook and a message. */
+async function addAccount(
+  sql: Sql,
+  accountId: string,
+  id: string,
+  atMs: number,
+  url = URL_WITH_SECRET,
+): Promise<void> {
+  await sql.all(
+    "INSERT INTO accounts (id, name, status, billing, plan_id, created_at_ms) VALUES ($1, 'x', 'active', 'prepaid', 'p', 0)",
+    [accountId],
+  );
+  await sql.all(
+    "INSERT INTO webhooks (account_id, url, secret, created_at_ms) VALUES ($1, $2, $3, 0)",
+    [accountId, url, newWebhookSecret()],
+  );
+  await insertMessages(sql, [{ id, accountId, body: "{}", atMs }]);
+}
 
 async function withMessage(
   run: (
@@ -32,15 +51,7 @@ async function withMessage(
   const clock = { ms: 1000 };
   await store.write(async (sql) => {
     await sql.all("INSERT INTO plans (id, created_at_ms) VALUES ('p', 0)");
-    await sql.all(
-      "INSERT INTO accounts (id, name, status, billing, plan_id, created_at_ms) VALUES ('a', 'a', 'active', 'prepaid', 'p', 0)",
-    );
-    await sql.all(
-      "INSERT INTO webhooks (account_id, url, secret, created_at_ms) VALUES ('a', $1, $2, 0)",
-      [URL_WITH_SECRET, newWebhookSecret()],
-    );
-    const message = { id: "msg_1", accountId: "a", body: "{}", atMs: 1000 };
-    await insertMessages(sql, [message]);
+    await addAccount(sql, "a", "msg_1", clock.ms);
   });
   await run(
     (post) => {
@@ -119,12 +130,7 @@ Deno.test("the reason of a failed attempt contains neither the address nor the s
 
 Deno.test("what became of a message is kept: why an attempt failed, and how it ended", async () => {
   await withMessage(async (start, clock, store) => {
-    const { webhooks } = createAdmin({
-      store,
-      now: () => clock.ms,
-      onChange: () => {},
-      knowsModel: () => true,
-    });
+    const { webhooks } = readingAdmin(store, () => clock.ms);
     const outcomes = ["status 500", undefined];
     const { deliveries } = start(() => Promise.resolve(outcomes.shift()));
     await deliveries.deliver();
@@ -180,17 +186,9 @@ Deno.test("a receiver that does not answer delays its own account's messages alo
     const { deliveries, look } = start(postWebhook);
     look();
     await first.promise;
-    await store.write(async (sql) => {
-      await sql.all(
-        "INSERT INTO accounts (id, name, status, billing, plan_id, created_at_ms) VALUES ('b', 'b', 'active', 'prepaid', 'p', 0)",
-      );
-      await sql.all(
-        "INSERT INTO webhooks (account_id, url, secret, created_at_ms) VALUES ('b', $1, $2, 0)",
-        [to("/other"), newWebhookSecret()],
-      );
-      const message = { id: "msg_2", accountId: "b", body: "{}", atMs: 1000 };
-      await insertMessages(sql, [message]);
-    });
+    await store.write((sql) =>
+      addAccount(sql, "b", "msg_2", 1000, to("/other"))
+    );
     look();
     await other.promise;
     assert.equal(slow, 1);
@@ -204,18 +202,7 @@ Deno.test("a receiver that does not answer delays its own account's messages alo
 Deno.test("receivers that did not answer leave places for the messages of others", async () => {
   await withMessage(async (start, clock, store) => {
     const addMessage = (accountId: string): Promise<void> =>
-      store.write(async (sql) => {
-        await sql.all(
-          "INSERT INTO accounts (id, name, status, billing, plan_id, created_at_ms) VALUES ($1, 'x', 'active', 'prepaid', 'p', 0)",
-          [accountId],
-        );
-        await sql.all(
-          "INSERT INTO webhooks (account_id, url, secret, created_at_ms) VALUES ($1, $2, $3, 0)",
-          [accountId, URL_WITH_SECRET, newWebhookSecret()],
-        );
-        const message = { id: accountId, accountId, body: "{}" };
-        await insertMessages(sql, [{ ...message, atMs: clock.ms }]);
-      });
+      store.write((sql) => addAccount(sql, accountId, accountId, clock.ms));
     for (let n = 0; n < 50; n++) await addMessage(`silent_${n}`);
     const waiting: (() => void)[] = [];
     const full = Promise.withResolvers<void>();

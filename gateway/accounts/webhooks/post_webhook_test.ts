@@ -27,12 +27,8 @@ Deno.test("a name that leads elsewhere delivers nothing there", async (t) => {
   for (const [name, tls] of Object.entries(ELSEWHERE)) {
     await t.step(name, async () => {
       let requests = 0;
-      await using server = Deno.serve({
-        hostname: "127.0.0.1",
-        port: 0,
-        onListen: () => {},
-        ...tls,
-      }, () => {
+      const at = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
+      await using server = Deno.serve({ ...at, ...tls }, () => {
         requests++;
         return new Response();
       });

@@ -42,9 +42,9 @@ function test(name: string, run: (shared: Shared) => Promise<void>): void {
       await (await database.open()).close();
       // A write that the test holds may be held for long where the machine is busy.
       const open = (): Store => {
-        const store = openPostgresStore(database.url, { deadlineMs: 60_000 });
-        stack.defer(() => store.close());
-        return store;
+        return stack.use(
+          openPostgresStore(database.url, { deadlineMs: 60_000 }),
+        );
       };
       const one = open();
       const accounts = await createAccounts(one);
@@ -151,17 +151,13 @@ test("a change of an account, its key, its plan or its webhook waits for the acc
 
 test("a process that stops within a write holds its accounts for a limited time, and no others", async (shared) => {
   const { two, url } = shared;
-  const stopped = openPostgresStore(url, { deadlineMs: 2000 });
-  try {
-    await apply(stopped, callOf("c", shared));
-    const held = await hold(stopped, callOf("a", shared));
-    assert.deepEqual(await apply(two, callOf("b", shared)), WRITTEN);
-    // The server ends the session of the first write.
-    assert.deepEqual(await apply(two, callOf("a", shared)), WRITTEN);
-    await assert.rejects(held.end());
-  } finally {
-    await stopped.close();
-  }
+  await using stopped = openPostgresStore(url, { deadlineMs: 2000 });
+  await apply(stopped, callOf("c", shared));
+  const held = await hold(stopped, callOf("a", shared));
+  assert.deepEqual(await apply(two, callOf("b", shared)), WRITTEN);
+  // The server ends the session of the first write.
+  assert.deepEqual(await apply(two, callOf("a", shared)), WRITTEN);
+  await assert.rejects(held.end());
   assert.deepEqual(await audit(two), []);
 });
 
@@ -218,25 +214,24 @@ test("no order of locks makes writes wait for each other for ever", async (share
       async (steps) => {
         await Promise.all(steps.map(async ({ store: at, accounts, how }) => {
           const store = stores[at] ?? one;
+          const rename = (sql: Sql, id: string) =>
+            sql.all("UPDATE accounts SET name = id WHERE id = $1", [id]);
+          const recount = (sql: Sql) =>
+            sql.all("UPDATE call_count SET rows_kept = rows_kept");
           const inTurn = async (sql: Sql): Promise<void> => {
             for (const id of accounts) {
               await sql.lockAccounts?.([id]);
-              await sql.all("UPDATE accounts SET name = id WHERE id = $1", [
-                id,
-              ]);
+              await rename(sql, id);
             }
           };
           if (how === "administration") await store.write(inTurn);
           else if (how === "records") {
-            await writesOf(store).write(
-              "calls",
-              (sql) => sql.all("UPDATE call_count SET rows_kept = rows_kept"),
-            );
+            await writesOf(store).write("calls", recount);
           } else if (how === "recovery") {
             await writesOf(store).write("recovery", async (sql) => {
               await sql.lockAccounts?.(accounts.slice(0, 1));
               await sql.lockNamed?.("calls");
-              await sql.all("UPDATE call_count SET rows_kept = rows_kept");
+              await recount(sql);
             });
           } else {
             await writesOf(store).commit(accounts, async (_, locked) => {
@@ -244,14 +239,9 @@ test("no order of locks makes writes wait for each other for ever", async (share
               return {
                 value: undefined,
                 async write(sql) {
-                  for (const id of ids) {
-                    await sql.all(
-                      "UPDATE accounts SET name = id WHERE id = $1",
-                      [id],
-                    );
-                  }
+                  for (const id of ids) await rename(sql, id);
                   await sql.lockNamed?.("calls");
-                  await sql.all("UPDATE call_count SET rows_kept = rows_kept");
+                  await recount(sql);
                 },
               };
             });

@@ -11,8 +11,8 @@ import {
   hold,
   WRITTEN,
 } from "../../testing/held_writes.ts";
-import { createAdmin } from "../../repositories/admin.ts";
 import { openStore } from "../open_store.ts";
+import { readingAdmin } from "../../testing/reading_admin.ts";
 
 Deno.test({
   name: "a replica that is behind shows an entry together with those before it",
@@ -23,18 +23,12 @@ Deno.test({
     // Commits do not wait for the standby.
     await primary.run("ALTER SYSTEM RESET synchronous_standby_names");
     await primary.run("SELECT pg_reload_conf()");
-    await using stack = new AsyncDisposableStack();
-    const store = await openStore(primary.url);
-    stack.defer(() => store.close());
+    await using store = await openStore(primary.url);
     const accounts = await createAccounts(store);
-    const reader = await openStore(primary.url, { readUrl: standby.url });
-    stack.defer(() => reader.close());
-    const admin = createAdmin({
-      store: reader,
-      now: () => 0,
-      onChange: () => {},
-      knowsModel: () => true,
+    await using reader = await openStore(primary.url, {
+      readUrl: standby.url,
     });
+    const admin = readingAdmin(reader);
     const seqs = async (after: number): Promise<readonly number[]> => {
       const { data } = await admin.ledger({ after: String(after) });
       return data.map(({ seq }) => seq);
@@ -51,13 +45,8 @@ Deno.test({
     assert.deepEqual(await apply(store, callOf("b", accounts)), WRITTEN);
     // The replica has the later one alone when it stops.
     for (;;) {
-      const rows = await reader.report(
-        "SELECT seq FROM ledger WHERE seq > $1",
-        [
-          last,
-        ],
-      );
-      if (rows.length === 1) break;
+      const text = "SELECT seq FROM ledger WHERE seq > $1";
+      if ((await reader.report(text, [last])).length === 1) break;
     }
     await standby.run("SELECT pg_wal_replay_pause()");
     const listed = seqs(last);

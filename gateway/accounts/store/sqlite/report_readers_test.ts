@@ -4,21 +4,17 @@ import { existsSync } from "node:fs";
 import { openReportReaders, type ReportReaders } from "./report_readers.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import { MAX_REPORTS } from "../store.ts";
+import { temporaryFolder } from "../../../../tests/support/temporary_folder.ts";
 
 const LONG =
   "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000000) SELECT COUNT(*) AS rows FROM n";
 
 async function withFile(run: (path: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  const path = `${folder}/gateway.sqlite3`;
-  const store = openSqliteStore(path);
-  try {
-    await store.write((sql) => sql.all("CREATE TABLE t (id TEXT)"));
-    await run(path);
-  } finally {
-    await store.close();
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  const path = `${folder.path}/gateway.sqlite3`;
+  await using store = openSqliteStore(path);
+  await store.write((sql) => sql.all("CREATE TABLE t (id TEXT)"));
+  await run(path);
 }
 
 Deno.test("statements beyond the readers wait for their turn; more than one runs at a time", () =>
@@ -145,8 +141,8 @@ Deno.test("a reader that fails rejects its statement, and another one takes its 
 });
 
 Deno.test("a store that is closed rejects its reports, and leaves no write-ahead log", async () => {
-  const folder = await Deno.makeTempDir();
-  const path = `${folder}/gateway.sqlite3`;
+  await using folder = await temporaryFolder();
+  const path = `${folder.path}/gateway.sqlite3`;
   const store = openSqliteStore(path);
   await store.write((sql) => sql.all("CREATE TABLE t (id TEXT)"));
   await store.report("SELECT * FROM t");
@@ -159,5 +155,4 @@ Deno.test("a store that is closed rejects its reports, and leaves no write-ahead
   );
   await again.close();
   await Promise.all(reports);
-  await Deno.remove(folder, { recursive: true });
 });

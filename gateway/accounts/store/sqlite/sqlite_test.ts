@@ -11,6 +11,7 @@ import { lateSettlementSpec } from "../../specs/late_settlement_spec.ts";
 import { processesSpec } from "../../specs/processes_spec.ts";
 import { storeSpec } from "../../specs/store_spec.ts";
 import { SQLITE } from "../../testing/stores.ts";
+import { temporaryFolder } from "../../../../tests/support/temporary_folder.ts";
 
 storeSpec(SQLITE);
 accountsSpec(SQLITE);
@@ -28,35 +29,30 @@ Deno.test(`sqlite: a process that is suspended, ${CUTS} times: every reply is ch
 
 Deno.test("openSqliteStore() uses the write-ahead log", async () => {
   await using database = await SQLITE.createDatabase();
-  const store = await database.open();
+  await using store = await database.open();
   const pragma = async (name: string): Promise<unknown> => {
     const [row] = await store.read(`PRAGMA ${name}`);
     return Object.values(row ?? {})[0];
   };
-  try {
-    assert.equal(await pragma("journal_mode"), "wal");
-    // NORMAL: the store syncs the log itself, see below.
-    assert.equal(await pragma("synchronous"), 1);
-    assert.equal(await pragma("foreign_keys"), 1);
-    // 0: the store waits for another process's lock off the event loop.
-    assert.equal(await pragma("busy_timeout"), 0);
-  } finally {
-    await store.close();
-  }
+  assert.equal(await pragma("journal_mode"), "wal");
+  // NORMAL: the store syncs the log itself, see below.
+  assert.equal(await pragma("synchronous"), 1);
+  assert.equal(await pragma("foreign_keys"), 1);
+  // 0: the store waits for another process's lock off the event loop.
+  assert.equal(await pragma("busy_timeout"), 0);
 });
 
 Deno.test("openSqliteStore() creates the folder of its file", async () => {
-  const folder = await Deno.makeTempDir();
-  const store = openSqliteStore(`${folder}/a/b/gateway.sqlite3`);
+  await using folder = await temporaryFolder();
+  const path = `${folder.path}/a/b/gateway.sqlite3`;
+  await using store = openSqliteStore(path);
   await store.write((sql) => sql.all("CREATE TABLE t (id TEXT)"));
-  await store.close();
-  assert.ok((await Deno.stat(`${folder}/a/b/gateway.sqlite3`)).isFile);
-  await Deno.remove(folder, { recursive: true });
+  assert.ok((await Deno.stat(path)).isFile);
 });
 
 Deno.test("openSqliteStore() waits for another process that opens the same new file", async () => {
-  const folder = await Deno.makeTempDir();
-  const path = `${folder}/gateway.sqlite3`;
+  await using folder = await temporaryFolder();
+  const path = `${folder.path}/gateway.sqlite3`;
   const begun = new SharedArrayBuffer(4);
   const worker = new Worker(
     import.meta.resolve("../../testing/write_lock_worker.ts"),
@@ -70,18 +66,16 @@ Deno.test("openSqliteStore() waits for another process that opens the same new f
   await locked;
   Atomics.store(new Int32Array(begun), 0, 1);
   Atomics.notify(new Int32Array(begun), 0);
-  const store = openSqliteStore(path);
+  await using store = openSqliteStore(path);
   await store.write((sql) => sql.all("CREATE TABLE t (id TEXT)"));
-  await store.close();
   worker.terminate();
-  await Deno.remove(folder, { recursive: true });
 });
 
 Deno.test("a write resolves when the log is on disk, and a write during an fsync waits for the next one", async () => {
-  const folder = await Deno.makeTempDir();
+  await using folder = await temporaryFolder();
   const syncs: PromiseWithResolvers<void>[] = [];
   let begun = Promise.withResolvers<void>();
-  const store = openSqliteStore(`${folder}/gateway.sqlite3`, () => {
+  await using store = openSqliteStore(`${folder.path}/gateway.sqlite3`, () => {
     const one = Promise.withResolvers<void>();
     syncs.push(one);
     begun.resolve();
@@ -108,15 +102,13 @@ Deno.test("a write resolves when the log is on disk, and a write during an fsync
   syncs[1]?.resolve();
   await b;
   assert.deepEqual(done, ["a", "b"]);
-  await store.close();
-  await Deno.remove(folder, { recursive: true });
 });
 
 Deno.test("a write rejects if the fsync fails", async () => {
-  const folder = await Deno.makeTempDir();
+  await using folder = await temporaryFolder();
   let broken = true;
-  const store = openSqliteStore(
-    `${folder}/gateway.sqlite3`,
+  await using store = openSqliteStore(
+    `${folder.path}/gateway.sqlite3`,
     () => broken ? Promise.reject(new Error("EIO")) : Promise.resolve(),
   );
   const table = (name: string) =>
@@ -124,20 +116,15 @@ Deno.test("a write rejects if the fsync fails", async () => {
   await assert.rejects(table("a"), /EIO/);
   broken = false;
   await table("b");
-  await store.close();
-  await Deno.remove(folder, { recursive: true });
 });
 
 Deno.test("a cache is valid only while no other writer has written", async () => {
   await using database = await SQLITE.createDatabase();
-  const store = await database.open();
-  const other = await database.open();
+  await using store = await database.open();
+  await using other = await database.open();
   const cacheOwner = {};
   const isCacheValid = async (): Promise<boolean> =>
-    (await store.commit(
-      (_, cacheIsValid) => Promise.resolve(cacheIsValid),
-      cacheOwner,
-    ))
+    (await store.commit((_, isValid) => Promise.resolve(isValid), cacheOwner))
       .value;
   const insert = (to: typeof store, id: string) =>
     to.write((sql) =>
@@ -168,30 +155,23 @@ Deno.test("a cache is valid only while no other writer has written", async () =>
   );
   assert.equal(await isCacheValid(), false, "after one that failed");
   assert.equal(await isCacheValid(), true);
-  await other.close();
-  await store.close();
 });
 
 Deno.test("while another program keeps the file locked, reads go on and a write waits", async () => {
   await using database = await SQLITE.createDatabase();
-  const store = await database.open();
-  const other = new DatabaseSync(database.url.slice("sqlite:".length));
-  try {
-    other.exec("BEGIN EXCLUSIVE");
-    let written = false;
-    const write = store.write((sql) => sql.all("DELETE FROM owners"))
-      .then(() => {
-        written = true;
-      });
-    for (let reads = 0; reads < 20; reads++) {
-      await store.read("SELECT id FROM owners");
-      await new Promise((resolve) => setTimeout(resolve, 0));
-    }
-    assert.equal(written, false);
-    other.exec("ROLLBACK");
-    await write;
-  } finally {
-    other.close();
-    await store.close();
+  await using store = await database.open();
+  using other = new DatabaseSync(database.url.slice("sqlite:".length));
+  other.exec("BEGIN EXCLUSIVE");
+  let written = false;
+  const write = store.write((sql) => sql.all("DELETE FROM owners"))
+    .then(() => {
+      written = true;
+    });
+  for (let reads = 0; reads < 20; reads++) {
+    await store.read("SELECT id FROM owners");
+    await new Promise((resolve) => setTimeout(resolve, 0));
   }
+  assert.equal(written, false);
+  other.exec("ROLLBACK");
+  await write;
 });

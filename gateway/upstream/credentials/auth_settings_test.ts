@@ -11,11 +11,9 @@ const row = z.strictObject({ vendors: z.strictObject(AUTH_FIELDS) });
 
 function problems(vendor: unknown): readonly string[] {
   const parsed = row.safeParse({ vendors: vendor });
-  return parsed.success
-    ? []
-    : parsed.error.issues.map(({ path, message }) =>
-      `${path.join(".")}: ${message}`
-    );
+  return (parsed.error?.issues ?? []).map(({ path, message }) =>
+    `${path.join(".")}: ${message}`
+  );
 }
 
 const GOOD: readonly unknown[] = [
@@ -42,25 +40,21 @@ for (const vendor of GOOD) {
   });
 }
 
+const NO_VARIABLE =
+  "vendors.api_key_env: must be the name of an environment variable";
+const NO_CREDENTIAL =
+  "vendors.api_key_env: must be a variable that holds a credential";
 const BAD: readonly (readonly [unknown, string])[] = [
   [
     { api_key: "sk-secret" },
     "vendors.api_key: no key may stand in the file; name a variable with api_key_env or a file with api_key_file",
   ],
-  ...["sk-secret", "gsk_1234567890abcdefghij", "AKIAIOSFODNN7EXAMPLE"].map((
-    key,
-  ) =>
-    [
-      { api_key_env: key },
-      "vendors.api_key_env: must be the name of an environment variable",
-    ] as const
-  ),
-  ...["PATH", "HOME", "SSH_AUTH_SOCK"].map((name) =>
-    [
-      { api_key_env: name },
-      "vendors.api_key_env: must be a variable that holds a credential",
-    ] as const
-  ),
+  [{ api_key_env: "sk-secret" }, NO_VARIABLE],
+  [{ api_key_env: "gsk_1234567890abcdefghij" }, NO_VARIABLE],
+  [{ api_key_env: "AKIAIOSFODNN7EXAMPLE" }, NO_VARIABLE],
+  [{ api_key_env: "PATH" }, NO_CREDENTIAL],
+  [{ api_key_env: "HOME" }, NO_CREDENTIAL],
+  [{ api_key_env: "SSH_AUTH_SOCK" }, NO_CREDENTIAL],
   [{ api_key_env: [] }, "vendors.api_key_env"],
   [
     { auth: "chain" },

@@ -48,8 +48,8 @@ function world(identity: AwsIdentity = KEYS, reply: () => Response = ok) {
   /** One call; other headers are added after signing, as the gateway does. */
   async function post(
     credential: Credential,
-    path: string,
-    body: Uint8Array,
+    path = "/v1/messages",
+    body: Uint8Array = TEXT.encode("{}"),
     sent: Uint8Array = body,
   ) {
     const url = `${emulator.url}${path}`;
@@ -99,11 +99,8 @@ for (const path of PATHS) {
   Deno.test(`awsCredential() signs ${path} as AWS verifies it`, async () => {
     await using at = world();
     const credential = awsCredential(constantKeys(KEYS), at.clock);
-    const { response } = await at.post(
-      credential,
-      path,
-      TEXT.encode('{"max_tokens":16}'),
-    );
+    const body = TEXT.encode('{"max_tokens":16}');
+    const { response } = await at.post(credential, path, body);
     assert.deepEqual(at.emulator.refusals, []);
     assert.equal(response.status, 200);
     assert.equal(at.emulator.accepted[0]?.path, path);
@@ -113,11 +110,7 @@ for (const path of PATHS) {
 Deno.test("awsCredential() signs host, content-type and x-amz-* only", async () => {
   await using at = world();
   const credential = awsCredential(constantKeys(KEYS), at.clock);
-  const { headers } = await at.post(
-    credential,
-    "/v1/messages",
-    TEXT.encode("{}"),
-  );
+  const { headers } = await at.post(credential);
   assert.deepEqual(at.emulator.accepted[0]?.signedNames, [
     "content-type",
     "host",
@@ -131,14 +124,12 @@ Deno.test("awsCredential() sends the session token of temporary keys, signed", a
   const keys = { ...KEYS, sessionToken: "FwoGZXIvYXdzEExample==" };
   await using at = world(keys);
   const credential = awsCredential(constantKeys(keys), at.clock);
-  await at.post(credential, "/v1/messages", TEXT.encode("{}"));
+  await at.post(credential);
   assert.ok(
     at.emulator.accepted[0]?.signedNames.includes("x-amz-security-token"),
   );
-  assert.deepEqual(credential.secrets(), [
-    keys.secretAccessKey,
-    keys.sessionToken,
-  ]);
+  const secrets = [keys.secretAccessKey, keys.sessionToken];
+  assert.deepEqual(credential.secrets(), secrets);
 });
 
 Deno.test("awsCredential() signs bodies of any size; a changed body is refused", async () => {
@@ -146,11 +137,8 @@ Deno.test("awsCredential() signs bodies of any size; a changed body is refused",
   const credential = awsCredential(constantKeys(KEYS), at.clock);
   for (const size of [0, 1, 1024 * 1024, 1024 * 1024 + 1]) {
     const body = new Uint8Array(size).fill(0x20);
-    assert.equal(
-      (await at.post(credential, "/v1/messages", body)).response.status,
-      200,
-      `${size}`,
-    );
+    const { response } = await at.post(credential, "/v1/messages", body);
+    assert.equal(response.status, 200, `${size}`);
   }
   const { response } = await at.post(
     credential,
@@ -166,7 +154,7 @@ Deno.test("awsCredential() signs each attempt with the time of that attempt", as
   await using at = world();
   const credential = awsCredential(constantKeys(KEYS), at.clock);
   for (let i = 0; i < 3; i++) {
-    await at.post(credential, "/v1/messages", TEXT.encode("{}"));
+    await at.post(credential);
     at.clock.advance(6 * 60_000);
   }
   assert.deepEqual(at.emulator.refusals, []);
@@ -177,25 +165,21 @@ for (const minutes of [-600, -10, 10, 600]) {
     await using at = world();
     at.service.aheadMs = minutes * 60_000;
     const credential = awsCredential(constantKeys(KEYS), at.clock);
-    const body = TEXT.encode("{}");
-    const sent = await Promise.all([
-      at.post(credential, "/v1/messages", body),
-      at.post(credential, "/v1/messages", body),
-    ]);
+    const sent = await Promise.all([at.post(credential), at.post(credential)]);
     for (const { headers, response } of sent) {
       assert.equal(response.status, 403);
       assert.equal(await credential.refused(headers, response), true);
     }
     for (let i = 0; i < 3; i++) {
-      const { response } = await at.post(credential, "/v1/messages", body);
+      const { response } = await at.post(credential);
       assert.equal(response.status, 200);
     }
     assert.equal(at.emulator.refusals.length, 2);
     at.service.aheadMs = 0;
-    const late = await at.post(credential, "/v1/messages", body);
+    const late = await at.post(credential);
     assert.equal(late.response.status, 403, "the machine's clock was set");
     assert.equal(await credential.refused(late.headers, late.response), true);
-    const last = await at.post(credential, "/v1/messages", body);
+    const last = await at.post(credential);
     assert.equal(last.response.status, 200);
   });
 }
@@ -215,18 +199,13 @@ Deno.test("awsCredential() replaces key, secret and session token together", asy
       expiresAtMs: at.clock.now() + 3_600_000,
     }), at.clock);
   await credential.start();
-  const body = TEXT.encode("{}");
-  await at.post(credential, "/v1/messages", body);
+  await at.post(credential);
   rotation++;
   at.options.identity = identity();
-  const { headers, response } = await at.post(
-    credential,
-    "/v1/messages",
-    body,
-  );
+  const { headers, response } = await at.post(credential);
   assert.equal(response.status, 403);
   assert.equal(await credential.refused(headers, response), true);
-  await at.post(credential, "/v1/messages", body);
+  await at.post(credential);
   assert.equal(at.emulator.accepted.length, 2);
   assert.deepEqual(at.emulator.refusals, ["UnrecognizedClientException"]);
   assert.deepEqual(credential.secrets(), [
@@ -247,11 +226,7 @@ Deno.test("awsCredential() asks for no new keys when the identity lacks a permis
     fetches++;
     return constantKeys(KEYS)();
   }, at.clock);
-  const { headers, response } = await at.post(
-    credential,
-    "/v1/messages",
-    TEXT.encode("{}"),
-  );
+  const { headers, response } = await at.post(credential);
   assert.equal(await credential.refused(headers, response), false);
   assert.equal(fetches, 1);
 });
@@ -259,11 +234,7 @@ Deno.test("awsCredential() asks for no new keys when the identity lacks a permis
 Deno.test("constantKeys() that are refused are not tried again", async () => {
   await using at = world({ ...KEYS, accessKeyId: "AKIDOTHER" });
   const credential = awsCredential(constantKeys(KEYS), at.clock);
-  const { headers, response } = await at.post(
-    credential,
-    "/v1/messages",
-    TEXT.encode("{}"),
-  );
+  const { headers, response } = await at.post(credential);
   assert.equal(response.status, 403);
   assert.equal(await credential.refused(headers, response), false);
 });

@@ -24,62 +24,32 @@ function plan(
 }
 
 Deno.test("planCredential() takes keys from variables and files in order", () => {
-  assert.deepEqual(
-    plan(
-      { api_key_env: ["KEY_1", "KEY_2"], api_key_file: ["secrets/azure"] },
-      { KEY_2: "two" },
-      { "secrets/azure": "three\n" },
-    ),
-    {
-      type: "plan",
-      plan: {
-        type: "keys",
-        keys: [
-          { variable: "KEY_2", key: "two" },
-          { file: "secrets/azure", key: "three" },
-        ],
-      },
-    },
+  const found = plan(
+    { api_key_env: ["KEY_1", "KEY_2"], api_key_file: ["secrets/azure"] },
+    { KEY_2: "two" },
+    { "secrets/azure": "three\n" },
   );
+  const keys = [
+    { variable: "KEY_2", key: "two" },
+    { file: "secrets/azure", key: "three" },
+  ];
+  assert.deepEqual(found, { type: "plan", plan: { type: "keys", keys } });
 });
+
+const CLIENT = { tenant_id: "t", client_id: "c" };
 
 const MISSING: readonly (readonly [AuthSettings, string])[] = [
   [{ api_key_env: ["KEY_1", "KEY_2"] }, "KEY_1"],
-  [
-    {
-      auth: {
-        aws: "keys",
-        access_key_id_env: "ID",
-        secret_access_key_env: "SECRET",
-      },
-    },
-    "SECRET",
-  ],
-  [{ auth: { entra: "workload_identity" } }, "AZURE_TENANT_ID"],
-  [
-    { auth: { entra: "workload_identity", tenant_id: "t", client_id: "c" } },
-    "AZURE_FEDERATED_TOKEN_FILE",
-  ],
-  [
-    {
-      auth: {
-        entra: "client_secret",
-        tenant_id: "t",
-        client_id: "c",
-        client_secret_env: "ENTRA_SECRET",
-      },
-    },
-    "ENTRA_SECRET",
-  ],
-  [
-    {
-      auth: {
-        google: "service_account",
-        file_env: "GOOGLE_APPLICATION_CREDENTIALS",
-      },
-    },
-    "GOOGLE_APPLICATION_CREDENTIALS",
-  ],
+  ...([
+    [
+      { aws: "keys", access_key_id_env: "ID", secret_access_key_env: "SECRET" },
+      "SECRET",
+    ],
+    [{ entra: "workload_identity" }, "AZURE_TENANT_ID"],
+    [{ entra: "workload_identity", ...CLIENT }, "AZURE_FEDERATED_TOKEN_FILE"],
+    [{ entra: "client_secret", client_secret_env: "ES", ...CLIENT }, "ES"],
+    [{ google: "service_account", file_env: "GOOGLE_FILE" }, "GOOGLE_FILE"],
+  ] as const).map(([auth, setting]) => [{ auth }, setting] as const),
 ];
 
 for (const [settings, setting] of MISSING) {
@@ -174,32 +144,22 @@ Deno.test("planCredential() resolves the applications of Entra", () => {
     clientId: "client",
     authority: "https://login.microsoftonline.com",
   };
-  assert.deepEqual(
-    plan({
-      auth: {
-        entra: "client_secret",
-        client_secret_env: "AZURE_CLIENT_SECRET",
-      },
-    }, env),
-    {
-      type: "plan",
-      plan: { type: "entra_secret", ...application, secret: "secret" },
-    },
-  );
-  assert.deepEqual(plan({ auth: { entra: "workload_identity" } }, env), {
-    type: "plan",
-    plan: {
-      type: "entra_federated",
-      ...application,
-      tokenFile: "/var/run/secrets/azure/token",
-    },
-  });
-  assert.deepEqual(plan({ auth: { entra: "managed_identity" } }, env), {
-    type: "plan",
-    plan: {
-      type: "entra_managed",
-      clientId: "client",
-      env: { IDENTITY_ENDPOINT: "http://127.0.0.1:1/msi" },
-    },
-  });
+  const tokenFile = env.AZURE_FEDERATED_TOKEN_FILE;
+  const identity = { IDENTITY_ENDPOINT: env.IDENTITY_ENDPOINT };
+  for (
+    const [auth, expected] of [
+      [
+        { entra: "client_secret", client_secret_env: "AZURE_CLIENT_SECRET" },
+        { type: "entra_secret", ...application, secret: "secret" },
+      ],
+      [
+        { entra: "workload_identity" },
+        { type: "entra_federated", ...application, tokenFile },
+      ],
+      [
+        { entra: "managed_identity" },
+        { type: "entra_managed", clientId: "client", env: identity },
+      ],
+    ] as const
+  ) assert.deepEqual(plan({ auth }, env), { type: "plan", plan: expected });
 });

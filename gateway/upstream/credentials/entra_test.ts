@@ -4,9 +4,10 @@ import {
   type TokenRequest,
   withVariables,
 } from "../../../tests/support/upstreams/token_endpoints.ts";
-import { CredentialError } from "./credential.ts";
 import { type EntraPlan, entraToken } from "./entra.ts";
 import { SYSTEM_FILES } from "./open_credential.ts";
+import { silentServer } from "../../../tests/support/upstreams/silent_server.ts";
+import { temporaryFolder } from "../../../tests/support/temporary_folder.ts";
 
 const SCOPE = "https://ai.azure.com/.default";
 const APPLICATION = {
@@ -51,12 +52,17 @@ function authority(token: (request: TokenRequest) => Response = issue) {
   });
 }
 
+const sourcesOf = (by: { readonly fetch: typeof fetch }) => ({
+  fetch: by.fetch,
+  files: SYSTEM_FILES,
+});
+
 const tokenRequests = (requests: readonly TokenRequest[]) =>
   requests.filter(({ method }) => method === "POST");
 
 Deno.test("entraToken() exchanges a client secret, anew at each call", async () => {
   await using endpoints = authority();
-  const sources = { fetch: endpoints.fetch, files: SYSTEM_FILES };
+  const sources = sourcesOf(endpoints);
   const first = await entraToken(BY_SECRET, SCOPE, sources);
   const second = await entraToken(BY_SECRET, SCOPE, sources);
   assert.match(first.id, /^entra-token-\d+$/);
@@ -75,10 +81,7 @@ Deno.test("entraToken() exchanges a client secret, anew at each call", async () 
 
 Deno.test("entraToken() uses the scope of Azure's model services if the host names none", async () => {
   await using endpoints = authority();
-  await entraToken(BY_SECRET, "", {
-    fetch: endpoints.fetch,
-    files: SYSTEM_FILES,
-  });
+  await entraToken(BY_SECRET, "", sourcesOf(endpoints));
   const [request] = tokenRequests(endpoints.requests);
   assert.equal(
     new URLSearchParams(request?.body).get("scope"),
@@ -87,34 +90,26 @@ Deno.test("entraToken() uses the scope of Azure's model services if the host nam
 });
 
 Deno.test("entraToken() exchanges a federated token, read from its file each time", async () => {
-  const endpoints = authority();
-  const tokenFile = await Deno.makeTempFile();
-  const plan: EntraPlan = {
-    type: "entra_federated",
-    ...APPLICATION,
-    tokenFile,
-  };
-  const sources = { fetch: endpoints.fetch, files: SYSTEM_FILES };
-  try {
-    for (const text of ["projected-1\n", "projected-2\n"]) {
-      await Deno.writeTextFile(tokenFile, text);
-      await entraToken(plan, SCOPE, sources);
-    }
-    const forms = tokenRequests(endpoints.requests).map(({ body }) =>
-      new URLSearchParams(body)
-    );
-    assert.deepEqual(forms.map((form) => form.get("client_assertion")), [
-      "projected-1",
-      "projected-2",
-    ]);
-    assert.equal(
-      forms[0]?.get("client_assertion_type"),
-      "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
-    );
-  } finally {
-    await endpoints[Symbol.asyncDispose]();
-    await Deno.remove(tokenFile);
+  await using endpoints = authority();
+  await using folder = await temporaryFolder();
+  const tokenFile = `${folder.path}/token`;
+  const plan = { type: "entra_federated", ...APPLICATION, tokenFile } as const;
+  const sources = sourcesOf(endpoints);
+  for (const text of ["projected-1\n", "projected-2\n"]) {
+    await Deno.writeTextFile(tokenFile, text);
+    await entraToken(plan, SCOPE, sources);
   }
+  const forms = tokenRequests(endpoints.requests).map(({ body }) =>
+    new URLSearchParams(body)
+  );
+  assert.deepEqual(
+    forms.map((form) => form.get("client_assertion")),
+    ["projected-1", "projected-2"],
+  );
+  assert.equal(
+    forms[0]?.get("client_assertion_type"),
+    "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+  );
 });
 
 Deno.test("entraToken() reports a refusal by its codes, without what was sent", async () => {
@@ -127,18 +122,8 @@ Deno.test("entraToken() reports a refusal by its codes, without what was sent", 
     }, { status: 401 })
   );
   await assert.rejects(
-    entraToken(BY_SECRET, SCOPE, {
-      fetch: endpoints.fetch,
-      files: SYSTEM_FILES,
-    }),
-    (error) => {
-      assert.ok(error instanceof CredentialError);
-      assert.match(
-        error.message,
-        /^Entra secret: \w+ invalid_client AADSTS7000215$/,
-      );
-      return true;
-    },
+    entraToken(BY_SECRET, SCOPE, sourcesOf(endpoints)),
+    /^CredentialError: Entra secret: \w+ invalid_client AADSTS7000215$/,
   );
 });
 
@@ -147,7 +132,7 @@ Deno.test("entraToken() reports a federated token file that cannot be read", asy
     entraToken(
       { type: "entra_federated", ...APPLICATION, tokenFile: "no/such/file" },
       SCOPE,
-      { fetch, files: SYSTEM_FILES },
+      sourcesOf({ fetch }),
     ),
     /^CredentialError: Entra federated: could not read the file of AZURE_FEDERATED_TOKEN_FILE/,
   );
@@ -171,13 +156,10 @@ Deno.test("entraToken() obtains a managed identity's token from the machine's me
       : Response.json({ error: "invalid_request" }, { status: 400 })
   );
   const env = { AZURE_POD_IDENTITY_AUTHORITY_HOST: endpoints.url };
-  const sources = { fetch: endpoints.fetch, files: SYSTEM_FILES };
+  const sources = sourcesOf(endpoints);
   await withVariables(env, async () => {
-    const plan: EntraPlan = {
-      type: "entra_managed",
-      clientId: APPLICATION.clientId,
-      env,
-    };
+    const { clientId } = APPLICATION;
+    const plan = { type: "entra_managed", clientId, env } as const;
     const first = await entraToken(plan, SCOPE, sources);
     const second = await entraToken(plan, SCOPE, sources);
     assert.notEqual(first.id, second.id, "no cache of the library");
@@ -187,18 +169,10 @@ Deno.test("entraToken() obtains a managed identity's token from the machine's me
     headers.get("metadata") === "true"
   ).map(({ url }) => new URL(url));
   assert.equal(asked.length, 2);
-  assert.match(
-    asked[0]?.pathname ?? "",
-    /^\/metadata\/identity\/oauth2\/token\/?$/,
-  );
-  assert.equal(
-    asked[0]?.searchParams.get("resource"),
-    "https://ai.azure.com",
-  );
-  assert.equal(
-    asked[0]?.searchParams.get("client_id"),
-    APPLICATION.clientId,
-  );
+  const { pathname = "", searchParams } = asked[0] ?? {};
+  assert.match(pathname, /^\/metadata\/identity\/oauth2\/token\/?$/);
+  assert.equal(searchParams?.get("resource"), "https://ai.azure.com");
+  assert.equal(searchParams.get("client_id"), APPLICATION.clientId);
 });
 
 const APP_SERVICE_PROGRAM = `
@@ -236,26 +210,11 @@ Deno.test("entraToken() obtains a managed identity's token of App Service", asyn
 });
 
 Deno.test("entraToken() gives up on a metadata server that does not answer its probe", async () => {
-  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
-  const open: Deno.Conn[] = [];
-  const accepting = (async () => {
-    for await (const conn of listener) open.push(conn);
-  })();
-  const env = {
-    AZURE_POD_IDENTITY_AUTHORITY_HOST: `http://127.0.0.1:${listener.addr.port}`,
-  };
-  try {
-    await assert.rejects(
-      entraToken({ type: "entra_managed", env }, SCOPE, {
-        fetch,
-        files: SYSTEM_FILES,
-      }),
-      /^CredentialError: Entra managed: the metadata server of the machine did not answer within a second/,
-    );
-    assert.equal(open.length, 1, "asked once");
-  } finally {
-    listener.close();
-    for (const conn of open) conn.close();
-    await accepting;
-  }
+  await using server = silentServer();
+  const env = { AZURE_POD_IDENTITY_AUTHORITY_HOST: `http://${server.host}` };
+  await assert.rejects(
+    entraToken({ type: "entra_managed", env }, SCOPE, sourcesOf({ fetch })),
+    /^CredentialError: Entra managed: the metadata server of the machine did not answer within a second/,
+  );
+  assert.equal(server.connections(), 1, "asked once");
 });

@@ -8,6 +8,8 @@ import { silentServer } from "../../../tests/support/upstreams/silent_server.ts"
 import { CredentialError } from "./credential.ts";
 import { googleToken } from "./google.ts";
 import { SYSTEM_FILES } from "./open_credential.ts";
+import { temporaryFolder } from "../../../tests/support/temporary_folder.ts";
+import { Buffer } from "node:buffer";
 
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 
@@ -30,16 +32,21 @@ const sourcesOf = (httpFetch: typeof fetch) => ({
 
 async function withFile(
   json: unknown,
-  run: (file: string) => Promise<void>,
+  run: (file: string, folder: string) => Promise<void>,
 ): Promise<void> {
-  const file = await Deno.makeTempFile();
-  try {
-    await Deno.writeTextFile(file, JSON.stringify(json));
-    await run(file);
-  } finally {
-    await Deno.remove(file);
-  }
+  await using folder = await temporaryFolder();
+  const file = `${folder.path}/credentials.json`;
+  await Deno.writeTextFile(file, JSON.stringify(json));
+  await run(file, folder.path);
 }
+
+const planOf = (
+  file: string,
+  account: "service_account" | "external_account",
+) => ({ type: "google_file", file, account } as const);
+
+const metadataAt = (host: string) =>
+  ({ type: "google_metadata", env: { GCE_METADATA_HOST: host } }) as const;
 
 /** A service account's JSON, and the key that its tokens are checked with. */
 function serviceAccount(keyId: string) {
@@ -62,20 +69,11 @@ function serviceAccount(keyId: string) {
 /** The claims of a JWT whose signature is right. */
 function verified(jwt: string, publicKey: KeyObject) {
   const [header = "", claims = "", signature = ""] = jwt.split(".");
-  assert.ok(
-    verify(
-      "RSA-SHA256",
-      new TextEncoder().encode(`${header}.${claims}`),
-      publicKey,
-      new Uint8Array(
-        atob(signature.replaceAll("-", "+").replaceAll("_", "/")).split("")
-          .map((char) => char.charCodeAt(0)),
-      ),
-    ),
-    "the signature",
-  );
+  const signed = new TextEncoder().encode(`${header}.${claims}`);
+  const bytes = Buffer.from(signature, "base64url");
+  assert.ok(verify("RSA-SHA256", signed, publicKey, bytes), "the signature");
   const decoded = (part: string): Record<string, unknown> =>
-    JSON.parse(atob(part.replaceAll("-", "+").replaceAll("_", "/")));
+    JSON.parse(Buffer.from(part, "base64url").toString());
   return { header: decoded(header), claims: decoded(claims) };
 }
 
@@ -83,18 +81,12 @@ Deno.test("googleToken() signs a service account's JWT, with the key that its fi
   await using endpoints = tokenEndpoints(issue);
   const accounts = [serviceAccount("key-1"), serviceAccount("key-2")];
   await withFile({}, async (file) => {
-    const plan = {
-      type: "google_file",
-      file,
-      account: "service_account",
-    } as const;
+    const plan = planOf(file, "service_account");
     for (const { json } of accounts) {
       await Deno.writeTextFile(file, JSON.stringify(json));
       const token = await googleToken(plan, sourcesOf(endpoints.fetch));
       assert.equal(token.id, `google-token-${issued}`);
-      assert.deepEqual(token.headers, {
-        authorization: `Bearer ${token.id}`,
-      });
+      assert.equal(token.headers["authorization"], `Bearer ${token.id}`);
       const lifeMs = token.expiresAtMs - Date.now();
       assert.ok(lifeMs > 3_500_000 && lifeMs <= 3_600_000, `${lifeMs}`);
     }
@@ -104,14 +96,10 @@ Deno.test("googleToken() signs a service account's JWT, with the key that its fi
     const request = endpoints.requests[i];
     assert.equal(new URL(request?.url ?? "").protocol, "https:");
     const form = new URLSearchParams(request?.body);
-    assert.equal(
-      form.get("grant_type"),
-      "urn:ietf:params:oauth:grant-type:jwt-bearer",
-    );
-    const { header, claims } = verified(
-      form.get("assertion") ?? "",
-      publicKey,
-    );
+    const grant = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+    assert.equal(form.get("grant_type"), grant);
+    const assertion = form.get("assertion") ?? "";
+    const { header, claims } = verified(assertion, publicKey);
     assert.equal(header["alg"], "RS256");
     assert.equal(claims["iss"], json.client_email);
     assert.equal(claims["scope"], SCOPE);
@@ -135,9 +123,8 @@ function federation({ url }: TokenRequest): Response {
 }
 
 Deno.test("googleToken() exchanges a federated identity and impersonates its account, anew each time", async () => {
-  const endpoints = tokenEndpoints(federation);
-  const subject = await Deno.makeTempFile();
-  const json = {
+  await using endpoints = tokenEndpoints(federation);
+  const settings = {
     type: "external_account",
     audience:
       "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q",
@@ -145,39 +132,30 @@ Deno.test("googleToken() exchanges a federated identity and impersonates its acc
     token_url: "https://sts.googleapis.com/v1/token",
     service_account_impersonation_url:
       "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/gateway@contoso-ml.iam.gserviceaccount.com:generateAccessToken",
-    credential_source: { file: subject },
   };
-  try {
-    await withFile(json, async (file) => {
-      const plan = {
-        type: "google_file",
-        file,
-        account: "external_account",
-      } as const;
-      for (const text of ["subject-1", "subject-2"]) {
-        await Deno.writeTextFile(subject, text);
-        const token = await googleToken(plan, sourcesOf(endpoints.fetch));
-        assert.equal(token.id, `impersonated-token-${issued}`);
-        assert.ok(token.expiresAtMs > Date.now() + 3_000_000);
-      }
-    });
-    const exchanges = endpoints.requests.filter(({ url }) =>
-      url.startsWith("https://sts.googleapis.com/")
-    );
-    assert.deepEqual(
-      exchanges.map(({ body }) =>
-        new URLSearchParams(body).get("subject_token")
-      ),
-      ["subject-1", "subject-2"],
-    );
-    assert.equal(
-      endpoints.requests.at(-1)?.headers.get("authorization"),
-      "Bearer federated-token",
-    );
-  } finally {
-    await endpoints[Symbol.asyncDispose]();
-    await Deno.remove(subject);
-  }
+  await withFile({}, async (file, folder) => {
+    const subject = `${folder}/subject`;
+    const json = { ...settings, credential_source: { file: subject } };
+    await Deno.writeTextFile(file, JSON.stringify(json));
+    const plan = planOf(file, "external_account");
+    for (const text of ["subject-1", "subject-2"]) {
+      await Deno.writeTextFile(subject, text);
+      const token = await googleToken(plan, sourcesOf(endpoints.fetch));
+      assert.equal(token.id, `impersonated-token-${issued}`);
+      assert.ok(token.expiresAtMs > Date.now() + 3_000_000);
+    }
+  });
+  const exchanges = endpoints.requests.filter(({ url }) =>
+    url.startsWith("https://sts.googleapis.com/")
+  );
+  assert.deepEqual(
+    exchanges.map(({ body }) => new URLSearchParams(body).get("subject_token")),
+    ["subject-1", "subject-2"],
+  );
+  assert.equal(
+    endpoints.requests.at(-1)?.headers.get("authorization"),
+    "Bearer federated-token",
+  );
 });
 
 Deno.test("googleToken() runs no program that a file names", async () => {
@@ -186,10 +164,7 @@ Deno.test("googleToken() runs no program that a file names", async () => {
     credential_source: { executable: { command: "/bin/true" } },
   }, async (file) => {
     await assert.rejects(
-      googleToken(
-        { type: "google_file", file, account: "external_account" },
-        sourcesOf(fetch),
-      ),
+      googleToken(planOf(file, "external_account"), sourcesOf(fetch)),
       /^CredentialError: Google external_account: its file names a program to run/,
     );
   });
@@ -201,10 +176,8 @@ Deno.test("googleToken() asks the metadata server of the machine", async () => {
       ? issue()
       : new Response("", { status: 403 })
   );
-  const token = await googleToken({
-    type: "google_metadata",
-    env: { GCE_METADATA_HOST: new URL(endpoints.url).host },
-  }, sourcesOf(fetch));
+  const plan = metadataAt(new URL(endpoints.url).host);
+  const token = await googleToken(plan, sourcesOf(fetch));
   assert.equal(token.id, `google-token-${issued}`);
   assert.equal(token.expiresAtMs, NOW_MS + 3_599_000);
   assert.equal(
@@ -213,6 +186,7 @@ Deno.test("googleToken() asks the metadata server of the machine", async () => {
   );
 });
 
+const INCOMPLETE = /a reply without a token or its life$/;
 const REFUSALS: readonly (readonly [string, () => Response, RegExp])[] = [
   [
     "an error",
@@ -222,12 +196,12 @@ const REFUSALS: readonly (readonly [string, () => Response, RegExp])[] = [
   [
     "a reply without a token",
     () => Response.json({ expires_in: 10 }),
-    /a reply without a token or its life$/,
+    INCOMPLETE,
   ],
   [
     "a reply without a life",
     () => Response.json({ access_token: "t" }),
-    /a reply without a token or its life$/,
+    INCOMPLETE,
   ],
 ];
 
@@ -235,13 +209,7 @@ for (const [name, reply, message] of REFUSALS) {
   Deno.test(`googleToken() reports ${name} of the metadata server`, async () => {
     await using endpoints = tokenEndpoints(reply);
     await assert.rejects(
-      googleToken(
-        {
-          type: "google_metadata",
-          env: { GCE_METADATA_HOST: new URL(endpoints.url).host },
-        },
-        sourcesOf(fetch),
-      ),
+      googleToken(metadataAt(new URL(endpoints.url).host), sourcesOf(fetch)),
       (error) =>
         error instanceof CredentialError && message.test(error.message),
     );
@@ -251,10 +219,7 @@ for (const [name, reply, message] of REFUSALS) {
 Deno.test("googleToken() gives up on a silent metadata server", async () => {
   await using server = silentServer();
   await assert.rejects(
-    googleToken({
-      type: "google_metadata",
-      env: { GCE_METADATA_HOST: server.host },
-    }, sourcesOf(fetch)),
+    googleToken(metadataAt(server.host), sourcesOf(fetch)),
     /^CredentialError: Google metadata server: no answer within a second$/,
   );
   assert.equal(server.connections(), 1, "asked once");
@@ -269,15 +234,8 @@ Deno.test("googleToken() reports a refused account without the key or the assert
   );
   await withFile(serviceAccount("key-1").json, async (file) => {
     await assert.rejects(
-      googleToken(
-        { type: "google_file", file, account: "service_account" },
-        sourcesOf(endpoints.fetch),
-      ),
-      (error) => {
-        assert.ok(error instanceof CredentialError);
-        assert.match(error.message, /^Google service_account: [\w ]+$/);
-        return true;
-      },
+      googleToken(planOf(file, "service_account"), sourcesOf(endpoints.fetch)),
+      /^CredentialError: Google service_account: [\w ]+$/,
     );
   });
   assert.equal(endpoints.requests.length, 1);
@@ -285,10 +243,7 @@ Deno.test("googleToken() reports a refused account without the key or the assert
 
 Deno.test("googleToken() reports a file that cannot be read", async () => {
   await assert.rejects(
-    googleToken(
-      { type: "google_file", file: "no/such/file", account: "service_account" },
-      sourcesOf(fetch),
-    ),
+    googleToken(planOf("no/such/file", "service_account"), sourcesOf(fetch)),
     /^CredentialError: Google service_account: could not read its file$/,
   );
 });

@@ -5,6 +5,7 @@ import { tokenEndpoints } from "../../../tests/support/upstreams/token_endpoints
 import type { HostAuth } from "./credential.ts";
 import type { CredentialPlan } from "./credential_plan.ts";
 import { openCredential, SYSTEM_FILES } from "./open_credential.ts";
+import { temporaryFolder } from "../../../tests/support/temporary_folder.ts";
 
 const AUTH: HostAuth = { schemes: ["google"] };
 const CALL = {
@@ -32,45 +33,41 @@ function metadata() {
   };
   const open = () =>
     openCredential(plan, { ...clock, fetch, files: SYSTEM_FILES }, AUTH);
-  return { clock, state, endpoints, open };
+  return { ...endpoints, clock, state, open };
 }
 
 Deno.test("openCredential() calls nothing before its first use", async () => {
-  const { endpoints, open } = metadata();
-  open();
-  assert.equal(endpoints.requests.length, 0);
-  await endpoints[Symbol.asyncDispose]();
+  await using at = metadata();
+  at.open();
+  assert.equal(at.requests.length, 0);
 });
 
 Deno.test("a token's headers are no promise while it is fresh, and one object", async () => {
-  const { clock, endpoints, open } = metadata();
-  const credential = open();
+  await using at = metadata();
+  const { clock } = at;
+  const credential = at.open();
   await credential.start();
   const headers = credential.headers(CALL);
   assert.deepEqual(headers, { authorization: "Bearer token-1" });
   clock.advance(54 * 60_000);
   assert.equal(credential.headers(CALL), headers);
-  assert.equal(endpoints.requests.length, 1);
-  await endpoints[Symbol.asyncDispose]();
+  assert.equal(at.requests.length, 1);
 });
 
 Deno.test("a source out of reach at the start: the credential is failing, and recovers by itself", async () => {
-  const { clock, state, endpoints, open } = metadata();
+  await using at = metadata();
+  const { clock, state } = at;
   state.isUp = false;
-  const credential = open();
+  const credential = at.open();
   await credential.start();
-  assert.deepEqual(credential.state(), {
-    usable: false,
-    failure: {
-      sinceMs: clock.now(),
-      reason: "Google metadata server: status 503",
-    },
-  });
+  const reason = "Google metadata server: status 503";
+  const failure = { sinceMs: clock.now(), reason };
+  assert.deepEqual(credential.state(), { usable: false, failure });
   await assert.rejects(Promise.resolve(credential.headers(CALL)), (error) => {
     assert.ok(error instanceof ApiError);
     assert.equal(error.kind, "upstream");
     assert.equal(error.details.code, "no_credential");
-    assert.equal(error.details.note, "Google metadata server: status 503");
+    assert.equal(error.details.note, reason);
     return true;
   });
   state.isUp = true;
@@ -81,12 +78,11 @@ Deno.test("a source out of reach at the start: the credential is failing, and re
     authorization: "Bearer token-1",
   });
   credential.close();
-  await endpoints[Symbol.asyncDispose]();
 });
 
 Deno.test("a refused token is replaced, and both are secrets", async () => {
-  const { endpoints, open } = metadata();
-  const credential = open();
+  await using at = metadata();
+  const credential = at.open();
   await credential.start();
   const sent = await credential.headers(CALL);
   assert.equal(await credential.refused(sent, REFUSAL), true);
@@ -94,13 +90,9 @@ Deno.test("a refused token is replaced, and both are secrets", async () => {
     authorization: "Bearer token-2",
   });
   assert.deepEqual(credential.secrets(), ["token-2", "token-1"]);
-  assert.equal(
-    await credential.refused(sent, REFUSAL),
-    true,
-    "refused late: the newer one is in use",
-  );
-  assert.equal(endpoints.requests.length, 2);
-  await endpoints[Symbol.asyncDispose]();
+  // Late: the newer one is in use.
+  assert.equal(await credential.refused(sent, REFUSAL), true);
+  assert.equal(at.requests.length, 2);
 });
 
 Deno.test("an Entra credential holds a token for each scope, and starts with that of its host", async () => {
@@ -119,14 +111,11 @@ Deno.test("an Entra credential holds a token for each scope, and starts with tha
         token_type: "Bearer",
       })
   );
-  const foundry: HostAuth = {
-    schemes: ["entra"],
-    scope: "https://ai.azure.com/.default",
-  };
-  const azure: HostAuth = {
-    schemes: ["entra"],
-    scope: "https://cognitiveservices.azure.com/.default",
-  };
+  const [foundry, azure] = ["ai", "cognitiveservices"].map((name) => ({
+    schemes: ["entra" as const],
+    scope: `https://${name}.azure.com/.default`,
+  }));
+  assert.ok(foundry !== undefined && azure !== undefined);
   // The library dates tokens by the system's clock.
   const clock = { ...fakeClock(), now: Date.now };
   const credential = openCredential(
@@ -142,34 +131,29 @@ Deno.test("an Entra credential holds a token for each scope, and starts with tha
   );
   await credential.start();
   assert.deepEqual(credential.headers({ ...CALL, auth: foundry }), {
-    authorization: "Bearer token for https://ai.azure.com/.default",
+    authorization: `Bearer token for ${foundry.scope}`,
   });
   assert.deepEqual(await credential.headers({ ...CALL, auth: azure }), {
-    authorization:
-      "Bearer token for https://cognitiveservices.azure.com/.default",
+    authorization: `Bearer token for ${azure.scope}`,
   });
   assert.equal(credential.secrets().length, 2);
 });
 
 Deno.test("a key of a file is read through the system", async () => {
-  const file = await Deno.makeTempFile();
+  await using folder = await temporaryFolder();
+  const file = `${folder.path}/key`;
   await Deno.writeTextFile(file, "key-1\n");
-  const clock = fakeClock();
-  try {
-    const credential = openCredential({
-      type: "keys",
-      keys: [{ file, key: "key-1" }],
-    }, { ...clock, fetch, files: SYSTEM_FILES });
-    const auth: HostAuth = { schemes: ["bearer"] };
-    const sent = await credential.headers({ ...CALL, auth });
-    await Deno.writeTextFile(file, "key-2\n");
-    assert.equal(await credential.refused(sent, REFUSAL), true);
-    assert.deepEqual(credential.headers({ ...CALL, auth }), {
-      authorization: "Bearer key-2",
-    });
-  } finally {
-    await Deno.remove(file);
-  }
+  const credential = openCredential(
+    { type: "keys", keys: [{ file, key: "key-1" }] },
+    { ...fakeClock(), fetch, files: SYSTEM_FILES },
+  );
+  const auth: HostAuth = { schemes: ["bearer"] };
+  const sent = await credential.headers({ ...CALL, auth });
+  await Deno.writeTextFile(file, "key-2\n");
+  assert.equal(await credential.refused(sent, REFUSAL), true);
+  assert.deepEqual(credential.headers({ ...CALL, auth }), {
+    authorization: "Bearer key-2",
+  });
 });
 
 Deno.test('"none" sends nothing', async () => {

@@ -35,6 +35,13 @@ async function started() {
   return source;
 }
 
+/** The token is given at once. */
+function assertHeld(holder: TokenHolder<Token>, id: string): void {
+  const token = holder.token();
+  assert.ok(!(token instanceof Promise));
+  assert.equal(token.id, id);
+}
+
 /** Lets every settled promise run its continuations. */
 const settle = () => new Promise((resolve) => setTimeout(resolve, 0));
 
@@ -51,9 +58,7 @@ Deno.test("token() makes one request for ten callers at once", async () => {
 Deno.test("token() is no promise while the token is fresh", async () => {
   const { clock, holder, requests } = await started();
   clock.advance(HOUR_MS - 5 * MINUTE_MS - 1);
-  const token = holder.token();
-  assert.ok(!(token instanceof Promise));
-  assert.equal(token.id, "one");
+  assertHeld(holder, "one");
   assert.equal(requests.length, 1);
 });
 
@@ -61,16 +66,12 @@ Deno.test("token() returns the old token while one refresh runs to its end", asy
   const { clock, holder, requests, token } = await started();
   clock.advance(HOUR_MS - 5 * MINUTE_MS);
   for (let i = 0; i < 5; i++) {
-    const old = holder.token();
-    assert.ok(!(old instanceof Promise));
-    assert.equal(old.id, "one");
+    assertHeld(holder, "one");
   }
   assert.equal(requests.length, 2);
   requests[1]?.resolve(token("two"));
   await settle();
-  const next = holder.token();
-  assert.ok(!(next instanceof Promise));
-  assert.equal(next.id, "two");
+  assertHeld(holder, "two");
   assert.deepEqual(holder.known().map(({ id }) => id), ["two", "one"]);
 });
 
@@ -156,15 +157,10 @@ Deno.test("while refreshes fail, the old token is returned until it expires", as
   holder.token();
   requests[1]?.reject(new CredentialError("token endpoint: status 503"));
   await settle();
-  const old = holder.token();
-  assert.ok(!(old instanceof Promise));
-  assert.equal(old.id, "one");
+  assertHeld(holder, "one");
   assert.equal(requests.length, 2, "the retry waits");
   assert.equal(holder.state().usable, true);
-  assert.equal(
-    holder.state().failure?.reason,
-    "token endpoint: status 503",
-  );
+  assert.equal(holder.state().failure?.reason, "token endpoint: status 503");
   holder.close();
 });
 

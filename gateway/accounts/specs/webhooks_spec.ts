@@ -12,7 +12,6 @@ import {
   staysOpen,
   type TestCaller,
 } from "../testing/open_test_accounts.ts";
-import { serveLoopback } from "../../../tests/support/serve_loopback.ts";
 import { isObject, type JsonObject } from "../../../translate/bytes/json.ts";
 
 /** A message as it arrived. */
@@ -27,7 +26,8 @@ function receiver(
 ): AsyncDisposable & { readonly url: string; readonly received: Received[] } {
   const received: Received[] = [];
   const pending = [...statuses];
-  const server = serveLoopback(async (request) => {
+  const at = { port: 0, hostname: "127.0.0.1", onListen() {} };
+  const server = Deno.serve(at, async (request) => {
     received.push({
       headers: Object.fromEntries(request.headers),
       body: await request.text(),

@@ -19,18 +19,11 @@ async function withList(
       ? Response.json(list)
       : new Response(null, { status: 404 });
   });
+  const base_url = `http://127.0.0.1:${server.addr.port}/v1`;
+  const host = { kind: "openai_compatible", base_url, ...credential };
   const config = readConfig({
     env: { GATEWAY_CONFIG: "gateway.json", HOST_KEY: "host-key" },
-    readFile: () =>
-      JSON.stringify({
-        vendors: {
-          host: {
-            kind: "openai_compatible",
-            base_url: `http://127.0.0.1:${server.addr.port}/v1`,
-            ...credential,
-          },
-        },
-      }),
+    readFile: () => JSON.stringify({ vendors: { host } }),
   });
   await run(() => discover(config, "host"), () => headers);
 }
@@ -52,26 +45,21 @@ Deno.test("discover() lists a local host's models as free rows, from every form 
   }
 });
 
+const OBJECT = { object: "model", created: 1_763_000_000 };
+
 /** Lists as local servers send them, the ids that they offer, and the number of entries without a usable one. */
 const SERVERS: Readonly<
-  Record<string, readonly [unknown, readonly string[], number]>
+  Record<string, readonly [object, readonly string[], number]>
 > = {
   Ollama: [
     {
       object: "list",
-      data: [{
-        id: "llama3.2:latest",
-        object: "model",
-        created: 1_763_000_000,
-        owned_by: "library",
-      }, {
-        id: "hf.co/bartowski/Qwen2.5-7B-GGUF:Q4_K_M",
-        object: "model",
-        created: 1_763_000_001,
-        owned_by: "hf.co",
-      }],
+      data: [
+        { id: "llama3.2:latest", ...OBJECT, owned_by: "library" },
+        { id: "hf.co/x/Qwen2.5-7B-GGUF:Q4_K_M", ...OBJECT, owned_by: "hf.co" },
+      ],
     },
-    ["hf.co/bartowski/Qwen2.5-7B-GGUF:Q4_K_M", "llama3.2:latest"],
+    ["hf.co/x/Qwen2.5-7B-GGUF:Q4_K_M", "llama3.2:latest"],
     0,
   ],
   vLLM: [
@@ -79,8 +67,7 @@ const SERVERS: Readonly<
       object: "list",
       data: [{
         id: "Qwen/Qwen2.5-7B-Instruct",
-        object: "model",
-        created: 1_763_000_000,
+        ...OBJECT,
         owned_by: "vllm",
         root: "Qwen/Qwen2.5-7B-Instruct",
         parent: null,
@@ -95,12 +82,7 @@ const SERVERS: Readonly<
     {
       models: [{ name: "gemma-3", model: "gemma-3", type: "model" }],
       object: "list",
-      data: [{
-        id: "gemma-3",
-        object: "model",
-        owned_by: "llamacpp",
-        meta: { n_ctx_train: 8192 },
-      }],
+      data: [{ id: "gemma-3", ...OBJECT, meta: { n_ctx_train: 8192 } }],
     },
     ["gemma-3"],
     0,
@@ -112,15 +94,10 @@ const SERVERS: Readonly<
   ],
   "LM Studio": [
     {
-      data: [{
-        id: "qwen2.5-7b-instruct@q4_k_m",
-        object: "model",
-        owned_by: "organization_owner",
-      }, {
-        id: "text-embedding-nomic-embed-text-v1.5",
-        object: "model",
-        owned_by: "organization_owner",
-      }],
+      data: [
+        { id: "qwen2.5-7b-instruct@q4_k_m", object: "model" },
+        { id: "text-embedding-nomic-embed-text-v1.5", object: "model" },
+      ],
       object: "list",
     },
     ["qwen2.5-7b-instruct@q4_k_m", "text-embedding-nomic-embed-text-v1.5"],
@@ -133,10 +110,8 @@ Deno.test("discover() reads the lists of local servers, and counts what it leave
     await t.step(name, () =>
       withList(list, async (discovered) => {
         const { rows, ...counted } = await discovered();
-        assert.deepEqual(
-          Object.values(rows).map((row) => row.upstream_model),
-          ids,
-        );
+        const found = Object.values(rows).map((row) => row.upstream_model);
+        assert.deepEqual(found, ids);
         assert.deepEqual(counted, { leftOut });
       }));
   }
@@ -162,13 +137,8 @@ Deno.test("discover() states why there is no list", async () => {
 
 Deno.test("withRows() adds rows and keeps those of the file", () => {
   const row = { vendor: "h", upstream_model: "m", price: null };
-  const text = withRows(
-    '{"vendors": {}, "models": {"h/m": {"price": "free"}}}',
-    {
-      "h/m": row,
-      "h/n": row,
-    },
-  );
+  const file = '{"vendors": {}, "models": {"h/m": {"price": "free"}}}';
+  const text = withRows(file, { "h/m": row, "h/n": row });
   assert.deepEqual(JSON.parse(text), {
     vendors: {},
     models: { "h/m": { price: "free" }, "h/n": row },

@@ -9,6 +9,7 @@ import { openStore } from "../accounts/store/open_store.ts";
 import { readConfig } from "../settings/config.ts";
 import { runCli } from "./cli.ts";
 import { FlagError } from "./flag_values.ts";
+import { compact } from "../../translate/bytes/compact.ts";
 
 const NOW = Date.UTC(2026, 10, 23, 9);
 
@@ -26,13 +27,8 @@ const CONFIG = `{
         "own": { "vendor": "proxy", "upstream_model": "own", "free": true },
         "short": { "alias": "large" },
         ${
-  [
-    "opus-4-8",
-    "fable-5",
-    "sonnet-4-6",
-    "haiku-4-5",
-    "sonnet-4-6 (context-1m beta)",
-  ].map((name) => `"vendora-${name}": null`).join(", ")
+  "opus-4-8,fable-5,sonnet-4-6,haiku-4-5,sonnet-4-6 (context-1m beta)"
+    .split(",").map((name) => `"vendora-${name}": null`).join(", ")
 },
         "vendorb-5.5": null, "vendorb-5": null, "vendorc-3-pro": null, "vendorc-3-flash": null, "vendord-m3": null
     }
@@ -64,7 +60,8 @@ const TABLE = `{
 interface Bench {
   /** Files by path; changed by the command. */
   readonly files: Map<string, string>;
-  run(...words: string[]): Promise<{ code: number; out: string; err: string }>;
+  /** Runs a command of prices. */
+  run(command: string): Promise<{ code: number; out: string; err: string }>;
   /** The changes that were recorded, newest first. */
   changes(): Promise<readonly JsonObject[]>;
 }
@@ -83,18 +80,18 @@ function test(
         via: "command_line",
         name: "operator",
       });
-    const run: Bench["run"] = async (...words) => {
+    const run: Bench["run"] = async (command) => {
       const out: string[] = [];
       const err: string[] = [];
       const configured = readConfig({
         env: configFile === null ? {} : { GATEWAY_CONFIG: configFile },
         readFile: (path) => files.get(path) ?? "",
       });
-      const code = await runCli(words, {
+      const code = await runCli(["prices", ...command.split(" ")], {
         admin,
         prices: {
           configured,
-          ...(configFile === null ? {} : { configFile }),
+          ...compact({ configFile: configFile ?? undefined }),
           read(path) {
             const text = files.get(path);
             if (text === undefined) {
@@ -150,7 +147,7 @@ const LARGE = {
 };
 
 test("prices diff shows what differs, says it by its status, and changes nothing", async ({ run, files, changes }) => {
-  const { code, out, err } = await run("prices", "diff", "table.json");
+  const { code, out, err } = await run("diff table.json");
   assert.equal(err, "");
   assert.equal(code, 1);
   assert.match(
@@ -159,10 +156,7 @@ test("prices diff shows what differs, says it by its status, and changes nothing
   );
   assert.match(out, /^large +uses\.web_search +\$0\.01 each +new$/m);
   assert.match(out, /^large +factor \(region us\) +× 1\.1 +new$/m);
-  assert.match(
-    out,
-    /^unpriced +house-chat-2 +cache_read: absent; as input$/m,
-  );
+  assert.match(out, /^unpriced +house-chat-2 +cache_read: absent; as input$/m);
   assert.match(
     out,
     /kept, because the table does not have it: uses\.code_execution/,
@@ -178,7 +172,7 @@ test("prices diff shows what differs, says it by its status, and changes nothing
 });
 
 test("prices import writes nothing without --apply", async ({ run, files }) => {
-  const { code, out } = await run("prices", "import", "table.json", "--json");
+  const { code, out } = await run("import table.json --json");
   assert.equal(code, 0);
   const report: unknown = JSON.parse(out);
   assert.ok(isObject(report) && Array.isArray(report["data"]));
@@ -195,7 +189,7 @@ test("prices import writes nothing without --apply", async ({ run, files }) => {
 });
 
 test("prices import --apply writes the cards, keeps the rest, and records the change", async ({ run, files, changes }) => {
-  const { code, err } = await run("prices", "import", "table.json", "--apply");
+  const { code, err } = await run("import table.json --apply");
   assert.equal(err, "");
   assert.equal(code, 0);
   const text = files.get("gateway.json") ?? "";
@@ -227,90 +221,75 @@ test("prices import --apply writes the cards, keeps the rest, and records the ch
     after["model large"],
     "input 5000000, cache_write_1h 10000000, uses.web_search 10000, factor (region us) 1.1",
   );
-  const again = await run("prices", "diff", "table.json");
+  const again = await run("diff table.json");
   assert.equal(again.code, 0);
   assert.match(again.out, /are those of the configuration/);
 });
 
 test("prices import keeps the present card until a later one begins", async ({ run, files }) => {
   const { code, err } = await run(
-    "prices",
-    "import",
-    "table.json",
-    "--from=2027-01-01",
-    "--models=large",
-    "--apply",
+    "import table.json --from=2027-01-01 --models=large --apply",
   );
   assert.equal(code, 0, err);
-  const cards = priceIn(files.get("gateway.json"), "large");
-  assert.ok(Array.isArray(cards));
+  const inputs = (): unknown => {
+    const cards = priceIn(files.get("gateway.json"), "large");
+    assert.ok(Array.isArray(cards));
+    return cards.map(({ from, input }: JsonObject) => [from, input]);
+  };
   assert.deepEqual(
-    cards.map(({ from, input }: JsonObject) => [from, input]),
+    inputs(),
     [[undefined, 4_000_000], ["2027-01-01", 5_000_000]],
   );
   // From today on the earlier ones are not needed, and the later one stays.
-  await run("prices", "import", "table.json", "--models=large", "--apply");
-  const next = priceIn(files.get("gateway.json"), "large");
-  assert.ok(Array.isArray(next));
+  await run("import table.json --models=large --apply");
   assert.deepEqual(
-    next.map(({ from, input }: JsonObject) => [from, input]),
+    inputs(),
     [["2026-11-23", 5_000_000], ["2027-01-01", 5_000_000]],
   );
 });
 
 test("prices import takes the row that --models names", async ({ run, files }) => {
   const { code, err } = await run(
-    "prices",
-    "import",
-    "table.json",
-    "--models=elsewhere=house-chat-2",
-    "--apply",
-    "--output=data/new.json",
+    "import table.json --models=elsewhere=house-chat-2 --apply --output=data/new.json",
   );
   assert.equal(code, 0, err);
   assert.equal(files.get("gateway.json"), CONFIG);
-  assert.equal(
-    objectOr(priceIn(files.get("data/new.json"), "elsewhere"))["input"],
-    1_000_000,
-  );
+  const price = objectOr(priceIn(files.get("data/new.json"), "elsewhere"));
+  assert.equal(price["input"], 1_000_000);
 });
 
 test("prices import needs a file to write to", async ({ run, files }) => {
-  const words = ["prices", "import", "table.json", "--apply"];
-  const { code, err } = await run(...words);
+  const command = "import table.json --apply";
+  const { code, err } = await run(command);
   assert.equal(code, 1);
   assert.equal(err, "--output: is required without a file in GATEWAY_CONFIG");
-  assert.equal((await run(...words, "--output=data/new.json")).code, 0);
+  assert.equal((await run(`${command} --output=data/new.json`)).code, 0);
   assert.equal(files.get("data/new.json"), "{}\n");
 }, null);
 
 test("prices names the flag or the file that is wrong", async ({ run, files }) => {
-  const rows: readonly (readonly [string[], number, RegExp])[] = [
-    [["diff", "absent.json"], 2, /could not read absent\.json/],
-    [["diff", "gateway.json"], 1, /file: does not have the shape of a known/],
-    [["diff", "table.json", "--table=models.dev"], 1, /shape of models\.dev/],
-    [["diff", "table.json", "--table=other"], 1, /^--table: /],
-    [["diff", "table.json", "--from=tomorrow"], 1, /^--from: must be a day/],
-    [["diff", "table.json", "--models=none-such"], 1, /^--models: there is no/],
-    [["diff", "table.json", "--models=short"], 1, /^--models: there is no/],
-    [
-      ["diff", "table.json", "--apply"],
-      2,
-      /--apply: not a flag of prices diff/,
-    ],
-    [["diff"], 2, /expected: prices diff FILE/],
-    [["check", "--older-than=month"], 2, /--older-than: expected a duration/],
+  const rows: readonly (readonly [string, number, RegExp])[] = [
+    ["diff absent.json", 2, /could not read absent\.json/],
+    ["diff gateway.json", 1, /file: does not have the shape of a known/],
+    ["diff table.json --table=models.dev", 1, /shape of models\.dev/],
+    ["diff table.json --table=other", 1, /^--table: /],
+    ["diff table.json --from=tomorrow", 1, /^--from: must be a day/],
+    ["diff table.json --models=none-such", 1, /^--models: there is no/],
+    ["diff table.json --models=short", 1, /^--models: there is no/],
+    ["diff table.json --apply", 2, /--apply: not a flag of prices diff/],
+    ["diff", 2, /expected: prices diff FILE/],
+    ["check --older-than=month", 2, /--older-than: expected a duration/],
   ];
-  for (const [words, code, message] of rows) {
-    const result = await run("prices", ...words);
+  for (const [command, code, message] of rows) {
+    const result = await run(command);
     assert.match(result.err, message);
-    assert.equal(result.code, code, words.join(" "));
+    assert.equal(result.code, code, command);
   }
   assert.equal(files.get("gateway.json"), CONFIG);
 });
 
 test("prices check names models without a card, old cards, and rates that are lacking", async ({ run }) => {
-  const { code, out } = await run("prices", "check");
+  const { code, out } = await run("check");
   assert.equal(code, 1);
   assert.match(out, /^unpriced +no card +calls are refused$/m);
   assert.match(
@@ -319,11 +298,11 @@ test("prices check names models without a card, old cards, and rates that are la
   );
   assert.doesNotMatch(out, /^(own|short|elsewhere) /m);
   assert.match(
-    (await run("prices", "check", "--older-than=30d")).out,
+    (await run("check --older-than=30d")).out,
     /^elsewhere +old card +it has no date$/m,
   );
-  await run("prices", "import", "table.json", "--apply");
-  const later = await run("prices", "check", "--json");
+  await run("import table.json --apply");
+  const later = await run("check --json");
   assert.deepEqual(JSON.parse(later.out).data, [
     { model: "unpriced", finding: "no rate", detail: "uses.web_search" },
   ]);

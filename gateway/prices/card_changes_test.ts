@@ -2,14 +2,9 @@ import assert from "node:assert/strict";
 import { mergeCard } from "./card_changes.ts";
 import type { ListedCard } from "./listed_card.ts";
 
+const RATES = { input: 5, output: 25, cache_read: 1, cache_write: 6 };
 const PRESENT: ListedCard = {
-  rates: {
-    input: 5,
-    output: 25,
-    cache_read: 1,
-    cache_write: 6,
-    cache_write_1h: 10,
-  },
+  rates: { ...RATES, cache_write_1h: 10 },
   uses: { web_search: 10_000 },
   when: [
     { prompt_above: 128_000, rates: { input: 8 } },
@@ -41,27 +36,15 @@ Deno.test("mergeCard() takes what the table has, keeps the rest, and names both"
       { tier: "priority", prompt_above: 200_000, rates: { input: 20 } },
     ],
   });
+  const unit = "per_million_tokens";
   assert.deepEqual(changes, [
-    { meter: "input", unit: "per_million_tokens", now: 5, then: 6 },
+    { meter: "input", unit, now: 5, then: 6 },
     { meter: "call", unit: "per_use", then: 3 },
-    {
-      meter: "input (prompt above 200000)",
-      unit: "per_million_tokens",
-      now: 9,
-      then: 12,
-    },
+    { meter: "input (prompt above 200000)", unit, now: 9, then: 12 },
     { meter: "factor (tier priority)", unit: "factor", then: 2 },
-    {
-      meter: "input (tier priority, prompt above 200000)",
-      unit: "per_million_tokens",
-      then: 20,
-    },
-    {
-      meter: "input (prompt above 128000)",
-      unit: "per_million_tokens",
-      now: 8,
-    },
-    { meter: "input (tier priority)", unit: "per_million_tokens", now: 7 },
+    { meter: "input (tier priority, prompt above 200000)", unit, then: 20 },
+    { meter: "input (prompt above 128000)", unit, now: 8 },
+    { meter: "input (tier priority)", unit, now: 7 },
   ]);
   assert.deepEqual(kept, [
     "cache_read",
@@ -80,12 +63,7 @@ Deno.test("mergeCard() gives cached tokens the rate of input where no table has 
     uses: {},
     when: [{ prompt_above: 9, rates: { input: 12 } }],
   });
-  assert.deepEqual(card.rates, {
-    input: 6,
-    output: 25,
-    cache_read: 1,
-    cache_write: 6,
-  });
+  assert.deepEqual(card.rates, { ...RATES, input: 6 });
   assert.deepEqual(card.when, [
     { prompt_above: 9, rates: { input: 12, cache_write: 12 } },
   ]);

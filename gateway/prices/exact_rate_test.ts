@@ -45,14 +45,12 @@ Deno.test("exactRate() reads back each amount in each notation", () => {
     fc.integer({ min: -20, max: 20 }),
     (amount, exponent) => {
       const digits = amount.toString().padStart(21, "0");
-      const point = `${digits.slice(0, -PER_TOKEN)}.${
-        digits.slice(-PER_TOKEN)
-      }`;
-      assert.deepEqual(exactRate(point, PER_TOKEN), { microUsd: amount });
-      assert.deepEqual(
-        exactRate(`${amount}e${exponent}`, -exponent),
-        { microUsd: amount },
-      );
+      const whole = digits.slice(0, -PER_TOKEN);
+      const point = `${whole}.${digits.slice(-PER_TOKEN)}`;
+      const expected = { microUsd: amount };
+      assert.deepEqual(exactRate(point, PER_TOKEN), expected);
+      const power = exactRate(`${amount}e${exponent}`, -exponent);
+      assert.deepEqual(power, expected);
     },
   ));
 });

@@ -4,41 +4,23 @@ import { parseCatalogueFile } from "../upstream/catalogue/catalogue_file.ts";
 import { matchModel, type ModelMatch } from "./match_models.ts";
 import { readPriceTable } from "./price_table.ts";
 
+const BEDROCK = { kind: "bedrock_messages", api_key_env: "K" };
+const OPENAI = { kind: "openai_compatible", api_key_env: "K" };
 const PRICE = { input: 1, output: 1, cache_read: 1, cache_write: 1 };
 
 const FILE = parseCatalogueFile(JSON.stringify({
   vendors: {
-    east: {
-      kind: "bedrock_messages",
-      region: "us-east-1",
-      api_key_env: "EAST",
-    },
-    west: {
-      kind: "bedrock_messages",
-      region: "us-west-2",
-      api_key_env: "WEST",
-    },
+    east: { ...BEDROCK, region: "us-east-1" },
+    west: { ...BEDROCK, region: "us-west-2" },
     vertex: {
       kind: "vertex_claude",
       project: "p",
       location: "global",
       auth: { google: "metadata" },
     },
-    groq: {
-      kind: "openai_compatible",
-      preset: "groq",
-      api_key_env: "GROQ",
-    },
-    router: {
-      kind: "openai_compatible",
-      preset: "openrouter",
-      api_key_env: "ROUTER",
-    },
-    own: {
-      kind: "openai_compatible",
-      base_url: "https://models.example.com/v1",
-      api_key_env: "OWN",
-    },
+    groq: { ...OPENAI, preset: "groq" },
+    router: { ...OPENAI, preset: "openrouter" },
+    own: { ...OPENAI, base_url: "https://models.example.com/v1" },
   },
   models: Object.fromEntries(
     Object.entries({
@@ -56,15 +38,11 @@ const FILE = parseCatalogueFile(JSON.stringify({
       twice: ["vertex", "house-twice"],
       same: ["vertex", "house-same"],
       broken: ["vendora", "house-broken"],
-    }).map(([id, [vendor, upstream, other, otherUpstream]]) => [id, {
-      price: PRICE,
-      candidates: [
-        { vendor, upstream_model: upstream },
-        ...(other === undefined
-          ? []
-          : [{ vendor: other, upstream_model: otherUpstream }]),
-      ],
-    }]),
+    }).map(([id, [vendor, upstream_model, other, second]]) => {
+      const candidates = [{ vendor, upstream_model }];
+      if (other) candidates.push({ vendor: other, upstream_model: second });
+      return [id, { price: PRICE, candidates }];
+    }),
   ),
 }));
 
@@ -169,15 +147,6 @@ Deno.test("matchModel() finds models of models.dev and OpenRouter by their own n
     anthropic: { models: { "house-4-8": { cost } } },
     groq: { models: { "maker/open-70b": { cost } } },
   };
-  for (
-    const [id, name] of [["plain", "anthropic/house-4-8"], [
-      "groq",
-      "groq/maker/open-70b",
-    ]] as const
-  ) {
-    const found = match(modelsDev, id);
-    assert.equal(found.type === "found" && found.row.name, name);
-  }
   const pricing = { prompt: "0.000001", completion: "0.000002" };
   const openRouter = {
     data: [
@@ -187,12 +156,14 @@ Deno.test("matchModel() finds models of models.dev and OpenRouter by their own n
     ],
   };
   for (
-    const [id, name] of [["plain", "anthropic/house-4.8"], [
-      "router",
-      "maker/open-70b",
-    ]] as const
+    const [table, id, name] of [
+      [modelsDev, "plain", "anthropic/house-4-8"],
+      [modelsDev, "groq", "groq/maker/open-70b"],
+      [openRouter, "plain", "anthropic/house-4.8"],
+      [openRouter, "router", "maker/open-70b"],
+    ] as const
   ) {
-    const found = match(openRouter, id);
+    const found = match(table, id);
     assert.equal(found.type === "found" && found.row.name, name);
   }
   assert.equal(match(openRouter, "groq").type, "unclear");

@@ -9,6 +9,13 @@ function rows(text: string): Readonly<Record<string, ListedModel>> {
   );
 }
 
+const DEAR = {
+  input: 5_000_000,
+  output: 25_000_000,
+  cache_read: 500_000,
+  cache_write: 6_250_000,
+};
+
 // The text of the numbers matters, so the tables are text as well.
 const LITELLM = `{
   "sample_spec": { "input_cost_per_token": 0.0, "litellm_provider": "one of the providers", "mode": "chat" },
@@ -94,13 +101,7 @@ Deno.test("readPriceTable() reads LiteLLM's rates, conditions, factors and uses"
   assert.equal(maxInputTokens, 1_000_000);
   assert.deepEqual(problems, []);
   assert.deepEqual(card, {
-    rates: {
-      input: 5_000_000,
-      output: 25_000_000,
-      cache_read: 500_000,
-      cache_write: 6_250_000,
-      cache_write_1h: 10_000_000,
-    },
+    rates: { ...DEAR, cache_write_1h: 10_000_000 },
     uses: { web_search: 10_000 },
     when: [
       {
@@ -221,12 +222,7 @@ const MODELS_DEV = `{
 Deno.test("readPriceTable() reads the rates, steps and modes of models.dev", () => {
   const read = rows(MODELS_DEV);
   assert.deepEqual(read["anthropic/house-large-1"]?.card, {
-    rates: {
-      input: 5_000_000,
-      output: 25_000_000,
-      cache_read: 500_000,
-      cache_write: 6_250_000,
-    },
+    rates: DEAR,
     uses: {},
     when: [{ speed: "fast", factor: 6 }],
   });
@@ -242,10 +238,7 @@ Deno.test("readPriceTable() reads the rates, steps and modes of models.dev", () 
     when: [
       {
         prompt_above: 272_000,
-        rates: {
-          input: 2_500_000,
-          output: 15_000_000,
-        },
+        rates: { input: 2_500_000, output: 15_000_000 },
       },
       { tier: "priority", factor: 2 },
     ],
@@ -253,27 +246,26 @@ Deno.test("readPriceTable() reads the rates, steps and modes of models.dev", () 
   assert.deepEqual(read["openai/house-chat-2"]?.notes, [
     "experimental.modes.other: not part of the card",
   ]);
-  assert.deepEqual(read["google/house-3"]?.card?.when, [{
-    prompt_above: 200_000,
-    rates: {
-      input: 4_000_000,
-      output: 18_000_000,
-    },
-  }]);
+  const rates = { input: 4_000_000, output: 18_000_000 };
+  assert.deepEqual(
+    read["google/house-3"]?.card?.when,
+    [{ prompt_above: 200_000, rates }],
+  );
   assert.equal(read["openai/house-without"], undefined);
 });
 
 Deno.test("readPriceTable() names what a row of models.dev has and no card", () => {
   const read = rows(MODELS_DEV);
-  assert.deepEqual(read["openai/house-unknown"]?.problems, [
-    "cost.per_mood: is not known",
-  ]);
-  assert.deepEqual(read["openai/house-mode"]?.problems, [
-    "cost.tiers.0.tier: a card has no such condition",
-  ]);
-  assert.deepEqual(read["openai/house-thinking"]?.problems, [
-    "cost.reasoning: a card has no rate for reasoning alone",
-  ]);
+  for (
+    const [name, problem] of [
+      ["unknown", "per_mood: is not known"],
+      ["mode", "tiers.0.tier: a card has no such condition"],
+      ["thinking", "reasoning: a card has no rate for reasoning alone"],
+    ] as const
+  ) {
+    const found = read[`openai/house-${name}`]?.problems;
+    assert.deepEqual(found, [`cost.${problem}`]);
+  }
 });
 
 const OPEN_ROUTER = `{
@@ -309,13 +301,7 @@ Deno.test("readPriceTable() reads OpenRouter's strings", () => {
     { provider: "anthropic", model: "house-large-1.1" },
   ]);
   assert.deepEqual(large?.card, {
-    rates: {
-      input: 5_000_000,
-      output: 25_000_000,
-      cache_read: 500_000,
-      cache_write: 6_250_000,
-      cache_write_1h: 10_000_000,
-    },
+    rates: { ...DEAR, cache_write_1h: 10_000_000 },
     uses: { web_search: 10_000 },
     when: [{ prompt_above: 200_000, rates: { input: 10_000_000 } }],
   });

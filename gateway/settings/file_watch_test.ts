@@ -59,10 +59,8 @@ const EDITS: readonly (readonly [string, (folder: string) => Promise<void>])[] =
       const { atime, mtime } = await Deno.stat(`${folder}/gateway.json`);
       assert.ok(atime !== null && mtime !== null);
       await Deno.utime(`${folder}/gateway.json.new`, atime, mtime);
-      await Deno.rename(
-        `${folder}/gateway.json.new`,
-        `${folder}/gateway.json`,
-      );
+      const path = `${folder}/gateway.json`;
+      await Deno.rename(`${path}.new`, path);
     }],
     [
       "behind a link to a folder that is swapped, as volumes of Kubernetes are",

@@ -74,9 +74,8 @@ Deno.test("reload() keeps the configuration in force if another one cannot be ap
 });
 
 Deno.test("reload() refuses the change between replay and vendors", () => {
-  const { event } = reloaded(() =>
-    read({ models: {} }, { VENDORA_API_KEY: "" })
-  );
+  const next = () => read({ models: {} }, { VENDORA_API_KEY: "" });
+  const { event } = reloaded(next);
   assert.equal(event?.type, "configuration_refused");
   assert.match(event.reason, /at the next start only/);
 });
@@ -98,8 +97,6 @@ Deno.test("loadedEvent() names models without a price, which cannot be called", 
       local: { vendor: "local", upstream_model: "llama3" },
     },
   }));
-  assert.deepEqual(event.type === "configuration_loaded" && event.unpriced, [
-    "unpriced",
-    "local",
-  ]);
+  assert.equal(event.type, "configuration_loaded");
+  assert.deepEqual(event.unpriced, ["unpriced", "local"]);
 });

@@ -65,10 +65,7 @@ Deno.test("a secret is reported as set or not", () => {
 
 Deno.test("what a deployment changes by itself is reported", () => {
   assert.equal(settings({}).get("GATEWAY_UPSTREAM")?.value, "replay");
-  const platform = settings({
-    DENO_DEPLOY: "1",
-    VENDORA_API_KEY: "k",
-  });
+  const platform = settings({ DENO_DEPLOY: "1", VENDORA_API_KEY: "k" });
   assert.equal(platform.get("GATEWAY_CONSOLE")?.value, "off");
   assert.equal(platform.get("GATEWAY_STORE_RESPONSES")?.value, "off");
   assert.equal(platform.get("DATABASE_URL")?.value, "sqlite::memory:");

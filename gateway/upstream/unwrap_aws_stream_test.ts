@@ -19,7 +19,7 @@ async function withBody(
   chunks: readonly Uint8Array[],
   run: (body: ByteSource) => Promise<void>,
 ): Promise<void> {
-  const server = serveLoopback(() =>
+  await using server = serveLoopback(() =>
     new Response(
       ReadableStream.from(chunks.map((chunk) => new Uint8Array(chunk))),
       { headers: { "content-type": "application/vnd.amazon.eventstream" } },
@@ -40,7 +40,6 @@ async function withBody(
     await run(unwrapAwsStream(response.body, upstreamDialect("messages")));
   } finally {
     await client.close();
-    await server.shutdown();
   }
 }
 

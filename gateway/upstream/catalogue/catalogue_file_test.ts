@@ -34,18 +34,15 @@ const EMBEDDING_CANDIDATES = [
 
 /** The problems of candidates of a model that makes embeddings. */
 function spaceProblems(candidates: readonly unknown[]): readonly string[] {
-  return problemsOf({
-    models: { m: { free: true, operations: ["embeddings"], candidates } },
-  });
+  const operations = ["embeddings"];
+  return problemsOf({ models: { m: { free: true, operations, candidates } } });
 }
 
 Deno.test("parseCatalogueFile() wants one vector space for a model that makes embeddings", () => {
   const [first, second] = EMBEDDING_CANDIDATES;
   assert.deepEqual(spaceProblems(EMBEDDING_CANDIDATES), []);
-  assert.deepEqual(
-    spaceProblems([{ vendor: "vendorb", upstream_model: "a" }]),
-    [],
-  );
+  const alone = { vendor: "vendorb", upstream_model: "a" };
+  assert.deepEqual(spaceProblems([alone]), []);
   for (
     const other of [
       { ...second, vector_space: "t" },
@@ -57,6 +54,12 @@ Deno.test("parseCatalogueFile() wants one vector space for a model that makes em
     assert.deepEqual(more, []);
   }
 });
+
+const withModel = (m: object) => ({ models: { m } });
+const withCandidate = (candidate: object) =>
+  withModel({ free: true, candidates: [candidate] });
+
+const AWS = { aws: "chain" };
 
 const MISTAKES: Readonly<Record<string, readonly [unknown, string]>> = {
   "a misspelt section": [
@@ -72,14 +75,7 @@ const MISTAKES: Readonly<Record<string, readonly [unknown, string]>> = {
     "models.vendora-opus-4-8.timeouts: there is no field first_byte_second; did you mean first_byte_seconds?",
   ],
   "a misspelt field of a candidate": [
-    {
-      models: {
-        m: {
-          free: true,
-          candidates: [{ vendor: "vendora", upstream_model: "x", wait: 3 }],
-        },
-      },
-    },
+    withCandidate({ vendor: "vendora", upstream_model: "x", wait: 3 }),
     "models.m.candidates.0: there is no field wait",
   ],
   "a capability that is like no other": [
@@ -87,11 +83,10 @@ const MISTAKES: Readonly<Record<string, readonly [unknown, string]>> = {
     "models.vendora-opus-4-8.capabilities: there is no field telepathy",
   ],
   "a misspelt price field": [
-    {
-      models: {
-        m: { vendor: "vendora", price: { input: 1, output: 1, cach_read: 1 } },
-      },
-    },
+    withModel({
+      vendor: "vendora",
+      price: { input: 1, output: 1, cach_read: 1 },
+    }),
     "models.m.price: there is no field cach_read; did you mean cache_read?",
   ],
   "another word for a price": [
@@ -109,19 +104,12 @@ const MISTAKES: Readonly<Record<string, readonly [unknown, string]>> = {
   "a misspelt vendor": [
     {
       vendors: { "az-we": GROQ },
-      models: { m: { vendor: "az-ww", free: true } },
+      ...withModel({ vendor: "az-ww", free: true }),
     },
     "models.m.vendor: there is no vendor az-ww; did you mean az-we?",
   ],
   "a misspelt vendor of a candidate": [
-    {
-      models: {
-        m: {
-          free: true,
-          candidates: [{ vendor: "vendor-a", upstream_model: "x" }],
-        },
-      },
-    },
+    withCandidate({ vendor: "vendor-a", upstream_model: "x" }),
     "models.m.candidates.0.vendor: there is no vendor vendor-a; did you mean vendora?",
   ],
   "an alias of a misspelt model": [
@@ -133,11 +121,7 @@ const MISTAKES: Readonly<Record<string, readonly [unknown, string]>> = {
     "vendors.my vendor: must be a name of letters, digits, dots, dashes and underscores",
   ],
   "a credential of another cloud": [
-    {
-      vendors: {
-        az: { kind: "azure_openai", auth: { aws: "chain" }, resource: "r" },
-      },
-    },
+    { vendors: { az: { kind: "azure_openai", auth: AWS, resource: "r" } } },
     "vendors.az.auth: azure_openai takes entra or api_key_env",
   ],
   "a key that travels unencrypted": [
@@ -157,10 +141,8 @@ Deno.test("parseCatalogueFile() reports mistakes of shape and of meaning togethe
     problemsOf({
       vendors: { g: { ...GROQ, kind: "openai_compat" } },
       models: {
-        m: {
-          free: true,
-          candidates: [{ vendor: "g", upstream_model: "x", weight: "x" }],
-        },
+        ...withCandidate({ vendor: "g", upstream_model: "x", weight: "x" })
+          .models,
         n: { free: true, vendor: "g" },
         o: { free: true, vendor: "h" },
       },

@@ -125,10 +125,7 @@ for (
       { ...FOUR, when: [{ tier: "standard", factor: 2 }] },
       /^models\.m\.price\.when\.0\.tier: standard means the base rate/,
     ],
-    [
-      [FOUR, { ...FOUR, output: "x" }],
-      /^models\.m\.price\.1\.output: /,
-    ],
+    [[FOUR, { ...FOUR, output: "x" }], /^models\.m\.price\.1\.output: /],
     [[FOUR, FOUR], /^models\.m\.price: has two cards with the same from/],
     [{ ...FOUR, from: "soon" }, /^models\.m\.price\.from: must be a day/],
     [{ ...FOUR, at_base_rate: ["x"] }, /^models\.m\.price\.at_base_rate\.0: /],

@@ -14,6 +14,9 @@ function problems(file: object): readonly string[] {
   return parsed.ok ? [] : parsed.problems;
 }
 
+const matches = (found: readonly string[], text: RegExp): void =>
+  assert.match(found.join("\n"), text);
+
 const withRoute = (row: object) =>
   problems({ routes: { rerank: { ...ROUTE, ...row } } });
 const withModel = (row: object, route: object = {}) =>
@@ -56,38 +59,26 @@ const OTHER_PLACES = [
 
 Deno.test("no row leads to another place", () => {
   for (const path of OTHER_PLACES) {
-    assert.match(withRoute({ path }).join(), /^routes\.rerank\.path: must be/);
-    assert.match(
-      withRoute({ vendor_paths: { vendorb: path } }).join(),
+    matches(withRoute({ path }), /^routes\.rerank\.path: must be/);
+    matches(
+      withRoute({ vendor_paths: { vendorb: path } }),
       /^routes\.rerank\.vendor_paths\.vendorb: must be/,
     );
   }
 });
 
 Deno.test("paths with settings, a fixed query and colons are paths", () => {
-  for (
-    const path of [
-      "/v1/models/{model}:predict",
-      "/a.b/c?api-version=2024-10-21",
-    ]
-  ) {
-    assert.deepEqual(withRoute({ path }), []);
-  }
+  const paths = ["/v1/models/{model}:predict", "/a.b/c?api-version=2024-10-21"];
+  for (const path of paths) assert.deepEqual(withRoute({ path }), []);
 });
 
 Deno.test("what is wrong with a row is named", () => {
   const table: readonly (readonly [object, RegExp])[] = [
-    [
-      { endpoint: "/v1/chat/other" },
-      /rerank\.endpoint: the gateway has endpoints/,
-    ],
+    [{ endpoint: "/v1/chat/other" }, /endpoint: the gateway has endpoints/],
     [{ endpoint: "/v1/Rerank" }, /rerank\.endpoint: must be a path/],
     [{ endpoint: "/admin/v1/x" }, /rerank\.endpoint: must be a path/],
     [{ endpoint: "/v1/:x" }, /rerank\.endpoint: must be a path/],
-    [
-      { vendor_paths: { nobody: "/x" } },
-      /vendor_paths: there is no vendor nobody/,
-    ],
+    [{ vendor_paths: { nobody: "/x" } }, /_paths: there is no vendor nobody/],
     [{ counts: { minute: {} } }, /there is no field minute/],
     [
       { counts: { second: { reply: ["a..b"] } } },
@@ -95,15 +86,13 @@ Deno.test("what is wrong with a row is named", () => {
     ],
     [{ pth: "/x" }, /there is no field pth; did you mean path/],
   ];
-  for (const [row, text] of table) {
-    assert.match(withRoute(row).join("\n"), text);
-  }
-  assert.match(
-    problems({ routes: { a: ROUTE, b: ROUTE } }).join(),
+  for (const [row, text] of table) matches(withRoute(row), text);
+  matches(
+    problems({ routes: { a: ROUTE, b: ROUTE } }),
     /routes\.b\.endpoint: the same as of an earlier route/,
   );
-  assert.match(
-    problems({ routes: { embeddings: ROUTE } }).join(),
+  matches(
+    problems({ routes: { embeddings: ROUTE } }),
     /routes\.embeddings: the gateway has this operation itself/,
   );
 });
@@ -114,40 +103,32 @@ Deno.test("no route without a price", () => {
   assert.deepEqual(withModel({ price: { input: 1, output: 0 } }), []);
   const counts = { counts: { second: {} } };
   assert.deepEqual(withModel({ price: { second: 1 } }, counts), []);
-  assert.match(
-    withModel({ price: { image: 1 } }, counts).join(),
+  matches(
+    withModel({ price: { image: 1 } }, counts),
     /models\.m\.price: has no price for rerank: needs input or call or second/,
   );
-  assert.match(
-    withModel({ price: { version: "1" } }).join(),
-    /models\.m\.price\.input: .*number/,
-  );
-  assert.deepEqual(
-    withModel({ operations: ["embeddings"], price: { input: 1 } }),
-    [],
-  );
-  assert.match(
-    withModel({ operations: ["generation"], price: { input: 1 } }).join(),
+  const noInput = /models\.m\.price\.input: .*number/;
+  matches(withModel({ price: { version: "1" } }), noInput);
+  const price = { input: 1 };
+  assert.deepEqual(withModel({ operations: ["embeddings"], price }), []);
+  matches(
+    withModel({ operations: ["generation"], price }),
     /models\.m\.price\.output: .*number/,
   );
-  assert.match(
-    withModel({ operations: ["generation", "rerank"] }).join(),
-    /models\.m\.price\.input: .*number/,
-  );
+  matches(withModel({ operations: ["generation", "rerank"] }), noInput);
 });
 
 Deno.test("what is wrong with a model of a route is named", () => {
-  assert.match(
-    withModel({ operations: ["rernk"] }).join(),
+  matches(
+    withModel({ operations: ["rernk"] }),
     /models\.m\.operations\.0: there is no operation rernk; did you mean rerank/,
   );
-  assert.match(
-    problems({ models: { m: { vendor: "vendorb", allowed: { n: [1] } } } })
-      .join(),
+  matches(
+    problems({ models: { m: { vendor: "vendorb", allowed: { n: [1] } } } }),
     /models\.m\.allowed: is for models of configured routes only/,
   );
-  assert.match(
-    withModel({}, { path: "/x/{api_version}" }).join(),
+  matches(
+    withModel({}, { path: "/x/{api_version}" }),
     /routes\.rerank\.path: \{api_version\} is no setting of vendorb/,
   );
 });

@@ -7,32 +7,25 @@ function problems(file: unknown): readonly string[] {
   return parsed.ok ? [] : parsed.problems;
 }
 
+const withCandidates = (...candidates: object[]) => ({
+  models: { m: { candidates } },
+});
+
 const ROWS: readonly [object, string][] = [
   [
-    { models: { m: { candidates: [{ vendor: 1, upstream_model: "x" }] } } },
+    withCandidates({ vendor: 1, upstream_model: "x" }),
     "models.m.candidates.0.vendor: must be a text",
   ],
   [
-    { models: { m: { candidates: [{ vendor: "vendora" }] } } },
+    withCandidates({ vendor: "vendora" }),
     "models.m.candidates.0.upstream_model: is missing; it must be a text",
   ],
   [
-    {
-      models: {
-        m: {
-          candidates: [
-            { vendor: "vendora", upstream_model: "x", priority: -1 },
-          ],
-        },
-      },
-    },
+    withCandidates({ vendor: "vendora", upstream_model: "x", priority: -1 }),
     "models.m.candidates.0.priority: must be 0 or more",
   ],
   [{ routes: [] }, "routes: must be an object"],
-  [
-    { models: { m: { candidates: [] } } },
-    "models.m.candidates: must not be empty",
-  ],
+  [withCandidates(), "models.m.candidates: must not be empty"],
 ];
 
 Deno.test("a problem of the configuration file states what is allowed", () => {

@@ -22,9 +22,10 @@ function configOf(
 function problemsOf(
   vendors: unknown,
   readSecret?: (path: string) => string,
+  models: unknown = {},
 ): string {
   try {
-    configOf(vendors, {}, {}, readSecret);
+    configOf(vendors, models, {}, readSecret);
   } catch (error) {
     assert.ok(error instanceof ConfigError);
     return error.message;
@@ -33,160 +34,137 @@ function problemsOf(
 }
 
 Deno.test("readConfig() names what is wrong with a host's row", async (t) => {
-  const rows: readonly (readonly [string, Record<string, unknown>, string])[] =
+  const K = { api_key_env: "K" };
+  const noAddress =
+    "x.base_url: must have neither a user, a query nor a fragment; a key is named with api_key_env";
+  const noRegion = "x.region: needed by bedrock_messages, such as eu-central-1";
+  const rows: readonly (readonly [
+    name: string,
+    kind: string,
+    row: Record<string, unknown>,
+    problem: string,
+  ])[] = [
     [
-      [
-        "a key in the file",
-        { x: { kind: "vendorb", api_key: "sk-1", api_key_env: "K" } },
-        "vendors.x.api_key: no key may stand in the file; name a variable with api_key_env or a file with api_key_file",
-      ],
-      ...[
-        "https://u:p@h.example/v1",
-        "https://h.example/v1?key=k",
-        "https://h.example/#k",
-      ].map((base_url) =>
-        [
-          `the address ${base_url}`,
-          { x: { kind: "openai_compatible", base_url, api_key_env: "K" } },
-          "vendors.x.base_url: must have neither a user, a query nor a fragment; a key is named with api_key_env",
-        ] as const
-      ),
-      [
-        "no region",
-        { "aws-eu": { kind: "bedrock_messages", auth: { aws: "chain" } } },
-        "vendors.aws-eu.region: needed by bedrock_messages, such as eu-central-1",
-      ],
-      [
-        "an empty region",
-        { x: { kind: "bedrock_chat", api_key_env: "K", region: "" } },
-        "vendors.x.region: needed by bedrock_chat, such as eu-central-1",
-      ],
-      [
-        "no region of a signature at an own address",
-        {
-          x: {
-            kind: "bedrock_messages",
-            base_url: "https://vpce.example",
-            auth: { aws: "chain" },
-          },
-        },
-        "vendors.x.region: needed by bedrock_messages, such as eu-central-1",
-      ],
-      [
-        "entra on Bedrock",
-        {
-          "aws-eu": {
-            kind: "bedrock_messages",
-            region: "eu-central-1",
-            auth: { entra: "managed_identity" },
-          },
-        },
-        "vendors.aws-eu.auth: bedrock_messages takes aws or api_key_env",
-      ],
-      [
-        "a key where only tokens are taken",
-        {
-          x: {
-            kind: "vertex_claude",
-            project: "p",
-            location: "global",
-            api_key_env: "K",
-          },
-        },
-        "vendors.x.auth: vertex_claude takes google",
-      ],
-      [
-        "no credential off loopback over http",
-        {
-          local: {
-            kind: "openai_compatible",
-            base_url: "http://10.0.0.5/v1",
-            auth: "none",
-          },
-        },
-        'vendors.local.base_url: without https only loopback, unless "allow_http" is true: prompts and the credential can be read on the way',
-      ],
-      [
-        "an unknown kind",
-        { x: { kind: "azur_openai", api_key_env: "K" } },
-        "vendors.x.kind: there is no kind azur_openai; did you mean azure_openai?",
-      ],
-      [
-        "an unknown preset",
-        {
-          x: { kind: "openai_compatible", preset: "grok", api_key_env: "K" },
-        },
-        "vendors.x.preset: there is no preset grok; did you mean groq?",
-      ],
-      [
-        "a preset of another kind",
-        { x: { kind: "vendorb", preset: "groq", api_key_env: "K" } },
-        "vendors.x.preset: only openai_compatible takes one",
-      ],
-      [
-        "no address",
-        { x: { kind: "openai_compatible", api_key_env: "K" } },
-        "vendors.x.base_url: needed by openai_compatible, such as https://api.groq.com/openai/v1",
-      ],
-      [
-        "a setting of another host",
-        {
-          x: {
-            kind: "azure_openai",
-            resource: "contoso",
-            project: "p",
-            api_key_env: "K",
-          },
-        },
-        "vendors.x.project: not used by azure_openai",
-      ],
-      [
-        "a resource that is a host name of its own",
-        {
-          x: {
-            kind: "azure_openai",
-            resource: "evil.example/x",
-            api_key_env: "K",
-          },
-        },
-        "vendors.x.resource: must be a part of an address, such as contoso",
-      ],
-      [
-        "a credential among the headers",
-        {
-          x: {
-            kind: "vendorb",
-            api_key_env: "K",
-            headers: { authorization: "Bearer sk-1" },
-          },
-        },
-        "vendors.x.headers.authorization: must not be a header of the gateway or of a credential; a key is named with api_key_env",
-      ],
-      [
-        "no credential at all",
-        { x: { kind: "azure_openai", resource: "contoso" } },
-        "vendors.x: needs kind (the host whose API it has) and api_key_env (the variable that holds its key), api_key_file or auth",
-      ],
-    ];
-  for (const [name, vendors, expected] of rows) {
+      "a key in the file",
+      "vendorb",
+      { api_key: "sk-1", ...K },
+      "x.api_key: no key may stand in the file; name a variable with api_key_env or a file with api_key_file",
+    ],
+    [
+      "an address with a user",
+      "openai_compatible",
+      { base_url: "https://u:p@h.example/v1", ...K },
+      noAddress,
+    ],
+    [
+      "an address with a query",
+      "openai_compatible",
+      { base_url: "https://h.example/v1?key=k", ...K },
+      noAddress,
+    ],
+    [
+      "an address with a fragment",
+      "openai_compatible",
+      { base_url: "https://h.example/#k", ...K },
+      noAddress,
+    ],
+    ["no region", "bedrock_messages", { auth: { aws: "chain" } }, noRegion],
+    [
+      "an empty region",
+      "bedrock_chat",
+      { region: "", ...K },
+      "x.region: needed by bedrock_chat, such as eu-central-1",
+    ],
+    [
+      "no region of a signature at an own address",
+      "bedrock_messages",
+      { base_url: "https://vpce.example", auth: { aws: "chain" } },
+      noRegion,
+    ],
+    [
+      "entra on Bedrock",
+      "bedrock_messages",
+      { region: "eu-central-1", auth: { entra: "managed_identity" } },
+      "x.auth: bedrock_messages takes aws or api_key_env",
+    ],
+    [
+      "a key where only tokens are taken",
+      "vertex_claude",
+      { project: "p", location: "global", ...K },
+      "x.auth: vertex_claude takes google",
+    ],
+    [
+      "no credential off loopback over http",
+      "openai_compatible",
+      { base_url: "http://10.0.0.5/v1", auth: "none" },
+      'x.base_url: without https only loopback, unless "allow_http" is true: prompts and the credential can be read on the way',
+    ],
+    [
+      "an unknown kind",
+      "azur_openai",
+      K,
+      "x.kind: there is no kind azur_openai; did you mean azure_openai?",
+    ],
+    [
+      "an unknown preset",
+      "openai_compatible",
+      { preset: "grok", ...K },
+      "x.preset: there is no preset grok; did you mean groq?",
+    ],
+    [
+      "a preset of another kind",
+      "vendorb",
+      { preset: "groq", ...K },
+      "x.preset: only openai_compatible takes one",
+    ],
+    [
+      "no address",
+      "openai_compatible",
+      K,
+      "x.base_url: needed by openai_compatible, such as https://api.groq.com/openai/v1",
+    ],
+    [
+      "a setting of another host",
+      "azure_openai",
+      { resource: "contoso", project: "p", ...K },
+      "x.project: not used by azure_openai",
+    ],
+    [
+      "a resource that is a host name of its own",
+      "azure_openai",
+      { resource: "evil.example/x", ...K },
+      "x.resource: must be a part of an address, such as contoso",
+    ],
+    [
+      "a credential among the headers",
+      "vendorb",
+      { headers: { authorization: "Bearer sk-1" }, ...K },
+      "x.headers.authorization: must not be a header of the gateway or of a credential; a key is named with api_key_env",
+    ],
+    [
+      "no credential at all",
+      "azure_openai",
+      { resource: "contoso" },
+      "x: needs kind (the host whose API it has) and api_key_env (the variable that holds its key), api_key_file or auth",
+    ],
+  ];
+  for (const [name, kind, row, problem] of rows) {
     await t.step(name, () => {
       assert.equal(
-        problemsOf(vendors),
-        `GATEWAY_CONFIG: gateway.json: ${expected}`,
+        problemsOf({ x: { kind, ...row } }),
+        `GATEWAY_CONFIG: gateway.json: vendors.${problem}`,
       );
     });
   }
 });
 
 Deno.test("readConfig() states that a key file outside of the permission cannot be read", () => {
-  const vendors = {
-    foundry: {
-      kind: "foundry_messages",
-      resource: "contoso",
-      api_key_file: "/etc/secrets/foundry",
-    },
+  const foundry = {
+    kind: "foundry_messages",
+    resource: "contoso",
+    api_key_file: "/etc/secrets/foundry",
   };
-  const message = problemsOf(vendors, () => {
+  const message = problemsOf({ foundry }, () => {
     throw new Deno.errors.NotCapable("Requires read access");
   });
   assert.match(
@@ -196,41 +174,28 @@ Deno.test("readConfig() states that a key file outside of the permission cannot 
 });
 
 Deno.test("readConfig() leaves out a vendor whose signing keys are incomplete, and names the variable", () => {
-  const config = configOf(
-    {
-      "aws-us": {
-        kind: "bedrock_invoke",
-        region: "us-east-1",
-        auth: { aws: "keys" },
-      },
-    },
-    {},
-    { AWS_ACCESS_KEY_ID: "AKIA" },
-  );
+  const auth = { aws: "keys" };
+  const row = { kind: "bedrock_invoke", region: "us-east-1", auth };
+  const env = { AWS_ACCESS_KEY_ID: "AKIA" };
+  const config = configOf({ "aws-us": row }, {}, env);
   assert.deepEqual(config.vendorsWithoutKey, [
     { name: "aws-us", keySetting: "AWS_SECRET_ACCESS_KEY" },
   ]);
 });
 
 Deno.test("a model at a host has the model's abilities, changed by the host, changed by the file", () => {
+  const vendor = "invoke";
+  const capabilities = { mediaUrls: true };
   const config = configOf({
-    invoke: {
-      kind: "bedrock_invoke",
-      region: "us-east-1",
-      api_key_env: "AWS_BEARER",
-    },
+    invoke: { kind: "bedrock_invoke", region: "us-east-1", api_key_env: "KEY" },
   }, {
     "vendora-opus-4-8": {
       candidates: [
-        { vendor: "invoke", upstream_model: "us.anthropic.claude-opus-4-8" },
-        {
-          vendor: "invoke",
-          upstream_model: "other",
-          capabilities: { mediaUrls: true },
-        },
+        { vendor, upstream_model: "us.anthropic.claude-opus-4-8" },
+        { vendor, upstream_model: "other", capabilities },
       ],
     },
-  }, { AWS_BEARER: "key" });
+  }, { KEY: "key" });
   const registry = modelRegistry(config.catalogue, config.vendors);
   const model = registry.model("vendora-opus-4-8");
   assert.ok(model !== undefined);
@@ -282,24 +247,20 @@ Deno.test("an alias has everything from its model but its names; a wildcard or a
     id: "fast",
     displayName: "Fast",
   });
-  const problem = (models: unknown): string => {
-    try {
-      configOf({}, models);
-    } catch (error) {
-      return error instanceof ConfigError ? error.message : "";
-    }
-    return "";
-  };
-  assert.match(
-    problem({ fast: { alias: "x" } }),
-    /models\.fast\.alias: there is no model x/,
-  );
-  assert.match(
-    problem({ fast: { alias: "vendorb-5", price: "free" } }),
-    /models\.fast: an alias has everything but display_name from its model: price/,
-  );
-  assert.match(
-    problem({ "groq/*": {} }),
-    /models\.groq\/\*: a wildcard needs a vendor of the kind openai_compatible in vendors; there is no vendor groq/,
-  );
+  for (
+    const [models, problem] of [
+      [
+        { fast: { alias: "x" } },
+        /models\.fast\.alias: there is no model x/,
+      ],
+      [
+        { fast: { alias: "vendorb-5", price: "free" } },
+        /models\.fast: an alias has everything but display_name from its model: price/,
+      ],
+      [
+        { "groq/*": {} },
+        /models\.groq\/\*: a wildcard needs a vendor of the kind openai_compatible in vendors; there is no vendor groq/,
+      ],
+    ] as const
+  ) assert.match(problemsOf({}, undefined, models), problem);
 });

@@ -12,12 +12,11 @@ function parsed(models: unknown, vendors: unknown = { groq: GROQ }) {
   return parseCatalogueFile(JSON.stringify({ vendors, models }));
 }
 
-const price = (each: number) => ({
-  input: each,
-  output: each,
-  cache_read: each,
-  cache_write: each,
-});
+/** The price of all tokens. */
+const price = (each: number) => ({ input: each, output: each });
+
+const FORM =
+  "a wildcard is VENDOR/* or VENDOR/PREFIX*, with one star at its end";
 
 /** Prices of the listed models by id; `refused` for those without one. */
 function offered(
@@ -27,9 +26,9 @@ function offered(
   assert.ok(file.ok);
   const { models } = catalogue(file.overrides, lists);
   return Object.fromEntries(
-    models.filter(({ id }) => id.startsWith("groq/") || id === "fast").map((
-      model,
-    ) => [model.id, model.unpriced === true ? "refused" : model.price.input]),
+    models.filter(({ id }) => id.startsWith("groq/") || id === "fast").map(
+      (one) => [one.id, one.unpriced === true ? "refused" : one.price.input],
+    ),
   );
 }
 
@@ -44,20 +43,11 @@ Deno.test("the longest pattern decides the price, a row of its own wins, and a p
     "groq/llama-off": null,
     fast: { alias: "groq/llama-3" },
   });
+  const groq =
+    "llama-3 llama-4-x llama-own llama-off gpt-oss whisper-1 other __proto__"
+      .split(" ");
   assert.deepEqual(
-    offered(file, {
-      groq: [
-        "llama-3",
-        "llama-4-x",
-        "llama-own",
-        "llama-off",
-        "gpt-oss",
-        "whisper-1",
-        "other",
-        "__proto__",
-      ],
-      elsewhere: ["m"],
-    }),
+    offered(file, { groq, elsewhere: ["m"] }),
     {
       "groq/llama-own": 9,
       "groq/llama-3": 2,
@@ -73,21 +63,9 @@ Deno.test("the longest pattern decides the price, a row of its own wins, and a p
 
 Deno.test("problems of wildcard rows name the row and the field", () => {
   const cases: readonly (readonly [string, unknown, string])[] = [
-    [
-      "*",
-      {},
-      "a wildcard is VENDOR/* or VENDOR/PREFIX*, with one star at its end",
-    ],
-    [
-      "groq/*-x",
-      {},
-      "a wildcard is VENDOR/* or VENDOR/PREFIX*, with one star at its end",
-    ],
-    [
-      "groq/**",
-      {},
-      "a wildcard is VENDOR/* or VENDOR/PREFIX*, with one star at its end",
-    ],
+    ["*", {}, FORM],
+    ["groq/*-x", {}, FORM],
+    ["groq/**", {}, FORM],
     [
       "x/*",
       {},
@@ -105,24 +83,19 @@ Deno.test("problems of wildcard rows name the row and the field", () => {
     ],
   ];
   const aws = { kind: "bedrock_chat", region: "eu-west-1", api_key_env: "K" };
+  const check = (file: CatalogueFile, ...problems: string[]): void =>
+    assert.deepEqual(file, { ok: false, problems });
   for (const [id, row, problem] of cases) {
-    assert.deepEqual(parsed({ [id]: row }, { groq: GROQ, aws }), {
-      ok: false,
-      problems: [`models.${id}: ${problem}`],
-    });
+    const file = parsed({ [id]: row }, { groq: GROQ, aws });
+    check(file, `models.${id}: ${problem}`);
   }
-  assert.deepEqual(parsed({ "groq/*": { vendor: "aws" } }), {
-    ok: false,
-    problems: ["models.groq/*.vendor: must be groq, as in the row's id"],
-  });
-  assert.deepEqual(
+  check(
+    parsed({ "groq/*": { vendor: "aws" } }),
+    "models.groq/*.vendor: must be groq, as in the row's id",
+  );
+  check(
     parsed({ "groq/a*": {}, f: { alias: "groq/b" }, g: { alias: "groq/a*" } }),
-    {
-      ok: false,
-      problems: [
-        "models.f.alias: there is no model groq/b",
-        "models.g.alias: there is no model groq/a*",
-      ],
-    },
+    "models.f.alias: there is no model groq/b",
+    "models.g.alias: there is no model groq/a*",
   );
 });

@@ -53,12 +53,8 @@ Deno.test("failures of an earlier window do not count", () => {
 Deno.test("the pause doubles with every opening up to its limit, and a success resets it", () => {
   const breaker = openedAt(START);
   let nowMs = START;
-  for (
-    let pauseMs = FIRST_PAUSE_MS;
-    pauseMs < 4 * MAX_PAUSE_MS;
-    pauseMs *= 2
-  ) {
-    const longMs = Math.min(pauseMs, MAX_PAUSE_MS);
+  for (let ms = FIRST_PAUSE_MS; ms < 4 * MAX_PAUSE_MS; ms *= 2) {
+    const longMs = Math.min(ms, MAX_PAUSE_MS);
     assert.equal(breaker.admits(nowMs + longMs - 1), false);
     nowMs += longMs;
     assert.equal(breaker.state(nowMs), "half_open");

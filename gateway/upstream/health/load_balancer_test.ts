@@ -12,20 +12,14 @@ interface Row {
 
 /** Candidates named 0, 1, 2 …, created from the overrides file. */
 function candidates(rows: readonly Row[]): readonly Candidate[] {
+  const candidates = rows.map((row, i) => ({
+    vendor: "vendora",
+    upstream_model: String(i),
+    ...row,
+  }));
   const config = readConfig({
     env: { GATEWAY_CONFIG: "x", VENDORA_API_KEY: "k" },
-    readFile: () =>
-      JSON.stringify({
-        models: {
-          m: {
-            candidates: rows.map((row, i) => ({
-              vendor: "vendora",
-              upstream_model: String(i),
-              ...row,
-            })),
-          },
-        },
-      }),
+    readFile: () => JSON.stringify({ models: { m: { candidates } } }),
   });
   const registry = modelRegistry(config.catalogue, config.vendors);
   const model = registry.model("m");

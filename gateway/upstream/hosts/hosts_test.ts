@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { compact } from "../../../translate/bytes/compact.ts";
 import { fill } from "./address.ts";
 import type { HostKind } from "./host.ts";
 import { callAddress, HOST_KINDS, hostOf, neededSettings } from "./hosts.ts";
@@ -27,119 +26,129 @@ const GENERATIVE =
 const WORKSPACE =
   "https://claude.googleapis.com/v1/projects/contoso-ml/locations/global/workspaces/wrkspc_01/invoke";
 
-/**
- * A model, and the addresses of whole replies, streams, counts and embeddings, for each dialect of
- * the host.
- */
-type Row = readonly [
-  HostKind,
-  string,
-  ...(readonly [
-    whole: string,
-    stream?: string | undefined,
-    count?: string | undefined,
-    embeddings?: string,
-  ])[],
-];
+/** A base address, and the paths of whole replies, streams, counts and embeddings behind it. */
+interface Addresses {
+  readonly at: string;
+  readonly whole: string;
+  readonly stream?: string;
+  readonly count?: string;
+  readonly embeddings?: string;
+}
+
+/** A model, and the addresses of each dialect of the host. */
+type Row = readonly [HostKind, string, ...Addresses[]];
+
+const MESSAGES = "/v1/messages";
+const TOKENS = "/v1/messages/count_tokens";
+const CHAT = "/chat/completions";
+const GENERATED = {
+  whole: ":generateContent",
+  stream: ":streamGenerateContent?alt=sse",
+  count: ":countTokens",
+};
+const DEPLOYMENT = `${AZURE}/openai/deployments/gpt%205%2Fwe`;
+const DEPLOYED = "?api-version=2024-10-21";
+const PREVIEW = "?api-version=2024-05-01-preview";
+const SONNET = "anthropic.claude-sonnet-4-5-20250929-v1%3A0";
 
 const ROWS: readonly Row[] = [
-  ["vendora", "claude-opus-4-8", [
-    "https://api.anthropic.com/v1/messages",
-    undefined,
-    "https://api.anthropic.com/v1/messages/count_tokens",
-  ]],
-  ["vendorb", "gpt-5", [
-    "https://api.openai.com/v1/chat/completions",
-    undefined,
-    undefined,
-    "https://api.openai.com/v1/embeddings",
-  ], [
-    "https://api.openai.com/v1/responses",
-    undefined,
-    "https://api.openai.com/v1/responses/input_tokens",
-  ]],
-  ["vendorc", "gemini-3-pro", [
-    `${GENERATIVE}:generateContent`,
-    `${GENERATIVE}:streamGenerateContent?alt=sse`,
-    `${GENERATIVE}:countTokens`,
-    `${GENERATIVE}:batchEmbedContents`,
-  ]],
-  ["vendord", "MiniMax-M3", [
-    "https://api.minimax.io/anthropic/v1/messages",
-  ], ["https://api.minimax.io/v1/chat/completions"]],
-  ["azure_openai", "gpt-5-we", [
-    `${AZURE}/openai/v1/chat/completions`,
-    undefined,
-    undefined,
-    `${AZURE}/openai/v1/embeddings`,
-  ]],
-  ["azure_deployments", "gpt 5/we", [
-    `${AZURE}/openai/deployments/gpt%205%2Fwe/chat/completions?api-version=2024-10-21`,
-    undefined,
-    undefined,
-    `${AZURE}/openai/deployments/gpt%205%2Fwe/embeddings?api-version=2024-10-21`,
-  ]],
-  ["azure_models", "Mistral-large", [
-    `${AI}/models/chat/completions?api-version=2024-05-01-preview`,
-    undefined,
-    undefined,
-    `${AI}/models/embeddings?api-version=2024-05-01-preview`,
-  ]],
-  ["foundry_messages", "claude-opus-4-8", [
-    `${AI}/anthropic/v1/messages`,
-    undefined,
-    `${AI}/anthropic/v1/messages/count_tokens`,
-  ]],
-  ["bedrock_messages", "anthropic.claude-opus-4-8", [
-    `${RUNTIME}/anthropic/v1/messages`,
-  ]],
-  ["bedrock_chat", "openai.gpt-oss-120b-1:0", [
-    `${RUNTIME}/openai/v1/chat/completions`,
-  ]],
-  ["mantle_messages", "anthropic.claude-opus-4-8", [
-    `${MANTLE}/anthropic/v1/messages`,
-    undefined,
-    `${MANTLE}/anthropic/v1/messages/count_tokens`,
-  ]],
-  ["mantle_chat", "deepseek.v3.2", [`${MANTLE}/v1/chat/completions`]],
-  ["bedrock_invoke", "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", [
-    `${RUNTIME}/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke`,
-    `${RUNTIME}/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke-with-response-stream`,
-    `${RUNTIME}/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/count-tokens`,
-    `${RUNTIME}/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke`,
-  ]],
-  ["bedrock_converse", "us.amazon.nova-pro-v1:0", [
-    `${RUNTIME}/model/us.amazon.nova-pro-v1%3A0/converse`,
-    `${RUNTIME}/model/us.amazon.nova-pro-v1%3A0/converse-stream`,
-  ]],
-  ["claude_aws", "claude-opus-4-8", [
-    "https://aws-external-anthropic.eu-central-1.api.aws/v1/messages",
-  ]],
-  ["vertex_gemini", "gemini-3-pro", [
-    `${GEMINI}:generateContent`,
-    `${GEMINI}:streamGenerateContent?alt=sse`,
-    `${GEMINI}:countTokens`,
-  ]],
-  ["vertex_express", "gemini-3-pro", [
-    "https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-3-pro:generateContent",
-    "https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-3-pro:streamGenerateContent?alt=sse",
-    "https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-3-pro:countTokens",
-  ]],
-  ["vertex_claude", "claude-sonnet-4-5@20250929", [
-    `${CLAUDE}/claude-sonnet-4-5%4020250929:rawPredict`,
-    `${CLAUDE}/claude-sonnet-4-5%4020250929:streamRawPredict`,
-    `${CLAUDE}/count-tokens:rawPredict`,
-  ]],
-  ["vertex_chat", "google/gemini-3-pro", [
-    `${VERTEX}/endpoints/openapi/chat/completions`,
-  ]],
-  ["google_claude", "claude-opus-4-8", [`${WORKSPACE}/v1/messages`]],
-  ["openai_compatible", "llama-3.3-70b", [
-    "https://llm.example/v1/chat/completions",
-    undefined,
-    undefined,
-    "https://llm.example/v1/embeddings",
-  ]],
+  ["vendora", "claude-opus-4-8", {
+    at: "https://api.anthropic.com",
+    whole: MESSAGES,
+    count: TOKENS,
+  }],
+  ["vendorb", "gpt-5", {
+    at: "https://api.openai.com/v1",
+    whole: CHAT,
+    embeddings: "/embeddings",
+  }, {
+    at: "https://api.openai.com/v1/responses",
+    whole: "",
+    count: "/input_tokens",
+  }],
+  ["vendorc", "gemini-3-pro", {
+    at: GENERATIVE,
+    ...GENERATED,
+    embeddings: ":batchEmbedContents",
+  }],
+  [
+    "vendord",
+    "MiniMax-M3",
+    { at: "https://api.minimax.io/anthropic", whole: MESSAGES },
+    { at: "https://api.minimax.io/v1", whole: CHAT },
+  ],
+  ["azure_openai", "gpt-5-we", {
+    at: `${AZURE}/openai/v1`,
+    whole: CHAT,
+    embeddings: "/embeddings",
+  }],
+  ["azure_deployments", "gpt 5/we", {
+    at: DEPLOYMENT,
+    whole: CHAT + DEPLOYED,
+    embeddings: `/embeddings${DEPLOYED}`,
+  }],
+  ["azure_models", "Mistral-large", {
+    at: `${AI}/models`,
+    whole: CHAT + PREVIEW,
+    embeddings: `/embeddings${PREVIEW}`,
+  }],
+  ["foundry_messages", "claude-opus-4-8", {
+    at: `${AI}/anthropic`,
+    whole: MESSAGES,
+    count: TOKENS,
+  }],
+  ["bedrock_messages", "anthropic.claude-opus-4-8", {
+    at: `${RUNTIME}/anthropic`,
+    whole: MESSAGES,
+  }],
+  ["bedrock_chat", "openai.gpt-oss-120b-1:0", {
+    at: `${RUNTIME}/openai/v1`,
+    whole: CHAT,
+  }],
+  ["mantle_messages", "anthropic.claude-opus-4-8", {
+    at: `${MANTLE}/anthropic`,
+    whole: MESSAGES,
+    count: TOKENS,
+  }],
+  ["mantle_chat", "deepseek.v3.2", { at: `${MANTLE}/v1`, whole: CHAT }],
+  ["bedrock_invoke", "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", {
+    at: `${RUNTIME}/model`,
+    whole: `/eu.${SONNET}/invoke`,
+    stream: `/eu.${SONNET}/invoke-with-response-stream`,
+    count: `/${SONNET}/count-tokens`,
+    embeddings: `/eu.${SONNET}/invoke`,
+  }],
+  ["bedrock_converse", "us.amazon.nova-pro-v1:0", {
+    at: `${RUNTIME}/model/us.amazon.nova-pro-v1%3A0`,
+    whole: "/converse",
+    stream: "/converse-stream",
+  }],
+  ["claude_aws", "claude-opus-4-8", {
+    at: "https://aws-external-anthropic.eu-central-1.api.aws",
+    whole: MESSAGES,
+  }],
+  ["vertex_gemini", "gemini-3-pro", { at: GEMINI, ...GENERATED }],
+  ["vertex_express", "gemini-3-pro", {
+    at:
+      "https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-3-pro",
+    ...GENERATED,
+  }],
+  ["vertex_claude", "claude-sonnet-4-5@20250929", {
+    at: CLAUDE,
+    whole: "/claude-sonnet-4-5%4020250929:rawPredict",
+    stream: "/claude-sonnet-4-5%4020250929:streamRawPredict",
+    count: "/count-tokens:rawPredict",
+  }],
+  ["vertex_chat", "google/gemini-3-pro", {
+    at: `${VERTEX}/endpoints/openapi`,
+    whole: CHAT,
+  }],
+  ["google_claude", "claude-opus-4-8", { at: WORKSPACE, whole: MESSAGES }],
+  ["openai_compatible", "llama-3.3-70b", {
+    at: "https://llm.example/v1",
+    whole: CHAT,
+    embeddings: "/embeddings",
+  }],
 ];
 
 Deno.test("callAddress() of every host with sample values is the documented address", async (t) => {
@@ -153,13 +162,15 @@ Deno.test("callAddress() of every host with sample values is the documented addr
       const values = { ...VALUES, model };
       assert.deepEqual(
         host.dialects.map((dialect) => callAddress(base, dialect, values)),
-        expected.map(([whole, stream = whole, count, embeddings]) => ({
-          whole,
-          stream,
-          ...compact({ count, embeddings }),
-        })),
+        expected.map(({ at, ...paths }) =>
+          Object.fromEntries(
+            Object.entries({ stream: paths.whole, ...paths }).map(
+              ([name, path]) => [name, at + path],
+            ),
+          )
+        ),
       );
-      for (const [whole] of expected) assert.ok(URL.canParse(whole));
+      for (const { at, whole } of expected) assert.ok(URL.canParse(at + whole));
     });
   }
 });
@@ -187,10 +198,8 @@ Deno.test("callAddress() keeps a model id with dots and slashes inside its segme
   const dialect = hostOf("vertex_claude")?.dialects[0];
   assert.ok(dialect !== undefined);
   const model = "../../../../google/models/other";
-  const { whole } = callAddress("https://v.example/v1", dialect, {
-    ...VALUES,
-    model,
-  });
+  const values = { ...VALUES, model };
+  const { whole } = callAddress("https://v.example/v1", dialect, values);
   assert.equal(
     new URL(whole).pathname,
     `/v1/projects/contoso-ml/locations/europe-west1/publishers/anthropic/models/${
@@ -202,11 +211,9 @@ Deno.test("callAddress() keeps a model id with dots and slashes inside its segme
 Deno.test("callAddress() takes the paths of a candidate's route", () => {
   const dialect = hostOf("mantle_chat")?.dialects[0];
   assert.ok(dialect !== undefined);
-  assert.equal(
-    callAddress(MANTLE, dialect, { ...VALUES, model: "openai.x" }, "openai")
-      .whole,
-    `${MANTLE}/openai/v1/chat/completions`,
-  );
+  const values = { ...VALUES, model: "openai.x" };
+  const { whole } = callAddress(MANTLE, dialect, values, "openai");
+  assert.equal(whole, `${MANTLE}/openai/v1/chat/completions`);
 });
 
 Deno.test("fill() uses Vertex's host of each location", async (t) => {

@@ -62,34 +62,31 @@ Deno.test("forModel() adds the first rule that matches to what the host has", ()
 
 Deno.test("the rules of each host are for the models that they name", async (t) => {
   const grok = withRules(...GROK);
+  const noStops = { maxStops: 0, penalties: false };
+  const all = { cacheMarks: "all", alwaysCapped: true };
+  const none = {
+    cacheMarks: "none",
+    alwaysCapped: true,
+    defaultMaxTokens: 4096,
+  };
+  const converse = dialectOf("bedrock_converse");
+  const invoke = dialectOf("bedrock_invoke");
   const rows: readonly (readonly [HostDialect | undefined, string, object])[] =
     [
-      [grok, "grok-4", { maxStops: 0, penalties: false }],
-      [grok, "xai/grok-4.1-fast-reasoning", { maxStops: 0, penalties: false }],
+      [grok, "grok-4", noStops],
+      [grok, "xai/grok-4.1-fast-reasoning", noStops],
       [grok, "grok-4-fast-non-reasoning", {}],
       [grok, "grok-3", {}],
-      [grok, "grok-3-mini", { maxStops: 0, penalties: false }],
-      [dialectOf("bedrock_converse"), "amazon.titan-text-express-v1", {}],
-      [dialectOf("bedrock_converse"), "us.amazon.nova-pro-v1:0", {
-        cacheMarks: "prompt",
-      }],
-      [
-        dialectOf("bedrock_converse"),
-        "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
-        { cacheMarks: "all", alwaysCapped: true },
-      ],
-      [
-        dialectOf("bedrock_converse"),
-        "anthropic.claude-3-haiku-20240307-v1:0",
-        { cacheMarks: "none", alwaysCapped: true, defaultMaxTokens: 4096 },
-      ],
-      [dialectOf("bedrock_converse"), "us.meta.llama3-3-70b-instruct-v1:0", {
+      [grok, "grok-3-mini", noStops],
+      [converse, "amazon.titan-text-express-v1", {}],
+      [converse, "us.amazon.nova-pro-v1:0", { cacheMarks: "prompt" }],
+      [converse, "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", all],
+      [converse, "anthropic.claude-3-haiku-20240307-v1:0", none],
+      [converse, "us.meta.llama3-3-70b-instruct-v1:0", {
         toolChoiceRequired: false,
       }],
-      [dialectOf("bedrock_invoke"), "us.anthropic.claude-opus-4-8", {
-        structuredOutput: false,
-      }],
-      [dialectOf("bedrock_invoke"), "anthropic.claude-opus-4-6-v1", {}],
+      [invoke, "us.anthropic.claude-opus-4-8", { structuredOutput: false }],
+      [invoke, "anthropic.claude-opus-4-6-v1", {}],
       [dialectOf("bedrock_messages"), "anthropic.claude-opus-4-8", {}],
     ];
   for (const [dialect, model, expected] of rows) {

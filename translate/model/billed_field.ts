@@ -37,6 +37,47 @@ export interface BilledField {
   readonly isTranslated: boolean;
 }
 
+/** A field that only requests of the client's format have. */
+function ownField(path: string, ask: BilledAsk): BilledField {
+  return { path, ask, isTranslated: false };
+}
+
+/** A field that asks for a tool which the vendor runs, at most so often. */
+export function useField(
+  path: string,
+  tool: string,
+  most?: number,
+): BilledField {
+  return ownField(path, {
+    type: "use",
+    tool,
+    ...(most === undefined ? {} : { most }),
+  });
+}
+
+/** A field that lets another model answer. */
+export function modelField(path: string, model: unknown): BilledField {
+  return ownField(path, { type: "model", model: textIn(model) ?? "" });
+}
+
+/** A kind of output that is billed apart; none for other words. */
+export function modalityField(
+  path: string,
+  word: unknown,
+): readonly BilledField[] {
+  if (word !== "audio" && word !== "image") return NONE;
+  const figure = word === "audio" ? "audioOutput" : "imageOutput";
+  return [ownField(path, { type: "tokens", figure })];
+}
+
+/** A part of the prompt whose tokens are billed apart, whatever the format. */
+export function partField(
+  path: string,
+  figure: "audioInput" | "cacheWrite1h" | "cacheWrite12h",
+): BilledField {
+  return { path, ask: { type: "tokens", figure }, isTranslated: true };
+}
+
 /** Fields of every format that choose who pays. */
 export function payerFields(body: JsonObject): readonly BilledField[] {
   const policy = body["billing_policy"];
@@ -50,11 +91,7 @@ export function payerFields(body: JsonObject): readonly BilledField[] {
     found.push("billing_policy");
   }
   if ((body["bill_to"] ?? null) !== null) found.push("bill_to");
-  return found.map((path) => ({
-    path,
-    ask: { type: "payer" },
-    isTranslated: false,
-  }));
+  return found.map((path) => ownField(path, { type: "payer" }));
 }
 
 const NONE: readonly BilledField[] = [];
@@ -66,7 +103,5 @@ export function modeField(
   value: unknown,
 ): readonly BilledField[] {
   const word = textIn(value);
-  return word === undefined
-    ? NONE
-    : [{ path, ask: { type, value: word }, isTranslated: false }];
+  return word === undefined ? NONE : [ownField(path, { type, value: word })];
 }

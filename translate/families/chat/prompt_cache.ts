@@ -8,7 +8,7 @@
  */
 import type { z } from "zod";
 import { isObject, type JsonObject, objectOr } from "../../bytes/json.ts";
-import type { BilledField } from "../../model/billed_field.ts";
+import { type BilledField, partField } from "../../model/billed_field.ts";
 import { takesMarks } from "../../turns/cache_marks.ts";
 import type { CacheMark, Part } from "../../model/request.ts";
 import type { Settings } from "../../model/settings.ts";
@@ -99,9 +99,5 @@ export function longLifeField(
   const { ttl } = objectOr(options);
   return ttl === undefined || ttl === null || ttl === LIVES["5m"]
     ? undefined
-    : {
-      path: `${at}${field}.ttl`,
-      ask: { type: "tokens", figure: "cacheWrite12h" },
-      isTranslated: true,
-    };
+    : partField(`${at}${field}.ttl`, "cacheWrite12h");
 }

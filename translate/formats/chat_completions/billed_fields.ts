@@ -3,16 +3,15 @@
  *
  * Source: type declarations of openai 7.57.0, 2026-11-13; `models` and `plugins` are OpenRouter's
  */
-import {
-  arrayOr,
-  type JsonObject,
-  objectOr,
-  textIn,
-} from "../../bytes/json.ts";
+import { arrayOr, type JsonObject, objectOr } from "../../bytes/json.ts";
 import {
   type BilledField,
+  modalityField,
   modeField,
+  modelField,
+  partField,
   payerFields,
+  useField,
 } from "../../model/billed_field.ts";
 import { longLifeField } from "../../families/chat/prompt_cache.ts";
 
@@ -21,39 +20,22 @@ export function billedFields(body: JsonObject): readonly BilledField[] {
   return [
     ...modeField("service_tier", "tier", body["service_tier"]),
     ...payerFields(body),
-    ...arrayOr(body["modalities"]).flatMap((modality, at): BilledField[] =>
-      modality === "audio" || modality === "image"
-        ? [{
-          path: `modalities[${at}]`,
-          ask: {
-            type: "tokens",
-            figure: modality === "audio" ? "audioOutput" : "imageOutput",
-          },
-          isTranslated: false,
-        }]
-        : []
+    ...arrayOr(body["modalities"]).flatMap((modality, at) =>
+      modalityField(`modalities[${at}]`, modality)
     ),
     ...((body["web_search_options"] ?? null) === null
       ? []
-      : [search("web_search_options")]),
+      : [useField("web_search_options", "web_search")]),
     ...arrayOr(body["plugins"]).flatMap((plugin, at) =>
-      objectOr(plugin)["id"] === "web" ? [search(`plugins[${at}]`)] : []
+      objectOr(plugin)["id"] === "web"
+        ? [useField(`plugins[${at}]`, "web_search")]
+        : []
     ),
-    ...arrayOr(body["models"]).map((model, at): BilledField => ({
-      path: `models[${at}]`,
-      ask: { type: "model", model: textIn(model) ?? "" },
-      isTranslated: false,
-    })),
+    ...arrayOr(body["models"]).map((model, at) =>
+      modelField(`models[${at}]`, model)
+    ),
     ...partFields(body),
   ];
-}
-
-function search(path: string): BilledField {
-  return {
-    path,
-    ask: { type: "use", tool: "web_search" },
-    isTranslated: false,
-  };
 }
 
 /** The first part of sound, and the first mark of a long life. */
@@ -65,11 +47,7 @@ function partFields(body: JsonObject): readonly BilledField[] {
       const part = objectOr(entry);
       const path = `messages[${at}].content[${place}]`;
       if (part["type"] === "input_audio") {
-        sound ??= {
-          path,
-          ask: { type: "tokens", figure: "audioInput" },
-          isTranslated: true,
-        };
+        sound ??= partField(path, "audioInput");
       }
       long ??= longLifeField(part, "prompt_cache_breakpoint", `${path}.`);
     }

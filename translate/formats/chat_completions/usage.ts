@@ -12,6 +12,12 @@ import {
   outputCountIn,
   textIn,
 } from "../../bytes/json.ts";
+import {
+  countedParts,
+  otherCounts,
+  wholePrompt,
+  writtenLives,
+} from "../../families/chat/usage.ts";
 import { NO_PROMPT, promptParts } from "../../model/prompt_counts.ts";
 import type { Usage } from "../../model/reply.ts";
 
@@ -88,7 +94,7 @@ function kindsOfPrompt(details: JsonObject, written: number): Usage {
     details["cache_write_tokens_details"] ??
       details["cache_creation_tokens_details"],
   );
-  return parts({
+  return countedParts({
     audioInput: countIn(details["audio_tokens"]),
     imageInput: countIn(details["image_tokens"]),
     cacheWrite30m: within(written, lives["ttl_30m_tokens"]),
@@ -98,7 +104,7 @@ function kindsOfPrompt(details: JsonObject, written: number): Usage {
 }
 
 function outputParts(details: JsonObject): Usage {
-  return parts({
+  return countedParts({
     audioOutput: countIn(details["audio_tokens"]),
     imageOutput: countIn(details["image_tokens"]),
     unknownOutput: otherCounts(details, PLAIN_COMPLETION),
@@ -108,30 +114,6 @@ function outputParts(details: JsonObject): Usage {
 function within(most: number, count: unknown): number {
   return Math.min(most, countIn(count) ?? 0);
 }
-
-function otherCounts(details: JsonObject, known: ReadonlySet<string>): number {
-  let sum = 0;
-  for (const name in details) {
-    if (name.endsWith("_tokens") && !known.has(name)) {
-      sum += countIn(details[name]) ?? 0;
-    }
-  }
-  return sum;
-}
-
-/** The counts that are more than zero: a part of nothing is not reported. */
-function parts(
-  all: Readonly<Record<string, number | undefined>>,
-): Usage {
-  let some: Record<string, number> | undefined;
-  for (const name in all) {
-    const count = all[name] ?? 0;
-    if (count > 0) (some ??= {})[name] = count;
-  }
-  return some ?? NO_PARTS;
-}
-
-const NO_PARTS: Usage = {};
 
 /** The tier that a reply or a chunk of it reports; undefined for the default. */
 export function tierOf(reply: JsonObject): string | undefined {
@@ -158,11 +140,7 @@ function outputOf(
  * the rest is zero.
  */
 export function encodeUsage(usage: Usage, inputEstimate: number): JsonObject {
-  const isKnown = usage.input !== undefined || usage.cacheRead !== undefined ||
-    usage.cacheWrite !== undefined;
-  const prompt = isKnown
-    ? (usage.input ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0)
-    : inputEstimate;
+  const prompt = wholePrompt(usage, inputEstimate);
   const completion = usage.output ?? 0;
   return compact({
     prompt_tokens: prompt,
@@ -173,14 +151,7 @@ export function encodeUsage(usage: Usage, inputEstimate: number): JsonObject {
       ...((usage.cacheWrite ?? 0) > 0
         ? { cache_write_tokens: usage.cacheWrite }
         : {}),
-      ...(usage.cacheWrite30m === undefined && usage.cacheWrite12h === undefined
-        ? {}
-        : {
-          cache_write_tokens_details: {
-            ttl_30m_tokens: usage.cacheWrite30m ?? 0,
-            ttl_12h_tokens: usage.cacheWrite12h ?? 0,
-          },
-        }),
+      ...writtenLives(usage),
       ...(usage.audioInput === undefined
         ? {}
         : { audio_tokens: usage.audioInput }),

@@ -12,8 +12,12 @@ import {
 } from "../../bytes/json.ts";
 import {
   type BilledField,
+  modalityField,
   modeField,
+  modelField,
+  partField,
   payerFields,
+  useField,
 } from "../../model/billed_field.ts";
 import { oneSpelling } from "./key_names.ts";
 
@@ -43,46 +47,33 @@ export function billedFields(given: JsonObject): readonly BilledField[] {
 }
 
 function modalityFields(modalities: unknown): readonly BilledField[] {
-  return arrayOr(modalities).flatMap((modality, at): BilledField[] => {
-    const word = textIn(modality)?.toLowerCase();
-    return word === "audio" || word === "image"
-      ? [{
-        path: `generationConfig.responseModalities[${at}]`,
-        ask: {
-          type: "tokens",
-          figure: word === "audio" ? "audioOutput" : "imageOutput",
-        },
-        isTranslated: false,
-      }]
-      : [];
-  });
+  return arrayOr(modalities).flatMap((modality, at) =>
+    modalityField(
+      `generationConfig.responseModalities[${at}]`,
+      textIn(modality)?.toLowerCase(),
+    )
+  );
 }
 
 /** Fields that let another model answer. */
 function otherModels(config: JsonObject): readonly BilledField[] {
   return ["routingConfig", "modelSelectionConfig", "modelConfig"].flatMap(
-    (name): BilledField[] => {
+    (name) => {
       const value = config[name];
       if (!isObject(value)) return [];
-      const manual = objectOr(value["manualMode"]);
-      return [{
-        path: `generationConfig.${name}`,
-        ask: { type: "model", model: textIn(manual["modelName"]) ?? "" },
-        isTranslated: false,
-      }];
+      const { modelName } = objectOr(value["manualMode"]);
+      return [modelField(`generationConfig.${name}`, modelName)];
     },
   );
 }
 
 function toolFields(tools: unknown): readonly BilledField[] {
   return arrayOr(tools).flatMap((tool, at) =>
-    Object.keys(objectOr(tool)).flatMap((name): BilledField[] => {
+    Object.keys(objectOr(tool)).flatMap((name) => {
       const billed = BILLED_TOOLS.get(name);
-      return billed === undefined ? [] : [{
-        path: `tools[${at}].${name}`,
-        ask: { type: "use", tool: billed },
-        isTranslated: false,
-      }];
+      return billed === undefined
+        ? []
+        : [useField(`tools[${at}].${name}`, billed)];
     })
   );
 }
@@ -94,11 +85,8 @@ function soundField(contents: unknown): readonly BilledField[] {
       const { inlineData, fileData } = objectOr(part);
       for (const [name, data] of Object.entries({ inlineData, fileData })) {
         if (/^audio\//i.test(textIn(objectOr(data)["mimeType"]) ?? "")) {
-          return [{
-            path: `contents[${at}].parts[${place}].${name}`,
-            ask: { type: "tokens", figure: "audioInput" },
-            isTranslated: true,
-          }];
+          const path = `contents[${at}].parts[${place}].${name}`;
+          return [partField(path, "audioInput")];
         }
       }
     }

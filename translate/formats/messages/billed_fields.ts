@@ -8,12 +8,14 @@ import {
   countIn,
   type JsonObject,
   objectOr,
-  textIn,
 } from "../../bytes/json.ts";
 import {
   type BilledField,
   modeField,
+  modelField,
+  partField,
   payerFields,
+  useField,
 } from "../../model/billed_field.ts";
 
 /** Beginnings of the types of tools that the vendor runs and may bill; their types end with a date. */
@@ -48,23 +50,10 @@ function toolFields(tools: unknown): readonly BilledField[] {
     const path = `tools[${at}]`;
     const known = VENDOR_TOOLS.find(([begins]) => type.startsWith(begins));
     if (known !== undefined) {
-      const most = countIn(tool["max_uses"]);
-      found.push({
-        path,
-        ask: {
-          type: "use",
-          tool: known[1],
-          ...(most === undefined ? {} : { most }),
-        },
-        isTranslated: false,
-      });
+      found.push(useField(path, known[1], countIn(tool["max_uses"])));
     }
     if (type.startsWith("advisor_")) {
-      found.push({
-        path: `${path}.model`,
-        ask: { type: "model", model: textIn(tool["model"]) ?? "" },
-        isTranslated: false,
-      });
+      found.push(modelField(`${path}.model`, tool["model"]));
     }
   }
   return found;
@@ -73,20 +62,12 @@ function toolFields(tools: unknown): readonly BilledField[] {
 function fallbackFields(fallbacks: unknown): readonly BilledField[] {
   if (fallbacks === undefined) return NONE;
   if (typeof fallbacks === "string") {
-    return [{
-      path: "fallbacks",
-      ask: { type: "model", model: fallbacks },
-      isTranslated: false,
-    }];
+    return [modelField("fallbacks", fallbacks)];
   }
   return arrayOr(fallbacks).flatMap((entry, at) => {
     const { model, speed } = objectOr(entry);
     return [
-      {
-        path: `fallbacks[${at}].model`,
-        ask: { type: "model", model: textIn(model) ?? "" },
-        isTranslated: false,
-      },
+      modelField(`fallbacks[${at}].model`, model),
       ...modeField(`fallbacks[${at}].speed`, "speed", speed),
     ];
   });
@@ -94,7 +75,7 @@ function fallbackFields(fallbacks: unknown): readonly BilledField[] {
 
 /** The first mark with a life of an hour, and the first with an unknown one. */
 function longMarks(body: JsonObject): readonly BilledField[] {
-  let found: Map<string, string> | undefined;
+  let found: Map<"cacheWrite1h" | "cacheWrite12h", string> | undefined;
   const look = (owner: unknown, path: string, at?: number): void => {
     const { cache_control } = objectOr(owner);
     if (cache_control === undefined) return;
@@ -128,12 +109,7 @@ function longMarks(body: JsonObject): readonly BilledField[] {
   for (const [at, tool] of arrayOr(body["tools"]).entries()) {
     look(tool, "tools", at);
   }
-  return found === undefined ? NONE : [...found].map(([figure, path]) => ({
-    path,
-    ask: {
-      type: "tokens",
-      figure: figure === "cacheWrite1h" ? "cacheWrite1h" : "cacheWrite12h",
-    },
-    isTranslated: true,
-  }));
+  return found === undefined
+    ? NONE
+    : Array.from(found, ([figure, path]) => partField(path, figure));
 }

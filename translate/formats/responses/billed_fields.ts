@@ -12,7 +12,9 @@ import {
 import {
   type BilledField,
   modeField,
+  partField,
   payerFields,
+  useField,
 } from "../../model/billed_field.ts";
 import { longLifeField } from "../../families/chat/prompt_cache.ts";
 
@@ -30,16 +32,12 @@ export function billedFields(body: JsonObject): readonly BilledField[] {
   return [
     ...modeField("service_tier", "tier", body["service_tier"]),
     ...payerFields(body),
-    ...arrayOr(body["tools"]).flatMap((entry, at): BilledField[] => {
+    ...arrayOr(body["tools"]).flatMap((entry, at) => {
       const type = objectOr(entry)["type"];
       const tool = typeof type === "string"
         ? VENDOR_TOOLS.find((begins) => type.startsWith(begins))
         : undefined;
-      return tool === undefined ? [] : [{
-        path: `tools[${at}]`,
-        ask: { type: "use", tool, ...(most === undefined ? {} : { most }) },
-        isTranslated: false,
-      }];
+      return tool === undefined ? [] : [useField(`tools[${at}]`, tool, most)];
     }),
     ...partFields(body),
   ];
@@ -56,11 +54,7 @@ function partFields(body: JsonObject): readonly BilledField[] {
         const part = objectOr(entry);
         const path = `input[${at}].${name}[${place}]`;
         if (part["type"] === "input_audio") {
-          sound ??= {
-            path,
-            ask: { type: "tokens", figure: "audioInput" },
-            isTranslated: true,
-          };
+          sound ??= partField(path, "audioInput");
         }
         long ??= longLifeField(part, "prompt_cache_breakpoint", `${path}.`);
       }

@@ -12,6 +12,12 @@ import {
   outputCountIn,
   textIn,
 } from "../../bytes/json.ts";
+import {
+  countedParts,
+  otherCounts,
+  wholePrompt,
+  writtenLives,
+} from "../../families/chat/usage.ts";
 import { NO_PROMPT, promptParts } from "../../model/prompt_counts.ts";
 import type { Usage } from "../../model/reply.ts";
 
@@ -77,23 +83,6 @@ const PLAIN_DETAILS: ReadonlySet<string> = new Set([
   "rejected_prediction_tokens",
 ]);
 
-function otherCounts(details: JsonObject): number {
-  let sum = 0;
-  for (const name in details) {
-    if (name.endsWith("_tokens") && !PLAIN_DETAILS.has(name)) {
-      sum += countIn(details[name]) ?? 0;
-    }
-  }
-  return sum;
-}
-
-/** The counts that are more than zero: a part of nothing is not reported. */
-function parts(all: Readonly<Record<string, number | undefined>>): Usage {
-  return Object.fromEntries(
-    Object.entries(all).filter(([, count]) => (count ?? 0) > 0),
-  );
-}
-
 /** Decodes a `usage` object; undefined if there is none. */
 export function decodeUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
@@ -127,15 +116,15 @@ export function decodeUsage(value: unknown): Usage | undefined {
     ...prompts.parts,
     ...(output === undefined ? {} : { output }),
     ...(reasoning === undefined ? {} : { reasoning }),
-    ...parts({
+    ...countedParts({
       cacheWrite30m: countIn(lives["ttl_30m_tokens"]),
       cacheWrite12h: countIn(lives["ttl_12h_tokens"]),
       audioInput: countIn(details["audio_tokens"]),
       imageInput: countIn(details["image_tokens"]),
-      unknownInput: otherCounts(details),
+      unknownInput: otherCounts(details, PLAIN_DETAILS),
       audioOutput: countIn(outputDetails["audio_tokens"]),
       imageOutput: countIn(outputDetails["image_tokens"]),
-      unknownOutput: otherCounts(outputDetails),
+      unknownOutput: otherCounts(outputDetails, PLAIN_DETAILS),
     }),
   };
 }
@@ -145,25 +134,14 @@ export function decodeUsage(value: unknown): Usage | undefined {
  * the rest is zero.
  */
 export function encodeUsage(usage: Usage, inputEstimate: number): JsonObject {
-  const known = usage.input !== undefined || usage.cacheRead !== undefined ||
-    usage.cacheWrite !== undefined;
-  const input = known
-    ? (usage.input ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0)
-    : inputEstimate;
+  const input = wholePrompt(usage, inputEstimate);
   const output = usage.output ?? 0;
   return {
     input_tokens: input,
     input_tokens_details: {
       cached_tokens: usage.cacheRead ?? 0,
       cache_write_tokens: usage.cacheWrite ?? 0,
-      ...(usage.cacheWrite30m === undefined && usage.cacheWrite12h === undefined
-        ? {}
-        : {
-          cache_write_tokens_details: {
-            ttl_30m_tokens: usage.cacheWrite30m ?? 0,
-            ttl_12h_tokens: usage.cacheWrite12h ?? 0,
-          },
-        }),
+      ...writtenLives(usage),
     },
     output_tokens: output,
     output_tokens_details: {

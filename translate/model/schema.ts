@@ -6,9 +6,6 @@ import { z } from "zod";
 import { ApiError, invalidField } from "./error.ts";
 import { isObject, type JsonObject } from "../bytes/json.ts";
 
-/** An optional value on the wire: client libraries send null for an absent one. */
-export type Maybe<T> = T | null | undefined;
-
 /** What a schema checks of a value: the fields that it names. Others pass, and are read nowhere unchecked. */
 export type Checked<S extends z.ZodType> = Named<z.output<S>>;
 

@@ -32,10 +32,13 @@ export async function passThrough(passed: Call): Promise<void> {
   const { path } = x.request;
   const isStored = via === "responses";
   const own = callOf(modelRequest, via, passed.upstreamUrl);
-  // The path of generate content has the form of the reply.
-  const plain = via === "generate_content"
-    ? { ...own, url: passed.upstreamUrl + path }
-    : own;
+  const { model: _, ...asIs } = objectOf(parseJson(x.request.body));
+  const plain = isStored
+    ? own
+    // The path of generate content has the model and the form of the reply.
+    : via === "generate_content"
+    ? { ...own, url: passed.upstreamUrl + path, body: asIs }
+    : { ...own, body: { model: modelRequest.model, ...asIs } };
   const call = hooks.upstream?.(plain, x) ?? plain;
   const response = await fetch(call.url, {
     method: "POST",

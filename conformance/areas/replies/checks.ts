@@ -2,7 +2,7 @@
 import { areaOf, type Check } from "../../suite/check.ts";
 import { BLOCK_CHECKS } from "./checks_blocks.ts";
 import { CONTENT_CHECKS } from "./checks_content.ts";
-import { EXTRA_CHECKS } from "./checks_extras.ts";
+import { EXTRA_CHECKS, FULL_REQUEST_CHECKS } from "./checks_extras.ts";
 import { PACE_CHECKS } from "./checks_pace.ts";
 import { SHAPE_CHECKS } from "./checks_shape.ts";
 
@@ -14,6 +14,7 @@ export function checksOfEvery(area: string): readonly Check[] {
     ...BLOCK_CHECKS,
     ...PACE_CHECKS,
     ...EXTRA_CHECKS,
+    ...FULL_REQUEST_CHECKS,
   ].filter((
     check,
   ) => areaOf(check) === area);

@@ -1,20 +1,32 @@
 /** Rules for upstreams of the client's own format: no member of a reply or of a request is lost. */
 import { EXTRA_REPLIES } from "@model-gateway/replay/extras";
-import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
+import {
+  isObject,
+  type Json,
+  objectOf,
+  parseJson,
+} from "@model-gateway/replay/json";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, brief } from "../../evidence/json_path.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import type { Check, Rule } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { type Finding, observed, some } from "../../suite/finding.ts";
+import { sentFor } from "../responses/sent_request.ts";
 import { onEvery } from "./on_every.ts";
-import { EXTRAS } from "./scenarios_extras.ts";
+import { EXTRAS, FULL } from "./scenarios_extras.ts";
 
 const REPLY: Rule = {
   source:
     "Clients of a format use what its vendor sends, whatever a gateway knows of it",
   text:
     "A reply of an upstream in the client's own format keeps all its members: tools that the vendor runs, pictures, sound, signatures, probabilities, details of the usage.",
+};
+const REQUEST: Rule = {
+  source:
+    "A gateway forwards requests (section What the service does), and clients of a format use what its vendor offers",
+  text:
+    "A request to an upstream in the client's own format keeps all its members: turns with all their parts, tools, settings.",
 };
 /** What a gateway may replace, since it names replies and models itself. */
 const OWN_NAMES =
@@ -83,6 +95,21 @@ function keepsAll(x: Exchange): Finding {
   );
 }
 
+/** Judges the request upstream: all that the client sent but the model, which a gateway names itself. */
+function sendsAll(x: Exchange): Finding {
+  const { model: _, ...asked } = objectOf(parseJson(x.request.body));
+  const call = sentFor(x);
+  const first = lost(asked, call.json);
+  return observed(
+    first ?? "members",
+    brief(first === undefined ? "all" : at(call.json, first)),
+    x,
+  ).mustBe(
+    first === undefined ? "all of the client's" : brief(at(asked, first)),
+    first === undefined,
+  );
+}
+
 /** Changes the text of such replies on the wire. */
 function onWire(
   isOf: (x: Context) => boolean,
@@ -134,6 +161,41 @@ export const EXTRA_CHECKS: readonly Check[] = onEvery({
           "frame-lost": wire((text) => text.replace(/\n\n[^]*?(?=\n\n)/, "")),
         }
         : {}),
+    };
+  },
+});
+
+/** The rule about requests. */
+export const FULL_REQUEST_CHECKS: readonly Check[] = onEvery({
+  ids: {
+    "message_reply.full-request": REQUEST,
+    "chat_reply.full-request": REQUEST,
+    "generate_content_reply.full-request": REQUEST,
+  },
+  reads: ({ endpoint }) => [`${endpoint}-extras`],
+  of: ({ endpoint }, e) =>
+    some(e.matching(`${endpoint}/*/whole/${FULL}`), "one"),
+  each: () => sendsAll,
+  faults: ({ endpoint }) => {
+    const upstream = (change: (text: string) => string): Hooks => ({
+      upstream: (call, x) =>
+        x.endpoint === endpoint && x.request.body.includes(`[[fx:${EXTRAS}`)
+          ? {
+            ...call,
+            body: objectOf(parseJson(change(JSON.stringify(call.body)))),
+          }
+          : call,
+    });
+    return {
+      "schema-trimmed": upstream((text) =>
+        text.replaceAll('"additionalProperties":false', '"x":1')
+      ),
+      "list-cut": upstream((text) =>
+        text.replaceAll('["END","STOP"]', '["END"]')
+      ),
+      "arguments-changed": upstream((text) =>
+        text.replaceAll(/([{,]\\?"a\\?":)1/g, "$12")
+      ),
     };
   },
 });

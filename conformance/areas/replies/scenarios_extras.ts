@@ -5,11 +5,15 @@ import {
   contentRequest,
   contents,
 } from "../../suite/content_requests.ts";
+import { FULL_REQUESTS } from "./full_requests.ts";
 import { plainRequest, streamed } from "../../suite/requests.ts";
 import { calls, type Scenario } from "../../suite/scenario.ts";
 
 /** The fixture with such a reply. */
 export const EXTRAS = "extras";
+
+/** The name of the request with nearly all members of its format. */
+export const FULL = "full-request";
 
 /** The scenarios by their endpoint; labels are `ENDPOINT/ROUTE/FORM/extras`. */
 export const EXTRA_SCENARIOS: Readonly<
@@ -21,7 +25,7 @@ export const EXTRA_SCENARIOS: Readonly<
     name: "generate_content-extras",
     about: "What only generate content has, from an upstream of that format",
     mode: "replay",
-    cost: contentCost(3),
+    cost: contentCost(4),
     async play(session) {
       for (const route of session.routes("generate_content")) {
         if (route.via !== "generate_content") continue;
@@ -31,6 +35,10 @@ export const EXTRA_SCENARIOS: Readonly<
             contentRequest(route, form, EXTRAS, contents(prompt)),
           );
         }
+        const full = FULL_REQUESTS.generateContent(
+          session.prompt(EXTRAS, "Add."),
+        );
+        await session.send(contentRequest(route, "whole", FULL, full));
       }
     },
   },
@@ -44,7 +52,7 @@ function ofGeneration(
     name: `${endpoint}-extras`,
     about: "What only this format has, from an upstream of the same format",
     mode: "replay",
-    cost: calls(2, 64),
+    cost: calls(3, 2000),
     async play(session) {
       for (const route of session.routes(endpoint)) {
         if (route.via !== via) continue;
@@ -57,6 +65,13 @@ function ofGeneration(
             form === "stream" ? streamed(endpoint) : {},
           ));
         }
+        await session.send(plainRequest(
+          endpoint,
+          route,
+          `whole/${FULL}`,
+          "",
+          FULL_REQUESTS[endpoint](session.prompt(EXTRAS, "Add.")),
+        ));
       }
     },
   };

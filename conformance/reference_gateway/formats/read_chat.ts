@@ -126,6 +126,7 @@ function partOf(part: JsonObject, name: string): TurnPart {
     return { type: "image", media, data };
   }
   if (/^https?:/.test(url)) return { type: "image-url", url };
+  if (part["type"] === "file") return { type: "kept", block: part };
   throw invalid(name, "contains a part of an unknown type");
 }
 

@@ -159,6 +159,11 @@ function partOf(part: JsonObject, name: string): TurnPart[] {
       }]
       : [];
   }
+  if (
+    isObject(part["executableCode"]) || isObject(part["codeExecutionResult"])
+  ) {
+    return [{ type: "kept", block: part }];
+  }
   const { text } = part;
   if (typeof text !== "string") throw invalid(name, "is of an unknown kind");
   return text === "" ? [] : [textPart(text)];

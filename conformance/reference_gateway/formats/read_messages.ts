@@ -111,14 +111,21 @@ function partOf(block: JsonObject, name: string): TurnPart {
       return {
         type: "result",
         id: textAt(block, "tool_use_id"),
-        text: textOf(block["content"], name),
+        text: textOf(withoutImages(block["content"]), name),
         failed: block["is_error"] === true,
       };
+    case "document":
     case "thinking":
     case "redacted_thinking":
       return { type: "kept", block };
   }
   throw invalid(name, "contains a block of an unknown type");
+}
+
+function withoutImages(content: Json | undefined): Json | undefined {
+  return Array.isArray(content)
+    ? content.filter((block) => textAt(block, "type") !== "image")
+    : content;
 }
 
 function toolOf(entry: Json, index: number): Tool {

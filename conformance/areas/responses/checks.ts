@@ -50,6 +50,7 @@ import {
   members,
   PREFIXES,
 } from "./shapes.ts";
+import { WEATHER } from "./requests.ts";
 import { MORE_SETTINGS, SETTINGS } from "./scenarios.ts";
 
 function answered(e: Evidence): readonly Exchange[] {
@@ -75,6 +76,26 @@ function pathsIn(value: JsonObject, before = ""): [string, Json][] {
     isObject(inner)
       ? pathsIn(inner, `${before}${name}.`)
       : [[`${before}${name}`, inner ?? null]]
+  );
+}
+
+/** Judges the usage at the end of a reply. */
+export function usageAddsUp(x: Exchange): Finding {
+  const usage = at(responseOf(x), "usage");
+  const [input, output, total, cached, reasoning] = [
+    "input_tokens",
+    "output_tokens",
+    "total_tokens",
+    "input_tokens_details.cached_tokens",
+    "output_tokens_details.reasoning_tokens",
+  ].map((path) => numberAt(usage, path) ?? NaN);
+  return observed("usage", usage, x).mustBe(
+    "whole numbers, their sum, and parts that are not larger",
+    [input, output, total, cached, reasoning].every((count) =>
+      Number.isInteger(count)
+    ) && Number(total) === Number(input) + Number(output) &&
+      Number(cached) <= Number(input) &&
+      Number(reasoning) <= Number(output),
   );
 }
 
@@ -187,14 +208,12 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
     reads: ["responses-settings"],
     judge: (e) =>
       whereAccepted(e, "settings", (x) => {
-        const [tool] = listAt(responseOf(x), "tools");
-        const found = ["name", "description", "strict"].map((name) =>
-          at(tool, name) ?? null
-        );
+        const tool = at(responseOf(x), "tools.0");
         return observed("tools.0", tool, x).mustBe(
-          "name, description, parameters and strict of the request",
-          sameJson(found, ["get_weather", "The weather of a city.", false]) &&
-            isObject(at(tool, "parameters")),
+          brief(WEATHER),
+          Object.entries(WEATHER).every(([name, value]) =>
+            sameJson(at(tool, name), value ?? null)
+          ),
         );
       }),
     faults: {
@@ -206,6 +225,13 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
         }),
       })),
       "responses-tools-not-echoed": put("tools", []),
+      "responses-parameters-lost": inReply((reply) => ({
+        ...reply,
+        tools: listAt(reply, "tools").map((tool) => ({
+          ...objectOf(tool),
+          parameters: {},
+        })),
+      })),
     },
   },
   {
@@ -258,25 +284,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
     rule:
       "`usage` is never null at the end: `total_tokens` is the sum of `input_tokens` and `output_tokens`, which include `cached_tokens` and `reasoning_tokens`.",
     reads: ["responses-replies"],
-    judge: (e) =>
-      repliesOf(e).map((x) => {
-        const usage = at(responseOf(x), "usage");
-        const [input, output, total, cached, reasoning] = [
-          "input_tokens",
-          "output_tokens",
-          "total_tokens",
-          "input_tokens_details.cached_tokens",
-          "output_tokens_details.reasoning_tokens",
-        ].map((path) => numberAt(usage, path) ?? NaN);
-        return observed("usage", usage, x).mustBe(
-          "whole numbers, their sum, and parts that are not larger",
-          [input, output, total, cached, reasoning].every((count) =>
-            Number.isInteger(count)
-          ) && Number(total) === Number(input) + Number(output) &&
-            Number(cached) <= Number(input) &&
-            Number(reasoning) <= Number(output),
-        );
-      }),
+    judge: (e) => repliesOf(e).map(usageAddsUp),
     faults: {
       "responses-usage-null": put("usage", null),
       "responses-total-wrong": usage(

@@ -18,7 +18,7 @@ import {
 } from "../../endpoints/read_responses.ts";
 import { CHOICES } from "./scenarios.ts";
 import { usualAndCalls } from "./checks_stream.ts";
-import { MEMBERS, members } from "./shapes.ts";
+import { MEMBERS, members, sameStates } from "./shapes.ts";
 import { objectOf } from "@model-gateway/replay/json";
 import {
   compare,
@@ -112,21 +112,7 @@ export const RESPONSES_CONSISTENCY_CHECKS: readonly Check[] = checksWith({
     rule:
       "All frames that carry the reply agree on its id, its beginning, its model and its settings.",
     of: (e: Evidence) => streamsOf(e),
-    each: (x: Exchange) => {
-      const states = x.frames.flatMap(({ json }) => {
-        const reply = at(json, "response");
-        return reply === undefined ? [] : [
-          ["id", "created_at", "model", "store", "previous_response_id"].map((
-            name,
-          ) => at(reply, name) ?? null),
-        ];
-      });
-      const different = [...new Set(states.map((state) => brief(state, 1e4)))];
-      return observed("states", different.join(" and "), x).mustBe(
-        "one",
-        different.length === 1,
-      );
-    },
+    each: (x: Exchange) => sameStates(x),
     faults: {
       "responses-model-changes": inFrames(
         /^(completed|incomplete)$/,
@@ -135,6 +121,10 @@ export const RESPONSES_CONSISTENCY_CHECKS: readonly Check[] = checksWith({
       "responses-created-changes": inFrames(
         /^(completed|incomplete)$/,
         (data) => withAt(data, "response.created_at", 1_780_000_777),
+      ),
+      "responses-settings-change": inFrames(
+        /^(completed|incomplete)$/,
+        (data) => withAt(data, "response.text.format.type", "json_object"),
       ),
     },
   },

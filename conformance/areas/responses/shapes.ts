@@ -1,8 +1,8 @@
 /** The members of replies and of their items, with the test of each value. */
 import type { Exchange } from "../../evidence/exchange.ts";
-import { at, textAt } from "../../evidence/json_path.ts";
+import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
-import { fact, type Finding } from "../../suite/finding.ts";
+import { fact, type Finding, observed } from "../../suite/finding.ts";
 
 type Test = (value: Json | undefined) => boolean;
 const isText: Test = (value) => typeof value === "string";
@@ -61,6 +61,40 @@ export const MEMBERS: Readonly<Record<string, Test>> = {
   safety_identifier: orNull(isText),
   prompt_cache_key: orNull(isText),
 };
+
+/** The members that change while a reply is made. */
+const CHANGING = [
+  "completed_at",
+  "error",
+  "incomplete_details",
+  "output",
+  "service_tier",
+  "status",
+  "usage",
+];
+
+/** The findings that all states of a reply agree on what does not change. */
+export function sameStates(x: Exchange): Finding {
+  const lasting = Object.keys(MEMBERS).filter((name) =>
+    !CHANGING.includes(name)
+  );
+  const states = x.frames.flatMap(({ json }) => {
+    const reply = at(json, "response");
+    return reply === undefined
+      ? []
+      : [lasting.map((name) => [name, at(reply, name) ?? null])];
+  });
+  const [first = []] = states;
+  const other = states.flat().find(([name = null, value = null]) =>
+    !first.some(([known = null, usual = null]) =>
+      known === name && sameJson(usual, value)
+    )
+  );
+  return observed("states", other ?? "one", x).mustBe(
+    "one for what does not change",
+    other === undefined,
+  );
+}
 
 /** Members of each type of item, and of the parts in its lists. */
 const ITEMS: Readonly<Record<string, Readonly<Record<string, Test>>>> = {

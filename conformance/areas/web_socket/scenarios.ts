@@ -8,6 +8,7 @@ import type { Scenario } from "../../suite/scenario.ts";
 import type { Session, SocketSession } from "../../suite/session.ts";
 import { webSocketHandshake } from "../../suite/web_socket_handshake.ts";
 import { WEATHER } from "../responses/requests.ts";
+import { SETTINGS } from "../responses/scenarios.ts";
 
 const OUTPUT_TOKENS = 16;
 
@@ -129,7 +130,7 @@ export const WEB_SOCKET_SCENARIOS: readonly Scenario[] = [
     name: "web-socket-contents",
     about: "Replies through a web socket whose content is known",
     mode: "replay",
-    cost: perRoute(3, 1),
+    cost: perRoute(7, 1),
     play: (session) =>
       onRoutes(session, "all", async (_, turn) => {
         for (const name of ["thinking-tool", "max-tokens", "text-unicode"]) {
@@ -138,6 +139,8 @@ export const WEB_SOCKET_SCENARIOS: readonly Scenario[] = [
             tools: [WEATHER],
           });
         }
+        const input = session.prompt("text", "Say something.");
+        await turn("settings", { ...SETTINGS, input });
       }),
   },
   {

@@ -82,7 +82,7 @@ interface GatewayParts {
   readonly clockAheadMs: () => number;
   /** See {@linkcode Replica.lagMs}; absent: reports are read from the store. */
   readonly replicaLagMs?: () => number | undefined;
-  /** Keeps a record of each generation call; absent where none are kept. */
+  /** Keeps a record of each call of a model; absent where none are kept. */
   readonly calls?: Pick<CallBook, "add">;
   /** What the processes on the store report of themselves; absent: this process is alone. */
   readonly reports?: ProcessReports;
@@ -265,7 +265,7 @@ export function createGateway(parts: GatewayParts): Gateway {
   const recorder = callRecorder((record) => {
     gateway.live.record(record);
     parts.calls?.add(record);
-  });
+  }, (endpoint) => current.config.catalogue.routes.has(endpoint));
   return gateway;
 }
 

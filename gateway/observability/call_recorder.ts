@@ -1,5 +1,5 @@
 /**
- * Makes the record of a generation call from its log entry.
+ * Makes the record of a call from its log entry.
  */
 import type { CallRecord } from "../accounts/calls/call_record.ts";
 import { attemptError } from "../accounts/calls/outcome.ts";
@@ -10,15 +10,18 @@ import type { LogEntry, UpstreamCall } from "./log.ts";
 /** Records calls. */
 interface CallRecorder {
   /**
-   * Records the call if it was one of generation with a known key; other requests have no record.
+   * Records the call if it was one that is paid for, with a known key; other requests have no
+   * record.
    */
   record(entry: LogEntry, facts: CallFacts): void;
 }
 
-const GENERATION: ReadonlySet<string | undefined> = new Set([
+/** The endpoints of calls that are paid for, beside the configured ones. */
+const PAID: ReadonlySet<string> = new Set([
   "/v1/messages",
   "/v1/chat/completions",
   "/v1/responses",
+  "/v1/embeddings",
   "/v1beta/models/:model:generateContent",
   "/v1beta/models/:model:streamGenerateContent",
   "/v1/models/:model:generateContent",
@@ -28,28 +31,30 @@ const MAX_MODEL_CHARS = 200;
 const MAX_WORDS_CHARS = 300;
 const MAX_USER_CHARS = 512;
 
-/** Passes the records of calls to `add`. */
+/** Passes the records of calls to `add`; `isConfigured` tells the endpoints of configured routes. */
 export function callRecorder(
   add: (record: CallRecord) => void,
+  isConfigured: (endpoint: string) => boolean,
 ): CallRecorder {
   return {
     record(entry, facts) {
-      const record = callRecord(entry, facts);
+      const { endpoint, method } = entry;
+      if (endpoint === undefined || method !== "POST") return;
+      if (!PAID.has(endpoint) && !isConfigured(endpoint)) return;
+      const record = callRecord(endpoint, entry, facts);
       if (record !== undefined) add(record);
     },
   };
 }
 
-/** The record; undefined if the request has none. */
+/** The record; undefined if its key is not known. */
 function callRecord(
+  endpoint: string,
   entry: LogEntry,
   { holder, model, stream, user, charge, words }: CallFacts,
 ): CallRecord | undefined {
-  const { endpoint, dropped, upstream_calls: attempts } = entry;
-  if (
-    endpoint === undefined || !GENERATION.has(endpoint) ||
-    holder === undefined || entry.method !== "POST"
-  ) return undefined;
+  const { dropped, upstream_calls: attempts } = entry;
+  if (holder === undefined) return undefined;
   const record: Draft<CallRecord> = {
     requestId: entry.request_id,
     accountId: holder.accountId,

@@ -1,5 +1,5 @@
 /**
- * Every generation call has a record, refused ones too: found by its request id, with its reason,
+ * Every call of a model has a record, refused ones too: found by its request id, with its reason,
  * its attempts and its cost.
  */
 import assert from "node:assert/strict";
@@ -17,6 +17,7 @@ import {
   type TestGateway,
   type TestGatewayOptions,
 } from "../support/test_gateway.ts";
+import { withPassed } from "../support/passed_upstream.ts";
 import {
   MODEL as CANDIDATE,
   withCandidates,
@@ -509,3 +510,38 @@ Deno.test("a ping is neither the first byte nor the first token", async () => {
     },
   );
 });
+
+Deno.test("calls of configured routes and of embeddings are recorded, refused ones too", () =>
+  withPassed(
+    () => Response.json({ data: [], usage: { prompt_tokens: 3 } }),
+    {
+      model: {
+        operations: ["thing", "embeddings"],
+        price: { input: 1, output: 1, call: 500 },
+      },
+    },
+    async (gateway) => {
+      const expected: unknown[] = [];
+      for (
+        const [endpoint, model, status] of [
+          ["/v1/things", "house-thing", 200],
+          ["/v1/things", "no-such-model", 404],
+          ["/v1/embeddings", "house-thing", 502],
+          ["/v1/embeddings", "no-such-model", 404],
+        ] as const
+      ) {
+        const response = await gateway.post(endpoint, { model, input: "Hi" });
+        await response.text();
+        assert.equal(response.status, status, endpoint);
+        expected.unshift([endpoint, model, status]);
+      }
+      await gateway.accounts.calls?.flush();
+      const { data } = await gateway.accounts.admin.calls.list({});
+      assert.deepEqual(
+        data.map((
+          { record: { endpoint, model, status } },
+        ) => [endpoint, model, status]),
+        expected,
+      );
+    },
+  ));

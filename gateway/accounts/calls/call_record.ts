@@ -1,5 +1,5 @@
 /**
- * The record of a generation call: who called what, how it ended, what it cost, and why it was
+ * The record of a call: who called what, how it ended, what it cost, and why it was
  * refused. No prompt, no reply, no header.
  */
 import { z } from "zod";

@@ -33,7 +33,7 @@ Deno.test("--json writes the figures of a part, with the machine", async () => {
   try {
     const { code } = await run("ledger", `--json=${file}`);
     assert.equal(code, 0);
-    // `partResult` wrote the file.
+    // The shape is that of `partResult`.
     const { part, machine, figures } = JSON.parse(
       await Deno.readTextFile(file),
     ) as PartResult;

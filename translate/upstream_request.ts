@@ -118,7 +118,7 @@ export function unwrittenRequest(
   const isSame = client.dialect.name === upstream.name;
   const isPassed = isSame && client.dialect.isPassable?.(body, can) !== false;
   const refusedKeys = isSame ? client.dialect.refusedKeys?.(can) ?? [] : [];
-  // Nearly every client's own body has no such field, and is not searched then.
+  // A body without the refused fields, as nearly all are, is not edited.
   const refused = isPassed
     ? refusedKeys.filter((key) => key.includes(".") || key in body)
     : refusedKeys;
@@ -175,7 +175,7 @@ export function unwrittenRequest(
   });
   const remove = [
     ...plan.remove,
-    // The path names the upstream's.
+    // The path names the upstream's model; the body names the client's.
     ...client.dialect.hasTargetInPath === true ? ["model"] : [],
     ...only === undefined
       ? []

@@ -11,7 +11,7 @@ export interface RightCalls {
   readonly url: string;
   readonly key: string;
   readonly seconds: number;
-  /** Time between two of them. */
+  /** Time between the starts of two calls. */
   readonly everyMs: number;
   /**
    * Deno's sockets hold back a small piece until the client has confirmed the one before, up to 40
@@ -53,7 +53,7 @@ async function call({ url, key, stream }: RightCalls): Promise<RightCall> {
     });
     const text = await response.text();
     if (response.status !== 200) return done(String(response.status));
-    // A stream that began with a ping before its reservation was durable.
+    // The status is sent with the first ping, so a later refusal stands in the stream.
     if (text.includes("event: error")) {
       const message = /"message":"([^"]*)"/.exec(
         text.slice(text.indexOf("event: error")),

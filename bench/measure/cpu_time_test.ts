@@ -9,7 +9,7 @@ import {
 
 Deno.test("the clock agrees with /proc to within some ticks", async () => {
   using clock = openCpuClock();
-  // A process without children: this one's are those of other tests, too.
+  // Of a child without children of its own: this process has children of other tests.
   await using child = startChild("targets/raw_pipe_server.ts", ["1"]);
   await child.receive();
   const before = clock.microsOf(child.pid);

@@ -176,6 +176,6 @@ Deno.test("a job with a rate starts every request of its time, however slow the 
     until: { ms: 100, perSecond: 200 },
   });
   assert.deepEqual([requests, faults], [20, 0]);
-  // Two connections make at most 67 calls of 30 ms a second: the last call was due long before.
+  // Two connections make at most 67 calls of 30 ms a second, of 200 that are due: calls start late.
   assert.ok(waits.p99 > 100, String(waits.p99));
 });

@@ -47,7 +47,7 @@ const PACED_PER_SECOND = 50;
 const NOT_TRANSLATED: readonly string[] = ["messages", "chat"];
 /** One pass-through and one translated direction that the peers support too. */
 const SAMPLED: readonly string[] = ["messages", "chat-to-messages"];
-/** Each dialect of clients, without translation and with one. */
+/** For each dialect of clients, one direction without translation and one with it. */
 const EACH_CALLER: readonly string[] = [
   "messages",
   "messages-to-chat",
@@ -58,7 +58,7 @@ const EACH_CALLER: readonly string[] = [
   "responses",
   "responses-to-messages",
 ];
-/** Two dialects of clients, without translation and from one to the other. */
+/** Two dialects of clients: each without translation, and each translated to the other. */
 const TWO_CALLERS: readonly string[] = [
   "messages",
   "messages-to-chat",

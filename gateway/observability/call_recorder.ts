@@ -31,7 +31,11 @@ const MAX_MODEL_CHARS = 200;
 const MAX_WORDS_CHARS = 300;
 const MAX_USER_CHARS = 512;
 
-/** Passes the records of calls to `add`; `isConfigured` tells the endpoints of configured routes. */
+/**
+ * Passes the records of calls to `add`.
+ *
+ * @param isConfigured whether an endpoint is that of a configured route
+ */
 export function callRecorder(
   add: (record: CallRecord) => void,
   isConfigured: (endpoint: string) => boolean,

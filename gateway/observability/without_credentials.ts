@@ -32,7 +32,7 @@ export function withoutCredentials(
   };
 }
 
-/** With percent signs read, as those of a path; the text itself where they mean nothing. */
+/** The text with its percent-encoding decoded; the text itself if that is invalid. */
 function decodedText(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -27,7 +27,7 @@ export function assertActive(caller: Caller): void {
   });
 }
 
-/** How a model that does something else is called. */
+/** By operation: where a model of another operation has to be called, for errors. */
 const ENDPOINTS: Readonly<Record<string, string>> = {
   generation:
     "generates replies: call it at POST /v1/messages, POST /v1/chat/completions or POST /v1/responses",

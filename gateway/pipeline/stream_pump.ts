@@ -85,7 +85,7 @@ class PumpedStream implements ByteSink {
   #discarding = false;
   #paused = false;
   #hasToken = false;
-  /** How the reply ended, while the client has not read all of it. */
+  /** How the reply ended; set while the client has not read all of it yet. */
   #outcome: "complete" | "failed" | undefined;
   /** Resolves a pending `pull()`; see {@linkcode PumpedStream.#requestPull}. */
   #resolvePull = (): void => {};
@@ -111,7 +111,7 @@ class PumpedStream implements ByteSink {
       },
       pull: () => this.#onPull(),
       cancel: () => {
-        // In this order: a source reports its cancellation synchronously.
+        // First the outcome: the source reports its cancellation at once, as a failure.
         this.#finish("caller_left");
         options.source.cancel();
       },

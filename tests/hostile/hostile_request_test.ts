@@ -40,7 +40,7 @@ async function exchange(
   return answers;
 }
 
-/** The same for a body that does not end: the answer's status line, which comes before its delayed end. */
+/** Sends a request whose body never ends; returns the status line of the answer, whose end is delayed. */
 async function refusal(gateway: TestGateway, bytes: string): Promise<string> {
   using caller = await RawClient.connect(gateway);
   await caller.send(bytes);
@@ -123,7 +123,7 @@ const SMUGGLED: readonly Row[] = [
         [HOST, KEY, TYPE, `transfer-encoding: ${coding}`],
         `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`,
       ),
-      // How the last coding frames the body decides; compressed content is not JSON.
+      // The status depends on how the last coding frames the body, and on whether the content is JSON.
       [200, 400, 415, 501, undefined],
     ]),
   ...["zz", "-1", "ffffffffffffffffff", "5;"].map((size): Row => [

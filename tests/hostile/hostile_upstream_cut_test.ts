@@ -209,7 +209,7 @@ const CUTS: readonly number[] = [0, 1, 60, 200, 300, 411];
 
 const CHUNKED = { "transfer-encoding": "chunked" };
 
-/** The head, and the body that is cut, by framing. */
+/** For each way to frame a body: the headers, and the bytes that are sent of the cut body. */
 const CUT_FRAMES: Readonly<
   Record<string, (cut: string, whole: string) => readonly [object, string]>
 > = {

@@ -30,7 +30,7 @@ export interface DroppedFields {
   all(): readonly string[];
 }
 
-/** Starts with the request's own unknown fields, or with those of them that are really dropped. */
+/** Starts with the request's unknown fields, or with those that the caller gives. */
 export function droppedFieldsOf(
   request: GenerationRequest,
   unknownFields: readonly string[] = request.unknownFields,

@@ -60,7 +60,7 @@ export interface SettingRule<V> {
   readonly needs?: readonly (keyof Capabilities)[];
   /** Whether the model does not take it beside the settings that are sent already. */
   readonly excluded?: (can: Capabilities, sent: readonly Setting[]) => boolean;
-  /** Whether nothing is lost where the value is not sent. Absent: something always is. */
+  /** Whether the value may be left out without being named as dropped. Absent: no value may. */
   isDefault?(value: V): boolean;
   /** The problem of a value that can be neither sent nor dropped. Absent: every value can. */
   refusal?(value: V, can: Capabilities): string | undefined;

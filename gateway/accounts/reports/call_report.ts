@@ -203,8 +203,11 @@ function foundCall(
   };
 }
 
-/** A condition of two indexes, which have only these calls. It must stand in the text. */
-const UNSMOOTH = "outcome <> 'complete' AND ";
+/**
+ * Two partial indexes have only these calls. SQL must contain the condition word for word, without
+ * parameters, to use them.
+ */
+const NOT_COMPLETE = "outcome <> 'complete' AND ";
 
 type Condition = readonly [left: string, value: SqlValue];
 
@@ -235,13 +238,13 @@ function conditionsOf(
 
 interface WalkedCalls {
   readonly records: readonly CallRecord[];
-  /** The last call that was walked past, where the walk ended for a limit. */
+  /** Where the walk ended at its limit: the last call that was read. */
   readonly stoppedAt?: string;
 }
 
 /** Which calls to read: those with an id from `first` on and below `above`. */
 interface CallWalk {
-  /** A condition in the text, of an index. */
+  /** The condition of a partial index, as SQL; empty: none. */
   readonly among: string;
   readonly first: string;
   readonly above: string;
@@ -249,7 +252,7 @@ interface CallWalk {
   readonly bounds: readonly Condition[];
   /** Conditions that each walked call is checked for. */
   readonly filters: readonly Condition[];
-  /** A further condition of that kind, in the text. */
+  /** A further filter, as SQL; empty: none. */
   readonly outcomes: string;
 }
 
@@ -262,7 +265,7 @@ function callWalk(query: CallQuery): CallWalk {
       : `outcome IN (${
         outcomesOf(query.outcome).map((one) => `'${one}'`).join(", ")
       }) AND `,
-    among: ended === "complete" && outcome === "complete" ? "" : UNSMOOTH,
+    among: ended === "complete" && outcome === "complete" ? "" : NOT_COMPLETE,
     first: fromMs === undefined ? "" : firstCallId(fromMs),
     above: earlier(
       cursor(query.after),
@@ -321,8 +324,8 @@ async function walkEnd(
 }
 
 /**
- * The calls of a walk down to `endId`. One lower and one upper bound: of two, SQLite uses either one
- * for the index and checks the other for each call.
+ * The calls of a walk down to `endId`. With two lower bounds SQLite would search the index by either
+ * one and check the other for each call, so there is only one.
  */
 function walkQuery(
   { among, first, above, bounds, filters, outcomes }: CallWalk,

@@ -27,7 +27,7 @@ export interface UsageQuery extends PageRequest {
   readonly order?: UsageOrder;
 }
 
-/** An order of groups; those that are equal in it are by name. */
+/** An order of groups; equal ones are ordered by name. */
 export interface UsageOrder {
   /** A sum; absent: the names. */
   readonly by?: keyof typeof USAGE_SUMS;

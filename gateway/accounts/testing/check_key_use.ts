@@ -1,5 +1,5 @@
 /**
- * Compares what is counted on keys with limits with the usage reports.
+ * Compares the counts of keys that have limits with the usage reports.
  */
 import assert from "node:assert/strict";
 import { WINDOWS } from "../limits/calendar_window.ts";

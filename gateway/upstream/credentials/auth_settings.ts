@@ -10,7 +10,7 @@ import type { AuthScheme } from "./credential.ts";
 const SYSTEM_VARIABLE =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|PWD|OLDPWD|HOSTNAME|LANG|TERM|TMPDIR|TMP|TEMP|MAIL|EDITOR|DISPLAY|(?:LC|SSH|XDG|DENO|LD)_.*)$/;
 
-/** A key in capitals, such as the id of an AWS key: names of variables have underscores. */
+/** A key given in place of a variable's name, such as the id of an AWS key: no underscore in it. */
 const KEY_IN_CAPITALS = /^(?=.*[0-9])[A-Z0-9]{16,}$/;
 
 /** The text may be a key by mistake, so no message repeats it. */
@@ -125,9 +125,9 @@ export const AUTH_FIELDS = {
   api_key: z.never(NO_KEY_HERE).optional(),
 } as const;
 
-/** What {@linkcode AUTH_FIELDS} gives. */
+/** The values of {@linkcode AUTH_FIELDS}. */
 export interface AuthSettings {
-  /** Absent: a key, see the other two. */
+  /** Absent: the credential is a key, in one of the other two. */
   readonly auth?: AuthSetting | undefined;
   /** Variables that hold a key. */
   readonly api_key_env?: readonly string[] | undefined;

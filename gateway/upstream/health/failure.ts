@@ -26,7 +26,7 @@ const REQUEST_ERRORS: ReadonlySet<ErrorKind> = new Set([
   "unsupported_media",
   "method_not_allowed",
   "permission",
-  // A body that passes as it arrives, from a client that stopped sending.
+  // The client stopped sending a body that is passed on while it arrives.
   "request_timeout",
 ]);
 

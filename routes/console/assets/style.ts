@@ -84,7 +84,8 @@ td .acts { flex-wrap: nowrap; gap: .9rem }
 .head h2, .cards>.card, .cols>.card, .bare .card { margin: 0 }
 .card>form+form, .card>.scroll+form { margin-top: 1rem }
 .note { border-left: 3px solid var(--accent); background: var(--tint); padding: .7rem 1rem; border-radius: 0 8px 8px 0; margin: 0 0 1.1rem }
-.tag { padding: .1rem .55rem; border-radius: .7rem; font-size: .79rem; background: var(--line) }
+.tag { padding: .1rem .55rem; border-radius: .7rem; background: var(--line) }
+.tag, .button { display: inline-block }
 .ok { color: var(--accent); background: var(--tint) }
 .bad { color: var(--bad); background: var(--badbg); border-color: var(--bad) }
 .problem { color: var(--bad) }
@@ -98,7 +99,7 @@ dd { min-width: 0 }
 table { border-collapse: separate; border-spacing: 0; width: 100% }
 th, td { text-align: left; padding: .48rem .85rem .48rem 0; border-bottom: 1px solid var(--line); vertical-align: baseline; overflow-wrap: normal; white-space: nowrap }
 .wrap { min-width: 7rem; white-space: normal; overflow-wrap: anywhere }
-th { font-size: .8rem }
+.tag, th { font-size: .8rem }
 tbody tr:last-child>* { border-bottom: 0 }
 tfoot td { border: solid var(--line); border-width: 1px 0 0 }
 .n { text-align: right }
@@ -107,7 +108,7 @@ th:last-child, td:last-child { padding-right: 0 }
 /* Forms */
 button, .button, input, select, textarea { font: inherit; border-radius: 8px; background: var(--card); color: var(--text) }
 .tag, th, label, button, .button { font-weight: 550 }
-button, .button { display: inline-block; padding: .42rem .9rem; border: 1px solid light-dark(#c4c7c3, #474d54); cursor: pointer }
+button, .button { padding: .42rem .9rem; border: 1px solid light-dark(#c4c7c3, #474d54); cursor: pointer }
 button:hover, .button:hover { border-color: var(--soft) }
 .main { background: var(--accent); border-color: var(--accent); color: var(--on) }
 .danger { background: var(--bad); border-color: var(--bad); color: light-dark(#fff, #2a0a08) }

@@ -16,7 +16,7 @@ export function operationInput(
   return {
     body,
     ...compact({ id }),
-    // Another session may not repeat it.
+    // The session is part of the key, so that no other session receives the reply stored for it.
     ...(idempotencyKey === null || idempotencyKey === ""
       ? {}
       : { idempotencyKey: `${visit.session.id}:${idempotencyKey}` }),

@@ -17,9 +17,9 @@ const DETAIL = {
   index: 0,
   position: { content: 0, tool_calls: 0 },
 };
-/** An entry of a host that uses the same format for models of its own. */
+/** Without the position that only the gateway writes: made by a host that uses the same form. */
 const { position: _, ...HOSTS } = DETAIL;
-/** What a streamed message ends with. */
+/** The list of all reasoning with which the gateway ends a streamed message. */
 const ALL = { gateway: { reasoning_details: [DETAIL, DETAIL] } };
 const FOREIGN = { type: "reasoning.encrypted", data: "x", format: "openai" };
 

@@ -63,7 +63,7 @@ export function readReasoning(
       text: texts.join(""),
       ...(last.signature === undefined ? {} : { signature: last.signature }),
     },
-    // A gap before the index is a text, a call, or reasoning that the client removed.
+    // A higher index means that the block was not first; what came before it is not known.
     position: last.position ?? ((last.index ?? n) > n ? undefined : FIRST),
   }));
 }

@@ -93,7 +93,7 @@ export function encodeTools(
   };
 }
 
-/** The allowed tools where the choice lists some: no choice allows them and the tool of the format. */
+/** The tools that the choice allows; all where it lists none. */
 function allowedTools<T extends Tool>(
   tools: readonly T[],
   choice: ToolChoice | undefined,

@@ -117,7 +117,7 @@ async function measure(
         inputTokens: 10,
         maxOutputTokens: 20,
       });
-      await reservation.durable;
+      await reservation.durable();
       waitsMs.push(performance.now() - askedMs);
       reservation.settle({
         usage: { input: 10, output: 12 },

@@ -46,7 +46,7 @@ const CALLS = Number(Deno.env.get("KEPT_MEMORY_CALLS") ?? "120");
 const ONLY = Deno.env.get("KEPT_MEMORY_ONLY") ?? "";
 const LANES = 16;
 /** Calls of each kind before any measurement: code is compiled and buffers grow to their size. */
-const WARM_UP_CALLS = 40;
+const WARM_UP_CALLS = 80;
 /** Memory is measured after each round of calls. */
 const ROUNDS = 6;
 const ROUND_CALLS = Math.ceil(CALLS / ROUNDS);

@@ -5,6 +5,7 @@
  * to 2.9.0 every closed connection leaks some memory.
  */
 import { createHash } from "node:crypto";
+import process from "node:process";
 // @ts-types="./pg_driver.d.ts"
 import pg from "pg";
 import type { ClientConfig, PoolClient } from "./pg_driver.d.ts";
@@ -157,7 +158,18 @@ export function openPostgresPool(
       throw unreachable(error);
     }
     let failure: { readonly error: unknown } | undefined;
+    const { stream } = client.connection;
+    let isCorked = false;
     const query: Query = async (text, values) => {
+      if (!isCorked) {
+        isCorked = true;
+        stream.cork();
+        // Later than the promises of this turn, which may start further statements.
+        process.nextTick(() => {
+          isCorked = false;
+          stream.uncork();
+        });
+      }
       try {
         return await client.query({
           text,

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { Socket } from "node:net";
+import { mock } from "node:test";
 import { openPostgresPool, type PostgresPool } from "./postgres_pool.ts";
 
 function openPool(port: number, deadlineMs: number): PostgresPool {
@@ -52,17 +54,45 @@ Deno.test("a server that does not answer is given up at the deadline", async () 
   listener.close();
 });
 
+/** Accepts a connection and answers its startup message: AuthenticationOk, ReadyForQuery. */
+async function acceptStart(listener: Deno.Listener): Promise<Deno.Conn> {
+  const conn = await listener.accept();
+  await conn.read(new Uint8Array(1024));
+  await conn.write(Uint8Array.of(82, 0, 0, 0, 8, 0, 0, 0, 0));
+  await conn.write(Uint8Array.of(90, 0, 0, 0, 5, 73));
+  return conn;
+}
+
+Deno.test("statements that are started in one turn are sent with one write", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accepted = acceptStart(listener);
+  const pool = openPool(listener.addr.port, 20_000);
+  await pool.lend(() => accepted);
+  const write = mock.method(Socket.prototype, "_write");
+  const writev = mock.method(Socket.prototype, "_writev");
+  const lent = pool.lend((query) =>
+    Promise.all(["BEGIN", "SELECT 1", "COMMIT"].map((text) => query(text)))
+  );
+  const conn = await accepted;
+  await conn.read(new Uint8Array(1024));
+  mock.restoreAll();
+  assert.deepEqual(
+    [write.mock.callCount(), writev.mock.callCount()],
+    [0, 1],
+  );
+  conn.close();
+  await assert.rejects(lent);
+  await pool.close();
+  listener.close();
+});
+
 Deno.test("close() waits until the server has closed the connections", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const accepted = listener.accept();
+  const accepted = acceptStart(listener);
   const pool = openPool(listener.addr.port, 20_000);
   const lent = pool.lend(() => Promise.resolve());
   const conn = await accepted;
   const buffer = new Uint8Array(1024);
-  await conn.read(buffer);
-  // AuthenticationOk and ReadyForQuery answer the startup message.
-  await conn.write(Uint8Array.of(82, 0, 0, 0, 8, 0, 0, 0, 0));
-  await conn.write(Uint8Array.of(90, 0, 0, 0, 5, 73));
   await lent;
 
   const order: string[] = [];

@@ -68,8 +68,12 @@ Deno.test("statements that are started in one turn are sent with one write", asy
   const accepted = acceptStart(listener);
   const pool = openPool(listener.addr.port, 20_000);
   await pool.lend(() => accepted);
-  const write = mock.method(Socket.prototype, "_write");
-  const writev = mock.method(Socket.prototype, "_writev");
+  // The platform's socket has the method that a stream may have.
+  const socket = Socket.prototype as Required<
+    Pick<Socket, "_write" | "_writev">
+  >;
+  const write = mock.method(socket, "_write");
+  const writev = mock.method(socket, "_writev");
   const lent = pool.lend((query) =>
     Promise.all(["BEGIN", "SELECT 1", "COMMIT"].map((text) => query(text)))
   );

@@ -2,6 +2,7 @@
  * A request upstream in terms that belong to no dialect, for comparing it with the client's
  * request.
  */
+import { mapValues } from "@model-gateway/replay/map_values";
 import {
   isObject,
   type Json,
@@ -315,13 +316,12 @@ function geminiPart(part: Json): UpstreamPart {
 function lowered(schema: Json | undefined): Json {
   if (Array.isArray(schema)) return schema.map(lowered);
   if (!isObject(schema)) return schema ?? null;
-  return Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [
-      key,
+  return mapValues(
+    schema,
+    (value, key) =>
       key === "type" && typeof value === "string"
         ? value.toLowerCase()
         : lowered(value),
-    ]),
   );
 }
 

@@ -2,6 +2,7 @@
  * What is right at a path of a reply, and what is nearly right: a rule about a field brings with it
  * the faults that put a near miss there.
  */
+import { mapValues } from "@model-gateway/replay/map_values";
 import {
   isObject,
   type Json,
@@ -183,12 +184,7 @@ export function fieldOf(
       const holds = bad === undefined && objects.length > 0;
       return fact(holds, path, expected, at(json, path), x, frame);
     },
-    misses: Object.fromEntries(
-      Object.entries(misses).map(([name, value]) => [
-        name,
-        place.put(path, value),
-      ]),
-    ),
+    misses: mapValues(misses, (value) => place.put(path, value)),
   };
 }
 

@@ -2,6 +2,7 @@
  * Creates records: masks keys, reads streams with both readers, joins exchanges with the replay
  * server's request log.
  */
+import { mapValues } from "@model-gateway/replay/map_values";
 import { compact } from "@model-gateway/replay/compact";
 import type { Received } from "../clients/transfer.ts";
 import { strictFrames, witnessFrames } from "../evidence/event_stream.ts";
@@ -112,10 +113,9 @@ export function upstreamCalls(
         dialect: parseRequest(entry.request).dialect,
         method: entry.request.method,
         path: redaction.text(entry.request.path),
-        headers: Object.fromEntries(
-          Object.entries(entry.request.headers).map((
-            [name, value],
-          ) => [name, redaction.text(value)]),
+        headers: mapValues(
+          entry.request.headers,
+          (value) => redaction.text(value),
         ),
         body,
         json: parseJson(body),

@@ -1,4 +1,5 @@
 /** Checks of the area `counts`: a rule is written once for every format of requests. */
+import { mapValues } from "@model-gateway/replay/map_values";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { at, brief, numberAt } from "../../evidence/json_path.ts";
 import type { Json } from "@model-gateway/replay/json";
@@ -182,11 +183,7 @@ export const COUNTS_CHECKS: readonly Check[] = [
         );
       }),
     misses: (format) =>
-      Object.fromEntries(
-        Object.entries(whole(1).misses).map((
-          [name, value],
-        ) => [name, put(format, value)]),
-      ),
+      mapValues(whole(1).misses, (value) => put(format, value)),
   }),
   ...onEveryFormat({
     id: "grows",
@@ -495,13 +492,11 @@ function objectIs(
       e.replies(`${name}/*/*`).map((x) =>
         satisfies(x, "object", right.expected, right.test)
       ),
-    misses: Object.fromEntries(
-      Object.entries(right.misses).map(([miss, wrong]) => [miss, {
-        reply: (reply, x) =>
-          isCount(x, COUNT_FORMATS[name]) && reply.status === 200
-            ? { ...reply, body: withAt(reply.body, "object", wrong) }
-            : reply,
-      }]),
-    ),
+    misses: mapValues(right.misses, (wrong) => ({
+      reply: (reply, x) =>
+        isCount(x, COUNT_FORMATS[name]) && reply.status === 200
+          ? { ...reply, body: withAt(reply.body, "object", wrong) }
+          : reply,
+    })),
   };
 }

@@ -1,4 +1,5 @@
 /** Checks of the area `embeddings`: what a request may contain, and what of it reaches the vendor. */
+import { mapValues } from "@model-gateway/replay/map_values";
 import { at, brief, listAt } from "../../evidence/json_path.ts";
 import { objectOf } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
@@ -33,11 +34,9 @@ export const EMBEDDINGS_REQUEST_CHECKS: readonly Check[] = checksWith(COMMON, [
           endpoint === "embeddings"
             ? {
               ...call,
-              body: Object.fromEntries(
-                Object.entries(call.body).map(([name, value]) => [
-                  name,
-                  Array.isArray(value) ? value.toReversed() : value,
-                ]),
+              body: mapValues(
+                call.body,
+                (value) => Array.isArray(value) ? value.toReversed() : value,
               ),
             }
             : call,

@@ -1,4 +1,5 @@
 /** Faults of a gateway that makes embeddings. */
+import { mapValues } from "@model-gateway/replay/map_values";
 import { listAt } from "../../evidence/json_path.ts";
 import {
   isObject,
@@ -90,14 +91,10 @@ export function inUpstream(change: (text: string) => string): Hooks {
       : Array.isArray(value)
       ? value.map(texts)
       : isObject(value)
-      ? Object.fromEntries(
-        Object.entries(value).map(([name, inner]) => [
-          name,
-          name === "text" || typeof inner !== "string"
-            ? texts(inner ?? null)
-            : inner,
-        ]),
-      )
+      ? mapValues(value, (inner, name) =>
+        name === "text" || typeof inner !== "string"
+          ? texts(inner ?? null)
+          : inner)
       : value;
   return {
     upstream: (call, { endpoint }) =>

@@ -1,4 +1,5 @@
 /** Scenarios of the area `generate_content`: refused requests, and upstreams that fail. */
+import { mapValues } from "@model-gateway/replay/map_values";
 import { type JsonObject, objectOf } from "@model-gateway/replay/json";
 import {
   CONTENT_FORMS,
@@ -68,12 +69,8 @@ function failing(
     play: (session) =>
       sendContents(
         session,
-        Object.fromEntries(
-          Object.entries(fixtures).map(([name, fixture]) => [
-            name,
-            () => contents(session.prompt(fixture, "Say something.")),
-          ]),
-        ),
+        mapValues(fixtures, (fixture) => () =>
+          contents(session.prompt(fixture, "Say something."))),
         forms,
       ),
   };

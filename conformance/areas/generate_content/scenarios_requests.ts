@@ -1,4 +1,5 @@
 /** Scenarios of the area `generate_content`: the forms of requests, functions and settings. */
+import { mapValues } from "@model-gateway/replay/map_values";
 import { listAt } from "../../evidence/json_path.ts";
 import type { Json, JsonObject } from "@model-gateway/replay/json";
 import {
@@ -269,15 +270,10 @@ export const GENERATE_CONTENT_REQUEST_SCENARIOS: readonly Scenario[] = [
     play: (session) =>
       sendContents(
         session,
-        Object.fromEntries(
-          Object.entries(MODES).map(([name, members]) => [
-            name,
-            () => ({
-              ...demanding(session, "The weather in Paris."),
-              ...members,
-            }),
-          ]),
-        ),
+        mapValues(MODES, (members) => () => ({
+          ...demanding(session, "The weather in Paris."),
+          ...members,
+        })),
         ["stream"],
       ),
   },
@@ -296,15 +292,10 @@ export const GENERATE_CONTENT_REQUEST_SCENARIOS: readonly Scenario[] = [
     play: (session) =>
       sendContents(
         session,
-        Object.fromEntries(
-          Object.entries(JSON_FORMS).map(([name, config]) => [
-            name,
-            () => ({
-              ...demanding(session, "Paris, three days, as JSON."),
-              generationConfig: { maxOutputTokens: 32, ...config },
-            }),
-          ]),
-        ),
+        mapValues(JSON_FORMS, (config) => () => ({
+          ...demanding(session, "Paris, three days, as JSON."),
+          generationConfig: { maxOutputTokens: 32, ...config },
+        })),
         ["whole"],
       ),
   },

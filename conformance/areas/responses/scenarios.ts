@@ -1,4 +1,5 @@
 /** Scenarios of the area `responses`: replies, the forms of requests, and tools. */
+import { mapValues } from "@model-gateway/replay/map_values";
 import { PACE_SCENARIOS } from "../replies/scenarios_pace.ts";
 import type { JsonObject } from "@model-gateway/replay/json";
 import type { Session } from "../../suite/session.ts";
@@ -287,15 +288,10 @@ export const RESPONSES_SCENARIOS: readonly Scenario[] = [
     cost: perRoute(Object.keys(CHOICES).length + 1),
     play: (session) =>
       sendInBothForms(session, {
-        ...Object.fromEntries(
-          Object.entries(CHOICES).map(([name, members]) => [
-            name,
-            () => ({
-              ...demanding(session, "The weather in Paris, and a small patch."),
-              ...members,
-            }),
-          ]),
-        ),
+        ...mapValues(CHOICES, (members) => () => ({
+          ...demanding(session, "The weather in Paris, and a small patch."),
+          ...members,
+        })),
         "as-item": () => ({
           ...demanding(session, ""),
           input: [TOOLS_AS_ITEM, turn("user", "The weather in Paris.")],

@@ -1,4 +1,5 @@
 /** Scenarios of the area `responses`: earlier turns, media, and what they are upstream. */
+import { mapValues } from "@model-gateway/replay/map_values";
 import type { Json, JsonObject } from "@model-gateway/replay/json";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import type { Session } from "../../suite/session.ts";
@@ -157,16 +158,11 @@ export const RESPONSES_HISTORY_SCENARIOS: readonly Scenario[] = [
     play: (session) =>
       sendInBothForms(
         session,
-        Object.fromEntries(
-          Object.entries(PARTS).map(([name, part]) => [
-            name,
-            () => ({
-              input: [
-                user([text(session.prompt("text", "What is it?")), part]),
-              ],
-            }),
-          ]),
-        ),
+        mapValues(PARTS, (part) => () => ({
+          input: [
+            user([text(session.prompt("text", "What is it?")), part]),
+          ],
+        })),
         ["whole"],
       ),
   },
@@ -178,19 +174,14 @@ export const RESPONSES_HISTORY_SCENARIOS: readonly Scenario[] = [
     play: (session) =>
       sendInBothForms(
         session,
-        Object.fromEntries(
-          Object.entries(BETWEEN).map(([name, items]) => [
-            name,
-            () => ({
-              tools: HISTORY_TOOLS,
-              input: [
-                user("The first question."),
-                ...items,
-                user(session.prompt("text", "Say something.")),
-              ],
-            }),
-          ]),
-        ),
+        mapValues(BETWEEN, (items) => () => ({
+          tools: HISTORY_TOOLS,
+          input: [
+            user("The first question."),
+            ...items,
+            user(session.prompt("text", "Say something.")),
+          ],
+        })),
         ["whole"],
       ),
   },

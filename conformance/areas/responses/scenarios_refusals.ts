@@ -1,4 +1,5 @@
 /** Scenarios of the area `responses`: refused requests, and upstreams that fail. */
+import { mapValues } from "@model-gateway/replay/map_values";
 import type { Json, JsonObject } from "@model-gateway/replay/json";
 import { free, type Scenario } from "../../suite/scenario.ts";
 import { webSocketHandshake } from "../../suite/web_socket_handshake.ts";
@@ -120,14 +121,9 @@ const fixturesOf = (
 (session) =>
   sendInBothForms(
     session,
-    Object.fromEntries(
-      Object.entries(names).map(([name, fixture]) => [
-        name,
-        (): JsonObject => ({
-          input: session.prompt(fixture, "Say something."),
-        }),
-      ]),
-    ),
+    mapValues(names, (fixture) => (): JsonObject => ({
+      input: session.prompt(fixture, "Say something."),
+    })),
     names === INSIDE ? ["stream"] : FORMS,
   );
 

@@ -1,4 +1,5 @@
 /** Checks of the area `tools` about requests upstream: tool definitions and tool choices. */
+import { mapValues } from "@model-gateway/replay/map_values";
 import {
   fact,
   type Finding,
@@ -186,12 +187,8 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
         schema: isObject(schema) && isObject(schema["properties"])
           ? {
             ...schema,
-            properties: Object.fromEntries(
-              Object.entries(schema["properties"]).map(([key, value]) => [
-                key,
-                isObject(value) ? { ...value, properties: undefined } : value,
-              ]),
-            ),
+            properties: mapValues(schema["properties"], (value) =>
+              isObject(value) ? { ...value, properties: undefined } : value),
           }
           : schema,
       })),

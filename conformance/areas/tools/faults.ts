@@ -1,4 +1,5 @@
 /** What the faults of the area `tools` are built from, and those that several checks have. */
+import { mapValues } from "@model-gateway/replay/map_values";
 import {
   chatFrames,
   chatReply,
@@ -166,17 +167,13 @@ export function resultsLast(body: JsonObject): JsonObject {
       isObject(part) &&
       (part["type"] === "tool_result" ||
         part["functionResponse"] !== undefined);
-    return Object.fromEntries(
-      Object.entries(entry).map(([key, value]) => [
-        key,
-        Array.isArray(value)
-          ? [
-            ...value.filter((part: Json) => !isAnswer(part)),
-            ...value.filter(isAnswer),
-          ]
-          : value,
-      ]),
-    );
+    return mapValues(entry, (value) =>
+      Array.isArray(value)
+        ? [
+          ...value.filter((part: Json) => !isAnswer(part)),
+          ...value.filter(isAnswer),
+        ]
+        : value);
   };
   const { messages, contents } = body;
   return {
@@ -198,9 +195,7 @@ export function schemas(change: (schema: JsonObject) => JsonObject): Hooks {
   const inside = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(inside);
     if (!isObject(value)) return value;
-    const changed = Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [key, inside(inner ?? null)]),
-    );
+    const changed = mapValues(value, (inner) => inside(inner ?? null));
     const schema = typeof value["type"] === "string";
     return schema ? change(changed) : changed;
   };

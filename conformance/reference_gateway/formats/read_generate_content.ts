@@ -1,4 +1,5 @@
 /** Reads a request of the generate-content format; its model and its form are in the path. */
+import { mapValues } from "@model-gateway/replay/map_values";
 import { compact } from "@model-gateway/replay/compact";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import {
@@ -218,13 +219,12 @@ function lowered(schema: Json | undefined): Json | undefined {
     return schema.map((each: Json) => lowered(each) ?? null);
   }
   if (!isObject(schema)) return schema;
-  return Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [
-      key,
+  return mapValues(
+    schema,
+    (value, key) =>
       key === "type" && typeof value === "string"
         ? value.toLowerCase()
         : lowered(value),
-    ]),
   );
 }
 

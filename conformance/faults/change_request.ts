@@ -1,6 +1,11 @@
-/** Builder of faults that change the request as the reference gateway understood it. */
+/** Builders of faults that change the request as the reference gateway understood it. */
 import type { Context, Hooks } from "../reference_gateway/hooks.ts";
-import type { ModelRequest } from "../reference_gateway/part.ts";
+import type {
+  ModelRequest,
+  Tool,
+  Turn,
+  TurnPart,
+} from "../reference_gateway/part.ts";
 
 /** Replaces members of the request. */
 export function asking(
@@ -14,4 +19,55 @@ export function asking(
       ...typeof change === "function" ? change(request, x) : change,
     }),
   };
+}
+
+/** Changes a setting of the requests that have it. */
+export function setting<Name extends "maxTokens" | "temperature" | "topP">(
+  name: Name,
+  change: (value: number) => number,
+): Hooks {
+  return asking(({ [name]: value }) =>
+    value === undefined ? {} : { [name]: change(value) }
+  );
+}
+
+/** Replaces members of each tool. */
+export function inTools(change: (tool: Tool) => Partial<Tool>): Hooks {
+  return asking(({ tools }) => ({
+    tools: tools.map((tool) => ({ ...tool, ...change(tool) })),
+  }));
+}
+
+/** Changes the parts of each turn. */
+export function inTurns(
+  change: (parts: readonly TurnPart[], turn: Turn) => readonly TurnPart[],
+): Hooks {
+  return asking(({ turns }) => ({
+    turns: turns.map((turn) => ({ ...turn, parts: change(turn.parts, turn) })),
+  }));
+}
+
+/** Changes the parts of these types; undefined removes one. */
+export function inParts<Type extends TurnPart["type"]>(
+  types: Type | readonly Type[],
+  change: (part: TurnPart & { readonly type: Type }) => TurnPart | undefined,
+): Hooks {
+  const isOf = (part: TurnPart): part is TurnPart & { readonly type: Type } =>
+    [types].flat().some((type) => part.type === type);
+  return inTurns((parts) =>
+    parts.flatMap((part) => isOf(part) ? change(part) ?? [] : [part])
+  );
+}
+
+/** Changes the parts of a type but the first of each turn; undefined removes one. */
+export function afterFirst(
+  type: TurnPart["type"],
+  change: (part: TurnPart) => TurnPart | undefined,
+): Hooks {
+  return inTurns((parts) => {
+    const first = parts.find((part) => part.type === type);
+    return parts.flatMap((part) =>
+      part.type !== type || part === first ? [part] : change(part) ?? []
+    );
+  });
 }

@@ -36,202 +36,125 @@ export const TYPED_ERRORS = {
   },
 } as const;
 
+/** The error by type, by type and code, and by status, each with its message. */
+function errorOf(
+  [type, message]: readonly [string, string],
+  chat: readonly [type: string, code: string | null, message: string],
+  content: readonly [status: string, message: string],
+): VendorError {
+  return {
+    messages: { type, message },
+    chat_completions: { type: chat[0], code: chat[1], message: chat[2] },
+    generate_content: { status: content[0], message: content[1] },
+  };
+}
+
 /** Errors by status. A vendor that never sends a status has the entry of its nearest error. */
 export const VENDOR_ERRORS: Readonly<Record<number, VendorError>> = {
-  400: {
-    messages: {
-      type: "invalid_request_error",
-      message: "messages.0.content: Input should be a valid list",
-    },
-    chat_completions: {
-      type: "invalid_request_error",
-      code: "invalid_value",
-      message: "Invalid value for 'content': expected a string, got null.",
-    },
-    generate_content: {
-      status: "INVALID_ARGUMENT",
-      message: "* GenerateContentRequest.contents: contents is not specified\n",
-    },
-  },
-  401: {
-    messages: { type: "authentication_error", message: "invalid x-api-key" },
-    chat_completions: {
-      type: "invalid_request_error",
-      code: "invalid_api_key",
-      message:
-        "Incorrect API key provided: sk-upstr***-key. You can find your API key at https://platform.openai.com/account/api-keys.",
-    },
-    generate_content: {
-      status: "UNAUTHENTICATED",
-      message:
-        "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential.",
-    },
-  },
-  402: {
-    messages: {
-      type: "billing_error",
-      message: "Your credit balance is too low to access the API.",
-    },
-    chat_completions: {
-      type: "insufficient_quota",
-      code: "insufficient_quota",
-      message: "Insufficient Balance",
-    },
-    generate_content: {
-      status: "FAILED_PRECONDITION",
-      message: "Billing account for project is not active.",
-    },
-  },
-  403: {
-    messages: {
-      type: "permission_error",
-      message:
-        "Your API key does not have permission to use the specified resource.",
-    },
-    chat_completions: {
-      type: "invalid_request_error",
-      code: "model_not_found",
-      message: "Project `proj_replay` does not have access to model.",
-    },
-    generate_content: {
-      status: "PERMISSION_DENIED",
-      message: "Method doesn't allow unregistered callers.",
-    },
-  },
-  404: {
-    messages: { type: "not_found_error", message: "model: {{model}}" },
-    chat_completions: {
-      type: "invalid_request_error",
-      code: "model_not_found",
-      message:
-        "The model `{{model}}` does not exist or you do not have access to it.",
-    },
-    generate_content: {
-      status: "NOT_FOUND",
-      message:
-        "models/{{model}} is not found for API version v1beta, or is not supported for generateContent.",
-    },
-  },
-  408: {
-    messages: { type: "timeout_error", message: "Request timed out" },
-    chat_completions: {
-      type: "server_error",
-      code: null,
-      message: "Request timed out.",
-    },
-    generate_content: {
-      status: "DEADLINE_EXCEEDED",
-      message: "Deadline expired before operation could complete.",
-    },
-  },
-  413: {
-    messages: {
-      type: "request_too_large",
-      message: "Request exceeds the maximum size",
-    },
-    chat_completions: {
-      type: "invalid_request_error",
-      code: null,
-      message: "Request too large: the body exceeds the maximum allowed size.",
-    },
-    generate_content: {
-      status: "INVALID_ARGUMENT",
-      message: "Request payload size exceeds the limit: 20971520 bytes.",
-    },
-  },
-  422: {
-    messages: {
-      type: "invalid_request_error",
-      message: "The request was well-formed but could not be processed",
-    },
-    chat_completions: {
-      type: "invalid_request_error",
-      code: "unprocessable_entity",
-      message: "The request was well-formed but could not be processed.",
-    },
-    generate_content: {
-      status: "INVALID_ARGUMENT",
-      message: "The request could not be processed.",
-    },
-  },
-  429: {
-    messages: {
-      type: "rate_limit_error",
-      message:
-        "This request would exceed your organization's rate limit of 50 requests per minute.",
-    },
-    chat_completions: {
-      type: "requests",
-      code: "rate_limit_exceeded",
-      message:
-        "Rate limit reached for {{model}} on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in 7s.",
-    },
-    generate_content: {
-      status: "RESOURCE_EXHAUSTED",
-      message:
-        "You exceeded your current quota, please check your plan and billing details.\nPlease retry in 7s.",
-    },
-  },
-  500: {
-    messages: { type: "api_error", message: "Internal server error" },
-    chat_completions: {
-      type: "server_error",
-      code: null,
-      message:
-        "The server had an error while processing your request. Sorry about that!",
-    },
-    generate_content: {
-      status: "INTERNAL",
-      message:
-        "An internal error has occurred. Please retry or report in https://developers.generativeai.google/guide/troubleshooting",
-    },
-  },
-  502: {
-    messages: { type: "api_error", message: "Bad gateway" },
-    chat_completions: {
-      type: "server_error",
-      code: null,
-      message: "Bad gateway.",
-    },
-    generate_content: {
-      status: "UNKNOWN",
-      message: "The server encountered a temporary error.",
-    },
-  },
-  503: {
-    messages: { type: "overloaded_error", message: "Service unavailable" },
-    chat_completions: {
-      type: "server_error",
-      code: null,
-      message: "The engine is currently overloaded, please try again later",
-    },
-    generate_content: {
-      status: "UNAVAILABLE",
-      message: "The model is overloaded. Please try again later.",
-    },
-  },
-  504: {
-    messages: { type: "timeout_error", message: "Request timed out" },
-    chat_completions: {
-      type: "server_error",
-      code: null,
-      message: "Gateway timeout.",
-    },
-    generate_content: {
-      status: "DEADLINE_EXCEEDED",
-      message: "Deadline expired before operation could complete.",
-    },
-  },
-  529: {
-    messages: { type: "overloaded_error", message: "Overloaded" },
-    chat_completions: {
-      type: "server_error",
-      code: null,
-      message: "The engine is currently overloaded, please try again later",
-    },
-    generate_content: {
-      status: "UNAVAILABLE",
-      message: "The model is overloaded. Please try again later.",
-    },
-  },
+  400: errorOf([
+    "invalid_request_error",
+    "messages.0.content: Input should be a valid list",
+  ], [
+    "invalid_request_error",
+    "invalid_value",
+    "Invalid value for 'content': expected a string, got null.",
+  ], [
+    "INVALID_ARGUMENT",
+    "* GenerateContentRequest.contents: contents is not specified\n",
+  ]),
+  401: errorOf(["authentication_error", "invalid x-api-key"], [
+    "invalid_request_error",
+    "invalid_api_key",
+    "Incorrect API key provided: sk-upstr***-key. You can find your API key at https://platform.openai.com/account/api-keys.",
+  ], [
+    "UNAUTHENTICATED",
+    "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential.",
+  ]),
+  402: errorOf(
+    ["billing_error", "Your credit balance is too low to access the API."],
+    ["insufficient_quota", "insufficient_quota", "Insufficient Balance"],
+    ["FAILED_PRECONDITION", "Billing account for project is not active."],
+  ),
+  403: errorOf([
+    "permission_error",
+    "Your API key does not have permission to use the specified resource.",
+  ], [
+    "invalid_request_error",
+    "model_not_found",
+    "Project `proj_replay` does not have access to model.",
+  ], ["PERMISSION_DENIED", "Method doesn't allow unregistered callers."]),
+  404: errorOf(["not_found_error", "model: {{model}}"], [
+    "invalid_request_error",
+    "model_not_found",
+    "The model `{{model}}` does not exist or you do not have access to it.",
+  ], [
+    "NOT_FOUND",
+    "models/{{model}} is not found for API version v1beta, or is not supported for generateContent.",
+  ]),
+  408: errorOf(["timeout_error", "Request timed out"], [
+    "server_error",
+    null,
+    "Request timed out.",
+  ], [
+    "DEADLINE_EXCEEDED",
+    "Deadline expired before operation could complete.",
+  ]),
+  413: errorOf(["request_too_large", "Request exceeds the maximum size"], [
+    "invalid_request_error",
+    null,
+    "Request too large: the body exceeds the maximum allowed size.",
+  ], [
+    "INVALID_ARGUMENT",
+    "Request payload size exceeds the limit: 20971520 bytes.",
+  ]),
+  422: errorOf([
+    "invalid_request_error",
+    "The request was well-formed but could not be processed",
+  ], [
+    "invalid_request_error",
+    "unprocessable_entity",
+    "The request was well-formed but could not be processed.",
+  ], ["INVALID_ARGUMENT", "The request could not be processed."]),
+  429: errorOf([
+    "rate_limit_error",
+    "This request would exceed your organization's rate limit of 50 requests per minute.",
+  ], [
+    "requests",
+    "rate_limit_exceeded",
+    "Rate limit reached for {{model}} on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in 7s.",
+  ], [
+    "RESOURCE_EXHAUSTED",
+    "You exceeded your current quota, please check your plan and billing details.\nPlease retry in 7s.",
+  ]),
+  500: errorOf(["api_error", "Internal server error"], [
+    "server_error",
+    null,
+    "The server had an error while processing your request. Sorry about that!",
+  ], [
+    "INTERNAL",
+    "An internal error has occurred. Please retry or report in https://developers.generativeai.google/guide/troubleshooting",
+  ]),
+  502: errorOf(["api_error", "Bad gateway"], [
+    "server_error",
+    null,
+    "Bad gateway.",
+  ], ["UNKNOWN", "The server encountered a temporary error."]),
+  503: errorOf(["overloaded_error", "Service unavailable"], [
+    "server_error",
+    null,
+    "The engine is currently overloaded, please try again later",
+  ], ["UNAVAILABLE", "The model is overloaded. Please try again later."]),
+  504: errorOf(["timeout_error", "Request timed out"], [
+    "server_error",
+    null,
+    "Gateway timeout.",
+  ], [
+    "DEADLINE_EXCEEDED",
+    "Deadline expired before operation could complete.",
+  ]),
+  529: errorOf(["overloaded_error", "Overloaded"], [
+    "server_error",
+    null,
+    "The engine is currently overloaded, please try again later",
+  ], ["UNAVAILABLE", "The model is overloaded. Please try again later."]),
 };

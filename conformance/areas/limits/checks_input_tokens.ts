@@ -6,17 +6,16 @@ import {
   statusIs,
 } from "../../suite/finding.ts";
 import { chatInputDoubled } from "../equivalence/faults.ts";
-import { asking } from "../../faults/change_request.ts";
-
+import { asking, inParts } from "../../faults/change_request.ts";
 import { toolDescriptionsLost } from "../tools/faults.ts";
-import { parts, systemLost, systemLostOnChat } from "../upstream/faults.ts";
+import { systemLost, systemLostOnChat } from "../upstream/faults.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
-import { textAt } from "../../evidence/json_path.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { parseJson } from "@model-gateway/replay/json";
 import { type Form, FORMS, MORE } from "./scenarios_input_tokens.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
+import { textAt } from "../../evidence/json_path.ts";
+import { parseJson } from "@model-gateway/replay/json";
 
 /** Tokens per word, at least, in every tokenizer. */
 const TOKENS_PER_WORD = 0.7;
@@ -93,21 +92,15 @@ export const INPUT_TOKEN_CHECKS: readonly Check[] = checksWith({
       "| usage.input_tokens | integer | Billed input tokens, including the full resent history |",
     judge: (e) => counted(e, ["long", "tool", "result"]),
     faults: {
-      "long-text-unread": {
-        modelRequest: parts((part) =>
-          part.type === "text"
-            ? [{ ...part, text: part.text.slice(0, 64) }]
-            : [part]
-        ) ?? ((request) =>
-          request),
-      },
+      "long-text-unread": inParts("text", (part) => ({
+        ...part,
+        text: part.text.slice(0, 64),
+      })),
       "tool-descriptions-lost": toolDescriptionsLost,
-      "tool-results-emptied": {
-        modelRequest: parts((part) =>
-          part.type === "result" ? [{ ...part, text: "" }] : [part]
-        ) ?? ((request) =>
-          request),
-      },
+      "tool-results-emptied": inParts(
+        "result",
+        (part) => ({ ...part, text: "" }),
+      ),
     },
   },
   {

@@ -15,7 +15,7 @@ import {
   withAt,
 } from "../../faults/change_reply.ts";
 import { type Finding, observed, skill, some } from "../../suite/finding.ts";
-import { asking } from "../../faults/change_request.ts";
+import { setting } from "../../faults/change_request.ts";
 import {
   arrayOf,
   isObject,
@@ -189,11 +189,10 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
             ? withAt(data, "choices.0.finish_reason", "stop")
             : data
         ),
-        "limit-quartered": asking((request) => ({
-          maxTokens: request.maxTokens === undefined
-            ? undefined
-            : Math.ceil(request.maxTokens / 4),
-        })),
+        "limit-quartered": setting(
+          "maxTokens",
+          (tokens) => Math.ceil(tokens / 4),
+        ),
       },
     },
     {

@@ -10,7 +10,7 @@ import {
 } from "../../suite/finding.ts";
 import { readMessages } from "../../reference_gateway/formats/read_messages.ts";
 import { readChat } from "../../reference_gateway/formats/read_chat.ts";
-import { asking } from "../../faults/change_request.ts";
+import { asking, setting } from "../../faults/change_request.ts";
 import { repairing } from "./faults.ts";
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
 import { at, numberAt } from "../../evidence/json_path.ts";
@@ -86,13 +86,9 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
         )
       ),
     faults: {
-      "max_tokens-raised": asking(({ maxTokens }) => ({
-        maxTokens: maxTokens === undefined ? undefined : maxTokens * 10,
-      })),
+      "max_tokens-raised": setting("maxTokens", (tokens) => tokens * 10),
       "max_tokens-dropped": asking(() => ({ maxTokens: undefined })),
-      "max_tokens-lowered": asking(({ maxTokens }) => ({
-        maxTokens: maxTokens === undefined ? undefined : maxTokens - 1,
-      })),
+      "max_tokens-lowered": setting("maxTokens", (tokens) => tokens - 1),
     },
   },
   {
@@ -184,12 +180,8 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
       "temperature-zero-dropped": asking(({ temperature }) => ({
         temperature: temperature || undefined,
       })),
-      "temperature-changed": asking(({ temperature }) => ({
-        temperature: temperature === undefined ? undefined : temperature / 2,
-      })),
-      "top_p-changed": asking(({ topP }) => ({
-        topP: topP === undefined ? undefined : 1,
-      })),
+      "temperature-changed": setting("temperature", (value) => value / 2),
+      "top_p-changed": setting("topP", () => 1),
     },
   },
   {

@@ -6,8 +6,8 @@ import {
   skill,
 } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { onlyFirst, turning } from "./faults.ts";
-import { asking } from "../../faults/change_request.ts";
+
+import { afterFirst, asking, inTurns } from "../../faults/change_request.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { PLACED_WORDS } from "./scenarios_request_forms.ts";
@@ -114,21 +114,21 @@ export const WHOLE_REQUEST_CHECKS: readonly Check[] = checksWith({
       "oldest-turns-dropped": asking(({ turns }) => ({
         turns: turns.length > 4 ? turns.slice(2) : turns,
       })),
-      "second-block-lost": turning((parts) => {
+      "second-block-lost": inTurns((parts) => {
         const texts = parts.filter(({ type }) => type === "text");
         return parts.filter((part) =>
           part.type !== "text" || part === texts.at(0) ||
           (part === texts.at(-1) && texts.length > 2)
         );
       }),
-      "text-beside-results-lost": turning((parts) =>
+      "text-beside-results-lost": inTurns((parts) =>
         parts.some(({ type }) => type === "result")
           ? parts.filter(({ type }) => type !== "text")
           : parts
       ),
-      "second-result-emptied": onlyFirst(
+      "second-result-emptied": afterFirst(
         "result",
-        (part) => part.type === "result" ? [{ ...part, text: "" }] : [part],
+        (part) => part.type === "result" ? { ...part, text: "" } : part,
       ),
       ...shared("long-text-unread", "system-lost"),
     },

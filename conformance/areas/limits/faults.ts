@@ -6,15 +6,8 @@ import {
   objectOf,
 } from "@model-gateway/replay/json";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
-import type {
-  ModelRequest,
-  Part,
-  Problem,
-  Turn,
-  TurnPart,
-} from "../../reference_gateway/part.ts";
+import type { Part, Problem } from "../../reference_gateway/part.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
-import { asking } from "../../faults/change_request.ts";
 
 type Test = (body: JsonObject, x: Context) => boolean;
 
@@ -59,27 +52,6 @@ export function endless(test: (body: JsonObject) => boolean): Hooks {
       return end && test(body) ? [] : [frame];
     },
   };
-}
-
-export function turning(
-  change: (parts: readonly TurnPart[], turn: Turn) => readonly TurnPart[],
-): Hooks {
-  return asking(({ turns }: ModelRequest) => ({
-    turns: turns.map((turn) => ({ ...turn, parts: change(turn.parts, turn) })),
-  }));
-}
-
-/** Keeps only the first part of one type unchanged. */
-export function onlyFirst(
-  type: TurnPart["type"],
-  otherwise: (part: TurnPart) => readonly TurnPart[],
-): Hooks {
-  return turning((parts) => {
-    const first = parts.find((part) => part.type === type);
-    return parts.flatMap((part) =>
-      part.type !== type || part === first ? [part] : otherwise(part)
-    );
-  });
 }
 
 /** Refuses more requests. */

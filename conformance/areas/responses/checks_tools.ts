@@ -1,5 +1,5 @@
 /** Checks of the area `responses`: tools of every kind, and the choice among them. */
-import { RESPONSES_CUSTOM_TOOL_CHECKS } from "./checks_custom_tools.ts";
+import { inTools } from "../../faults/change_request.ts";
 import { demanded, type Finding, observed } from "../../suite/finding.ts";
 import { type Json, objectOf } from "@model-gateway/replay/json";
 import {
@@ -33,6 +33,7 @@ import {
   whereAccepted,
 } from "../../endpoints/read_responses.ts";
 import { WEATHER } from "./requests.ts";
+import { RESPONSES_CUSTOM_TOOL_CHECKS } from "./checks_custom_tools.ts";
 
 /** One finding for each reply with that name, about its first call. */
 function firstCall(
@@ -262,24 +263,12 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
       ),
     ),
     faults: {
-      "responses-groups-collide": {
-        modelRequest: (request) => ({
-          ...request,
-          tools: request.tools.map((tool) => ({
-            ...tool,
-            name: tool.name.replace(/^.*__/, ""),
-          })),
-        }),
-      },
-      "responses-long-name-sent": {
-        modelRequest: (request) => ({
-          ...request,
-          tools: request.tools.map((tool) => ({
-            ...tool,
-            name: tool.name.padEnd(130, "x"),
-          })),
-        }),
-      },
+      "responses-groups-collide": inTools(({ name }) => ({
+        name: name.replace(/^.*__/, ""),
+      })),
+      "responses-long-name-sent": inTools(({ name }) => ({
+        name: name.padEnd(130, "x"),
+      })),
     },
   },
   {

@@ -1,16 +1,14 @@
 /** Checks of the area `tools`: how calls and their results reach the upstream in later turns. */
 import { fact, type Finding, observed } from "../../suite/finding.ts";
-import { asking } from "../../faults/change_request.ts";
+import { asking, inParts, inTurns } from "../../faults/change_request.ts";
 import { withAt } from "../../faults/change_reply.ts";
 import {
   ARGS,
   ascii,
   chatCall,
-  parts,
   resultIds,
   results,
   resultsLast,
-  turns,
 } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import type { UpstreamCall } from "../../evidence/exchange.ts";
@@ -104,12 +102,11 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
       "tool-results-swapped": resultIds((ids) => ids.toReversed()),
       "tool-results-one-id": resultIds((ids) => ids.map(() => ids[0] ?? "")),
       "tool-results-other-ids": resultIds((ids) => ids.map((id) => `${id}x`)),
-      "tool-results-text-lost": parts((part) =>
-        part.type === "result" && !part.text.includes("[[fx:")
-          ? { ...part, text: "" }
-          : part
+      "tool-results-text-lost": inParts(
+        "result",
+        (part) => part.text.includes("[[fx:") ? part : { ...part, text: "" },
       ),
-      "tool-second-result-lost": turns((all) => {
+      "tool-second-result-lost": inTurns((all) => {
         const [first] = all.filter(results);
         return all.filter((part) => !results(part) || part === first);
       }),
@@ -125,9 +122,10 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
           }
           : {}
       ),
-      "tool-results-as-text": parts((part) =>
-        part.type === "result" ? { type: "text", text: part.text } : part
-      ),
+      "tool-results-as-text": inParts("result", ({ text }) => ({
+        type: "text",
+        text,
+      })),
     },
   },
   {
@@ -140,8 +138,9 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
       "tool-results-after-text": {
         upstream: (call) => ({ ...call, body: resultsLast(call.body) }),
       },
-      "tool-empty-result-lost": parts((part) =>
-        part.type === "result" && part.text === "" ? undefined : part
+      "tool-empty-result-lost": inParts(
+        "result",
+        (part) => part.text === "" ? undefined : part,
       ),
       "tool-rounds-merged": asking((request) => {
         const all = request.turns.flatMap(({ parts }) => parts);
@@ -166,24 +165,23 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
       "The calls of earlier turns reach the upstream with their names and arguments, in order.",
     judge: (e) => histories(e, "*/*/*", called),
     faults: {
-      "tool-history-args-lost": parts((part) =>
-        part.type === "call" ? { ...part, args: {} } : part
+      "tool-history-args-lost": inParts(
+        "call",
+        (part) => ({ ...part, args: {} }),
       ),
-      "tool-history-calls-lost": parts((part) =>
-        part.type === "call" ? undefined : part
-      ),
-      "tool-history-calls-turned": turns((all) => {
+      "tool-history-calls-lost": inParts("call", () => undefined),
+      "tool-history-calls-turned": inTurns((all) => {
         const calls = all.filter(({ type }) => type === "call").toReversed();
         return [...all.filter(({ type }) => type !== "call"), ...calls];
       }),
-      "tool-history-args-ascii": parts((part) =>
-        part.type === "call"
-          ? { ...part, args: JSON.parse(ascii(JSON.stringify(part.args))) }
-          : part
-      ),
-      "tool-history-renamed": parts((part) =>
-        part.type === "call" ? { ...part, name: `${part.name}_1` } : part
-      ),
+      "tool-history-args-ascii": inParts("call", (part) => ({
+        ...part,
+        args: JSON.parse(ascii(JSON.stringify(part.args))),
+      })),
+      "tool-history-renamed": inParts("call", (part) => ({
+        ...part,
+        name: `${part.name}_1`,
+      })),
     },
   },
   {
@@ -192,12 +190,12 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
     rule: "Text beside calls and results reaches the upstream in its own turn.",
     judge: (e) => histories(e, "*/*/*", texts),
     faults: {
-      "tool-text-of-call-turn-lost": turns((all) =>
+      "tool-text-of-call-turn-lost": inTurns((all) =>
         all.some(({ type }) => type === "call")
           ? all.filter(({ type }) => type !== "text")
           : all
       ),
-      "tool-text-after-results-lost": turns((all) =>
+      "tool-text-after-results-lost": inTurns((all) =>
         all.some(results)
           ? all.map((part) =>
             part.type === "text"
@@ -234,11 +232,13 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
       });
     },
     faults: {
-      "tool-is_error-lost": parts((part) =>
-        part.type === "result" ? { ...part, failed: false } : part
+      "tool-is_error-lost": inParts(
+        "result",
+        (part) => ({ ...part, failed: false }),
       ),
-      "tool-is_error-always": parts((part) =>
-        part.type === "result" ? { ...part, failed: true } : part
+      "tool-is_error-always": inParts(
+        "result",
+        (part) => ({ ...part, failed: true }),
       ),
     },
   },

@@ -1,21 +1,12 @@
 /** Checks of the area `tools` about requests upstream: tool definitions and tool choices. */
-import { mapValues } from "@model-gateway/replay/map_values";
 import {
   fact,
   type Finding,
   NotTestable,
   observed,
 } from "../../suite/finding.ts";
-import { asking } from "../../faults/change_request.ts";
-import { isObject, parseJson } from "@model-gateway/replay/json";
+import { asking, inTools } from "../../faults/change_request.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import {
-  ascii,
-  choice,
-  schemas,
-  toolDescriptionsLost,
-  tools,
-} from "./faults.ts";
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
 import { brief, sameJson } from "../../evidence/json_path.ts";
 import {
@@ -26,6 +17,9 @@ import {
 } from "../../evidence/offered_tools.ts";
 import type { DialectName } from "@model-gateway/replay/parse_request";
 import type { Evidence } from "../../suite/evidence.ts";
+import { mapValues } from "@model-gateway/replay/map_values";
+import { isObject, parseJson } from "@model-gateway/replay/json";
+import { ascii, choice, schemas, toolDescriptionsLost } from "./faults.ts";
 
 const OFFER = {
   section: "POST /v1/chat/completions (operation `createChatCompletion`)",
@@ -131,7 +125,7 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
       "tool-definitions-turned": asking((request) => ({
         tools: request.tools.toReversed(),
       })),
-      "tool-definitions-renamed": tools(({ name }) => ({
+      "tool-definitions-renamed": inTools(({ name }) => ({
         name: name.replaceAll("-", "_"),
       })),
     },
@@ -153,7 +147,7 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
     },
     faults: {
       "tool-descriptions-lost": toolDescriptionsLost,
-      "tool-descriptions-ascii": tools(({ about }) => ({
+      "tool-descriptions-ascii": inTools(({ about }) => ({
         about: about === undefined ? undefined : ascii(about),
       })),
       ...shared("tool-definitions-lost"),
@@ -178,12 +172,12 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
       ).mustBe(brief(sent[bad]?.schema ?? "all", 600), bad === -1);
     },
     faults: {
-      "tool-schemas-emptied": tools(() => ({
+      "tool-schemas-emptied": inTools(() => ({
         schema: { type: "object", properties: {} },
       })),
       "tool-schema-required-lost": schemas(({ required: _, ...rest }) => rest),
       "tool-schema-enum-lost": schemas(({ enum: _, ...rest }) => rest),
-      "tool-schema-nested-lost": tools(({ schema }) => ({
+      "tool-schema-nested-lost": inTools(({ schema }) => ({
         schema: isObject(schema) && isObject(schema["properties"])
           ? {
             ...schema,
@@ -192,7 +186,7 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
           }
           : schema,
       })),
-      "tool-schema-keywords-as-properties-lost": tools(({ schema }) => ({
+      "tool-schema-keywords-as-properties-lost": inTools(({ schema }) => ({
         schema: isObject(schema) && isObject(schema["properties"])
           ? {
             ...schema,

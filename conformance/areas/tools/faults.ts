@@ -9,7 +9,7 @@ import {
   wholeReply,
   withAt,
 } from "../../faults/change_reply.ts";
-import { asking } from "../../faults/change_request.ts";
+import { asking, inTools, inTurns } from "../../faults/change_request.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import {
@@ -18,7 +18,7 @@ import {
   type JsonObject,
   objectOf,
 } from "@model-gateway/replay/json";
-import type { Tool, Turn, TurnPart } from "../../reference_gateway/part.ts";
+import type { TurnPart } from "../../reference_gateway/part.ts";
 
 /** Changes the tool_use blocks of whole messages. */
 export function messageBlock(
@@ -125,26 +125,11 @@ export function once({ state }: Context): boolean {
   return true;
 }
 
-export function turns(
-  change: (parts: readonly TurnPart[], turn: Turn) => readonly TurnPart[],
-): Hooks {
-  return asking((request) => ({
-    turns: request.turns.map((turn) => ({
-      ...turn,
-      parts: change(turn.parts, turn),
-    })),
-  }));
-}
-
-export function parts(change: (part: TurnPart) => TurnPart | undefined): Hooks {
-  return turns((all) => all.flatMap((part) => change(part) ?? []));
-}
-
 /** Changes the ids of results, in order; names follow the ids where an upstream requires names. */
 export function resultIds(
   change: (ids: readonly string[]) => readonly string[],
 ): Hooks {
-  return turns((all) => {
+  return inTurns((all) => {
     const ids = all.flatMap((part) => part.type === "result" ? [part.id] : []);
     const changed = [...change(ids)];
     return all.map((part) =>
@@ -183,13 +168,6 @@ export function resultsLast(body: JsonObject): JsonObject {
   };
 }
 
-/** Changes the request as the reference gateway understood it. */
-export function tools(change: (tool: Tool) => Partial<Tool>): Hooks {
-  return asking((request) => ({
-    tools: request.tools.map((tool) => ({ ...tool, ...change(tool) })),
-  }));
-}
-
 /** Changes every schema inside a schema, including itself. */
 export function schemas(change: (schema: JsonObject) => JsonObject): Hooks {
   const inside = (value: Json): Json => {
@@ -199,7 +177,7 @@ export function schemas(change: (schema: JsonObject) => JsonObject): Hooks {
     const schema = typeof value["type"] === "string";
     return schema ? change(changed) : changed;
   };
-  return tools(({ schema }) => ({ schema: inside(schema) }));
+  return inTools(({ schema }) => ({ schema: inside(schema) }));
 }
 
 export function choice(
@@ -213,4 +191,6 @@ export function ascii(text: string): string {
   return text.replaceAll(/[^ -~]/g, "?");
 }
 
-export const toolDescriptionsLost: Hooks = tools(() => ({ about: undefined }));
+export const toolDescriptionsLost: Hooks = inTools(() => ({
+  about: undefined,
+}));

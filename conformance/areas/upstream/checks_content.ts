@@ -1,8 +1,13 @@
 /** Checks of the area `upstream`: tools and pictures reach the upstream unchanged. */
 import { observed, statusIs } from "../../suite/finding.ts";
-import { asking } from "../../faults/change_request.ts";
+import {
+  afterFirst,
+  asking,
+  inParts,
+  inTools,
+  inTurns,
+} from "../../faults/change_request.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { parts, pictures } from "./faults.ts";
 import { sameJson } from "../../evidence/json_path.ts";
 import {
   turnsText,
@@ -45,22 +50,12 @@ export const CONTENT_CHECKS: readonly Check[] = checksWith({
       "tools-reversed": asking(({ tools }) => ({
         tools: [...tools].reverse(),
       })),
-      "schemas-emptied": asking((request) => ({
-        tools: request.tools.map((tool) => ({
-          ...tool,
-          schema: { type: "object" },
-        })),
-      })),
-      "descriptions-lost": asking((request) => ({
-        tools: request.tools.map((tool) => ({ ...tool, about: undefined })),
-      })),
-      "required-lost": asking((request) => ({
-        tools: request.tools.map((tool) => ({
-          ...tool,
-          schema: JSON.parse(
-            JSON.stringify(tool.schema).replace(/,"required":\[[^\]]*\]/, ""),
-          ),
-        })),
+      "schemas-emptied": inTools(() => ({ schema: { type: "object" } })),
+      "descriptions-lost": inTools(() => ({ about: undefined })),
+      "required-lost": inTools(({ schema }) => ({
+        schema: JSON.parse(
+          JSON.stringify(schema).replace(/,"required":\[[^\]]*\]/, ""),
+        ),
       })),
     },
   },
@@ -74,32 +69,21 @@ export const CONTENT_CHECKS: readonly Check[] = checksWith({
         equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent))
       ),
     faults: {
-      "image-lost": pictures(() => []),
-      "image-cut": pictures((part) =>
-        part.type === "image"
-          ? [{ ...part, data: part.data.slice(0, -4) }]
-          : [part]
-      ),
-      "image-type-changed": pictures((part) =>
-        part.type === "image" ? [{ ...part, media: "image/jpeg" }] : [part]
-      ),
-      "image-after-text": asking((request) => ({
-        turns: request.turns.map((turn) => ({
-          ...turn,
-          parts: [...turn.parts].sort((left, right) =>
-            Number(left.type === "image") - Number(right.type === "image")
-          ),
-        })),
+      "image-lost": inParts(["image", "image-url"], () => undefined),
+      "image-cut": inParts("image", (part) => ({
+        ...part,
+        data: part.data.slice(0, -4),
       })),
-      "second-image-lost": {
-        modelRequest: (request, x) => {
-          let seen = 0;
-          const change = parts((part) =>
-            part.type === "image" && ++seen > 1 ? [] : [part]
-          );
-          return change?.(request, x) ?? request;
-        },
-      },
+      "image-type-changed": inParts("image", (part) => ({
+        ...part,
+        media: "image/jpeg",
+      })),
+      "image-after-text": inTurns((parts) =>
+        parts.toSorted((left, right) =>
+          Number(left.type === "image") - Number(right.type === "image")
+        )
+      ),
+      "second-image-lost": afterFirst("image", () => undefined),
     },
   },
   {
@@ -120,11 +104,10 @@ export const CONTENT_CHECKS: readonly Check[] = checksWith({
         );
       }),
     faults: {
-      "image-address-cut": pictures((part) =>
-        part.type === "image-url"
-          ? [{ ...part, url: part.url.split("?")[0] ?? "" }]
-          : [part]
-      ),
+      "image-address-cut": inParts("image-url", (part) => ({
+        ...part,
+        url: part.url.split("?")[0] ?? "",
+      })),
       ...shared("image-lost"),
     },
   },

@@ -5,11 +5,10 @@ import {
   observed,
   statusIs,
 } from "../../suite/finding.ts";
-import { asking } from "../../faults/change_request.ts";
+import { asking, inParts } from "../../faults/change_request.ts";
 import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
 import {
   CONVERSATION_FAULTS,
-  parts,
   systemLost,
   systemLostOnChat,
   text,
@@ -187,18 +186,14 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
         );
       }),
     faults: {
-      "thinking-lost-upstream": {
-        modelRequest: parts((part) => part.type === "kept" ? [] : [part]) ??
-          ((request) => request),
-      },
-      "signature-changed-upstream": {
-        modelRequest: parts((part) =>
-          part.type === "kept" && part.block["signature"] !== undefined
-            ? [{ ...part, block: { ...part.block, signature: "new" } }]
-            : [part]
-        ) ?? ((request) =>
-          request),
-      },
+      "thinking-lost-upstream": inParts("kept", () => undefined),
+      "signature-changed-upstream": inParts(
+        "kept",
+        (part) =>
+          part.block["signature"] === undefined
+            ? part
+            : { ...part, block: { ...part.block, signature: "new" } },
+      ),
     },
   },
   {
@@ -213,12 +208,10 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
         return compare("cache_control upstream", sent, CACHED, x);
       }),
     faults: {
-      "cache-mark-lost": {
-        modelRequest: parts((part) =>
-          part.type === "text" ? [{ type: "text", text: part.text }] : [part]
-        ) ?? ((request) =>
-          request),
-      },
+      "cache-mark-lost": inParts("text", ({ text }) => ({
+        type: "text",
+        text,
+      })),
     },
   },
   {

@@ -8,10 +8,7 @@ import {
   some,
   statusIs,
 } from "../../suite/finding.ts";
-import { isObject, parseJson } from "@model-gateway/replay/json";
-import { CALL_CHECKS } from "./checks_call.ts";
-import { CONTENT_CHECKS } from "./checks_content.ts";
-import { asking } from "../../faults/change_request.ts";
+import { asking, setting } from "../../faults/change_request.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { limitLostOnChat, otherModel, otherModelOnChat } from "./faults.ts";
 import { at, listAt, sameJson, textAt } from "../../evidence/json_path.ts";
@@ -28,7 +25,10 @@ import {
   SAME,
   TABLE,
 } from "./passed_request.ts";
+import { CALL_CHECKS } from "./checks_call.ts";
+import { CONTENT_CHECKS } from "./checks_content.ts";
 import { CONVERSATION_CHECKS } from "./checks_conversation.ts";
+import { isObject, parseJson } from "@model-gateway/replay/json";
 
 /**
  * A sampling value reaches the upstream unchanged, or not at all where a model accepts none; then
@@ -78,11 +78,7 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
       ),
     faults: {
       "limit-lost": asking({ maxTokens: undefined }),
-      "limit-one-more": asking((request) => ({
-        maxTokens: request.maxTokens === undefined
-          ? undefined
-          : request.maxTokens + 1,
-      })),
+      "limit-one-more": setting("maxTokens", (tokens) => tokens + 1),
       "limit-lost-on-chat": limitLostOnChat,
     },
   },
@@ -129,17 +125,12 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
       ),
     ],
     faults: {
-      "temperature-cut-to-one": asking((request) => ({
-        temperature: request.temperature === undefined
-          ? undefined
-          : Math.min(request.temperature, 1),
-      })),
+      "temperature-cut-to-one": setting(
+        "temperature",
+        (value) => Math.min(value, 1),
+      ),
       "temperature-lost": asking({ temperature: undefined }),
-      "temperature-doubled": asking((request) => ({
-        temperature: request.temperature === undefined
-          ? undefined
-          : request.temperature * 2,
-      })),
+      "temperature-doubled": setting("temperature", (value) => value * 2),
       "temperature-zero-lost": asking((request) => ({
         temperature: request.temperature || undefined,
       })),

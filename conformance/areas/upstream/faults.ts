@@ -1,12 +1,11 @@
 /** What the faults of the area `upstream` are built from, and those that several checks have. */
-import { asking } from "../../faults/change_request.ts";
+import { asking, inParts } from "../../faults/change_request.ts";
 import type { Context, Hooks, OutCall } from "../../reference_gateway/hooks.ts";
 import type { Faults } from "../../suite/check.ts";
 import type {
   ModelRequest,
   Problem,
   Turn,
-  TurnPart,
 } from "../../reference_gateway/part.ts";
 import { STATUSES } from "./scenarios_refusals.ts";
 import { withAt } from "../../faults/change_reply.ts";
@@ -17,27 +16,13 @@ export const breakBecomesEnd: Hooks = {
   part: (part) => part.type === "failed" ? [] : [part],
 };
 
-export function parts(
-  change: (part: TurnPart) => readonly TurnPart[],
-): Hooks["modelRequest"] {
-  return (request) => ({
-    ...request,
-    turns: request.turns.map((turn) => ({
-      ...turn,
-      parts: turn.parts.flatMap(change),
-    })),
-  });
-}
-
 /** Changes text, except for the marker. */
 export function text(change: (text: string) => string): Hooks {
-  const hook = parts((part) => {
-    if (part.type !== "text") return [part];
+  return inParts("text", (part) => {
     const [marker = ""] = /\[\[fx:.*$/s.exec(part.text) ?? [];
     const words = part.text.slice(0, part.text.length - marker.length);
-    return [{ ...part, text: change(words) + marker }];
+    return { ...part, text: change(words) + marker };
   });
-  return hook === undefined ? {} : { modelRequest: hook };
 }
 
 export function turnOf(role: Turn["role"], words: string): Turn {
@@ -169,15 +154,6 @@ export const brokenByRefusals: Hooks = {
       ? { status: 503, type: "api_error", message: "Out of order" }
       : problem,
 };
-
-export function pictures(
-  change: (part: TurnPart) => readonly TurnPart[],
-): Hooks {
-  const hook = parts((part) =>
-    part.type.startsWith("image") ? change(part) : [part]
-  );
-  return hook === undefined ? {} : { modelRequest: hook };
-}
 
 export function call(change: (call: OutCall, x: Context) => OutCall): Hooks {
   return { upstream: change };

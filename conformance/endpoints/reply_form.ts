@@ -2,6 +2,7 @@
  * A form of an endpoint's replies, whole or streamed, as the rules see it that hold for several
  * endpoints (`areas/replies/`). A further endpoint is one or two of these, and its own rules.
  */
+import { changeReplies } from "../faults/change_hooks.ts";
 import type { Json, JsonObject } from "@model-gateway/replay/json";
 import type { ReadContent } from "@model-gateway/replay/content_of";
 import type { StopCause } from "@model-gateway/replay/neutral_reply";
@@ -97,12 +98,10 @@ export function changeHeaders(
       streamHeaders: (headers, x) =>
         x.endpoint === endpoint ? change(headers) : headers,
     }
-    : {
-      reply: (reply, x) =>
-        x.endpoint === endpoint && reply.status === 200
-          ? { ...reply, headers: change(reply.headers) }
-          : reply,
-    };
+    : changeReplies(
+      { endpoint: endpoint, status: 200 },
+      (reply) => ({ headers: change(reply.headers) }),
+    );
 }
 
 /** Changes the frames with text; `number` counts them from 0. */

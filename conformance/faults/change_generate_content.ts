@@ -1,4 +1,5 @@
 /** Builders of faults in replies and streams of the generate-content format. */
+import { changeReplies } from "../faults/change_hooks.ts";
 import { listAt } from "../evidence/json_path.ts";
 import {
   isObject,
@@ -20,13 +21,11 @@ type Where = "whole" | "streams" | "everywhere";
 export function inObjects(change: Change, where: Where = "everywhere"): Hooks {
   const isReply = (body: JsonObject): boolean => body["error"] === undefined;
   return {
-    ...(where === "streams" ? {} : {
-      reply: (reply, x) =>
-        x.endpoint === "generate_content" && x.does === "generate" &&
-          reply.status === 200
-          ? { ...reply, body: change(reply.body, x) }
-          : reply,
-    }),
+    ...(where === "streams" ? {} : changeReplies({
+      endpoint: "generate_content",
+      does: "generate",
+      status: 200,
+    }, (reply, x) => ({ body: change(reply.body, x) }))),
     ...(where === "whole" ? {} : frames(
       "generate_content",
       (data, x) => isReply(data) ? change(data, x) : data,
@@ -93,13 +92,11 @@ export function inUsage(
 
 /** Changes the list of models, or one model. */
 export function inList(change: (body: JsonObject) => JsonObject): Hooks {
-  return {
-    reply: (reply, x) =>
-      x.endpoint === "generate_content" && x.does === "list" &&
-        reply.status === 200
-        ? { ...reply, body: change(reply.body) }
-        : reply,
-  };
+  return changeReplies({
+    endpoint: "generate_content",
+    does: "list",
+    status: 200,
+  }, (reply) => ({ body: change(reply.body) }));
 }
 
 /** Changes each model of the list, and one that is asked for alone. */
@@ -129,12 +126,9 @@ export function inErrors(
 
 /** Answers refusals of one status with another. */
 export function status(from: number, to: number): Hooks {
-  return {
-    reply: (reply, x) =>
-      x.endpoint === "generate_content" && reply.status === from
-        ? { ...reply, status: to }
-        : reply,
-  };
+  return changeReplies({ endpoint: "generate_content", status: from }, {
+    status: to,
+  });
 }
 
 /** Changes a request before it is read. */

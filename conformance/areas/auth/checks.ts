@@ -1,4 +1,5 @@
 /** Checks of the area `auth`: which keys are accepted, which are refused, and the error bodies. */
+import { changeProblems, changeReplies } from "../../faults/change_hooks.ts";
 import {
   equals,
   type Finding,
@@ -157,12 +158,10 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
             ? undefined
             : problem,
       },
-      "models-401-of-chat": {
-        problem: (problem, { endpoint }) =>
-          endpoint === "models" && problem.status === 401
-            ? { ...problem, type: "invalid_request_error" }
-            : problem,
-      },
+      "models-401-of-chat": changeProblems(
+        { endpoint: "models", status: 401 },
+        { type: "invalid_request_error" },
+      ),
     },
   },
   {
@@ -271,12 +270,10 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
         ...body,
         error: { type: "authentication_error", message: { text: "no" } },
       })),
-      "401-top-type-on-messages-only": {
-        reply: (reply, { endpoint }) =>
-          reply.status === 401 && endpoint === "chat"
-            ? { ...reply, body: { error: reply.body["error"] } }
-            : reply,
-      },
+      "401-top-type-on-messages-only": changeReplies({
+        status: 401,
+        endpoint: "chat",
+      }, (reply) => ({ body: { error: reply.body["error"] } })),
       "401-in-a-list": body401((body) => ({ ...body, error: [body["error"]] })),
       "401-empty-body": body401(() => ({})),
       ...shared("401-without-top-type"),

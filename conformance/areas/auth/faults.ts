@@ -1,4 +1,5 @@
 /** Changes to the reference gateway that the mutants of the area `auth` share. */
+import { changeReplies } from "../../faults/change_hooks.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
 
@@ -62,10 +63,8 @@ export function brokenLines(status: number): Hooks {
 export function body401(
   change: (body: Record<string, unknown>) => object,
 ): Hooks {
-  return {
-    reply: (reply) =>
-      reply.status === 401
-        ? { ...reply, body: JSON.parse(JSON.stringify(change(reply.body))) }
-        : reply,
-  };
+  return changeReplies(
+    { status: 401 },
+    (reply) => ({ body: JSON.parse(JSON.stringify(change(reply.body))) }),
+  );
 }

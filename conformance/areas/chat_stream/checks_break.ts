@@ -1,4 +1,5 @@
 /** Checks of the area `chat_stream`: streams that the upstream breaks off. */
+import { changeParts } from "../../faults/change_hooks.ts";
 import {
   chatStreams,
   chunksOf,
@@ -81,10 +82,9 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
       "chat-error-bare": wire((text) =>
         text.includes('"error"') ? text.replace(/^data: /, "") : text
       ),
-      "chat-error-swallowed": {
-        part: (part, { endpoint }) =>
-          endpoint === "chat" && part.type === "failed" ? [] : [part],
-      },
+      "chat-error-swallowed": changeParts("failed", () => [], {
+        endpoint: "chat",
+      }),
       "chat-error-message-shaped": errors((data) => [{
         data: { type: "error", message: textAt(data, "error.message") },
       }]),

@@ -1,4 +1,5 @@
 /** Checks of the area `counts`: a rule is written once for every format of requests. */
+import { changeReplies, replaceInBody } from "../../faults/change_hooks.ts";
 import { mapValues } from "@model-gateway/replay/map_values";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { at, brief, numberAt } from "../../evidence/json_path.ts";
@@ -435,15 +436,10 @@ export const COUNTS_CHECKS: readonly Check[] = [
         );
       },
       misses: {
-        unread: {
-          request: (request) => ({
-            ...request,
-            body: request.body.replace(
-              '"generateContentRequest"',
-              '"contents":[{"parts":[{"text":"x"}]}],"unread"',
-            ),
-          }),
-        },
+        unread: replaceInBody(
+          '"generateContentRequest"',
+          '"contents":[{"parts":[{"text":"x"}]}],"unread"',
+        ),
       },
     },
     {
@@ -463,12 +459,10 @@ export const COUNTS_CHECKS: readonly Check[] = [
           problem: (problem, { does }) =>
             does === "count" ? problemOf(500, problem.message) : problem,
         },
-        "as-count": {
-          reply: (reply, { does }) =>
-            does === "count" && reply.status === 429
-              ? { ...reply, status: 200, body: { input_tokens: 1 } }
-              : reply,
-        },
+        "as-count": changeReplies({ does: "count", status: 429 }, {
+          status: 200,
+          body: { input_tokens: 1 },
+        }),
       },
     },
   ]),

@@ -1,4 +1,5 @@
 /** Checks of the area `embeddings`: refusals and failures. */
+import { admit, changeReplies } from "../../faults/change_hooks.ts";
 import { headerOf } from "../../evidence/exchange.ts";
 import { at, brief, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
@@ -89,10 +90,7 @@ export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
     matching: "embeddings/*/no-key",
     each: (x) => statusIs(x, 401),
     misses: {
-      open: {
-        admit: (problem, { endpoint }) =>
-          endpoint === "embeddings" ? undefined : problem,
-      },
+      open: admit({ endpoint: "embeddings" }),
     },
   },
   {
@@ -125,12 +123,10 @@ export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
           (x.head?.status ?? 0) >= 500 && isObject(at(x.json, "error")),
         ),
     misses: {
-      "empty-list": {
-        reply: (reply, { endpoint }) =>
-          endpoint === "embeddings" && reply.status >= 500
-            ? { ...reply, status: 200, body: { object: "list", data: [] } }
-            : reply,
-      },
+      "empty-list": changeReplies({ endpoint: "embeddings", least: 500 }, {
+        status: 200,
+        body: { object: "list", data: [] },
+      }),
       "as-400": status(500, 400),
     },
   },

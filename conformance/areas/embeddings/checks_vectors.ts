@@ -1,4 +1,5 @@
 /** Checks of the area `embeddings`: the vectors. */
+import { replaceInBody } from "../../faults/change_hooks.ts";
 import { at, brief, listAt } from "../../evidence/json_path.ts";
 import { type Json, objectOf } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
@@ -156,12 +157,9 @@ export const EMBEDDINGS_VECTOR_CHECKS: readonly Check[] = checksWith(COMMON, [
       );
     },
     misses: {
-      "as-list": {
-        request: (request, { endpoint }) =>
-          endpoint === "embeddings"
-            ? { ...request, body: request.body.replace(/"base64"/, '"float"') }
-            : request,
-      },
+      "as-list": replaceInBody(/"base64"/, '"float"', {
+        endpoint: "embeddings",
+      }),
       "big-endian": encodedAs((view, at, value) =>
         view.setFloat32(at * 4, value)
       ),
@@ -184,15 +182,9 @@ export const EMBEDDINGS_VECTOR_CHECKS: readonly Check[] = checksWith(COMMON, [
       );
     },
     misses: {
-      ignored: {
-        request: (request, { endpoint }) =>
-          endpoint === "embeddings"
-            ? {
-              ...request,
-              body: request.body.replace(/,"dimensions":\d+/, ""),
-            }
-            : request,
-      },
+      ignored: replaceInBody(/,"dimensions":\d+/, "", {
+        endpoint: "embeddings",
+      }),
     },
   },
   {

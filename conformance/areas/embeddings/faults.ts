@@ -1,4 +1,5 @@
 /** Faults of a gateway that makes embeddings. */
+import { changeReplies } from "../../faults/change_hooks.ts";
 import { mapValues } from "@model-gateway/replay/map_values";
 import { listAt } from "../../evidence/json_path.ts";
 import {
@@ -16,15 +17,12 @@ import { vectorOf } from "./vectors.ts";
 export function inReply(
   change: (body: JsonObject, x: Vectors) => JsonObject,
 ): Hooks {
-  return {
-    reply: (reply, { endpoint, request }) =>
-      endpoint === "embeddings" && reply.status === 200
-        ? {
-          ...reply,
-          body: change(reply.body, { asked: parseJson(request.body) }),
-        }
-        : reply,
-  };
+  return changeReplies(
+    { endpoint: "embeddings", status: 200 },
+    (reply, { request }) => ({
+      body: change(reply.body, { asked: parseJson(request.body) }),
+    }),
+  );
 }
 
 /** What a fault may look at. */
@@ -60,12 +58,9 @@ export const ENTRIES: Place = {
 
 /** Refusals of one status get another. */
 export function status(from: number, to: number): Hooks {
-  return {
-    reply: (reply, { endpoint }) =>
-      endpoint === "embeddings" && reply.status === from
-        ? { ...reply, status: to }
-        : reply,
-  };
+  return changeReplies({ endpoint: "embeddings", status: from }, {
+    status: to,
+  });
 }
 
 /** Writes the floats of base64 vectors in another way. */

@@ -1,4 +1,5 @@
 /** Checks of the area `equivalence`: both formats carry the same content. */
+import { changeParts, changeReplies } from "../../faults/change_hooks.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { type Finding, NotTestable, observed } from "../../suite/finding.ts";
 import { chatInputDoubled } from "./faults.ts";
@@ -72,12 +73,11 @@ export const EQUIVALENCE_CHECKS: readonly Check[] = checksWith({
     reads: [TEXT_SCENARIO],
     judge: (e) => same(e, "text", (x) => textAndCalls(contentOf(x))),
     faults: {
-      "chat-loses-last-text": {
-        part: (part, { endpoint }) =>
-          endpoint === "chat" && part.type === "text"
-            ? [{ ...part, text: part.text.replace(".", "") }]
-            : [part],
-      },
+      "chat-loses-last-text": changeParts(
+        "text",
+        (part) => ({ ...part, text: part.text.replace(".", "") }),
+        { endpoint: "chat" },
+      ),
     },
   },
   {
@@ -116,17 +116,14 @@ export const EQUIVALENCE_CHECKS: readonly Check[] = checksWith({
     reads: ["pair-tools"],
     judge: (e) => same(e, "stop cause", finishOf),
     faults: {
-      "chat-tool-stop-lost": {
-        reply: (reply, { endpoint }) =>
-          endpoint === "chat"
-            ? {
-              ...reply,
-              body: JSON.parse(
-                JSON.stringify(reply.body).replace('"tool_calls"}', '"stop"}'),
-              ),
-            }
-            : reply,
-      },
+      "chat-tool-stop-lost": changeReplies(
+        { endpoint: "chat" },
+        (reply) => ({
+          body: JSON.parse(
+            JSON.stringify(reply.body).replace('"tool_calls"}', '"stop"}'),
+          ),
+        }),
+      ),
     },
   },
   ...FIXTURE_CHECKS,

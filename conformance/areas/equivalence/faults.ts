@@ -1,4 +1,5 @@
 /** What the faults of the area `equivalence` are built from, and those that several checks have. */
+import { changeParts } from "../../faults/change_hooks.ts";
 import {
   chatFrames,
   chatReply,
@@ -49,22 +50,20 @@ export function firstChoice(data: JsonObject): JsonObject {
 }
 
 export const FIXTURE_FAULTS: Faults = {
-  "chat-arguments-changed": {
-    part: (part, { endpoint }) =>
-      part.type === "args" && endpoint === "chat"
-        ? [{ ...part, text: part.text.replace(/[a-z]"/, '"') }]
-        : [part],
-  },
+  "chat-arguments-changed": changeParts(
+    "args",
+    (part) => ({ ...part, text: part.text.replace(/[a-z]"/, '"') }),
+    { endpoint: "chat" },
+  ),
   "message-tools-reversed": messageReply((body) => ({
     ...body,
     content: [...arrayOf(body["content"])].reverse(),
   })),
-  "chat-stream-text-changed": {
-    part: (part, { endpoint, stream }) =>
-      part.type === "text" && endpoint === "chat" && stream
-        ? [{ ...part, text: part.text.replace("e", "E") }]
-        : [part],
-  },
+  "chat-stream-text-changed": changeParts(
+    "text",
+    (part) => ({ ...part, text: part.text.replace("e", "E") }),
+    { endpoint: "chat", stream: true },
+  ),
   "message-whole-text-trimmed": messageReply((body) => ({
     ...body,
     content: arrayOf(body["content"]).map((block) => {

@@ -1,4 +1,5 @@
 /** Checks of the area `errors`: wrong requests. */
+import { changeProblems } from "../../faults/change_hooks.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import {
   type Finding,
@@ -159,12 +160,9 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
           ? {}
           : { model: "vendora-haiku-4-5" }
       ),
-      "unknown-model-500": {
-        problem: (problem) =>
-          problem.code === "model_not_found"
-            ? { ...problem, status: 500 }
-            : problem,
-      },
+      "unknown-model-500": changeProblems({ code: "model_not_found" }, {
+        status: 500,
+      }),
     },
   },
   {
@@ -184,10 +182,7 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
       ]);
     },
     faults: {
-      "wrong-request-500": {
-        problem: (problem) =>
-          problem.status === 400 ? { ...problem, status: 500 } : problem,
-      },
+      "wrong-request-500": changeProblems({ status: 400 }, { status: 500 }),
     },
   },
   ...BODIES.map((form) => ({
@@ -253,9 +248,7 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
       "chat-param-lost": {
         problem: ({ param: _, ...problem }) => problem,
       },
-      "chat-param-of-another": {
-        problem: (problem) => ({ ...problem, param: "user" }),
-      },
+      "chat-param-of-another": changeProblems({}, { param: "user" }),
     },
   },
   ...Object.entries(MISTYPED).map(([form, member]) =>
@@ -275,12 +268,9 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
       wrong(e, "unknown-model").concat(wrong(e, "unknown-model-stream"))
         .flatMap(modelNotFound),
     faults: {
-      "unknown-model-400": {
-        problem: (problem) =>
-          problem.code === "model_not_found"
-            ? { ...problem, status: 400 }
-            : problem,
-      },
+      "unknown-model-400": changeProblems({ code: "model_not_found" }, {
+        status: 400,
+      }),
       // The error of an unknown model has no code on either endpoint.
       "unknown-model-has-no-name": {
         problem: ({ code, ...problem }) =>

@@ -1,4 +1,5 @@
 /** Checks of the area `errors`: what a refused request does not do. */
+import { changeReplies } from "../../faults/change_hooks.ts";
 import { compare, fact, statusIs } from "../../suite/finding.ts";
 import { withAt } from "../../faults/change_reply.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
@@ -42,19 +43,15 @@ export const AFTER_REFUSAL_CHECKS: readonly Check[] = checksWith({
         ];
       }),
     faults: {
-      "streamed-refusal-is-200": {
-        reply: (reply, { stream }) =>
-          stream && reply.status >= 400 ? { ...reply, status: 200 } : reply,
-      },
-      "streamed-refusal-is-another": {
-        reply: (reply, { stream }) =>
-          stream && reply.status >= 400
-            ? {
-              ...reply,
-              body: withAt(reply.body, "error.message", "It did not work"),
-            }
-            : reply,
-      },
+      "streamed-refusal-is-200": changeReplies({ stream: true, least: 400 }, {
+        status: 200,
+      }),
+      "streamed-refusal-is-another": changeReplies(
+        { stream: true, least: 400 },
+        (reply) => ({
+          body: withAt(reply.body, "error.message", "It did not work"),
+        }),
+      ),
     },
   },
   {

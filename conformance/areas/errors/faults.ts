@@ -1,4 +1,5 @@
 /** What the faults of the area `errors` are built from, and those that several checks have. */
+import { changeProblems } from "../../faults/change_hooks.ts";
 import type { Faults } from "../../suite/check.ts";
 import type { Hooks, JsonReply } from "../../reference_gateway/hooks.ts";
 import {
@@ -24,10 +25,7 @@ export const WRONG_REQUEST_FAULTS: Faults = {
   "errors-name-nothing": {
     problem: ({ status, type }) => ({ status, type, message: "Bad input" }),
   },
-  "every-wrong-request-500": {
-    problem: (problem) =>
-      problem.status === 400 ? { ...problem, status: 500 } : problem,
-  },
+  "every-wrong-request-500": changeProblems({ status: 400 }, { status: 500 }),
   "bytes-after-json-ignored": {
     request: (request) => {
       const shorter = request.body.slice(0, -1);

@@ -1,4 +1,5 @@
 /** Checks of the area `generate_content`: thoughts, signatures and calls. */
+import { changeParts } from "../../faults/change_hooks.ts";
 import {
   callsOf,
   contentIn,
@@ -144,15 +145,10 @@ export const GENERATE_CONTENT_ANSWER_CHECKS: readonly Check[] = checksWith({
           JSON.stringify(call["args"] ?? {}).replaceAll(/[^ -~]/g, "?"),
         ),
       })),
-      "swapped": {
-        part: (part, x) =>
-          x.endpoint === "generate_content" && part.type === "tool"
-            ? [{
-              ...part,
-              name: part.call === 0 ? `${part.name}_b` : part.name,
-            }]
-            : [part],
-      },
+      "swapped": changeParts("tool", (part) => ({
+        ...part,
+        name: part.call === 0 ? `${part.name}_b` : part.name,
+      }), { endpoint: "generate_content" }),
     },
   },
   {

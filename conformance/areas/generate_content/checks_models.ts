@@ -1,4 +1,5 @@
 /** Checks of the area `generate_content`: the list of models. */
+import { admit } from "../../faults/change_hooks.ts";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
 import type { Json } from "@model-gateway/replay/json";
 import {
@@ -236,9 +237,7 @@ export const GENERATE_CONTENT_MODEL_CHECKS: readonly Check[] = checksWith({
     rule: "The list needs a key.",
     judge: (e) => [statusIs(e.exchange(named("no-key")), 401)],
     misses: {
-      open: {
-        admit: (problem, { does }) => does === "list" ? undefined : problem,
-      },
+      open: admit({ does: "list" }),
     },
   },
 ]);

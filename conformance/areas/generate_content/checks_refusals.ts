@@ -1,4 +1,5 @@
 /** Checks of the area `generate_content`: refusals, and upstreams that fail. */
+import { admit } from "../../faults/change_hooks.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { listAt, textAt } from "../../evidence/json_path.ts";
 import type { Json } from "@model-gateway/replay/json";
@@ -40,10 +41,7 @@ function refused(
 }
 
 /** Accepts every request without a look at its key. */
-const NO_KEY: Hooks = {
-  admit: (problem, { endpoint }) =>
-    endpoint === "generate_content" ? undefined : problem,
-};
+const NO_KEY: Hooks = admit({ endpoint: "generate_content" });
 
 /** The refusals of one status have another word. */
 function worded(code: number, word: string): Hooks {

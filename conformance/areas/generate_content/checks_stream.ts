@@ -1,4 +1,5 @@
 /** Checks of the area `generate_content`: what both forms of its streams have beside a whole reply. */
+import { changeParts } from "../../faults/change_hooks.ts";
 import {
   callsOf,
   contentIn,
@@ -44,12 +45,11 @@ function textOf(x: Exchange): string {
 }
 
 /** A failed stream ends as if the reply were complete. */
-const FAILED_AS_END: Hooks = {
-  part: (part, { endpoint }) =>
-    endpoint === "generate_content" && part.type === "failed"
-      ? [{ type: "stop", cause: "end" }]
-      : [part],
-};
+const FAILED_AS_END: Hooks = changeParts(
+  "failed",
+  () => ({ type: "stop", cause: "end" }),
+  { endpoint: "generate_content" },
+);
 
 export const GENERATE_CONTENT_STREAM_CHECKS: readonly Check[] = checksWith({
   section: "Generate content stream",
@@ -154,15 +154,14 @@ export const GENERATE_CONTENT_STREAM_CHECKS: readonly Check[] = checksWith({
       );
     },
     misses: {
-      "in-pieces": {
-        part: (part, { endpoint }) =>
-          endpoint === "generate_content" && part.type === "tool"
-            ? [part, { type: "text", text: " " }, {
-              ...part,
-              call: part.call + 50,
-            }]
-            : [part],
-      },
+      "in-pieces": changeParts(
+        "tool",
+        (part) => [part, { type: "text", text: " " }, {
+          ...part,
+          call: part.call + 50,
+        }],
+        { endpoint: "generate_content" },
+      ),
     },
   },
   {
@@ -286,16 +285,12 @@ export const GENERATE_CONTENT_STREAM_CHECKS: readonly Check[] = checksWith({
         "a stream that broke",
       ),
     misses: {
-      "error-as-text": {
-        part: (part, { endpoint }) =>
-          endpoint === "generate_content" && part.type === "failed"
-            ? [{ type: "text", text: part.problem.message }, part]
-            : [part],
-      },
-      lost: {
-        part: (part, { endpoint }) =>
-          endpoint === "generate_content" && part.type === "text" ? [] : [part],
-      },
+      "error-as-text": changeParts(
+        "failed",
+        (part) => [{ type: "text", text: part.problem.message }, part],
+        { endpoint: "generate_content" },
+      ),
+      lost: changeParts("text", () => [], { endpoint: "generate_content" }),
     },
   },
   {

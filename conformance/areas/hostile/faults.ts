@@ -1,4 +1,5 @@
 /** What the faults of the area `hostile` are built from, and those that several checks have. */
+import { changeProblems } from "../../faults/change_hooks.ts";
 import type {
   Context,
   Hooks,
@@ -126,10 +127,7 @@ export const STREAM_FAULTS: Faults = {
   "half-replies-are-replies": onFailure((part, _, { stream }) =>
     stream ? [part] : []
   ),
-  "broken-replies-are-400": {
-    problem: (problem) =>
-      problem.status >= 500 ? { ...problem, status: 400 } : problem,
-  },
+  "broken-replies-are-400": changeProblems({ least: 500 }, { status: 400 }),
   // The rest of an unexpected stream is dropped, and the stream ends as if it were complete.
   "confused-streams-lose-words": {
     part: (part, x) => {

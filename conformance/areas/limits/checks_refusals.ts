@@ -1,4 +1,5 @@
 /** Checks of the area `limits`: how a value outside the limits is refused. */
+import { changeProblems, changeReplies } from "../../faults/change_hooks.ts";
 import {
   equals,
   type Finding,
@@ -142,25 +143,15 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
         ),
       ]),
     faults: {
-      "refusal-type-api_error": {
-        problem: (problem) =>
-          problem.status === 400 ? { ...problem, type: "api_error" } : problem,
-      },
+      "refusal-type-api_error": changeProblems({ status: 400 }, {
+        type: "api_error",
+      }),
       "refusal-without-top-type": refusalBody((body) => ({
         error: body["error"],
       })),
-      "refusal-as-stream": {
-        reply: (reply, { stream }) =>
-          reply.status === 400 && stream
-            ? {
-              ...reply,
-              headers: {
-                ...reply.headers,
-                "content-type": "text/event-stream",
-              },
-            }
-            : reply,
-      },
+      "refusal-as-stream": changeReplies({ status: 400, stream: true }, {
+        headers: { "content-type": "text/event-stream" },
+      }),
     },
   },
 ]);

@@ -1,4 +1,5 @@
 /** What the faults of the area `limits` are built from, and those that several checks have. */
+import { changeReplies } from "../../faults/change_hooks.ts";
 import {
   arrayOf,
   type Json,
@@ -111,8 +112,8 @@ export function usage(change: (part: Part & { type: "usage" }) => Part): Hooks {
 }
 
 export function refusalBody(change: (body: JsonObject) => JsonObject): Hooks {
-  return {
-    reply: (reply) =>
-      reply.status === 400 ? { ...reply, body: change(reply.body) } : reply,
-  };
+  return changeReplies(
+    { status: 400 },
+    (reply) => ({ body: change(reply.body) }),
+  );
 }

@@ -1,4 +1,5 @@
 /** Checks of the area `models`: listed models answer, and others are refused. */
+import { changeReplies } from "../../faults/change_hooks.ts";
 import {
   type Finding,
   NotTestable,
@@ -194,22 +195,12 @@ export const SERVED_CHECKS: readonly Check[] = checksWith({
       ),
     ],
     faults: {
-      "unlisted-error-empty": {
-        reply: (reply) =>
-          reply.status === 404 ? { ...reply, body: { error: {} } } : reply,
-      },
-      "unlisted-error-as-stream": {
-        reply: (reply, { stream }) =>
-          reply.status === 404 && stream
-            ? {
-              ...reply,
-              headers: {
-                ...reply.headers,
-                "content-type": "text/event-stream",
-              },
-            }
-            : reply,
-      },
+      "unlisted-error-empty": changeReplies({ status: 404 }, {
+        body: { error: {} },
+      }),
+      "unlisted-error-as-stream": changeReplies({ status: 404, stream: true }, {
+        headers: { "content-type": "text/event-stream" },
+      }),
     },
   },
   {

@@ -1,4 +1,5 @@
 /** What the faults of the area `models` are built from, and those that several checks have. */
+import { changeReplies } from "../../faults/change_hooks.ts";
 import { type Place, valueOf } from "../../faults/field.ts";
 import {
   arrayOf,
@@ -15,12 +16,10 @@ import { modelList } from "../../reference_gateway/models.ts";
 export function list(
   change: (body: JsonObject, x: Context) => JsonObject,
 ): Hooks {
-  return {
-    reply: (reply, x) =>
-      x.endpoint === "models" && reply.status === 200
-        ? { ...reply, body: change(reply.body, x) }
-        : reply,
-  };
+  return changeReplies(
+    { endpoint: "models", status: 200 },
+    (reply, x) => ({ body: change(reply.body, x) }),
+  );
 }
 
 export function entries(

@@ -1,4 +1,5 @@
 /** Rules for the replies of every endpoint: text, end and token counts are the upstream's. */
+import { changeParts } from "../../faults/change_hooks.ts";
 import { textAt } from "../../evidence/json_path.ts";
 import { chatFrames, messageReply, withAt } from "../../faults/change_reply.ts";
 import {
@@ -106,10 +107,10 @@ function textFaults(form: ReplyForm): Misses {
 }
 
 /** The words of a refusal are sent as text. */
-const REFUSAL_AS_TEXT: Hooks = {
-  part: (part) =>
-    part.type === "text" ? [{ type: "text", text: part.text }] : [part],
-};
+const REFUSAL_AS_TEXT: Hooks = changeParts(
+  "text",
+  (part) => ({ type: "text", text: part.text }),
+);
 
 /** The text is in a member of another name. */
 const RENAMED: Hooks = chatFrames((data) => {

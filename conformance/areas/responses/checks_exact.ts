@@ -1,4 +1,5 @@
 /** Checks of the area `responses`: replies whose content is known. */
+import { changeParts } from "../../faults/change_hooks.ts";
 import { fact, observed, some } from "../../suite/finding.ts";
 import { asLatin1 } from "../../faults/change_messages.ts";
 import { isCall } from "./faults.ts";
@@ -122,12 +123,10 @@ export const RESPONSES_EXACT_CHECKS: readonly Check[] = checksWith({
         part: (part) =>
           part.type === "thinking" || part.type === "signature" ? [] : [part],
       },
-      "responses-reasoning-as-text": {
-        part: (part) =>
-          part.type === "thinking"
-            ? [{ type: "text", text: part.text }]
-            : [part],
-      },
+      "responses-reasoning-as-text": changeParts(
+        "thinking",
+        (part) => ({ type: "text", text: part.text }),
+      ),
     },
   },
 ]);

@@ -2,6 +2,7 @@
  * Checks of the area `responses`: headers, the bytes of streams, and what the body of every refusal
  * has in common.
  */
+import { changeReplies } from "../../faults/change_hooks.ts";
 import {
   type Finding,
   NotTestable,
@@ -130,12 +131,10 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
       "responses-no-request-id": all((headers) =>
         without(headers, "x-request-id")
       ),
-      "responses-other-request-id": {
-        reply: (reply) =>
-          reply.status >= 400
-            ? { ...reply, body: { ...reply.body, request_id: "req_other" } }
-            : reply,
-      },
+      "responses-other-request-id": changeReplies(
+        { least: 400 },
+        (reply) => ({ body: { ...reply.body, request_id: "req_other" } }),
+      ),
       "responses-one-request-id": all((headers) => ({
         ...headers,
         ...SAME_IDS,
@@ -255,12 +254,10 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
         ...error,
         type: "BadRequestError",
       })),
-      "responses-error-with-usage": {
-        reply: (reply) =>
-          reply.status >= 400
-            ? { ...reply, body: { ...reply.body, usage: {} } }
-            : reply,
-      },
+      "responses-error-with-usage": changeReplies(
+        { least: 400 },
+        (reply) => ({ body: { ...reply.body, usage: {} } }),
+      ),
     },
   },
   {
@@ -295,12 +292,9 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
       ),
     ],
     faults: {
-      "responses-retry-at-once": {
-        reply: (reply) =>
-          reply.status === 429
-            ? { ...reply, headers: { ...reply.headers, "retry-after": "0" } }
-            : reply,
-      },
+      "responses-retry-at-once": changeReplies({ status: 429 }, {
+        headers: { "retry-after": "0" },
+      }),
       "responses-type-always-invalid": inErrors((error) => ({
         ...error,
         type: "invalid_request_error",

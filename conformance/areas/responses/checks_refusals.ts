@@ -1,5 +1,10 @@
 /** Checks of the area `responses`: refusals, and replies that fail. */
 import {
+  admit,
+  changeParts,
+  changeReplies,
+} from "../../faults/change_hooks.ts";
+import {
   compare,
   fact,
   type Finding,
@@ -211,9 +216,7 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
     reads: ["responses-methods"],
     judge: (e) => [statusIs(e.exchange("responses/any/POST/no-key"), 401)],
     faults: {
-      "responses-no-key-needed": {
-        admit: (problem, x) => x.endpoint === "responses" ? undefined : problem,
-      },
+      "responses-no-key-needed": admit({ endpoint: "responses" }),
     },
   },
   {
@@ -259,16 +262,10 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
         (x.head?.status ?? 0) >= 500 && isObject(at(x.json, "error")),
       ),
     faults: {
-      "responses-failed-as-200": {
-        reply: (reply, x) =>
-          x.endpoint === "responses" && reply.status >= 500
-            ? {
-              ...reply,
-              status: 200,
-              body: { object: "response", status: "failed" },
-            }
-            : reply,
-      },
+      "responses-failed-as-200": changeReplies({
+        endpoint: "responses",
+        least: 500,
+      }, { status: 200, body: { object: "response", status: "failed" } }),
     },
   },
   {
@@ -322,10 +319,10 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
           sequence_number,
         }),
       ),
-      "responses-cut-is-complete": {
-        part: (part) =>
-          part.type === "failed" ? [{ type: "stop", cause: "end" }] : [part],
-      },
+      "responses-cut-is-complete": changeParts(
+        "failed",
+        () => ({ type: "stop", cause: "end" }),
+      ),
     },
   },
   {
@@ -369,12 +366,10 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
         /^failed$/,
         (data) => withAt(data, "response.output", []),
       ),
-      "responses-error-as-text": {
-        part: (part) =>
-          part.type === "failed"
-            ? [{ type: "text", text: part.problem.message }, part]
-            : [part],
-      },
+      "responses-error-as-text": changeParts(
+        "failed",
+        (part) => [{ type: "text", text: part.problem.message }, part],
+      ),
     },
   },
 ]);

@@ -1,4 +1,5 @@
 /** Checks of the area `responses`: what depends on the upstream: its bytes, its pauses, its words. */
+import { changeReplies } from "../../faults/change_hooks.ts";
 import {
   fact,
   type Finding,
@@ -290,18 +291,15 @@ export const RESPONSES_UPSTREAM_CHECKS: readonly Check[] = checksWith({
             ? { status: 400, type: "invalid_request_error", message: "No." }
             : problem,
       },
-      "responses-strict-mode-unnamed": {
-        reply: (reply) =>
-          reply.status === 400
-            ? {
-              ...reply,
-              body: {
-                ...reply.body,
-                error: { ...objectOf(reply.body["error"]), param: null },
-              },
-            }
-            : reply,
-      },
+      "responses-strict-mode-unnamed": changeReplies(
+        { status: 400 },
+        (reply) => ({
+          body: {
+            ...reply.body,
+            error: { ...objectOf(reply.body["error"]), param: null },
+          },
+        }),
+      ),
     },
   },
 ]);

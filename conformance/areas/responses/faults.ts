@@ -1,4 +1,5 @@
 /** What the faults of the area `responses` are built from. */
+import { changeReplies } from "../../faults/change_hooks.ts";
 import { type Change, inReply } from "../../faults/change_responses.ts";
 import { listAt, numberAt, textAt } from "../../evidence/json_path.ts";
 import {
@@ -217,19 +218,16 @@ export const ITEMS = /\/input_items$/;
 
 /** Changes the bodies of refusals. */
 export function inErrors(
-  change: (error: ReturnType<typeof objectOf>) => unknown,
+  change: (error: JsonObject) => JsonObject,
 ): Hooks {
-  return {
-    reply: (reply, x) =>
-      x.endpoint === "responses" && reply.status >= 400
-        ? {
-          ...reply,
-          body: {
-            error: change(objectOf(reply.body["error"])),
-          } as typeof reply.body,
-        }
-        : reply,
-  };
+  return changeReplies(
+    { endpoint: "responses", least: 400 },
+    (reply) => ({
+      body: {
+        error: change(objectOf(reply.body["error"])),
+      },
+    }),
+  );
 }
 
 /** Gives a problem without its code where it has this one. */
@@ -242,12 +240,7 @@ export function uncoded(code: string): Hooks {
 
 /** Answers with another status where a refusal has this one. */
 export function status(from: number, to: number): Hooks {
-  return {
-    reply: (reply, x) =>
-      x.endpoint === "responses" && reply.status === from
-        ? { ...reply, status: to }
-        : reply,
-  };
+  return changeReplies({ endpoint: "responses", status: from }, { status: to });
 }
 
 export const isAfterAnother = (body: string): boolean =>

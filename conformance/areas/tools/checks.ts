@@ -1,4 +1,5 @@
 /** Checks of the area `tools`: tool calls in replies. */
+import { changeParts } from "../../faults/change_hooks.ts";
 import { chatFrames, messageReply, withAt } from "../../faults/change_reply.ts";
 import { compare, fact, type Finding, observed } from "../../suite/finding.ts";
 import {
@@ -8,7 +9,6 @@ import {
   FORCED_CHECKS,
   repliesOf,
 } from "./checks_forced.ts";
-import type { Part } from "../../reference_gateway/part.ts";
 import { DELTA, own } from "../equivalence/faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import {
@@ -251,12 +251,10 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
           return part.type === "text" && !state.has("called") ? [] : [part];
         },
       },
-      "tool-args-as-text": {
-        part: (part): readonly Part[] =>
-          part.type === "args"
-            ? [{ type: "text", text: part.text }, part]
-            : [part],
-      },
+      "tool-args-as-text": changeParts(
+        "args",
+        (part) => [{ type: "text", text: part.text }, part],
+      ),
     },
   },
   {

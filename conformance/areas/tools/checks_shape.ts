@@ -1,4 +1,5 @@
 /** Checks of the area `tools`: the fields of tool calls, whole and in fragments. */
+import { changeParts } from "../../faults/change_hooks.ts";
 import { observed, some } from "../../suite/finding.ts";
 import {
   callsAt,
@@ -168,10 +169,10 @@ const SHAPES: readonly Check[] = checksWith({
         );
       }),
     faults: {
-      "tool-ids-equal": {
-        part: (part) =>
-          part.type === "tool" ? [{ ...part, id: "call_1" }] : [part],
-      },
+      "tool-ids-equal": changeParts(
+        "tool",
+        (part) => ({ ...part, id: "call_1" }),
+      ),
       ...shared("tool-message-id-empty", "tool-chat-id-missing"),
     },
   },

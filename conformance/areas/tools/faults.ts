@@ -1,4 +1,5 @@
 /** What the faults of the area `tools` are built from, and those that several checks have. */
+import { changeParts } from "../../faults/change_hooks.ts";
 import { mapValues } from "@model-gateway/replay/map_values";
 import {
   chatFrames,
@@ -56,10 +57,10 @@ export function messageDelta(
 
 /** Changes the fragments of arguments as they come from the upstream. */
 export function args(change: (text: string, x: Context) => string): Hooks {
-  return {
-    part: (part, x) =>
-      part.type === "args" ? [{ ...part, text: change(part.text, x) }] : [part],
-  };
+  return changeParts(
+    "args",
+    (part, x) => ({ ...part, text: change(part.text, x) }),
+  );
 }
 
 /** A whole reply and a stream with another stop cause. */

@@ -2,6 +2,7 @@
  * Checks of the area `transport`: streams without buffering, upstream calls that end when the
  * client disconnects, and keys that never leak.
  */
+import { changeProblems, changeReplies } from "../../faults/change_hooks.ts";
 import { CLIENT_HEADER_CHECKS } from "./checks_client_headers.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { KEYS_SCENARIO } from "../auth/scenarios.ts";
@@ -246,40 +247,31 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
           )
         ),
       faults: {
-        "401-echoes-key": {
-          problem: (problem, { request }) =>
-            problem.status === 401
-              ? {
-                ...problem,
-                message: `bad key ${request.headers["x-api-key"]}`,
-              }
-              : problem,
-        },
-        "401-echoes-bearer": {
-          problem: (problem, { request }) =>
-            problem.status === 401
-              ? {
-                ...problem,
-                message: `no such key: ${request.headers["authorization"]}`,
-              }
-              : problem,
-        },
-        "upstream-key-in-header": {
-          reply: (reply) => ({
-            ...reply,
-            headers: { ...reply.headers, "x-debug": `key=${UPSTREAM_KEY}` },
+        "401-echoes-key": changeProblems(
+          { status: 401 },
+          (_, { request }) => ({
+            message: `bad key ${request.headers["x-api-key"]}`,
           }),
-        },
-        "key-in-every-reply": {
-          reply: (reply, { request }) => ({
-            ...reply,
+        ),
+        "401-echoes-bearer": changeProblems(
+          { status: 401 },
+          (_, { request }) => ({
+            message: `no such key: ${request.headers["authorization"]}`,
+          }),
+        ),
+        "upstream-key-in-header": changeReplies({}, {
+          headers: { "x-debug": `key=${UPSTREAM_KEY}` },
+        }),
+        "key-in-every-reply": changeReplies(
+          {},
+          (reply, { request }) => ({
             body: {
               ...reply.body,
               caller: request.headers["x-api-key"] ??
                 request.headers["authorization"] ?? "",
             },
           }),
-        },
+        ),
       },
     },
     {
@@ -369,12 +361,9 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
           compare("set-cookie", headerOf(x, "set-cookie"), undefined, x)
         ),
       faults: {
-        "sets-cookie": {
-          reply: (reply) => ({
-            ...reply,
-            headers: { ...reply.headers, "set-cookie": "route=a; path=/" },
-          }),
-        },
+        "sets-cookie": changeReplies({}, {
+          headers: { "set-cookie": "route=a; path=/" },
+        }),
         "refusals-set-cookie": refusals("set-cookie", "route=a; path=/"),
         "streams-set-cookie": streams((headers) => ({
           ...headers,

@@ -1,4 +1,5 @@
 /** Checks of the area `transport`: headers and characters that no reply may contain. */
+import { changeReplies } from "../../faults/change_hooks.ts";
 import { SAME_AGAIN_NAME } from "../equivalence/scenarios_repetition.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { KEYS_SCENARIO } from "../auth/scenarios.ts";
@@ -129,12 +130,9 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
         );
       }),
     faults: {
-      "replies-public": {
-        reply: (reply) => ({
-          ...reply,
-          headers: { ...reply.headers, "cache-control": "public, max-age=600" },
-        }),
-      },
+      "replies-public": changeReplies({}, {
+        headers: { "cache-control": "public, max-age=600" },
+      }),
     },
   },
   {

@@ -1,4 +1,5 @@
 /** Checks of the area `transport`: request ids. */
+import { changeReplies } from "../../faults/change_hooks.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { KEYS_SCENARIO } from "../auth/scenarios.ts";
 import { MODEL_LIST_NAME } from "../models/scenarios.ts";
@@ -143,12 +144,10 @@ export const REQUEST_ID_CHECKS: readonly Check[] = checksWith(
         );
       },
       faults: {
-        "request-id-mismatch": {
-          reply: (reply) => ({
-            ...reply,
-            body: { ...reply.body, request_id: "req_other" },
-          }),
-        },
+        "request-id-mismatch": changeReplies(
+          {},
+          (reply) => ({ body: { ...reply.body, request_id: "req_other" } }),
+        ),
       },
     },
     {

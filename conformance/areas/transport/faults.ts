@@ -1,4 +1,5 @@
 /** What the faults of the area `transport` are built from, and those that several checks have. */
+import { changeReplies } from "../../faults/change_hooks.ts";
 import type {
   Context,
   Hooks,
@@ -138,12 +139,7 @@ export function halved(endpoint: "messages" | "chat", path: string): Hooks {
 
 /** Refusals with an additional header. */
 export function refusals(name: string, value: string): Hooks {
-  return {
-    reply: (reply) =>
-      reply.status >= 400
-        ? { ...reply, headers: { ...reply.headers, [name]: value } }
-        : reply,
-  };
+  return changeReplies({ least: 400 }, { headers: { [name]: value } });
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -155,9 +151,10 @@ export function streams(change: (headers: Headers) => Headers): Hooks {
 export function json(
   change: (headers: Headers, reply: JsonReply) => Headers,
 ): Hooks {
-  return {
-    reply: (reply) => ({ ...reply, headers: change(reply.headers, reply) }),
-  };
+  return changeReplies(
+    {},
+    (reply) => ({ headers: change(reply.headers, reply) }),
+  );
 }
 
 export function all(change: (headers: Headers) => Headers): Hooks {

@@ -1,4 +1,5 @@
 /** Checks of the area `upstream`: the client's reply when the upstream refuses or breaks off. */
+import { changeProblems, changeReplies } from "../../faults/change_hooks.ts";
 import { type Finding, observed, statusIs } from "../../suite/finding.ts";
 import { breakBecomesEnd } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -33,10 +34,7 @@ export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
         e.matching(`*/*/${form}`).map((x) => statusIs(x, 429))
       ),
     faults: {
-      "429-becomes-500": {
-        problem: (problem) =>
-          problem.status === 429 ? { ...problem, status: 500 } : problem,
-      },
+      "429-becomes-500": changeProblems({ status: 429 }, { status: 500 }),
     },
   },
   {
@@ -61,13 +59,8 @@ export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
           )
       ),
     faults: {
-      "upstream-error-as-200": {
-        problem: (problem) =>
-          problem.status >= 500 ? { ...problem, status: 200 } : problem,
-      },
-      "upstream-error-body-empty": {
-        reply: (reply) => reply.status >= 400 ? { ...reply, body: {} } : reply,
-      },
+      "upstream-error-as-200": changeProblems({ least: 500 }, { status: 200 }),
+      "upstream-error-body-empty": changeReplies({ least: 400 }, { body: {} }),
     },
   },
   {

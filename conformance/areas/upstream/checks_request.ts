@@ -1,6 +1,7 @@
 /**
  * Checks of the area `upstream`: the request upstream asks for exactly what the client requested.
  */
+import { changeReplies, replaceInBody } from "../../faults/change_hooks.ts";
 import {
   fact,
   type Finding,
@@ -249,15 +250,10 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
         "a reply",
       ),
     faults: {
-      "schema-lost": {
-        request: (request) => ({
-          ...request,
-          body: request.body.replace(
-            '"response_format":{"type":"json_schema"',
-            '"ignored":{"type":"json_schema"',
-          ),
-        }),
-      },
+      "schema-lost": replaceInBody(
+        '"response_format":{"type":"json_schema"',
+        '"ignored":{"type":"json_schema"',
+      ),
     },
   },
   {
@@ -274,12 +270,7 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
       return fact(wished || choices === 2, "choices", "2", choices, x);
     },
     faults: {
-      "choices-ignored": {
-        request: (request) => ({
-          ...request,
-          body: request.body.replace(',"n":2', ""),
-        }),
-      },
+      "choices-ignored": replaceInBody(',"n":2', ""),
     },
   },
   {
@@ -348,12 +339,7 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
           );
         }),
     misses: {
-      "in-replies": {
-        reply: (reply) => ({
-          ...reply,
-          headers: { ...reply.headers, "x-gateway-dropped": "" },
-        }),
-      },
+      "in-replies": changeReplies({}, { headers: { "x-gateway-dropped": "" } }),
       "in-streams": {
         streamHeaders: ({ "x-gateway-dropped": _, ...headers }) => headers,
       },

@@ -1,4 +1,5 @@
 /** What the faults of the area `upstream` are built from, and those that several checks have. */
+import { changeParts, changeReplies } from "../../faults/change_hooks.ts";
 import { asking, inParts } from "../../faults/change_request.ts";
 import type { Context, Hooks, OutCall } from "../../reference_gateway/hooks.ts";
 import type { Faults } from "../../suite/check.ts";
@@ -12,9 +13,7 @@ import { withAt } from "../../faults/change_reply.ts";
 import type { JsonObject } from "@model-gateway/replay/json";
 
 /** A stream that broke off ends as if it were complete. */
-export const breakBecomesEnd: Hooks = {
-  part: (part) => part.type === "failed" ? [] : [part],
-};
+export const breakBecomesEnd: Hooks = changeParts("failed", () => []);
 
 /** Changes text, except for the marker. */
 export function text(change: (text: string) => string): Hooks {
@@ -102,26 +101,22 @@ export const REFUSAL_FAULTS: Faults = {
           : { ...problem, status: MISREAD[status] ?? 500 },
     },
   ])),
-  "refused-streams-are-200": {
-    reply: (reply, { stream }) =>
-      stream && reply.status >= 400 ? { ...reply, status: 200 } : reply,
-  },
+  "refused-streams-are-200": changeReplies({ stream: true, least: 400 }, {
+    status: 200,
+  }),
   "odd-faults-are-400": changed((problem) =>
     problem.status >= 500 ? { ...problem, status: 400 } : problem
   ),
-  "odd-faults-are-pages": {
-    reply: (reply) =>
-      reply.status >= 500
-        ? {
-          ...reply,
-          body: withAt(
-            reply.body,
-            "error.message",
-            "<html><h1>502 Bad Gateway</h1></html>",
-          ),
-        }
-        : reply,
-  },
+  "odd-faults-are-pages": changeReplies(
+    { least: 500 },
+    (reply) => ({
+      body: withAt(
+        reply.body,
+        "error.message",
+        "<html><h1>502 Bad Gateway</h1></html>",
+      ),
+    }),
+  ),
   "upstream-words-lost": changed((problem) => ({
     ...problem,
     message: "The request could not be served",

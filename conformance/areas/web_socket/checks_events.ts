@@ -1,4 +1,5 @@
 /** Checks of the area `web_socket`: the handshake, and the events of a reply. */
+import { admit } from "../../faults/change_hooks.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
 import {
@@ -76,10 +77,7 @@ export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
     reads: ["web-socket-handshake"],
     judge: (e) => [statusIs(e.exchange("socket/any/without-key"), 401)],
     misses: {
-      open: {
-        admit: (problem, { endpoint }) =>
-          endpoint === "responses" ? undefined : problem,
-      },
+      open: admit({ endpoint: "responses" }),
     },
   },
   {

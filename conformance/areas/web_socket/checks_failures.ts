@@ -1,4 +1,5 @@
 /** Checks of the area `web_socket`: errors, and what comes after them. */
+import { changeParts } from "../../faults/change_hooks.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { withAt } from "../../faults/change_reply.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
@@ -115,10 +116,7 @@ export const WEB_SOCKET_FAILURE_CHECKS: readonly Check[] = checksWith({
         )
       ),
     misses: {
-      "as-end": {
-        part: (part) =>
-          part.type === "failed" ? [{ type: "stop", cause: "end" }] : [part],
-      },
+      "as-end": changeParts("failed", () => ({ type: "stop", cause: "end" })),
       "error-lost": ofType(
         /^error$/,
         (event) => event["status"] === undefined ? undefined : event,

@@ -1,4 +1,5 @@
 /** Checks of the area `web_socket`: turns that follow and continue each other. */
+import { replaceInBody } from "../../faults/change_hooks.ts";
 import { listAt, numberAt, textAt } from "../../evidence/json_path.ts";
 import { responseOf } from "../../endpoints/read_responses.ts";
 import { withAt } from "../../faults/change_reply.ts";
@@ -47,15 +48,9 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     judge: reaches("continued", SAID.first, "Go on."),
     misses: {
-      "new-only": {
-        request: (request, { endpoint }) =>
-          endpoint === "responses"
-            ? {
-              ...request,
-              body: request.body.replace(/,"previous_response_id":"[^"]*"/, ""),
-            }
-            : request,
-      },
+      "new-only": replaceInBody(/,"previous_response_id":"[^"]*"/, "", {
+        endpoint: "responses",
+      }),
     },
   },
   {
@@ -81,15 +76,9 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
         )
       ),
     misses: {
-      found: {
-        request: (request, { endpoint }) =>
-          endpoint === "responses"
-            ? {
-              ...request,
-              body: request.body.replace('"store":false', '"store":true'),
-            }
-            : request,
-      },
+      found: replaceInBody('"store":false', '"store":true', {
+        endpoint: "responses",
+      }),
       uncoded: inErrors((event) => withAt(event, "error.code", null)),
     },
   },
@@ -109,15 +98,7 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
           )
       ),
     misses: {
-      generated: {
-        request: (request) => ({
-          ...request,
-          body: request.body.replace(
-            '"generate":false',
-            '"metadata":{}',
-          ),
-        }),
-      },
+      generated: replaceInBody('"generate":false', '"metadata":{}'),
       incomplete: ofType(
         /completed$/,
         (event) =>
@@ -135,12 +116,7 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
     reads: [EVENTS],
     judge: reaches("after-preparation", SAID.prepared, "Now."),
     misses: {
-      lost: {
-        request: (request) => ({
-          ...request,
-          body: request.body.replace(SAID.prepared, "Nothing."),
-        }),
-      },
+      lost: replaceInBody(SAID.prepared, "Nothing."),
     },
   },
   {

@@ -6,40 +6,40 @@ import {
   type Json,
   type JsonObject,
   objectOf,
-  parseJson,
 } from "@model-gateway/replay/json";
-import { frames } from "./change_reply.ts";
+import { type Change, changed, frames } from "./change_reply.ts";
+import { inBodies, inCalls as inCallsOf } from "./change_request.ts";
 import type { Context, Hooks } from "../reference_gateway/hooks.ts";
 import { problemOf } from "../reference_gateway/problems.ts";
 
-type Change = (object: JsonObject, x: Context) => JsonObject;
+type Changed = Change<[x: Context]>;
 
 /** Where a fault is: in whole replies, in streams of both forms, or everywhere. */
 type Where = "whole" | "streams" | "everywhere";
 
 /** Changes whole replies, and every object of a stream. */
-export function inObjects(change: Change, where: Where = "everywhere"): Hooks {
+export function inObjects(change: Changed, where: Where = "everywhere"): Hooks {
   const isReply = (body: JsonObject): boolean => body["error"] === undefined;
   return {
     ...(where === "streams" ? {} : changeReplies({
       endpoint: "generate_content",
       does: "generate",
       status: 200,
-    }, (reply, x) => ({ body: change(reply.body, x) }))),
+    }, (reply, x) => ({ body: changed(reply.body, change, x) }))),
     ...(where === "whole" ? {} : frames(
       "generate_content",
-      (data, x) => isReply(data) ? change(data, x) : data,
+      (data, x) => isReply(data) ? changed(data, change, x) : data,
     )),
   };
 }
 
 /** Changes the first candidate of each object that has one. */
-export function inCandidates(change: Change, where?: Where): Hooks {
+export function inCandidates(change: Changed, where?: Where): Hooks {
   return inObjects((object, x) => ({
     ...object,
     ...(object["candidates"] === undefined ? {} : {
       candidates: listAt(object, "candidates").map((each) =>
-        change(objectOf(each), x)
+        changed(objectOf(each), change, x)
       ),
     }),
   }), where);
@@ -47,7 +47,7 @@ export function inCandidates(change: Change, where?: Where): Hooks {
 
 /** Changes the parts of a reply; undefined removes one. */
 export function inParts(
-  change: (part: JsonObject, x: Context) => JsonObject | undefined,
+  change: Change<[x: Context], JsonObject | undefined>,
   where?: Where,
 ): Hooks {
   return inCandidates((candidate, x) =>
@@ -57,8 +57,8 @@ export function inParts(
         content: {
           ...candidate["content"],
           parts: listAt(candidate, "content.parts").flatMap((part): Json[] => {
-            const changed = change(objectOf(part), x);
-            return changed === undefined ? [] : [changed];
+            const other = changed(objectOf(part), change, x);
+            return other === undefined ? [] : [other];
           }),
         },
       }
@@ -67,60 +67,64 @@ export function inParts(
 
 /** Changes the parts with a call; undefined removes one. */
 export function inCalls(
-  change: (call: JsonObject, x: Context) => JsonObject | undefined,
+  change: Change<[x: Context], JsonObject | undefined>,
 ): Hooks {
   return inParts((part, x) => {
     if (part["functionCall"] === undefined) return part;
-    const call = change(objectOf(part["functionCall"]), x);
+    const call = changed(objectOf(part["functionCall"]), change, x);
     return call === undefined ? undefined : { ...part, functionCall: call };
   });
 }
 
 /** Changes the token counts wherever they are reported. */
 export function inUsage(
-  change: (usage: JsonObject) => JsonObject,
+  change: Change,
   where?: Where,
 ): Hooks {
   return inObjects(
     (object) =>
       isObject(object["usageMetadata"])
-        ? { ...object, usageMetadata: change(object["usageMetadata"]) }
+        ? { ...object, usageMetadata: changed(object["usageMetadata"], change) }
         : object,
     where,
   );
 }
 
 /** Changes the list of models, or one model. */
-export function inList(change: (body: JsonObject) => JsonObject): Hooks {
+export function inList(change: Change): Hooks {
   return changeReplies({
     endpoint: "generate_content",
     does: "list",
     status: 200,
-  }, (reply) => ({ body: change(reply.body) }));
+  }, (reply) => ({ body: changed(reply.body, change) }));
 }
 
 /** Changes each model of the list, and one that is asked for alone. */
-export function inModels(change: (model: JsonObject) => JsonObject): Hooks {
+export function inModels(change: Change): Hooks {
   return inList((body) =>
-    body["models"] === undefined ? change(body) : {
+    body["models"] === undefined ? changed(body, change) : {
       ...body,
-      models: listAt(body, "models").map((each) => change(objectOf(each))),
+      models: listAt(body, "models").map((each) =>
+        changed(objectOf(each), change)
+      ),
     }
   );
 }
 
 /** Changes the member `error` of every refusal, and of a stream that failed. */
 export function inErrors(
-  change: (error: JsonObject) => Json | undefined,
+  change: Change<[], Json | undefined>,
 ): Hooks {
-  const changed = (body: JsonObject): JsonObject =>
-    isObject(body["error"]) ? { ...body, error: change(body["error"]) } : body;
+  const to = (body: JsonObject): JsonObject =>
+    isObject(body["error"])
+      ? { ...body, error: changed(body["error"], change) }
+      : body;
   return {
-    reply: (reply, x) =>
-      x.endpoint === "generate_content" && reply.status >= 400
-        ? { ...reply, body: changed(reply.body) }
-        : reply,
-    ...frames("generate_content", changed),
+    ...changeReplies(
+      { endpoint: "generate_content", least: 400 },
+      ({ body }) => ({ body: to(body) }),
+    ),
+    ...frames("generate_content", to),
   };
 }
 
@@ -132,26 +136,12 @@ export function status(from: number, to: number): Hooks {
 }
 
 /** Changes a request before it is read. */
-export function asked(change: (body: JsonObject) => JsonObject): Hooks {
-  return {
-    request: (request, x) => {
-      const body = parseJson(request.body);
-      return x.endpoint === "generate_content" && isObject(body)
-        ? { ...request, body: JSON.stringify(change(body)) }
-        : request;
-    },
-  };
+export function asked(change: Change): Hooks {
+  return inBodies("generate_content", change);
 }
 
-export function sent(
-  change: (body: JsonObject, x: Context) => JsonObject,
-): Hooks {
-  return {
-    upstream: (call, x) =>
-      x.endpoint === "generate_content"
-        ? { ...call, body: change(call.body, x) }
-        : call,
-  };
+export function sent(change: Change<[x: Context]>): Hooks {
+  return inCallsOf("generate_content", change);
 }
 
 /** Refuses requests that the test selects. */

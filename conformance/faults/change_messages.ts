@@ -1,5 +1,7 @@
 /** Builders of faults in replies and streams of the message endpoint. */
 import {
+  type Change,
+  changed,
   type FrameChange,
   messageFrames,
   messageReply,
@@ -13,22 +15,10 @@ import {
   objectOf,
 } from "@model-gateway/replay/json";
 
-/** Members of an object to replace, or how the object changes; undefined removes it. */
-type Change<More extends readonly unknown[] = [], Result = JsonObject> =
-  | JsonObject
-  | ((object: JsonObject, ...more: More) => Result | undefined);
-
-function changed<More extends readonly unknown[], Result>(
-  object: JsonObject,
-  change: Change<More, Result>,
-  ...more: More
-): JsonObject | Result | undefined {
-  return typeof change === "function"
-    ? change(object, ...more)
-    : { ...object, ...change };
-}
-
-export function block(type: string, change: Change<[index: number]>): Hooks {
+export function block(
+  type: string,
+  change: Change<[index: number], JsonObject | undefined>,
+): Hooks {
   return messageReply((body) => {
     let seen = -1;
     return {
@@ -43,7 +33,7 @@ export function block(type: string, change: Change<[index: number]>): Hooks {
 /** Changes the events of one name in streams. */
 export function event(type: string, change: FrameChange): Hooks {
   return messageFrames((data, x, frame) =>
-    frame.event === type ? change(data, x, frame) : data
+    frame.event === type ? changed(data, change, x, frame) : data
   );
 }
 
@@ -60,7 +50,7 @@ export function delta(
   type: string,
   change: Change<
     [x: Context, frame: OutFrame],
-    JsonObject | readonly OutFrame[]
+    JsonObject | readonly OutFrame[] | undefined
   >,
 ): Hooks {
   return event("content_block_delta", (data, x, frame) => {

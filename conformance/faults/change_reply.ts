@@ -1,4 +1,5 @@
 /** Builders of hooks that change replies and streams, for the mutants of every area. */
+import { changeReplies } from "./change_hooks.ts";
 import type { Context, Hooks, OutFrame } from "../reference_gateway/hooks.ts";
 import {
   isObject,
@@ -7,18 +8,33 @@ import {
   objectOf,
 } from "@model-gateway/replay/json";
 
-/** How a fault changes a frame: other data, other frames, or none. */
-export type FrameChange = (
-  data: JsonObject,
-  x: Context,
-  frame: OutFrame,
-) => JsonObject | readonly OutFrame[] | undefined;
+/** Members of an object to replace, or how the object changes; undefined removes it. */
+export type Change<
+  More extends readonly unknown[] = [],
+  Result = JsonObject,
+> = JsonObject | ((object: JsonObject, ...more: More) => Result);
 
-export function messageReply(change: (body: JsonObject) => JsonObject): Hooks {
+export function changed<More extends readonly unknown[], Result>(
+  object: JsonObject,
+  change: Change<More, Result>,
+  ...more: More
+): JsonObject | Result {
+  return typeof change === "function"
+    ? change(object, ...more)
+    : { ...object, ...change };
+}
+
+/** How a fault changes a frame: other data, other frames, or none. */
+export type FrameChange = Change<
+  [x: Context, frame: OutFrame],
+  JsonObject | readonly OutFrame[] | undefined
+>;
+
+export function messageReply(change: Change): Hooks {
   return wholeReply("messages", change);
 }
 
-export function chatReply(change: (body: JsonObject) => JsonObject): Hooks {
+export function chatReply(change: Change): Hooks {
   return wholeReply("chat", change);
 }
 
@@ -33,14 +49,12 @@ export function chatFrames(change: FrameChange): Hooks {
 /** Changes whole replies of status 200 on an endpoint. */
 export function wholeReply(
   endpoint: Context["endpoint"],
-  change: (body: JsonObject) => JsonObject,
+  change: Change,
 ): Hooks {
-  return {
-    reply: (reply, x) =>
-      x.endpoint === endpoint && reply.status === 200
-        ? { ...reply, body: change(reply.body) }
-        : reply,
-  };
+  return changeReplies(
+    { endpoint, status: 200 },
+    (reply) => ({ body: changed(reply.body, change) }),
+  );
 }
 
 /** Changes every frame in the streams of an endpoint; frames that are not JSON stay as they are. */
@@ -53,9 +67,9 @@ export function frames(
       if (x.endpoint !== endpoint || typeof frame.data === "string") {
         return [frame];
       }
-      const changed = change(frame.data, x, frame);
-      if (changed === undefined) return [];
-      return isList(changed) ? changed : [{ ...frame, data: changed }];
+      const data = changed(frame.data, change, x, frame);
+      if (data === undefined) return [];
+      return isList(data) ? data : [{ ...frame, data }];
     },
   };
 }

@@ -1,4 +1,6 @@
 /** Builders of faults that change the request as the reference gateway understood it. */
+import { isObject, parseJson } from "@model-gateway/replay/json";
+import { type Change, changed } from "./change_reply.ts";
 import type { Context, Hooks } from "../reference_gateway/hooks.ts";
 import type {
   ModelRequest,
@@ -70,4 +72,32 @@ export function afterFirst(
       part.type !== type || part === first ? [part] : change(part) ?? []
     );
   });
+}
+
+/** Changes the body of requests to an endpoint before they are read. */
+export function inBodies(
+  endpoint: Context["endpoint"],
+  change: Change,
+): Hooks {
+  return {
+    request: (request, x) => {
+      const body = parseJson(request.body);
+      return x.endpoint === endpoint && isObject(body)
+        ? { ...request, body: JSON.stringify(changed(body, change)) }
+        : request;
+    },
+  };
+}
+
+/** Changes the body of requests upstream for clients of an endpoint. */
+export function inCalls(
+  endpoint: Context["endpoint"],
+  change: Change<[x: Context]>,
+): Hooks {
+  return {
+    upstream: (call, x) =>
+      x.endpoint === endpoint
+        ? { ...call, body: changed(call.body, change, x) }
+        : call,
+  };
 }

@@ -1,6 +1,6 @@
 /** Builders of faults in replies and streams of the Responses endpoint. */
 import { listAt, textAt } from "../evidence/json_path.ts";
-import { frames, wholeReply } from "./change_reply.ts";
+import { type Change, changed, frames, wholeReply } from "./change_reply.ts";
 import {
   isObject,
   type Json,
@@ -12,8 +12,6 @@ import type { Hooks } from "../reference_gateway/hooks.ts";
 /** The frames that end a stream, each with the whole reply. */
 const LAST = /^response\.(completed|incomplete|failed)$/;
 
-export type Change = (value: JsonObject) => JsonObject;
-
 /** Changes the reply, whole and in the last frame of a stream. */
 export function inReply(change: Change): Hooks {
   return {
@@ -22,7 +20,7 @@ export function inReply(change: Change): Hooks {
       "responses",
       (data) =>
         LAST.test(textAt(data, "type"))
-          ? { ...data, response: change(objectOf(data["response"])) }
+          ? { ...data, response: changed(objectOf(data["response"]), change) }
           : data,
     ),
   };
@@ -30,14 +28,14 @@ export function inReply(change: Change): Hooks {
 
 /** Puts a value into the reply; undefined removes it. */
 export function put(name: string, value: Json | undefined): Hooks {
-  return inReply((reply) => ({ ...reply, [name]: value }));
+  return inReply({ [name]: value });
 }
 
 /** Changes items of a type wherever they stand. */
 export function inItems(type: string, change: Change): Hooks {
   const one = (item: Json): Json =>
-    textAt(item, "type") === type ? change(objectOf(item)) : item;
-  const all: Change = (reply) => ({
+    textAt(item, "type") === type ? changed(objectOf(item), change) : item;
+  const all = (reply: JsonObject): JsonObject => ({
     ...reply,
     output: listAt(reply, "output").map(one),
   });

@@ -173,10 +173,7 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
         )
       ),
     faults: {
-      "chat-error-chunk-invented": chatFrames((data) => ({
-        ...data,
-        error: {},
-      })),
+      "chat-error-chunk-invented": chatFrames({ error: {} }),
     },
   },
 ]);

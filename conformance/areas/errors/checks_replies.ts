@@ -35,16 +35,10 @@ export const REPLY_ERROR_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       [...e.replies("*/*/whole"), ...e.streams("*/*/stream")].map(noError),
     faults: {
-      "message-with-error": messageReply((body) => ({
-        ...body,
-        error: PROBLEM,
-      })),
-      "chat-with-error": chatReply((body) => ({ ...body, error: PROBLEM })),
-      "chat-says-error": chatReply((body) => ({ ...body, type: "error" })),
-      "chat-chunk-with-error": chatFrames((data) => ({
-        ...data,
-        error: PROBLEM,
-      })),
+      "message-with-error": messageReply({ error: PROBLEM }),
+      "chat-with-error": chatReply({ error: PROBLEM }),
+      "chat-says-error": chatReply({ type: "error" }),
+      "chat-chunk-with-error": chatFrames({ error: PROBLEM }),
     },
   },
 ]);

@@ -76,7 +76,7 @@ export const GENERATE_CONTENT_ANSWER_CHECKS: readonly Check[] = checksWith({
           ? { ...part, text: textAt(part, "text").trimEnd().slice(1) }
           : part
       ),
-      unmarked: inParts(({ thought: _, ...part }) => part),
+      unmarked: inParts({ thought: undefined }),
     },
   },
   {
@@ -102,14 +102,14 @@ export const GENERATE_CONTENT_ANSWER_CHECKS: readonly Check[] = checksWith({
       );
     },
     misses: {
-      lost: inParts(({ thoughtSignature: _, ...part }) => part),
+      lost: inParts({ thoughtSignature: undefined }),
       cut: inParts((part) =>
         part["thoughtSignature"] === undefined ? part : {
           ...part,
           thoughtSignature: textAt(part, "thoughtSignature").slice(0, -2),
         }
       ),
-      twice: inParts((part) => ({ ...part, thoughtSignature: "Erx0aG==" })),
+      twice: inParts({ thoughtSignature: "Erx0aG==" }),
       doubled: inParts((part) =>
         part["thoughtSignature"] === undefined ? part : {
           ...part,
@@ -138,7 +138,7 @@ export const GENERATE_CONTENT_ANSWER_CHECKS: readonly Check[] = checksWith({
         ...call,
         name: `functions.${textAt(call, "name")}`,
       })),
-      "argument-lost": inCalls((call) => ({ ...call, args: {} })),
+      "argument-lost": inCalls({ args: {} }),
       "arguments-ascii": inCalls((call) => ({
         ...call,
         args: JSON.parse(
@@ -164,8 +164,8 @@ export const GENERATE_CONTENT_ANSWER_CHECKS: readonly Check[] = checksWith({
       );
     },
     misses: {
-      same: inCalls((call) => ({ ...call, id: "call_1" })),
-      empty: inCalls((call) => ({ ...call, id: "" })),
+      same: inCalls({ id: "call_1" }),
+      empty: inCalls({ id: "" }),
     },
   },
   {

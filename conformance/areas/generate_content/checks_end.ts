@@ -87,7 +87,7 @@ export const GENERATE_CONTENT_END_CHECKS: readonly Check[] = checksWith({
           ? { ...candidate, finishReason: "STOP" }
           : candidate
       ),
-      "none": inCandidates(({ finishReason: _, ...candidate }) => candidate),
+      "none": inCandidates({ finishReason: undefined }),
     },
   },
   {

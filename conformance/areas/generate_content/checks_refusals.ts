@@ -79,7 +79,7 @@ export const GENERATE_CONTENT_REFUSAL_CHECKS: readonly Check[] = checksWith({
     judge: WORDS.judge,
     misses: {
       ...WORDS.misses,
-      "code-fixed": inErrors((error) => ({ ...error, code: 500 })),
+      "code-fixed": inErrors({ code: 500 }),
       "401-as-permission": worded(401, "PERMISSION_DENIED"),
     },
   },

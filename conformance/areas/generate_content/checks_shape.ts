@@ -198,14 +198,13 @@ export const GENERATE_CONTENT_SHAPE_CHECKS: readonly Check[] = checksWith({
       );
     },
     misses: {
-      "kinds-two": inParts((part) => ({
-        ...part,
+      "kinds-two": inParts({
         inlineData: {},
         text: "",
         functionCall: { name: "f" },
-      })),
-      "kind-none": inParts(({ text: _, functionCall: __, ...part }) => part),
-      "text-null": inParts((part) => ({ ...part, text: null })),
+      }),
+      "kind-none": inParts({ text: undefined, functionCall: undefined }),
+      "text-null": inParts({ text: null }),
       "args-text": inParts((part) =>
         part["functionCall"] === undefined
           ? { functionCall: { name: "f", args: "{}" } }

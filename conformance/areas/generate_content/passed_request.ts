@@ -53,5 +53,4 @@ export function ofContents(
   );
 }
 
-export const forgets = (name: string): Hooks =>
-  asked(({ [name]: _, ...body }) => body);
+export const forgets = (name: string): Hooks => asked({ [name]: undefined });

@@ -135,11 +135,10 @@ const FIELDS: readonly Check[] = checksWith({
       return fact(!foreign, "members", "no chat member", x.json);
     },
     faults: {
-      "message-reply-with-choices": messageReply((body) => ({
-        ...body,
+      "message-reply-with-choices": messageReply({
         object: "chat.completion",
         choices: [],
-      })),
+      }),
     },
   },
 ]);

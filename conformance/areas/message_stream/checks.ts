@@ -63,7 +63,7 @@ const WIRE: readonly Check[] = checksWith({
       }]),
       "message-data-type-missing": event(
         "content_block_delta",
-        ({ type: _, ...rest }) => rest,
+        { type: undefined },
       ),
       "message-data-type-renamed": event(
         "message_stop",
@@ -155,7 +155,7 @@ const WIRE: readonly Check[] = checksWith({
       }]),
       "message-event-with-choices": event(
         "message_delta",
-        (data) => ({ ...data, choices: [] }),
+        { choices: [] },
       ),
     },
   },

@@ -81,7 +81,7 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
       ),
       "message-stop-with-more": event(
         "message_stop",
-        (data) => ({ ...data, usage: { output_tokens: 12 } }),
+        { usage: { output_tokens: 12 } },
       ),
       "message-ping-last": event(
         "message_stop",
@@ -250,11 +250,11 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
     faults: {
       "message-block-missing": event(
         "content_block_start",
-        (data) => ({ ...data, content_block: undefined }),
+        { content_block: undefined },
       ),
       "message-block-without-type": opening(
         "text",
-        ({ type: _, ...rest }) => rest,
+        { type: undefined },
       ),
       "message-block-text-missing": opening("text", () => ({ type: "text" })),
       "message-block-text-filled": opening(
@@ -263,12 +263,12 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
       ),
       "message-block-input-missing": opening(
         "tool_use",
-        ({ input: _, ...rest }) => rest,
+        { input: undefined },
       ),
       "message-block-input-text": opening("tool_use", { input: "" }),
       "message-block-tool-id-missing": opening(
         "tool_use",
-        ({ id: _, ...rest }) => rest,
+        { id: undefined },
       ),
       "message-block-tool-name-empty": opening("tool_use", { name: "" }),
     },

@@ -126,13 +126,10 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
     reads: ["responses-replies", "responses-choices"],
     judge: items,
     faults: {
-      "responses-arguments-empty": inItems("function_call", (item) => ({
-        ...item,
-        arguments: "",
-      })),
+      "responses-arguments-empty": inItems("function_call", { arguments: "" }),
       "responses-summary-missing": inItems(
         "reasoning",
-        ({ summary: _, ...item }) => item,
+        { summary: undefined },
       ),
       "responses-text-part-chat": inItems("message", (item) => ({
         ...item,

@@ -200,10 +200,7 @@ export const RESPONSES_CONSISTENCY_CHECKS: readonly Check[] = checksWith({
         })
       ),
     faults: {
-      "responses-choice-not-echoed": inReply((reply) => ({
-        ...reply,
-        tool_choice: "auto",
-      })),
+      "responses-choice-not-echoed": inReply({ tool_choice: "auto" }),
     },
   },
 ]);

@@ -81,14 +81,10 @@ export const RESPONSES_EXACT_CHECKS: readonly Check[] = checksWith({
         );
       }),
     faults: {
-      "responses-items-completed": inItems("message", (item) => ({
-        ...item,
-        status: "completed",
-      })),
-      "responses-items-in-progress": inItems("function_call", (item) => ({
-        ...item,
+      "responses-items-completed": inItems("message", { status: "completed" }),
+      "responses-items-in-progress": inItems("function_call", {
         status: "in_progress",
-      })),
+      }),
     },
   },
   {

@@ -20,7 +20,6 @@ import {
   SAME_IDS,
   streams,
   typed,
-  without,
 } from "../transport/faults.ts";
 import { contentType, header } from "../transport/checks_request_ids.ts";
 import { plainMessage } from "../errors/refusal_words.ts";
@@ -78,9 +77,7 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
     each: (x: Exchange) => contentType(x, "text/event-stream"),
     faults: {
       "responses-stream-as-json": streams(typed("application/json")),
-      "responses-stream-untyped": streams((headers) =>
-        without(headers, "content-type")
-      ),
+      "responses-stream-untyped": streams({ "content-type": undefined }),
       "responses-stream-charset": streams(
         typed("text/event-stream; charset=iso-8859-1"),
       ),
@@ -128,17 +125,12 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
       ]);
     },
     faults: {
-      "responses-no-request-id": all((headers) =>
-        without(headers, "x-request-id")
-      ),
+      "responses-no-request-id": all({ "x-request-id": undefined }),
       "responses-other-request-id": changeReplies(
         { least: 400 },
         (reply) => ({ body: { ...reply.body, request_id: "req_other" } }),
       ),
-      "responses-one-request-id": all((headers) => ({
-        ...headers,
-        ...SAME_IDS,
-      })),
+      "responses-one-request-id": all({ ...SAME_IDS }),
     },
   },
   {
@@ -159,14 +151,8 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
         )
       ),
     faults: {
-      "responses-public": all((headers) => ({
-        ...headers,
-        "cache-control": "public, max-age=60",
-      })),
-      "responses-stream-stored": streams((headers) => ({
-        ...headers,
-        "cache-control": "max-age=60",
-      })),
+      "responses-public": all({ "cache-control": "public, max-age=60" }),
+      "responses-stream-stored": streams({ "cache-control": "max-age=60" }),
     },
   },
   {
@@ -250,10 +236,7 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
         ...error,
         message: JSON.stringify({ error }),
       })),
-      "responses-type-class": inErrors((error) => ({
-        ...error,
-        type: "BadRequestError",
-      })),
+      "responses-type-class": inErrors({ type: "BadRequestError" }),
       "responses-error-with-usage": changeReplies(
         { least: 400 },
         (reply) => ({ body: { ...reply.body, usage: {} } }),
@@ -269,10 +252,7 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
     of: refusals,
     each: (x: Exchange) => fitsStatus(x),
     faults: {
-      "responses-type-always-api_error": inErrors((error) => ({
-        ...error,
-        type: "api_error",
-      })),
+      "responses-type-always-api_error": inErrors({ type: "api_error" }),
     },
   },
   {
@@ -295,10 +275,9 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
       "responses-retry-at-once": changeReplies({ status: 429 }, {
         headers: { "retry-after": "0" },
       }),
-      "responses-type-always-invalid": inErrors((error) => ({
-        ...error,
+      "responses-type-always-invalid": inErrors({
         type: "invalid_request_error",
-      })),
+      }),
       ...shared("responses-message-nested"),
     },
   },

@@ -303,7 +303,7 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
     faults: {
       "responses-error-code-other": inFrames(
         /^error$/,
-        (data) => ({ ...data, code: "another" }),
+        { code: "another" },
       ),
       "responses-error-untyped": inFrames(
         /^error$/,
@@ -337,7 +337,7 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
       "responses-error-unnamed": inFrames(/^error$/, (data) => [{ data }]),
       "responses-error-unnumbered": inFrames(
         /^error$/,
-        ({ sequence_number: _, ...data }) => data,
+        { sequence_number: undefined },
       ),
     },
   },

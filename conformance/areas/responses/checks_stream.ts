@@ -213,7 +213,7 @@ export const RESPONSES_STREAM_CHECKS: readonly Check[] = checksWith({
       })),
       "responses-stream-item-id-absent": inFrames(
         /\.delta$/,
-        ({ item_id: _, ...data }) => data,
+        { item_id: undefined },
       ),
     },
   },

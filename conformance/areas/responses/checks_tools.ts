@@ -149,13 +149,8 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
         );
     }),
     faults: {
-      "responses-schema-halved": askedTools((tool) => ({
-        ...tool,
-        parameters: { type: "object" },
-      })),
-      "responses-description-lost": askedTools((
-        { description: _, ...tool },
-      ) => tool),
+      "responses-schema-halved": askedTools({ parameters: { type: "object" } }),
+      "responses-description-lost": askedTools({ description: undefined }),
     },
   },
   {
@@ -209,10 +204,9 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
         },
       ),
     faults: {
-      "responses-call-ids-equal": inItems("function_call", (item) => ({
-        ...item,
+      "responses-call-ids-equal": inItems("function_call", {
         call_id: "call_1",
-      })),
+      }),
     },
   },
   {
@@ -227,7 +221,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
     faults: {
       "responses-namespace-lost": inItems(
         "function_call",
-        ({ namespace: _, ...item }) => item,
+        { namespace: undefined },
       ),
       "responses-namespace-joined": inItems(
         "function_call",

@@ -180,7 +180,7 @@ export const RESPONSES_UPSTREAM_CHECKS: readonly Check[] = checksWith({
         "one of an upstream with strict functions",
       ),
     faults: {
-      "responses-strict-lost": askedTools(({ strict: _, ...tool }) => tool),
+      "responses-strict-lost": askedTools({ strict: undefined }),
     },
   },
   {

@@ -1,15 +1,20 @@
 /** What the faults of the area `responses` are built from. */
 import { changeReplies } from "../../faults/change_hooks.ts";
-import { type Change, inReply } from "../../faults/change_responses.ts";
+import { inReply } from "../../faults/change_responses.ts";
+import { inBodies, inCalls } from "../../faults/change_request.ts";
 import { listAt, numberAt, textAt } from "../../evidence/json_path.ts";
 import {
-  isObject,
   type Json,
   type JsonObject,
   objectOf,
-  parseJson,
 } from "@model-gateway/replay/json";
-import { frames, withAt } from "../../faults/change_reply.ts";
+import {
+  type Change,
+  changed,
+  type FrameChange,
+  frames,
+  withAt,
+} from "../../faults/change_reply.ts";
 import type {
   Context,
   Hooks,
@@ -21,16 +26,13 @@ import { problemOf } from "../../reference_gateway/problems.ts";
 /** Changes the frames whose type matches, without `response.`; undefined removes them. */
 export function inFrames(
   type: RegExp,
-  change: (
-    data: JsonObject,
-    x: Context,
-  ) => JsonObject | readonly OutFrame[] | undefined,
+  change: FrameChange,
 ): Hooks {
   return frames(
     "responses",
-    (data, x) =>
+    (data, x, frame) =>
       type.test(textAt(data, "type").replace("response.", ""))
-        ? change(data, x)
+        ? changed(data, change, x, frame)
         : data,
   );
 }
@@ -46,14 +48,7 @@ export function frameOf(data: JsonObject): OutFrame {
 
 /** Changes the body of a request before it is read. */
 export function asked(change: Change): Hooks {
-  return {
-    request: (request, x) => {
-      const body = parseJson(request.body);
-      return x.endpoint === "responses" && isObject(body)
-        ? { ...request, body: JSON.stringify(change(body)) }
-        : request;
-    },
-  };
+  return inBodies("responses", change);
 }
 
 /** Changes the items of a request; undefined removes one. */
@@ -76,24 +71,17 @@ export function askedItems(
 export function askedTools(change: Change): Hooks {
   return asked((body) => ({
     ...body,
-    tools: listAt(body, "tools").map((tool) => change(objectOf(tool))),
+    tools: listAt(body, "tools").map((tool) => changed(objectOf(tool), change)),
   }));
 }
 
 /** Removes a member of a request. */
 export function forgets(name: string): Hooks {
-  return asked(({ [name]: _, ...body }) => body);
+  return asked({ [name]: undefined });
 }
 
-export function sent(
-  change: (body: JsonObject, x: Context) => JsonObject,
-): Hooks {
-  return {
-    upstream: (call, x) =>
-      x.endpoint === "responses"
-        ? { ...call, body: change(call.body, x) }
-        : call,
-  };
+export function sent(change: Change<[x: Context]>): Hooks {
+  return inCalls("responses", change);
 }
 
 /** Refuses requests whose body contains a text. */
@@ -217,14 +205,12 @@ export const ONE = /^\/v1\/responses\/[^/]+$/;
 export const ITEMS = /\/input_items$/;
 
 /** Changes the bodies of refusals. */
-export function inErrors(
-  change: (error: JsonObject) => JsonObject,
-): Hooks {
+export function inErrors(change: Change): Hooks {
   return changeReplies(
     { endpoint: "responses", least: 400 },
     (reply) => ({
       body: {
-        error: change(objectOf(reply.body["error"])),
+        error: changed(objectOf(reply.body["error"]), change),
       },
     }),
   );

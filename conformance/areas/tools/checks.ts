@@ -1,4 +1,5 @@
 /** Checks of the area `tools`: tool calls in replies. */
+import { block, delta } from "../../faults/change_messages.ts";
 import { changeParts } from "../../faults/change_hooks.ts";
 import { chatFrames, messageReply, withAt } from "../../faults/change_reply.ts";
 import { compare, fact, type Finding, observed } from "../../suite/finding.ts";
@@ -19,8 +20,6 @@ import {
   chatDelta,
   FINISH as faultFINISH,
   first,
-  messageBlock,
-  messageDelta,
   once,
   stops,
 } from "./faults.ts";
@@ -90,15 +89,15 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     reads: ["tool-calls"],
     judge: (e) => repliesOf(e, "messages").map(exact),
     faults: {
-      "tool-message-input-lost": messageBlock((block) => ({
-        ...block,
-        input: {},
-      })),
-      "tool-message-second-lost": messageBlock((block, index) =>
-        index > 0 ? undefined : block
+      "tool-message-input-lost": block("tool_use", { input: {} }),
+      "tool-message-second-lost": block(
+        "tool_use",
+        (block, index) => index > 0 ? undefined : block,
       ),
-      "tool-message-fragment-lost": messageDelta((delta) =>
-        textAt(delta, "partial_json").endsWith("}") ? undefined : delta
+      "tool-message-fragment-lost": delta(
+        "input_json_delta",
+        (delta) =>
+          textAt(delta, "partial_json").endsWith("}") ? undefined : delta,
       ),
       "tool-args-value-changed": args((text) =>
         text.replace("o", "0").replace("a", "e")
@@ -121,7 +120,7 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
       "tool-chat-fragment-twice": chatDelta((delta) =>
         withAt(delta, ARGS, textAt(delta, ARGS).repeat(2))
       ),
-      "tool-chat-index-0": chatDelta((delta) => ({ ...delta, index: 0 })),
+      "tool-chat-index-0": chatDelta({ index: 0 }),
       "tool-chat-args-empty-for-none": chatCall((call) =>
         textAt(call, ARGS) === "{}" ? withAt(call, ARGS, "") : call
       ),

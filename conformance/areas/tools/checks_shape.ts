@@ -1,4 +1,5 @@
 /** Checks of the area `tools`: the fields of tool calls, whole and in fragments. */
+import { block, delta, opening } from "../../faults/change_messages.ts";
 import { changeParts } from "../../faults/change_hooks.ts";
 import { observed, some } from "../../suite/finding.ts";
 import {
@@ -11,7 +12,6 @@ import {
   uncalled,
 } from "./checks_shape_chat.ts";
 import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
-import { messageBlock, messageDelta, messageStart, without } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, brief, sameJson, textAt } from "../../evidence/json_path.ts";
@@ -79,10 +79,7 @@ const SHAPES: readonly Check[] = checksWith({
       ];
     },
     faults: {
-      "tool-message-type-function": messageBlock((block) => ({
-        ...block,
-        type: "function",
-      })),
+      "tool-message-type-function": block("tool_use", { type: "function" }),
     },
   },
   {
@@ -109,18 +106,14 @@ const SHAPES: readonly Check[] = checksWith({
       ];
     },
     faults: {
-      "tool-message-input-string": messageBlock((block) => ({
+      "tool-message-input-string": block("tool_use", (block) => ({
         ...block,
         input: JSON.stringify(block["input"]),
       })),
-      "tool-message-id-empty": messageBlock((block) => ({ ...block, id: "" })),
-      "tool-message-id-missing": messageBlock((block) => without(block, "id")),
-      "tool-message-name-missing": messageBlock((block) =>
-        without(block, "name")
-      ),
-      "tool-message-input-missing": messageBlock((block) =>
-        without(block, "input")
-      ),
+      "tool-message-id-empty": block("tool_use", { id: "" }),
+      "tool-message-id-missing": block("tool_use", { id: undefined }),
+      "tool-message-name-missing": block("tool_use", { name: undefined }),
+      "tool-message-input-missing": block("tool_use", { input: undefined }),
     },
   },
   {
@@ -132,24 +125,20 @@ const SHAPES: readonly Check[] = checksWith({
     judge: (e) =>
       faults(e, e.streams("messages/*/stream/*"), "tool events", eventFault),
     faults: {
-      "tool-message-start-input-full": messageStart((block) => ({
-        ...block,
+      "tool-message-start-input-full": opening("tool_use", {
         input: { city: "" },
-      })),
-      "tool-message-delta-renamed": messageDelta((delta) => ({
+      }),
+      "tool-message-delta-renamed": delta("input_json_delta", (delta) => ({
         type: "text_delta",
         text: textAt(delta, "partial_json"),
       })),
-      "tool-message-partial-object": messageDelta((delta) => ({
-        ...delta,
+      "tool-message-partial-object": delta("input_json_delta", {
         partial_json: {},
-      })),
-      "tool-message-stream-id-missing": messageStart((block) =>
-        without(block, "id")
-      ),
-      "tool-message-stream-name-missing": messageStart((block) =>
-        without(block, "name")
-      ),
+      }),
+      "tool-message-stream-id-missing": opening("tool_use", { id: undefined }),
+      "tool-message-stream-name-missing": opening("tool_use", {
+        name: undefined,
+      }),
     },
   },
   ...CHAT_SHAPES,

@@ -7,7 +7,7 @@ import {
   objectOf,
   parseJson,
 } from "@model-gateway/replay/json";
-import { ARGS, CALLS, chatCall, chatDelta, first, without } from "./faults.ts";
+import { ARGS, CALLS, chatCall, chatDelta, first } from "./faults.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, brief, listAt, textAt } from "../../evidence/json_path.ts";
@@ -134,11 +134,8 @@ export const CHAT_SHAPES: readonly Check[] = checksWith({
       "tool-chat-arguments-object": chatCall((call) =>
         withAt(call, ARGS, JSON.parse(textAt(call, ARGS)))
       ),
-      "tool-chat-id-empty": chatCall((call) => ({ ...call, id: "" })),
-      "tool-chat-type-tool_use": chatCall((call) => ({
-        ...call,
-        type: "tool_use",
-      })),
+      "tool-chat-id-empty": chatCall({ id: "" }),
+      "tool-chat-type-tool_use": chatCall({ type: "tool_use" }),
       "tool-chat-name-beside": chatCall((call) => ({
         id: call["id"],
         type: "function",
@@ -158,8 +155,8 @@ export const CHAT_SHAPES: readonly Check[] = checksWith({
       "tool-chat-args-twice-encoded": chatCall((call) =>
         withAt(call, ARGS, JSON.stringify(textAt(call, ARGS)))
       ),
-      "tool-chat-id-missing": chatCall((call) => without(call, "id")),
-      "tool-chat-type-missing": chatCall((call) => without(call, "type")),
+      "tool-chat-id-missing": chatCall({ id: undefined }),
+      "tool-chat-type-missing": chatCall({ type: undefined }),
       ...shared("tool-chat-args-lost"),
     },
   },
@@ -172,7 +169,7 @@ export const CHAT_SHAPES: readonly Check[] = checksWith({
     judge: (e) =>
       faults(e, e.streams("chat/*/stream/*"), "tool fragments", fragmentFault),
     faults: {
-      "tool-chat-index-missing": chatDelta((delta) => without(delta, "index")),
+      "tool-chat-index-missing": chatDelta({ index: undefined }),
       "tool-chat-index-1": chatDelta((delta) => ({
         ...delta,
         index: Number(delta["index"]) + 1,
@@ -189,10 +186,8 @@ export const CHAT_SHAPES: readonly Check[] = checksWith({
         if (first(delta)) state.set("name", at(delta, "function.name") ?? "");
         return withAt(delta, "function.name", state.get("name"));
       }),
-      "tool-chat-stream-id-missing": chatDelta((delta) => without(delta, "id")),
-      "tool-chat-stream-type-missing": chatDelta((delta) =>
-        without(delta, "type")
-      ),
+      "tool-chat-stream-id-missing": chatDelta({ id: undefined }),
+      "tool-chat-stream-type-missing": chatDelta({ type: undefined }),
       "tool-chat-stream-name-late": chatDelta((delta, { state }) => {
         const late = state.get("late");
         state.delete("late");

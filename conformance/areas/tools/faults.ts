@@ -2,16 +2,16 @@
 import { changeParts } from "../../faults/change_hooks.ts";
 import { mapValues } from "@model-gateway/replay/map_values";
 import {
+  type Change,
+  changed,
   chatFrames,
   chatReply,
   frames,
-  messageFrames,
-  messageReply,
   wholeReply,
   withAt,
 } from "../../faults/change_reply.ts";
 import { asking, inTools, inTurns } from "../../faults/change_request.ts";
-import { at, listAt, textAt } from "../../evidence/json_path.ts";
+import { listAt, textAt } from "../../evidence/json_path.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import {
   isObject,
@@ -20,40 +20,6 @@ import {
   objectOf,
 } from "@model-gateway/replay/json";
 import type { TurnPart } from "../../reference_gateway/part.ts";
-
-/** Changes the tool_use blocks of whole messages. */
-export function messageBlock(
-  change: (block: JsonObject, index: number) => JsonObject | undefined,
-): Hooks {
-  return messageReply((body) => ({
-    ...body,
-    content: listAt(body, "content").map(objectOf).flatMap((block, index) => {
-      if (block["type"] !== "tool_use") return [block];
-      const changed = change(block, index);
-      return changed === undefined ? [] : [changed];
-    }),
-  }));
-}
-
-/** Changes the starts of tool_use blocks in message streams. */
-export function messageStart(change: (block: JsonObject) => JsonObject): Hooks {
-  return messageFrames((data) =>
-    at(data, "content_block.type") === "tool_use"
-      ? withAt(data, "content_block", change(objectOf(data["content_block"])))
-      : data
-  );
-}
-
-/** Changes the fragments of inputs in message streams. */
-export function messageDelta(
-  change: (delta: JsonObject, x: Context) => JsonObject | undefined,
-): Hooks {
-  return messageFrames((data, x) => {
-    if (at(data, "delta.type") !== "input_json_delta") return data;
-    const changed = change(objectOf(data["delta"]), x);
-    return changed === undefined ? undefined : { ...data, delta: changed };
-  });
-}
 
 /** Changes the fragments of arguments as they come from the upstream. */
 export function args(change: (text: string, x: Context) => string): Hooks {
@@ -94,19 +60,19 @@ export function chatCalls(
   });
 }
 
-export function chatCall(change: (call: JsonObject) => JsonObject): Hooks {
-  return chatCalls((calls) => calls.map(change));
+export function chatCall(change: Change): Hooks {
+  return chatCalls((calls) => calls.map((call) => changed(call, change)));
 }
 
 /** Changes the fragments of calls in chat streams; undefined drops the chunk. */
 export function chatDelta(
-  change: (delta: JsonObject, x: Context) => Json | undefined,
+  change: Change<[x: Context], Json | undefined>,
 ): Hooks {
   return chatFrames((data, x) => {
     const [delta] = listAt(data, DELTAS);
     if (delta === undefined) return data;
-    const changed = change(objectOf(delta), x);
-    return changed === undefined ? undefined : withAt(data, DELTAS, [changed]);
+    const other = changed(objectOf(delta), change, x);
+    return other === undefined ? undefined : withAt(data, DELTAS, [other]);
   });
 }
 

@@ -365,10 +365,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
           headers: { "set-cookie": "route=a; path=/" },
         }),
         "refusals-set-cookie": refusals("set-cookie", "route=a; path=/"),
-        "streams-set-cookie": streams((headers) => ({
-          ...headers,
-          "set-cookie": "route=a; path=/",
-        })),
+        "streams-set-cookie": streams({ "set-cookie": "route=a; path=/" }),
       },
     },
     ...TRANSPORT_HEAD_CHECKS,

@@ -144,20 +144,35 @@ export function refusals(name: string, value: string): Hooks {
 
 type Headers = Readonly<Record<string, string>>;
 
-export function streams(change: (headers: Headers) => Headers): Hooks {
-  return { streamHeaders: change };
+/** Headers to replace, or how they change; undefined removes one. */
+type HeaderChange<More extends readonly unknown[] = []> =
+  | Readonly<Record<string, string | undefined>>
+  | ((headers: Headers, ...more: More) => Headers);
+
+function changedHeaders<More extends readonly unknown[]>(
+  headers: Headers,
+  change: HeaderChange<More>,
+  ...more: More
+): Headers {
+  if (typeof change === "function") return change(headers, ...more);
+  const kept = Object.entries({ ...headers, ...change }).flatMap((
+    [name, value],
+  ) => value === undefined ? [] : [[name, value]]);
+  return Object.fromEntries(kept);
 }
 
-export function json(
-  change: (headers: Headers, reply: JsonReply) => Headers,
-): Hooks {
+export function streams(change: HeaderChange): Hooks {
+  return { streamHeaders: (headers) => changedHeaders(headers, change) };
+}
+
+export function json(change: HeaderChange<[reply: JsonReply]>): Hooks {
   return changeReplies(
     {},
-    (reply) => ({ headers: change(reply.headers, reply) }),
+    (reply) => ({ headers: changedHeaders(reply.headers, change, reply) }),
   );
 }
 
-export function all(change: (headers: Headers) => Headers): Hooks {
+export function all(change: HeaderChange): Hooks {
   return { ...streams(change), ...json(change) };
 }
 
@@ -167,8 +182,8 @@ export function without(headers: Headers, ...names: string[]): Headers {
   );
 }
 
-export function typed(type: string): (headers: Headers) => Headers {
-  return (headers) => ({ ...headers, "content-type": type });
+export function typed(type: string): Headers {
+  return { "content-type": type };
 }
 
 export const SAME_IDS = {

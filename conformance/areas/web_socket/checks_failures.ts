@@ -55,9 +55,9 @@ export const WEB_SOCKET_FAILURE_CHECKS: readonly Check[] = checksWith({
         )
       ),
     misses: {
-      "as-500": inErrors((event) => ({ ...event, status: 500 })),
+      "as-500": inErrors({ status: 500 }),
       "param-lost": inErrors((event) => withAt(event, "error.param", null)),
-      "status-text": inErrors((event) => ({ ...event, status: "400" })),
+      "status-text": inErrors({ status: "400" }),
     },
   },
   {
@@ -72,7 +72,7 @@ export const WEB_SOCKET_FAILURE_CHECKS: readonly Check[] = checksWith({
         )
       ),
     misses: {
-      "as-500": inErrors((event) => ({ ...event, status: 500 })),
+      "as-500": inErrors({ status: 500 }),
     },
   },
   {
@@ -98,8 +98,8 @@ export const WEB_SOCKET_FAILURE_CHECKS: readonly Check[] = checksWith({
         )
       ),
     misses: {
-      "headers-lost": inErrors(({ headers: _, ...event }) => event),
-      "as-500": inErrors((event) => ({ ...event, status: 500 })),
+      "headers-lost": inErrors({ headers: undefined }),
+      "as-500": inErrors({ status: 500 }),
     },
   },
   {

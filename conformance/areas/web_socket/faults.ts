@@ -1,4 +1,5 @@
 /** What the faults of the area `web_socket` are built from. */
+import { type Change, changed } from "../../faults/change_reply.ts";
 import { textAt } from "../../evidence/json_path.ts";
 import { type JsonObject } from "@model-gateway/replay/json";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
@@ -36,9 +37,9 @@ export function ofType(
 }
 
 /** Changes the errors in place of an HTTP status. */
-export function inErrors(change: (event: JsonObject) => JsonObject): Hooks {
+export function inErrors(change: Change): Hooks {
   return ofType(
     /^error$/,
-    (event) => event["status"] === undefined ? event : change(event),
+    (event) => event["status"] === undefined ? event : changed(event, change),
   );
 }

@@ -336,20 +336,18 @@ export const COUNTS_CHECKS: readonly Check[] = [
       },
     }),
   }),
-  ...checksWith({ section: SECTION, mode: "replay" }, [
+  ...checksWith({ section: SECTION, mode: "replay", reads: ["counts"] }, [
     {
       id: "counts.chat-object",
       rule: "The `object` of a chat count is `chat.completion.input_tokens`",
       level: "contract",
       needs: "chat-counts",
-      reads: ["counts"],
       ...objectIs("chat", "chat.completion.input_tokens"),
     },
     {
       id: "counts.responses-object",
       rule: "The `object` of a Responses count is `response.input_tokens`.",
       needs: "response-counts",
-      reads: ["counts"],
       ...objectIs("responses", "response.input_tokens"),
     },
     {
@@ -357,7 +355,6 @@ export const COUNTS_CHECKS: readonly Check[] = [
       rule: "Where the vendor of a model counts, the count is the vendor's.",
       level: "contract",
       needs: "message-counts",
-      reads: ["counts"],
       judge: (e) =>
         some(
           NAMES.flatMap((name) =>

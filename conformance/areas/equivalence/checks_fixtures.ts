@@ -312,7 +312,6 @@ export const FIXTURE_CHECKS: readonly Check[] = checksWith({
         "| System prompt | top-level `system` | first entry of `messages` with role `system` |",
     },
     level: "documented",
-    mode: "replay",
     reads: [SENT_TALK],
     judge: (e) => sameRequests(e, ["history", "blocks"]),
     faults: {

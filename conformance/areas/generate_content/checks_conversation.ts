@@ -64,7 +64,6 @@ export const GENERATE_CONTENT_CONVERSATION_CHECKS: readonly Check[] =
       rule:
         "`contents` is a list of turns with `parts` and the `role` `user` or `model`; a turn without a role is the user's.",
       mode: "both",
-      reads: ["generate-content-requests"],
       judge: (e) =>
         // Models differ in the settings that they take.
         e.matching("generate_content/*/whole/*").filter(({ label }) =>
@@ -80,7 +79,6 @@ export const GENERATE_CONTENT_CONVERSATION_CHECKS: readonly Check[] =
     {
       id: "generate_content.model-in-path",
       rule: "The model that the path names receives the request.",
-      mode: "replay",
       judge: upstream(
         "turns",
         "a model of that name, or that of another vendor's name for it",

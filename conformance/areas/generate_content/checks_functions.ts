@@ -91,13 +91,12 @@ export const GENERATE_CONTENT_FUNCTIONS_CHECKS: readonly Check[] = checksWith({
   section: "Generate content requests",
   mode: "replay",
   needs: "generate-content",
-  reads: ["generate-content-requests"],
+  reads: ["generate-content-modes"],
 }, [
   {
     id: "generate_content.functions",
     rule:
       "A function reaches the model with its name, its description and its schema, whether `parameters` or `parametersJsonSchema` has it.",
-    reads: ["generate-content-modes"],
     judge: eachTool((sent, found, x) =>
       found.name === sent.name && found.description === sent.description &&
       keepsSchema(lowered(sent), lowered(found), x.via === "generate_content")
@@ -117,7 +116,6 @@ export const GENERATE_CONTENT_FUNCTIONS_CHECKS: readonly Check[] = checksWith({
     rule:
       "With the mode `ANY` the reply is a call, with `allowedFunctionNames` of a function in it.",
     mode: "both",
-    reads: ["generate-content-modes"],
     judge: all(called("any", "get_weather"), called("named", "get_weather")),
     misses: { ignored: forgets("toolConfig") },
     isSkillLive: true,
@@ -126,7 +124,6 @@ export const GENERATE_CONTENT_FUNCTIONS_CHECKS: readonly Check[] = checksWith({
     id: "generate_content.mode-none",
     rule: "With the mode `NONE` no function is called.",
     mode: "both",
-    reads: ["generate-content-modes"],
     judge: called("none", undefined),
     misses: {
       "as-any": ofContents(({ choice }) =>
@@ -138,7 +135,6 @@ export const GENERATE_CONTENT_FUNCTIONS_CHECKS: readonly Check[] = checksWith({
   {
     id: "generate_content.modes-sent",
     rule: "Every mode reaches the model in the words of its vendor.",
-    reads: ["generate-content-modes"],
     judge: all(
       choices("auto", "auto", "unset"),
       choices("any", "any", "tool:get_weather"),
@@ -163,7 +159,6 @@ export const GENERATE_CONTENT_FUNCTIONS_CHECKS: readonly Check[] = checksWith({
     rule:
       "With the mode `VALIDATED` functions are strict upstream, where their vendor has a word for it.",
     level: "convention",
-    reads: ["generate-content-modes"],
     judge: upstream(
       "validated",
       "a strict function",

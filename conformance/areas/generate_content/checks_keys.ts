@@ -36,13 +36,12 @@ export const GENERATE_CONTENT_KEYS_CHECKS: readonly Check[] = checksWith({
   section: "Generate content requests",
   mode: "replay",
   needs: "generate-content",
-  reads: ["generate-content-requests"],
+  reads: ["generate-content-keys"],
 }, [
   {
     id: "generate_content.key-in-header",
     rule: "The key is accepted in `x-goog-api-key`",
     mode: "both",
-    reads: ["generate-content-keys"],
     judge: keyIn("header"),
     misses: {
       unread: unreadKey(({ headers }) => headers["x-goog-api-key"]),
@@ -52,7 +51,6 @@ export const GENERATE_CONTENT_KEYS_CHECKS: readonly Check[] = checksWith({
     id: "generate_content.key-in-query",
     rule: "as `key` in the query",
     mode: "both",
-    reads: ["generate-content-keys"],
     judge: keyIn("query"),
     misses: {
       unread: unreadKey(({ path }) => /[?&]key=/.exec(path)?.[0]),
@@ -62,7 +60,6 @@ export const GENERATE_CONTENT_KEYS_CHECKS: readonly Check[] = checksWith({
     id: "generate_content.key-as-bearer",
     rule: "or as a bearer.",
     mode: "both",
-    reads: ["generate-content-keys"],
     judge: keyIn("bearer"),
     misses: {
       unread: unreadKey(({ headers }) => headers["authorization"]),
@@ -72,7 +69,6 @@ export const GENERATE_CONTENT_KEYS_CHECKS: readonly Check[] = checksWith({
     id: "generate_content.key-stays",
     rule: "A key in the query goes to no upstream, and is in no reply.",
     level: "convention",
-    reads: ["generate-content-keys"],
     matching: "generate_content/*/whole/query",
     each: (x) => {
       const call = sentFor(x);

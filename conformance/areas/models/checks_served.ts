@@ -68,13 +68,12 @@ function served(x: Exchange): Finding {
 export const SERVED_CHECKS: readonly Check[] = checksWith({
   section: SERVICE,
   mode: "both",
-  reads: ["model-list"],
+  reads: ["listed-models"],
   of: unlisted,
 }, [
   {
     id: "models.listed-are-served",
     rule: "Both endpoints accept the same set of model ids",
-    reads: ["listed-models"],
     judge: (e) => calledOn(e, "messages").map(served),
     faults: {
       "models-list-more": unserved(({ model }) => model === "vendord-m3"),
@@ -90,7 +89,6 @@ export const SERVED_CHECKS: readonly Check[] = checksWith({
     id: "models.listed-on-chat",
     rule:
       "The chat-completion endpoint accepts every id returned by `GET /v1/models`.",
-    reads: ["listed-models"],
     judge: (e) => calledOn(e, "chat").map(served),
     faults: {
       "vendora-not-on-chat": unserved(({ endpoint, model }) =>
@@ -102,7 +100,6 @@ export const SERVED_CHECKS: readonly Check[] = checksWith({
   {
     id: "models.all-in-message-format",
     rule: "`POST /v1/messages` uses the message format.",
-    reads: ["listed-models"],
     judge: (e) => inFormat(e, "messages"),
     faults: {
       "one-model-without-usage": ofVendor(
@@ -139,7 +136,6 @@ export const SERVED_CHECKS: readonly Check[] = checksWith({
   {
     id: "models.all-in-chat-format",
     rule: "`POST /v1/chat/completions` uses the chat-completion format.",
-    reads: ["listed-models"],
     judge: (e) => inFormat(e, "chat"),
     faults: shared(
       "one-model-without-usage",

@@ -103,12 +103,12 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
   section: "Responses reply",
   mode: "both",
   needs: "responses",
+  reads: ["responses-replies"],
 }, [
   {
     id: "responses.members",
     rule:
       "Every reply has the members `id`, `object` (`response`), `created_at` and `completed_at` (whole seconds), `status`, `incomplete_details`, `model`, `previous_response_id`, `instructions`, `output`, `error`, `tools`, `tool_choice`, `truncation`, `parallel_tool_calls`, `text`, `top_p`, `presence_penalty`, `frequency_penalty`, `top_logprobs`, `temperature`, `reasoning`, `usage`, `max_output_tokens`, `max_tool_calls`, `store`, `background`, `service_tier`, `metadata`, `safety_identifier` and `prompt_cache_key`; one without a value is null, not absent.",
-    reads: ["responses-replies"],
     judge: (e) =>
       repliesOf(e).flatMap((x) => members(x, responseOf(x), MEMBERS)),
     faults: {
@@ -253,7 +253,6 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
     id: "responses.status",
     rule:
       "`status` is `completed`, or `incomplete` with the reason in `incomplete_details.reason`.",
-    reads: ["responses-replies"],
     judge: (e) =>
       repliesOf(e).map((x) => {
         const reply = responseOf(x);
@@ -280,7 +279,6 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
     id: "responses.usage",
     rule:
       "`usage` is never null at the end: `total_tokens` is the sum of `input_tokens` and `output_tokens`, which include `cached_tokens` and `reasoning_tokens`.",
-    reads: ["responses-replies"],
     judge: (e) => repliesOf(e).map(usageAddsUp),
     faults: {
       "responses-usage-null": put("usage", null),

@@ -67,12 +67,12 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
   mode: "both",
   needs: "responses",
   level: "convention",
+  reads: [REPLIES],
 }, [
   {
     id: "responses.stream-content-type",
     source: "https://html.spec.whatwg.org/multipage/server-sent-events.html",
     rule: "The content type of a stream is `text/event-stream` in UTF-8.",
-    reads: [REPLIES],
     of: answeredStreams,
     each: (x: Exchange) => contentType(x, "text/event-stream"),
     faults: {
@@ -137,7 +137,6 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
     id: "responses.not-cached",
     source: "RFC 9111, 3.5",
     rule: "No reply is declared public, and a stream is not stored by caches.",
-    reads: [REPLIES],
     judge: (e) =>
       e.exchanges.map((x) =>
         header(
@@ -160,7 +159,6 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
     source: "https://github.com/earendil-works/pi/issues/5592",
     rule:
       "After its last frame a stream ends at once, by its framing and behind a blank line.",
-    reads: [REPLIES],
     of: answeredStreams,
     each: (x: Exchange) => [
       observed("the end", x.problem ?? x.ending).mustBe(
@@ -189,7 +187,6 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
       "https://html.spec.whatwg.org/multipage/server-sent-events.html; the format's library for Python takes a byte order mark as part of the first field",
     rule:
       "A stream begins without a byte order mark, and each of its lines is a field or a comment.",
-    reads: [REPLIES],
     of: answeredStreams,
     each: (x: Exchange) => {
       const hasMark = x.body[0] === 0xef && x.body[1] === 0xbb;

@@ -44,12 +44,12 @@ export const RESPONSES_HISTORY_CHECKS: readonly Check[] = checksWith({
   section: "Responses requests",
   mode: "replay",
   needs: "responses",
+  reads: ["responses-history"],
 }, [
   {
     id: "responses.history",
     rule:
       "`call_id` pairs a call with its output, whatever the order and the item ids.",
-    reads: ["responses-history"],
     judge: upstream(
       "calls",
       "both calls with their own results",
@@ -76,7 +76,6 @@ export const RESPONSES_HISTORY_CHECKS: readonly Check[] = checksWith({
     rule:
       "A message between a call and its output separates them for no upstream.",
     level: "convention",
-    reads: ["responses-history"],
     judge: upstream(
       "between",
       "the result directly behind the call's turn",
@@ -101,7 +100,6 @@ export const RESPONSES_HISTORY_CHECKS: readonly Check[] = checksWith({
     rule:
       "A replayed call without arguments reaches the model with an empty object.",
     level: "convention",
-    reads: ["responses-history"],
     judge: upstream(
       "empty-arguments",
       "a call with {}",
@@ -123,7 +121,6 @@ export const RESPONSES_HISTORY_CHECKS: readonly Check[] = checksWith({
     id: "responses.picture-result",
     rule: "A picture in the output of a call reaches the model as a picture.",
     level: "convention",
-    reads: ["responses-history"],
     judge: upstream(
       "picture-result",
       "the text and the picture",
@@ -152,7 +149,6 @@ export const RESPONSES_HISTORY_CHECKS: readonly Check[] = checksWith({
     id: "responses.custom-history",
     rule: "A replayed call with free text and its output reach the model.",
     level: "convention",
-    reads: ["responses-history"],
     judge: upstream(
       "custom",
       "the call with its text, and its result",
@@ -176,7 +172,6 @@ export const RESPONSES_HISTORY_CHECKS: readonly Check[] = checksWith({
     rule:
       "A replayed call of a tool in a group names the tool that the request offers for it.",
     level: "convention",
-    reads: ["responses-history"],
     judge: upstream("group", "the name of an offered tool", (call) => {
       const [, step] = historySteps(call.dialect, call.json);
       const names = offeredTools(call.dialect, call.json).map(({ name }) =>
@@ -197,7 +192,6 @@ export const RESPONSES_HISTORY_CHECKS: readonly Check[] = checksWith({
     rule:
       "Sealed reasoning of another vendor goes to no upstream that did not make it.",
     level: "contract",
-    reads: ["responses-history"],
     judge: upstream(
       "foreign-reasoning",
       "without the sealed value",

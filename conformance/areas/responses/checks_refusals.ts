@@ -74,6 +74,7 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
   section: "Responses errors",
   mode: "both",
   needs: "responses",
+  reads: ["responses-methods"],
 }, [
   {
     id: "responses.error-body",
@@ -163,7 +164,6 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
     rule:
       "A web socket that the target does not have is refused with 426, so that clients use HTTP at once; `upgrade` names the protocol.",
     level: "convention",
-    reads: ["responses-methods"],
     judge: (e) => {
       const x = e.exchange("responses/any/GET/socket");
       const protocol = headerOf(x, "upgrade");
@@ -190,7 +190,6 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
     id: "responses.wrong-method",
     rule: "`GET` without an id is refused with 404 or 405.",
     level: "convention",
-    reads: ["responses-methods"],
     judge: (e) => [statusIs(e.exchange("responses/any/GET/plain"), 405, 404)],
     faults: { "responses-get-answered": status(405, 200) },
   },
@@ -199,7 +198,6 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
     rule:
       "An unknown model is refused with 400 or 404 and the code `model_not_found`.",
     level: "convention",
-    reads: ["responses-methods"],
     judge: (e) => {
       const x = e.exchange("responses/any/POST/no-model");
       const code = textAt(x.json, "error.code");
@@ -213,7 +211,6 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
   {
     id: "responses.key-needed",
     rule: "A request without a key is refused with 401.",
-    reads: ["responses-methods"],
     judge: (e) => [statusIs(e.exchange("responses/any/POST/no-key"), 401)],
     faults: {
       "responses-no-key-needed": admit({ endpoint: "responses" }),

@@ -94,13 +94,13 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   section: "Responses requests",
   mode: "replay",
   needs: "responses",
+  reads: ["responses-forms"],
 }, [
   {
     id: "responses.request-forms",
     rule:
       "`input` is a string, or a list of items, where `{role, content}` without a type is a message.",
     mode: "both",
-    reads: ["responses-forms"],
     matching: "responses/*/whole/*",
     each: (x) => statusIs(x, 200),
     faults: {
@@ -111,7 +111,6 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   {
     id: "responses.input-reaches-model",
     rule: "All turns reach the model, in order.",
-    reads: ["responses-forms"],
     judge: upstream(
       "turns",
       "both turns and the last one",
@@ -129,7 +128,6 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
     id: "responses.instructions",
     rule:
       "`instructions`, and after them the system and developer messages at the beginning of `input`, are the model's instructions.",
-    reads: ["responses-forms"],
     judge: (e) => [
       ...upstream(
         "developer",
@@ -194,7 +192,6 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
     id: "responses.developer-in-place",
     rule: "A developer message inside the conversation keeps its place.",
     level: "convention",
-    reads: ["responses-forms"],
     judge: upstream(
       "later",
       "the later message between the answer and the last turn",

@@ -73,6 +73,8 @@ const dropped = (x: Exchange): string =>
 export const RESPONSES_UPSTREAM_CHECKS: readonly Check[] = checksWith({
   mode: "replay",
   needs: "responses",
+  section: "Responses requests",
+  reads: ["responses-strict"],
 }, [
   {
     id: "responses.signs-of-life",
@@ -168,10 +170,8 @@ export const RESPONSES_UPSTREAM_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.strict",
-    section: "Responses requests",
     rule:
       "A function with `strict` `true` is strict upstream, where its vendor has a word for it.",
-    reads: ["responses-strict"],
     judge: (e) =>
       some(
         e.replies("responses/*/whole/strict").filter(hasStrict).map((x) =>
@@ -185,10 +185,8 @@ export const RESPONSES_UPSTREAM_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.strict-unspecified",
-    section: "Responses requests",
     rule:
       "A function without `strict` is strict in this format: its own vendor never receives `false`.",
-    reads: ["responses-strict"],
     judge: (e) =>
       some(
         e.replies("responses/*/whole/unspecified").filter(({ via }) =>
@@ -216,11 +214,9 @@ export const RESPONSES_UPSTREAM_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.strict-named",
-    section: "Responses requests",
     rule:
       "Where a vendor has no strict functions, `x-gateway-dropped` names the `strict` that is lost.",
     level: "contract",
-    reads: ["responses-strict"],
     judge: (e) =>
       some(
         e.replies("responses/*/whole/strict").map((x) =>
@@ -235,7 +231,6 @@ export const RESPONSES_UPSTREAM_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.agent-loses-nothing",
-    section: "Responses requests",
     rule:
       "Of what agents send with every request nothing is left out but the tools that a vendor runs.",
     level: "contract",

@@ -80,13 +80,15 @@ function stopped(e: Evidence, endpoint: string, expected: string): Finding[] {
   });
 }
 
-export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
+export const TOOLS_CHECKS: readonly Check[] = checksWith({
+  mode: "replay",
+  reads: ["tool-calls"],
+}, [
   {
     id: "tools.message-exact",
     source:
       "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",
     rule: "Name and input of a call are those of the model.",
-    reads: ["tool-calls"],
     judge: (e) => repliesOf(e, "messages").map(exact),
     faults: {
       "tool-message-input-lost": block("tool_use", { input: {} }),
@@ -109,7 +111,6 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     source: FUNCTIONS,
     rule:
       "Each call has the function's name and its arguments, JSON in a string; in a stream the fragments of one index are joined.",
-    reads: ["tool-calls"],
     judge: (e) => repliesOf(e, "chat").map(exact),
     faults: {
       "tool-chat-second-lost": chatCalls((calls) => calls.slice(0, 1)),
@@ -186,7 +187,6 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     id: "tools.stop",
     rule: ENDED,
     level: "documented",
-    reads: ["tool-calls"],
     judge: (e) => stopped(e, "messages", "tool_use"),
     faults: {
       "tool-stop-of-messages-lost": stops(
@@ -207,7 +207,6 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     id: "tools.chat-stop",
     rule: FINISH,
     level: "convention",
-    reads: ["tool-calls"],
     judge: (e) => stopped(e, "chat", "tool_calls"),
     faults: {
       "tool-stop-of-chat-lost": stops("chat", faultFINISH, "stop", false),

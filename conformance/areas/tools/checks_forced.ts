@@ -60,14 +60,15 @@ function cutShort(x: Exchange): boolean {
   return ["length", "max_tokens"].includes(stopCauseIn(x));
 }
 
-export const FORCED_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
+export const FORCED_CHECKS: readonly Check[] = checksWith({
+  mode: "both",
+  reads: ["tool-forced"],
+}, [
   {
     id: "tools.forced",
     source: `${FINE}, forcing tool use`,
     rule: "A tool that is forced by name is called, and no other.",
-    mode: "both",
     isSkillLive: true,
-    reads: ["tool-forced"],
     judge: (e) =>
       [...e.replies("*/*/whole/named"), ...e.streams("*/*/stream/named")].map(
         (x) => {
@@ -88,9 +89,7 @@ export const FORCED_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     id: "tools.forced-any",
     source: `${FINE}, forcing tool use`,
     rule: "Where any tool is forced, one is called.",
-    mode: "both",
     isSkillLive: true,
-    reads: ["tool-forced"],
     judge: (e) =>
       [...e.replies("*/*/whole/any"), ...e.streams("*/*/stream/any")].map(
         (x) => {
@@ -105,8 +104,6 @@ export const FORCED_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     id: "tools.forced-stop",
     rule: ENDED,
     level: "documented",
-    mode: "both",
-    reads: ["tool-forced"],
     judge: (e) => stoppedForCall(e, "messages", () => ["tool_use"]),
     faults: shared(
       "tool-stop-of-messages-lost",
@@ -117,8 +114,6 @@ export const FORCED_CHECKS: readonly Check[] = checksWith({ mode: "replay" }, [
     id: "tools.chat-forced-stop",
     rule: FINISH,
     level: "convention",
-    mode: "both",
-    reads: ["tool-forced"],
     // A vendor of the chat format sends `stop` when the call was forced by name.
     judge: (e) =>
       stoppedForCall(

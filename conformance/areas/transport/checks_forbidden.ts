@@ -45,13 +45,13 @@ function forbidden(x: Exchange, name: RegExp): Finding {
 
 export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
   mode: "both",
+  reads: "everything",
 }, [
   {
     id: "transport.characters-are-whole",
     source: "RFC 8259, 8.2",
     rule:
       "No string of a reply contains half a character: not every client can read `\\ud83d` alone, even when the other half follows in the next event.",
-    reads: "everything",
     provedBy: [SAME_AGAIN_NAME],
     judge: (e) => e.exchanges.map(texts),
     faults: {
@@ -64,7 +64,6 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     source: "RFC 8259, 8.1",
     rule:
       "JSON on the network does not begin with a byte order mark: some parsers refuse it.",
-    reads: "everything",
     provedBy: [TEXT_SCENARIO, KEYS_SCENARIO, MODEL_LIST_NAME],
     judge: (e) =>
       // A gateway may pass on the bytes of an upstream that begins with a mark.
@@ -98,7 +97,6 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     section: "Errors",
     rule:
       "A 403 that carries the header `x-deny-reason: host_not_allowed` comes from a proxy in front of the caller refusing the destination host, not from the service; the credentials are not at fault.",
-    reads: "everything",
     provedBy: [KEYS_SCENARIO],
     judge: (e) =>
       e.exchanges.map((x) =>
@@ -119,7 +117,6 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     source: "RFC 9111, 3.5",
     rule:
       "A reply to a request with a key is for that client alone: its headers do not declare it public.",
-    reads: "everything",
     provedBy: [TEXT_SCENARIO, KEYS_SCENARIO, MODEL_LIST_NAME],
     judge: (e) =>
       e.exchanges.map((x) => {
@@ -164,7 +161,6 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     id: "transport.no-account-headers",
     source: "Claude Code's contract for gateways",
     rule: "No reply names the account that the operator has at a vendor.",
-    reads: "everything",
     provedBy: [KEYS_SCENARIO],
     judge: (e) =>
       e.exchanges.map((x) =>
@@ -183,7 +179,6 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     source: "RFC 9110, 7.6.1 and 11.7",
     rule:
       "Headers of the connection upstream are not passed on: they concern no one behind it.",
-    reads: "everything",
     provedBy: [KEYS_SCENARIO],
     judge: (e) =>
       e.exchanges.map((x) =>
@@ -227,7 +222,6 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
       "The libraries of both formats retry when `x-should-retry` is true, whatever the status",
     rule:
       "A refusal that the same request will get again does not ask for a retry.",
-    reads: "everything",
     provedBy: [KEYS_SCENARIO],
     judge: (e) =>
       e.exchanges.map((x) =>

@@ -29,12 +29,11 @@ function meant(tool: UpstreamRequest["tools"][number]): Json {
 export const CONTENT_CHECKS: readonly Check[] = checksWith({
   section: TABLE,
   mode: "replay",
-  reads: ["sent-members"],
+  reads: ["sent-things"],
 }, [
   {
     id: "upstream.tools",
     rule: "| tools | array | no | Tool definitions;",
-    reads: ["sent-things"],
     judge: (e) =>
       passed(e, "tools").map(({ x, asked, sent }) =>
         observed("tools upstream", JSON.stringify(sent.tools), x).mustBe(
@@ -63,7 +62,6 @@ export const CONTENT_CHECKS: readonly Check[] = checksWith({
     id: "upstream.image",
     level: "convention",
     rule: "block arrays such as image blocks are also used",
-    reads: ["sent-things"],
     judge: (e) =>
       ["image", "images"].flatMap((form) => passed(e, form)).map((p) =>
         equal(p, "turns upstream", turnsText(p.asked), turnsText(p.sent))
@@ -91,7 +89,6 @@ export const CONTENT_CHECKS: readonly Check[] = checksWith({
     source: SAME,
     rule:
       "The URL of a picture reaches the upstream unchanged, or the request is refused.",
-    reads: ["sent-things"],
     judge: (e) =>
       [...e.matching("*/*/image-url-whole")].map((x) => {
         if (x.head?.status !== 200) return statusIs(x, 400);

@@ -7,7 +7,6 @@ import { type Received, Transfer } from "./transfer.ts";
 interface FetchRequest {
   /** The complete URL. */
   readonly url: string;
-  /** HTTP method. */
   readonly method: string;
   /** The headers to set. */
   readonly headers: readonly Header[];

@@ -6,7 +6,6 @@ import type { Header } from "../evidence/exchange.ts";
 
 /** A response head, and the bytes of the body that came with it. */
 interface ReadHead {
-  /** HTTP status. */
   readonly status: number;
   /** All headers in order, names in lower case. */
   readonly headers: readonly Header[];

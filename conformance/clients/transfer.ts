@@ -17,7 +17,6 @@ export interface Received {
   readonly body: Uint8Array;
   /** When its pieces arrived. */
   readonly arrivals: readonly Arrival[];
-  /** How it ended. */
   readonly ending: Ending;
   /** Milliseconds from the request to the end. */
   readonly endedMs: number;

@@ -25,7 +25,6 @@ export type Header = readonly [name: string, value: string];
 export interface RecordedRequest {
   /** The client that sent it: `fetch`, or bytes over a socket. */
   readonly client: "fetch" | "raw";
-  /** HTTP method. */
   readonly method: string;
   /** Path and query, relative to the base URL. */
   readonly path: string;
@@ -39,7 +38,6 @@ export interface RecordedRequest {
 
 /** Status line and headers of a reply. */
 export interface ResponseHead {
-  /** HTTP status. */
   readonly status: number;
   /** All headers in order. */
   readonly headers: readonly Header[];
@@ -87,9 +85,7 @@ export interface UpstreamCall {
   readonly id: number;
   /** The dialect that the path belongs to. */
   readonly dialect: DialectName;
-  /** HTTP method. */
   readonly method: string;
-  /** Path and query. */
   readonly path: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
@@ -108,13 +104,11 @@ export interface UpstreamCall {
 export interface Exchange {
   /** Name within its scenario, such as `messages/whole`. */
   readonly label: string;
-  /** The scenario that made it. */
   readonly scenario: string;
   /** The operation it was meant for. */
   readonly endpoint: Endpoint;
   /** The dialect of the model's upstream; undefined when unknown. */
   readonly via: DialectName | undefined;
-  /** The request as sent. */
   readonly request: RecordedRequest;
   /** Absent when no status line came. */
   readonly head?: ResponseHead;
@@ -134,7 +128,6 @@ export interface Exchange {
    * The frames of a second, independent and lenient reader, which counts an unfinished last frame.
    */
   readonly witness: readonly Frame[];
-  /** How it ended. */
   readonly ending: Ending;
   /** Milliseconds from the request to the end. */
   readonly endedMs: number;

@@ -6,13 +6,11 @@ import { at, listAt, sameJson, textAt } from "./json_path.ts";
 export interface OfferedTool {
   readonly name: string;
   readonly description: string;
-  /** JSON schema of its arguments. */
   readonly schema: Json | undefined;
 }
 
 /** A tool choice: `auto`, `any`, `none`, `tool:NAME`, or `unset`. */
 interface ToolChoice {
-  /** Which tool must be called. */
   readonly choice: string;
   /** Whether parallel calls are allowed; undefined when the request has no such member. */
   readonly parallel: boolean | undefined;

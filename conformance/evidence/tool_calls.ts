@@ -6,7 +6,6 @@ import { at, listAt, numberAt, textAt } from "./json_path.ts";
 /** A tool call in a reply; absent parts are undefined or "". */
 interface ReplyToolCall {
   readonly id: string;
-  /** The tool. */
   readonly name: string;
   /** The arguments as JSON; undefined when they are not JSON. */
   readonly args: Json | undefined;

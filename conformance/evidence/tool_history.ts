@@ -6,7 +6,6 @@ import type { DialectName } from "@model-gateway/replay/parse_request";
 import { type Json, parseJson } from "@model-gateway/replay/json";
 import { at, listAt, textAt } from "./json_path.ts";
 
-/** One step of the conversation. */
 export type HistoryStep =
   | { readonly kind: "user" | "assistant"; readonly text: string }
   | { readonly kind: "call"; readonly name: string; readonly args: Json }

@@ -24,7 +24,6 @@ type UpstreamPart =
 interface UpstreamTurn {
   /** The role; the result of a tool belongs to the user. */
   readonly role: string;
-  /** Its content. */
   readonly parts: readonly UpstreamPart[];
 }
 
@@ -40,11 +39,8 @@ export type Tuning =
 /** A request as the upstream receives it. */
 export interface UpstreamRequest {
   readonly model: string;
-  /** True when a stream is asked for. */
   readonly streamed: boolean;
-  /** Instructions in their order. */
   readonly system: readonly string[];
-  /** The conversation. */
   readonly turns: readonly UpstreamTurn[];
   /** Cap on output tokens. */
   readonly maxTokens: number | undefined;

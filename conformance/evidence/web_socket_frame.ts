@@ -1,6 +1,5 @@
 /** Frames of a web socket (RFC 6455, 5.2) as bytes, right or wrong. */
 
-/** The codes of frames. */
 export const OPCODE = {
   continuation: 0,
   text: 1,

@@ -12,7 +12,6 @@ import type { ModelRequest, Part, Problem } from "./part.ts";
 
 /** A JSON reply before it is written. */
 export interface JsonReply {
-  /** HTTP status. */
   readonly status: number;
   /** Headers; the writer adds the length. */
   readonly headers: Readonly<Record<string, string>>;
@@ -57,7 +56,6 @@ export interface Context {
   readonly endpoint: Endpoint;
   /** What the path asks for. */
   readonly does: Operation["does"];
-  /** True when a stream was requested. */
   readonly stream: boolean;
   /** The requested model; "" when there is none. */
   readonly model: string;

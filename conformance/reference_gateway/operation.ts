@@ -22,7 +22,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   "/v1beta/models": { endpoint: "generate_content", does: "list" },
 };
 
-/** The operation of a path without its query. */
 export function operationOf(path: string): Operation {
   const known = OPERATIONS[path];
   if (known !== undefined) return known;

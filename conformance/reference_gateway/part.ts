@@ -75,14 +75,11 @@ export type TurnPart =
 export interface Turn {
   /** The role of its author; `system` only for instructions inside the conversation. */
   readonly role: "user" | "assistant" | "system";
-  /** Its content. */
   readonly parts: readonly TurnPart[];
 }
 
-/** A tool that a request offers. */
 export interface Tool {
   readonly name: string;
-  /** Its description. */
   readonly about: string | undefined;
   readonly schema: Json;
   /** Whether arguments must keep to the schema exactly; absent: the upstream's default. */
@@ -93,11 +90,9 @@ export interface Tool {
 export interface ModelRequest {
   /** Model id as sent. */
   readonly model: string;
-  /** True when a stream was requested. */
   readonly stream: boolean;
   /** Instructions; "" when there are none. */
   readonly system: string;
-  /** The conversation. */
   readonly turns: readonly Turn[];
   /** Cap on output tokens. */
   readonly maxTokens: number | undefined;
@@ -124,11 +119,9 @@ export interface ModelRequest {
 
 /** A problem, as it is reported to the client. */
 export interface Problem {
-  /** HTTP status. */
   readonly status: number;
   /** The message format's error type. */
   readonly type: string;
-  /** Human-readable message. */
   readonly message: string;
   /** Chat: the error code. */
   readonly code?: string;
@@ -140,11 +133,8 @@ export interface Problem {
   readonly own?: JsonObject;
 }
 
-/** Thrown when a request is refused. */
 export class Refused extends Error {
-  /** The problem to report to the client. */
   readonly problem: Problem;
-  /** Refuses with a problem. */
   constructor(problem: Problem) {
     super(problem.message);
     this.problem = problem;

@@ -17,7 +17,6 @@ interface Stored {
   readonly input: readonly Json[];
 }
 
-/** Keeps replies. */
 export class StoredResponses {
   readonly #stored = new Map<string, Stored>();
 

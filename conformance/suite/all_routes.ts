@@ -17,11 +17,9 @@ export interface WantedReply {
   readonly form: string;
   /** The fixture, with its parameters. */
   readonly fixture: string;
-  /** True when a stream is requested. */
   readonly stream: boolean;
   /** True where the upstream sends many small pieces. */
   readonly slow?: boolean;
-  /** Additional members of the body. */
   readonly more?: (endpoint: Generation) => JsonObject;
 }
 

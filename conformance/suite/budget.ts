@@ -5,7 +5,6 @@
 
 /** The most that a request can cost. */
 export interface Cost {
-  /** HTTP requests. */
   readonly requests: number;
   /** Input tokens that a model may bill; 0 for a request that reaches no model. */
   readonly inputTokens: number;
@@ -30,7 +29,6 @@ const USD_PER_MILLION = { input: 15, output: 75 } as const;
 /** Thrown instead of sending a request that would exceed a cap. */
 export class CapReached extends Error {}
 
-/** An upper bound of the price. */
 export function usdOf(cost: Cost): number {
   return (cost.inputTokens * USD_PER_MILLION.input +
     cost.outputTokens * USD_PER_MILLION.output) / 1_000_000;
@@ -44,7 +42,6 @@ export function sumOf(costs: readonly Cost[]): Cost {
   }), { requests: 0, inputTokens: 0, outputTokens: 0 });
 }
 
-/** Counts the cost of a run. */
 export class Budget {
   readonly #caps: Caps;
   #spent: Cost = { requests: 0, inputTokens: 0, outputTokens: 0 };

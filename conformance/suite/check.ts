@@ -63,7 +63,6 @@ export function shared(...names: readonly string[]): Faults {
   return Object.fromEntries(names.map((name) => [name, SHARED]));
 }
 
-/** Some of the faults, by name. */
 export function pick(faults: Faults, ...names: readonly string[]): Faults {
   return Object.fromEntries(
     names.map((name) => [name, faults[name] ?? SHARED]),

@@ -50,7 +50,6 @@ export const COUNT_FORMATS = {
   },
 } as const satisfies Readonly<Record<string, CountFormat>>;
 
-/** The word of a format. */
 export type CountName = keyof typeof COUNT_FORMATS;
 
 /** A request for a count; `more` adds members to the body or replaces them. */

@@ -8,7 +8,6 @@ import { NotTestable } from "./finding.ts";
 
 /** The exchanges of one finished scenario. */
 export interface ScenarioRecord {
-  /** The scenario's name. */
   readonly scenario: string;
   /** Its exchanges in the order of their requests. */
   readonly exchanges: readonly Exchange[];

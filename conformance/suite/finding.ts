@@ -11,7 +11,6 @@ export interface Finding {
   readonly fact: string;
   /** Description of the right value. */
   readonly expected: string;
-  /** The value found. */
   readonly actual: string;
   /** The exchange; undefined when the finding is about several or none. */
   readonly exchange?: Exchange;

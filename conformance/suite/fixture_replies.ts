@@ -9,13 +9,11 @@ import {
 } from "./requests.ts";
 import { calls, type Scenario } from "./scenario.ts";
 
-/** A kind of reply to request. */
 export interface WantedFixture {
   /** Name of the fixture; the last part of the label. */
   readonly fixture: string;
   /** Prompt for a real model; absent when no prompt makes a real model reply like this. */
   readonly words?: string;
-  /** Additional members of the body. */
   readonly more?: JsonObject;
 }
 

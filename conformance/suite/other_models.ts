@@ -15,7 +15,6 @@ const MODELS_ASKED = 3;
 export class RepeatAllowance {
   #left: number;
 
-  /** Allows this many. */
   constructor(requests: number) {
     this.#left = requests;
   }

@@ -10,7 +10,6 @@ export class RateLimited extends Error {}
 /** Longest single wait, whatever the target asks for. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** Longest total of all waits of a run. */
 export const ALL_WAITS_MS = 300_000;
 
 /** Most repetitions of one request. */

@@ -22,7 +22,6 @@ import {
 import { parseJson } from "@model-gateway/replay/json";
 import type { ReplayServer } from "@model-gateway/replay";
 
-/** The input of a record. */
 interface RecordParts {
   /** Name inside the scenario. */
   readonly label: string;
@@ -32,7 +31,6 @@ interface RecordParts {
   readonly via: DialectName | undefined;
   /** The request as sent, including keys. */
   readonly request: RecordedRequest;
-  /** The reply. */
   readonly received: Received;
   /** Masks keys in everything that is recorded. */
   readonly redaction: Redaction;

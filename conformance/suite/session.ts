@@ -51,7 +51,6 @@ export interface Stage {
   readonly replay?: ReplayServer;
   /** Masks keys in everything that is recorded. */
   readonly redaction: Redaction;
-  /** The caps. */
   readonly budget: Budget;
   /** Waits when a live target limits the rate; absent: no request is repeated. */
   readonly patience?: RateLimitWait;
@@ -63,7 +62,6 @@ export interface Stage {
 
 /** The settings of a session. */
 interface SessionOptions extends Stage {
-  /** Name of the scenario. */
   readonly scenario: string;
   /** What is known of the target. */
   readonly profile: TargetProfile;
@@ -78,7 +76,6 @@ interface OngoingRequest {
    * passes first.
    */
   bodyContains(text: string, withinMs: number): Promise<boolean>;
-  /** Closes the connection. */
   disconnect(): void;
   finish(): Promise<Exchange>;
 }
@@ -97,7 +94,6 @@ export interface SocketSession {
     route: Route,
     messages: readonly JsonObject[],
   ): OngoingRequest;
-  /** Closes the connection. */
   close(): Promise<void>;
 }
 
@@ -113,14 +109,12 @@ const PATIENCE = 1.5;
 const MAX_RETRIES = 2;
 let lastNonce = 0;
 
-/** Makes the requests of one scenario. */
 export class Session {
   readonly #options: SessionOptions;
   readonly #exchanges: Exchange[] = [];
   readonly #notes: Record<string, Json> = {};
   #followsReplies = false;
 
-  /** Starts a session for one scenario. */
   constructor(options: SessionOptions) {
     this.#options = options;
   }
@@ -181,7 +175,6 @@ export class Session {
     return text;
   }
 
-  /** A unique nonce. */
   nonce(): string {
     return `${this.#options.seed.toString(36)}-${(++lastNonce).toString(36)}`;
   }

@@ -3,9 +3,7 @@ import type { Endpoint, Header } from "../evidence/exchange.ts";
 import type { Cost } from "./budget.ts";
 import type { Route } from "./route.ts";
 
-/** A request to send. */
 export interface TestRequest {
-  /** The name of the exchange within its scenario. */
   readonly label: string;
   /** The operation that the request is meant for. */
   readonly endpoint: Endpoint;

@@ -3,7 +3,6 @@ import { changeReplies } from "../../faults/change_hooks.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
 
-/** Repairs the key before it is compared. */
 export function repairing(repair: (key: string) => string): Hooks {
   return { key: (key) => key === undefined ? undefined : repair(key) };
 }
@@ -19,7 +18,6 @@ export function shownAs(
   };
 }
 
-/** Gives refusals of a key another content type. */
 export function typed401(type: string, streamsOnly: boolean): Hooks {
   return {
     reply: (reply, { stream }) =>
@@ -51,7 +49,6 @@ export function shown({ request }: Context): string {
   }`;
 }
 
-/** Answers malformed requests with this status. */
 export function brokenLines(status: number): Hooks {
   return {
     reply: (reply, { request }) =>
@@ -59,7 +56,6 @@ export function brokenLines(status: number): Hooks {
   };
 }
 
-/** Changes the bodies of 401 replies. */
 export function body401(
   change: (body: Record<string, unknown>) => object,
 ): Hooks {

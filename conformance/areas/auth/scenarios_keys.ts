@@ -46,7 +46,6 @@ export const QUOTED_KEYS: Readonly<Record<string, (key: string) => string>> = {
 export interface Pasted {
   readonly before?: string;
   readonly after?: string;
-  /** Bytes inside the key. */
   readonly inner?: string;
   /**
    * `text`: bytes allowed in a header. `broken`: bytes not allowed in a header. `stripped`: bytes

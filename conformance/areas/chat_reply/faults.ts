@@ -9,13 +9,11 @@ import { objectOf } from "@model-gateway/replay/json";
 /** A mutant that puts a value at a path of whole replies; undefined removes it. */
 export const { put } = CHAT_REPLY.head;
 
-/** A rule about one field, with its faults. */
 export const field = (
   path: string,
   right: Right,
 ): ReturnType<typeof fieldOf> => fieldOf(CHAT_REPLY.head, path, right);
 
-/** A mutant that renames a finish reason. */
 export function finish(from: string, to: string): Hooks {
   return put("choices.0.finish_reason", (body) => {
     const reason = textAt(body, "choices.0.finish_reason");

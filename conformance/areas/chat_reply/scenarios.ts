@@ -90,7 +90,6 @@ const UNASKED_USAGE = eachForm(
   UNASKED,
 );
 
-/** Streams that the upstream breaks off. */
 export const CHAT_BREAKS = [
   "error-mid",
   "error-event",

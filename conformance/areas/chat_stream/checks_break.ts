@@ -24,7 +24,6 @@ import type { Evidence } from "../../suite/evidence.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 
-/** The streams that break off in the middle. */
 function broken(e: Evidence): readonly Exchange[] {
   return CHAT_BREAKS.flatMap((form) => e.matching(`chat/*/${form}`));
 }

@@ -49,7 +49,6 @@ export function wire(change: (text: string, x: Context) => string): Hooks {
   return { wire: (text, x) => x.endpoint === "chat" ? change(text, x) : text };
 }
 
-/** Changes finishing chunks. */
 export function finish(
   change: (
     data: JsonObject,
@@ -60,7 +59,6 @@ export function finish(
   );
 }
 
-/** A chunk with that choice and nothing else. */
 export function chunk(choice: JsonObject): OutFrame {
   return {
     data: {
@@ -88,7 +86,6 @@ export function objectOfFrame({ data }: OutFrame): JsonObject {
 
 const CONTENT = "choices.0.delta.content";
 
-/** Changes the chunks that have text. */
 function texts(
   change: (
     text: string,
@@ -102,7 +99,6 @@ function texts(
   });
 }
 
-/** Changes the text of chunks. */
 export function words(change: (text: string, x: Context) => string): Hooks {
   return texts((text, data, x) => withAt(data, CONTENT, change(text, x)));
 }

@@ -83,7 +83,6 @@ const isCount = (x: Context, { endpoint }: CountFormat): boolean =>
 
 type Refusals = ReturnType<typeof refusalMembers>;
 
-/** A rule about the refusals of each format. */
 function ofRefusals(
   rule: (...of: Parameters<typeof refusalMembers>) => Refusals,
 ): Readonly<Record<CountName, Refusals>> {

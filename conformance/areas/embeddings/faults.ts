@@ -27,7 +27,6 @@ export function inReply(
 
 /** What a fault may look at. */
 interface Vectors {
-  /** The body of the request. */
   readonly asked: Json | undefined;
 }
 
@@ -56,7 +55,6 @@ export const ENTRIES: Place = {
     inEntries((entry) => withAt(entry, path, valueOf(value, entry))),
 };
 
-/** Refusals of one status get another. */
 export function status(from: number, to: number): Hooks {
   return changeReplies({ endpoint: "embeddings", status: from }, {
     status: to,

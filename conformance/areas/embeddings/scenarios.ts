@@ -11,7 +11,6 @@ const WORDS = ["A cat sat.", "A dog ran.", "Nothing happened."];
 /** Length of the vectors that a request asks for. */
 export const DIMENSIONS = 64;
 
-/** Tokens in place of a text. */
 const TOKENS = [9906, 1917, 0];
 
 /** Requests with one mistake each, and the members that a refusal may name. */

@@ -13,7 +13,6 @@ import { parseRequest } from "@model-gateway/replay/parse_request";
 import { NotTestable } from "../../suite/finding.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 
-/** What the checks of the area share. */
 export const COMMON = {
   section: "Embeddings (beyond the base specification)",
   mode: "both",

@@ -79,7 +79,6 @@ function commonValue(
   return new Set(values).size === 1 ? values[0] : undefined;
 }
 
-/** Text and tool calls. */
 function wordsOf(x: Exchange): string {
   return textAndCalls(contentOf(x));
 }

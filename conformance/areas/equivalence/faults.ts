@@ -21,7 +21,6 @@ import {
 } from "@model-gateway/replay/json";
 import { finishing } from "../../faults/change_chunks.ts";
 
-/** The chat endpoint counts the prompt twice. */
 export const chatInputDoubled: Hooks = {
   part: (part, { endpoint }) =>
     endpoint === "chat" && part.type === "usage" &&
@@ -30,7 +29,6 @@ export const chatInputDoubled: Hooks = {
       : [part],
 };
 
-/** Changes the reported usage of each reply. */
 function usage(
   change: (usage: Partial<NeutralUsage>) => Partial<NeutralUsage>,
   when: { readonly endpoint?: string; readonly stream?: boolean } = {},

@@ -34,7 +34,6 @@ const NOTE = {
   additionalProperties: false,
 } as const;
 
-/** A tool whose call is forced. */
 function demanded(endpoint: Generation): JsonObject {
   const name = "save_note";
   const description = "Saves a note.";

@@ -58,7 +58,6 @@ export function stopOf(x: Exchange): string {
   ).join("+");
 }
 
-/** Compares the stop causes of both endpoints. */
 export function stopPairs(e: Evidence, kind: Kind): Finding[] {
   return PAIRED[kind].filter((fixture) =>
     !ENDS_OF_THEIR_OWN.some((own) => own === fixture)

@@ -70,7 +70,6 @@ export function refusal(
   };
 }
 
-/** Changes one value in the body of refusals. */
 export function withValue(
   path: string,
   value: Json | undefined | ((reply: JsonReply) => Json),

@@ -23,7 +23,6 @@ const NO_REQUESTS: Readonly<Record<string, string>> = {
 export interface WrongMember {
   /** Members to replace in a right body; undefined removes one. */
   readonly change: Readonly<Record<string, Json | undefined>>;
-  /** A refusal must contain one of these names. */
   readonly names: readonly string[];
   /** The only endpoint with this mistake; absent means both. */
   readonly only?: Generation;

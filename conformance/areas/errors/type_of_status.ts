@@ -3,9 +3,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { textAt } from "../../evidence/json_path.ts";
 import { type Finding, observed } from "../../suite/finding.ts";
 
-/** Types with which the server takes the blame. */
 const OF_SERVER = /^(api|server|overloaded|internal|internal_server)_error$/;
-/** Types with which the client is blamed. */
 const OF_CLIENT =
   /^(invalid_request|authentication|permission|not_found|rate_limit|request_too_large|billing)(_error)?$/;
 

@@ -7,7 +7,6 @@ import { type Check, checksWith } from "../../suite/check.ts";
 import { observed, statusIs } from "../../suite/finding.ts";
 import { sentFor } from "../responses/sent_request.ts";
 
-/** Judges that the key was accepted there. */
 function keyIn(name: string): Check["judge"] {
   return (e) =>
     e.matching(`generate_content/*/whole/${name}`).map((x) => statusIs(x, 200));
@@ -18,7 +17,6 @@ function maskOf({ request }: Exchange): string {
   return /key=(.*)$/.exec(request.path)?.[1] ?? "";
 }
 
-/** Ignores the key where the test finds it. */
 function unreadKey(
   find: (
     request: { headers: Readonly<Record<string, string>>; path: string },

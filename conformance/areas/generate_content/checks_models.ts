@@ -42,7 +42,6 @@ function listedIds(e: Evidence): readonly string[] {
     .map((entry) => textAt(entry, "id"));
 }
 
-/** Replies to GET have this content type. */
 function typed(type: string): Hooks {
   return {
     reply: (reply, { endpoint, request }) =>

@@ -20,7 +20,6 @@ const IS_CONTENT = ({ endpoint }: Context): boolean =>
   endpoint === "generate_content";
 const WORDS = refusalWords("generate_content", IS_CONTENT);
 
-/** The detail of a kind in a refusal. */
 function detailOf(x: Exchange, kind: string): Json | undefined {
   return listAt(x.json, "error.details").find((detail) =>
     textAt(detail, "@type").endsWith(`google.rpc.${kind}`)
@@ -43,14 +42,12 @@ function refused(
 /** Accepts every request without a look at its key. */
 const NO_KEY: Hooks = admit({ endpoint: "generate_content" });
 
-/** The refusals of one status have another word. */
 function worded(code: number, word: string): Hooks {
   return inErrors((error) =>
     error["code"] === code ? { ...error, status: word } : error
   );
 }
 
-/** Removes the details of a kind. */
 function without(kind: string): Hooks {
   return inErrors((error) => ({
     ...error,

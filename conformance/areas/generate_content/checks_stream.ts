@@ -34,7 +34,6 @@ function streams(e: Evidence): readonly Exchange[] {
   );
 }
 
-/** The streams whose upstream failed. */
 function broken(e: Evidence): readonly Exchange[] {
   return e.exchanges.filter(({ head }) => head?.status === 200);
 }

@@ -57,7 +57,6 @@ function fixtureBodies(
   ]));
 }
 
-/** Declarations of the functions that a fixture calls. */
 function toolsOf(fixture: string): JsonObject {
   const names = new Set(
     (WRITTEN.get(fixture)?.content.tools ?? []).map(({ name }) => name),

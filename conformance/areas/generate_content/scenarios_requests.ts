@@ -19,7 +19,6 @@ export const PLACED = {
   answer: "The first answer.",
 } as const;
 
-/** A picture, and an address of one. */
 export const PICTURE =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 export const PICTURE_ADDRESS = "https://example.com/picture.png";
@@ -41,7 +40,6 @@ export const TUNING = {
   frequencyPenalty: -0.25,
 } as const;
 
-/** How much a model thinks. */
 export const EFFORT = "LOW";
 
 /** A function whose schema is in the format's own kind, and one with a JSON schema. */

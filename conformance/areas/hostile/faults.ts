@@ -13,7 +13,6 @@ import { withAt } from "../../faults/change_reply.ts";
 
 const encoder = new TextEncoder();
 
-/** Changes the upstream's bytes, piece by piece. */
 function pieces(change: (piece: Uint8Array) => Uint8Array): Hooks {
   return {
     upstreamBytes: async function* (bytes) {
@@ -175,7 +174,6 @@ export const confusedForGood: Hooks = {
   },
 };
 
-/** A reply contains text of other requests. */
 export const repliesMix: Hooks = {
   part: (part) => {
     if (part.type !== "text") return [part];

@@ -143,7 +143,6 @@ export const CONFUSED = [
   "bare",
 ] as const;
 
-/** Replies without content. */
 export const NOTHING = ["empty-200", "html-200"] as const;
 
 const CONFUSING: Scenario = {

@@ -36,7 +36,6 @@ import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 
-/** The successful exchanges that satisfy a test. */
 function successes(
   e: Evidence,
   test: (x: Exchange) => boolean,
@@ -100,7 +99,6 @@ function countsIn(value: Json | undefined, path: string): [string, Json][] {
   );
 }
 
-/** Counts that the specification documents. */
 const DOCUMENTED = /\.(input|output|prompt|completion|total)_tokens$/;
 
 function integers(x: Exchange, which: (path: string) => boolean): Finding[] {

@@ -59,7 +59,6 @@ function taken(
   );
 }
 
-/** Each of the forms is accepted. */
 function takes(
   endpoint: Generation,
   ...forms: readonly string[]

@@ -23,7 +23,6 @@ export function turnsIn(body: JsonObject): readonly JsonObject[] {
   return arrayOf(body["messages"]).map(objectOf);
 }
 
-/** The blocks or parts of all turns. */
 export function blocksIn(body: JsonObject): readonly JsonObject[] {
   return turnsIn(body).flatMap(({ content }) => arrayOf(content).map(objectOf));
 }
@@ -55,7 +54,6 @@ export function endless(test: (body: JsonObject) => boolean): Hooks {
   };
 }
 
-/** Refuses more requests. */
 export function refusing(
   param: string,
   test: (body: JsonObject, x: Context) => boolean,
@@ -66,12 +64,10 @@ export function refusing(
   };
 }
 
-/** A refusal that names a field. */
 function invalid(param: string, message: string): Problem {
   return { ...problemOf(400, message), param };
 }
 
-/** Repairs a body before it is validated. */
 export function repairing(
   change: (body: JsonObject, x: Context) => JsonObject,
 ): Hooks {
@@ -84,7 +80,6 @@ export function repairing(
   };
 }
 
-/** Ignores a field. */
 export function overlooking(
   test: (body: JsonObject, x: Context) => boolean,
 ): Hooks {
@@ -106,7 +101,6 @@ export function field(
     : JSON.parse(JSON.stringify({ ...body, [name]: change(Number(value)) }));
 }
 
-/** Changes the reported token counts. */
 export function usage(change: (part: Part & { type: "usage" }) => Part): Hooks {
   return { part: (part) => [part.type === "usage" ? change(part) : part] };
 }

@@ -25,7 +25,6 @@ export const LIMITS_REFUSED = "limits";
 
 /** A change to a request, and whether it must be accepted or refused. */
 interface Limit {
-  /** The changed field. */
   readonly field: string;
   /** Members to put into the body; null removes the field. */
   readonly more: Readonly<Record<string, Json | undefined>>;

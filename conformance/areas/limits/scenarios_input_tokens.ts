@@ -32,7 +32,6 @@ export const MORE = {
   result: { words: 120, than: "tool" },
 } as const;
 
-/** A form with additional input. */
 export type Form = keyof typeof MORE;
 
 export const FORMS: readonly Form[] = [

@@ -29,7 +29,6 @@ const FIRST = fieldsOf(head, {
   "usage.input_tokens": whole(0),
 });
 
-/** A message without content. */
 const EMPTY = fieldsOf(head, {
   "type": literal("message"),
   "role": literal("assistant"),

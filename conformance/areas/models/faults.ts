@@ -51,7 +51,6 @@ export function fewer(test: (x: Context) => boolean): Hooks {
   );
 }
 
-/** Replaces the requested model id by another. */
 export function renamed(change: (model: string) => string): Hooks {
   return {
     modelRequest: (modelRequest) => ({
@@ -73,7 +72,6 @@ export function unserved(test: (x: Context) => boolean): Hooks {
 
 let lists = 0;
 
-/** Each list is in another order. */
 export const modelsChange: Hooks = list((body) => {
   const data = arrayOf(body["data"]);
   const at = ++lists % data.length;
@@ -160,7 +158,6 @@ export function entryField(name: string, value: Json): Hooks {
   }));
 }
 
-/** Serves single entries. */
 export function entry(
   answer: (
     x: Context,

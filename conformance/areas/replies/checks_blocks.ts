@@ -117,7 +117,6 @@ const RARE_WHOLE_CALLS: Misses = {
   })),
 };
 
-/** Replaces the first fragment of arguments. */
 function firstFragment(times: number): Hooks {
   return delta(
     "input_json_delta",

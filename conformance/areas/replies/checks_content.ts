@@ -212,7 +212,6 @@ function text(form: ReplyForm): (x: Exchange) => Finding {
   };
 }
 
-/** The faults in the end of a reply. */
 function stopFaults(form: ReplyForm, ...causes: readonly string[]): Misses {
   const words = Object.entries(form.stopWords).filter(([cause]) =>
     causes.includes(cause)
@@ -266,7 +265,6 @@ const SEQUENCE_OTHER: Hooks = messageReply((body) =>
 /** Stop causes that the specification names. */
 const SPECIFIED = ["end", "max_tokens", "stop_sequence", "tool_use"];
 
-/** The faults in token counts. */
 function usageFaults(
   form: ReplyForm,
 ): Misses & Readonly<Record<"without-cache" | "cache-twice", Hooks>> {

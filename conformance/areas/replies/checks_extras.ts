@@ -123,7 +123,6 @@ function onWire(
   };
 }
 
-/** The rule about replies. */
 export const EXTRA_CHECKS: readonly Check[] = onEvery({
   ids: {
     "message_reply.extras": REPLY,

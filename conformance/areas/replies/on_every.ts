@@ -18,7 +18,6 @@ type Judge = (
   e: Evidence,
 ) => Finding | readonly Finding[];
 
-/** A rule for several forms of replies. */
 interface EveryRule {
   /**
    * The words of the rule by the id of the check: a string is a quote from the form's section. The

@@ -159,7 +159,6 @@ export const REFUSAL_FORMS = {
   },
 } as const satisfies Readonly<Record<string, RefusalForm>>;
 
-/** Changes the refusals of some requests. */
 function inRefusals(
   isOf: (x: Context) => boolean,
   change: (body: JsonObject) => JsonObject,

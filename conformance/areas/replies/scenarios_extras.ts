@@ -9,7 +9,6 @@ import { FULL_REQUESTS } from "./full_requests.ts";
 import { plainRequest, streamed } from "../../suite/requests.ts";
 import { calls, type Scenario } from "../../suite/scenario.ts";
 
-/** The fixture with such a reply. */
 export const EXTRAS = "extras";
 
 /** The name of the request with nearly all members of its format. */

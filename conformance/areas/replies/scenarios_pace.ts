@@ -68,7 +68,6 @@ async function gated(
   await underway.finish();
 }
 
-/** Disconnects in the middle of a stream. */
 async function left(
   session: Session,
   route: Route,
@@ -90,7 +89,6 @@ async function left(
   session.note(`${one.label} upstream`, ending ?? "still open");
 }
 
-/** Two scenarios of other areas. */
 export const PACE_SCENARIOS: Readonly<Record<keyof typeof PACED, Scenario>> = {
   responses: paceOf("responses"),
   generate_content: paceOf("generate_content"),

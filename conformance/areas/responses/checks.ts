@@ -59,7 +59,6 @@ function answered(e: Evidence): readonly Exchange[] {
   throw new NotTestable("no request was answered with 200");
 }
 
-/** The findings about the items of all replies. */
 function items(e: Evidence): Finding[] {
   return answered(e).flatMap((x) => [
     observed("output", at(responseOf(x), "output"), x).mustBe(

@@ -37,7 +37,6 @@ export function inFrames(
   );
 }
 
-/** Removes the frames whose type matches. */
 export function without(type: RegExp): Hooks {
   return inFrames(type, () => undefined);
 }
@@ -75,7 +74,6 @@ export function askedTools(change: Change): Hooks {
   }));
 }
 
-/** Removes a member of a request. */
 export function forgets(name: string): Hooks {
   return asked({ [name]: undefined });
 }
@@ -84,7 +82,6 @@ export function sent(change: Change<[x: Context]>): Hooks {
   return inCalls("responses", change);
 }
 
-/** Refuses requests whose body contains a text. */
 export function refuses(text: string): Hooks {
   return {
     accept: (problem, body, x) =>
@@ -204,7 +201,6 @@ export const NO_INSTRUCTIONS = askedItems((item) =>
 export const ONE = /^\/v1\/responses\/[^/]+$/;
 export const ITEMS = /\/input_items$/;
 
-/** Changes the bodies of refusals. */
 export function inErrors(change: Change): Hooks {
   return changeReplies(
     { endpoint: "responses", least: 400 },

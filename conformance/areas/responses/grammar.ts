@@ -10,7 +10,6 @@ import {
 import { isObject, type Json } from "@model-gateway/replay/json";
 import { typeOf } from "../../endpoints/read_responses.ts";
 
-/** A broken rule. */
 interface GrammarFault {
   readonly rule: GrammarRule;
   readonly frame: Frame | undefined;
@@ -71,7 +70,6 @@ const KIND_OF_PART: Readonly<Record<string, string>> = {
   summary_text: "reasoning_summary_text",
 };
 
-/** The last frames of a stream. */
 const TERMINALS: readonly string[] = [
   "response.completed",
   "response.incomplete",
@@ -99,7 +97,6 @@ interface OpenItem {
   isDone: boolean;
 }
 
-/** The broken rules of a stream. */
 export function faultsIn(all: readonly Frame[]): readonly GrammarFault[] {
   const faults: GrammarFault[] = [];
   const frames = all.at(-1)?.data === "[DONE]" ? all.slice(0, -1) : all;
@@ -312,7 +309,6 @@ type Expect = (
   expected: string,
 ) => boolean;
 
-/** Judges the first and the last frames. */
 function judgeEnds(frames: readonly Frame[], expect: Expect): void {
   const [first, second] = frames.filter((frame) =>
     typeOf(frame) !== "keepalive"

@@ -6,10 +6,8 @@ import type { Scenario } from "../../suite/scenario.ts";
 import type { Session } from "../../suite/session.ts";
 import type { TestRequest } from "../../suite/test_request.ts";
 
-/** The two forms of a reply. */
 export const FORMS = ["whole", "stream"] as const;
 
-/** A tool that the client runs. */
 export const WEATHER: JsonObject = {
   type: "function",
   name: "get_weather",

@@ -36,7 +36,6 @@ const CONTENTS = [
   "empty",
 ];
 
-/** The bodies that request these fixtures. */
 function fixtures(
   session: Session,
   names: readonly string[],
@@ -108,7 +107,6 @@ function requestForms(session: Session): Record<string, () => JsonObject> {
   };
 }
 
-/** Settings that a reply must repeat. */
 export const SETTINGS: JsonObject = {
   instructions: PLACED.instructions,
   metadata: { tenant: "a", run: "7" },

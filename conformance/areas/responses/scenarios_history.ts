@@ -6,12 +6,9 @@ import type { Session } from "../../suite/session.ts";
 import type { Scenario } from "../../suite/scenario.ts";
 import { perRoute, requestOf, sendInBothForms, WEATHER } from "./requests.ts";
 
-/** A picture of one point. */
 export const PICTURE =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-/** The address of a picture. */
 export const PICTURE_URL = "https://example.com/picture.png";
-/** The beginning of a document. */
 export const DOCUMENT = "JVBERi0xLjQKJcOkw7zDtsOfCg==";
 /** A sentence that reaches the model as a file. */
 export const FILE_TEXT = "The file says: seventeen.";

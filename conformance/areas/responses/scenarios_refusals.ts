@@ -17,7 +17,6 @@ const wrong = (
   body: WrongRequest["body"],
 ): WrongRequest => ({ param, body });
 
-/** Requests that every target refuses. */
 export const WRONG: Readonly<Record<string, WrongRequest>> = {
   "no-model": wrong(/^model$/, { model: undefined }),
   "no-input": wrong(/^input$/, { input: undefined }),
@@ -56,7 +55,6 @@ export const UNSERVED: Readonly<Record<string, WrongRequest>> = {
   }),
 };
 
-/** References to nothing. */
 export const UNKNOWN_IDS: Readonly<Record<string, WrongRequest>> = {
   previous: wrong(/^previous_response_id$/, {
     previous_response_id: "resp_0000000000000000000000000000",

@@ -45,7 +45,6 @@ const LONG = Array.from(
 export const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** The address of a picture. */
 const PICTURE_URL = "https://pictures.example/cat.png?size=2&x=%20y";
 
 /** Values of the members, unlike any default. */

@@ -21,7 +21,6 @@ function droppedFields(
   );
 }
 
-/** The header that names what is left out. */
 export function droppedHeaders(
   request: ModelRequest,
   via: DialectName | undefined,

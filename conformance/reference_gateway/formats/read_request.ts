@@ -50,7 +50,6 @@ export function requiredMessages(body: JsonObject): readonly JsonObject[] {
   });
 }
 
-/** A boolean, or undefined. */
 export function optionalFlag(
   body: JsonObject,
   name: string,

@@ -30,9 +30,7 @@ import {
 export interface NamedTool extends Tool {
   /** The client's name for it. */
   readonly called: string;
-  /** The group that it belongs to. */
   readonly namespace?: string;
-  /** True when its input is free text. */
   readonly freeText: boolean;
 }
 

@@ -10,7 +10,6 @@ import type { Part } from "../part.ts";
 /** A part with content, or a failure. */
 export type ContentPart = Exclude<Part, { readonly type: "usage" | "stop" }>;
 
-/** Writes one reply. */
 export abstract class ReplyStream {
   protected usage: NeutralUsage = {
     input: 0,

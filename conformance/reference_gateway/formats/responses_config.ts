@@ -6,7 +6,6 @@ import {
 } from "@model-gateway/replay/json";
 import type { NeutralUsage } from "@model-gateway/replay/neutral_reply";
 
-/** Token counts. */
 export function usageBody(usage: NeutralUsage): JsonObject {
   const input = usage.input + usage.cacheRead + usage.cacheWrite;
   return {
@@ -18,7 +17,6 @@ export function usageBody(usage: NeutralUsage): JsonObject {
   };
 }
 
-/** The time. */
 export function seconds(): number {
   return Math.floor(Date.now() / 1000);
 }

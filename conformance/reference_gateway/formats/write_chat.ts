@@ -41,7 +41,6 @@ function usageBody(usage: NeutralUsage): JsonObject {
   };
 }
 
-/** Writes one stream. */
 export class ChatStream extends ReplyStream {
   readonly #id: string;
   readonly #model: string;

@@ -35,7 +35,6 @@ interface OpenCall {
   args: string;
 }
 
-/** Writes one stream. */
 export class ContentStream extends ReplyStream {
   readonly #id: string;
   readonly #model: string;

@@ -25,7 +25,6 @@ export const UNBUFFERED: Readonly<Record<string, string>> = {
   "x-accel-buffering": "no",
 };
 
-/** Reports a problem. */
 export function writeProblem(
   writer: Writer,
   hooks: Hooks,

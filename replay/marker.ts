@@ -5,7 +5,6 @@ import { compact } from "./compact.ts";
  * may change.
  */
 
-/** A parsed marker. */
 export interface Marker {
   /** The whole marker, brackets included. */
   readonly text: string;

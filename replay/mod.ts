@@ -26,7 +26,6 @@ export { answer, answerCall, replyScript } from "./answer.ts";
 export type { NeutralBlock, NeutralReply } from "./vendors/neutral_reply.ts";
 export { ReplayLog };
 
-/** Options of {@linkcode startReplay}. */
 interface ReplayOptions {
   /**
    * Name or address to listen on, by default 127.0.0.1; 0.0.0.0 accepts connections from other

@@ -48,7 +48,6 @@ export interface ParsedRequest {
   readonly json: Json | undefined;
   /** The marker of the last turn; undefined when there is none. */
   readonly marker: Marker | undefined;
-  /** The request as it arrived. */
   readonly request: ReplayRequest;
 }
 

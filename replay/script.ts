@@ -51,7 +51,6 @@ export type ScriptStep =
     readonly bytes: Uint8Array;
     readonly edge?: boolean;
   }
-  /** Sleeps. */
   | { readonly step: "wait"; readonly ms: number }
   /** Waits until the gate of that name is opened. */
   | { readonly step: "gate"; readonly name: string }
@@ -68,9 +67,7 @@ export interface Script {
   readonly status: number;
   /** Headers except those that delimit the body. */
   readonly headers: Readonly<Record<string, string>>;
-  /** How the body is delimited. */
   readonly framing: Framing;
-  /** The actions, in order. */
   readonly steps: readonly ScriptStep[];
 }
 

@@ -5,10 +5,8 @@ import { readBody } from "./read_body.ts";
 import { type Received, Transfer } from "./transfer.ts";
 
 interface FetchRequest {
-  /** The complete URL. */
   readonly url: string;
   readonly method: string;
-  /** The headers to set. */
   readonly headers: readonly Header[];
   /** Bytes of the body; undefined sends none. */
   readonly body: Uint8Array | undefined;
@@ -25,7 +23,6 @@ export interface Ongoing {
   readonly transfer: Transfer;
   /** Settles when the reply has ended; never rejects. */
   readonly received: Promise<Received>;
-  /** Closes the connection from this side. */
   disconnect(): void;
 }
 

@@ -15,7 +15,6 @@ export type FrameFields = Partial<Omit<WebSocketFrame, "payload">>;
 
 const encoder = new TextEncoder();
 
-/** An open connection. */
 export class FrameClient {
   readonly #conn: Deno.Conn;
   readonly #timeoutMs: number;

@@ -11,7 +11,6 @@ export class IdleTimeout {
   #idle: ReturnType<typeof setTimeout>;
   #over = false;
 
-  /** Starts both timers. */
   constructor(idleMs: number, runsOut: () => void) {
     this.#idleMs = idleMs;
     this.#runsOut = runsOut;
@@ -19,14 +18,12 @@ export class IdleTimeout {
     this.#total = setTimeout(runsOut, MOVING * idleMs);
   }
 
-  /** Restarts the idle timer. */
   restart(): void {
     if (this.#over) return;
     clearTimeout(this.#idle);
     this.#idle = setTimeout(this.#runsOut, this.#idleMs);
   }
 
-  /** Stops both timers. */
   stop(): void {
     this.#over = true;
     clearTimeout(this.#idle);

@@ -8,7 +8,6 @@ import { IdleTimeout } from "./idle_timeout.ts";
 import { readBody, readHead } from "./raw_response.ts";
 import { type Received, Transfer } from "./transfer.ts";
 
-/** A request as bytes. */
 interface RawRequest {
   /** Scheme, host and port of the target. */
   readonly origin: URL;
@@ -17,7 +16,6 @@ interface RawRequest {
    * (Latin-1).
    */
   readonly head: string;
-  /** Bytes of the body. */
   readonly body: Uint8Array;
   /**
    * Longest time without a new piece. A reply that still arrives may take four times as long in
@@ -94,7 +92,6 @@ export function sendRaw(request: RawRequest): Ongoing {
   return { transfer, received: receive(), disconnect: () => stop("hung-up") };
 }
 
-/** Opens a connection. */
 export async function connect(origin: URL): Promise<Deno.Conn> {
   const hostname = origin.hostname.replace(/^\[|\]$/g, "");
   if (origin.protocol === "https:") {
@@ -111,7 +108,6 @@ export async function connect(origin: URL): Promise<Deno.Conn> {
   return conn;
 }
 
-/** Writes all parts. */
 export async function writeAll(
   conn: Deno.Conn,
   parts: readonly Uint8Array[],

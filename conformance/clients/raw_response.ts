@@ -63,7 +63,6 @@ export async function readHead(
 interface BodySource extends ReadHead {
   /** The request's method: a reply to HEAD has no body. */
   readonly method: string;
-  /** The pieces that follow. */
   readonly pieces: AsyncGenerator<Uint8Array>;
 }
 

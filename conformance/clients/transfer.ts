@@ -36,13 +36,11 @@ export class Transfer {
   #done = false;
   readonly #watchers = new Set<() => void>();
 
-  /** Records the status line and the headers. */
   noteHead(status: number, headers: readonly Header[]): void {
     this.#head = { status, headers, atMs: this.#now() };
     this.#notify();
   }
 
-  /** Records a piece of the body. */
   notePiece(piece: Uint8Array): void {
     if (piece.length === 0) return;
     this.#pieces.push(piece);
@@ -52,7 +50,6 @@ export class Transfer {
     this.#notify();
   }
 
-  /** Closes the record. */
   finish(ending: Ending, problem?: string): Received {
     this.#done = true;
     this.#notify();

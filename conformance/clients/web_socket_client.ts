@@ -11,7 +11,6 @@ const encoder = new TextEncoder();
 /** A message that is no text; the readers find no JSON in it. */
 const BINARY = "(binary)";
 
-/** A turn under way. */
 interface Turn {
   readonly transfer: Transfer;
   readonly settle: (received: Received) => void;
@@ -30,7 +29,6 @@ function isEnd(text: string): boolean {
     : /^response\.(completed|incomplete|failed|steer\.failed)$/.test(type);
 }
 
-/** An open connection. */
 export class WebSocketClient {
   readonly #socket: WebSocket;
   readonly #timeoutMs: number;

@@ -33,7 +33,6 @@ import {
 const FINISH = "choices.0.finish_reason";
 const DELTA_TEXT = "choices.0.delta.content";
 
-/** What both forms share. */
 const BOTH = {
   endpoint: "chat",
   idPrefix: "chatcmpl-",
@@ -131,7 +130,6 @@ export const CHAT_REPLY: ReplyForm = {
   changeUsage: (change) => chatReply((body) => changedUsage(body, change)),
 };
 
-/** The chunk with the token counts. */
 export function usageChunk(x: Exchange): Frame | undefined {
   return chunksOf(x).findLast(({ json }) => isObject(at(json, "usage")));
 }

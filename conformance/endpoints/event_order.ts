@@ -11,7 +11,6 @@ import {
   parseJson,
 } from "@model-gateway/replay/json";
 
-/** A rule that an event can break. */
 type OrderRule =
   /** `message_start` is the first event and is sent once. */
   | "start"
@@ -28,7 +27,6 @@ type OrderRule =
   /** `message_stop` is sent once, and nothing follows it. */
   | "stop";
 
-/** An event out of order. */
 interface OrderFault {
   readonly rule: OrderRule;
   readonly frame: Frame | undefined;
@@ -38,14 +36,12 @@ interface OrderFault {
 interface StreamedBlock {
   /** The event that opened it. */
   readonly start: Frame;
-  /** Its deltas in order. */
   readonly deltas: readonly Frame[];
 }
 
 interface StreamParts {
   /** Every `message_start`. */
   readonly starts: readonly Frame[];
-  /** The blocks in order. */
   readonly blocks: readonly StreamedBlock[];
   /** Every `message_delta`. */
   readonly finals: readonly Frame[];
@@ -53,7 +49,6 @@ interface StreamParts {
   readonly stops: readonly Frame[];
   /** Every `error`. */
   readonly errors: readonly Frame[];
-  /** Events out of order. */
   readonly faults: readonly OrderFault[];
 }
 

@@ -24,7 +24,6 @@ import { count, type Counts, type ReplyForm } from "./reply_form.ts";
 
 type Usage = Pick<Counts, "input" | "output">;
 
-/** What both forms share. */
 const BOTH = {
   endpoint: "messages",
   idPrefix: "msg_",

@@ -34,12 +34,10 @@ export function chatStreams(e: Evidence): readonly Exchange[] {
   return ofForm(e, "stream").flatMap((label) => e.streams(label));
 }
 
-/** The fixture that an exchange requested. */
 export function fixtureOf({ label }: Exchange): string {
   return label.split("/")[3] ?? "text";
 }
 
-/** The content that the upstream sent for an exchange. */
 export function fixtureContentOf(x: Exchange): ReadContent {
   return fixtureContent(fixtureOf(x), x.via);
 }
@@ -49,7 +47,6 @@ export function chunksWithChoice(x: Exchange): readonly Frame[] {
   return x.frames.filter(({ json }) => listAt(json, "choices").length > 0);
 }
 
-/** True for a chunk with a finish reason. */
 export function finishes({ json }: Frame): boolean {
   return listAt(json, "choices").some((choice) =>
     (at(choice, "finish_reason") ?? null) !== null
@@ -96,7 +93,6 @@ export function allowedFinishReasons(x: Exchange): readonly string[] {
     : FINISH[content.stop];
 }
 
-/** The reasons that the format documents. */
 export const FINISH_REASONS: readonly string[] = [
   "stop",
   "length",

@@ -26,7 +26,6 @@ export function nameOf({ label }: Exchange): string {
   return label.split("/").at(-1) ?? "";
 }
 
-/** The objects of a reply, in order. */
 export function objectsOf(x: Exchange): readonly JsonObject[] {
   const values: readonly (Json | undefined)[] = x.frames.length > 0
     ? x.frames.map(({ json }) => json)
@@ -82,14 +81,12 @@ export function everyContentReply(
   );
 }
 
-/** All parts of a reply, in order. */
 export function partsOf(x: Exchange): readonly Json[] {
   return objectsOf(x).flatMap((object) =>
     listAt(object, "candidates.0.content.parts")
   );
 }
 
-/** The calls of a reply, in order. */
 export function callsOf(x: Exchange): readonly Json[] {
   return partsOf(x).flatMap((part) => at(part, "functionCall") ?? []);
 }

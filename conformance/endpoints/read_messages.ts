@@ -55,12 +55,10 @@ export function scenariosOf(
   return names.map((name) => `message-${name}-${form}`);
 }
 
-/** The fixture that an exchange requested. */
 export function fixtureOf({ label }: Exchange): string {
   return label.split("/")[3] ?? "text";
 }
 
-/** The content of an exchange's fixture on its route. */
 export function fixtureContentOf(x: Exchange): ReadContent {
   return fixtureContent(fixtureOf(x), x.via);
 }
@@ -135,13 +133,11 @@ export function callsOf(x: Exchange): Json {
     .map(({ name, input }): Json => ({ name, args: input }));
 }
 
-/** The stop reason of a reply, whole or streamed. */
 export function reasonOf(x: Exchange): Json | undefined {
   if (x.frames.length === 0) return at(x.json, "stop_reason");
   return finalOf(x, "delta.stop_reason");
 }
 
-/** The stop sequence of a reply, whole or streamed. */
 export function sequenceOf(x: Exchange): Json | undefined {
   if (x.frames.length === 0) return at(x.json, "stop_sequence");
   return finalOf(x, "delta.stop_sequence");

@@ -67,7 +67,6 @@ export function callsOf(x: Exchange): readonly Json[] {
   return itemsOfType(x, "function_call", "custom_tool_call");
 }
 
-/** The text of a reply's messages. */
 export function textOf(x: Exchange): string {
   return contentIn(x).text;
 }

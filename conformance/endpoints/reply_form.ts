@@ -79,7 +79,6 @@ export interface ReplyForm {
   readonly changeText: (change: TextChange) => Hooks;
   /** Changes the reason of the end where it is `from`. */
   readonly changeStop: (from: string, to: Json) => Hooks;
-  /** Changes the token counts. */
   readonly changeUsage: (
     change: (counts: Counts) => Pick<Counts, "input" | "output">,
   ) => Hooks;

@@ -4,25 +4,20 @@ import type { Context, Hooks, OutFrame } from "../reference_gateway/hooks.ts";
 import { at, textAt } from "../evidence/json_path.ts";
 import type { Json, JsonObject } from "@model-gateway/replay/json";
 
-/** Selects the chunks to change. */
 type Which = (data: JsonObject, x: Context) => boolean;
 
 export function everyChunk(): boolean {
   return true;
 }
-/** True for chunks with a choice. */
 export function withChoice(data: JsonObject): boolean {
   return at(data, "choices.0") !== undefined;
 }
-/** True for the chunk with the finish reason. */
 export function finishing(data: JsonObject): boolean {
   return textAt(data, "choices.0.finish_reason") !== "";
 }
-/** True for the chunk with the usage. */
 export function withUsage(data: JsonObject): boolean {
   return at(data, "usage.total_tokens") !== undefined;
 }
-/** True for chunks with text. */
 export function withText(data: JsonObject): boolean {
   return textAt(data, "choices.0.delta.content") !== "";
 }
@@ -34,7 +29,6 @@ export function later(_: JsonObject, { state }: Context): boolean {
   return seen;
 }
 
-/** Number of a chunk within its stream. */
 export function numberOf({ state }: Context): number {
   const number = Number(state.get("number") ?? 0);
   state.set("number", number + 1);

@@ -47,7 +47,6 @@ export function right(
   return { expected, test, misses: Object.fromEntries(wrong) };
 }
 
-/** Exactly this value. */
 export function literal(value: Json): Right {
   return right(
     JSON.stringify(value),
@@ -85,7 +84,6 @@ export const IS_WORD: Right = right(
   { "empty": "", "blank-after": "id_1 ", "two-lines": "id_1\nid_2" },
 );
 
-/** A string that is not empty. */
 export function words(expected: string): Right {
   return right(expected, (value) => typeof value === "string" && value !== "", {
     empty: "",
@@ -120,7 +118,6 @@ export function whole(least: number, expected = "an integer"): Right {
 /** Bounds of a time in seconds since 1970: 2020 to 2100 or so. Milliseconds are far above. */
 const SECONDS = { from: 1_577_836_800, to: 4_102_444_800 } as const;
 
-/** A time in whole seconds. */
 export const IS_SECONDS: Right = right(
   "whole seconds since 1970",
   (value) =>

@@ -45,7 +45,6 @@ import {
 } from "./formats/write_reply.ts";
 
 interface ReferenceGateway {
-  /** Base address. */
   readonly url: string;
   /** Stops it. */
   close(): Promise<void>;

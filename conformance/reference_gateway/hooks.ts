@@ -48,7 +48,6 @@ export interface Writer {
 
 /** The exchange that a hook is called for. */
 export interface Context {
-  /** The request as it arrived. */
   readonly request: ReplayRequest;
   /** The path, without the query. */
   readonly path: string;

@@ -10,13 +10,11 @@ import type { Result } from "../run/judge.ts";
 /** Number of frames shown before and after the wrong one. */
 const AROUND = 2;
 
-/** Most findings shown for one check. */
 const MAX_FINDINGS = 4;
 
 interface ExplainContext {
   /** The command line that repeats a check, without the filter. */
   readonly command: string;
-  /** Base address of the target. */
   readonly baseUrl: string;
   /** Path of the file with an exchange. */
   readonly fileOf: (exchange: Exchange) => string;
@@ -122,7 +120,6 @@ export function curlOf({ request }: Exchange, baseUrl: string): string {
   ].join(" ");
 }
 
-/** The exchange as sent and received, for a file. */
 export function transcript(exchange: Exchange): string {
   const { request, head, frames, text, ending, endedMs, problem } = exchange;
   const sent = request.rawHead ??

@@ -22,7 +22,6 @@ const ORDER: readonly Verdict[] = [
   "pass",
 ];
 
-/** Renders the report. */
 export function htmlReport(report: RunReport): string {
   const { results, target, mode, startedAt, requests, seconds } = report;
   const conformant = report.exitCode === 0;

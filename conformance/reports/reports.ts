@@ -5,17 +5,13 @@ import { endpointOf } from "./summary.ts";
 
 /** A finished run, as the reports show it. */
 export interface RunReport {
-  /** Base address of the target. */
   readonly target: string;
   /** How it was judged. */
   readonly mode: "live" | "replay";
   /** Moment of the start, RFC 3339. */
   readonly startedAt: string;
-  /** Duration. */
   readonly seconds: number;
-  /** Requests sent. */
   readonly requests: number;
-  /** Exit code of the run. */
   readonly exitCode: number;
   readonly results: readonly Result[];
   /** The explanation of each check that did not pass, by id. */

@@ -4,11 +4,9 @@ import type { Verdict } from "../run/judge.ts";
 
 /** The output of a run. */
 export interface Screen {
-  /** Prints a line. */
   line(text: string): void;
   /** Shows progress: a changing line on a terminal, an occasional line elsewhere. */
   progress(done: number, all: number, what: string): void;
-  /** The verdict in its colour. */
   verdict(verdict: Verdict): string;
 }
 

@@ -15,7 +15,6 @@ const ENDPOINT_OF: Readonly<Record<string, string>> = {
   embeddings: "POST /v1/embeddings",
 };
 
-/** The levels in order. */
 export const LEVELS: readonly Level[] = [
   "documented",
   "convention",
@@ -44,7 +43,6 @@ export function cellsOf(
   );
 }
 
-/** The counts as a text table. */
 export function summaryTable(results: readonly Result[]): string {
   const rows = cellsOf(results);
   const width = Math.max(...rows.map(([name]) => name.length), 8);

@@ -7,7 +7,6 @@ import { type Cost, sumOf, usdOf } from "../suite/budget.ts";
 import type { Scenario } from "../suite/scenario.ts";
 import type { Feature, TargetProfile } from "../suite/route.ts";
 
-/** The checks that a run judges. */
 export function chooseChecks(
   checks: readonly Check[],
   mode: "live" | "replay",
@@ -120,7 +119,6 @@ export function chooseScenarios(
     .map(({ scenario }) => scenario);
 }
 
-/** The most that scenarios can cost. */
 export function costOf(
   scenarios: readonly Scenario[],
   profile: TargetProfile,

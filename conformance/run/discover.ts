@@ -26,7 +26,6 @@ import { unreachableText } from "./unreachable.ts";
 /** The target is unreachable, refuses the key or has other upstreams, so that nothing can be judged. */
 export class Unreachable extends Error {}
 
-/** The settings of discovery. */
 interface DiscoveryOptions extends Stage {
   /**
    * Comma-separated models for the message endpoint, and for the chat endpoint unless `chatModel`

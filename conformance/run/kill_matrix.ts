@@ -4,7 +4,6 @@
  */
 import type { Kill, Proof, SelftestOutcome } from "./selftest.ts";
 
-/** The result as text. */
 export function killMatrix(outcome: SelftestOutcome): string {
   const { replay, live, unproved, strays, seconds, proved } = outcome;
   return [

@@ -26,7 +26,6 @@ const MUTANT_TIMEOUT_MS = 4000;
 const GOLDEN_TIMEOUT_MS = 60_000;
 const SCENARIOS_AT_A_TIME = 6;
 
-/** What was recorded. */
 export interface ReferenceRun {
   readonly profile: TargetProfile;
   readonly records: ReadonlyMap<string, ScenarioRecord>;

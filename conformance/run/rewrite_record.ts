@@ -38,7 +38,6 @@ const FRAMING = [
   "transfer-encoding",
 ];
 
-/** Thrown where a reply cannot be rewritten. */
 class NotRewritable extends Error {}
 
 const encoder = new TextEncoder();

@@ -29,7 +29,6 @@ import { helpText, type Settings, UsageError } from "./settings.ts";
 import { countOf, summaryTable } from "../reports/summary.ts";
 import { type OwnGateway, startOwnGateway, UPSTREAM_CANARY } from "./target.ts";
 
-/** The exit codes. */
 export const EXIT = {
   conformant: 0,
   nonconformant: 1,
@@ -54,7 +53,6 @@ const STARTED_BY_HAND = "http://127.0.0.1:8787";
 const WIDTH = { live: 4, replay: 8 } as const;
 const TIMEOUT_MS = { live: 60_000, replay: 10_000 } as const;
 
-/** Runs and returns the exit code. */
 export async function run(settings: Settings, screen: Screen): Promise<number> {
   if (settings.help) {
     screen.line(helpText());
@@ -309,7 +307,6 @@ function word(text: string): string {
   return /^[\w.:/,@%+-]+$/.test(text) ? text : quoted(text);
 }
 
-/** The exit code of a finished run. */
 export function exitOf(
   results: readonly Result[],
   expected: ReadonlySet<string>,

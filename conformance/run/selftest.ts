@@ -21,10 +21,8 @@ import { playOnReference, type ReferenceRun } from "./on_reference.ts";
 import { unnoticed } from "./spoil_replies.ts";
 import { changesOnlyReplies, rewriteRecord } from "./rewrite_record.ts";
 
-/** One check against one mutant. */
 export interface Kill {
   readonly check: string;
-  /** The mutant's name. */
   readonly mutant: string;
   /** True when the check failed, as it must. */
   readonly killed: boolean;
@@ -39,7 +37,6 @@ export interface Proof {
   readonly kills: readonly Kill[];
   /** Generic faults of replies that no check notices; sought where all checks run. */
   readonly unnoticed: readonly string[];
-  /** Duration. */
   readonly seconds: number;
 }
 
@@ -58,7 +55,6 @@ export interface SelftestOutcome {
   readonly unproved: readonly string[];
   /** Names of mutants that do not exist, and mutants that no check names. */
   readonly strays: readonly string[];
-  /** Duration in all. */
   readonly seconds: number;
 }
 

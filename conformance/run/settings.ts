@@ -6,7 +6,6 @@ import { type Feature, OPTIONAL_ENDPOINTS } from "../suite/route.ts";
 /** A wrong command line. */
 export class UsageError extends Error {}
 
-/** The parsed command line. */
 export interface Settings {
   /** Base address of the target; undefined starts this project's gateway. */
   readonly baseUrl: string | undefined;
@@ -16,13 +15,11 @@ export interface Settings {
   readonly otherKey: string | undefined;
   /** The address at which the suite's replay server listens for the target. */
   readonly replay: { readonly host: string; readonly port: number } | undefined;
-  /** Headers that every request carries. */
   readonly headers: readonly Header[];
   /** Only list the checks. */
   readonly list: boolean;
   /** Only show what would be sent. */
   readonly plan: boolean;
-  /** Show the help. */
   readonly help: boolean;
   /** Parts of ids, `*` for anything; empty means all. */
   readonly filters: readonly string[];
@@ -34,7 +31,6 @@ export interface Settings {
   readonly embeddingModel: string | undefined;
   /** The features of the optional endpoints that are judged; undefined: those that the target offers. */
   readonly endpoints: ReadonlySet<Feature> | undefined;
-  /** Levels that are judged. */
   readonly levels: ReadonlySet<Level>;
   /** The value of `--profile`; undefined when it is not given. */
   readonly profile: string | undefined;
@@ -61,7 +57,6 @@ export interface Settings {
 
 type ReportKind = "json" | "junit" | "html";
 
-/** The help text of each flag. */
 const FLAGS: Readonly<Record<string, string>> = {
   "base-url":
     "=URL        the gateway to judge, without /v1; without it this project's gateway is started",

@@ -14,7 +14,6 @@ import { judge } from "./judge.ts";
 /** A reply with other parts; an absent one stays as it is. */
 interface Spoilt {
   readonly status?: number;
-  /** The content type. */
   readonly type?: string;
   readonly body?: string | Uint8Array;
   readonly ending?: Ending;
@@ -33,7 +32,6 @@ function text(change: (text: string) => string): Spoil {
   return (x) => hasJson(x) ? { body: change(x.text) } : undefined;
 }
 
-/** Spoils the frames of a stream. */
 function frames(
   change: (frames: readonly string[]) => readonly string[],
   ending?: Ending,
@@ -44,7 +42,6 @@ function frames(
   });
 }
 
-/** Spoils every frame that has data. */
 function eachFrame(change: (frame: string) => string): Spoil {
   return frames((all) =>
     all.map((frame) => frame.startsWith(":") ? frame : change(frame))
@@ -53,7 +50,6 @@ function eachFrame(change: (frame: string) => string): Spoil {
 
 const half = <Item>(all: readonly Item[]): number => all.length >> 1;
 
-/** Faults of any reply. */
 const OF_REPLIES: Readonly<Record<string, Spoil>> = {
   "type-absent": () => ({ type: "" }),
   "type-plain": () => ({ type: "text/plain" }),
@@ -64,7 +60,6 @@ const OF_REPLIES: Readonly<Record<string, Spoil>> = {
   }),
 };
 
-/** Faults of JSON. */
 const OF_JSON: Readonly<Record<string, Spoil>> = {
   "empty": text(() => ""),
   "cut": text((body) => body.slice(0, -1)),
@@ -82,7 +77,6 @@ const OF_JSON: Readonly<Record<string, Spoil>> = {
       : undefined,
 };
 
-/** Faults of event streams. */
 const OF_STREAMS: Readonly<Record<string, Spoil>> = {
   "empty": frames(() => []),
   "first-lost": frames((all) => all.slice(1)),

@@ -15,12 +15,9 @@ export const UPSTREAM_CANARY = "up-canary-2b8f41d09c6e";
 /** The default of `GATEWAY_PING_SECONDS`. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** Time limit of the gateway's start. */
 const START_TIMEOUT_MS = 60_000;
 
-/** A running gateway process. */
 export interface OwnGateway {
-  /** Base address. */
   readonly url: string;
   readonly key: string;
   /** A second key of the same account. */

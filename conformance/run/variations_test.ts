@@ -14,7 +14,6 @@ import { judgedIn } from "../suite/check.ts";
 import { judge } from "./judge.ts";
 import { playOnReference } from "./on_reference.ts";
 
-/** Replies of every kind, whole and streamed. */
 const PLAYED = [
   "text",
   "message-forms-whole",

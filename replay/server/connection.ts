@@ -36,7 +36,6 @@ export interface ConnectionHost {
 /** Thrown inside a script when the client disconnected or the server was closed. */
 class Interrupted extends Error {}
 
-/** Serves one connection until it ends. */
 export class Connection {
   readonly #socket: Socket;
   readonly #host: ConnectionHost;

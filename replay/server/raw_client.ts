@@ -6,7 +6,6 @@ const decoder = new TextDecoder();
 /** How the server closed the connection. */
 type Closing = "fin" | "reset";
 
-/** One connection to a server. */
 export class RawClient {
   readonly #conn: Deno.TcpConn;
   #closed = false;
@@ -93,7 +92,6 @@ export class RawClient {
     this.#conn.close();
   }
 
-  /** Closes the connection. */
   [Symbol.dispose](): void {
     this.close();
   }

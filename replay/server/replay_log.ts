@@ -21,7 +21,6 @@ export type Ending =
 export interface ReplayLogEntry {
   /** Number of the exchange, counted from 1. */
   readonly id: number;
-  /** The request as it arrived. */
   readonly request: ReplayRequest;
   /** The body as JSON; undefined when it is not JSON. */
   readonly json: unknown;
@@ -43,7 +42,6 @@ export interface ReplayLogEntry {
 /** An entry of an exchange that has not ended, for the connection to update. */
 export interface OpenLogEntry {
   readonly entry: ReplayLogEntry;
-  /** Notes that the status line is sent. */
   noteHead(): void;
   noteSegment(): void;
   /** Ends the exchange; only the first call counts. */
@@ -59,7 +57,6 @@ interface Waiter {
 /** Most characters in the bodies of all kept entries; the oldest entries are dropped first. */
 const MAX_KEPT_CHARACTERS = 64 * 1024 * 1024;
 
-/** The log of one replay server. */
 export class ReplayLog {
   readonly #keep: number;
   #entries: ReplayLogEntry[] = [];
@@ -201,7 +198,6 @@ export class ReplayLog {
     };
   }
 
-  /** Rejects all pending waits. */
   close(): void {
     this.#closed = true;
     for (const { reject } of this.#waiters) {

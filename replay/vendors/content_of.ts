@@ -23,9 +23,7 @@ export interface ReadContent {
   readonly thinking: string;
   /** Refusal text that is separate from the answer's text (chat only). */
   readonly refusal: string;
-  /** Tool calls in order. */
   readonly tools: readonly { readonly name: string; readonly args: Json }[];
-  /** Why the reply stopped. */
   readonly stop: StopCause;
   /** The stop string that was matched; null when none is reported. */
   readonly stopSequence: string | null;

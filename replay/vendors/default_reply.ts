@@ -11,7 +11,6 @@ import { countBytes, inputTokens } from "./token_count.ts";
 
 const ECHOED_CHARACTERS = 80;
 
-/** The default reply to a request. */
 export function defaultReply(call: ParsedRequest): NeutralReply {
   const constraints = readConstraints(call);
   const input = inputTokens(call);

@@ -92,7 +92,6 @@ function lengthOf(value: Json | undefined): number | undefined {
     : undefined;
 }
 
-/** A vector of length 1. */
 function vectorOf(model: string, text: string, length: number): Float32Array {
   const random = seededRandom(`${model}\n${text}`);
   const raw = Float32Array.from(

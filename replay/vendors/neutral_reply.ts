@@ -55,21 +55,16 @@ export type NeutralBlock =
   };
 
 export interface NeutralReply {
-  /** The blocks in order. */
   readonly blocks: readonly NeutralBlock[];
-  /** Why it stops. */
   readonly stop: StopCause;
   /** The stop string that was matched; null when there was none. */
   readonly stopSequence: string | null;
-  /** Tokens that the vendor reports. */
   readonly usage: NeutralUsage;
 }
 
 /** A reply with everything else that its encoding depends on. */
 export interface EncodableReply {
-  /** The reply itself. */
   readonly reply: NeutralReply;
-  /** Model id to report. */
   readonly model: string;
   /** Responses only: the request, whose settings the reply repeats. */
   readonly asked?: JsonObject;
@@ -82,7 +77,6 @@ export interface EncodableReply {
 /** Unix seconds of every reply: fixed, so that the same request gets the same bytes. */
 export const CREATED = 1_780_000_000;
 
-/** Most fragments of one text. */
 const MAX_FRAGMENTS = 100;
 
 /**

@@ -8,7 +8,6 @@ import { toolsOf } from "./reply_constraints.ts";
 
 const encoder = new TextEncoder();
 
-/** Number of UTF-8 bytes in a text. */
 export function countBytes(text: string): number {
   return encoder.encode(text).length;
 }

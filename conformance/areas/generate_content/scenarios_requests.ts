@@ -89,7 +89,6 @@ const MODES: Readonly<Record<string, JsonObject>> = {
   validated: { ...declared(TIME), ...calling("VALIDATED") },
 };
 
-/** Schema of the JSON that a reply must be. */
 const SCHEMA: JsonObject = {
   type: "object",
   properties: { city: { type: "string" }, days: { type: "integer" } },

@@ -13,7 +13,6 @@ import {
   whereAccepted,
 } from "../../endpoints/read_responses.ts";
 
-/** The joined deltas of free text. */
 function toldInput(x: Exchange): string {
   return x.frames.map(({ json }) =>
     textAt(json, "type") === "response.custom_tool_call_input.delta"

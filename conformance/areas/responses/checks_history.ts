@@ -33,7 +33,6 @@ function followsCall(entries: readonly string[]): boolean {
   );
 }
 
-/** True when a picture is part of the conversation. */
 function imageIn(call: UpstreamCall): boolean {
   return readUpstreamRequest(call).turns.some(({ parts }) =>
     parts.some((part) => part.kind === "image" && part.source.includes(PICTURE))

@@ -179,7 +179,6 @@ export function askedItemsOf(
   return askedItems((item) => item["type"] === type ? change(item) : item);
 }
 
-/** Removes or adds the header about dropped members. */
 export function droppedHeader(value: string | undefined): Hooks {
   const change = (
     headers: Readonly<Record<string, string>>,

@@ -87,7 +87,6 @@ interface OpenItem {
   readonly id: string;
   readonly type: string;
   readonly added: Json | undefined;
-  /** The texts of its finished parts. */
   readonly parts: string[];
   /** The kind of text that is open, and the text so far. */
   kind?: string;

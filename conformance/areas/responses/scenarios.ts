@@ -128,7 +128,6 @@ export const TUNING = {
   frequencyPenalty: -0.25,
 } as const;
 
-/** Further settings, none with its default. */
 export const MORE_SETTINGS: JsonObject = {
   top_p: 0.9,
   truncation: "auto",
@@ -200,7 +199,6 @@ const TOOLS_AS_ITEM = {
   tools: [WEATHER],
 };
 
-/** Schema of the JSON that a reply must be. */
 const SCHEMA: JsonObject = {
   type: "object",
   properties: { city: { type: "string" }, days: { type: "integer" } },

@@ -10,7 +10,6 @@ export const PICTURE =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 export const PICTURE_URL = "https://example.com/picture.png";
 export const DOCUMENT = "JVBERi0xLjQKJcOkw7zDtsOfCg==";
-/** A sentence that reaches the model as a file. */
 export const FILE_TEXT = "The file says: seventeen.";
 
 const text = (words: string): JsonObject => ({
@@ -54,7 +53,6 @@ const output = (call_id: string, result: Json): JsonObject => ({
   output: result,
 });
 
-/** The free text of an earlier call. */
 export const PATCH = '*** Begin Patch\n+ "é" \\ 你好\n*** End Patch';
 
 /** Items between the first question and the last one, by the name of the request. */

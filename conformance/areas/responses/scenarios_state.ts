@@ -8,10 +8,8 @@ import type { Scenario } from "../../suite/scenario.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { FEW_TOKENS, perRoute, requestOf } from "./requests.ts";
 
-/** The words of the three turns. */
 export const TURNS = ["My name is Ada.", "I like tea.", "Say both."] as const;
 
-/** The instructions of the first turn alone. */
 export const ONCE = "Rhyme, says the first turn only.";
 
 async function read(

@@ -162,7 +162,6 @@ export function members(
   );
 }
 
-/** The findings about the members of an item. */
 export function itemMembers(x: Exchange, item: Json): Finding[] {
   return members(x, item, ITEMS[textAt(item, "type")] ?? { type: isWord });
 }

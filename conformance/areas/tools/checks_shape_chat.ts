@@ -16,7 +16,6 @@ import type { Evidence } from "../../suite/evidence.ts";
 
 export const REPLY = "Message reply (from `POST /v1/messages`, not streamed)";
 
-/** True for a non-empty string. */
 export function isName(value: Json | undefined): boolean {
   return typeof value === "string" && value !== "";
 }

@@ -52,7 +52,6 @@ function toolsOf(endpoint: Generation, fixture: string): JsonObject {
   return toolsFor(endpoint, [...new Set(tools.map(({ name }) => name))]);
 }
 
-/** The tool that is forced by name. */
 export const FORCED_TOOL = "get_time";
 
 /** Ways to force a call: of one tool, or of any. */

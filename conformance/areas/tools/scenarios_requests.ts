@@ -78,7 +78,6 @@ function definitions(endpoint: Generation): JsonObject {
   };
 }
 
-/** Tool choices in the words of each format. */
 const CHOICES: Readonly<
   Record<Generation, Readonly<Record<string, JsonObject>>>
 > = {

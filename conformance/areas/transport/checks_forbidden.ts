@@ -34,7 +34,6 @@ function texts(x: Exchange): Finding {
   );
 }
 
-/** Finding that no header has such a name. */
 function forbidden(x: Exchange, name: RegExp): Finding {
   const found = x.head?.headers.find(([key]) => name.test(key.toLowerCase()));
   return observed("headers", found?.join(": ") ?? "none of these", x).mustBe(

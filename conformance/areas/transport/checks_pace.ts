@@ -25,7 +25,6 @@ const DELTAS_A_MS = 4;
 /** Deltas that may precede the burst, in a stream that is buffered only after its beginning. */
 const BEFORE = 2;
 
-/** The times at which text or arguments arrived. */
 function arrivals(x: Exchange): readonly number[] {
   return x.frames.filter(({ json }) =>
     at(json, "type") === "content_block_delta" ||

@@ -84,7 +84,6 @@ export function heldFrom(frame: number): Hooks {
   };
 }
 
-/** Ends streams in another way. */
 export function ending(end: (writer: Writer) => void): Hooks {
   return {
     writer: (writer, { stream }) =>
@@ -137,7 +136,6 @@ export function halved(endpoint: "messages" | "chat", path: string): Hooks {
   });
 }
 
-/** Refusals with an additional header. */
 export function refusals(name: string, value: string): Hooks {
   return changeReplies({ least: 400 }, { headers: { [name]: value } });
 }
@@ -200,7 +198,6 @@ export function replies(
   };
 }
 
-/** Refuses requests that satisfy the test. */
 export function refusing(status: number, test: (x: Context) => boolean): Hooks {
   return {
     accept: (problem, _, x) =>
@@ -213,7 +210,6 @@ export const html = (reply: JsonReply): JsonReply => ({
   headers: { ...reply.headers, "content-type": "text/html" },
 });
 
-/** Fails after some refusals with this status. */
 export function afterRefusals(status: number): Hooks {
   let refused = 0;
   return {

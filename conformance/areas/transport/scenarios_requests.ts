@@ -27,14 +27,12 @@ const PATHS = {
   models: "/v1/models",
 } as const;
 
-/** Methods that an operation does not have. */
 export const WRONG_METHODS = {
   messages: ["GET", "PUT", "PATCH", "DELETE"],
   chat: ["PUT", "PATCH", "DELETE"],
   models: ["POST", "PUT", "DELETE"],
 } as const;
 
-/** Paths that no operation has. */
 const NO_PATHS = [
   "/v1/",
   "/v1/nothing",

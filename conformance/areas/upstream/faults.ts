@@ -43,12 +43,10 @@ export const CONVERSATION_FAULTS: Faults = {
   })),
 };
 
-/** Instructions of the chat format are lost. */
 export const systemLostOnChat: Hooks = asking((_, { endpoint }) =>
   endpoint === "chat" ? { system: "" } : {}
 );
 
-/** Instructions are lost. */
 export const systemLost: Hooks = asking({ system: "" });
 
 /** The wrong status for each status of the upstream. */
@@ -166,12 +164,10 @@ export function otherModel(request: ModelRequest): ModelRequest {
     : request;
 }
 
-/** The chat endpoint serves another model of the vendor. */
 export const otherModelOnChat: Hooks = asking((request, { endpoint }) =>
   endpoint === "chat" ? otherModel(request) : {}
 );
 
-/** The output limit is lost on the chat endpoint. */
 export const limitLostOnChat: Hooks = asking((_, { endpoint }) =>
   endpoint === "chat" ? { maxTokens: undefined } : {}
 );

@@ -49,7 +49,6 @@ export function passedRequest(x: Exchange): PassedRequest {
   return { x, asked, sent: readUpstreamRequest(call), call };
 }
 
-/** Finding that two JSON values are equal. */
 export function equal(
   { x }: PassedRequest,
   what: string,

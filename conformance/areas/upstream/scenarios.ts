@@ -6,7 +6,6 @@ import { ODD_REFUSALS, REDIRECTED, REFUSALS } from "./scenarios_refusals.ts";
 
 export const BROKEN_OFF_NAME = "broken-off";
 
-/** Fixtures that break off a stream. */
 export const BREAKS = ["cut", "cut-chunk", "reset", "error-mid"] as const;
 
 const BROKEN_OFF: Scenario = {

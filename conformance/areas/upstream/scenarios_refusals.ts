@@ -9,7 +9,6 @@ import { perRoute, type Scenario } from "../../suite/scenario.ts";
 
 export const UPSTREAM_REFUSALS = "upstream-refusals";
 
-/** Statuses with which the upstream refuses. */
 export const STATUSES = [
   400,
   401,
@@ -52,7 +51,6 @@ const OTHERS: Readonly<Record<string, string>> = {
   "typed": "typed-error",
 };
 
-/** Requests that the upstream refuses, one for each status. */
 export const REFUSALS: Scenario = {
   name: UPSTREAM_REFUSALS,
   about: "Each error status of the upstream, whole and streamed",

@@ -35,13 +35,11 @@ const HISTORY: readonly (readonly [string, string])[] = [
   ["assistant", "Second answer – ünïcode ✓."],
 ];
 
-/** 64 KiB of distinct lines. */
 const LONG = Array.from(
   { length: 4096 },
   (_, at) => `line ${`${at}`.padStart(9)}\n`,
 ).join("");
 
-/** A picture of one pixel. */
 export const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -89,7 +87,6 @@ export const KEPT: readonly JsonObject[] = [
 /** A cache mark: the vendor caches the prompt up to here. */
 export const CACHED: JsonObject = { type: "ephemeral" };
 
-/** The tools on offer. */
 const TOOLS = [
   {
     name: "get_weather",
@@ -276,7 +273,6 @@ const FORMS: Readonly<
   }),
 };
 
-/** The schema of a reply. */
 const TRIP: JsonObject = {
   type: "object",
   properties: { city: { type: "string" }, days: { type: "integer" } },
@@ -297,7 +293,6 @@ const ONLY: Readonly<Record<string, Generation>> = {
   schema: "chat",
 };
 
-/** Forms that are also sent as stream requests. */
 export const STREAMED = [
   "history",
   "blocks",

@@ -34,7 +34,6 @@ function wellFormed(x: Exchange): readonly Finding[] {
   ];
 }
 
-/** Near misses of the events of a reply. */
 const eventMisses: Misses = {
   "created-lost": ofType(/created$/, () => undefined),
   "end-lost": ofType(/completed$|incomplete$/, () => undefined),

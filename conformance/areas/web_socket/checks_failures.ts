@@ -10,7 +10,6 @@ import { goesOn, refused, turns, types } from "./read_turns.ts";
 
 const FAILURES = "web-socket-failures";
 
-/** The connection ends with an error. */
 const ENDS_WITH_ERROR: Hooks = {
   endsAfter: (event) => event["type"] === "error",
 };

@@ -38,7 +38,6 @@ const isEnded = (all: readonly string[]): boolean =>
 
 const hooks = (frames: FrameHooks): Hooks => ({ frames });
 
-/** A frame that must end the connection. */
 function ends(name: keyof typeof WRONG_FRAMES): Pick<Check, "judge"> {
   return {
     judge: (e) =>

@@ -29,7 +29,6 @@ function create(route: Route, body: JsonObject): JsonObject {
   };
 }
 
-/** The id of the reply in a turn. */
 function idOf(x: Exchange): string {
   return textAt(responseOf(x), "id");
 }

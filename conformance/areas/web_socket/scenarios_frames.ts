@@ -15,7 +15,6 @@ const decoder = new TextDecoder();
 
 /** A character whose bytes are cut apart. */
 export const CUT_WORD = "Grüße";
-/** The payload of a ping. */
 export const PING = "are you there?";
 /** No target takes a message of this size. */
 const ENDLESS_BYTES = 160 * 1024 * 1024;
@@ -24,7 +23,6 @@ const FRAGMENT: FrameFields = { isLast: false };
 const CONTINUED: FrameFields = { opcode: OPCODE.continuation, isLast: false };
 const END: FrameFields = { opcode: OPCODE.continuation };
 
-/** Frames that a target must not accept. */
 export const WRONG_FRAMES: Readonly<
   Record<string, readonly [string | Uint8Array, FrameFields?]>
 > = {

@@ -2,9 +2,10 @@
  * The conversation in a request of any dialect as a list of steps: texts, calls and results, and
  * which call a result belongs to.
  */
+import type { UpstreamCall } from "./exchange.ts";
 import type { DialectName } from "@model-gateway/replay/parse_request";
 import { type Json, parseJson } from "@model-gateway/replay/json";
-import { at, listAt, textAt } from "./json_path.ts";
+import { at, inKeyOrder, listAt, textAt } from "./json_path.ts";
 
 export type HistoryStep =
   | { readonly kind: "user" | "assistant"; readonly text: string }
@@ -214,4 +215,15 @@ function stringsIn(value: Json | undefined): string[] {
   return typeof value === "object" && value !== null
     ? Object.values(value).flatMap(stringsIn)
     : [];
+}
+
+/** The steps as `user`, `call ARGUMENTS`, `result of N: TEXT`. */
+export function stepsText({ dialect, json }: UpstreamCall): string {
+  return historySteps(dialect, json).map((step) =>
+    step.kind === "call"
+      ? `call ${JSON.stringify(inKeyOrder(step.args))}`
+      : step.kind === "result"
+      ? `result of ${step.of}: ${step.text}`
+      : step.kind
+  ).join("; ");
 }

@@ -208,6 +208,11 @@ function isExchange(x: unknown): x is Exchange {
   return typeof x === "object" && x !== null && "label" in x;
 }
 
+/** All findings of these judges. */
+export const allOf =
+  (...judges: readonly Check["judge"][]): Check["judge"] => (e) =>
+    judges.flatMap((judge) => judge(e));
+
 /** The area of a check: the first word of its id. */
 export function areaOf(check: Check): string {
   return check.id.split(".")[0] ?? "";

@@ -22,14 +22,10 @@ import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { QUOTED_KEYS, WRONG_KEYS } from "./scenarios_keys.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { AUTH_KEY_CHECKS } from "./checks_keys.ts";
+import { AUTH_KEY_CHECKS, PASTED, SCHEMES } from "./checks_keys.ts";
 import { besideRightKey } from "./right_key.ts";
 
 const SECTION = "Authentication";
-const EITHER =
-  "The API description declares two accepted schemes for every operation, either one sufficing: header `x-api-key: <API_KEY>`, or HTTP bearer (`Authorization: Bearer <API_KEY>`).";
-const PASTED =
-  "Whitespace, a trailing newline or quote characters pasted with the key also cause 401.";
 const CONDITION =
   "| 401 | Key missing, invalid, revoked, rotated, or belonging to another endpoint |";
 
@@ -90,7 +86,7 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
 }, [
   {
     id: "auth.x-api-key",
-    rule: EITHER,
+    rule: SCHEMES,
     matching: "*/x-api-key",
     each: served,
     faults: {
@@ -114,7 +110,7 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "auth.bearer",
-    rule: EITHER,
+    rule: SCHEMES,
     matching: "*/bearer",
     each: served,
     faults: {

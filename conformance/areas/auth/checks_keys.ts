@@ -31,7 +31,7 @@ import { PASTED_KEYS, pastedIn } from "./scenarios_keys.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { besideRightKey } from "./right_key.ts";
 
-const PASTED =
+export const PASTED =
   "Whitespace, a trailing newline or quote characters pasted with the key also cause 401.";
 
 /**
@@ -100,7 +100,7 @@ function pastedCheck(
   };
 }
 
-const SCHEMES =
+export const SCHEMES =
   "The API description declares two accepted schemes for every operation, either one sufficing: header `x-api-key: <API_KEY>`, or HTTP bearer (`Authorization: Bearer <API_KEY>`).";
 
 function controlled(e: Evidence, form: string): readonly Exchange[] {

@@ -23,13 +23,9 @@ import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
 import { CUT_AT } from "./scenarios.ts";
 import { chatReplies, FINISH_REASONS } from "../../endpoints/read_chat.ts";
 import { checksOfEvery } from "../replies/checks.ts";
-import { CHAT_REPLY_EXACT_CHECKS } from "./checks_exact.ts";
+import { CHAT_REPLY_EXACT_CHECKS, CHOICES, SECTION } from "./checks_exact.ts";
 import { CHAT_OWN_UPSTREAM_CHECKS } from "./checks_own_upstream.ts";
 
-const SECTION =
-  "Chat completion reply (from `POST /v1/chat/completions`, not streamed)";
-const CHOICES =
-  "| choices | array | Each entry has `index` (integer), `message` (`role` = `assistant`, `content` string) and `finish_reason` (string, e.g. `stop`) |";
 const REFERENCE =
   "https://platform.openai.com/docs/api-reference/chat/object, the chat completion object";
 const FORMS = [TEXT_SCENARIO, "chat-forms"];

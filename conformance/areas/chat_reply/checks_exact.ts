@@ -17,9 +17,9 @@ import { CACHED, put, usage } from "./faults.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { chatReplies, fixtureContentOf } from "../../endpoints/read_chat.ts";
 
-const SECTION =
+export const SECTION =
   "Chat completion reply (from `POST /v1/chat/completions`, not streamed)";
-const CHOICES =
+export const CHOICES =
   "| choices | array | Each entry has `index` (integer), `message` (`role` = `assistant`, `content` string) and `finish_reason` (string, e.g. `stop`) |";
 const CONTENTS = ["text", "chat-forms", "chat-contents"];
 

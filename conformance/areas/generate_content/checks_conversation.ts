@@ -1,26 +1,14 @@
 /** Checks of the area `generate_content`: how the conversation reaches the model. */
-import type { UpstreamCall } from "../../evidence/exchange.ts";
-import { inKeyOrder } from "../../evidence/json_path.ts";
-import { historySteps } from "../../evidence/tool_history.ts";
+import { PIXEL } from "../upstream/scenarios_request.ts";
+import { stepsText } from "../../evidence/tool_history.ts";
 import type { UpstreamRequest } from "../../evidence/upstream_request.ts";
 import { asked, refuses, sent } from "../../faults/change_generate_content.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
+import { allOf, type Check, checksWith } from "../../suite/check.ts";
 import { observed, statusIs } from "../../suite/finding.ts";
 import { SIGNATURE_OF } from "./signatures.ts";
 import { sentFor } from "../responses/sent_request.ts";
-import {
-  PICTURE,
-  PICTURE_ADDRESS,
-  PLACED,
-  SETTINGS,
-} from "./scenarios_requests.ts";
-import {
-  all,
-  forgets,
-  inTurns,
-  ofContents,
-  upstream,
-} from "./passed_request.ts";
+import { PICTURE_ADDRESS, PLACED, SETTINGS } from "./scenarios_requests.ts";
+import { forgets, inTurns, ofContents, upstream } from "./passed_request.ts";
 
 function turnsText({ turns }: UpstreamRequest): string {
   return turns.map(({ role, parts }) =>
@@ -36,17 +24,6 @@ function hasPicture({ turns }: UpstreamRequest, source: string): boolean {
   return turns.some(({ parts }) =>
     parts.some((part) => part.kind === "image" && part.source.includes(source))
   );
-}
-
-/** The conversation as `user`, `call ARGUMENTS`, `result of N: TEXT`. */
-function steps(call: UpstreamCall): string {
-  return historySteps(call.dialect, call.json).map((step) =>
-    step.kind === "call"
-      ? `call ${JSON.stringify(inKeyOrder(step.args))}`
-      : step.kind === "result"
-      ? `result of ${step.of}: ${step.text}`
-      : step.kind
-  ).join("; ");
 }
 
 const HISTORY =
@@ -189,7 +166,7 @@ export const GENERATE_CONTENT_CONVERSATION_CHECKS: readonly Check[] =
         "inline",
         "the picture",
         (request) =>
-          hasPicture(request, PICTURE) && hasPicture(request, "image/png"),
+          hasPicture(request, PIXEL) && hasPicture(request, "image/png"),
       ),
       misses: {
         lost: inTurns((part) => part.type === "image" ? undefined : part),
@@ -227,7 +204,7 @@ export const GENERATE_CONTENT_CONVERSATION_CHECKS: readonly Check[] =
       judge: upstream(
         "with-ids",
         "both calls with their own results",
-        (_, call) => steps(call) === HISTORY,
+        (_, call) => stepsText(call) === HISTORY,
       ),
       misses: {
         "in-order": asked((body) =>
@@ -246,7 +223,7 @@ export const GENERATE_CONTENT_CONVERSATION_CHECKS: readonly Check[] =
       judge: upstream(
         "without-ids",
         "both calls with their own results",
-        (_, call) => steps(call) === HISTORY,
+        (_, call) => stepsText(call) === HISTORY,
       ),
       misses: {
         "last-first": ofContents(({ turns }) => {
@@ -272,7 +249,7 @@ export const GENERATE_CONTENT_CONVERSATION_CHECKS: readonly Check[] =
       id: "generate_content.results",
       rule: "The text of a result reaches the model.",
       reads: ["generate-content-history"],
-      judge: all(
+      judge: allOf(
         ...["with-ids", "without-ids"].map((name) =>
           upstream(
             name,

@@ -12,10 +12,10 @@ import {
   toolChoiceIn,
 } from "../../evidence/offered_tools.ts";
 import { parseJson } from "@model-gateway/replay/json";
-import { type Check, checksWith } from "../../suite/check.ts";
+import { allOf, type Check, checksWith } from "../../suite/check.ts";
 import { demanded, observed } from "../../suite/finding.ts";
 import { sentFor } from "../responses/sent_request.ts";
-import { all, forgets, ofContents, upstream } from "./passed_request.ts";
+import { forgets, ofContents, upstream } from "./passed_request.ts";
 
 /** The tools that the client offers, beside those that reach the upstream. */
 function offers(
@@ -116,7 +116,7 @@ export const GENERATE_CONTENT_FUNCTIONS_CHECKS: readonly Check[] = checksWith({
     rule:
       "With the mode `ANY` the reply is a call, with `allowedFunctionNames` of a function in it.",
     mode: "both",
-    judge: all(called("any", "get_weather"), called("named", "get_weather")),
+    judge: allOf(called("any", "get_weather"), called("named", "get_weather")),
     misses: { ignored: forgets("toolConfig") },
     isSkillLive: true,
   },
@@ -135,7 +135,7 @@ export const GENERATE_CONTENT_FUNCTIONS_CHECKS: readonly Check[] = checksWith({
   {
     id: "generate_content.modes-sent",
     rule: "Every mode reaches the model in the words of its vendor.",
-    judge: all(
+    judge: allOf(
       choices("auto", "auto", "unset"),
       choices("any", "any", "tool:get_weather"),
       choices("named", "tool:get_weather"),

@@ -9,7 +9,7 @@ import { asking } from "../../faults/change_request.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import type { ModelRequest, TurnPart } from "../../reference_gateway/part.ts";
 import type { Check } from "../../suite/check.ts";
-import { type Finding, observed } from "../../suite/finding.ts";
+import { observed } from "../../suite/finding.ts";
 import { sentFor } from "../responses/sent_request.ts";
 
 /** Judges the request upstream of each request with that name. */
@@ -27,10 +27,6 @@ export function upstream(
       );
     });
 }
-
-export const all =
-  (...judges: readonly Check["judge"][]): Check["judge"] => (e): Finding[] =>
-    judges.flatMap((judge) => [...judge(e)]);
 
 /** Changes the parts of every turn as the reference gateway understood them. */
 export function inTurns(

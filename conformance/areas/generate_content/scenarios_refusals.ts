@@ -1,4 +1,5 @@
 /** Scenarios of the area `generate_content`: refused requests, and upstreams that fail. */
+import { BEFORE, INSIDE } from "../responses/scenarios_refusals.ts";
 import { mapValues } from "@model-gateway/replay/map_values";
 import { type JsonObject, objectOf } from "@model-gateway/replay/json";
 import {
@@ -40,21 +41,6 @@ export const WRONG: Readonly<
     },
     field: /^toolConfig\.functionCallingConfig\.mode$/,
   },
-};
-
-/** Upstream failures before the first object: the fixture, by the name of the request. */
-const BEFORE: Readonly<Record<string, string>> = {
-  overflow: "context-overflow",
-  "rate-limit": "status?code=429&after=7",
-  overloaded: "status?code=503",
-  failing: "status?code=500",
-};
-
-/** Upstream failures inside a stream. */
-const INSIDE: Readonly<Record<string, string>> = {
-  "error-mid": "error-mid",
-  cut: "text?frames=5&end=fin",
-  reset: "text?frames=5&end=rst",
 };
 
 function failing(

@@ -1,4 +1,5 @@
 /** Scenarios of the area `generate_content`: the forms of requests, functions and settings. */
+import { PIXEL } from "../upstream/scenarios_request.ts";
 import { mapValues } from "@model-gateway/replay/map_values";
 import { listAt } from "../../evidence/json_path.ts";
 import type { Json, JsonObject } from "@model-gateway/replay/json";
@@ -19,8 +20,6 @@ export const PLACED = {
   answer: "The first answer.",
 } as const;
 
-export const PICTURE =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 export const PICTURE_ADDRESS = "https://example.com/picture.png";
 
 export const SETTINGS = {
@@ -175,7 +174,7 @@ function mediaForms(session: Session): Record<string, () => JsonObject> {
     inline: () => ({
       contents: [
         turn("user", words(), {
-          inlineData: { mimeType: "image/png", data: PICTURE },
+          inlineData: { mimeType: "image/png", data: PIXEL },
         }),
       ],
     }),

@@ -2,6 +2,7 @@
  * Checks of the area `hostile`: a reply that breaks off or fails never looks complete, and a
  * readable reply is read correctly.
  */
+import { textsOfOthers } from "../transport/faults.ts";
 import {
   compare,
   fact,
@@ -11,7 +12,6 @@ import {
 } from "../../suite/finding.ts";
 import {
   confusedForGood,
-  repliesMix,
   STREAM_FAULTS,
   usageMixes,
   wholeText,
@@ -226,7 +226,7 @@ export const STREAM_CHECKS: readonly Check[] = [
           ];
         })
       ),
-    { "replies-mix": repliesMix, "usage-mixes": usageMixes },
+    { "replies-mix": textsOfOthers(), "usage-mixes": usageMixes },
   ),
   hostile(
     "crowd-ids",

@@ -92,8 +92,6 @@ function confused({ request }: Context): boolean {
 
 let confusions = 0;
 
-let lastText = "";
-
 let lastUsage: Partial<NeutralUsage> = {};
 
 export const STREAM_FAULTS: Faults = {
@@ -171,15 +169,6 @@ export const confusedForGood: Hooks = {
   part: (part, x) => {
     if (confused(x) && part.type === "stop") confusions++;
     return part.type === "text" && confusions > 10 ? [] : [part];
-  },
-};
-
-export const repliesMix: Hooks = {
-  part: (part) => {
-    if (part.type !== "text") return [part];
-    const text = lastText === "" ? part.text : lastText;
-    lastText = part.text;
-    return [{ ...part, text }];
   },
 };
 

@@ -1,4 +1,5 @@
 /** Rules for the message endpoint that hold whole and streamed: the blocks are the upstream's. */
+import { STOPS } from "./checks_content.ts";
 import {
   compareBlocks,
   compareTools,
@@ -29,10 +30,6 @@ import type { Hooks } from "../../reference_gateway/hooks.ts";
 import type { Check, Misses, Rule } from "../../suite/check.ts";
 import { onEvery } from "./on_every.ts";
 
-const STOPS: Rule = {
-  section: "States and transitions",
-  text: "they describe why one reply ended and are not states that move.",
-};
 const TOOL_BLOCK: Rule = {
   source:
     "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, the tool_use block",

@@ -34,7 +34,7 @@ const MESSAGE_DELTA: Rule = {
 };
 const CHAT_DELTA =
   "Text arrives at `choices[0].delta.content`; chunks carry `choices[].index`.";
-const STOPS: Rule = {
+export const STOPS: Rule = {
   section: "States and transitions",
   text: "they describe why one reply ended and are not states that move.",
 };

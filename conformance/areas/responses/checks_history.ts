@@ -1,27 +1,17 @@
 /** Checks of the area `responses`: calls, results and reasoning that a request replays. */
+import { PIXEL } from "../upstream/scenarios_request.ts";
 import { sentFor, upstream } from "./sent_request.ts";
 import { observed } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { isObject, objectOf, parseJson } from "@model-gateway/replay/json";
 import { askedItems, askedItemsOf, sent } from "./faults.ts";
-import { inKeyOrder, listAt, textAt } from "../../evidence/json_path.ts";
+import { listAt, textAt } from "../../evidence/json_path.ts";
 import type { UpstreamCall } from "../../evidence/exchange.ts";
-import { historySteps } from "../../evidence/tool_history.ts";
+import { historySteps, stepsText } from "../../evidence/tool_history.ts";
 import { offeredTools } from "../../evidence/offered_tools.ts";
 import { readUpstreamRequest } from "../../evidence/upstream_request.ts";
 import { WRITTEN } from "@model-gateway/replay/fixtures";
-import { PATCH, PICTURE } from "./scenarios_history.ts";
-
-/** The steps of the conversation as `user`, `call NAME`, `result of N`, … */
-function steps(call: UpstreamCall): string {
-  return historySteps(call.dialect, call.json).map((step) =>
-    step.kind === "call"
-      ? `call ${JSON.stringify(inKeyOrder(step.args))}`
-      : step.kind === "result"
-      ? `result of ${step.of}: ${step.text}`
-      : step.kind
-  ).join("; ");
-}
+import { PATCH } from "./scenarios_history.ts";
 
 /** True when each entry with a result follows one with a call or another result. */
 function followsCall(entries: readonly string[]): boolean {
@@ -35,7 +25,7 @@ function followsCall(entries: readonly string[]): boolean {
 
 function imageIn(call: UpstreamCall): boolean {
   return readUpstreamRequest(call).turns.some(({ parts }) =>
-    parts.some((part) => part.kind === "image" && part.source.includes(PICTURE))
+    parts.some((part) => part.kind === "image" && part.source.includes(PIXEL))
   );
 }
 
@@ -53,7 +43,7 @@ export const RESPONSES_HISTORY_CHECKS: readonly Check[] = checksWith({
       "calls",
       "both calls with their own results",
       (call) =>
-        steps(call) ===
+        stepsText(call) ===
           'user; call {"city":"Paris"}; call {"city":"Tokyo"}; result of 0: 12 degrees in Paris; result of 1: 20 degrees in Tokyo; user',
     ),
     faults: {
@@ -80,7 +70,7 @@ export const RESPONSES_HISTORY_CHECKS: readonly Check[] = checksWith({
       "the result directly behind the call's turn",
       (call) =>
         /call [^;]*; (assistant; )?result of 0: 12 degrees in Paris; (assistant; )?user$/
-          .test(steps(call)) &&
+          .test(stepsText(call)) &&
         (call.dialect === "generate_content" ||
           followsCall(
             listAt(call.json, "messages").map((entry) => JSON.stringify(entry)),
@@ -104,7 +94,7 @@ export const RESPONSES_HISTORY_CHECKS: readonly Check[] = checksWith({
       "a call with {}",
       (call) =>
         call.dialect === "responses" ||
-        steps(call) === "user; call {}; result of 0: done; user",
+        stepsText(call) === "user; call {}; result of 0: done; user",
     ),
     faults: {
       "responses-empty-arguments-null": askedItemsOf(
@@ -125,7 +115,7 @@ export const RESPONSES_HISTORY_CHECKS: readonly Check[] = checksWith({
       "the text and the picture",
       (call) =>
         call.body.includes("the map") &&
-          call.body.includes(`"${PICTURE}"`) || imageIn(call),
+          call.body.includes(`"${PIXEL}"`) || imageIn(call),
     ),
     faults: {
       "responses-result-picture-lost": askedItemsOf(

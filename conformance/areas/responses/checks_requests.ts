@@ -1,4 +1,5 @@
 /** Checks of the area `responses`: what a request means upstream. */
+import { PIXEL } from "../upstream/scenarios_request.ts";
 import { RESPONSES_HISTORY_CHECKS } from "./checks_history.ts";
 import { sentFor, upstream } from "./sent_request.ts";
 import {
@@ -29,12 +30,7 @@ import type { Hooks } from "../../reference_gateway/hooks.ts";
 import type { ModelRequest } from "../../reference_gateway/part.ts";
 import { sentWhereTaken, tuningChecks } from "../replies/sent_settings.ts";
 import { MORE_SETTINGS, PLACED, SETTINGS, TUNING } from "./scenarios.ts";
-import {
-  DOCUMENT,
-  FILE_TEXT,
-  PICTURE,
-  PICTURE_URL,
-} from "./scenarios_history.ts";
+import { DOCUMENT, FILE_TEXT, PICTURE_URL } from "./scenarios_history.ts";
 
 /** True when the body contains these texts in this order. */
 function inOrder(body: string, ...texts: readonly string[]): boolean {
@@ -220,7 +216,7 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       Object.entries({
         // A quote ends the data in JSON.
-        "image-data": `${PICTURE}"`,
+        "image-data": `${PIXEL}"`,
         pdf: `${DOCUMENT}"`,
         "text-file": FILE_TEXT,
       }).flatMap(([name, content]) =>

@@ -1,6 +1,6 @@
 /** Checks of the area `responses`: tools of every kind, and the choice among them. */
 import { inTools } from "../../faults/change_request.ts";
-import { demanded, type Finding, observed } from "../../suite/finding.ts";
+import { demanded, observed } from "../../suite/finding.ts";
 import { type Json, objectOf } from "@model-gateway/replay/json";
 import {
   asked,
@@ -11,7 +11,7 @@ import {
   sent,
 } from "./faults.ts";
 import { inItems } from "../../faults/change_responses.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { allOf, type Check, checksWith, shared } from "../../suite/check.ts";
 import {
   at,
   brief,
@@ -79,10 +79,6 @@ const namesSent = (x: Exchange): readonly string[] =>
 const choiceSent = (x: Exchange): string =>
   toolChoiceIn(sentFor(x).dialect, sentFor(x).json).choice;
 
-const all =
-  (...judges: readonly Check["judge"][]): Check["judge"] => (e): Finding[] =>
-    judges.flatMap((judge) => [...judge(e)]);
-
 export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
   section: "Responses requests",
   mode: "both",
@@ -93,7 +89,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
     id: "responses.tool-choice",
     rule:
       "With `tool_choice` `required` or with a function in it the reply is a call, of that function.",
-    judge: all(
+    judge: allOf(
       firstCall("required", { name: "get_weather" }),
       firstCall("named", { name: "get_weather" }),
     ),
@@ -239,7 +235,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
       "Tools of different groups have different names upstream, none longer than its vendor allows.",
     level: "convention",
     mode: "replay",
-    judge: all(
+    judge: allOf(
       reaches(
         "group",
         "two names",
@@ -308,7 +304,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
     id: "responses.choice-sent",
     rule: "Every tool choice reaches the model in the words of its vendor.",
     mode: "replay",
-    judge: all(
+    judge: allOf(
       reaches("required", "any", (x) => choiceSent(x) === "any"),
       reaches(
         "named",

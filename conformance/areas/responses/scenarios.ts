@@ -1,4 +1,5 @@
 /** Scenarios of the area `responses`: replies, the forms of requests, and tools. */
+import { TRIP } from "../upstream/scenarios_request.ts";
 import { mapValues } from "@model-gateway/replay/map_values";
 import { PACE_SCENARIOS } from "../replies/scenarios_pace.ts";
 import type { JsonObject } from "@model-gateway/replay/json";
@@ -199,13 +200,6 @@ const TOOLS_AS_ITEM = {
   tools: [WEATHER],
 };
 
-const SCHEMA: JsonObject = {
-  type: "object",
-  properties: { city: { type: "string" }, days: { type: "integer" } },
-  required: ["city", "days"],
-  additionalProperties: false,
-};
-
 export const RESPONSES_SCENARIOS: readonly Scenario[] = [
   PACE_SCENARIOS.responses,
   {
@@ -304,7 +298,7 @@ export const RESPONSES_SCENARIOS: readonly Scenario[] = [
       for (const route of session.routes("responses")) {
         for (
           const [name, format] of Object.entries({
-            schema: { type: "json_schema", name: "trip", schema: SCHEMA },
+            schema: { type: "json_schema", name: "trip", schema: TRIP },
             object: { type: "json_object" },
           })
         ) {

@@ -1,4 +1,5 @@
 /** Scenarios of the area `responses`: earlier turns, media, and what they are upstream. */
+import { PIXEL } from "../upstream/scenarios_request.ts";
 import { mapValues } from "@model-gateway/replay/map_values";
 import type { Json, JsonObject } from "@model-gateway/replay/json";
 import { at, listAt, textAt } from "../../evidence/json_path.ts";
@@ -6,8 +7,6 @@ import type { Session } from "../../suite/session.ts";
 import type { Scenario } from "../../suite/scenario.ts";
 import { perRoute, requestOf, sendInBothForms, WEATHER } from "./requests.ts";
 
-export const PICTURE =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 export const PICTURE_URL = "https://example.com/picture.png";
 export const DOCUMENT = "JVBERi0xLjQKJcOkw7zDtsOfCg==";
 export const FILE_TEXT = "The file says: seventeen.";
@@ -26,7 +25,7 @@ const file = (filename: string, file_data: string): JsonObject => ({
   filename,
   file_data,
 });
-const DATA_URL = `data:image/png;base64,${PICTURE}`;
+const DATA_URL = `data:image/png;base64,${PIXEL}`;
 
 /** Parts of a user turn, by the name of the request. */
 const PARTS: Readonly<Record<string, JsonObject>> = {

@@ -99,7 +99,7 @@ function sendEach(
 }
 
 /** Upstream failures before the first frame: the fixture, by the name of the request. */
-const BEFORE: Readonly<Record<string, string>> = {
+export const BEFORE: Readonly<Record<string, string>> = {
   overflow: "context-overflow",
   "rate-limit": "status?code=429&after=7",
   overloaded: "status?code=503",
@@ -107,7 +107,7 @@ const BEFORE: Readonly<Record<string, string>> = {
 };
 
 /** Upstream failures inside a stream. */
-const INSIDE: Readonly<Record<string, string>> = {
+export const INSIDE: Readonly<Record<string, string>> = {
   "error-mid": "error-mid",
   cut: "text?frames=5&end=fin",
   reset: "text?frames=5&end=rst",

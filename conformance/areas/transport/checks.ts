@@ -21,7 +21,7 @@ import {
   refusals,
   sizeOf,
   streams,
-  textsSwapped,
+  textsOfOthers,
 } from "./faults.ts";
 import {
   contentOf,
@@ -175,7 +175,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
         return fact(found === wanted, "text", wanted, found);
       },
       faults: {
-        "texts-swapped": textsSwapped,
+        "texts-swapped": textsOfOthers(),
         "concurrent-text-lost": concurrentTextLost,
       },
     },

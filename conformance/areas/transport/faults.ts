@@ -1,5 +1,5 @@
 /** What the faults of the area `transport` are built from, and those that several checks have. */
-import { changeReplies } from "../../faults/change_hooks.ts";
+import { changeParts, changeReplies } from "../../faults/change_hooks.ts";
 import type {
   Context,
   Hooks,
@@ -94,20 +94,17 @@ export function ending(end: (writer: Writer) => void): Hooks {
 export const sizeOf = (held: readonly Uint8Array[]): number =>
   held.reduce((sum, { length }) => sum + length, 0);
 
-/** Text of the last stream, which a mutant sends in the next one. */
-let lastText = "";
-
 let underway = 0;
 
-/** A stream has the text of the previous stream. */
-export const textsSwapped: Hooks = {
-  part: (part) => {
-    if (part.type !== "text") return [part];
-    const text = lastText === "" ? part.text : lastText;
-    lastText = part.text;
-    return [{ ...part, text }];
-  },
-};
+/** Each piece has the text of the piece before it, also of another reply. */
+export function textsOfOthers(): Hooks {
+  let last = "";
+  return changeParts("text", (part) => {
+    const text = last === "" ? part.text : last;
+    last = part.text;
+    return { ...part, text };
+  });
+}
 
 /** When many streams are under way, text is lost. */
 export const concurrentTextLost: Hooks = {

@@ -273,7 +273,7 @@ const FORMS: Readonly<
   }),
 };
 
-const TRIP: JsonObject = {
+export const TRIP: JsonObject = {
   type: "object",
   properties: { city: { type: "string" }, days: { type: "integer" } },
   required: ["city", "days"],

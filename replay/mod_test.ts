@@ -229,42 +229,26 @@ for (const path of PATHS) {
     );
   }
 
-  test(
-    `cut ends properly after its frames on ${path}`,
-    async (server, caller) => {
-      await caller.post(path, bodyFor(path, "[[fx:cut?frames=1]]"));
-      const { reads, closing } = await caller.readToEnd();
-      const reply = reads.join("");
-      assert.equal(closing, "fin");
-      assert.equal(chunksOf(reply).length, 1);
-      assert.ok(reply.endsWith("\r\n0\r\n\r\n"));
-      assert.equal(await (await server.requestLog.next()).ended, "complete");
-    },
-  );
-
-  test(
-    `cut-chunk ends without the final chunk on ${path}`,
-    async (server, caller) => {
-      await caller.post(path, bodyFor(path, "[[fx:cut-chunk?frames=1]]"));
-      const { reads, closing } = await caller.readToEnd();
-      const reply = reads.join("");
-      assert.equal(closing, "fin");
-      assert.equal(chunksOf(reply).length, 1);
-      assert.ok(!reply.endsWith("0\r\n\r\n"));
-      assert.equal(await (await server.requestLog.next()).ended, "cut");
-    },
-  );
-
-  test(
-    `reset sends a TCP reset after its frames on ${path}`,
-    async (server, caller) => {
-      await caller.post(path, bodyFor(path, "[[fx:reset?frames=1]]"));
-      const { reads, closing } = await caller.readToEnd();
-      assert.equal(closing, "reset");
-      assert.equal(chunksOf(reads.join("")).length, 1);
-      assert.equal(await (await server.requestLog.next()).ended, "reset");
-    },
-  );
+  for (
+    const [fixture, closing, hasEnd, ended] of [
+      ["cut", "fin", true, "complete"],
+      ["cut-chunk", "fin", false, "cut"],
+      ["reset", "reset", false, "reset"],
+    ] as const
+  ) {
+    test(
+      `${fixture} closes by ${closing} after its frames on ${path}`,
+      async (server, caller) => {
+        await caller.post(path, bodyFor(path, `[[fx:${fixture}?frames=1]]`));
+        const { reads, ...end } = await caller.readToEnd();
+        const reply = reads.join("");
+        assert.equal(end.closing, closing);
+        assert.equal(chunksOf(reply).length, 1);
+        assert.equal(reply.endsWith("\r\n0\r\n\r\n"), hasEnd);
+        assert.equal(await (await server.requestLog.next()).ended, ended);
+      },
+    );
+  }
 }
 
 test(

@@ -93,3 +93,8 @@ export function replaceInBody(
 export function admit(where: Where): Hooks {
   return { admit: (problem, x) => isIn(x, where) ? undefined : problem };
 }
+
+/** Accepts any body. */
+export function accept(where: Where): Hooks {
+  return { accept: (problem, _, x) => isIn(x, where) ? undefined : problem };
+}

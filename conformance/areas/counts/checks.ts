@@ -1,5 +1,11 @@
 /** Checks of the area `counts`: a rule is written once for every format of requests. */
-import { changeReplies, replaceInBody } from "../../faults/change_hooks.ts";
+import { asking } from "../../faults/change_request.ts";
+import {
+  accept,
+  admit,
+  changeReplies,
+  replaceInBody,
+} from "../../faults/change_hooks.ts";
 import { mapValues } from "@model-gateway/replay/map_values";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { at, brief, numberAt } from "../../evidence/json_path.ts";
@@ -80,6 +86,8 @@ function counts(
 
 const isCount = (x: Context, { endpoint }: CountFormat): boolean =>
   x.does === "count" && x.endpoint === endpoint;
+const countsOf = ({ endpoint }: CountFormat) =>
+  ({ endpoint, does: "count" }) as const;
 
 type Refusals = ReturnType<typeof refusalMembers>;
 
@@ -111,19 +119,10 @@ function counted(
   format: CountFormat,
   change: (count: number) => Json | undefined,
 ): Hooks {
-  return {
-    reply: (reply, x) =>
-      isCount(x, format) && reply.status === 200
-        ? {
-          ...reply,
-          body: withAt(
-            reply.body,
-            format.member,
-            change(numberAt(reply.body, format.member) ?? 0),
-          ),
-        }
-        : reply,
-  };
+  const { member } = format;
+  return changeReplies({ ...countsOf(format), status: 200 }, ({ body }) => ({
+    body: withAt(body, member, change(numberAt(body, member) ?? 0)),
+  }));
 }
 
 /** The counts of the requests with `more` exceed those of the others on the same route. */
@@ -201,10 +200,9 @@ export const COUNTS_CHECKS: readonly Check[] = [
     reads: "counts",
     judge: (name, _, e) => exceed(e, name, "more"),
     misses: (format) => ({
-      "turns-only": {
-        modelRequest: (request, x) =>
-          isCount(x, format) ? { ...request, system: "", tools: [] } : request,
-      },
+      "turns-only": asking((_, x) =>
+        isCount(x, format) ? { system: "", tools: [] } : {}
+      ),
     }),
   }),
   ...onEveryFormat({
@@ -242,9 +240,7 @@ export const COUNTS_CHECKS: readonly Check[] = [
     judge: (name, _, e) =>
       e.matching(`${name}/*/wrong`).map((x) => statusIs(x, 400)),
     misses: (format) => ({
-      accepted: {
-        accept: (problem, _, x) => isCount(x, format) ? undefined : problem,
-      },
+      accepted: accept(countsOf(format)),
     }),
   }),
   ...onEveryFormat({
@@ -255,12 +251,9 @@ export const COUNTS_CHECKS: readonly Check[] = [
     judge: (name, _, e) =>
       e.matching(`${name}/*/unknown-model`).map((x) => statusIs(x, 404, 400)),
     misses: (format) => ({
-      counted: {
-        modelRequest: (request, x) =>
-          isCount(x, format)
-            ? { ...request, model: "vendora-haiku-4-5" }
-            : request,
-      },
+      counted: asking((_, x) =>
+        isCount(x, format) ? { model: "vendora-haiku-4-5" } : {}
+      ),
     }),
   }),
   ...onEveryFormat({
@@ -270,9 +263,7 @@ export const COUNTS_CHECKS: readonly Check[] = [
     judge: (name, _, e) =>
       e.matching(`${name}/*/no-key`).map((x) => statusIs(x, 401)),
     misses: (format) => ({
-      open: {
-        admit: (problem, x) => isCount(x, format) ? undefined : problem,
-      },
+      open: admit(countsOf(format)),
     }),
   }),
   ...onEveryFormat({
@@ -282,12 +273,10 @@ export const COUNTS_CHECKS: readonly Check[] = [
     judge: (name, _, e) =>
       e.replies(`${name}/*/*`).map((x) => contentType(x, "application/json")),
     misses: (format) => {
-      const typed = (type: string): Hooks => ({
-        reply: (reply, x) =>
-          isCount(x, format) && reply.status === 200
-            ? { ...reply, headers: { ...reply.headers, "content-type": type } }
-            : reply,
-      });
+      const typed = (type: string): Hooks =>
+        changeReplies({ ...countsOf(format), status: 200 }, {
+          headers: { "content-type": type },
+        });
       return {
         text: typed("text/plain"),
         latin1: typed("application/json; charset=iso-8859-1"),
@@ -482,11 +471,10 @@ function objectIs(
       e.replies(`${name}/*/*`).map((x) =>
         satisfies(x, "object", right.expected, right.test)
       ),
-    misses: mapValues(right.misses, (wrong) => ({
-      reply: (reply, x) =>
-        isCount(x, COUNT_FORMATS[name]) && reply.status === 200
-          ? { ...reply, body: withAt(reply.body, "object", wrong) }
-          : reply,
-    })),
+    misses: mapValues(right.misses, (wrong) =>
+      changeReplies(
+        { ...countsOf(COUNT_FORMATS[name]), status: 200 },
+        ({ body }) => ({ body: { ...body, object: wrong } }),
+      )),
   };
 }

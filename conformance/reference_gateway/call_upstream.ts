@@ -5,7 +5,11 @@
 import { at, textAt } from "../evidence/json_path.ts";
 import { readBody } from "../clients/read_body.ts";
 import type { DialectName } from "@model-gateway/replay/parse_request";
-import { type JsonObject, parseJson } from "@model-gateway/replay/json";
+import {
+  type Json,
+  type JsonObject,
+  parseJson,
+} from "@model-gateway/replay/json";
 import { framesIn } from "./frames_in.ts";
 import type { Context, Hooks, OutCall, Writer } from "./hooks.ts";
 import { type ModelRequest, type Part, Refused } from "./part.ts";
@@ -212,4 +216,26 @@ export function callOf(
         geminiBody(request),
       );
   }
+}
+
+/**
+ * The JSON with which the upstream answers a call that is no generation.
+ * @throws {Refused} when it refuses the call
+ */
+export async function askUpstream(
+  plain: OutCall,
+  hooks: Hooks,
+  x: Context,
+): Promise<Json | undefined> {
+  const call = hooks.upstream?.(plain, x) ?? plain;
+  const response = await fetch(call.url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...call.headers },
+    body: JSON.stringify(call.body),
+    redirect: "manual",
+  });
+  const text = await response.text();
+  if (response.status === 200) return parseJson(text);
+  const retryAfter = response.headers.get("retry-after");
+  throw fromUpstream(response.status, text, retryAfter, false);
 }

@@ -1,16 +1,12 @@
 /** Counts of tokens in the reference gateway: the vendor's where it counts, otherwise an estimate. */
 import { numberAt } from "../evidence/json_path.ts";
 import type { DialectName } from "@model-gateway/replay/parse_request";
-import {
-  isObject,
-  type JsonObject,
-  parseJson,
-} from "@model-gateway/replay/json";
+import { isObject, type JsonObject } from "@model-gateway/replay/json";
 import type { Endpoint } from "../evidence/exchange.ts";
-import { callOf } from "./call_upstream.ts";
+import { askUpstream, callOf } from "./call_upstream.ts";
 import type { Context, Hooks, OutCall } from "./hooks.ts";
 import { type ModelRequest, Refused } from "./part.ts";
-import { fromUpstream, problemOf } from "./problems.ts";
+import { problemOf } from "./problems.ts";
 
 /** The body whose tokens are asked for, as a request for a reply. */
 export function countedBody(endpoint: Endpoint, body: JsonObject): JsonObject {
@@ -32,19 +28,7 @@ export async function countTokens(
     const { system, turns, tools } = request;
     return Math.ceil(JSON.stringify([system, turns, tools]).length / 4);
   }
-  const call = hooks.upstream?.(plain, x) ?? plain;
-  const response = await fetch(call.url, {
-    method: "POST",
-    headers: { ...call.headers },
-    body: JSON.stringify(call.body),
-    redirect: "manual",
-  });
-  const text = await response.text();
-  if (response.status !== 200) {
-    const retryAfter = response.headers.get("retry-after");
-    throw fromUpstream(response.status, text, retryAfter, false);
-  }
-  const reply = parseJson(text);
+  const reply = await askUpstream(plain, hooks, x);
   const count = numberAt(reply, "input_tokens") ??
     numberAt(reply, "totalTokens");
   if (count !== undefined) return count;

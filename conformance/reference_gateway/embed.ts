@@ -4,13 +4,12 @@ import {
   isObject,
   type Json,
   type JsonObject,
-  parseJson,
 } from "@model-gateway/replay/json";
-import { UPSTREAM_KEY } from "./call_upstream.ts";
+import { askUpstream, UPSTREAM_KEY } from "./call_upstream.ts";
 import type { Context, Hooks, OutCall } from "./hooks.ts";
 import { embeddingDialectOf } from "./models.ts";
 import { invalid, Refused } from "./part.ts";
-import { fromUpstream, problemOf } from "./problems.ts";
+import { problemOf } from "./problems.ts";
 import { optionalCount, requiredText } from "./formats/read_request.ts";
 
 /** A text, or its tokens. */
@@ -62,19 +61,7 @@ export async function embed(
   const plain = via === "chat_completions"
     ? chatCall(model, inputs, dimensions, upstreamUrl)
     : contentCall(model, inputs, dimensions, upstreamUrl);
-  const call = hooks.upstream?.(plain, x) ?? plain;
-  const response = await fetch(call.url, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...call.headers },
-    body: JSON.stringify(call.body),
-    redirect: "manual",
-  });
-  const text = await response.text();
-  if (response.status !== 200) {
-    const retryAfter = response.headers.get("retry-after");
-    throw fromUpstream(response.status, text, retryAfter, false);
-  }
-  const reply = parseJson(text);
+  const reply = await askUpstream(plain, hooks, x);
   const vectors = via === "chat_completions"
     ? listAt(reply, "data").map((one) => listAt(one, "embedding"))
     : listAt(reply, "embeddings").map((one) => listAt(one, "values"));

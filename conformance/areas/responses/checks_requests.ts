@@ -49,42 +49,27 @@ function understood(settings: Partial<ModelRequest>): Hooks {
   return asking((_, { endpoint }) => endpoint === "responses" ? settings : {});
 }
 
-const TUNING_CHECKS: readonly Check[] = tuningChecks({
-  section: "Responses requests",
-  needs: "responses",
-  reads: "responses-more-settings",
-  label: "responses/*/*/more-settings",
-  put: (path, value) => asked((body) => withAt(body, path, value)),
-}, [
+const TUNING_CHECKS: readonly Check[] = tuningChecks(
   {
-    id: "responses.effort",
-    name: "reasoning.effort",
-    path: "reasoning.effort",
-    setting: "effort",
-    value: TUNING.effort,
+    section: "Responses requests",
+    needs: "responses",
+    reads: "responses-more-settings",
+    label: "responses/*/*/more-settings",
+    put: (path, value) => asked((body) => withAt(body, path, value)),
   },
-  {
-    id: "responses.verbosity",
-    name: "text.verbosity",
-    path: "text.verbosity",
-    setting: "verbosity",
-    value: TUNING.verbosity,
-  },
-  {
-    id: "responses.presence-penalty",
-    name: "presence_penalty",
-    path: "presence_penalty",
-    setting: "presencePenalty",
-    value: TUNING.presencePenalty,
-  },
-  {
-    id: "responses.frequency-penalty",
-    name: "frequency_penalty",
-    path: "frequency_penalty",
-    setting: "frequencyPenalty",
-    value: TUNING.frequencyPenalty,
-  },
-]);
+  ([
+    ["effort", "effort", "reasoning.effort"],
+    ["verbosity", "verbosity", "text.verbosity"],
+    ["presence-penalty", "presencePenalty", "presence_penalty"],
+    ["frequency-penalty", "frequencyPenalty", "frequency_penalty"],
+  ] as const).map(([id, setting, path]) => ({
+    id: `responses.${id}`,
+    name: path,
+    path,
+    setting,
+    value: TUNING[setting],
+  })),
+);
 
 export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
   section: "Responses requests",

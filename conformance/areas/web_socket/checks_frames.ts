@@ -171,36 +171,18 @@ export const FRAME_CHECKS: readonly Check[] = checksWith({
       "of-lost": hooks({ faultCode: () => 1006 }),
     },
   },
-  {
-    id: "web_socket.unmasked",
-    rule: "A frame of a client that is not masked ends the connection.",
+  ...([
+    ["unmasked", "unmasked", "A frame of a client that is not masked"],
+    ["reserved-bit", "reserved", "A reserved bit that nothing has negotiated"],
+    ["unknown-frame", "unknown", "A frame with an unknown code"],
+    ["malformed-text", "malformed", "Text that is not UTF-8"],
+  ] as const).map(([id, problem, what]) => ({
+    id: `web_socket.${id}`,
+    rule: `${what} ends the connection.`,
     reads: [WRONG],
-    ...ends("unmasked"),
-    misses: { taken: hooks({ accepts: (problem) => problem === "unmasked" }) },
-  },
-  {
-    id: "web_socket.reserved-bit",
-    rule: "A reserved bit that nothing has negotiated ends the connection.",
-    reads: [WRONG],
-    ...ends("reserved"),
-    misses: { taken: hooks({ accepts: (problem) => problem === "reserved" }) },
-  },
-  {
-    id: "web_socket.unknown-frame",
-    rule: "A frame with an unknown code ends the connection.",
-    reads: [WRONG],
-    ...ends("unknown"),
-    misses: { taken: hooks({ accepts: (problem) => problem === "unknown" }) },
-  },
-  {
-    id: "web_socket.malformed-text",
-    rule: "Text that is not UTF-8 ends the connection.",
-    reads: [WRONG],
-    ...ends("malformed"),
-    misses: {
-      taken: hooks({ accepts: (problem) => problem === "malformed" }),
-    },
-  },
+    ...ends(problem),
+    misses: { taken: hooks({ accepts: (found) => found === problem }) },
+  })),
   {
     id: "web_socket.endless-message",
     rule: "A message that never ends, in fragments, ends the connection.",

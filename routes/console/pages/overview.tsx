@@ -280,7 +280,8 @@ function StateCards(
               <>
                 , which ends at <Moment atMs={expiresAtMs} />
               </>
-            )}; until <Moment atMs={session.endsAtMs} /> at the latest
+            )}; this session ends at <Moment atMs={session.endsAtMs} />{" "}
+            at the latest
           </p>
         </section>
         <LimitCards

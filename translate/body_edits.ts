@@ -60,7 +60,6 @@ interface EditContext {
 
 /** The top-level changes, headers and dropped fields of the edits. */
 export interface PlannedEdits {
-  /** Top-level fields to set. */
   readonly set: JsonObject;
   /** Top-level fields to leave out. */
   readonly remove: readonly string[];

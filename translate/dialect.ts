@@ -71,9 +71,7 @@ export interface EncodeContext {
   readonly opened?: { frames: number };
 }
 
-/** A request for an upstream. */
 export interface EncodedRequest {
-  /** The JSON body. */
   readonly body: JsonObject;
   /** Headers beside the vendor's own, such as a beta that the body needs. */
   readonly headers: Readonly<Record<string, string>>;
@@ -83,13 +81,11 @@ export interface EncodedRequest {
   readonly context: DecodeContext;
 }
 
-/** An error in a wire format. */
 export interface EncodedError {
   /** HTTP status. */
   readonly status: number;
   /** Headers beside those that every reply has. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The JSON body. */
   readonly body: JsonObject;
 }
 
@@ -290,7 +286,6 @@ export interface Dialect extends UpstreamDialect {
    * @throws {ApiError} the error that the events contain
    */
   encodeReply(events: Iterable<ReplyEvent>, context: EncodeContext): JsonObject;
-  /** Makes the encoder of one stream. */
   streamEncoder(context: EncodeContext): StreamEncoder;
   /** Encodes an error for a client. The body contains `requestId`. */
   encodeError(error: ApiError, requestId: string): EncodedError;

@@ -111,9 +111,7 @@ export function translateRequest(
 
 /** What the translation of a reply needs. */
 interface ReplyOptions {
-  /** The upstream's format. */
   readonly from: DialectName;
-  /** The client's format. */
   readonly to: ClientFormat;
   /** The request that the reply answers. */
   readonly request: TranslatedRequest;

@@ -45,7 +45,6 @@ const PLAIN_HOST: HostRequest = { betas: [] };
 
 /** A client's request: its bytes, their JSON value and the decoded request. */
 export interface ClientRequest {
-  /** The format of the bytes. */
   readonly dialect: Dialect;
   /** Sent where the upstream has the same dialect. */
   readonly bytes: Uint8Array;

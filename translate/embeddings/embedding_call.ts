@@ -39,13 +39,11 @@ interface EmbeddingUpstreamRequest {
 export interface EmbeddingReading {
   readonly form: EmbeddingForm;
   readonly request: Pick<EmbeddingRequest, "model" | "encoding">;
-  /** Number of inputs. */
   readonly count: number;
   /** Written where the upstream reports no usage. */
   readonly inputEstimate: number;
 }
 
-/** A reply for the client. */
 interface EmbeddingReply {
   /** JSON. */
   readonly body: Uint8Array;

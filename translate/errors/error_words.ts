@@ -104,7 +104,6 @@ const FORBIDDEN = 403;
 /** A refusal of the gateway's own key, which some vendors send with status 400. */
 const KEY_REFUSED = /^(?:incorrect|invalid) api key/i;
 
-/** The error for an upstream's reply with an error status. */
 export function replyError(
   status: number,
   headers: Headers,

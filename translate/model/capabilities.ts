@@ -3,7 +3,6 @@
  * name. The capabilities of each model are in the catalogue in `gateway/upstream/`.
  */
 
-/** Name of a wire format. */
 export type DialectName =
   | "messages"
   | "chat_completions"

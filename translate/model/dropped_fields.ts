@@ -15,7 +15,6 @@ import type { NeutralField } from "./field_names.ts";
 
 /** The dropped fields found so far. */
 export interface DroppedFields {
-  /** Records a path. */
   path(path: string): void;
   /** Records a neutral field by the client's name for it; an empty name is not recorded. */
   field(field: NeutralField): void;

@@ -45,29 +45,30 @@ interface Cacheable {
   readonly cacheMark?: CacheMark;
 }
 
+/** What has a place in the client's request. */
+interface Placed {
+  /**
+   * Its path, such as `messages[0].content[1]`, of calls and results that of the id; absent for
+   * parts that the gateway made.
+   */
+  readonly at?: string;
+}
+
 /** Plain text. */
 export interface TextPart extends Cacheable {
-  /** Discriminator. */
   readonly type: "text";
   /** Possibly empty: encoders leave it out where their dialect refuses empty text. */
   readonly text: string;
   /** The Responses format's `phase` of an assistant's message; other dialects have none. */
   readonly phase?: string;
 }
-export interface ImagePart extends Cacheable {
-  /** Discriminator. */
+export interface ImagePart extends Cacheable, Placed {
   readonly type: "image";
   /** The media type of a URL may be unknown. */
   readonly source: Media;
-  /**
-   * Path in the client's request, such as `messages[0].content[1]`; absent for parts that the
-   * gateway made.
-   */
-  readonly at?: string;
 }
 /** A document: bytes (PDF and the like) or text. */
-export interface DocumentPart extends Cacheable {
-  /** Discriminator. */
+export interface DocumentPart extends Cacheable, Placed {
   readonly type: "document";
   /** Text is kept separate: dialects without text documents send it as plain text. */
   readonly source: Media | { readonly type: "text"; readonly text: string };
@@ -75,32 +76,20 @@ export interface DocumentPart extends Cacheable {
   readonly title?: string;
   /** The client's note about the document; sent as text where a dialect has no field for it. */
   readonly context?: string;
-  /**
-   * Path in the client's request, such as `messages[0].content[1]`; absent for parts that the
-   * gateway made.
-   */
-  readonly at?: string;
 }
 /** A sound; `format` is the subtype of its media type: `wav`, `mp3`, … */
-export interface AudioPart {
-  /** Discriminator. */
+export interface AudioPart extends Placed {
   readonly type: "audio";
   /** Lower case. */
   readonly format: string;
   /** Base64. */
   readonly data: string;
-  /**
-   * Path in the client's request, such as `messages[0].content[1]`; absent for parts that the
-   * gateway made.
-   */
-  readonly at?: string;
 }
 /**
  * A tool call by the assistant. `arguments` is JSON text as the model wrote it, possibly empty or
  * malformed.
  */
-export interface ToolCallPart extends Cacheable {
-  /** Discriminator. */
+export interface ToolCallPart extends Cacheable, Placed {
   readonly type: "tool_call";
   /**
    * Id that its result refers to; generated for the chat format's old `function_call`, which has
@@ -115,34 +104,21 @@ export interface ToolCallPart extends Cacheable {
   readonly signature?: Signature;
   /** True where the input is free text; `arguments` then has the form of `free_text.ts`. */
   readonly freeText?: true;
-  /**
-   * Path of the id in the client's request, such as `messages[1].tool_calls[0].id`; absent for
-   * parts that the gateway made.
-   */
-  readonly at?: string;
 }
 /** The result of a tool call. */
-export interface ToolResultPart extends Cacheable {
-  /** Discriminator. */
+export interface ToolResultPart extends Cacheable, Placed {
   readonly type: "tool_result";
   /** Id of the call; `call_pairs.ts` checks that the call exists. */
   readonly id: string;
   /** Empty where the tool returned nothing. */
   readonly content: readonly ResultPart[];
-  /** True where the tool failed. */
   readonly failed?: boolean;
-  /**
-   * Path of the id in the client's request, such as `messages[2].tool_call_id`; absent for parts
-   * that the gateway made.
-   */
-  readonly at?: string;
 }
 /**
  * The assistant's reasoning. Without a signature it can be sent only to dialects that do not
  * require one.
  */
 export interface ReasoningPart {
-  /** Discriminator. */
   readonly type: "reasoning";
   /** Empty where the signature replaces it. */
   readonly text: string;
@@ -151,14 +127,12 @@ export interface ReasoningPart {
 }
 /** The text with which the assistant refused. */
 export interface RefusalPart {
-  /** Discriminator. */
   readonly type: "refusal";
   /** Sent as plain text where a dialect has no refusal part. */
   readonly text: string;
 }
 /** A part that only its own dialect has (server tools, file ids, …). */
 export interface OpaquePart {
-  /** Discriminator. */
   readonly type: "opaque";
   /** The only dialect that it can be sent to. */
   readonly from: DialectName;
@@ -213,7 +187,6 @@ export interface Turn {
 
 /** A function that the model may call. */
 export interface FunctionTool extends Cacheable {
-  /** Discriminator. */
   readonly type: "function";
   /**
    * The client's name; encoders change it where their dialect is stricter, and decoders restore it.
@@ -247,7 +220,6 @@ export interface Grammar {
 }
 /** A tool that only its own dialect has: one that the vendor runs. */
 export interface OpaqueTool {
-  /** Discriminator. */
   readonly type: "opaque";
   /** The only dialect that it can be sent to. */
   readonly from: DialectName;
@@ -260,7 +232,6 @@ export interface OpaqueTool {
   /** The tool, unchanged. */
   readonly value: JsonObject;
 }
-/** A tool that the model may call. */
 export type Tool = FunctionTool | OpaqueTool;
 
 /** Which tool the model must or may call. */

@@ -45,7 +45,6 @@ export function opaqueObject(): z.ZodType<JsonObject> {
  * vendor.
  */
 export interface UnknownObject {
-  /** The value of the `type` field. */
   readonly type: string;
   /** Its other fields, unchecked. */
   readonly [key: string]: unknown;

@@ -112,7 +112,6 @@ export interface SettingsTable<F> {
   readonly names: Readonly<Record<Setting, string>>;
 }
 
-/** Makes a format's table. */
 export function settingsTable<F = undefined>(
   rows: { readonly [S in Setting]?: SettingRow<Settings[S], F> },
 ): SettingsTable<F> {

@@ -25,7 +25,6 @@ export interface StateRequest {
 
 /** A stored reply with the input that was new in its request. */
 export interface StoredTurn {
-  /** Id of the reply. */
   readonly id: string;
   /** The new input items as the client sent them; references are not replaced. */
   readonly input: readonly unknown[];
@@ -35,7 +34,6 @@ export interface StoredTurn {
 
 /** The end of a reply inside the bytes for a client. */
 export interface ReplyEnd {
-  /** Id of the reply. */
   readonly id: string;
   /** The reply's JSON text. */
   readonly reply: string;

@@ -17,7 +17,6 @@ export interface VariableKeys {
   readonly counts?: ReadonlySet<string>;
 }
 
-/** The values of a matched frame. */
 export interface MatchedFrame {
   /** The delta's text. */
   text(): string;

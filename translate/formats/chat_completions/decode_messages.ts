@@ -28,7 +28,6 @@ import { type ChatMessage, type ChatToolCall, isKnownCall } from "./wire.ts";
 
 /** The decoded messages. */
 interface Conversation {
-  /** Texts of the leading system and developer messages. */
   readonly system: readonly TextPart[];
   /** One turn for each message after the leading system and developer messages. */
   readonly turns: readonly Turn[];

@@ -88,7 +88,6 @@ function overflow({ tokens, maximum, output }: OverflowNumbers): string {
     } tokens (${tokens} in the messages, ${output} in the completion). Please reduce the length of the messages or completion.`;
 }
 
-/** Encodes an error for a client. */
 export function encodeError(error: ApiError, requestId: string): EncodedError {
   return {
     status: ROWS[error.kind].status ?? error.status,

@@ -18,7 +18,6 @@ import { streamEncoder } from "./encode_stream.ts";
 
 export { chatCompletionsRequest } from "./wire.ts";
 
-/** The chat-completion format. */
 export const chatCompletions: Dialect = {
   name: "chat_completions",
   decodeRequest,

@@ -24,7 +24,6 @@ import { decodeUsage, tierOf } from "./usage.ts";
 
 /** Converts chunks to events. After a failure it returns no more events. */
 interface ReplyReader {
-  /** The events of one chunk. */
   read(chunk: JsonObject): readonly ReplyEvent[];
   /**
    * The events of a chunk that differs from the previous one, a single delta of the open block,

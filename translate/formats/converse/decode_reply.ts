@@ -7,7 +7,6 @@ import { ApiError } from "../../model/error.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
 import { replyReader } from "./reply_reader.ts";
 
-/** Decodes a whole reply. */
 export function decodeReply(
   body: unknown,
   context: DecodeContext,

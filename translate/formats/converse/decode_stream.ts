@@ -7,7 +7,6 @@ import { isObject } from "../../bytes/json.ts";
 import { ApiError } from "../../model/error.ts";
 import { replyReader } from "./reply_reader.ts";
 
-/** Makes the decoder of one stream. */
 export function streamDecoder(context: DecodeContext): StreamDecoder {
   const reader = replyReader(context);
   return {

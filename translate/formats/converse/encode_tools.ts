@@ -14,7 +14,6 @@ import { cachePoint } from "./cache_marks.ts";
 
 /** The tool fields of a request. */
 interface EncodedTools {
-  /** The `toolConfig` field. */
   readonly toolConfig?: JsonObject;
   /** Name of the tool that replaces structured output. */
   readonly formatTool?: string;

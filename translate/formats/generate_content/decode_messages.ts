@@ -62,7 +62,6 @@ export interface Reading {
 
 /** Finds the call that a result without an id answers. */
 interface Calls {
-  /** Records a call. */
   add(name: string, id: string): void;
   /** Records that a call has its result. */
   answer(id: string): void;

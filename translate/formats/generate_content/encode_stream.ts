@@ -35,7 +35,6 @@ interface OpenBlock {
 
 const FRAME = 'data: {"candidates":[{"content":{"parts":[';
 
-/** Makes the encoder of one stream. */
 export function streamEncoder(context: EncodeContext): StreamEncoder {
   let id: string | undefined;
   let tail = "";

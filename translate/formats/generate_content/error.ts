@@ -119,7 +119,6 @@ const REASONS: Readonly<Partial<Record<ErrorKind, string>>> = {
 const DOMAIN = "model-gateway";
 const TYPES = "type.googleapis.com/google.rpc.";
 
-/** Encodes an error for a client. */
 export function encodeError(error: ApiError, requestId: string): EncodedError {
   return {
     status: statusOf(error),

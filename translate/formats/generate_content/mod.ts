@@ -17,7 +17,6 @@ import { streamEnding } from "./stream_ending.ts";
 
 export { generateContentRequest } from "./wire.ts";
 
-/** The generate-content format. */
 export const generateContent: Dialect = {
   name: "generate_content",
   hasTargetInPath: true,

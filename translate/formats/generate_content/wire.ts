@@ -177,7 +177,6 @@ export const RESPONSE_MEDIA_TYPES: ReadonlySet<string> = new Set([
   "text/plain",
 ]);
 
-/** The thinking levels of this format. */
 export const THINKING_LEVELS: ReadonlySet<Effort> = new Set<Effort>([
   "minimal",
   "low",

@@ -25,7 +25,6 @@ export function readCitation(value: JsonObject): Citation | undefined {
   };
 }
 
-/** Writes a citation. */
 export function encodeCitation({ url, title, quote }: Citation): JsonObject {
   return {
     type: TYPE,

@@ -8,7 +8,6 @@ import { type ReplyEvent } from "../../model/reply.ts";
 import { isErrorBody } from "./error.ts";
 import { replyReader } from "./reply_reader.ts";
 
-/** Decodes a whole reply. */
 export function decodeReply(
   body: unknown,
   context: DecodeContext,

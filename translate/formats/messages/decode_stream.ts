@@ -8,7 +8,6 @@ import { exactJson } from "../../bytes/exact_json.ts";
 import { isObject } from "../../bytes/json.ts";
 import { replyReader } from "./reply_reader.ts";
 
-/** Makes the decoder of one stream. */
 export function streamDecoder(context: DecodeContext): StreamDecoder {
   const reader = replyReader(context);
   return {

@@ -14,7 +14,6 @@ import { MIN_BUDGET_TOKENS } from "./wire.ts";
 
 /** The reasoning fields of a request. */
 interface EncodedReasoning {
-  /** The `thinking` field. */
   readonly thinking?: JsonObject;
   /** `output_config.effort`. */
   readonly effort?: Effort;

@@ -48,7 +48,6 @@ const DELTA_FIELDS: Readonly<Record<OpenBlock["kind"], string>> = {
   tool: '"type":"input_json_delta","partial_json":',
 };
 
-/** Makes the encoder of one stream. */
 export function streamEncoder(context: EncodeContext): StreamEncoder {
   let started = false;
   let done = false;

@@ -19,9 +19,7 @@ import { strictSchema } from "./strict_schema.ts";
 
 /** The tool fields of a request. */
 interface EncodedTools {
-  /** The `tools` field. */
   readonly tools?: readonly JsonObject[];
-  /** The `tool_choice` field. */
   readonly toolChoice?: JsonObject;
   /** The `output_config.format` field. */
   readonly format?: JsonObject;

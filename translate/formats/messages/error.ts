@@ -132,7 +132,6 @@ function classify(
   });
 }
 
-/** Encodes an error for a client. */
 export function encodeError(error: ApiError, requestId: string): EncodedError {
   return {
     status: ERROR_STATUS[error.kind],

@@ -18,7 +18,6 @@ export { checkCountable } from "./check_passable.ts";
 export { decodeCountTokens } from "./decode_request.ts";
 export { countTokensRequest, messagesRequest } from "./wire.ts";
 
-/** The messages format. */
 export const messages: Dialect = {
   name: "messages",
   decodeRequest,

@@ -110,7 +110,6 @@ function overflow({ tokens, maximum, output }: OverflowNumbers): string {
   return `Your input exceeds the context window of this model. Its maximum context length is ${maximum} tokens, and ${asked}`;
 }
 
-/** Writes an error for a client. */
 export function encodeError(error: ApiError, requestId: string): EncodedError {
   const { retryAfterSeconds: _, ...details } = error.details;
   const row = rowOf(error);

@@ -57,7 +57,6 @@ interface ItemReader {
   more(text: string): void;
   /** The text so far of the item that was read last, if it is not closed. */
   partialText(): string;
-  /** Reads `output_item.added`. */
   added(data: JsonObject): void;
   /** Reads `output_item.done`. */
   done(data: JsonObject): void;

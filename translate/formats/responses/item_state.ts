@@ -26,7 +26,6 @@ const ITEM_KINDS: ReadonlyMap<string, ItemKind> = new Map([
   ["custom_tool_call", "free call"],
 ]);
 
-/** The kind of an item. */
 export function kindOf(item: JsonObject): ItemKind {
   return ITEM_KINDS.get(stringIn(item["type"]) ?? "") ?? "other";
 }

@@ -23,7 +23,6 @@ import { echoOf } from "./tool_names.ts";
 
 export { responsesRequest } from "./wire.ts";
 
-/** The Responses format. */
 export const responses: Dialect = {
   name: "responses",
   decodeRequest,

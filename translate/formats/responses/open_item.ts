@@ -46,7 +46,6 @@ export interface OpenItem {
   readonly phase?: string;
   /** The id that pairs a call with its output. */
   readonly callId?: string;
-  /** The called tool. */
   readonly tool?: CalledTool;
   /** Extracts the text from the arguments of a free-text call. */
   readonly freeText?: FreeTextReader;

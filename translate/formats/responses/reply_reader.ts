@@ -27,7 +27,6 @@ interface ReplyReader {
   more(text: string): readonly ReplyEvent[];
   /** The text so far of the item that was read last, if it is incomplete. */
   partialText(): string;
-  /** The events of a whole reply. */
   whole(reply: JsonObject): readonly ReplyEvent[];
   /** The `error` event; nothing if the reply has already ended. */
   fail(error: ApiError): readonly ReplyEvent[];

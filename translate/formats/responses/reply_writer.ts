@@ -35,7 +35,6 @@ import {
 /** The maximum length of a call id that clients may send back. */
 const MAX_CALL_ID = 64;
 
-/** Encodes one reply. */
 interface ReplyWriter {
   /** The frames of an event, possibly none. */
   push(event: ReplyEvent): string;

@@ -52,7 +52,6 @@ export function isKnownPart(
   return PART_TYPES.has(part.type);
 }
 
-/** Whether an item is a message. */
 export function isMessage(item: Item): item is MessageItem {
   const { type } = item;
   return type === undefined || type === null || type === "message";

@@ -4,11 +4,7 @@ import { compact } from "../../bytes/compact.ts";
 import { type EncodeContext, PLAIN_CONTEXT } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";
 import { objectOr } from "../../bytes/json.ts";
-import {
-  foldReply,
-  type ReplyEvent,
-  type StopReason,
-} from "../../model/reply.ts";
+import { foldReply, type ReplyEvent } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
 import { sseParser } from "../../stream/sse.ts";
 import { decodeReply } from "./decode_reply.ts";
@@ -181,27 +177,6 @@ Deno.test("streamEncoder() replies to the deprecated form in the deprecated form
     {},
   ]);
   assert.deepEqual(framesOf(text).at(-2), chunk({}, "function_call"));
-});
-
-Deno.test("streamEncoder() reports why the model stopped", async (t) => {
-  const rows: [StopReason, string][] = [
-    ["end", "stop"],
-    ["pause", "length"],
-    ["other", "length"],
-    ["stop_sequence", "stop"],
-    ["max_tokens", "length"],
-    ["context_window", "length"],
-    ["tool_use", "stop"],
-    ["refusal", "content_filter"],
-  ];
-  for (const [reason, expected] of rows) {
-    await t.step(reason, () => {
-      const frames = framesOf(
-        encode([START, { type: "stop", reason, raw: "" }, END]),
-      );
-      assert.deepEqual(frames.at(-2), chunk({}, expected));
-    });
-  }
 });
 
 Deno.test("streamEncoder() sends a refusal in its own field", () => {

@@ -28,7 +28,7 @@ import { FOREIGN_CALL_SIGNATURE, type WireContent } from "./wire.ts";
  * turn first. The text contains no instruction or quotable word, and is not blank, because blank
  * texts are refused as empty.
  */
-export const OPENING_PLACEHOLDER = ".";
+const OPENING_PLACEHOLDER = ".";
 
 /** Asks a model without prefill to go on, where the history ends with the assistant. */
 export const CONTINUATION = "Continue.";

@@ -4,11 +4,7 @@ import type { Capabilities } from "../../model/capabilities.ts";
 import { ApiError } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import type { Part, ToolCallPart, Turn } from "../../model/request.ts";
-import {
-  CONTINUATION,
-  encodeMessages,
-  OPENING_PLACEHOLDER,
-} from "./encode_messages.ts";
+import { CONTINUATION, encodeMessages } from "./encode_messages.ts";
 import {
   imagePart,
   sampleRequest,
@@ -91,34 +87,12 @@ Deno.test("encodeMessages() marks a system turn in its place, behind results tha
   );
 });
 
-Deno.test("encodeMessages() drops empty texts and merges the turns around them", () => {
-  assert.deepEqual(
-    contents([
-      turn("user", text("a"), text("")),
-      turn("assistant", text(""), { type: "refusal", text: "" }),
-      turn("user", text("b")),
-    ]),
-    [contentBy("user", { text: "a" }, { text: "b" })],
-  );
-});
-
 Deno.test("encodeMessages() refuses an empty conversation", () => {
   for (const turns of [[], [turn("user", text(""))]]) {
     const error = refusal(() => contents(turns));
     assert.equal(error.kind, "invalid_request");
     assert.equal(error.details.param, "MESSAGES");
   }
-});
-
-Deno.test("encodeMessages() puts a user turn before a leading assistant turn", () => {
-  assert.deepEqual(
-    contents([turn("assistant", text("Hello!")), turn("user", text("hi"))]),
-    [
-      contentBy("user", { text: OPENING_PLACEHOLDER }),
-      contentBy("model", { text: "Hello!" }),
-      contentBy("user", { text: "hi" }),
-    ],
-  );
 });
 
 Deno.test("encodeMessages() adds a turn to continue only for a model without prefill", () => {
@@ -132,27 +106,6 @@ Deno.test("encodeMessages() adds a turn to continue only for a model without pre
   // it.
   const called = [turn("user", text("a")), turn("assistant", call("1", "f"))];
   assert.equal(contents(called, { ...NEWER, prefill: false }).length, 2);
-});
-
-Deno.test("encodeMessages() puts all results of one turn together, in the order of the calls, before and apart from the rest", () => {
-  assert.deepEqual(
-    contents([
-      turn("user", text("go")),
-      turn("assistant", call("1", "f"), call("2", "g"), call("3", "h")),
-      turn("user", text("note"), result("3", "three")),
-      turn("user", result("1", "one")),
-      turn("user", result("2", "two"), text("more")),
-    ]).slice(2),
-    [
-      contentBy(
-        "user",
-        functionResponse("f", { output: "one" }),
-        functionResponse("g", { output: "two" }),
-        functionResponse("h", { output: "three" }),
-      ),
-      contentBy("user", { text: "note" }, { text: "more" }),
-    ],
-  );
 });
 
 Deno.test("encodeMessages() resolves the name of a result from its call, also where ids repeat", () => {

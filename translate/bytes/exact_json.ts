@@ -3,7 +3,6 @@
  * client's data, and a double would round it; `1e400` would become null. Such numbers become
  * objects that `JSON.stringify` writes back digit by digit (ECMAScript's `JSON.rawJSON`).
  */
-import { ApiError } from "../model/error.ts";
 import {
   isObject,
   type JsonObject,
@@ -11,6 +10,7 @@ import {
   nestsWithin,
   parseJson,
 } from "./json.ts";
+import { unreadableReply } from "../model/reply_faults.ts";
 
 /**
  * A number that a double may round, at the start of a JSON value. A match inside a string only
@@ -76,10 +76,7 @@ export function withDoubles(object: JsonObject): JsonObject {
  */
 export function upstreamJson(value: unknown): string {
   if (!nestsWithin(value, MAX_LEVELS)) {
-    throw new ApiError(
-      "upstream",
-      "could not read the upstream's reply: its JSON nests too deep",
-    );
+    throw unreadableReply("its JSON nests too deep");
   }
   return JSON.stringify(value);
 }

@@ -3,7 +3,7 @@
  * objects, arrays and keys, not by bytes, and nothing else runs meanwhile. 60 MB of `{},` took 35 s
  * and 3.7 GB.
  */
-import { ApiError } from "../model/error.ts";
+import { unreadableReply } from "../model/reply_faults.ts";
 
 /** Objects, arrays and keys together; numbers and strings of an array cost little and do not count. */
 const MAX_VALUES = 1_000_000;
@@ -41,10 +41,7 @@ export function requireFewValues(text: string): void {
         if (isObject) values++;
     }
     if (values > MAX_VALUES) {
-      throw new ApiError(
-        "upstream",
-        "could not read the upstream's reply: it holds too many values",
-      );
+      throw unreadableReply("it holds too many values");
     }
   }
 }

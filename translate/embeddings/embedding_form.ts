@@ -8,6 +8,7 @@
 import { arrayOr, countIn, type JsonObject, objectOr } from "../bytes/json.ts";
 import { ApiError, invalidField } from "../model/error.ts";
 import type { EmbeddingRequest } from "./embedding_request.ts";
+import { unreadableReply } from "../model/reply_faults.ts";
 
 /** Name of a form. */
 export type EmbeddingForm = "chat" | "generate_content" | "titan" | "cohere";
@@ -161,8 +162,5 @@ function numbers(value: unknown): readonly number[] {
 
 /** The error for a reply without the requested vectors. */
 export function unreadable(): ApiError {
-  return new ApiError(
-    "upstream",
-    "could not read the upstream's reply: it lacks the vectors",
-  );
+  return unreadableReply("it lacks the vectors");
 }

@@ -2,13 +2,14 @@
  * Progress of a reply: the figures that settling, logging and error handling need, gathered from
  * its events.
  */
-import { ApiError } from "./error.ts";
+import type { ApiError } from "./error.ts";
 import {
   mergeUsage,
   type ReplyEvent,
   type StopReason,
   type Usage,
 } from "./reply.ts";
+import { unreadableReply } from "./reply_faults.ts";
 
 /** The state of a reply so far. */
 export interface ReplyProgress {
@@ -70,10 +71,7 @@ export function progressTracker(): ProgressTracker {
         case "open":
           started = true;
           if (++blocks > MAX_BLOCKS) {
-            throw new ApiError(
-              "upstream",
-              "could not read the upstream's reply: it has too many blocks",
-            );
+            throw unreadableReply("it has too many blocks");
           }
           if (event.kind === "tool") generatedChars += event.name.length;
           return;

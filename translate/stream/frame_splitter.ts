@@ -3,9 +3,9 @@
  * changing a byte; a CRLF that two chunks share belongs to the frame that it ends. Pass-through
  * needs the boundaries: only there may a ping or an error be inserted. Frames are not parsed here.
  */
-import { ApiError } from "../model/error.ts";
 import { joinPieces } from "../bytes/buffers.ts";
 import { MAX_FRAME_BYTES } from "./sse.ts";
+import { unreadableStream } from "../model/reply_faults.ts";
 
 /** Finds complete frames (their bytes, blank line included) in chunks of bytes cut anywhere. */
 export interface FrameSplitter {
@@ -87,10 +87,7 @@ export function frameSplitter(): FrameSplitter {
         pending.push(chunk.subarray(at));
         pendingBytes += chunk.length - at;
         if (pendingBytes > MAX_FRAME_BYTES) {
-          throw new ApiError(
-            "upstream",
-            "could not read the upstream's stream: a frame is too long",
-          );
+          throw unreadableStream("a frame is too long");
         }
       }
       return undefined;

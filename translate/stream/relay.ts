@@ -26,6 +26,7 @@ import {
 import { encodeText } from "../bytes/buffers.ts";
 import { type Frame, sseParser } from "./sse.ts";
 import type { Relay } from "./relay_interface.ts";
+import { unreadableReply } from "../model/reply_faults.ts";
 
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();
@@ -332,10 +333,7 @@ function parsedReply(text: string): unknown {
   requireFewValues(text);
   const parsed = exactJson(text);
   if (parsed === undefined) {
-    throw new ApiError(
-      "upstream",
-      "could not read the upstream's reply: it is not JSON",
-    );
+    throw unreadableReply("it is not JSON");
   }
   return parsed;
 }

@@ -6,7 +6,7 @@
  */
 import { createParser } from "eventsource-parser";
 import { requireFewValues } from "../bytes/few_values.ts";
-import { ApiError } from "../model/error.ts";
+import { unreadableStream } from "../model/reply_faults.ts";
 
 /** One message of an event stream. `event` is absent where there was no such line. */
 export interface Frame {
@@ -114,10 +114,7 @@ export function sseParser(): SseParser {
       feed(decoder.decode(chunk));
       if (frames.length > 0) size = 0;
       if (size > MAX_FRAME_BYTES) {
-        throw new ApiError(
-          "upstream",
-          "could not read the upstream's stream: a frame is too long",
-        );
+        throw unreadableStream("a frame is too long");
       }
       return take();
     },

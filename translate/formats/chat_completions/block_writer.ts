@@ -5,12 +5,12 @@
  * ends up in its own block. Used for streams and for whole replies.
  */
 import type { DecodeContext } from "../../dialect.ts";
-import { ApiError } from "../../model/error.ts";
 import { type FreeTextWriter, freeTextWriter } from "../../turns/free_text.ts";
 import { type Citation, MAX_CITATIONS } from "../../model/citation.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
 import { type JsonScan, jsonScan } from "./json_scan.ts";
+import { unnamedCall } from "../../model/reply_faults.ts";
 
 /** The kinds of block that hold plain text, as opposed to a call. */
 type TextKind = "text" | "reasoning" | "refusal";
@@ -154,10 +154,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
       taken += 1;
       if (next.kind === "call" && next.name === undefined) {
         if (next.id === undefined && !next.fed) continue;
-        throw new ApiError(
-          "upstream",
-          "the upstream sent a tool call without a name",
-        );
+        throw unnamedCall();
       }
       start(next);
     }

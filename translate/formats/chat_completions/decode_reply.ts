@@ -6,6 +6,7 @@ import { ApiError } from "../../model/error.ts";
 import { arrayOr, isObject } from "../../bytes/json.ts";
 import { type ReplyEvent } from "../../model/reply.ts";
 import { replyReader } from "./reply_reader.ts";
+import { unreadableReply } from "../../model/reply_faults.ts";
 
 /** Decodes a whole reply leniently. An error inside it becomes an `error` event. */
 export function decodeReply(
@@ -31,9 +32,6 @@ export function decodeReply(
 function unreadable(): readonly ReplyEvent[] {
   return [{
     type: "error",
-    error: new ApiError(
-      "upstream",
-      "could not read the upstream's reply: it holds no choice",
-    ),
+    error: unreadableReply("it holds no choice"),
   }];
 }

@@ -10,6 +10,7 @@ import type { ReplyEvent } from "../../model/reply.ts";
 import type { Frame } from "../../stream/sse.ts";
 import { replyReader } from "./reply_reader.ts";
 import { inBandError } from "./error.ts";
+import { cutStream } from "../../model/reply_faults.ts";
 
 const DONE = "[DONE]";
 
@@ -37,7 +38,9 @@ export function streamDecoder(context: DecodeContext): StreamDecoder {
       const data = frame.data.trim();
       if (data === "") return [];
       if (data === DONE) {
-        return reader.finished() || reader.began() ? finish() : fail(cut());
+        return reader.finished() || reader.began()
+          ? finish()
+          : fail(cutStream());
       }
       const chunk = parseJson(data);
       if (chunk === undefined) {
@@ -59,14 +62,7 @@ export function streamDecoder(context: DecodeContext): StreamDecoder {
     pushMatched: (like) => reader.more(like.text()),
     end() {
       if (ended) return [];
-      return reader.complete() ? finish() : fail(cut());
+      return reader.complete() ? finish() : fail(cutStream());
     },
   };
-}
-
-function cut(): ApiError {
-  return new ApiError(
-    "upstream",
-    "the upstream's stream ended before its reply was finished",
-  );
 }

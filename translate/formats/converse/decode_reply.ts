@@ -3,9 +3,9 @@
  */
 import type { DecodeContext } from "../../dialect.ts";
 import { arrayOr, isObject, objectOr } from "../../bytes/json.ts";
-import { ApiError } from "../../model/error.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
 import { replyReader } from "./reply_reader.ts";
+import { unreadableReply } from "../../model/reply_faults.ts";
 
 export function decodeReply(
   body: unknown,
@@ -15,12 +15,7 @@ export function decodeReply(
   const { output, stopReason, usage } = objectOr(body);
   const message = objectOr(objectOr(output)["message"]);
   if (!Array.isArray(message["content"])) {
-    return reader.fail(
-      new ApiError(
-        "upstream",
-        "could not read the upstream's reply: it is no message",
-      ),
-    );
+    return reader.fail(unreadableReply("it is no message"));
   }
   return [
     ...reader.read("messageStart", {}),

@@ -4,8 +4,8 @@
 import type { DecodeContext, StreamDecoder } from "../../dialect.ts";
 import { exactJson } from "../../bytes/exact_json.ts";
 import { isObject } from "../../bytes/json.ts";
-import { ApiError } from "../../model/error.ts";
 import { replyReader } from "./reply_reader.ts";
+import { unreadableStream } from "../../model/reply_faults.ts";
 
 export function streamDecoder(context: DecodeContext): StreamDecoder {
   const reader = replyReader(context);
@@ -14,12 +14,7 @@ export function streamDecoder(context: DecodeContext): StreamDecoder {
       const data = exactJson(frame.data);
       return isObject(data)
         ? reader.read(frame.event ?? "", data)
-        : reader.fail(
-          new ApiError(
-            "upstream",
-            "could not read the upstream's stream: a frame is not JSON",
-          ),
-        );
+        : reader.fail(unreadableStream("a frame is not JSON"));
     },
     end: () => reader.end(),
   };

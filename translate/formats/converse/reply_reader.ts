@@ -17,6 +17,7 @@ import { ApiError } from "../../model/error.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
 import { readStopReason } from "./stop_reason.ts";
 import { readMetadata } from "./usage.ts";
+import { cutStream, unnamedCall } from "../../model/reply_faults.ts";
 
 /** Decodes the events of one reply. Returns nothing after an `end` or `error` event. */
 interface ReplyReader {
@@ -77,12 +78,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
   const startTool = (tool: JsonObject, index: unknown): void => {
     const name = stringIn(tool["name"]) ?? "";
     if (name === "") {
-      return fail(
-        new ApiError(
-          "upstream",
-          "the upstream sent a tool call without a name",
-        ),
-      );
+      return fail(unnamedCall());
     }
     const id = textIn(tool["toolUseId"]);
     open = { kind: "tool", index };
@@ -174,12 +170,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
   };
   const end = (): void => {
     if (!stopped) {
-      return fail(
-        new ApiError(
-          "upstream",
-          "the upstream's stream ended before its reply was finished",
-        ),
-      );
+      return fail(cutStream());
     }
     done = true;
     events.push({ type: "end" });

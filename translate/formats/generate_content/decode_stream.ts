@@ -4,9 +4,9 @@
  * frame, so the first finish reason does not end the reply.
  */
 import type { DecodeContext, StreamDecoder } from "../../dialect.ts";
-import { ApiError } from "../../model/error.ts";
 import { exactJson } from "../../bytes/exact_json.ts";
 import { replyReader } from "./reply_reader.ts";
+import { unreadableStream } from "../../model/reply_faults.ts";
 
 /**
  * Makes the decoder of one stream; frames that hold a JSON array (a stream without `alt=sse`) are
@@ -21,12 +21,7 @@ export function streamDecoder(context: DecodeContext): StreamDecoder {
       if (data === "" || data === "[DONE]") return [];
       const value = exactJson(data);
       return value === undefined
-        ? reader.fail(
-          new ApiError(
-            "upstream",
-            "could not read the upstream's stream: a frame is not JSON",
-          ),
-        )
+        ? reader.fail(unreadableStream("a frame is not JSON"))
         : reader.read(value);
     },
     pushMatched: reader.readMatched,

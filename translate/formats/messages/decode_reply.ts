@@ -2,11 +2,11 @@
  * Decodes a whole reply into the events that a stream would have had.
  */
 import type { DecodeContext } from "../../dialect.ts";
-import { ApiError } from "../../model/error.ts";
 import { isObject, textIn } from "../../bytes/json.ts";
 import { type ReplyEvent } from "../../model/reply.ts";
 import { isErrorBody } from "./error.ts";
 import { replyReader } from "./reply_reader.ts";
+import { unreadableReply } from "../../model/reply_faults.ts";
 
 export function decodeReply(
   body: unknown,
@@ -18,12 +18,7 @@ export function decodeReply(
   }
   const content = isObject(body) ? body["content"] : undefined;
   if (!isObject(body) || !(Array.isArray(content) || textIn(content))) {
-    return reader.fail(
-      new ApiError(
-        "upstream",
-        "could not read the upstream's reply: it is no message",
-      ),
-    );
+    return reader.fail(unreadableReply("it is no message"));
   }
   const { stop_reason, stop_sequence, stop_details, usage } = body;
   return [

@@ -3,10 +3,10 @@
  * `encode_stream.ts` is the inverse.
  */
 import type { DecodeContext, StreamDecoder } from "../../dialect.ts";
-import { ApiError } from "../../model/error.ts";
 import { exactJson } from "../../bytes/exact_json.ts";
 import { isObject } from "../../bytes/json.ts";
 import { replyReader } from "./reply_reader.ts";
+import { unreadableStream } from "../../model/reply_faults.ts";
 
 export function streamDecoder(context: DecodeContext): StreamDecoder {
   const reader = replyReader(context);
@@ -17,12 +17,7 @@ export function streamDecoder(context: DecodeContext): StreamDecoder {
       if (text === "" || text === "[DONE]") return [];
       const data = exactJson(text);
       if (data === undefined) {
-        return reader.fail(
-          new ApiError(
-            "upstream",
-            "could not read the upstream's stream: a frame is not JSON",
-          ),
-        );
+        return reader.fail(unreadableStream("a frame is not JSON"));
       }
       return isObject(data) ? reader.read(data, frame.event) : [];
     },

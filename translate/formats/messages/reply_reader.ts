@@ -3,7 +3,7 @@
  * whole replies (`encode_reply.ts`): a whole reply is decoded as a start with content and an end.
  */
 import type { DecodeContext } from "../../dialect.ts";
-import { ApiError } from "../../model/error.ts";
+import type { ApiError } from "../../model/error.ts";
 import { upstreamJson } from "../../bytes/exact_json.ts";
 import {
   arrayOr,
@@ -19,6 +19,7 @@ import { readCitation } from "./citations.ts";
 import { inBandError, isErrorBody } from "./error.ts";
 import { readStopReason } from "./stop_reason.ts";
 import { readUsage } from "./usage.ts";
+import { cutStream, unnamedCall } from "../../model/reply_faults.ts";
 
 /** Decodes the events of one reply. Returns nothing after an `end` or `error` event. */
 interface ReplyReader {
@@ -123,12 +124,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       case "tool_use": {
         const name = stringIn(block["name"]) ?? "";
         if (name === "") {
-          fail(
-            new ApiError(
-              "upstream",
-              "the upstream sent a tool call without a name",
-            ),
-          );
+          fail(unnamedCall());
           return;
         }
         const id = textIn(block["id"]);
@@ -307,7 +303,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
   };
   const end = (last?: JsonObject): void => {
     if (!started) {
-      fail(cutShort());
+      fail(cutStream());
       return;
     }
     closeAll();
@@ -347,14 +343,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
             }
         }
       }),
-    end: () => collect(() => finished ? end() : fail(cutShort())),
+    end: () => collect(() => finished ? end() : fail(cutStream())),
     fail: (error) => collect(() => fail(error)),
   };
-}
-
-function cutShort(): ApiError {
-  return new ApiError(
-    "upstream",
-    "the upstream's stream ended before its reply was finished",
-  );
 }

@@ -2,10 +2,10 @@
  * Decodes a whole reply of an upstream into the events that a stream would have sent.
  */
 import type { DecodeContext } from "../../dialect.ts";
-import { ApiError } from "../../model/error.ts";
 import { isObject } from "../../bytes/json.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
 import { replyReader } from "./reply_reader.ts";
+import { unreadableReply } from "../../model/reply_faults.ts";
 
 /** Decodes a whole reply leniently. An error inside it becomes an `error` event. */
 export function decodeReply(
@@ -13,10 +13,7 @@ export function decodeReply(
   context: DecodeContext,
 ): readonly ReplyEvent[] {
   const reader = replyReader(context);
-  return isObject(body) ? reader.whole(body) : reader.fail(
-    new ApiError(
-      "upstream",
-      "could not read the upstream's reply: it is not an object",
-    ),
-  );
+  return isObject(body)
+    ? reader.whole(body)
+    : reader.fail(unreadableReply("it is not an object"));
 }

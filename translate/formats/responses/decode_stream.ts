@@ -3,10 +3,10 @@
  * terminal event. Frames after that event, such as the `[DONE]` of one vendor, are ignored.
  */
 import type { DecodeContext, StreamDecoder } from "../../dialect.ts";
-import { ApiError } from "../../model/error.ts";
 import { isObject } from "../../bytes/json.ts";
 import { frameJson } from "../../stream/frame_json.ts";
 import { replyReader } from "./reply_reader.ts";
+import { unreadableStream } from "../../model/reply_faults.ts";
 
 /** Creates the decoder for one stream. */
 export function streamDecoder(context: DecodeContext): StreamDecoder {
@@ -17,12 +17,7 @@ export function streamDecoder(context: DecodeContext): StreamDecoder {
       if (text === "" || text === "[DONE]") return [];
       const data = frameJson(frame);
       if (data === undefined) {
-        return reader.fail(
-          new ApiError(
-            "upstream",
-            "could not read the upstream's stream: a frame is not JSON",
-          ),
-        );
+        return reader.fail(unreadableStream("a frame is not JSON"));
       }
       return isObject(data) ? reader.read(data, frame.event) : [];
     },

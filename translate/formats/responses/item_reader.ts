@@ -7,7 +7,7 @@
  * of the reply.
  */
 import type { DecodeContext } from "../../dialect.ts";
-import { ApiError } from "../../model/error.ts";
+import type { ApiError } from "../../model/error.ts";
 import {
   arrayOr,
   countIn,
@@ -35,6 +35,7 @@ import {
 import { clientCalls } from "./client_calls.ts";
 import { pairItems } from "./pair_items.ts";
 import { plainName } from "./tool_names.ts";
+import { unnamedCall } from "../../model/reply_faults.ts";
 
 /** Receives the decoded events. */
 interface EventSink {
@@ -279,12 +280,7 @@ export function itemReader(
     if (isCall(item)) {
       openCall(item);
       if (!item.open) {
-        return sink.fail(
-          new ApiError(
-            "upstream",
-            "the upstream sent a tool call without a name",
-          ),
-        );
+        return sink.fail(unnamedCall());
       }
       if (item.freeText !== undefined) {
         emit(item, { type: "delta", text: item.freeText.end() });

@@ -18,6 +18,7 @@ import { inBandError } from "./error.ts";
 import { itemReader } from "./item_reader.ts";
 import { decodeIncomplete } from "./stop_reason.ts";
 import { usageOf } from "./usage.ts";
+import { cutStream, unreadableReply } from "../../model/reply_faults.ts";
 
 /** Converts data to events. After `end` or `error` it returns no more events. */
 interface ReplyReader {
@@ -218,10 +219,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
         failWith(
           isObject(error) || textIn(error) !== undefined
             ? inBandError(reply)
-            : new ApiError(
-              "upstream",
-              "could not read the upstream's reply: it holds no output",
-            ),
+            : unreadableReply("it holds no output"),
         );
         return takeEvents();
       }
@@ -233,12 +231,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       return takeEvents();
     },
     end() {
-      failWith(
-        new ApiError(
-          "upstream",
-          "the upstream's stream ended before its reply was finished",
-        ),
-      );
+      failWith(cutStream());
       return takeEvents();
     },
   };

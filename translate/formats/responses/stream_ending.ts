@@ -4,7 +4,6 @@
  * failure with this format's frames.
  */
 import type { EncodeContext, StreamEnding } from "../../dialect.ts";
-import { ApiError } from "../../model/error.ts";
 import {
   arrayOr,
   countIn,
@@ -28,6 +27,7 @@ import { FAILED_STATE, replyConfig } from "./reply_config.ts";
 import { streamError } from "./error.ts";
 import { replyFields } from "./clean_request.ts";
 import { encodeUsage } from "./usage.ts";
+import { unreadableReply } from "../../model/reply_faults.ts";
 
 const OPEN_BRACE = 0x7b;
 const LINE_END = 0x0a;
@@ -100,10 +100,7 @@ export function streamEnding(context: EncodeContext): StreamEnding {
     if (!isObject(item)) return;
     // The item may have to be written again.
     if (!nestsWithin(item, MAX_LEVELS)) {
-      throw new ApiError(
-        "upstream",
-        "could not read the upstream's reply: its JSON nests too deep",
-      );
+      throw unreadableReply("its JSON nests too deep");
     }
     if (type === "response.output_item.added") {
       open = item;

@@ -9,7 +9,8 @@ import {
 import { chatCompletions } from "./formats/chat_completions/mod.ts";
 import type { Dialect } from "./dialect.ts";
 import { upstreamDialect } from "./dialects.ts";
-import { ApiError } from "./model/error.ts";
+import type { ApiError } from "./model/error.ts";
+import { refusalOf } from "./testing/refusal_of.ts";
 import type { JsonObject } from "./bytes/json.ts";
 import { topLevelOf } from "./bytes/json_splice.ts";
 import { messages } from "./formats/messages/mod.ts";
@@ -359,7 +360,7 @@ function refusal(
     ...row,
   };
   const bytes = new TextEncoder().encode(JSON.stringify(body));
-  try {
+  return refusalOf(() =>
     upstreamRequest(
       {
         dialect,
@@ -371,12 +372,8 @@ function refusal(
       upstreamDialect(upstream),
       "u",
       { ...DEFAULT_CAPABILITIES[upstream], ...can },
-    );
-  } catch (error) {
-    assert.ok(error instanceof ApiError, String(error));
-    return error;
-  }
-  assert.fail("it was not refused");
+    )
+  );
 }
 
 /** A message, with `*` for any text. */

@@ -17,20 +17,16 @@ import {
   toolUse,
   user,
 } from "../testing/request_samples.ts";
+import { refusalOf } from "../testing/refusal_of.ts";
 
 const TURN = user("Hi");
 const CHAT_TOOL = chatTool("f", { type: "object" });
 const MESSAGES_TOOL = { name: "f", input_schema: { type: "object" } };
 
 function refusal(decode: (body: unknown) => unknown, fields: object): ApiError {
-  try {
-    decode({ model: "m", max_tokens: 5, messages: [TURN], ...fields });
-  } catch (error) {
-    assert.ok(error instanceof ApiError);
-    assert.equal(error.kind, "invalid_request");
-    return error;
-  }
-  throw new Error("it was not refused");
+  return refusalOf(() =>
+    decode({ model: "m", max_tokens: 5, messages: [TURN], ...fields })
+  );
 }
 
 Deno.test("the message format names parts in the chat-completion format's shape", async (t) => {

@@ -22,6 +22,7 @@ import {
   messagesOf,
   user,
 } from "../testing/request_samples.ts";
+import { refusalOf } from "../testing/refusal_of.ts";
 
 const USER = user("hi");
 const CHAT = { model: "m", messages: [USER] };
@@ -52,14 +53,7 @@ function sentTo(upstream: Dialect, client: Dialect, body: JsonObject): string {
 }
 
 function refusal(work: () => unknown): string | undefined {
-  try {
-    work();
-  } catch (error) {
-    assert.ok(error instanceof ApiError);
-    assert.equal(error.kind, "invalid_request");
-    return error.details.param;
-  }
-  throw new Error("the request was accepted");
+  return refusalOf(work).details.param;
 }
 
 const CHAT_ROWS: readonly (readonly [JsonObject, string])[] = [

@@ -24,6 +24,7 @@ import {
   toolMessage,
   user,
 } from "../../testing/request_samples.ts";
+import { refusalOf } from "../../testing/refusal_of.ts";
 
 const USER = user("Hi");
 
@@ -42,13 +43,7 @@ function turnsOf(...messages: unknown[]): GenerationRequest["turns"] {
 }
 
 function fault(body: unknown): ApiError {
-  try {
-    chatCompletions.decodeRequest(body);
-  } catch (error) {
-    assert.ok(error instanceof ApiError);
-    return error;
-  }
-  throw new Error("the request was accepted");
+  return refusalOf(() => chatCompletions.decodeRequest(body));
 }
 
 Deno.test("decodeRequest() decodes the smallest request", () => {

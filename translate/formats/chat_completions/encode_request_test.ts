@@ -25,6 +25,7 @@ import {
   result,
   turn,
 } from "../../testing/sample_request.ts";
+import { refusalOf } from "../../testing/refusal_of.ts";
 
 /** The field names of a client of the messages format. */
 const WORDS: FieldNames = {
@@ -79,14 +80,7 @@ function refusal(
   fields: Partial<GenerationRequest>,
   can: Partial<Capabilities> = {},
 ): ApiError {
-  try {
-    encode(fields, can);
-  } catch (error) {
-    assert.ok(error instanceof ApiError);
-    assert.equal(error.kind, "invalid_request");
-    return error;
-  }
-  throw new Error("the request was accepted");
+  return refusalOf(() => encode(fields, can));
 }
 
 const user = (...parts: Part[]) => ({ role: "user", parts } as const);

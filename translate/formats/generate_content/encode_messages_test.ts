@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { compact } from "../../bytes/compact.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
-import { ApiError } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import type { Part, ToolCallPart, Turn } from "../../model/request.ts";
 import { CONTINUATION, encodeMessages } from "./encode_messages.ts";
@@ -19,6 +18,7 @@ import {
   imageAt,
   text,
 } from "../../testing/request_samples.ts";
+import { refusalOf } from "../../testing/refusal_of.ts";
 const call = (
   id: string,
   name: string,
@@ -41,16 +41,6 @@ function contents(
 
 function parts(part: Part, can: Capabilities = OLDER): readonly JsonObject[] {
   return contents([turn("user", part)], can)[0]?.parts ?? [];
-}
-
-function refusal(work: () => unknown): ApiError {
-  try {
-    work();
-  } catch (error) {
-    assert.ok(error instanceof ApiError);
-    return error;
-  }
-  assert.fail("nothing was thrown");
 }
 
 Deno.test("encodeMessages() merges neighbours and keeps the order of text and calls", () => {
@@ -89,7 +79,7 @@ Deno.test("encodeMessages() marks a system turn in its place, behind results tha
 
 Deno.test("encodeMessages() refuses an empty conversation", () => {
   for (const turns of [[], [turn("user", text(""))]]) {
-    const error = refusal(() => contents(turns));
+    const error = refusalOf(() => contents(turns));
     assert.equal(error.kind, "invalid_request");
     assert.equal(error.details.param, "MESSAGES");
   }
@@ -452,7 +442,7 @@ Deno.test("encodeMessages() refuses a URL of unknown type, and any URL where the
     source: { type: "url", url: "https://x.example/pic?id=3" },
     at: "messages[0].content[2]",
   };
-  const error = refusal(() => parts(unknown));
+  const error = refusalOf(() => parts(unknown));
   assert.equal(error.kind, "invalid_request");
   assert.equal(error.details.param, "messages[0].content[2]");
   assert.match(
@@ -460,7 +450,7 @@ Deno.test("encodeMessages() refuses a URL of unknown type, and any URL where the
     /^messages\[0\]\.content\[2\]: IMAGE .*its media type cannot be known/,
   );
   const known: Part = imageAt("https://x.example/a.png");
-  const none = refusal(() => parts(known, { ...OLDER, mediaUrls: false }));
+  const none = refusalOf(() => parts(known, { ...OLDER, mediaUrls: false }));
   assert.equal(none.details.param, "MESSAGES");
 });
 
@@ -499,7 +489,7 @@ Deno.test("encodeMessages() drops other dialects' parts and refuses the essentia
     { text: "a" },
     { executableCode: { code: "1" } },
   ]);
-  const error = refusal(() => parts(opaque(true, "messages")));
+  const error = refusalOf(() => parts(opaque(true, "messages")));
   assert.equal(error.details.param, "messages[0].content[1]");
   assert.match(error.message, /"thing"/);
 });

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { compact } from "../../bytes/compact.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
-import { ApiError } from "../../model/error.ts";
 import { type JsonObject, objectOr } from "../../bytes/json.ts";
 import type {
   FunctionTool,
@@ -26,6 +25,7 @@ import {
   objectOf,
   text,
 } from "../../testing/request_samples.ts";
+import { refusalOf } from "../../testing/refusal_of.ts";
 
 const SCHEMA: JsonObject = {
   type: "object",
@@ -59,14 +59,7 @@ function refused(
   over: Partial<GenerationRequest>,
   can: Capabilities = NEWER,
 ): string | undefined {
-  try {
-    encoded(over, can);
-  } catch (error) {
-    assert.ok(error instanceof ApiError);
-    assert.equal(error.kind, "invalid_request");
-    return error.details.param;
-  }
-  assert.fail("nothing was thrown");
+  return refusalOf(() => encoded(over, can)).details.param;
 }
 
 Deno.test("encodeRequest() encodes only the given fields, and no model", () => {

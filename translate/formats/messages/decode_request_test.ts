@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { compact } from "../../bytes/compact.ts";
-import { ApiError } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
 import type { GenerationRequest } from "../../model/request.ts";
 import {
@@ -25,6 +23,7 @@ import {
   toolUse,
   user,
 } from "../../testing/request_samples.ts";
+import { refusalOf } from "../../testing/refusal_of.ts";
 
 function body(over: Record<string, unknown> = {}): Record<string, unknown> {
   return {
@@ -43,20 +42,6 @@ function parts(content: unknown, role = "user"): unknown {
   const { turns, unknownFields } = decodeRequest(bodyWith(content, role));
   assert.deepEqual(unknownFields, []);
   return turns[0]?.parts;
-}
-
-function refusal(work: () => unknown): { param?: string; message: string } {
-  try {
-    work();
-  } catch (error) {
-    assert.ok(error instanceof ApiError);
-    assert.equal(error.kind, "invalid_request");
-    return {
-      ...compact({ param: error.details.param }),
-      message: error.message,
-    };
-  }
-  assert.fail("was accepted");
 }
 
 Deno.test("decodeRequest() reads a minimal request", () => {
@@ -224,8 +209,8 @@ Deno.test("decodeRequest() names the field at fault", async (t) => {
   ];
   for (const [name, request, param] of rows) {
     await t.step(name, () => {
-      const refused = refusal(() => decodeRequest(request));
-      assert.equal(refused.param, param);
+      const refused = refusalOf(() => decodeRequest(request));
+      assert.equal(refused.details.param, param);
       assert.ok(refused.message.startsWith(`${param}: `), refused.message);
     });
   }
@@ -233,13 +218,13 @@ Deno.test("decodeRequest() names the field at fault", async (t) => {
 
 Deno.test("decodeRequest() names the allowed values of a field", () => {
   assert.equal(
-    refusal(() =>
+    refusalOf(() =>
       decodeRequest(body(messagesOf({ role: "tool", content: "x" })))
     ).message,
     "messages[0].role: expected user, assistant or system",
   );
   assert.equal(
-    refusal(() => decodeRequest("hello")).message,
+    refusalOf(() => decodeRequest("hello")).message,
     "expected object, received string",
   );
 });
@@ -745,7 +730,7 @@ Deno.test("decodeCountTokens() does not require max_tokens", () => {
   assert.deepEqual(request.system, [text("s")]);
   assert.deepEqual(request.reasoning, { mode: "on", budgetTokens: 1024 });
   assert.equal(
-    refusal(() => decodeCountTokens({ model: "m" })).param,
+    refusalOf(() => decodeCountTokens({ model: "m" })).details.param,
     "messages",
   );
 });

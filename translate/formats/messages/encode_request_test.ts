@@ -22,6 +22,7 @@ import {
   toolUse,
   user,
 } from "../../testing/request_samples.ts";
+import { refusalOf } from "../../testing/refusal_of.ts";
 const call = (id: string, args = "{}", name = "f"): Part => ({
   type: "tool_call",
   id,
@@ -54,13 +55,7 @@ function messagesOf(turns: readonly Turn[], can = BUDGET): unknown {
 }
 
 function refusal(over: Partial<GenerationRequest>, can = BUDGET): ApiError {
-  try {
-    encoded(over, can);
-  } catch (error) {
-    assert.ok(error instanceof ApiError);
-    return error;
-  }
-  assert.fail("was accepted");
+  return refusalOf(() => encoded(over, can));
 }
 
 Deno.test("encodeRequest() sets the cap that the dialect requires", () => {

@@ -20,6 +20,7 @@ import {
   text,
   user,
 } from "../../testing/request_samples.ts";
+import { refusalOf } from "../../testing/refusal_of.ts";
 
 const decoded = (over: JsonObject = {}): GenerationRequest =>
   decodeRequest({ model: "m", input: "hi", ...over });
@@ -27,14 +28,7 @@ const decoded = (over: JsonObject = {}): GenerationRequest =>
 const items = (...input: JsonObject[]): GenerationRequest => decoded({ input });
 
 function refused(body: JsonObject): ApiError {
-  try {
-    decodeRequest({ model: "m", input: "hi", ...body });
-  } catch (error) {
-    assert.ok(error instanceof ApiError);
-    assert.equal(error.kind, "invalid_request");
-    return error;
-  }
-  throw new Error("was not refused");
+  return refusalOf(() => decodeRequest({ model: "m", input: "hi", ...body }));
 }
 
 Deno.test("decodeRequest() decodes a text, items without a type, and the roles", () => {

@@ -23,6 +23,7 @@ import {
   outputItem,
   text,
 } from "../../testing/request_samples.ts";
+import { refusalOf } from "../../testing/refusal_of.ts";
 
 const CAN = DEFAULT_CAPABILITIES.responses;
 
@@ -35,13 +36,7 @@ function refused(
   over: Partial<GenerationRequest>,
   can: Partial<Capabilities> = {},
 ): ApiError {
-  try {
-    encoded(over, can);
-  } catch (error) {
-    assert.ok(error instanceof ApiError);
-    return error;
-  }
-  throw new Error("was not refused");
+  return refusalOf(() => encoded(over, can));
 }
 
 Deno.test("encodeRequest() asks the upstream to store nothing and to sign reasoning", () => {

@@ -1,31 +1,10 @@
 import assert from "node:assert/strict";
 import type { Exchange } from "../evidence/exchange.ts";
+import { exchangeOf } from "../evidence/testing/exchange_of.ts";
 import { curlOf } from "./explain.ts";
 
 function exchange(headers: Exchange["request"]["headers"]): Exchange {
-  return {
-    label: "messages/model/whole",
-    scenario: "text",
-    endpoint: "messages",
-    via: undefined,
-    request: {
-      client: "fetch",
-      method: "POST",
-      path: "/v1/messages",
-      headers,
-      body: `{"it's":"$HOME \`id\`"}`,
-    },
-    body: new Uint8Array(),
-    text: "",
-    validUtf8: true,
-    json: undefined,
-    arrivals: [],
-    frames: [],
-    witness: [],
-    ending: "no-reply",
-    endedMs: 0,
-    upstream: [],
-  };
+  return exchangeOf({ request: { headers, body: `{"it's":"$HOME \`id\`"}` } });
 }
 
 /** The words of a command, as a shell splits them. */

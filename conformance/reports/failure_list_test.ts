@@ -3,32 +3,14 @@ import { CHECKS } from "../areas/checks.ts";
 import { failureTexts, SHOWN_IN_FULL } from "./failure_list.ts";
 import type { Result } from "../run/judge.ts";
 import type { Exchange } from "../evidence/exchange.ts";
+import { exchangeOf } from "../evidence/testing/exchange_of.ts";
 import { sharedReplyText } from "../run/shared_reply.ts";
 
-const EXCHANGE: Exchange = {
-  label: "messages/model/whole",
-  scenario: "text",
-  endpoint: "messages",
-  via: undefined,
-  request: {
-    client: "fetch",
-    method: "POST",
-    path: "/v1/messages",
-    headers: [],
-    body: "",
-  },
+const EXCHANGE: Exchange = exchangeOf({
   head: { status: 500, headers: [["content-type", "text/plain"]], atMs: 1 },
-  body: new Uint8Array(),
   text: "boom",
-  validUtf8: true,
-  json: undefined,
-  arrivals: [],
-  frames: [],
-  witness: [],
   ending: "complete",
-  endedMs: 1,
-  upstream: [],
-};
+});
 
 const RESULTS: readonly Result[] = CHECKS.slice(0, SHOWN_IN_FULL + 2).map((
   check,

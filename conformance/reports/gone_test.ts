@@ -1,38 +1,14 @@
 import assert from "node:assert/strict";
 import { goneText } from "./gone.ts";
-import type { Exchange } from "../evidence/exchange.ts";
+import { exchangeOf } from "../evidence/testing/exchange_of.ts";
 import type { ScenarioRecord } from "../suite/evidence.ts";
-
-const EXCHANGE: Exchange = {
-  label: "x",
-  scenario: "x",
-  endpoint: "models",
-  via: undefined,
-  request: {
-    client: "fetch",
-    method: "GET",
-    path: "/v1/models",
-    headers: [],
-    body: "",
-  },
-  body: new Uint8Array(),
-  text: "",
-  validUtf8: true,
-  json: undefined,
-  arrivals: [],
-  frames: [],
-  witness: [],
-  ending: "no-reply",
-  endedMs: 1,
-  upstream: [],
-};
 
 const record = (scenario: string, isAnswered: boolean): ScenarioRecord => ({
   scenario,
   exchanges: [
-    isAnswered
-      ? { ...EXCHANGE, head: { status: 200, headers: [], atMs: 1 } }
-      : EXCHANGE,
+    exchangeOf(
+      isAnswered ? { head: { status: 200, headers: [], atMs: 1 } } : {},
+    ),
   ],
   notes: {},
 });

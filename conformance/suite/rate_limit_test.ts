@@ -1,34 +1,15 @@
 import assert from "node:assert/strict";
 import type { Exchange } from "../evidence/exchange.ts";
+import { exchangeOf } from "../evidence/testing/exchange_of.ts";
 import { RateLimited, RateLimitWait, requestedWaitMs } from "./rate_limit.ts";
 
 function limitedReply(
   headers: readonly (readonly [string, string])[],
 ): Exchange {
-  return {
-    label: "x",
-    scenario: "s",
-    endpoint: "chat",
-    via: undefined,
-    request: {
-      client: "fetch",
-      method: "POST",
-      path: "/",
-      headers: [],
-      body: "",
-    },
+  return exchangeOf({
     head: { status: 429, headers: [...headers], atMs: 0 },
-    body: new Uint8Array(),
-    text: "",
-    validUtf8: true,
-    json: undefined,
-    arrivals: [],
-    frames: [],
-    witness: [],
     ending: "complete",
-    endedMs: 0,
-    upstream: [],
-  };
+  });
 }
 
 Deno.test("requestedWaitMs() reads milliseconds, seconds and dates", () => {

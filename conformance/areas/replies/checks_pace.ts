@@ -1,8 +1,8 @@
 /** Rules for the pace of streams at the optional endpoints. */
+import { holding } from "../transport/faults.ts";
 import { compare, observed } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import type { Writer } from "../../reference_gateway/hooks.ts";
 import { PACED } from "./scenarios_pace.ts";
 
 /** The checks of both rules, one for each endpoint. */
@@ -28,20 +28,7 @@ export const PACE_CHECKS: readonly Check[] = Object.entries(PACED).flatMap((
             e.note(`${x.label} seen`) === true,
           ),
       misses: {
-        "until-the-end": {
-          writer: (writer, x): Writer => {
-            if (!x.stream || x.endpoint !== endpoint) return writer;
-            const held: Uint8Array[] = [];
-            return {
-              ...writer,
-              piece: (bytes) => void held.push(bytes),
-              end: () => {
-                for (const bytes of held) writer.piece(bytes);
-                writer.end();
-              },
-            };
-          },
-        },
+        "until-the-end": holding(() => false, endpoint),
       },
     },
     {

@@ -86,20 +86,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
             e.note(`${x.label} seen`) === true,
           ),
       faults: {
-        "stream-buffered": {
-          writer: (writer, { stream }) => {
-            if (!stream) return writer;
-            const held: Uint8Array[] = [];
-            return {
-              ...writer,
-              piece: (bytes) => void held.push(bytes),
-              end: () => {
-                for (const bytes of held) writer.piece(bytes);
-                writer.end();
-              },
-            };
-          },
-        },
+        "stream-buffered": holding(() => false),
         "stream-buffered-by-size": holding((held) => sizeOf(held) >= 4096),
       },
     },

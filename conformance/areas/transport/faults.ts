@@ -14,10 +14,11 @@ import { problemOf } from "../../reference_gateway/problems.ts";
 /** Buffers pieces of streams until the test is true; then all of them are sent. */
 export function holding(
   due: (held: readonly Uint8Array[], sent: number) => boolean,
+  endpoint?: string,
 ): Hooks {
   return {
-    writer: (writer, { stream }): Writer => {
-      if (!stream) return writer;
+    writer: (writer, x): Writer => {
+      if (!x.stream || (endpoint ?? x.endpoint) !== x.endpoint) return writer;
       const held: Uint8Array[] = [];
       let sent = 0;
       const flush = (): void => {

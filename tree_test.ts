@@ -1,5 +1,7 @@
 /** The house rules that can be checked by reading the tree: who imports whom, and that the README keeps up. */
 import assert from "node:assert/strict";
+import { z } from "zod";
+import { catalogueShape } from "./gateway/upstream/catalogue/catalogue_shape.ts";
 import { readArguments } from "./tests/support/run_grouped.ts";
 import { SETTING_DESCRIPTIONS } from "./gateway/settings/setting_descriptions.ts";
 import { FILE_FORMS, SETTING_NAMES } from "./gateway/settings/setting_forms.ts";
@@ -320,6 +322,36 @@ Deno.test("docs/configuration.md has a row for every setting, with the texts of 
   assert.deepEqual(
     [...section.matchAll(/`([A-Z_]+_FILE)`/g)].map(([, name]) => name),
     [...FILE_FORMS.keys()],
+  );
+});
+
+Deno.test("the pages have every field of the configuration file, apart from capabilities", async () => {
+  const names = new Set<string>();
+  const collect = (schema: unknown): void => {
+    if (Array.isArray(schema)) return schema.forEach(collect);
+    if (typeof schema !== "object" || schema === null) return;
+    for (const [key, value] of Object.entries(schema)) {
+      if (key === "properties") {
+        Object.keys(value).forEach((one) => names.add(one));
+      }
+      if (key !== "capabilities") collect(value);
+    }
+  };
+  collect(z.toJSONSchema(catalogueShape, {
+    io: "input",
+    unrepresentable: "any",
+  }));
+  // It is refused wherever it stands.
+  names.delete("api_key");
+  assert.ok(names.size > 60);
+  let pages = "";
+  for await (const { name } of Deno.readDir(new URL("docs/", ROOT))) {
+    if (!name.endsWith(".md")) continue;
+    pages += await Deno.readTextFile(new URL(`docs/${name}`, ROOT));
+  }
+  assert.deepEqual(
+    [...names].filter((name) => !new RegExp(`[\`"]${name}[\`"]`).test(pages)),
+    [],
   );
 });
 

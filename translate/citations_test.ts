@@ -1,16 +1,12 @@
 /** The sources of a reply's text, from upstreams of every format to clients of every other. */
 import assert from "node:assert/strict";
-import { arrayOr, isObject, type JsonObject, objectOr } from "./bytes/json.ts";
-import { type Dialect, type EncodeContext, PLAIN_CONTEXT } from "./dialect.ts";
-import { upstreamDialect } from "./dialects.ts";
+import { arrayOr, type JsonObject, objectOr } from "./bytes/json.ts";
 import { chatCompletions } from "./formats/chat_completions/mod.ts";
 import { messages } from "./formats/messages/mod.ts";
 import { responses } from "./formats/responses/mod.ts";
 import { DEFAULT_CAPABILITIES } from "./model/capabilities.ts";
 import type { DialectName } from "./model/request.ts";
-import { streamRelay, wholeReply } from "./stream/relay.ts";
-import { sseParser } from "./stream/sse.ts";
-import { ENCODE_CONTEXT } from "./testing/encode_context.ts";
+import { streamed, whole } from "./testing/relayed.ts";
 import {
   assistant,
   messagesOf,
@@ -18,8 +14,6 @@ import {
   user,
 } from "./testing/request_samples.ts";
 
-const ENCODE: EncodeContext = ENCODE_CONTEXT;
-const DECODE = { ...PLAIN_CONTEXT, isTranslated: true };
 const URL_A = "https://a.test/ruby";
 const URL_B = "https://b.test/";
 /** Its gem has two UTF-16 units and four bytes. Both sources are of `SECOND`. */
@@ -202,30 +196,6 @@ const UPSTREAMS: readonly (readonly [DialectName, Source])[] = [
   ["messages", MESSAGES],
   ["generate_content", GEMINI],
 ];
-
-function whole(from: DialectName, to: Dialect, body: JsonObject): JsonObject {
-  const bytes = new TextEncoder().encode(JSON.stringify(body));
-  const reply = wholeReply(to, upstreamDialect(from), DECODE, ENCODE, bytes);
-  return objectOr(JSON.parse(new TextDecoder().decode(reply.body)));
-}
-
-function streamed(
-  from: DialectName,
-  to: Dialect,
-  frames: readonly JsonObject[],
-): readonly JsonObject[] {
-  const relay = streamRelay(to, upstreamDialect(from), DECODE, ENCODE);
-  const parser = sseParser();
-  return [
-    ...frames.map((frame) =>
-      relay.push(new TextEncoder().encode(`data: ${JSON.stringify(frame)}\n\n`))
-    ),
-    relay.end(),
-  ].flatMap((bytes) => parser.push(bytes)).flatMap(({ data }) => {
-    const frame: unknown = data.startsWith("{") ? JSON.parse(data) : undefined;
-    return isObject(frame) ? [frame] : [];
-  });
-}
 
 Deno.test("chat clients receive sources as annotations, with their places in the text", async (t) => {
   for (

@@ -28,6 +28,8 @@ export interface DecodeContext {
    * reply is too.
    */
   readonly isTranslated?: boolean;
+  /** True where a translated request asks for the probabilities of the reply's tokens. */
+  readonly wantsProbabilities?: boolean;
 }
 
 /**

@@ -34,6 +34,7 @@ type Ends = readonly [messages: string, chat: string, responses: string];
 const RUN_CALLS: Ends = ["tool_use", "tool_calls", "completed"];
 const REFUSED: Ends = ["refusal", "content_filter", "completed"];
 const FILTERED: Ends = ["refusal", "content_filter", "content_filter"];
+const ENDED: Ends = ["end_turn", "stop", "completed"];
 const CUT: Ends = ["max_tokens", "length", "max_output_tokens"];
 const PAUSED: Ends = ["pause_turn", "length", "max_output_tokens"];
 
@@ -271,6 +272,75 @@ const CASES: Readonly<Record<string, Case>> = {
   ),
 };
 
+const CHAT_PART = { type: "text", text: TEXT.content };
+/** Parts of kinds that the format has not today. */
+const NEW = { type: "hologram", data: "AA" };
+
+/** What each format's replies may hold beside an answer, and what nobody knows. */
+const PARTS: Readonly<Record<string, Case>> = {
+  ...Object.fromEntries([
+    ["server_tool_use", ENDED],
+    ["web_search_tool_result", ENDED],
+    ["mcp_tool_listing", ENDED],
+    ["compaction", ENDED],
+    ["fallback", ENDED],
+    ["container_upload", CUT],
+    ["hologram", CUT],
+  ].map(([type, ends]) => [
+    `messages, ${type}`,
+    blocks({ ...NEW, type }, "end_turn", ends as Ends),
+  ])),
+  ...Object.fromEntries([
+    ["web_search_call", ENDED],
+    ["mcp_list_tools", ENDED],
+    ["shell_call_output", ENDED],
+    ["compaction", ENDED],
+    ["hologram", CUT],
+  ].map(([type, ends]) => [
+    `items, ${type}`,
+    items([TEXT_ITEM, { ...NEW, id: "h_0", type }], null, ends as Ends),
+  ])),
+  "items, hologram and call": items(
+    [{ ...NEW, id: "h_0" }, CALL_ITEM],
+    null,
+    RUN_CALLS,
+  ),
+  "items, hologram in a message": items(
+    [{ ...TEXT_ITEM, content: [...TEXT_ITEM.content, NEW] }],
+    null,
+    CUT,
+  ),
+  "chat, hologram in the content": chat(
+    { content: [CHAT_PART, NEW] },
+    "stop",
+    CUT,
+  ),
+  "chat, hologram and call": chat(
+    { content: [CHAT_PART, NEW], ...CALL },
+    "tool_calls",
+    RUN_CALLS,
+  ),
+  "chat, reference in the content": chat(
+    { content: [CHAT_PART, { type: "reference", reference_ids: [1] }] },
+    "stop",
+    ENDED,
+  ),
+  "chat, text of a new kind": chat(
+    { content: [{ ...CHAT_PART, type: "verse" }] },
+    "stop",
+    ENDED,
+  ),
+  "candidate, hologram": candidate({ hologram: {} }, "STOP", CUT),
+  "candidate, toolCall": candidate({ toolCall: {} }, "STOP", ENDED),
+  "candidate, signature": candidate({ thoughtSignature: "AA" }, "STOP", ENDED),
+  "candidate, nothing": candidate({}, "STOP", ENDED),
+  "candidate, text with more": candidate(
+    { ...GEMINI_TEXT, hologramMetadata: {} },
+    "STOP",
+    ENDED,
+  ),
+};
+
 const CLIENTS = [messages, chatCompletions, responses];
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -287,7 +357,12 @@ function endOf(value: unknown): unknown {
     (response["status"] === "in_progress" ? undefined : response["status"]);
 }
 
-for (const [name, { upstream, whole, frames, ends }] of Object.entries(CASES)) {
+for (
+  const [name, { upstream, whole, frames, ends }] of Object.entries({
+    ...CASES,
+    ...PARTS,
+  })
+) {
   Deno.test(`${name}: every client learns the same end`, () => {
     const stream = frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`)
       .join("") + (upstream === "chat_completions" ? "data: [DONE]\n\n" : "");

@@ -149,10 +149,11 @@ export function unwrittenRequest(
         ...plan.dropped,
         ...unsentBetas(client.betas, plan),
       ],
-      context: decodeContext(
-        isSame ? { ...encoded.context, isTranslated: true } : encoded.context,
-        can,
-      ),
+      context: decodeContext({
+        ...encoded.context,
+        ...(isSame ? { isTranslated: true } : {}),
+        ...(request.logprobs === undefined ? {} : { wantsProbabilities: true }),
+      }, can),
       passedThrough: false,
     };
   }

@@ -101,15 +101,27 @@ Deno.test("connections that close, are reset or do not use HTTP", (t) =>
         "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n".repeat(1000) +
         goodAnswer(asked)
       ),
-      expect: EITHER,
+      expect: COMPLETE,
+    },
+    ...["100 Continue", "102 Processing"].map((status): Row => ({
+      name: `${status} first, twice`,
+      play: sends((asked) =>
+        `HTTP/1.1 ${status}\r\n\r\nHTTP/1.1 ${status}\r\na: b\r\n\r\n` +
+        goodAnswer(asked)
+      ),
+      expect: COMPLETE,
+    })),
+    {
+      name: "100 Continue alone",
+      play: ends(() => "HTTP/1.1 100 Continue\r\n\r\n"),
+      expect: REFUSED,
     },
     {
-      name: "100 Continue first",
-      play: sends((asked) =>
-        "HTTP/1.1 100 Continue\r\n\r\n" + goodAnswer(asked)
+      name: "101 Switching Protocols",
+      play: ends(() =>
+        "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: a\r\n\r\n"
       ),
-      // The HTTP client treats an unrequested 100 as a protocol violation.
-      expect: EITHER,
+      expect: REFUSED,
     },
   ]));
 

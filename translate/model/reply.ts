@@ -6,6 +6,7 @@
 import type { Citation } from "./citation.ts";
 import type { ApiError } from "./error.ts";
 import type { Signature } from "./request.ts";
+import type { TokenProbability } from "./token_probability.ts";
 
 /**
  * Why the model stopped. `other`: for a reason without a neutral word. Clients receive such a reply
@@ -109,6 +110,11 @@ export type ReplyEvent =
   | { readonly type: "sign"; readonly signature: Signature }
   /** A source of the open text block, after all of its text. */
   | { readonly type: "cite"; readonly citation: Citation }
+  /** How likely the next tokens of the reply's text were, in order. */
+  | {
+    readonly type: "probabilities";
+    readonly tokens: readonly TokenProbability[];
+  }
   | { readonly type: "close" }
   /** Cumulative: a figure replaces the one before; an absent figure leaves it unchanged. */
   | { readonly type: "usage"; readonly usage: Usage }
@@ -150,6 +156,8 @@ export interface Reply {
   readonly model?: string;
   /** In the order in which they were opened. */
   readonly blocks: readonly Block[];
+  /** Absent where the upstream gives none. */
+  readonly probabilities?: readonly TokenProbability[];
   /** Empty where none was reported. */
   readonly usage: Usage;
   /** The last `stop` event; absent where there was none. */
@@ -187,6 +195,7 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
   let usage: Usage = {};
   let stop: Reply["stop"];
   const blocks: Block[] = [];
+  const probabilities: TokenProbability[] = [];
   let open: {
     head: ReplyEvent & { type: "open" };
     text: string[];
@@ -238,6 +247,9 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
       case "cite":
         if (open !== undefined) (open.citations ??= []).push(event.citation);
         break;
+      case "probabilities":
+        for (const token of event.tokens) probabilities.push(token);
+        break;
       case "close":
         close();
         break;
@@ -260,6 +272,7 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
     ...(id === undefined ? {} : { id }),
     ...(model === undefined ? {} : { model }),
     blocks,
+    ...(probabilities.length === 0 ? {} : { probabilities }),
     usage,
     ...(stop === undefined ? {} : { stop }),
   };

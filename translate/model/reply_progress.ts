@@ -87,6 +87,7 @@ export function progressTracker(): ProgressTracker {
           return;
         case "sign":
         case "cite":
+        case "probabilities":
         case "close":
           return;
       }

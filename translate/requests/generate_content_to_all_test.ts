@@ -67,11 +67,6 @@ const EVERYWHERE: readonly RequestRow[] = [
   },
   { name: "one answer is no loss", body: config({ candidateCount: 1 }) },
   {
-    name: "no reply carries probabilities of tokens back",
-    body: config({ responseLogprobs: true, logprobs: 2 }),
-    dropped: ["generationConfig.responseLogprobs"],
-  },
-  {
     name: "sounds as a reply are refused",
     body: config({ responseModalities: ["AUDIO"] }),
     param: "generationConfig.responseModalities",
@@ -197,7 +192,14 @@ const EVERYWHERE: readonly RequestRow[] = [
 
 Deno.test("what no other format has is refused or named", async (t) => {
   for (const to of OTHERS) {
-    await t.step(to, (step) => checkRows(step, table(to), EVERYWHERE));
+    await t.step(to, (step) =>
+      checkRows(step, table(to), [...EVERYWHERE, {
+        name: "probabilities of tokens",
+        body: config({ responseLogprobs: true, logprobs: 2 }),
+        ...(to === "chat_completions"
+          ? { arrives: { logprobs: true, top_logprobs: 2 } }
+          : { dropped: ["generationConfig.responseLogprobs"] }),
+      }]));
   }
 });
 

@@ -26,6 +26,19 @@ const CASES: readonly Case[] = [
     body: { verbosity: "high" },
     arrives: { text: { verbosity: "high" } },
   }],
+  ["chat_completions", "generate_content", {
+    name: "probabilities of tokens",
+    body: { logprobs: true, top_logprobs: 2 },
+    arrives: {
+      generationConfig: { responseLogprobs: true, logprobs: 2 },
+    },
+  }],
+  ["chat_completions", "responses", {
+    name: "probabilities of tokens are asked of no upstream of the format",
+    body: { logprobs: true, top_logprobs: 2 },
+    arrives: { top_logprobs: undefined },
+    dropped: ["logprobs"],
+  }],
   ["responses", "chat_completions", {
     name: "verbosity",
     body: { text: { verbosity: "low" } },

@@ -4,7 +4,10 @@
  * cost 4 to 10 µs more per whole reply.
  */
 import { EventEmitter } from "node:events";
+// @ts-types="./undici/symbols.d.ts"
+import symbols from "undici/lib/core/symbols.js";
 import { monotonicMs } from "../../monotonic_ms.ts";
+import { type ReplyParser, skipContinue } from "./skip_continue.ts";
 import type { Conn } from "./dial.ts";
 import type { StrayBytes } from "./stray_bytes.ts";
 import type { SystemEvents } from "./system_events.ts";
@@ -73,6 +76,7 @@ export class ConnSocket extends EventEmitter {
   /** A reply has begun to arrive: a further request would be the connection's second. */
   #isUsed = false;
   #destroyed = false;
+  #parser: ReplyParser | null = null;
 
   /** Takes over a connection. */
   constructor(conn: Conn, events: SystemEvents, strays: StrayBytes) {
@@ -82,6 +86,16 @@ export class ConnSocket extends EventEmitter {
     this.#strays = strays;
     // Reads before undici asks, to notice the end of an idle connection.
     this.#readMore();
+  }
+
+  /** undici's parser of the replies, until the connection is closed. */
+  get [symbols.kParser](): ReplyParser | null {
+    return this.#parser;
+  }
+
+  set [symbols.kParser](parser: ReplyParser | null) {
+    if (parser !== null) skipContinue(parser);
+    this.#parser = parser;
   }
 
   /** Whether the connection was closed. */

@@ -26,6 +26,7 @@ import {
   writeCallSignature,
 } from "./signatures.ts";
 import { firstChoice } from "./reply_reader.ts";
+import { encodeLogprobs } from "./logprobs.ts";
 import { encodeFinishReason } from "./stop_reason.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -51,7 +52,9 @@ export function encodeReply(
     choices: [{
       index: 0,
       message: encodeMessage(reply, context),
-      logprobs: null,
+      logprobs: reply.probabilities === undefined
+        ? null
+        : encodeLogprobs(reply.probabilities),
       finish_reason: encodeFinishReason(reason, context.legacyFunctions),
     }],
     usage: encodeUsage(reply.usage, context.inputEstimate),

@@ -16,6 +16,7 @@ import {
   type Usage,
 } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
+import type { TokenProbability } from "../../model/token_probability.ts";
 import { dataFrame } from "../../stream/sse.ts";
 import {
   detailWriter,
@@ -26,6 +27,7 @@ import {
 import { errorObject } from "./error.ts";
 import type { Citation } from "../../model/citation.ts";
 import { annotation, replyId } from "./encode_reply.ts";
+import { encodeLogprobs } from "./logprobs.ts";
 import { encodeFinishReason } from "./stop_reason.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -93,6 +95,10 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   };
   const chunk = (delta: string): string =>
     `data: ${head},"choices":[{"index":0,"delta":${delta}${tail}\n\n`;
+  const probabilities = (tokens: readonly TokenProbability[]): string => {
+    const logprobs = JSON.stringify(encodeLogprobs(tokens));
+    return `data: ${head},"choices":[{"index":0,"delta":{"content":""},"logprobs":${logprobs},"finish_reason":null}]${chunkTail}\n\n`;
+  };
   const toolChunk = (fields: JsonObject): string =>
     chunk(JSON.stringify({ tool_calls: [fields] }));
   const argumentsChunk = (tool: OpenTool, text: string): string => {
@@ -244,6 +250,8 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
         case "cite":
           cite(event.citation);
           return "";
+        case "probabilities":
+          return begin(undefined) + probabilities(event.tokens);
         case "close":
           return close();
         case "usage":

@@ -17,6 +17,7 @@ import {
 import { mergeUsage, type ReplyEvent, type Usage } from "../../model/reply.ts";
 import { type Citation, readUrlCitation } from "../../model/citation.ts";
 import { blockWriter } from "./block_writer.ts";
+import { decodeLogprobs } from "./logprobs.ts";
 import { readCallSignature, readDetails } from "./signatures.ts";
 import { errorFromBaseResp, inBandError } from "./error.ts";
 import { decodeFinishReason } from "./stop_reason.ts";
@@ -52,7 +53,8 @@ export function replyReader(
   let sawCall = false;
   let plainThoughts = false;
   let sawDelta = false;
-  let sawMedia = false;
+  /** Whether there was content that has no neutral counterpart. */
+  let sawLost = false;
   let sawCitation = false;
   let sources: unknown;
   let usageSoFar: Usage = {};
@@ -82,9 +84,11 @@ export function replyReader(
     for (const part of isObject(value) ? [value] : arrayOr(value)) {
       if (typeof part === "string") blocks.addText("text", part);
       if (!isObject(part)) continue;
-      sawMedia ||= isMedia(part);
-      const text = stringIn(part["text"]) ??
-        stringIn(objectOr(part["text"])["value"]) ?? "";
+      const given = stringIn(part["text"]) ??
+        stringIn(objectOr(part["text"])["value"]);
+      sawLost ||= isMedia(part) ||
+        (given === undefined && !KNOWN_PARTS.has(stringIn(part["type"]) ?? ""));
+      const text = given ?? "";
       switch (part["type"]) {
         case "thinking":
           blocks.addText("reasoning", thinkingText(part["thinking"]));
@@ -143,8 +147,8 @@ export function replyReader(
     stopWord = word;
     const reason = decodeFinishReason(word);
     if (reason !== "end") return [{ type: "stop", reason, raw: word }];
-    // Pictures and sounds have no neutral counterpart; without them the answer is not complete.
-    if (sawMedia && !sawCall) {
+    // Without pictures, sounds and parts of unknown kinds the answer is not complete.
+    if (sawLost && !sawCall) {
       return [{ type: "stop", reason: "other", raw: word }];
     }
     if (blocks.refused() && !sawCall) {
@@ -199,7 +203,7 @@ export function replyReader(
       // A message that follows deltas repeats their content.
       const delta = whole && sawDelta ? {} : given;
       sawDelta ||= !whole && hasContent(given);
-      sawMedia ||= arrayOr(delta["images"]).some(isMedia) ||
+      sawLost ||= arrayOr(delta["images"]).some(isMedia) ||
         isSound(delta["audio"]);
       thoughts(delta);
       content(delta["content"]);
@@ -215,6 +219,9 @@ export function replyReader(
       sources = chunk["search_results"] ?? chunk["citations"] ?? sources;
       blocks.addText("refusal", stringIn(delta["refusal"]) ?? "");
       calls(delta, whole);
+      const tokens = context.wantsProbabilities === true
+        ? decodeLogprobs(choice["logprobs"])
+        : [];
       const usageEvents: ReplyEvent[] = [];
       const usage = usageIn(chunk["usage"]) ??
         usageIn(objectOr(chunk["x_groq"])["usage"]) ??
@@ -227,7 +234,15 @@ export function replyReader(
           usage: tier === undefined ? usage : { ...usage, tier },
         });
       }
-      return [...start, ...blocks.take(), ...stop(choice), ...usageEvents];
+      return [
+        ...start,
+        ...blocks.take(),
+        ...(tokens.length === 0
+          ? []
+          : [{ type: "probabilities", tokens } as const]),
+        ...stop(choice),
+        ...usageEvents,
+      ];
     },
     more(text) {
       blocks.extendOpen(text);
@@ -243,7 +258,7 @@ export function replyReader(
       if (stopWord === undefined) {
         const reason = sawCall
           ? "tool_use"
-          : sawMedia
+          : sawLost
           ? "other"
           : blocks.refused()
           ? "refusal"
@@ -259,6 +274,17 @@ export function replyReader(
     began: () => blocks.began(),
   };
 }
+
+/** Parts without a text of their own, and those that only say where other text comes from. */
+const KNOWN_PARTS: ReadonlySet<string> = new Set([
+  "output_text",
+  "reasoning",
+  "reference",
+  "refusal",
+  "text",
+  "thinking",
+  "tool_reference",
+]);
 
 /** The message or delta of a choice, and which of the two it is. */
 interface ChoiceContent {

@@ -67,14 +67,10 @@ export const SETTINGS: SettingsTable<undefined> = settingsTable({
       if (count) unknown.optional.add("top_logprobs");
       return undefined;
     },
-    encodeFields: (count, use) => {
-      // The neutral reply cannot carry them back.
-      use.drop();
-      return {
-        logprobs: true,
-        ...(count === 0 ? {} : { top_logprobs: count }),
-      };
-    },
+    encodeFields: (count) => ({
+      logprobs: true,
+      ...(count === 0 ? {} : { top_logprobs: count }),
+    }),
   }),
   user: {
     ...SHARED_ROWS.user,

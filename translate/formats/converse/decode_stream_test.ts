@@ -226,20 +226,48 @@ Deno.test("cited text arrives with the sources that have an address", () => {
   }
 });
 
-Deno.test("a reply with a picture is not complete elsewhere", () => {
-  const image = { format: "png", source: { bytes: "AA" } };
-  const whole = {
-    output: { message: { content: [{ image }] } },
-    stopReason: "end_turn",
-  };
-  const streamed = stream([
-    ["messageStart", { role: "assistant" }],
-    ["contentBlockStart", { contentBlockIndex: 0, start: { image } }],
-    ["messageStop", { stopReason: "end_turn" }],
-  ]);
+Deno.test("a reply with a picture, or with a part of an unknown kind, is not complete elsewhere", () => {
+  const picture = { format: "png", source: { bytes: "AA" } };
   for (
-    const events of [converse.decodeReply(whole, PLAIN_CONTEXT), streamed]
-  ) assert.equal(foldReply(events).stop?.reason, "other");
+    const [part, reason] of [
+      [{ image: picture }, "other"],
+      [{ document: { name: "a" } }, "other"],
+      [{ hologram: {} }, "other"],
+      [{ toolResult: { toolUseId: "t", content: [] } }, "end"],
+    ] as const
+  ) {
+    const whole = {
+      output: { message: { content: [{ text: "a" }, part, { text: "b" }] } },
+      stopReason: "end_turn",
+    };
+    const text = (at: number): [string, object][] => [
+      ["contentBlockDelta", {
+        contentBlockIndex: at,
+        delta: { text: at === 0 ? "a" : "b" },
+      }],
+      ["contentBlockStop", { contentBlockIndex: at }],
+    ];
+    const streams = [
+      ["contentBlockStart", { contentBlockIndex: 1, start: part }],
+      ["contentBlockDelta", { contentBlockIndex: 1, delta: part }],
+    ].map((second) =>
+      stream([
+        ["messageStart", { role: "assistant" }],
+        ...text(0),
+        second as [string, object],
+        ["contentBlockStop", { contentBlockIndex: 1 }],
+        ...text(2),
+        ["messageStop", { stopReason: "end_turn" }],
+      ])
+    );
+    for (
+      const events of [converse.decodeReply(whole, PLAIN_CONTEXT), ...streams]
+    ) {
+      const { stop, blocks } = foldReply(events);
+      assert.equal(stop?.reason, reason);
+      assert.equal(blocks.map((one) => one.text).join(""), "ab");
+    }
+  }
 });
 
 Deno.test("parts of unknown kinds are skipped, with their deltas", () => {

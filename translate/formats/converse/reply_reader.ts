@@ -45,7 +45,8 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let open: BlockRead | undefined;
   let calls = 0;
   let formatCalls = 0;
-  let sawMedia = false;
+  /** Whether there was content that has no neutral counterpart. */
+  let sawLost = false;
   let citations = 0;
 
   const begin = (): void => {
@@ -104,7 +105,9 @@ export function replyReader(context: DecodeContext): ReplyReader {
     if (Object.keys(start).some((key) => !LAZY.has(key))) skip(start, index);
   };
   const skip = (part: JsonObject, index: unknown): void => {
-    sawMedia ||= Object.keys(part).some((key) => MEDIA.has(key));
+    close();
+    // What the vendor's own tool returned is no part of the answer.
+    sawLost ||= !("toolResult" in part);
     open = { kind: "skipped", index };
   };
   /** A source of the open text, or of the text of this block. */
@@ -153,6 +156,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       }
       delta(objectOr(part["toolUse"])["input"]);
     } else if (part["citation"] !== undefined) cite(part["citation"], index);
+    else if (Object.keys(part).some((key) => !LAZY.has(key))) skip(part, index);
   };
   const stop = (raw: string): void => {
     close();
@@ -162,7 +166,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       type: "stop",
       reason: reason === "tool_use" && formatCalls > 0 && calls === 0
         ? "end"
-        : reason === "end" && sawMedia
+        : reason === "end" && sawLost
         ? "other"
         : reason,
       raw,
@@ -197,8 +201,6 @@ export function replyReader(context: DecodeContext): ReplyReader {
       const { content, citations } = objectOr(citationsContent);
       more({ text: textsIn(content) }, index);
       for (const citation of arrayOr(citations)) cite(citation, index);
-    } else if (Object.keys(part).some((key) => MEDIA.has(key))) {
-      skip(part, index);
     } else more(part, index);
     close();
   };
@@ -241,9 +243,6 @@ export function replyReader(context: DecodeContext): ReplyReader {
 
 /** Kinds of start whose block opens with its first delta. */
 const LAZY: ReadonlySet<string> = new Set(["text", "reasoningContent"]);
-
-/** Kinds of blocks without which a reply is not complete. */
-const MEDIA: ReadonlySet<string> = new Set(["image", "audio", "video"]);
 
 /** The texts of a list of parts, as one. */
 function textsIn(parts: unknown): string {

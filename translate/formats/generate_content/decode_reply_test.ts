@@ -186,7 +186,6 @@ Deno.test("decodeReply() ignores parts without a neutral counterpart", () => {
           thought: true,
         },
         { functionCall: {} },
-        { futurePart: true },
         { text: "a" },
       ], { finishReason: "STOP", groundingMetadata: { webSearchQueries: [] } }),
     ),

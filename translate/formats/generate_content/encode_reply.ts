@@ -15,6 +15,7 @@ import {
 import type { Signature } from "../../model/request.ts";
 import { callArguments } from "./encode_messages.ts";
 import { encodeGrounding } from "./grounding.ts";
+import { encodeLogprobs } from "./logprobs.ts";
 import { signatureField } from "./signatures.ts";
 import { WIRE_FINISH_REASONS } from "./stop_reason.ts";
 import { encodeUsage } from "./usage.ts";
@@ -28,7 +29,7 @@ export function encodeReply(
   events: Iterable<ReplyEvent>,
   context: EncodeContext,
 ): JsonObject {
-  const { id, blocks, usage, stop } = foldReply(events);
+  const { id, blocks, probabilities, usage, stop } = foldReply(events);
   const reason = settleStop(stop?.reason ?? "end", kindsOf(blocks));
   const callId = replyCallIds("call_", context.idSeed);
   let grounding: JsonObject = {};
@@ -53,7 +54,14 @@ export function encodeReply(
     parts.push(...prosePart(block));
   }
   return {
-    ...endFields(reason, parts, grounding),
+    ...endFields(reason, parts, {
+      ...(Object.keys(grounding).length === 0
+        ? {}
+        : { groundingMetadata: grounding }),
+      ...(probabilities === undefined
+        ? {}
+        : { logprobsResult: encodeLogprobs(probabilities) }),
+    }),
     usageMetadata: encodeUsage(usage, context.inputEstimate),
     ...replyFields(id, context),
   };
@@ -94,7 +102,7 @@ export function replyFields(
 export function endFields(
   reason: StopReason,
   parts: readonly JsonObject[],
-  grounding: JsonObject = {},
+  more: JsonObject = {},
 ): JsonObject {
   if (reason === "refusal" && parts.length === 0) {
     return { promptFeedback: { blockReason: "SAFETY" } };
@@ -108,9 +116,7 @@ export function endFields(
       },
       finishReason: WIRE_FINISH_REASONS[reason],
       index: 0,
-      ...(Object.keys(grounding).length === 0
-        ? {}
-        : { groundingMetadata: grounding }),
+      ...more,
     }],
   };
 }

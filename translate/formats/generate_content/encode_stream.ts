@@ -20,6 +20,7 @@ import { dataFrame } from "../../stream/sse.ts";
 import { callPart, endFields, replyFields } from "./encode_reply.ts";
 import { errorBody } from "./error.ts";
 import { encodeGrounding } from "./grounding.ts";
+import { encodeLogprobs } from "./logprobs.ts";
 import { signatureField } from "./signatures.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -142,6 +143,11 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
         case "cite":
           open?.citations.push(event.citation);
           return "";
+        case "probabilities":
+          return frame(
+            '{"text":""}',
+            `,"logprobsResult":${JSON.stringify(encodeLogprobs(event.tokens))}`,
+          );
         case "close":
           return close();
         case "usage":

@@ -17,6 +17,7 @@ import {
 import type { ReplyEvent, StopReason, Usage } from "../../model/reply.ts";
 import { citationsOf, groundingOf } from "./grounding.ts";
 import { inBandError } from "./error.ts";
+import { decodeLogprobs } from "./logprobs.ts";
 import { type PartialArgs, partialArgs } from "./partial_args.ts";
 import { decodeUsage, sameUsage } from "./usage.ts";
 import {
@@ -63,7 +64,8 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let sawTool = false;
   let sawText = false;
   let sawAnswer = false;
-  let sawMedia = false;
+  /** Whether there was content that has no neutral counterpart. */
+  let sawLost = false;
   let finishReason: string | undefined;
   /** Whether the last candidate is finished for an unspecified reason. */
   let unspecified = false;
@@ -197,11 +199,12 @@ export function replyReader(context: DecodeContext): ReplyReader {
       readCall(part["functionCall"], signature);
       return;
     }
-    // Other parts (the vendor's server tools) have no neutral counterpart and are ignored; without a
-    // picture or sound the answer is not complete.
-    sawMedia ||= part["thought"] !== true &&
-      (isObject(part["inlineData"]) || isObject(part["fileData"]));
     const text = textIn(part["text"]) ?? codeText(part);
+    // Without a picture, a sound or a part of an unknown kind the answer is not complete.
+    sawLost ||= part["thought"] !== true &&
+      Object.keys(part).some((key) =>
+        "text" in part ? MEDIA.has(key) : !LOSSLESS.has(key)
+      );
     if (part["thought"] === true) {
       if (text !== undefined) pushText("reasoning", text);
       if (signature !== undefined && open === "reasoning") {
@@ -257,6 +260,10 @@ export function replyReader(context: DecodeContext): ReplyReader {
     sawCandidate = true;
     for (const part of arrayOr(objectOr(candidate["content"])["parts"])) {
       readPart(part);
+    }
+    if (context.wantsProbabilities === true) {
+      const tokens = decodeLogprobs(candidate["logprobsResult"]);
+      if (tokens.length > 0) events.push({ type: "probabilities", tokens });
     }
     // The last one counts: older models send STOP in every frame.
     finishReason =
@@ -320,7 +327,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       const hasCall = sawTool && (meaning === "end" || meaning === "lost_call");
       const reason: StopReason = hasCall
         ? "tool_use"
-        : isLost || (sawMedia && meaning === "end")
+        : isLost || (sawLost && meaning === "end")
         ? "other"
         : meaning;
       over = true;
@@ -330,6 +337,26 @@ export function replyReader(context: DecodeContext): ReplyReader {
     fail,
   };
 }
+
+/** Pictures, sounds and other files. */
+const MEDIA: ReadonlySet<string> = new Set(["fileData", "inlineData"]);
+
+/** Fields of a part without an answer of their own: tools that the vendor ran, and notes. */
+const LOSSLESS: ReadonlySet<string> = new Set([
+  "codeExecutionResult",
+  "executableCode",
+  "functionCall",
+  "mediaProcessing",
+  "mediaResolution",
+  "partMetadata",
+  "speechMetadata",
+  "text",
+  "thought",
+  "thoughtSignature",
+  "toolCall",
+  "toolResponse",
+  "videoMetadata",
+]);
 
 /**
  * Whether this is the first candidate: the gateway asks for one only, but an upstream may number

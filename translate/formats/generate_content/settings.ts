@@ -37,14 +37,10 @@ export const SETTINGS: SettingsTable<undefined> = settingsTable({
       if (count) unknown.optional.add("generationConfig.logprobs");
       return undefined;
     },
-    encodeFields: (count, use) => {
-      // The neutral reply cannot carry them back.
-      use.drop();
-      return {
-        responseLogprobs: true,
-        ...(count === 0 ? {} : { logprobs: count }),
-      };
-    },
+    encodeFields: (count) => ({
+      responseLogprobs: true,
+      ...(count === 0 ? {} : { logprobs: count }),
+    }),
   }),
   topK: at("generationConfig.topK", {
     schema: z.number().min(0).nullish().describe(

@@ -164,14 +164,14 @@ Deno.test("streamDecoder() reads blocks", async (t) => {
       ],
     ],
     [
-      "server tools and what is newer, passed over with their deltas",
+      "server tools and notes, passed over with their deltas",
       [
         begin(0, { type: "server_tool_use", id: "s", name: "w", input: {} }),
         json(0, '{"q":1}'),
         stop(0),
         begin(1, { type: "web_search_tool_result", content: [{}] }),
         stop(1),
-        begin(2, { type: "hologram" }),
+        begin(2, { type: "compaction" }),
         change(2, { type: "text_delta", text: "x" }),
         stop(2),
         text(3),
@@ -242,6 +242,26 @@ Deno.test("streamDecoder() reads blocks", async (t) => {
   for (const [name, wire, expected] of rows) {
     await t.step(name, () => assert.deepEqual(inside(...wire), expected));
   }
+});
+
+Deno.test("streamDecoder() passes over a block of an unknown type, and the reply is not complete", () => {
+  const events = read([
+    { type: "message_start", message: {} },
+    begin(0, { type: "hologram" }),
+    change(0, { type: "text_delta", text: "x" }),
+    stop(0),
+    text(1),
+    more(1, "a"),
+    stop(1),
+    END_TURN,
+    STOP,
+  ]);
+  assert.deepEqual(events, [
+    { type: "start" },
+    ...textReply("a"),
+    { type: "stop", reason: "other", raw: "end_turn" },
+    { type: "end" },
+  ]);
 });
 
 Deno.test("streamDecoder() reads content in the start event", () => {

@@ -211,6 +211,8 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
               },
             })
             : "";
+        case "probabilities":
+          return "";
         case "close":
           return close();
         case "usage":

@@ -44,6 +44,9 @@ interface BlockRead {
   readonly citations: Citation[];
 }
 
+/** Blocks without which the answer is complete: tools that the vendor ran, and its own notes. */
+const LOSSLESS = /_tool_(?:use|result|listing)$|^(?:compaction|fallback)$/;
+
 /** Makes a {@linkcode ReplyReader} for one reply. */
 export function replyReader(context: DecodeContext): ReplyReader {
   let events: ReplyEvent[] = [];
@@ -54,6 +57,8 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let usage: Usage = {};
   let calls = 0;
   let formatCalls = 0;
+  /** Whether there was a block that no other format can express, and that may be the answer. */
+  let sawUnknown = false;
   // Events of blocks that started before the open one ended, by block index. No known vendor
   // interleaves blocks.
   const waiting = new Map<number, JsonObject[]>();
@@ -146,7 +151,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
         return;
       }
       default:
-        // Server tools, their results, and types newer than this file.
+        sawUnknown ||= !LOSSLESS.test(stringIn(block["type"]) ?? "");
         open = { kind: "skipped", index, hasDelta: false, citations: [] };
     }
   };
@@ -284,6 +289,8 @@ export function replyReader(context: DecodeContext): ReplyReader {
         type: "stop",
         reason: reason === "tool_use" && formatCalls > 0 && calls === 0
           ? "end"
+          : reason === "end" && sawUnknown && calls === 0
+          ? "other"
           : reason,
         raw,
         ...(sequence === undefined ? {} : { sequence }),

@@ -90,6 +90,7 @@ export function itemReader(
   const foreignCalls = clientCalls();
   let sawCall = false;
   let sawRefusal = false;
+  let sawUnknown = false;
 
   const emit = (item: ItemState, event: ReplyEvent): void => {
     if (queue[0] === item) sink.push(event);
@@ -233,7 +234,10 @@ export function itemReader(
         arrayOr(raw["content"]).forEach((part, index) => {
           const { type, text, refusal } = objectOr(part);
           const word = type === "refusal" ? "refusal" : "text";
-          const whole = stringIn(word === "refusal" ? refusal : text) ?? "";
+          const given = stringIn(word === "refusal" ? refusal : text);
+          // A picture, a sound, or a kind that is newer than this file.
+          sawUnknown ||= given === undefined && !PART_TYPES.has(type);
+          const whole = given ?? "";
           const key = partKey(word, index);
           complete(item, word, key, whole);
           cite(item, key, arrayOr(objectOr(part)["annotations"]));
@@ -396,11 +400,18 @@ export function itemReader(
     isEmpty: () => items.size === 0,
     stopReason() {
       if (sawCall) return "tool_use";
-      if (foreignCalls.areOpen()) return "other";
+      if (sawUnknown || foreignCalls.areOpen()) return "other";
       return sawRefusal ? "refusal" : "end";
     },
   };
 }
+
+/** Types of a message's parts. */
+const PART_TYPES: ReadonlySet<unknown> = new Set([
+  "output_text",
+  "refusal",
+  "text",
+]);
 
 /** Whether the text was read as another part of the item: some hosts number the parts anew. */
 function isRead(item: ItemState, part: string, text: string): boolean {

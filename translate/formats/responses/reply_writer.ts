@@ -335,6 +335,8 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
           return open === undefined ? "" : sign(open, event.signature);
         case "cite":
           return open === undefined ? "" : cite(open, event.citation);
+        case "probabilities":
+          return "";
         case "close":
           isToClose = true;
           return "";

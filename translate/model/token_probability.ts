@@ -1,0 +1,11 @@
+/**
+ * How likely each token of a reply's text was.
+ */
+
+/** A token and the natural logarithm of its probability. */
+export interface TokenProbability {
+  readonly token: string;
+  readonly logprob: number;
+  /** The likeliest tokens at its place; empty where none were asked for. */
+  readonly likeliest: readonly Omit<TokenProbability, "likeliest">[];
+}

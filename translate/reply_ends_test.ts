@@ -276,52 +276,43 @@ const CHAT_PART = { type: "text", text: TEXT.content };
 /** Parts of kinds that the format has not today. */
 const NEW = { type: "hologram", data: "AA" };
 
-/** What each format's replies may hold beside an answer, and what nobody knows. */
+/** Parts that no other format has: an answer beside them is complete, and without it none is. */
 const PARTS: Readonly<Record<string, Case>> = {
-  ...Object.fromEntries([
-    ["server_tool_use", ENDED],
-    ["web_search_tool_result", ENDED],
-    ["mcp_tool_listing", ENDED],
-    ["compaction", ENDED],
-    ["fallback", ENDED],
-    ["container_upload", CUT],
-    ["hologram", CUT],
-  ].map(([type, ends]) => [
-    `messages, ${type}`,
-    blocks({ ...NEW, type }, "end_turn", ends as Ends),
-  ])),
-  ...Object.fromEntries([
-    ["web_search_call", ENDED],
-    ["mcp_list_tools", ENDED],
-    ["shell_call_output", ENDED],
-    ["compaction", ENDED],
-    ["hologram", CUT],
-  ].map(([type, ends]) => [
-    `items, ${type}`,
-    items([TEXT_ITEM, { ...NEW, id: "h_0", type }], null, ends as Ends),
-  ])),
+  "messages, server tool": blocks(
+    { type: "server_tool_use", id: "s", name: "w", input: {} },
+    "end_turn",
+    ENDED,
+  ),
+  "messages, hologram": blocks(NEW, "end_turn", CUT),
+  "items, hologram": items([{ ...NEW, id: "h_0" }], null, CUT),
+  "items, vendor's call": items(
+    [{ type: "web_search_call", id: "w_0", status: "completed" }],
+    null,
+    ENDED,
+  ),
+  "items, hologram and text": items(
+    [{ ...NEW, id: "h_0" }, TEXT_ITEM],
+    null,
+    ENDED,
+  ),
   "items, hologram and call": items(
     [{ ...NEW, id: "h_0" }, CALL_ITEM],
     null,
     RUN_CALLS,
   ),
   "items, hologram in a message": items(
-    [{ ...TEXT_ITEM, content: [...TEXT_ITEM.content, NEW] }],
+    [{ ...TEXT_ITEM, content: [NEW] }],
     null,
     CUT,
   ),
-  "chat, hologram in the content": chat(
-    { content: [CHAT_PART, NEW] },
+  "chat, hologram in the content": chat({ content: [NEW] }, "stop", CUT),
+  "chat, hologram and text": chat(
+    { content: [NEW, CHAT_PART] },
     "stop",
-    CUT,
-  ),
-  "chat, hologram and call": chat(
-    { content: [CHAT_PART, NEW], ...CALL },
-    "tool_calls",
-    RUN_CALLS,
+    ENDED,
   ),
   "chat, reference in the content": chat(
-    { content: [CHAT_PART, { type: "reference", reference_ids: [1] }] },
+    { content: [{ type: "reference", reference_ids: [1] }] },
     "stop",
     ENDED,
   ),
@@ -332,7 +323,6 @@ const PARTS: Readonly<Record<string, Case>> = {
   ),
   "candidate, hologram": candidate({ hologram: {} }, "STOP", CUT),
   "candidate, toolCall": candidate({ toolCall: {} }, "STOP", ENDED),
-  "candidate, signature": candidate({ thoughtSignature: "AA" }, "STOP", ENDED),
   "candidate, nothing": candidate({}, "STOP", ENDED),
   "candidate, text with more": candidate(
     { ...GEMINI_TEXT, hologramMetadata: {} },

@@ -112,7 +112,7 @@ const CALL_SHAPE = {
   ),
   attempts: z.array(z.object(ATTEMPT)),
   dropped: z.array(z.string()).describe(
-    "request fields that the upstream does not support",
+    "request fields that the upstream does not support, and `reply.KIND` for parts of the reply that the client does not receive",
   ),
   tokens: z.object({
     input: z.int(),

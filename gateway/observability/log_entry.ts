@@ -3,7 +3,6 @@
  */
 import type { Dialect } from "../../translate/dialect.ts";
 import { ApiError } from "../../translate/model/error.ts";
-import type { UpstreamRequest } from "../../translate/upstream_request.ts";
 import type { CallOutcome } from "../accounts/call_outcome.ts";
 import { isBounded, isUnpriced } from "../accounts/charges/charge.ts";
 import type { Charge } from "../accounts/records.ts";
@@ -35,7 +34,6 @@ interface SettledCall {
   readonly failover: {
     readonly model: Model;
     readonly candidate: Candidate;
-    readonly call: { readonly request: Pick<UpstreamRequest, "dropped"> };
     readonly attemptCount: number;
     readonly failedAttempts: readonly FailedAttempt[];
     readonly calls: readonly CallTimes[];
@@ -48,6 +46,8 @@ interface SettledCall {
   readonly outcome: CallOutcome;
   /** What the call costs. */
   readonly charge: Charge;
+  /** What was left out of the request and of the reply. */
+  readonly dropped: readonly string[];
   /** Whether the reply began. */
   readonly began: boolean;
   /** The error thrown or sent in the stream; undefined where there was none. */
@@ -84,7 +84,7 @@ export function callLogEntry(settled: SettledCall): LogEntry {
   const { call, failover, outcome, charge, trace, firstByteMs, began } =
     settled;
   const { ended, usage } = outcome;
-  const { dropped } = failover.call.request;
+  const { dropped } = settled;
   const isBeyond = isBounded(charge);
   const error = ended === "caller_left" ? undefined : settled.error;
   const upstreamFacts = error instanceof ApiError ? factsOf(error) : {};

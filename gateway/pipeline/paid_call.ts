@@ -310,7 +310,7 @@ class PaidCall {
     this.#settle("complete", read.reply.progress);
     return {
       status: 200,
-      headers: this.#headers(read.headers),
+      headers: this.#headers(read.headers, read.reply.progress),
       body: bodyOf(tapped.reply.body),
     };
   }
@@ -368,13 +368,24 @@ class PaidCall {
     this.#settle(ended, progress, progress.error);
   }
 
-  #headers(own: HeaderFields | undefined): HeaderFields {
+  /** The request's fields that the upstream, and the reply's parts that the client does not receive. */
+  #dropped(progress: ReplyProgress | undefined): readonly string[] {
+    const { dropped } = this.#failover.call.request;
+    return progress?.lost === undefined
+      ? dropped
+      : [...dropped, ...progress.lost.map((kind) => `reply.${kind}`)];
+  }
+
+  #headers(
+    own: HeaderFields | undefined,
+    progress?: ReplyProgress,
+  ): HeaderFields {
     return replyHeaders({
       ...(own === undefined ? {} : { own }),
       stream: this.#isStream,
       dialect: this.#call.dialect,
       limits: this.#limits,
-      dropped: this.#failover.call.request.dropped,
+      dropped: this.#dropped(progress),
       replay: this.#gateway.config.replay,
       nowMs: this.#gateway.now(),
     });
@@ -422,6 +433,7 @@ class PaidCall {
       trace: this.#context.trace,
       outcome,
       charge,
+      dropped: this.#dropped(progress),
       began,
       error,
       causedByGateway: this.#causedByGateway,

@@ -208,3 +208,40 @@ Deno.test("framing variants of a stream do not change its content", async (t) =>
     }
   }
 });
+
+Deno.test("parts that a client's format cannot carry are named", async (t) => {
+  await using gateway = await startTestGateway();
+  const kinds: Readonly<Record<string, string>> = {
+    messages: "reply.future_block",
+    generate_content: "reply.futurePart",
+  };
+  for (const route of ROUTES) {
+    for (const stream of [false, true]) {
+      await t.step(
+        `${route.caller.name} from ${route.upstream}, ${
+          stream ? "streamed" : "whole"
+        }`,
+        async () => {
+          const response = await gateway.post(route.path, {
+            model: route.model,
+            max_tokens: 500,
+            stream,
+            messages: [{ role: "user", content: "[[fx:unknown-event]]" }],
+          });
+          await response.text();
+          const lost = route.caller.name === route.upstream
+            ? undefined
+            : kinds[route.upstream];
+          // The head of a stream is sent before its parts are known.
+          assert.equal(
+            response.headers.get("x-gateway-dropped") ?? undefined,
+            stream ? undefined : lost,
+          );
+          const id = response.headers.get("request-id");
+          const entry = await gateway.logEntry((one) => one.request_id === id);
+          assert.deepEqual(entry.dropped, lost && [lost]);
+        },
+      );
+    }
+  }
+});

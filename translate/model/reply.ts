@@ -116,6 +116,8 @@ export type ReplyEvent =
     readonly tokens: readonly TokenProbability[];
   }
   | { readonly type: "close" }
+  /** A part of the reply that has no neutral counterpart, by the upstream's word for its kind. */
+  | { readonly type: "lost"; readonly kind: string }
   /** Cumulative: a figure replaces the one before; an absent figure leaves it unchanged. */
   | { readonly type: "usage"; readonly usage: Usage }
   /**
@@ -261,6 +263,7 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
         stop = rest;
         break;
       }
+      case "lost":
       case "end":
         break;
       case "error":

@@ -28,10 +28,18 @@ export interface ReplyProgress {
    * usage is reported.
    */
   readonly generatedChars: number;
+  /** Kinds of parts that the client does not receive, each once; absent where there are none. */
+  readonly lost?: readonly string[];
+  /** Whether the answer may be among the lost parts, since the client receives none. */
+  readonly isAnswerLost?: true;
 }
 
 /** Blocks of a reply at most: what is kept of each, and its events, have no other bound. */
 const MAX_BLOCKS = 32_768;
+
+/** Kinds of lost parts that are kept of a reply, and the characters of each. */
+const MAX_LOST = 10;
+const MAX_LOST_CHARS = 64;
 
 /** Gathers a {@linkcode ReplyProgress}. */
 interface ProgressTracker {
@@ -45,6 +53,17 @@ interface ProgressTracker {
   progress(): ReplyProgress;
 }
 
+/** The event, as it is where parts of the reply were lost: without its answer no reply is complete. */
+export function withLoss(
+  event: ReplyEvent,
+  { isAnswerLost }: ReplyProgress,
+): ReplyEvent {
+  return isAnswerLost === true && event.type === "stop" &&
+      event.reason === "end"
+    ? { ...event, reason: "other" }
+    : event;
+}
+
 /** Makes an {@linkcode ProgressTracker} for one reply. */
 export function progressTracker(): ProgressTracker {
   let started = false;
@@ -54,6 +73,8 @@ export function progressTracker(): ProgressTracker {
   let error: ApiError | undefined;
   let generatedChars = 0;
   let blocks = 0;
+  const lost = new Set<string>();
+  let isAnswered = false;
   return {
     observe(event) {
       switch (event.type) {
@@ -73,6 +94,7 @@ export function progressTracker(): ProgressTracker {
           if (++blocks > MAX_BLOCKS) {
             throw unreadableReply("it has too many blocks");
           }
+          isAnswered ||= event.kind !== "reasoning";
           if (event.kind === "tool") generatedChars += event.name.length;
           return;
         case "stop":
@@ -84,6 +106,11 @@ export function progressTracker(): ProgressTracker {
           return;
         case "error":
           error = event.error;
+          return;
+        case "lost":
+          if (lost.size < MAX_LOST) {
+            lost.add(event.kind.slice(0, MAX_LOST_CHARS));
+          }
           return;
         case "sign":
         case "cite":
@@ -99,6 +126,10 @@ export function progressTracker(): ProgressTracker {
       generatedChars,
       ...(stop === undefined ? {} : { stop }),
       ...(error === undefined ? {} : { error }),
+      ...(lost.size === 0 ? {} : {
+        lost: [...lost],
+        ...(isAnswered ? {} : { isAnswerLost: true }),
+      }),
     }),
   };
 }

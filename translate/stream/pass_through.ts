@@ -76,7 +76,8 @@ export function passThroughRelay(
   const note = (events: readonly ReplyEvent[]): void => {
     for (const event of events) {
       if (event.type === "error") return failWith(event.error);
-      watch.observe(event);
+      // Here the client receives all parts.
+      if (event.type !== "lost") watch.observe(event);
       if (event.type === "end") done = true;
       // The encoder does not write the answer, but its pings depend on whether one has started.
       if (event.type === "start") {

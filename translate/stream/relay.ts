@@ -22,6 +22,7 @@ import type { DialectName } from "../model/request.ts";
 import {
   progressTracker,
   type ReplyProgress,
+  withLoss,
 } from "../model/reply_progress.ts";
 import { encodeText } from "../bytes/buffers.ts";
 import { type Frame, sseParser } from "./sse.ts";
@@ -170,9 +171,12 @@ function eventWriter(client: Dialect, encode: EncodeContext): {
       }
       done = event.type === "end" || event.type === "error";
       const isBeside = event.type === "usage" || event.type === "stop";
+      const written = event.type === "stop"
+        ? withLoss(event, watch.progress())
+        : event;
       return half === "" || isBeside
-        ? encoder.push(event)
-        : release() + encoder.push(event);
+        ? encoder.push(written)
+        : release() + encoder.push(written);
     },
     flush: () => done ? "" : encoder.flush?.() ?? "",
     ping: () => encoder.ping() || ": keep-alive\n\n",
@@ -215,14 +219,15 @@ export function wholeReply(
   ) {
     return foldReply(client, encode, events, progress);
   }
+  const { lost: _, ...passed } = progress;
   const fields = client.replyFields?.(encode) ?? { model: encode.model };
   if (!tellsStop(events)) {
     // Every reply of a format has a stop reason.
     const complete = { ...client.withStop(reply, events), ...fields };
-    return { body: ENCODER.encode(upstreamJson(complete)), progress };
+    return { body: ENCODER.encode(upstreamJson(complete)), progress: passed };
   }
   const top = topLevelOf(body, text);
-  return { body: spliceFields(body, fields, top), progress };
+  return { body: spliceFields(body, fields, top), progress: passed };
 }
 
 /**
@@ -317,8 +322,11 @@ function foldReply(
   events: readonly ReplyEvent[],
   progress: ReplyProgress,
 ): WholeReply {
+  const sent = progress.lost === undefined
+    ? events
+    : events.map((event) => withLoss(event, progress));
   return {
-    body: ENCODER.encode(JSON.stringify(client.encodeReply(events, encode))),
+    body: ENCODER.encode(JSON.stringify(client.encodeReply(sent, encode))),
     progress,
   };
 }

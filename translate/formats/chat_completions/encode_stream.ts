@@ -252,6 +252,8 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
           return "";
         case "probabilities":
           return begin(undefined) + probabilities(event.tokens);
+        case "lost":
+          return "";
         case "close":
           return close();
         case "usage":

@@ -53,8 +53,8 @@ export function replyReader(
   let sawCall = false;
   let plainThoughts = false;
   let sawDelta = false;
-  /** Whether there was content that has no neutral counterpart. */
-  let sawLost = false;
+  let sawMedia = false;
+  const lost: ReplyEvent[] = [];
   let sawCitation = false;
   let sources: unknown;
   let usageSoFar: Usage = {};
@@ -86,8 +86,12 @@ export function replyReader(
       if (!isObject(part)) continue;
       const given = stringIn(part["text"]) ??
         stringIn(objectOr(part["text"])["value"]);
-      sawLost ||= isMedia(part) ||
-        (given === undefined && !KNOWN_PARTS.has(stringIn(part["type"]) ?? ""));
+      const kind = stringIn(part["type"]) ?? "";
+      const isPicture = isMedia(part);
+      sawMedia ||= isPicture;
+      if (given === undefined && !isPicture && !KNOWN_PARTS.has(kind)) {
+        lost.push({ type: "lost", kind });
+      }
       const text = given ?? "";
       switch (part["type"]) {
         case "thinking":
@@ -147,8 +151,8 @@ export function replyReader(
     stopWord = word;
     const reason = decodeFinishReason(word);
     if (reason !== "end") return [{ type: "stop", reason, raw: word }];
-    // Without pictures, sounds and parts of unknown kinds the answer is not complete.
-    if (sawLost && !sawCall) {
+    // Pictures and sounds have no neutral counterpart; without them the answer is not complete.
+    if (sawMedia && !sawCall) {
       return [{ type: "stop", reason: "other", raw: word }];
     }
     if (blocks.refused() && !sawCall) {
@@ -203,7 +207,7 @@ export function replyReader(
       // A message that follows deltas repeats their content.
       const delta = whole && sawDelta ? {} : given;
       sawDelta ||= !whole && hasContent(given);
-      sawLost ||= arrayOr(delta["images"]).some(isMedia) ||
+      sawMedia ||= arrayOr(delta["images"]).some(isMedia) ||
         isSound(delta["audio"]);
       thoughts(delta);
       content(delta["content"]);
@@ -237,6 +241,7 @@ export function replyReader(
       return [
         ...start,
         ...blocks.take(),
+        ...lost.splice(0),
         ...(tokens.length === 0
           ? []
           : [{ type: "probabilities", tokens } as const]),
@@ -258,7 +263,7 @@ export function replyReader(
       if (stopWord === undefined) {
         const reason = sawCall
           ? "tool_use"
-          : sawLost
+          : sawMedia
           ? "other"
           : blocks.refused()
           ? "refusal"

@@ -226,14 +226,14 @@ Deno.test("cited text arrives with the sources that have an address", () => {
   }
 });
 
-Deno.test("a reply with a picture, or with a part of an unknown kind, is not complete elsewhere", () => {
+Deno.test("a reply with a picture is not complete elsewhere, and parts of unknown kinds are named", () => {
   const picture = { format: "png", source: { bytes: "AA" } };
   for (
-    const [part, reason] of [
-      [{ image: picture }, "other"],
-      [{ document: { name: "a" } }, "other"],
-      [{ hologram: {} }, "other"],
-      [{ toolResult: { toolUseId: "t", content: [] } }, "end"],
+    const [part, reason, lost] of [
+      [{ image: picture }, "other", []],
+      [{ document: { name: "a" } }, "end", ["document"]],
+      [{ hologram: {} }, "end", ["hologram"]],
+      [{ toolResult: { toolUseId: "t", content: [] } }, "end", []],
     ] as const
   ) {
     const whole = {
@@ -266,6 +266,10 @@ Deno.test("a reply with a picture, or with a part of an unknown kind, is not com
       const { stop, blocks } = foldReply(events);
       assert.equal(stop?.reason, reason);
       assert.equal(blocks.map((one) => one.text).join(""), "ab");
+      assert.deepEqual(
+        events.flatMap((one) => one.type === "lost" ? [one.kind] : []),
+        lost,
+      );
     }
   }
 });

@@ -45,8 +45,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let open: BlockRead | undefined;
   let calls = 0;
   let formatCalls = 0;
-  /** Whether there was content that has no neutral counterpart. */
-  let sawLost = false;
+  let sawMedia = false;
   let citations = 0;
 
   const begin = (): void => {
@@ -106,8 +105,10 @@ export function replyReader(context: DecodeContext): ReplyReader {
   };
   const skip = (part: JsonObject, index: unknown): void => {
     close();
+    const [kind = ""] = Object.keys(part);
+    if (MEDIA.has(kind)) sawMedia = true;
     // What the vendor's own tool returned is no part of the answer.
-    sawLost ||= !("toolResult" in part);
+    else if (kind !== "toolResult") events.push({ type: "lost", kind });
     open = { kind: "skipped", index };
   };
   /** A source of the open text, or of the text of this block. */
@@ -166,7 +167,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       type: "stop",
       reason: reason === "tool_use" && formatCalls > 0 && calls === 0
         ? "end"
-        : reason === "end" && sawLost
+        : reason === "end" && sawMedia
         ? "other"
         : reason,
       raw,
@@ -243,6 +244,9 @@ export function replyReader(context: DecodeContext): ReplyReader {
 
 /** Kinds of start whose block opens with its first delta. */
 const LAZY: ReadonlySet<string> = new Set(["text", "reasoningContent"]);
+
+/** Kinds of blocks without which a reply is not complete. */
+const MEDIA: ReadonlySet<string> = new Set(["image", "audio", "video"]);
 
 /** The texts of a list of parts, as one. */
 function textsIn(parts: unknown): string {

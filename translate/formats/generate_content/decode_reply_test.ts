@@ -172,7 +172,7 @@ Deno.test("decodeReply() turns the format tool's arguments into text, once, with
   ]);
 });
 
-Deno.test("decodeReply() ignores parts without a neutral counterpart", () => {
+Deno.test("decodeReply() passes over parts without a neutral counterpart, and names unknown ones", () => {
   assert.deepEqual(
     decoded(
       reply([
@@ -186,10 +186,16 @@ Deno.test("decodeReply() ignores parts without a neutral counterpart", () => {
           thought: true,
         },
         { functionCall: {} },
+        { futurePart: true },
         { text: "a" },
       ], { finishReason: "STOP", groundingMetadata: { webSearchQueries: [] } }),
     ),
-    [{ type: "start" }, ...text("a"), ...END],
+    [
+      { type: "start" },
+      { type: "lost", kind: "futurePart" },
+      ...text("a"),
+      ...END,
+    ],
   );
 });
 

@@ -148,6 +148,8 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
             '{"text":""}',
             `,"logprobsResult":${JSON.stringify(encodeLogprobs(event.tokens))}`,
           );
+        case "lost":
+          return "";
         case "close":
           return close();
         case "usage":

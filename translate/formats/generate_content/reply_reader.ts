@@ -64,8 +64,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let sawTool = false;
   let sawText = false;
   let sawAnswer = false;
-  /** Whether there was content that has no neutral counterpart. */
-  let sawLost = false;
+  let sawMedia = false;
   let finishReason: string | undefined;
   /** Whether the last candidate is finished for an unspecified reason. */
   let unspecified = false;
@@ -200,11 +199,14 @@ export function replyReader(context: DecodeContext): ReplyReader {
       return;
     }
     const text = textIn(part["text"]) ?? codeText(part);
-    // Without a picture, a sound or a part of an unknown kind the answer is not complete.
-    sawLost ||= part["thought"] !== true &&
-      Object.keys(part).some((key) =>
-        "text" in part ? MEDIA.has(key) : !LOSSLESS.has(key)
-      );
+    // Without a picture or sound the answer is not complete.
+    sawMedia ||= part["thought"] !== true &&
+      (isObject(part["inlineData"]) || isObject(part["fileData"]));
+    if (!("text" in part)) {
+      for (const kind of Object.keys(part)) {
+        if (!KNOWN_FIELDS.has(kind)) events.push({ type: "lost", kind });
+      }
+    }
     if (part["thought"] === true) {
       if (text !== undefined) pushText("reasoning", text);
       if (signature !== undefined && open === "reasoning") {
@@ -327,7 +329,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       const hasCall = sawTool && (meaning === "end" || meaning === "lost_call");
       const reason: StopReason = hasCall
         ? "tool_use"
-        : isLost || (sawLost && meaning === "end")
+        : isLost || (sawMedia && meaning === "end")
         ? "other"
         : meaning;
       over = true;
@@ -338,14 +340,13 @@ export function replyReader(context: DecodeContext): ReplyReader {
   };
 }
 
-/** Pictures, sounds and other files. */
-const MEDIA: ReadonlySet<string> = new Set(["fileData", "inlineData"]);
-
-/** Fields of a part without an answer of their own: tools that the vendor ran, and notes. */
-const LOSSLESS: ReadonlySet<string> = new Set([
+/** Fields of a part that are read, or without which the answer is complete. */
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   "codeExecutionResult",
   "executableCode",
+  "fileData",
   "functionCall",
+  "inlineData",
   "mediaProcessing",
   "mediaResolution",
   "partMetadata",

@@ -244,7 +244,7 @@ Deno.test("streamDecoder() reads blocks", async (t) => {
   }
 });
 
-Deno.test("streamDecoder() passes over a block of an unknown type, and the reply is not complete", () => {
+Deno.test("streamDecoder() passes over a block of an unknown type, and names it", () => {
   const events = read([
     { type: "message_start", message: {} },
     begin(0, { type: "hologram" }),
@@ -258,9 +258,9 @@ Deno.test("streamDecoder() passes over a block of an unknown type, and the reply
   ]);
   assert.deepEqual(events, [
     { type: "start" },
+    { type: "lost", kind: "hologram" },
     ...textReply("a"),
-    { type: "stop", reason: "other", raw: "end_turn" },
-    { type: "end" },
+    ...OVER,
   ]);
 });
 

@@ -212,6 +212,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
             })
             : "";
         case "probabilities":
+        case "lost":
           return "";
         case "close":
           return close();

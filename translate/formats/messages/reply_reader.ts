@@ -57,8 +57,6 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let usage: Usage = {};
   let calls = 0;
   let formatCalls = 0;
-  /** Whether there was a block that no other format can express, and that may be the answer. */
-  let sawUnknown = false;
   // Events of blocks that started before the open one ended, by block index. No known vendor
   // interleaves blocks.
   const waiting = new Map<number, JsonObject[]>();
@@ -150,9 +148,11 @@ export function replyReader(context: DecodeContext): ReplyReader {
         open = { kind: "tool", index, input, hasDelta: false, citations: [] };
         return;
       }
-      default:
-        sawUnknown ||= !LOSSLESS.test(stringIn(block["type"]) ?? "");
+      default: {
+        const kind = stringIn(block["type"]) ?? "";
+        if (!LOSSLESS.test(kind)) events.push({ type: "lost", kind });
         open = { kind: "skipped", index, hasDelta: false, citations: [] };
+      }
     }
   };
 
@@ -289,8 +289,6 @@ export function replyReader(context: DecodeContext): ReplyReader {
         type: "stop",
         reason: reason === "tool_use" && formatCalls > 0 && calls === 0
           ? "end"
-          : reason === "end" && sawUnknown && calls === 0
-          ? "other"
           : reason,
         raw,
         ...(sequence === undefined ? {} : { sequence }),

@@ -1,20 +1,18 @@
 /**
  * Items of a reply that its client must answer, or show, and that no other format can express: such
- * a reply is not complete. Items of unknown types may be of this kind.
+ * a reply is not complete.
  */
 import { type JsonObject, stringIn, textIn } from "../../bytes/json.ts";
-import { kindOf } from "./item_state.ts";
 
-/** Tools that the vendor ran, and its own notes. */
-const VENDOR_ITEMS: ReadonlySet<string> = new Set([
-  "additional_tools",
-  "code_interpreter_call",
-  "compaction",
-  "file_search_call",
-  "mcp_call",
-  "mcp_list_tools",
-  "tool_search_call",
-  "web_search_call",
+/** An item `…_output` with the same `call_id` is the answer, where the vendor gave it. */
+const CLIENT_CALLS: ReadonlySet<string> = new Set([
+  "apply_patch_call",
+  "computer_call",
+  "image_generation_call",
+  "local_shell_call",
+  "mcp_approval_request",
+  "program",
+  "shell_call",
 ]);
 
 /** Finds out whether a reply waits for an answer. */
@@ -33,11 +31,8 @@ export function clientCalls(): ClientCalls {
     note(item) {
       const type = stringIn(item["type"]) ?? "";
       const id = textIn(item["call_id"]) ?? textIn(item["id"]) ?? type;
-      // The answer of the vendor's own tool, for a call with the same `call_id`.
-      if (type.endsWith("_output")) answers.add(id);
-      else if (kindOf(item) === "other" && !VENDOR_ITEMS.has(type)) {
-        calls.add(id);
-      }
+      if (CLIENT_CALLS.has(type)) calls.add(id);
+      else if (type.endsWith("_output")) answers.add(id);
     },
     areOpen: () => [...calls].some((id) => !answers.has(id)),
   };

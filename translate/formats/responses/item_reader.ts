@@ -90,7 +90,6 @@ export function itemReader(
   const foreignCalls = clientCalls();
   let sawCall = false;
   let sawRefusal = false;
-  let sawUnknown = false;
 
   const emit = (item: ItemState, event: ReplyEvent): void => {
     if (queue[0] === item) sink.push(event);
@@ -236,7 +235,9 @@ export function itemReader(
           const word = type === "refusal" ? "refusal" : "text";
           const given = stringIn(word === "refusal" ? refusal : text);
           // A picture, a sound, or a kind that is newer than this file.
-          sawUnknown ||= given === undefined && !PART_TYPES.has(type);
+          if (given === undefined && !PART_TYPES.has(type) && !item.closed) {
+            emit(item, { type: "lost", kind: stringIn(type) ?? "" });
+          }
           const whole = given ?? "";
           const key = partKey(word, index);
           complete(item, word, key, whole);
@@ -258,8 +259,11 @@ export function itemReader(
       case "free call":
         complete(item, "input", "input:0", stringIn(raw["input"]) ?? "");
         break;
-      case "other":
+      case "other": {
+        const kind = stringIn(raw["type"]) ?? "";
+        if (!KNOWN_ITEMS.test(kind)) emit(item, { type: "lost", kind });
         break;
+      }
     }
   };
   const sign = (item: ItemState, value: string | undefined): void => {
@@ -310,9 +314,9 @@ export function itemReader(
     if (kind === "reasoning") {
       item.signature = textIn(raw["encrypted_content"]);
     }
-    // Items of other types, such as the vendor's own tools, emit nothing and must not block later
+    // Items of other types, such as the vendor's own tools, have no text and must not block later
     // items.
-    if (kind === "other") closeItem(item);
+    if (kind === "other") finishItem(item, raw);
   };
   const itemDone = (data: JsonObject): void => {
     const raw = objectOr(data["item"]);
@@ -400,11 +404,15 @@ export function itemReader(
     isEmpty: () => items.size === 0,
     stopReason() {
       if (sawCall) return "tool_use";
-      if (sawUnknown || foreignCalls.areOpen()) return "other";
+      if (foreignCalls.areOpen()) return "other";
       return sawRefusal ? "refusal" : "end";
     },
   };
 }
+
+/** Items without which the answer is complete, and those that `client_calls.ts` reads. */
+const KNOWN_ITEMS =
+  /_(?:call|output)$|^(?:additional_tools|compaction|mcp_approval_request|mcp_list_tools|program)$/;
 
 /** Types of a message's parts. */
 const PART_TYPES: ReadonlySet<unknown> = new Set([

@@ -336,6 +336,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
         case "cite":
           return open === undefined ? "" : cite(open, event.citation);
         case "probabilities":
+        case "lost":
           return "";
         case "close":
           isToClose = true;

@@ -50,6 +50,9 @@ export type AttemptContext = Pick<AttemptOptions<unknown>, "trace" | "signal">;
 
 const MAX_ERROR_BYTES = 256 * 1024;
 
+/** Says nothing about the rest, so even a body that looks whole is not known to be (RFC 9110, 15.3.7). */
+const PARTIAL_CONTENT = 206;
+
 /**
  * Makes the attempt. An upstream's failure is returned, not thrown.
  *
@@ -119,6 +122,15 @@ async function attemptOnce<Result>(
       return failure.error.details.refused === "credential"
         ? { type: "refused", refused, failure }
         : failure;
+    }
+    if (response.status === PARTIAL_CONTENT) {
+      response.body.cancel();
+      return wholeReplyFailure(
+        new ApiError(
+          "upstream",
+          "the upstream sent a part of a reply (status 206), although no part was asked for",
+        ),
+      );
     }
     classify = call.isRelayed(response) ? firstFrameFailure : wholeReplyFailure;
     return { type: "replied", result: await call.read(response) };

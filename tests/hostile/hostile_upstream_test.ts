@@ -176,13 +176,37 @@ Deno.test("statuses that no reply has", (t) =>
         play: sends(() => head({}, status)),
         expect: REFUSED,
       })),
+      // Even a part that looks whole: it is a part of something.
+      ...[100, undefined].map((end): Row => ({
+        name: `206, the first ${end ?? "and last"} bytes of the body`,
+        play: ends((asked) =>
+          wholeAnswer(
+            bodyOf(asked).slice(0, end),
+            typeOf(asked),
+            "206 Partial Content",
+          )
+        ),
+        expect: REFUSED,
+      })),
+      ...["201 Created", "202 Accepted", "203 Transformed"].map((
+        status,
+      ): Row => ({
+        name: `${status}, with a whole reply`,
+        play: ends((asked) =>
+          wholeAnswer(bodyOf(asked), typeOf(asked), status)
+        ),
+        expect: COMPLETE,
+      })),
       {
-        name: "206 with a part of the body",
-        play: ends((asked) => {
-          const body = bodyOf(asked).slice(0, 100);
-          return wholeAnswer(body, typeOf(asked), "206 Partial Content");
-        }),
-        expect: CUT,
+        name: "202 with a promise",
+        play: ends(() =>
+          wholeAnswer(
+            '{"id":"job_1","status":"queued"}',
+            "application/json",
+            "202 Accepted",
+          )
+        ),
+        expect: REFUSED,
       },
       {
         name: "a protocol switch",

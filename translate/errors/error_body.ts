@@ -37,6 +37,8 @@ export interface ErrorBody {
 }
 
 const MAX_MESSAGE_CHARS = 4000;
+/** What is quoted of a body without a message. */
+const MAX_PLAIN_CHARS = 300;
 
 /**
  * Finds an error in a parsed body: `{error:{…}}`, `{error:"…"}`, `{detail}`, `{message}`, or any of
@@ -117,8 +119,17 @@ export function readErrorText(text: string): ErrorBody {
       : { message: parsed, detail: {} };
   }
   // A vendor that was asked for a stream may frame its error as an event, whatever the status.
-  const framed = parseJson(/^data:[ \t]*(\{.*)$/m.exec(text)?.[1] ?? "");
+  const frame = /^data:[ \t]*(\{.*)$/m.exec(text)?.[1];
+  const framed = parseJson(frame ?? "");
   if (isObject(framed)) return readErrorObject(framed);
+  const cut = frame ?? text.trim();
+  if (/^(?:\{|\[\s*(?:\{|$))/.test(cut)) {
+    const words = cut.slice(0, MAX_PLAIN_CHARS).toWellFormed();
+    return {
+      message: `the upstream sent an error that is cut: "${words}"`,
+      detail: {},
+    };
+  }
   // No pattern here may scan beyond the next tag: on a page of nothing but "<" it would take
   // minutes.
   const title = /<title[^<>]*>([^<]*)<\/title>/i.exec(text)?.[1];
@@ -126,7 +137,7 @@ export function readErrorText(text: string): ErrorBody {
     .replaceAll(/\s+/g, " ").trim();
   return plain === ""
     ? { detail: {} }
-    : { message: plain.slice(0, 300), detail: {} };
+    : { message: plain.slice(0, MAX_PLAIN_CHARS), detail: {} };
 }
 
 /** A page without its styles and scripts; an unclosed one is removed up to the end of the page. */

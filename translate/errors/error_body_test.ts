@@ -75,6 +75,27 @@ Deno.test("readErrorText() finds the message in lists, in frames and in plain ob
   assert.equal(readErrorText('{"error":""}').message, undefined);
 });
 
+Deno.test("readErrorText() marks the beginning of JSON that is cut as the upstream's words", () => {
+  const whole = JSON.stringify({
+    error: { type: "overloaded_error", message: "Too busy\n".repeat(100) },
+  });
+  const mark = "the upstream sent an error that is cut: ";
+  for (const text of [whole, `[${whole}]`, ` \n${whole}`]) {
+    for (let end = text.indexOf("{") + 1; end < text.length; end++) {
+      const { message, detail } = readErrorText(text.slice(0, end));
+      assert.ok(message?.startsWith(`${mark}"${text.trim().slice(0, 1)}`));
+      assert.ok(message.endsWith('"'));
+      assert.ok(message.length <= mark.length + 302);
+      assert.deepEqual(detail, {});
+    }
+    assert.ok(!readErrorText(text).message?.startsWith(mark));
+  }
+  assert.equal(
+    readErrorText('data: {"error":{"mess').message,
+    `${mark}"{"error":{"mess"`,
+  );
+});
+
 Deno.test("readErrorText() reads the vendor's message inside a router's", () => {
   const routed = (raw: unknown, message = "Provider returned error"): string =>
     JSON.stringify({ error: { code: 400, message, metadata: { raw } } });

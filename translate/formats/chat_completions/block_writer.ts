@@ -98,7 +98,9 @@ interface Calls {
 export function blockWriter(context: DecodeContext): BlockWriter {
   let events: ReplyEvent[] = [];
   let open: Prose | OpenCall | undefined;
-  const queue: (Prose | OpenCall)[] = [];
+  /** The blocks from `first` on wait. Removing each one that opens would move all others. */
+  let queue: (Prose | OpenCall)[] = [];
+  let first = 0;
   let started = false;
   let sawRefusal = false;
   let citations: Citation[] = [];
@@ -147,21 +149,25 @@ export function blockWriter(context: DecodeContext): BlockWriter {
   };
   /** Opens queued blocks until one has to wait for the open call. With `force`, opens all. */
   const drain = (force: boolean): void => {
-    let taken = 0;
-    for (const next of queue) {
+    for (; first < queue.length; first++) {
+      const next = queue[first];
+      if (next === undefined) break;
       if (!force && open?.kind === "call" && !open.scan.complete()) break;
       if (next.kind === "call" && !force && !isReady(next)) break;
-      taken += 1;
       if (next.kind === "call" && next.name === undefined) {
         if (next.id === undefined && !next.fed) continue;
         throw unnamedCall();
       }
       start(next);
     }
-    queue.splice(0, taken);
+    if (first > 0 && first === queue.length) {
+      queue = [];
+      first = 0;
+    }
   };
+  const isWaiting = (): boolean => first < queue.length;
   const busy = (): boolean =>
-    queue.length > 0 || (open?.kind === "call" && !open.scan.complete());
+    isWaiting() || (open?.kind === "call" && !open.scan.complete());
   const add = (call: OpenCall, piece: CallPiece): void => {
     if (piece.id !== undefined && call.id === undefined) {
       call.id = piece.id;
@@ -247,7 +253,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
         if (open.freeText === undefined) open.scan.feed(text);
         emit(written(open, text));
       } else emit(text);
-      if (queue.length > 0) drain(false);
+      if (isWaiting()) drain(false);
     },
     finish() {
       drain(true);

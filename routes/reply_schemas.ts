@@ -264,5 +264,9 @@ export const readinessReply: z.ZodType = z.strictObject({
       failing_since: z.iso.datetime(),
       reason: z.string(),
     }).optional(),
+    refused: z.strictObject({
+      since: z.iso.datetime(),
+      reason: z.string(),
+    }).optional(),
   })).optional(),
 });

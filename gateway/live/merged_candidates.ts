@@ -10,7 +10,7 @@ export interface MergedCandidate {
   readonly upstream: string;
   /** The state in the process whose breaker is the furthest from closed. */
   readonly worst: Pick<CandidateState, "state" | "since" | "probe_at">;
-  /** Whether its breaker is not closed, it rests, or its credential fails, in any process. */
+  /** Whether its breaker is not closed, it rests, or its credential fails or is refused, in any process. */
   readonly hasProblem: boolean;
   /** Number of processes whose breaker is not closed. */
   readonly problemsIn: number;
@@ -18,6 +18,8 @@ export interface MergedCandidate {
   readonly restingUntilMs?: number;
   /** Absent: it works in every process. */
   readonly credential?: CandidateState["credential"];
+  /** Absent: the last call of no process was refused for what belongs to the operator. */
+  readonly refused?: CandidateState["refused"];
   /** Whether any process has called it since its start. */
   readonly wasCalled: boolean;
   readonly calls: number;
@@ -73,6 +75,7 @@ function mergeOne(
   );
   const credential = group.find((one) => one.credential !== undefined)
     ?.credential;
+  const refused = group.find((one) => one.refused !== undefined)?.refused;
   const [slowest] = group.filter((one) => one.first_token_p95_ms !== null)
     .toSorted((a, b) =>
       (b.first_token_p95_ms ?? 0) - (a.first_token_p95_ms ?? 0)
@@ -85,6 +88,7 @@ function mergeOne(
     problemsIn: group.filter(({ state }) => state !== "closed").length,
     ...(pauses.length === 0 ? {} : { restingUntilMs: Math.max(...pauses) }),
     ...(credential === undefined ? {} : { credential }),
+    ...(refused === undefined ? {} : { refused }),
     wasCalled: group.some(({ was_called = false }) => was_called),
     calls: sum("calls"),
     failed: sum("failed"),

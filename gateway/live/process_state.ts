@@ -28,6 +28,10 @@ const CANDIDATE = z.object({
     failing_since: TIME,
     reason: z.string(),
   }).exactOptional(),
+  refused: z.object({ since: TIME, reason: z.string() }).exactOptional()
+    .describe(
+      "the last call was refused for what belongs to the operator, such as the credential",
+    ),
   was_called: z.boolean().exactOptional().describe(
     "since the process started; absent: not told",
   ),
@@ -185,15 +189,15 @@ export function shortState(state: ProcessState): ProcessState {
   };
 }
 
-/** Whether a candidate's breaker is not closed, it rests, or its credential fails. */
+/** Whether a candidate's breaker is not closed, it rests, or its credential fails or is refused. */
 export function hasProblem(
-  { state, resting_until, credential }: Pick<
+  { state, resting_until, credential, refused }: Pick<
     CandidateState,
-    "state" | "resting_until" | "credential"
+    "state" | "resting_until" | "credential" | "refused"
   >,
 ): boolean {
   return state !== "closed" || resting_until !== null ||
-    credential !== undefined;
+    credential !== undefined || refused !== undefined;
 }
 
 /** Changes whenever the health of a candidate does. */
@@ -206,8 +210,9 @@ export function healthText(
     const state = health.state(nowMs);
     const isResting = health.coolingDownUntilMs(nowMs) !== undefined;
     const fails = credential.state().failure !== undefined;
-    if (state === "closed" && !isResting && !fails) continue;
-    text += `${model.id} ${name} ${state} ${isResting} ${fails}\n`;
+    const reason = health.refusal?.reason ?? "";
+    if (state === "closed" && !isResting && !fails && reason === "") continue;
+    text += `${model.id} ${name} ${state} ${isResting} ${fails} ${reason}\n`;
   }
   return text;
 }

@@ -251,7 +251,10 @@ test(
     assert.deepEqual(await credentials(), ["not used yet", "not used yet"]);
     a.play([{ status: 401 }]);
     const id = await callOf(candidates);
-    assert.deepEqual(await credentials(), ["refused with 401", "works"]);
+    assert.deepEqual(await credentials(), [
+      "refused the credential was refused with 401: error_by_status: scripted error",
+      "works",
+    ]);
     const page = await operator.read(`/console/operator/calls/${id}`);
     assert.match(page, /the credential was refused/);
     assert.match(

@@ -79,6 +79,39 @@ Deno.test("an open breaker and a full limit are counted on every operators' page
   });
 });
 
+Deno.test("a credential that its upstream refuses is a notice from the first call on, in the upstream's words, until a call succeeds", () => {
+  let clockMs = Date.now();
+  return withCandidates({
+    env: { GATEWAY_ADMIN_TOKEN: ADMIN_TOKEN },
+    random: () => 0,
+    now: () => clockMs,
+  }, async ({ gateway, a, ask }) => {
+    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+    const readPage = (path: string): Promise<string> => {
+      clockMs += 6_000;
+      return textOf(operator, path);
+    };
+    a.play([{ status: 401, message: "x-api-key key-a has expired <b>" }]);
+    const call = async (): Promise<void> => {
+      const reply = await ask();
+      assert.equal(reply.status, 200);
+      await reply.text();
+    };
+    // The other candidate replies, so that no caller reports it.
+    await call();
+    const words =
+      "the credential was refused with 401: error_by_status: x-api-key [removed] has expired &lt;b>";
+    for (const path of ["notices", "", "upstreams"]) {
+      const html = await readPage(`${OPERATOR}/${path}`);
+      assert.ok(html.includes(words), path);
+      assert.ok(!html.includes("key-a"), path);
+    }
+    assert.equal(bellOf(await readPage(`${OPERATOR}/notices`)), "Notices 1");
+    await call();
+    assert.equal(bellOf(await readPage(`${OPERATOR}/notices`)), "Notices");
+  });
+});
+
 Deno.test("a webhook that does not take its messages is a notice while it is set", async () => {
   let clockMs = Date.now();
   await using receiver = serveLoopback(() =>

@@ -221,7 +221,7 @@ function opaqueFailure(
         ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
         ...advisedRetry(headers),
       }),
-    ...(aboutUs ? upstreamCode(body) : {}),
+    ...(aboutUs ? { ...upstreamCode(body), ...upstreamMessage(body) } : {}),
   });
 }
 
@@ -235,6 +235,14 @@ export function upstreamCode(
   return found === undefined
     ? {}
     : { upstreamCode: found.slice(0, MAX_CODE_CHARS).toWellFormed() };
+}
+
+function upstreamMessage(
+  { message }: ErrorBody,
+): Pick<ErrorDetails, "upstreamMessage"> {
+  return message === undefined ? {} : {
+    upstreamMessage: message.slice(0, MAX_PLAIN_CHARS).toWellFormed(),
+  };
 }
 
 /** An object beside the vendor's message, for clients of the vendor's own format. */

@@ -82,8 +82,8 @@ Deno.test("readErrorText() marks the beginning of JSON that is cut as the upstre
   const mark = "the upstream sent an error that is cut: ";
   for (const text of [whole, `[${whole}]`, ` \n${whole}`]) {
     for (let end = text.indexOf("{") + 1; end < text.length; end++) {
-      const { message, detail } = readErrorText(text.slice(0, end));
-      assert.ok(message?.startsWith(`${mark}"${text.trim().slice(0, 1)}`));
+      const { message = "", detail } = readErrorText(text.slice(0, end));
+      assert.ok(message.startsWith(`${mark}"${text.trim().slice(0, 1)}`));
       assert.ok(message.endsWith('"'));
       assert.ok(message.length <= mark.length + 302);
       assert.deepEqual(detail, {});

@@ -12,7 +12,13 @@ import type { ReplyEvent } from "../model/reply.ts";
 const REMOVED = "[removed]";
 
 /** The details of an error that hold an upstream's text. */
-const TEXTS = ["code", "param", "note", "upstreamCode"] as const;
+const TEXTS = [
+  "code",
+  "param",
+  "note",
+  "upstreamCode",
+  "upstreamMessage",
+] as const;
 const OBJECTS = ["vendorDetails", "misalignment"] as const;
 
 type Draft<T> = { -readonly [K in keyof T]: T[K] };

@@ -73,6 +73,8 @@ export interface ErrorDetails {
   readonly refused?: "credential" | "account" | "setup";
   /** The upstream's code for what belongs to the operator. For logs and metrics, never sent to clients. */
   readonly upstreamCode?: string;
+  /** The upstream's message about what belongs to the operator. For operators, never sent to clients. */
+  readonly upstreamMessage?: string;
   /** What the operator can do about it. For logs, never sent to clients. */
   readonly note?: string;
   /**

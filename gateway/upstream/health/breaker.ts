@@ -31,6 +31,14 @@ const MAX_COOLDOWN_MS = 3_600_000;
 export const FIRST_COOLDOWN_MS = 1_000;
 const MAX_DEFAULT_COOLDOWN_MS = 60_000;
 
+/** What belongs to the operator, such as the credential, was refused by the last call with a result. */
+export interface OperatorRefusal {
+  /** Unix time in milliseconds of the first one in a row. */
+  readonly sinceMs: number;
+  /** The upstream's words. Contains no secret. */
+  readonly reason: string;
+}
+
 /**
  * A candidate's health. Every call passed to `startCall` ends with exactly one of
  * `succeeded`, `failed` and `endedWithoutResult`.
@@ -47,6 +55,7 @@ export class Breaker {
   #calls = 0;
   #failures = 0;
   #sinceMs = 0;
+  #refusal: OperatorRefusal | undefined;
 
   /** The breaker's state at a time. */
   state(nowMs: number): BreakerState {
@@ -91,8 +100,19 @@ export class Breaker {
     return true;
   }
 
+  /** The last refusal of what belongs to the operator; undefined once a reply has begun after it. */
+  get refusal(): OperatorRefusal | undefined {
+    return this.#refusal;
+  }
+
+  /** The upstream refused what belongs to the operator. */
+  refused(nowMs: number, reason: string): void {
+    this.#refusal = { sinceMs: this.#refusal?.sinceMs ?? nowMs, reason };
+  }
+
   /** A reply has begun: closes the breaker, but does not count as a success yet. */
   replyStarted(nowMs: number): void {
+    this.#refusal = undefined;
     if (this.#openUntilMs !== 0) this.#close(nowMs);
   }
 

@@ -28,6 +28,13 @@ export interface CandidateReport {
     /** Contains no secret. */
     readonly reason: string;
   };
+  /** The last call was refused for what belongs to the operator; absent: it was not. */
+  readonly refused?: {
+    /** First refusal in a row, in ISO 8601. */
+    readonly since: string;
+    /** The upstream's words, without secrets. */
+    readonly reason: string;
+  };
 }
 
 /** Reports on candidates at a Unix time in milliseconds. */
@@ -39,6 +46,7 @@ export function candidateReports(
     const { usable, failure } = credential.state();
     const sinceMs = health.sinceMs(nowMs);
     const state = health.state(nowMs);
+    const { refusal } = health;
     const coolingDownUntilMs = health.coolingDownUntilMs(nowMs);
     return {
       model: model.id,
@@ -56,6 +64,12 @@ export function candidateReports(
           usable,
           failing_since: new Date(failure.sinceMs).toISOString(),
           reason: failure.reason,
+        },
+      }),
+      ...(refusal === undefined ? {} : {
+        refused: {
+          since: new Date(refusal.sinceMs).toISOString(),
+          reason: refusal.reason,
         },
       }),
     };

@@ -5,6 +5,7 @@
  * others are called.
  */
 import type { ApiError, ErrorKind } from "../../../translate/model/error.ts";
+import { vendorWords } from "../vendor_words.ts";
 import type { Breaker } from "./breaker.ts";
 
 /** An attempt without a reply. */
@@ -103,7 +104,10 @@ export function recordFailure(
   nowMs: number,
   wasProbe: boolean,
 ): void {
-  const { retryAfterSeconds, retryable } = error.details;
+  const { retryAfterSeconds, retryable, refused } = error.details;
+  if (refused !== undefined) {
+    health.refused(nowMs, vendorWords(error) ?? refused);
+  }
   const askedMs = retryAfterSeconds === undefined
     ? undefined
     : retryAfterSeconds * 1000;

@@ -9,7 +9,10 @@ import { MAX_CLOCK_DIFFERENCE_MS } from "../../../gateway/accounts/store/store_c
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
-import { mergedCandidates } from "../../../gateway/live/merged_candidates.ts";
+import {
+  type MergedCandidate,
+  mergedCandidates,
+} from "../../../gateway/live/merged_candidates.ts";
 import type { KnownProcess } from "../../../gateway/live/live_calls.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import type { Children, JSX } from "../jsx.d.ts";
@@ -79,20 +82,7 @@ export async function noticesOf(
       title: "Candidates are not well",
       href: `${BASE}/upstreams`,
       items: mergedCandidates(processes).filter((one) => one.hasProblem)
-        .map(({ model, upstream, worst, credential }) => (
-          <>
-            {upstream} for <code>{model}</code>: {credential === undefined
-              ? worst.state === "open"
-                ? "breaker open"
-                : worst.state === "half_open"
-                ? "breaker half open"
-                : "rests"
-              : "credential fails"}
-            {worst.since === null
-              ? ""
-              : ` for ${durationText(nowMs - Date.parse(worst.since))}`}
-          </>
-        )),
+        .map((one) => <Problem candidate={one} nowMs={nowMs} />),
     },
     {
       kind: "warn",
@@ -157,6 +147,34 @@ export async function noticesOf(
     },
   ];
   return all.filter(({ items }) => items.length > 0);
+}
+
+function Problem(
+  { candidate, nowMs }: {
+    readonly candidate: MergedCandidate;
+    readonly nowMs: number;
+  },
+): JSX.Element {
+  const { model, upstream, worst, credential, refused } = candidate;
+  const [what, since] = credential !== undefined
+    ? ["credential fails", credential.failing_since]
+    : worst.state !== "closed"
+    ? [`breaker ${worst.state.replace("_", " ")}`, worst.since]
+    : refused !== undefined
+    ? ["refused", refused.since]
+    : ["rests", worst.since];
+  const reason = credential?.reason ?? refused?.reason;
+  return (
+    <>
+      {upstream} for <code>{model}</code>: {what}
+      {since === null ? "" : ` for ${durationText(nowMs - Date.parse(since))}`}
+      {reason === undefined ? null : (
+        <>
+          : <Foreign text={reason} />
+        </>
+      )}
+    </>
+  );
 }
 
 /** Calls that all processes counted, by model. */

@@ -18,7 +18,7 @@ import {
 } from "../../../gateway/live/merged_candidates.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { secondsText } from "../parts/call_ending.tsx";
-import { DataTable } from "../parts/data_table.tsx";
+import { DataTable, Foreign } from "../parts/data_table.tsx";
 import { page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
 import { type Sorting, sortingOf, sortRows } from "../parts/sorting.ts";
@@ -225,7 +225,7 @@ function Breaker(
 
 /** Whether the credential works, as far as calls have shown it. */
 function Credential(
-  { candidate: { credential, calls, failed, errors, wasCalled } }: {
+  { candidate: { credential, refused, calls, failed, wasCalled } }: {
     readonly candidate: MergedCandidate;
   },
 ): JSX.Element {
@@ -239,11 +239,12 @@ function Credential(
       </>
     );
   }
-  const refused = ["401", "402", "403"].find((one) =>
-    errors[one] !== undefined
-  );
   if (refused !== undefined) {
-    return <span class="tag bad">refused with {refused}</span>;
+    return (
+      <>
+        <span class="tag bad">refused</span> <Foreign text={refused.reason} />
+      </>
+    );
   }
   if (calls > failed) return <span class="tag ok">works</span>;
   return (

@@ -29,6 +29,7 @@ export type Action =
   | {
     readonly status: number;
     readonly cut?: true;
+    readonly message?: string;
     readonly headers?: Readonly<Record<string, string>>;
   };
 
@@ -215,7 +216,7 @@ async function perform(
     );
     return;
   }
-  const error = errorBody("error_by_status");
+  const error = errorBody("error_by_status", action.message);
   const headers = Object.entries(action.headers ?? {}).map(([key, value]) =>
     `${key}: ${value}\r\n`
   );
@@ -244,11 +245,8 @@ const STREAM_HEAD =
 const JSON_HEAD =
   "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\n";
 
-function errorBody(type: string): string {
-  return JSON.stringify({
-    type: "error",
-    error: { type, message: "scripted error" },
-  });
+function errorBody(type: string, message = "scripted error"): string {
+  return JSON.stringify({ type: "error", error: { type, message } });
 }
 
 /** Token counts that every good answer reports. */

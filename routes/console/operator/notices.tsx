@@ -170,7 +170,7 @@ function Problem(
       {since === null ? "" : ` for ${durationText(nowMs - Date.parse(since))}`}
       {reason === undefined ? null : (
         <>
-          : <Foreign text={reason} />
+          : <bdi>{reason}</bdi>
         </>
       )}
     </>

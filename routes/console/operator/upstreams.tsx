@@ -18,7 +18,7 @@ import {
 } from "../../../gateway/live/merged_candidates.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { secondsText } from "../parts/call_ending.tsx";
-import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { DataTable } from "../parts/data_table.tsx";
 import { page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
 import { type Sorting, sortingOf, sortRows } from "../parts/sorting.ts";
@@ -242,7 +242,7 @@ function Credential(
   if (refused !== undefined) {
     return (
       <>
-        <span class="tag bad">refused</span> <Foreign text={refused.reason} />
+        <span class="tag bad">refused</span> <bdi>{refused.reason}</bdi>
       </>
     );
   }

@@ -86,10 +86,10 @@ Deno.test("a credential that its upstream refuses is a notice from the first cal
     random: () => 0,
     now: () => clockMs,
   }, async ({ gateway, a, ask }) => {
-    const operator = await visit(gateway.url, "operator", ADMIN_TOKEN);
+    const operator = await visitAs(gateway, "operator");
     const readPage = (path: string): Promise<string> => {
       clockMs += 6_000;
-      return textOf(operator, path);
+      return operator.read(path);
     };
     a.play([{ status: 401, message: "x-api-key key-a has expired <b>" }]);
     const call = async (): Promise<void> => {

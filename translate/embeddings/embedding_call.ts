@@ -18,7 +18,7 @@ import {
   unreadable,
 } from "./embedding_form.ts";
 import type { EmbeddingRequest } from "./embedding_request.ts";
-import { encodedVector } from "./vector_encoding.ts";
+import { encodedVector, lengthOf } from "./vector_encoding.ts";
 
 /** A client's request for embeddings. */
 export interface EmbeddingClient {
@@ -96,9 +96,10 @@ export function readEmbeddings(bytes: Uint8Array): ReadEmbeddings {
 /** As {@linkcode readEmbeddings}, in steps: vectors may have millions of numbers. */
 export function* readManyEmbeddings(
   bytes: Uint8Array,
+  maxParts = MAX_PARTS,
 ): Generator<void, ReadEmbeddings, void> {
   try {
-    const object = yield* largeObject(bytes, BOUNDS);
+    const object = yield* largeObject(bytes, { ...BOUNDS, maxParts });
     if (object.top.exceeds !== undefined) throw unreadable();
     return { bytes, json: yield* object.parse(), top: object.top };
   } catch (error) {
@@ -107,10 +108,10 @@ export function* readManyEmbeddings(
 }
 
 /** Two thousand vectors of eight thousand numbers are read; more would take gigabytes of memory as objects. */
-const BOUNDS: Look = {
+const MAX_PARTS = 20_000_000;
+const BOUNDS: Omit<Look, "maxParts"> = {
   isOther: () => false,
   maxFields: 1_000,
-  maxParts: 20_000_000,
 };
 
 /**
@@ -128,6 +129,8 @@ export function embeddingReply(
     ? decodeChatEmbeddings(json)
     : TRANSLATED_FORMS[form].decode(json, headers);
   if (read.vectors.length !== count) throw unreadable();
+  const lengths = new Set(read.vectors.map(lengthOf));
+  if (lengths.size !== 1 || lengths.has(undefined)) throw unreadable();
   const { inputTokens } = read;
   const isAsAsked = read.vectors.every((vector) =>
     (typeof vector === "string") === (request.encoding === "base64")

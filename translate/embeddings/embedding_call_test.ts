@@ -224,7 +224,7 @@ Deno.test("vectors that are written anew are those of the inputs that the upstre
   const { body, inputTokens } = embeddingReply(
     reading,
     readEmbeddings(bytesOf({
-      data: [entry(1, [3]), entry(0, [1, -2])],
+      data: [entry(1, [3, 3]), entry(0, [1, -2])],
       // Zero tokens are no count.
       usage: { prompt_tokens: 0, total_tokens: 0 },
     })),
@@ -234,7 +234,7 @@ Deno.test("vectors that are written anew are those of the inputs that the upstre
     object: "list",
     data: [
       { object: "embedding", index: 0, embedding: BASE64 },
-      { object: "embedding", index: 1, embedding: "AABAQA==" },
+      { object: "embedding", index: 1, embedding: "AABAQAAAQEA=" },
     ],
     model: "m",
     usage: { prompt_tokens: 7, total_tokens: 7 },
@@ -283,6 +283,10 @@ const BROKEN: readonly (readonly [EmbeddingForm, unknown, "base64"?])[] = [
   ["chat", { data: [{ embedding: "%%%" }], usage: USED }, "base64"],
   ["chat", { data: [{ embedding: "" }], usage: USED }, "base64"],
   ["chat", { data: [{ embedding: "AADAfw==" }] }],
+  ["chat", { data: [{ embedding: "AADAfw==" }], usage: USED }, "base64"],
+  ["chat", { data: [{ embedding: "%%%%%%==" }], usage: USED }, "base64"],
+  ["chat", { data: [{ embedding: [1e39] }], usage: USED }, "base64"],
+  ["titan", { embedding: [-1e308] }, "base64"],
   ["chat", '{"data":[{"embedding":[1e400]}]}'],
   ["chat", { data: [{ embedding: [1], index: 1 }] }],
   ["chat", { data: [{ embedding: [1], index: "0" }] }],
@@ -309,6 +313,60 @@ for (const [form, upstream, encoding = "float"] of BROKEN) {
     );
   });
 }
+
+Deno.test("vectors of different lengths are no reply", () => {
+  const lists: readonly (readonly [EmbeddingForm, unknown])[] = [
+    ["chat", {
+      data: [{ embedding: [1] }, { embedding: [1, 2] }],
+      usage: USED,
+    }],
+    ["chat", {
+      data: [{ embedding: BASE64 }, { embedding: [1] }],
+      usage: USED,
+    }],
+    ["chat", {
+      data: [{ embedding: BASE64 }, { embedding: "AADAfw==" }],
+      usage: USED,
+    }],
+    ["generate_content", { embeddings: [{ values: [1] }, { values: [1, 2] }] }],
+    ["cohere", { embeddings: [[1], [1, 2]] }],
+  ];
+  for (const [form, upstream] of lists) {
+    for (const encoding of ["float", "base64"] as const) {
+      assert.throws(
+        () =>
+          embeddingReply(
+            {
+              form,
+              request: { model: "m", encoding },
+              count: 2,
+              inputEstimate: 1,
+            },
+            readEmbeddings(bytesOf(upstream)),
+            new Headers(),
+          ),
+        (error) => error instanceof ApiError && error.kind === "upstream",
+        JSON.stringify(upstream),
+      );
+    }
+  }
+});
+
+Deno.test("a large reply of more numbers than its bound is refused", () => {
+  const bytes = bytesOf({ data: [{ embedding: Array(2_000).fill(1) }] });
+  const read = (maxParts: number): unknown => {
+    const steps = readManyEmbeddings(bytes, maxParts);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value.json;
+    }
+  };
+  assert.deepEqual(read(2_100), jsonOf(bytes));
+  assert.throws(
+    () => read(1_900),
+    (error) => error instanceof ApiError && error.kind === "upstream",
+  );
+});
 
 Deno.test("a large reply is read in steps, as one that is read at once", () => {
   const vector = Array.from({ length: 40_000 }, (_, at) => at / 7);

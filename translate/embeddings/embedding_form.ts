@@ -105,18 +105,10 @@ export function decodeChatEmbeddings({ data, usage }: JsonObject): Embeddings {
   const { prompt_tokens, total_tokens } = objectOr(usage);
   return {
     vectors: inOrder(arrayOr(data).map(objectOr)).map(({ embedding }) =>
-      typeof embedding === "string" ? floatsText(embedding) : numbers(embedding)
+      typeof embedding === "string" ? embedding : numbers(embedding)
     ),
     ...inputCount(prompt_tokens ?? total_tokens),
   };
-}
-
-/** Base64 of numbers of four bytes, as far as its length shows. */
-function floatsText(text: string): string {
-  const padding = /=*$/.exec(text.slice(-2))?.[0].length ?? 0;
-  const bytes = Math.floor((text.length - padding) * 3 / 4);
-  if (bytes === 0 || bytes % 4 !== 0) throw unreadable();
-  return text;
 }
 
 /** Entries in the order of the inputs that they name by `index`; as they are if they name none. */

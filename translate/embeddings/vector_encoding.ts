@@ -16,7 +16,27 @@ export function encodedVector(
   return encoding === "float" ? vector : base64(vector);
 }
 
-function base64(vector: readonly number[]): string {
+/** The number of a vector's numbers; undefined for a text that is no vector of finite ones. */
+export function lengthOf(
+  vector: readonly number[] | string,
+): number | undefined {
+  if (typeof vector !== "string") return vector.length;
+  const view = viewOf(vector);
+  if (view === undefined) return undefined;
+  for (let at = 0; at < view.byteLength; at += BYTES) {
+    // The exponent of an infinite number, and of none at all.
+    if ((view.getUint32(at, true) & EXPONENT) === EXPONENT) return undefined;
+  }
+  return view.byteLength / BYTES;
+}
+
+const EXPONENT = 0x7f80_0000;
+
+function base64(vector: readonly number[]): string | undefined {
+  // A number may be beyond the range of four bytes.
+  if (!vector.every((one) => Number.isFinite(Math.fround(one)))) {
+    return undefined;
+  }
   const view = new DataView(new ArrayBuffer(vector.length * BYTES));
   for (const [i, value] of vector.entries()) {
     view.setFloat32(i * BYTES, value, true);
@@ -25,15 +45,19 @@ function base64(vector: readonly number[]): string {
 }
 
 function floats(text: string): readonly number[] | undefined {
-  const bytes = bytesOf(text);
-  if (bytes.length === 0 || bytes.length % BYTES !== 0) return undefined;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const vector = Array.from(
-    { length: bytes.length / BYTES },
+  const view = viewOf(text);
+  return view === undefined ? undefined : Array.from(
+    { length: view.byteLength / BYTES },
     (_, i) => view.getFloat32(i * BYTES, true),
   );
-  // JSON has no others.
-  return vector.every(Number.isFinite) ? vector : undefined;
+}
+
+/** The bytes of a vector's text; undefined where they are not whole numbers. */
+function viewOf(text: string): DataView | undefined {
+  const { buffer, byteOffset, length } = bytesOf(text);
+  return length === 0 || length % BYTES !== 0
+    ? undefined
+    : new DataView(buffer, byteOffset, length);
 }
 
 /** The bytes of a base64 text; none for any other text. */

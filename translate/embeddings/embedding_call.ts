@@ -9,6 +9,8 @@ import {
   type TopLevel,
   topLevelOf,
 } from "../bytes/json_splice.ts";
+import { readErrorObject } from "../errors/error_body.ts";
+import { errorOfWords } from "../errors/error_words.ts";
 import { LargeJsonError, largeObject } from "../bytes/large_json.ts";
 import {
   decodeChatEmbeddings,
@@ -125,6 +127,7 @@ export function embeddingReply(
   headers: Headers,
 ): EmbeddingReply {
   const { form, request, count } = reading;
+  if (isObject(json["error"])) throw errorOfWords(readErrorObject(json));
   const read = form === "chat"
     ? decodeChatEmbeddings(json)
     : TRANSLATED_FORMS[form].decode(json, headers);

@@ -314,6 +314,28 @@ for (const [form, upstream, encoding = "float"] of BROKEN) {
   });
 }
 
+Deno.test("an error under the status 200 is that error", () => {
+  const body = { error: { message: "No quota", code: "insufficient_quota" } };
+  for (const form of ["chat", "generate_content", "titan"] as const) {
+    assert.throws(
+      () =>
+        embeddingReply(
+          {
+            form,
+            request: { model: "m", encoding: "float" },
+            count: 1,
+            inputEstimate: 1,
+          },
+          readEmbeddings(bytesOf(body)),
+          new Headers(),
+        ),
+      (error) =>
+        error instanceof ApiError && error.kind === "rate_limit" &&
+        error.message === "No quota",
+    );
+  }
+});
+
 Deno.test("vectors of different lengths are no reply", () => {
   const lists: readonly (readonly [EmbeddingForm, unknown])[] = [
     ["chat", {

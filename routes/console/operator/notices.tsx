@@ -82,7 +82,7 @@ export async function noticesOf(
       title: "Candidates are not well",
       href: `${BASE}/upstreams`,
       items: mergedCandidates(processes).filter((one) => one.hasProblem)
-        .map((one) => <Problem candidate={one} nowMs={nowMs} />),
+        .map((one) => problemOf(one, nowMs)),
     },
     {
       kind: "warn",
@@ -149,13 +149,10 @@ export async function noticesOf(
   return all.filter(({ items }) => items.length > 0);
 }
 
-function Problem(
-  { candidate, nowMs }: {
-    readonly candidate: MergedCandidate;
-    readonly nowMs: number;
-  },
+function problemOf(
+  { model, upstream, worst, credential, refused }: MergedCandidate,
+  nowMs: number,
 ): JSX.Element {
-  const { model, upstream, worst, credential, refused } = candidate;
   const [what, since] = credential !== undefined
     ? ["credential fails", credential.failing_since]
     : worst.state !== "closed"

@@ -215,7 +215,7 @@ const FORMAT_FILES: readonly string[] = [
   "settings encode_request encode_config encode_messages encode_content encode_media",
   "encode_reasoning encode_tools encode_tool_result",
   "decode_reply decode_stream reply_reader encode_reply encode_stream",
-  "check_passable clean_request billed_fields cache_marks stream_ending sample_models",
+  "check_passable clean_request billed_fields cache_marks logprobs stream_ending sample_models",
 ].flatMap((line) => line.split(" "));
 const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
   converse: [],

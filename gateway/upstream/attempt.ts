@@ -50,7 +50,7 @@ export type AttemptContext = Pick<AttemptOptions<unknown>, "trace" | "signal">;
 
 const MAX_ERROR_BYTES = 256 * 1024;
 
-/** Says nothing about the rest, so even a body that looks whole is not known to be (RFC 9110, 15.3.7). */
+/** A part of a reply, also where its body looks whole (RFC 9110, 15.3.7). */
 const PARTIAL_CONTENT = 206;
 
 /**

@@ -280,7 +280,7 @@ export function replyReader(
   };
 }
 
-/** Parts without a text of their own, and those that only say where other text comes from. */
+/** Types of parts that are read, and of those that only contain the places of sources. */
 const KNOWN_PARTS: ReadonlySet<string> = new Set([
   "output_text",
   "reasoning",

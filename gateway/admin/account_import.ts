@@ -361,6 +361,12 @@ function stepsOf(
     }
   }
   if (top_up_usd !== undefined) {
+    if (top_up_usd.includes(",") && !top_up_usd.includes(".")) {
+      throw invalidField(
+        "top_up_usd",
+        "is ambiguous: write the decimals after a point, and thousands without a comma",
+      );
+    }
     const microUsd = microUsdOf("top_up_usd", top_up_usd);
     if (microUsd === 0) throw invalidField("top_up_usd", "must not be $0");
     const sign = microUsd < 0 ? "−" : "";

@@ -51,7 +51,13 @@ export async function* csvRecords(
   input.on("error", (error) => parser.destroy(error));
   input.pipe(parser);
   try {
-    for await (const record of parser) yield record as CsvRecord;
+    let columns = Infinity;
+    for await (const one of parser) {
+      const found = one as CsvRecord;
+      if (columns === Infinity) columns = found.record.length;
+      requireCells(found, columns);
+      yield found;
+    }
   } catch (error) {
     throw error instanceof ApiError ? error : unreadable(error);
   } finally {
@@ -59,6 +65,20 @@ export async function* csvRecords(
     parser.destroy();
     await source.return?.();
   }
+}
+
+/**
+ * A comma inside a cell without quotes moves all cells behind it: an amount would be read from
+ * another column.
+ *
+ * @throws {ApiError} `invalid_request` for text behind the last column
+ */
+function requireCells({ record, info }: CsvRecord, columns: number): void {
+  if (record.slice(columns).every((cell) => cell === "")) return;
+  throw invalidField(
+    "file",
+    `line ${info.lines} has ${record.length} cells, but there are ${columns} columns: put quotes around a cell with the file's delimiter`,
+  );
 }
 
 /** Characters that are parsed at once: some milliseconds. */

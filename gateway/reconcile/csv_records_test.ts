@@ -47,6 +47,16 @@ const FILES: readonly (readonly [
     () => once(`${HEAD}2026-11-21,m,10,5,=1+1\n`),
     /./,
   ],
+  [
+    "an amount with a comma and without quotes",
+    () => once(`${HEAD}2026-11-21,m,10,5,1,000.50\n`),
+    /line 2 has 6 cells, but there are 5 columns/,
+  ],
+  [
+    "empty cells behind the last column",
+    () => once(`${HEAD}2026-11-21,m,10,5,0.01,, \n`),
+    undefined,
+  ],
   ["names of properties", () => once(`__proto__,constructor\n1,2\n`), /./],
 ];
 

@@ -551,9 +551,10 @@ test("a file of accounts is shown, applied whole or not at all, and once", async
     `d,team,,,${"k".repeat(300)}`,
     "e,,,,",
     "f,team,,why,",
+    'g,team,"1,250",,',
   ].join("\n");
   const errors = await ok(call("POST", path, { file: wrong }));
-  assert.equal(errors["failed"], 7);
+  assert.equal(errors["failed"], 8);
   assert.deepEqual(
     (errors["data"] as {
       line: number;
@@ -568,6 +569,8 @@ test("a file of accounts is shown, applied whole or not at all, and once", async
       [7, "key"],
       [8, "plan"],
       [9, "note"],
+      // A thousand, or one and a quarter.
+      [10, "top_up_usd"],
     ],
   );
   assert.deepEqual(
@@ -585,6 +588,7 @@ test("a file of accounts is shown, applied whole or not at all, and once", async
       "account,colour\na,red",
       "account\n" + "a\n".repeat(501),
       'account\n"a',
+      "account,plan,top_up_usd\nsearch,team,1,000",
     ]
   ) {
     assert.deepEqual(await refused(call("POST", path, { file })), [

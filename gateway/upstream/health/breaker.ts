@@ -59,6 +59,7 @@ export class Breaker {
 
   /** The breaker's state at a time. */
   state(nowMs: number): BreakerState {
+    this.#bound(nowMs);
     if (this.#openUntilMs === 0) return "closed";
     return nowMs < this.#openUntilMs ? "open" : "half_open";
   }
@@ -72,11 +73,13 @@ export class Breaker {
 
   /** End of the cooldown that the upstream asked for; undefined if there is none. */
   coolingDownUntilMs(nowMs: number): number | undefined {
+    this.#bound(nowMs);
     return nowMs < this.#cooldownUntilMs ? this.#cooldownUntilMs : undefined;
   }
 
   /** Whether a call may use the candidate while there are others. */
   admits(nowMs: number): boolean {
+    this.#bound(nowMs);
     if (nowMs < this.#cooldownUntilMs) return false;
     return this.#openUntilMs === 0 ||
       (nowMs >= this.#openUntilMs && !this.#probing);
@@ -166,8 +169,18 @@ export class Breaker {
     if (wasProbe) this.#probing = false;
   }
 
+  /** Of a clock that was set back, the old times are far ahead. */
+  #bound(nowMs: number): void {
+    if (this.#openUntilMs > nowMs + MAX_PAUSE_MS) {
+      this.#openUntilMs = nowMs + MAX_PAUSE_MS;
+    }
+    if (this.#cooldownUntilMs > nowMs + MAX_COOLDOWN_MS) {
+      this.#cooldownUntilMs = nowMs + MAX_COOLDOWN_MS;
+    }
+  }
+
   #count(nowMs: number): void {
-    if (nowMs - this.#windowFromMs >= WINDOW_MS) {
+    if (Math.abs(nowMs - this.#windowFromMs) >= WINDOW_MS) {
       this.#windowFromMs = nowMs;
       this.#calls = 0;
       this.#failures = 0;

@@ -116,6 +116,34 @@ Deno.test("coolDown() lasts as long as the upstream asks, otherwise longer each 
   assert.equal(breaker.availableAtMs() - nowMs, FIRST_COOLDOWN_MS);
 });
 
+Deno.test("a clock that is set back leaves a breaker open, and a candidate resting, no longer than they ever are", () => {
+  const DAY_MS = 24 * 3_600_000;
+  const HOUR_MS = 3_600_000;
+  const breaker = new Breaker();
+  for (let at = 0; at < CONSECUTIVE_FAILURES; at++) {
+    breaker.failed(START + DAY_MS);
+  }
+  assert.equal(breaker.state(START), "open");
+  assert.ok(breaker.availableAtMs() - START <= MAX_PAUSE_MS);
+  assert.equal(breaker.state(START + MAX_PAUSE_MS), "half_open");
+  assert.ok(breaker.admits(START + MAX_PAUSE_MS));
+
+  const resting = new Breaker();
+  resting.coolDown(START + DAY_MS, HOUR_MS);
+  assert.ok(!resting.admits(START));
+  assert.ok((resting.coolingDownUntilMs(START) ?? 0) - START <= HOUR_MS);
+  assert.ok(resting.admits(START + HOUR_MS));
+
+  // Failures are counted in windows of the new time.
+  const counting = new Breaker();
+  counting.succeeded(START + DAY_MS);
+  for (let at = 0; at < 40; at++) {
+    counting.succeeded(START + at * 30_000);
+    counting.failed(START + at * 30_000);
+  }
+  assert.equal(counting.state(START + DAY_MS), "closed");
+});
+
 Deno.test("after any sequence of events, an idle breaker admits a call in the end", () => {
   fc.assert(fc.property(
     fc.array(fc.tuple(

@@ -158,7 +158,12 @@ Deno.test("decodeError() decodes errors of any shape", async (t) => {
       '{"error":{"message":"bad key sk-abc"}}',
       "upstream",
       "the upstream refused the gateway's own credentials or account; the operator must look into it",
-      { upstreamStatus: 401, retryable: false, refused: "credential" },
+      {
+        upstreamStatus: 401,
+        retryable: false,
+        refused: "credential",
+        upstreamMessage: "bad key sk-abc",
+      },
     ],
     [
       "html",

@@ -95,7 +95,10 @@ Deno.test("decodeReply() reads every kind of block", async (t) => {
       type: "web_search_tool_result",
       content: [{ text: "x" }],
     }, []],
-    ["what is newer", { type: "hologram", text: "x" }, []],
+    ["what is newer", { type: "hologram", text: "x" }, [{
+      type: "lost",
+      kind: "hologram",
+    }]],
     ["no object", "x", []],
     [
       "cited text",

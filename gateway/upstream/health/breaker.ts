@@ -169,7 +169,7 @@ export class Breaker {
     if (wasProbe) this.#probing = false;
   }
 
-  /** Of a clock that was set back, the old times are far ahead. */
+  /** A clock that was set back leaves the old times far ahead. */
   #bound(nowMs: number): void {
     if (this.#openUntilMs > nowMs + MAX_PAUSE_MS) {
       this.#openUntilMs = nowMs + MAX_PAUSE_MS;

@@ -237,5 +237,93 @@ function generateContent(prompt: string): JsonObject {
   };
 }
 
+function responses(prompt: string): JsonObject {
+  return {
+    instructions: "Be brief.",
+    input: [
+      {
+        type: "message",
+        role: "developer",
+        content: [{ type: "input_text", text: "Be kind." }],
+      },
+      {
+        type: "message",
+        role: "user",
+        content: [
+          { type: "input_text", text: "Add." },
+          {
+            type: "input_image",
+            image_url: `data:image/png;base64,${PNG}`,
+            detail: "low",
+          },
+          {
+            type: "input_file",
+            filename: "a.pdf",
+            file_data: "data:application/pdf;base64,JVBERi0=",
+          },
+        ],
+      },
+      {
+        type: "function_call",
+        call_id: "call_1",
+        name: "add",
+        arguments: '{"a":1}',
+      },
+      { type: "function_call_output", call_id: "call_1", output: "2" },
+      {
+        type: "message",
+        role: "user",
+        content: [{ type: "input_text", text: prompt }],
+      },
+    ],
+    tools: [
+      {
+        type: "function",
+        name: "add",
+        description: "Adds.",
+        parameters: SCHEMA,
+        strict: true,
+      },
+      {
+        type: "custom",
+        name: "patch",
+        description: "Patches.",
+        format: {
+          type: "grammar",
+          syntax: "regex",
+          definition: "[a-z]+",
+        },
+      },
+    ],
+    tool_choice: "auto",
+    parallel_tool_calls: false,
+    text: {
+      format: {
+        type: "json_schema",
+        name: "sum",
+        description: "A sum",
+        schema: SCHEMA,
+        strict: true,
+      },
+      verbosity: "low",
+    },
+    reasoning: { effort: "low", summary: "auto" },
+    include: ["reasoning.encrypted_content"],
+    max_output_tokens: 64,
+    max_tool_calls: 3,
+    metadata: { team: "a" },
+    safety_identifier: "s-1",
+    prompt_cache_key: "k-1",
+    service_tier: "default",
+    truncation: "auto",
+    store: false,
+  };
+}
+
 /** The request of each format; the prompt is its last text. */
-export const FULL_REQUESTS = { messages, chat, generateContent } as const;
+export const FULL_REQUESTS = {
+  messages,
+  chat,
+  generateContent,
+  responses,
+} as const;

@@ -7,6 +7,7 @@ import {
 } from "../../suite/content_requests.ts";
 import { FULL_REQUESTS } from "./full_requests.ts";
 import { plainRequest, streamed } from "../../suite/requests.ts";
+import { perRoute, requestOf } from "../responses/requests.ts";
 import { calls, type Scenario } from "../../suite/scenario.ts";
 
 export const EXTRAS = "extras";
@@ -16,7 +17,7 @@ export const FULL = "full-request";
 
 /** The scenarios by their endpoint; labels are `ENDPOINT/ROUTE/FORM/extras`. */
 export const EXTRA_SCENARIOS: Readonly<
-  Record<"messages" | "chat" | "generate_content", Scenario>
+  Record<"messages" | "chat" | "generate_content" | "responses", Scenario>
 > = {
   messages: ofGeneration("messages", "messages"),
   chat: ofGeneration("chat", "chat_completions"),
@@ -38,6 +39,19 @@ export const EXTRA_SCENARIOS: Readonly<
           session.prompt(EXTRAS, "Add."),
         );
         await session.send(contentRequest(route, "whole", FULL, full));
+      }
+    },
+  },
+  responses: {
+    name: "responses-extras",
+    about: "A full request to an upstream of the same format",
+    mode: "replay",
+    cost: perRoute(1),
+    async play(session) {
+      for (const route of session.routes("responses")) {
+        if (route.via !== "responses") continue;
+        const full = FULL_REQUESTS.responses(session.prompt(EXTRAS, "Add."));
+        await session.send(requestOf(route, "whole", FULL, full));
       }
     },
   },

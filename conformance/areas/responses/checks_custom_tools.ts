@@ -9,7 +9,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import {
   callsOf,
   itemsOf,
-  streamsOf,
+  repliesOf,
   whereAccepted,
 } from "../../endpoints/read_responses.ts";
 
@@ -92,14 +92,15 @@ export const RESPONSES_CUSTOM_TOOL_CHECKS: readonly Check[] = checksWith({
     reads: ["responses-odd-calls"],
     judge: (e) =>
       // A vendor with free-text tools of its own sends no arguments in JSON.
-      streamsOf(e, "free-text").filter(({ via }) => via !== "responses").map(
+      repliesOf(e, "free-text").filter(({ via }) => via !== "responses").map(
         (x) => {
           const [tool] = fixtureContent("tool-free-text", x.via).tools;
           const input = textAt(tool?.args, "input");
           const found = textAt(callsOf(x)[0], "input");
-          return observed("input", brief([found, toldInput(x)]), x).mustBe(
+          const told = x.frames.length === 0 ? found : toldInput(x);
+          return observed("input", brief([found, told]), x).mustBe(
             brief(input),
-            found === input && toldInput(x) === input,
+            found === input && told === input,
           );
         },
       ),

@@ -16,6 +16,7 @@ import {
 import { RESPONSES_REFUSAL_SCENARIOS } from "./scenarios_refusals.ts";
 import { RESPONSES_HISTORY_SCENARIOS } from "./scenarios_history.ts";
 import { RESPONSES_STATE_SCENARIOS } from "./scenarios_state.ts";
+import { EXTRA_SCENARIOS } from "../replies/scenarios_extras.ts";
 import { RESPONSES_UPSTREAM_SCENARIOS } from "./scenarios_upstream.ts";
 
 /** Fixtures of every kind of item, for the rules of form. */
@@ -224,7 +225,7 @@ export const RESPONSES_SCENARIOS: readonly Scenario[] = [
     name: "responses-odd-calls",
     about: "Calls with one id, and a call with free text",
     mode: "replay",
-    cost: perRoute(2),
+    cost: perRoute(4),
     play: (session) =>
       sendInBothForms(session, {
         "same-ids": () => ({
@@ -235,7 +236,7 @@ export const RESPONSES_SCENARIOS: readonly Scenario[] = [
           input: session.prompt("tool-free-text", "Say something."),
           tools: [CUSTOM],
         }),
-      }, ["stream"]),
+      }),
   },
   {
     name: "responses-forms",
@@ -316,4 +317,5 @@ export const RESPONSES_SCENARIOS: readonly Scenario[] = [
   ...RESPONSES_REFUSAL_SCENARIOS,
   ...RESPONSES_STATE_SCENARIOS,
   ...RESPONSES_UPSTREAM_SCENARIOS,
+  EXTRA_SCENARIOS.responses,
 ];

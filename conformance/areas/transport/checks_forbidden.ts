@@ -6,7 +6,7 @@ import { KEYS_SCENARIO } from "../auth/scenarios.ts";
 import { MODEL_LIST_NAME } from "../models/scenarios.ts";
 import { type Finding, observed, some } from "../../suite/finding.ts";
 import { UPSTREAM_REFUSALS } from "../upstream/scenarios_refusals.ts";
-import { halved, refusals } from "./faults.ts";
+import { all, halved, refusals, without } from "./faults.ts";
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
@@ -154,6 +154,37 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
       ),
     faults: {
       "limits-declared-final": refusals("x-should-retry", "false"),
+    },
+  },
+  {
+    id: "transport.retry-advice",
+    source:
+      "The libraries of both formats follow `x-should-retry` instead of guessing from the status",
+    rule:
+      "What a refusal of an upstream of the message format says in `x-should-retry` reaches clients of that format.",
+    level: "contract",
+    mode: "replay",
+    reads: [UPSTREAM_REFUSALS],
+    judge: (e) =>
+      some(
+        e.matching("messages/messages/*").filter((x) =>
+          (x.head?.status ?? 0) >= 400 &&
+          x.head?.status === x.upstream.at(-1)?.status
+        ).map((x) => {
+          const status = x.head?.status ?? 0;
+          const advice = `${status === 408 || status === 429 || status >= 500}`;
+          const found = headerOf(x, "x-should-retry");
+          return observed("x-should-retry", `${status}: ${found}`, x).mustBe(
+            advice,
+            found === advice,
+          );
+        }),
+        "a refusal with the upstream's status",
+      ),
+    faults: {
+      "refusals-without-advice": all((headers) =>
+        without(headers, "x-should-retry")
+      ),
     },
   },
   {

@@ -36,7 +36,10 @@ export function writeProblem(
     ? responsesProblem(found)
     : found;
   const problem = hooks.problem?.(written, x) ?? written;
-  const headers: Record<string, string> = {};
+  const { status } = problem;
+  const headers: Record<string, string> = {
+    "x-should-retry": `${status === 408 || status === 429 || status >= 500}`,
+  };
   if (problem.retryAfter !== undefined) {
     headers["retry-after"] = problem.retryAfter;
   }

@@ -97,10 +97,10 @@ export const RESPONSES_CUSTOM_TOOL_CHECKS: readonly Check[] = checksWith({
           const [tool] = fixtureContent("tool-free-text", x.via).tools;
           const input = textAt(tool?.args, "input");
           const found = textAt(callsOf(x)[0], "input");
-          const told = x.frames.length === 0 ? found : toldInput(x);
-          return observed("input", brief([found, told]), x).mustBe(
+          const joined = x.frames.length === 0 ? found : toldInput(x);
+          return observed("input", brief([found, joined]), x).mustBe(
             brief(input),
-            found === input && told === input,
+            found === input && joined === input,
           );
         },
       ),

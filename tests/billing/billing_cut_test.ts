@@ -1,6 +1,6 @@
 /**
- * The cost of a call that does not end well: the output generated so far, or nothing if there was
- * none.
+ * The cost of a call that its upstream does not end well: the output generated so far, or nothing
+ * if there was none. `tests/streams/disconnect_test.ts` has the clients that leave.
  */
 import assert from "node:assert/strict";
 import {
@@ -13,11 +13,7 @@ import {
   requestIdOf,
   type TokenCounts,
 } from "../support/tables/billing.ts";
-import {
-  startTestGateway,
-  TEST_KEY,
-  type TestGateway,
-} from "../support/test_gateway.ts";
+import { startTestGateway } from "../support/test_gateway.ts";
 
 interface Bill {
   readonly figures: Partial<TokenCounts>;
@@ -43,144 +39,6 @@ const SOME_BILLED: Readonly<Record<FormatPair["upstream"], Bill>> = {
   chat: { figures: { output: 3 }, estimated: true },
   gemini: { figures: { input: 25, output: 3 }, estimated: false },
 };
-
-/**
- * Charges if every frame of the text fixture arrived but the last; in generate content that frame
- * holds the last words.
- */
-const MOST_BILLED: Readonly<Record<FormatPair["upstream"], Bill>> = {
-  messages: { figures: { input: 25, output: 12 }, estimated: false },
-  chat: { figures: { input: 25, output: 12 }, estimated: false },
-  gemini: { figures: { input: 25, output: 9 }, estimated: false },
-};
-
-interface Call {
-  readonly response: Promise<Response>;
-  readonly leave: () => void;
-}
-
-function begin(
-  { url }: TestGateway,
-  pair: FormatPair,
-  text: string,
-  stream: boolean,
-): Call {
-  const controller = new AbortController();
-  const response = fetch(url + pair.path, {
-    method: "POST",
-    headers: { "x-api-key": TEST_KEY, "content-type": "application/json" },
-    body: JSON.stringify(requestBody(pair, text, stream)),
-    signal: controller.signal,
-  });
-  response.catch(() => {});
-  return { response, leave: () => controller.abort() };
-}
-
-async function readUntil(response: Response, wanted: RegExp): Promise<void> {
-  const reader = response.body?.pipeThrough(new TextDecoderStream())
-    .getReader();
-  let text = "";
-  while (!wanted.test(text)) {
-    const next = await reader?.read();
-    assert.ok(next !== undefined && !next.done, `the stream ended: ${text}`);
-    text += next.value;
-  }
-}
-
-/** Runs `act` and returns the only charge that it added. */
-async function newCharge(
-  gateway: TestGateway,
-  act: () => Promise<void>,
-): ReturnType<typeof ledgerEntryOf> {
-  const before = new Set(
-    (await chargesIn(gateway)).map(({ requestId }) => requestId),
-  );
-  await act();
-  const { request_id } = await gateway.logEntry((entry) =>
-    entry.key_id !== undefined && !before.has(entry.request_id)
-  );
-  return await ledgerEntryOf(gateway, request_id);
-}
-
-function nonceOf({ path, model }: FormatPair, about: string): string {
-  return `${about}-${path}-${model}`.replaceAll("/", "-");
-}
-
-for (
-  const [name, fixture, bills] of [
-    [
-      "in the middle",
-      (pair: FormatPair) => `hold-mid?frames=${SOME_FRAMES[pair.upstream]}`,
-      SOME_BILLED,
-    ],
-    [
-      "after the usage and before the end",
-      () => "hold-mid?frames=99&burst",
-      MOST_BILLED,
-    ],
-  ] as const
-) {
-  Deno.test(`a client that disconnects from a stream ${name} pays for what was generated`, (t) =>
-    eachPair(t, async (gateway, pair) => {
-      const nonce = nonceOf(pair, name.replaceAll(" ", "-"));
-      const { response, leave } = begin(
-        gateway,
-        pair,
-        `[[fx:${fixture(pair)}#${nonce}]]`,
-        true,
-      );
-      const id = requestIdOf(await response);
-      await readUntil(await response, bills === SOME_BILLED ? / The/ : / the/);
-      leave();
-      const asked = await gateway.replay.requestLog.waitForNonce(nonce);
-      assert.equal(await asked.ended, "caller-hung-up");
-      const entry = await ledgerEntryOf(gateway, id);
-      const { figures, estimated } = bills[pair.upstream];
-      assert.deepEqual(
-        { ...billedUsage(entry), ...figures },
-        billedUsage(entry),
-      );
-      assert.ok(entry.inputTokens > 0 && entry.microUsd < 0);
-      assert.equal(entry.estimated, estimated);
-      assert.equal(entry.ended, "caller_left");
-    }));
-}
-
-Deno.test("a client that disconnects before the first byte pays nothing", (t) =>
-  eachPair(t, async (gateway, pair) => {
-    for (const fixture of ["hold", "hold-head", "hold-mid"]) {
-      for (const stream of [false, true]) {
-        // A stream that stalls in the middle has already sent its first byte.
-        if (stream && fixture === "hold-mid") continue;
-        const nonce = nonceOf(pair, `${fixture}-${stream}`);
-        const entry = await newCharge(gateway, async () => {
-          const { response, leave } = begin(
-            gateway,
-            pair,
-            `[[fx:${fixture}#${nonce}]]`,
-            stream,
-          );
-          const asked = await gateway.replay.requestLog.waitForNonce(nonce);
-          leave();
-          assert.equal(await asked.ended, "caller-hung-up");
-          await assert.rejects(response);
-        });
-        assert.equal(entry.microUsd, 0, fixture);
-        assert.equal(entry.estimated, false);
-        assert.equal(entry.ended, "caller_left");
-      }
-    }
-  }));
-
-Deno.test("a client that received only pings and disconnects pays nothing", (t) =>
-  eachPair(t, async (gateway, pair) => {
-    const { response, leave } = begin(gateway, pair, "[[fx:hold-head]]", true);
-    await readUntil(await response, /: keep-alive/);
-    leave();
-    const entry = await ledgerEntryOf(gateway, requestIdOf(await response));
-    assert.equal(entry.microUsd, 0);
-    assert.equal(entry.ended, "caller_left");
-  }, { GATEWAY_PING_SECONDS: "0.02" }));
 
 Deno.test("a client that disconnects while a whole reply is being sent pays for all of it", (t) =>
   eachPair(t, async (gateway, pair) => {
@@ -265,7 +123,10 @@ Deno.test("an upstream that refuses the connection costs nothing", async () => {
         requestBody(pair, "Hi", stream),
       );
       assert.equal(response.status, 502);
-      await response.text();
+      assert.match(
+        await response.text(),
+        /"message":"(could not reach the upstream|the connection to the upstream broke)"/,
+      );
       const entry = await ledgerEntryOf(gateway, requestIdOf(response));
       assert.equal(entry.microUsd, 0);
       assert.equal(entry.ended, "refused");

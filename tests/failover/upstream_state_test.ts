@@ -6,14 +6,12 @@ import {
   FIRST_PAUSE_MS,
 } from "../../gateway/upstream/health/breaker.ts";
 import { fakeClock } from "../support/fake_clock.ts";
-import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+import type { TestGateway } from "../support/test_gateway.ts";
 import {
   type Candidates,
   MODEL,
   withCandidates,
 } from "../support/with_candidates.ts";
-
-const TOKEN = "admin-0123456789abcdef";
 
 /** The values of a metric's series, by their label text. */
 async function series(
@@ -135,52 +133,4 @@ Deno.test("breaker states and resting times are reported while they last, withou
       ]);
     },
   );
-});
-
-Deno.test("upstream states need the same authorization as the metrics; plain readiness needs none", async (t) => {
-  const replay = { GATEWAY_UPSTREAM: "replay" };
-  const rows: readonly (readonly [
-    string,
-    Readonly<Record<string, string>>,
-    string | undefined,
-    number,
-  ])[] = [
-    ["loopback without a token", {}, undefined, 200],
-    [
-      "reachable from other machines without a token",
-      { HOST: "0.0.0.0" },
-      undefined,
-      404,
-    ],
-    [
-      "a token that is set and sent",
-      { GATEWAY_ADMIN_TOKEN: TOKEN },
-      TOKEN,
-      200,
-    ],
-    [
-      "a token that is set and not sent",
-      { GATEWAY_ADMIN_TOKEN: TOKEN },
-      undefined,
-      401,
-    ],
-  ];
-  for (const [name, env, token, status] of rows) {
-    await t.step(name, async () => {
-      await using gateway = await startTestGateway({
-        env: { ...replay, ...env },
-      });
-      const headers: Record<string, string> = token === undefined
-        ? {}
-        : { authorization: `Bearer ${token}` };
-      const verbose = await fetch(`${gateway.url}/readyz?verbose`, {
-        headers,
-      });
-      const text = await verbose.text();
-      assert.equal(verbose.status, status);
-      assert.equal(text.includes('"upstreams"'), status === 200);
-      const plain = await fetch(`${gateway.url}/readyz`);
-      assert.deepEqual(await plain.json(), { status: "ready" });
-    });
-  }
 });

@@ -3,6 +3,7 @@
  * slot, however it ends.
  */
 import assert from "node:assert/strict";
+import { smallBody } from "../support/small_body.ts";
 import {
   startTestGateway,
   TEST_KEY,
@@ -18,12 +19,7 @@ const MODELS: readonly string[] = [
 ];
 
 function ask(model: string, text: string, stream = true): unknown {
-  return {
-    model,
-    max_tokens: 100,
-    stream,
-    messages: [{ role: "user", content: text }],
-  };
+  return smallBody({ model, text, stream });
 }
 
 /**

@@ -10,11 +10,14 @@ import {
   startRawUpstream,
 } from "../support/upstreams/raw_upstream.ts";
 import { withTimeout } from "../support/with_timeout.ts";
+import type { LedgerEntry } from "../../gateway/accounts/mod.ts";
 import {
+  billedUsage,
   FORMAT_PAIRS,
   type FormatPair,
   ledgerEntryOf,
   requestBody,
+  type TokenCounts,
 } from "../support/tables/billing.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 import {
@@ -43,16 +46,18 @@ const LEAVES: readonly (readonly [string, Leave])[] = [
 
 interface Bill {
   readonly ended: "caller_left" | "complete";
-  readonly pays: boolean;
+  /** The tokens that are charged, as far as they are certain; absent: the call costs nothing. */
+  readonly figures?: Partial<TokenCounts>;
   readonly estimated: boolean;
 }
 
-const NOTHING: Bill = { ended: "caller_left", pays: false, estimated: false };
+const NOTHING: Bill = { ended: "caller_left", estimated: false };
 
 /** A moment to disconnect at; `until` brings the call to it. */
 interface Phase {
   readonly name: string;
   readonly stream: boolean;
+  readonly env?: Readonly<Record<string, string>>;
   readonly bill: (upstream: FormatPair["upstream"]) => Bill;
   readonly until: (
     exchange: RawRequest,
@@ -62,14 +67,23 @@ interface Phase {
 }
 
 /**
- * Some text, but no usage at the end. Generate content reports its usage in every frame, so its
- * charge is not an estimate.
+ * Charges for the frames up to " The", whose ten characters are estimated as three tokens. The
+ * formats report usage at different times: the prompt at the start (messages), all of it at the end
+ * (chat), or all of it in every frame (generate content).
  */
 const some = (upstream: FormatPair["upstream"]): Bill => ({
   ended: "caller_left",
-  pays: true,
+  figures: upstream === "chat" ? { output: 3 } : { input: 25, output: 3 },
   estimated: upstream !== "gemini",
 });
+
+/** Number of frames of the text fixture up to " The". */
+const SOME_FRAMES = { messages: 6, chat: 4, gemini: 1 } as const;
+
+function someFrames(upstream: FormatPair["upstream"]): string {
+  const frames = framesOf("text", upstream).slice(0, SOME_FRAMES[upstream]);
+  return STREAM_HEAD + frames.map(chunk).join("");
+}
 
 const PHASES: readonly Phase[] = [
   ...[true, false].map((stream): Phase => ({
@@ -89,6 +103,16 @@ const PHASES: readonly Phase[] = [
     stream: true,
     bill: () => NOTHING,
     until: ({ socket }) => socket.send(STREAM_HEAD),
+  },
+  {
+    name: "after a ping",
+    stream: true,
+    env: { GATEWAY_PING_SECONDS: "0.02" },
+    bill: () => NOTHING,
+    async until({ socket }, caller) {
+      await socket.send(STREAM_HEAD);
+      await caller.until(/: keep-alive/);
+    },
   },
   {
     name: "in the middle of a whole answer",
@@ -112,11 +136,7 @@ const PHASES: readonly Phase[] = [
     stream: true,
     bill: some,
     async until({ socket }, caller, { upstream }) {
-      const frames = framesOf("text", upstream);
-      const most = upstream === "gemini" ? 1 : 6;
-      await socket.send(
-        STREAM_HEAD + frames.slice(0, most).map(chunk).join(""),
-      );
+      await socket.send(someFrames(upstream));
       await caller.until(/ The/);
     },
   },
@@ -125,19 +145,20 @@ const PHASES: readonly Phase[] = [
     stream: true,
     bill: some,
     async until({ socket }, caller, { upstream }) {
-      const frames = framesOf("text", upstream);
-      const most = upstream === "gemini" ? 1 : 6;
-      await socket.send(
-        STREAM_HEAD + frames.slice(0, most).map(chunk).join("") +
-          chunk((frames[most] ?? "").slice(0, 30)),
-      );
+      const next = framesOf("text", upstream)[SOME_FRAMES[upstream]] ?? "";
+      await socket.send(someFrames(upstream) + chunk(next.slice(0, 30)));
       await caller.until(/ The/);
     },
   },
   {
     name: "before the last frame",
     stream: true,
-    bill: () => ({ ended: "caller_left", pays: true, estimated: false }),
+    // In generate content the last frame holds the last words.
+    bill: (upstream) => ({
+      ended: "caller_left",
+      figures: { input: 25, output: upstream === "gemini" ? 9 : 12 },
+      estimated: false,
+    }),
     async until({ socket }, caller, { path, upstream }) {
       const frames = framesOf("text", upstream).slice(0, -1);
       await socket.send(STREAM_HEAD + frames.map(chunk).join(""));
@@ -156,10 +177,13 @@ const PHASES: readonly Phase[] = [
   },
 ];
 
-async function withBench(run: (bench: Bench) => Promise<void>): Promise<void> {
+async function withBench(
+  run: (bench: Bench) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
   await using upstream = await startRawUpstream();
   await using gateway = await startTestGateway({
-    env: { GATEWAY_MAX_ATTEMPTS: "1" },
+    env: { GATEWAY_MAX_ATTEMPTS: "1", ...env },
     access: upstream.vendors,
   });
   await run({ gateway, upstream });
@@ -177,34 +201,57 @@ async function nothingIsTaken(
   assert.deepEqual([account.reservedMicroUsd, account.openRequests], [0, 0]);
 }
 
-/** Makes a call, brings it to the phase, disconnects, and checks the ledger. */
-async function leaveAt(
+/** Makes a call, which `leave` ends; resolves with its line of the ledger. */
+async function callAndLeave(
   { gateway, upstream }: Bench,
   pair: FormatPair,
-  phase: Phase,
-  leave: Leave,
-): Promise<void> {
+  stream: boolean,
+  leave: (exchange: RawRequest, caller: RawClient) => Promise<void>,
+): Promise<LedgerEntry> {
   const before = gateway.logged.length;
   const asked = upstream.next();
   using caller = await RawClient.connect(gateway);
-  await caller.post(pair.path, requestBody(pair, "Hi", phase.stream));
+  await caller.post(pair.path, requestBody(pair, "Hi", stream));
   const exchange = await withTimeout(asked, "the upstream's request");
-  await phase.until(exchange, caller, pair);
-  leave(caller);
-  await withTimeout(
-    exchange.socket.closed,
-    "the close of the upstream's connection",
-  );
+  await leave(exchange, caller);
   const { request_id } = await withTimeout(
     gateway.logEntry((entry) => gateway.logged.indexOf(entry) >= before),
     "the line in the log",
   );
   const entry = await ledgerEntryOf(gateway, request_id);
-  const bill = phase.bill(pair.upstream);
-  assert.equal(entry.ended, bill.ended);
-  assert.equal(entry.microUsd < 0, bill.pays, `${entry.microUsd}`);
-  assert.equal(entry.estimated, bill.estimated);
-  await nothingIsTaken(gateway);
+  // The gateway gives an upstream that has sent all a second to end its body.
+  await withTimeout(
+    exchange.socket.closed,
+    "the close of the upstream's connection",
+  );
+  return entry;
+}
+
+async function leaveAt(
+  bench: Bench,
+  pair: FormatPair,
+  phase: Phase,
+  leave: Leave,
+): Promise<void> {
+  const entry = await callAndLeave(
+    bench,
+    pair,
+    phase.stream,
+    async (exchange, caller) => {
+      await phase.until(exchange, caller, pair);
+      leave(caller);
+    },
+  );
+  const { ended, figures, estimated } = phase.bill(pair.upstream);
+  assert.equal(entry.ended, ended);
+  assert.equal(entry.estimated, estimated);
+  if (figures === undefined) assert.equal(entry.microUsd, 0);
+  else {
+    const usage = billedUsage(entry);
+    assert.deepEqual({ ...usage, ...figures }, usage);
+    assert.ok(entry.inputTokens > 0 && entry.microUsd < 0);
+  }
+  await nothingIsTaken(bench.gateway);
 }
 
 for (const phase of PHASES) {
@@ -218,39 +265,30 @@ for (const phase of PHASES) {
           );
         }
       }
-    }));
+    }, phase.env));
 }
 
 Deno.test("a client that disconnects with the last byte has a complete answer, even if the upstream never ends its body", (t) =>
-  withBench(async ({ gateway, upstream }) => {
+  withBench(async (bench) => {
     // In generate content the end of the body is the only end.
     for (
       const pair of FORMAT_PAIRS.filter((one) => one.upstream !== "gemini")
     ) {
       await t.step(`${pair.path} from ${pair.upstream}`, async () => {
-        const before = gateway.logged.length;
-        const asked = upstream.next();
-        using caller = await RawClient.connect(gateway);
-        await caller.post(pair.path, requestBody(pair, "Hi", true));
-        const { socket } = await withTimeout(asked, "the upstream's request");
-        await socket.send(
-          STREAM_HEAD + framesOf("text", pair.upstream).map(chunk).join(""),
+        const entry = await callAndLeave(
+          bench,
+          pair,
+          true,
+          async ({ socket }, caller) => {
+            const frames = framesOf("text", pair.upstream).map(chunk);
+            await socket.send(STREAM_HEAD + frames.join(""));
+            await caller.until(/event: message_stop\n.*\n\n|\[DONE\]\n\n/);
+            caller.close();
+          },
         );
-        await caller.until(/event: message_stop\n.*\n\n|\[DONE\]\n\n/);
-        caller.close();
-        const { request_id } = await withTimeout(
-          gateway.logEntry((entry) => gateway.logged.indexOf(entry) >= before),
-          "the line in the log",
-        );
-        const entry = await ledgerEntryOf(gateway, request_id);
         assert.equal(entry.ended, "complete");
         assert.equal(entry.outputTokens, 12);
         assert.equal(entry.estimated, false);
-        // The gateway gives the upstream a second to end its body.
-        await withTimeout(
-          socket.closed,
-          "the close of the upstream's connection",
-        );
       });
     }
   }));
@@ -275,48 +313,39 @@ Deno.test("a client that disconnects after its answer leaves the upstream's conn
   }));
 
 Deno.test("a client that stops reading an endless answer and then disconnects closes the upstream's connection", (t) =>
-  withBench(async ({ gateway, upstream }) => {
+  withBench(async (bench) => {
     for (const pair of FORMAT_PAIRS) {
       await t.step(`${pair.path} from ${pair.upstream}`, async () => {
-        const before = gateway.logged.length;
-        const asked = upstream.next();
-        using caller = await RawClient.connect(gateway);
-        await caller.post(pair.path, requestBody(pair, "Hi", true));
-        const { socket } = await withTimeout(asked, "the upstream's request");
-        const frames = framesOf("text", pair.upstream);
-        const at = pair.upstream === "gemini" ? 0 : 3;
-        await socket.send(
-          STREAM_HEAD + frames.slice(0, at + 1).map(chunk).join(""),
+        const entry = await callAndLeave(
+          bench,
+          pair,
+          true,
+          async ({ socket }, caller) => {
+            const frames = framesOf("text", pair.upstream);
+            const at = pair.upstream === "gemini" ? 0 : 3;
+            await socket.send(
+              STREAM_HEAD + frames.slice(0, at + 1).map(chunk).join(""),
+            );
+            await caller.until(/Hello/);
+            caller.socket.pause();
+            const more = chunk((frames[at] ?? "").repeat(1000));
+            let sent = 0;
+            // Until every buffer on the way is full: then a write does not settle.
+            for (;;) {
+              const taken = await Promise.race([
+                socket.send(more).then(() => true),
+                new Promise<false>((resolve) =>
+                  setTimeout(() => resolve(false), 300)
+                ),
+              ]);
+              if (!taken) break;
+              sent += more.length;
+              assert.ok(sent < 100_000_000, "the gateway buffers everything");
+            }
+            caller.socket.reset();
+          },
         );
-        await caller.until(/Hello/);
-        caller.socket.pause();
-        const more = chunk((frames[at] ?? "").repeat(1000));
-        const gone = socket.closed.then(() => true);
-        let sent = 0;
-        // Until every buffer on the way is full: then a write does not settle.
-        for (;;) {
-          const taken = await Promise.race([
-            socket.send(more).then(() => true),
-            new Promise<false>((resolve) =>
-              setTimeout(() => resolve(false), 300)
-            ),
-          ]);
-          if (!taken) break;
-          sent += more.length;
-          assert.ok(sent < 100_000_000, "the gateway buffers everything");
-        }
-        caller.socket.reset();
-        assert.ok(
-          await withTimeout(gone, "the close of the upstream's connection"),
-        );
-        const { request_id } = await withTimeout(
-          gateway.logEntry((entry) => gateway.logged.indexOf(entry) >= before),
-          "the line in the log",
-        );
-        assert.equal(
-          (await ledgerEntryOf(gateway, request_id)).ended,
-          "caller_left",
-        );
+        assert.equal(entry.ended, "caller_left");
       });
     }
   }));

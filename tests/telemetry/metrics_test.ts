@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { streamScript } from "../../replay/mod.ts";
 import { CandidateRates } from "../../gateway/upstream/health/candidate_rates.ts";
 import { callScripted } from "../support/tables/reply_script.ts";
+import { smallBody } from "../support/small_body.ts";
 import {
   startTestGateway,
   TEST_KEY,
@@ -12,12 +13,7 @@ import {
 const TOKEN = "admin-0123456789abcdef";
 
 function ask(model: string, text: string, stream = true): unknown {
-  return {
-    model,
-    max_tokens: 100,
-    stream,
-    messages: [{ role: "user", content: text }],
-  };
+  return smallBody({ model, text, stream });
 }
 
 async function withGateway(
@@ -230,7 +226,7 @@ Deno.test("no client's text is in the metrics, and unauthenticated requests add 
     );
   }));
 
-Deno.test("the metrics need the admin token, or a loopback client if there is no token", async (t) => {
+Deno.test("the metrics and the states of upstreams need the admin token, or a loopback client if there is no token; plain readiness needs none", async (t) => {
   const replay = { GATEWAY_UPSTREAM: "replay" };
   const rows: [string, Record<string, string>, string | undefined, number][] = [
     ["loopback without a token", {}, undefined, 200],
@@ -266,16 +262,23 @@ Deno.test("the metrics need the admin token, or a loopback client if there is no
       name,
       () =>
         withGateway({ ...replay, ...env }, async ({ url }) => {
-          const response = await fetch(`${url}/metrics`, {
-            headers: token === undefined
-              ? {}
-              : { authorization: `Bearer ${token}` },
-          });
-          assert.equal(response.status, status);
-          assert.equal(
-            (await response.text()).includes("gateway_requests_total"),
-            status === 200,
-          );
+          for (
+            const [path, content] of [
+              ["/metrics", "gateway_requests_total"],
+              ["/readyz?verbose", '"upstreams"'],
+            ] as const
+          ) {
+            const response = await fetch(url + path, {
+              headers: token === undefined
+                ? {}
+                : { authorization: `Bearer ${token}` },
+            });
+            const text = await response.text();
+            assert.equal(response.status, status, path);
+            assert.equal(text.includes(content), status === 200, path);
+          }
+          const plain = await fetch(`${url}/readyz`);
+          assert.deepEqual(await plain.json(), { status: "ready" });
         }),
     );
   }

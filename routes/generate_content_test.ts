@@ -12,6 +12,7 @@ import {
   contentModelReply,
   contentReply,
 } from "./reply_schemas.ts";
+import { statusOf } from "../tests/support/status_of.ts";
 
 const BODY = {
   contents: [{ role: "user", parts: [{ text: "[[fx:text]]" }] }],
@@ -98,13 +99,15 @@ Deno.test("the key may be in three places, and is kept nowhere", () =>
       [path, { "x-api-key": TEST_KEY }],
     ];
     for (const [target, headers] of places) {
-      const response = await fetch(gateway.url + target, {
-        method: "POST",
-        headers: { "content-type": "application/json", ...headers },
-        body: JSON.stringify(BODY),
-      });
-      assert.equal(response.status, 200, target);
-      await response.body?.cancel();
+      assert.equal(
+        await statusOf(fetch(gateway.url + target, {
+          method: "POST",
+          headers: { "content-type": "application/json", ...headers },
+          body: JSON.stringify(BODY),
+        })),
+        200,
+        target,
+      );
     }
     const wrong = `sk-${"x".repeat(40)}`;
     const refused = await fetch(`${gateway.url}${path}?key=${wrong}`, {
@@ -117,9 +120,10 @@ Deno.test("the key may be in three places, and is kept nowhere", () =>
       contentErrorReply.parse(JSON.parse(text)).error.status,
       "UNAUTHENTICATED",
     );
-    const missing = await fetch(`${gateway.url}${path}`, { method: "POST" });
-    assert.equal(missing.status, 401);
-    await missing.body?.cancel();
+    assert.equal(
+      await statusOf(fetch(`${gateway.url}${path}`, { method: "POST" })),
+      401,
+    );
     await gateway.accounts.calls?.flush();
     const headers = { "x-api-key": TEST_KEY };
     const calls = await fetch(`${gateway.url}/v1/calls`, { headers });
@@ -150,17 +154,20 @@ Deno.test("the same is served under /v1, the model list by the header of the key
     contentModelListReply.parse(await list.json());
     const one = await fetch(url + path, { headers });
     contentModelReply.parse(await one.json());
-    const refused = await fetch(`${url}${path}:generateContent`, { headers });
-    assert.equal(refused.status, 404);
-    await refused.body?.cancel();
+    assert.equal(
+      await statusOf(fetch(`${url}${path}:generateContent`, { headers })),
+      404,
+    );
   }));
 
 Deno.test("the key of a query opens no other endpoint", () =>
   withGateway(async ({ url }) => {
     for (const path of ["/v1/models", "/v1/usage", "/v1/calls"]) {
-      const response = await fetch(`${url}${path}?key=${TEST_KEY}`);
-      assert.equal(response.status, 401, path);
-      await response.body?.cancel();
+      assert.equal(
+        await statusOf(fetch(`${url}${path}?key=${TEST_KEY}`)),
+        401,
+        path,
+      );
     }
   }));
 
@@ -301,9 +308,7 @@ Deno.test("a model in the body is that of the path, and is not sent", () =>
   withGateway(async ({ post, replay }) => {
     const path = `${BASE}/vendorc-3-pro:generateContent`;
     for (const model of ["vendorc-3-pro", "models/vendorc-3-pro", null]) {
-      const response = await post(path, { model, ...BODY });
-      assert.equal(response.status, 200);
-      await response.body?.cancel();
+      assert.equal(await statusOf(post(path, { model, ...BODY })), 200);
       assert.deepEqual(JSON.parse(requests(replay).at(-1)?.body ?? ""), BODY);
     }
     for (const model of ["models/vendorc-3-flash", 7]) {
@@ -313,12 +318,13 @@ Deno.test("a model in the body is that of the path, and is not sent", () =>
       assert.match(error.message, /^model: /);
     }
     assert.equal(requests(replay).length, 3);
-    const twice = await post(`${BASE}/vendorc-3-pro:countTokens`, {
-      generateContentRequest: BODY,
-      generate_content_request: BODY,
-    });
-    assert.equal(twice.status, 400);
-    await twice.body?.cancel();
+    assert.equal(
+      await statusOf(post(`${BASE}/vendorc-3-pro:countTokens`, {
+        generateContentRequest: BODY,
+        generate_content_request: BODY,
+      })),
+      400,
+    );
   }));
 
 Deno.test("dropped fields are named, and refused in strict mode", () =>

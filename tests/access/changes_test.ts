@@ -28,6 +28,8 @@ import {
   WEBHOOK,
   type World,
 } from "../support/console/changing_routes.ts";
+import { bearer } from "../support/clients/bearer.ts";
+import { statusOf } from "../support/status_of.ts";
 
 /** Texts that look like a credential or the path of a webhook. */
 const SECRET =
@@ -198,9 +200,7 @@ Deno.test("a refused sign-in is recorded without the credential, and a known key
     kind: CredentialKind,
     credential: string,
   ): Promise<ChangeRecord | undefined> => {
-    const reply = await signIn(gateway.url, kind, credential);
-    await reply.body?.cancel();
-    assert.equal(reply.status, 401);
+    assert.equal(await statusOf(signIn(gateway.url, kind, credential)), 401);
     const [change] = await newest(gateway);
     assert.equal(change?.action, "session.refuse");
     assert.equal(change.actorKind, "unknown");
@@ -256,7 +256,7 @@ Deno.test("the page, its file and the API list the same changes under the same f
   ) {
     const json = await (await fetch(
       `${gateway.url}/admin/v1/changes?${filter}`,
-      { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } },
+      bearer(ADMIN_TOKEN),
     )).json();
     assert.deepEqual(
       json.data.map(({ action }: { action: string }) => action),
@@ -285,9 +285,10 @@ Deno.test("the page, its file and the API list the same changes under the same f
     ...compact({ after: next }),
   });
   assert.ok((data.at(-1)?.id ?? "") > (rest.data[0]?.id ?? ""));
-  const wrong = await fetch(`${gateway.url}/admin/v1/changes?after=x`, {
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-  });
-  assert.equal(wrong.status, 400);
-  await wrong.body?.cancel();
+  assert.equal(
+    await statusOf(
+      fetch(`${gateway.url}/admin/v1/changes?after=x`, bearer(ADMIN_TOKEN)),
+    ),
+    400,
+  );
 });

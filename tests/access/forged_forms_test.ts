@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { ALL_ROUTES } from "../support/all_routes.ts";
 import {
   startConsole,
-  statusOf,
   visitAs,
   type Visitor,
 } from "../support/console/visitor.ts";
+import { statusOf } from "../support/status_of.ts";
 
 const FORGED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "another port of the same host": { "sec-fetch-site": "same-site" },

@@ -12,6 +12,7 @@ import {
   startConsole,
   visit,
 } from "../support/console/visitor.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 /** Every field that any operation takes, those of operators included, and some that none takes. */
 const FIELDS: readonly string[] = [
@@ -129,14 +130,7 @@ Deno.test("no field of any body or form widens what a credential may do", async 
                 ) => [name, String(value)]),
               ),
             )
-            : await fetch(`${url}${address}`, {
-              method: "POST",
-              headers: {
-                authorization: `Bearer ${text}`,
-                "content-type": "application/json",
-              },
-              body: JSON.stringify(body),
-            });
+            : await fetch(`${url}${address}`, bearer(text, body));
           await reply.body?.cancel();
           assert.ok(reply.status < 500, `${address}: ${reply.status}`);
           if (reply.status < 400) applied++;

@@ -15,6 +15,7 @@ import {
 } from "../support/tables/billing.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 import { visit } from "../support/console/visitor.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 const PATH = "/v1/messages";
 const MODEL = "vendora-opus-4-8";
@@ -89,9 +90,7 @@ async function summary(
   credential: string,
   query: string = "",
 ): Promise<JsonObject> {
-  const reply = await fetch(`${url}/v1/account${query}`, {
-    headers: { authorization: `Bearer ${credential}` },
-  });
+  const reply = await fetch(`${url}/v1/account${query}`, bearer(credential));
   const body: unknown = await reply.json();
   assert.ok(isObject(body));
   assert.equal(reply.status, query === "" ? 200 : 400, JSON.stringify(body));

@@ -19,6 +19,7 @@ import {
 import { csvRows } from "../support/console/csv_rows.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
 import { serveLoopback } from "../support/serve_loopback.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 const MODEL = "vendora-opus-4-8";
 
@@ -144,9 +145,7 @@ Deno.test("page, API, CSV, FOCUS and ledger agree on the lines of a call to the 
     const token = await credentialOf(gateway, "manage");
     const holder = await visit(gateway.url, "manage", token.text);
     const api = (path: string, credential: string): Promise<string> =>
-      read(fetch(gateway.url + path, {
-        headers: { authorization: `Bearer ${credential}` },
-      }));
+      read(fetch(gateway.url + path, bearer(credential)));
     const object = (text: string): JsonObject => {
       const value: unknown = JSON.parse(text);
       assert.ok(isObject(value));
@@ -299,9 +298,7 @@ Deno.test("a usage that no such call can have is charged at the bound, and marke
       );
       const api = async (path: string): Promise<JsonObject> =>
         objectOr(JSON.parse(
-          await read(fetch(gateway.url + path, {
-            headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-          })),
+          await read(fetch(gateway.url + path, bearer(ADMIN_TOKEN))),
         ));
       const call = await api(`/admin/v1/calls/${id}`);
       assert.equal(call["estimated"], true);

@@ -16,6 +16,7 @@ import {
 import { csvRows } from "../support/console/csv_rows.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 const SERVER = Deno.env.get("TEST_POSTGRES_URL");
 
@@ -70,9 +71,7 @@ Deno.test("no cell of a file runs as a formula, and numbers stay numbers", async
   };
   const api = (path: string, credential: string): Promise<string> =>
     read(
-      fetch(gateway.url + path, {
-        headers: { authorization: `Bearer ${credential}` },
-      }),
+      fetch(gateway.url + path, bearer(credential)),
     );
   const users = Object.values(FORMULAS).toSorted();
   for (
@@ -140,9 +139,7 @@ Deno.test("a file whose first read fails is an error with a status", async () =>
       ]
     ) {
       const path = `${base}/ledger/export?format=${format}`;
-      const reply = await fetch(gateway.url + path, {
-        headers: { authorization: `Bearer ${credential}` },
-      });
+      const reply = await fetch(gateway.url + path, bearer(credential ?? ""));
       assert.equal(reply.status, 503, path);
       assert.match(
         reply.headers.get("content-type") ?? "",

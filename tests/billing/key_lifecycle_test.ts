@@ -10,6 +10,7 @@ import {
   requestIdOf,
 } from "../support/tables/billing.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 const TOKEN = "an-admin-token-of-some-length";
 const MODEL = "vendorb-5";
@@ -83,9 +84,7 @@ async function statuses(
     found.push(response.status);
   }
   for (const path of ["/v1/models", "/v1/usage"]) {
-    const response = await fetch(gateway.url + path, {
-      headers: { authorization: `Bearer ${key}` },
-    });
+    const response = await fetch(gateway.url + path, bearer(key));
     await response.body?.cancel();
     found.push(response.status);
   }

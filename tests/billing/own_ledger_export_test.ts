@@ -1,6 +1,7 @@
 /** `GET /v1/account/ledger/export`: the file of an account, and of no other. */
 import assert from "node:assert/strict";
 import { startTestGateway } from "../support/test_gateway.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 Deno.test("the export has every line of the token's account, and no other's", async () => {
   await using gateway = await startTestGateway();
@@ -17,9 +18,7 @@ Deno.test("the export has every line of the token's account, and no other's", as
     scope: "read",
   });
   const get = (query: string): Promise<Response> =>
-    fetch(`${gateway.url}/v1/account/ledger/export${query}`, {
-      headers: { authorization: `Bearer ${token}` },
-    });
+    fetch(`${gateway.url}/v1/account/ledger/export${query}`, bearer(token));
   const whole = await get("");
   assert.equal(
     whole.headers.get("content-type"),

@@ -9,6 +9,8 @@ import { startProgram } from "../support/programs/program.ts";
 import { until } from "../support/until.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
+import { bearer } from "../support/clients/bearer.ts";
+import { statusOf } from "../support/status_of.ts";
 
 const KEY = "sk-0123456789abcdefghij";
 const ADMIN_TOKEN = "0123456789abcdef";
@@ -35,9 +37,7 @@ Deno.test({
       },
     });
     const get = (path: string, token: string): Promise<Response> =>
-      fetch(program.url + path, {
-        headers: { authorization: `Bearer ${token}` },
-      });
+      fetch(program.url + path, bearer(token));
     const call = async (): Promise<number> => {
       const response = await program.call(KEY);
       await response.body?.cancel();
@@ -101,12 +101,8 @@ Deno.test({
       ),
       "the loss of the replica in the metrics",
     );
-    const refused = await get("/v1/usage", KEY);
-    assert.equal(refused.status, 503);
-    await refused.body?.cancel();
+    assert.equal(await statusOf(get("/v1/usage", KEY)), 503);
     assert.equal(await call(), 200);
-    const stillReady = await get("/readyz", ADMIN_TOKEN);
-    assert.equal(stillReady.status, 200);
-    await stillReady.body?.cancel();
+    assert.equal(await statusOf(get("/readyz", ADMIN_TOKEN)), 200);
   },
 });

@@ -27,6 +27,7 @@ import {
 } from "../support/console/visitor.ts";
 import { csvRows } from "../support/console/csv_rows.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 const PROGRAM = Deno.env.get("TEST_CLAUDE_CODE");
 
@@ -181,7 +182,7 @@ async function checkCharges(program: string): Promise<void> {
   const token = await credentialOf(gateway, "read");
   const own: unknown = await (await fetch(
     `${gateway.url}/v1/account/ledger`,
-    { headers: { authorization: `Bearer ${token.text}` } },
+    bearer(token.text),
   )).json();
   assert.equal(
     -sumOf(

@@ -5,6 +5,7 @@ import { accountModelsReply } from "../../gateway/console/account_models.ts";
 import { CONSECUTIVE_FAILURES } from "../../gateway/upstream/health/breaker.ts";
 import { visit } from "../support/console/visitor.ts";
 import { MODEL, PRICE, withCandidates } from "../support/with_candidates.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 const NOW_MS = Date.now();
 
@@ -36,9 +37,10 @@ Deno.test("the models of an account have prices, sizes, capabilities, health and
     });
     const token = await admin.tokens.issue({ accountId, scope: "read" });
     const read = async (credential: string = token.text ?? "") => {
-      const reply = await fetch(`${gateway.url}/v1/account/models`, {
-        headers: { authorization: `Bearer ${credential}` },
-      });
+      const reply = await fetch(
+        `${gateway.url}/v1/account/models`,
+        bearer(credential),
+      );
       assert.equal(reply.status, 200);
       const body: unknown = await reply.json();
       accountModelsReply.parse(body);

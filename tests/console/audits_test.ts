@@ -8,6 +8,7 @@ import {
   visit,
 } from "../support/console/visitor.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 Deno.test("the proof is on the account's ledger, the operators' overview and in the metrics, and so is a difference", async () => {
   await using folder = await temporaryFolder();
@@ -35,9 +36,7 @@ Deno.test("the proof is on the account's ledger, the operators' overview and in 
     return html.replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " ");
   };
   const metrics = async (): Promise<string> =>
-    await (await fetch(`${url}/metrics`, {
-      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-    })).text();
+    await (await fetch(`${url}/metrics`, bearer(ADMIN_TOKEN))).text();
   assert.match(await read("read", "/console/ledger"), /not audited yet/);
   assert.doesNotMatch(await metrics(), /^gateway_audit_findings \d/m);
   await accounts.runAudit();
@@ -81,9 +80,8 @@ Deno.test("the proof is on the account's ledger, the operators' overview and in 
   assert.match(await metrics(), /^gateway_audit_findings 1$/m);
   const alarm = gateway.events.find(({ type }) => type === "audit_differences");
   assert.match(JSON.stringify(alarm), difference);
-  const { data } = await (await fetch(`${url}/admin/v1/audits`, {
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-  })).json();
+  const { data } =
+    await (await fetch(`${url}/admin/v1/audits`, bearer(ADMIN_TOKEN))).json();
   assert.deepEqual(
     data.map((audit: { kind: string; findings: string[] }) => [
       audit.kind,

@@ -14,6 +14,7 @@ import {
 } from "../support/console/visitor.ts";
 import { csvRows } from "../support/console/csv_rows.ts";
 import { type Candidates, withCandidates } from "../support/with_candidates.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 /** Lines of the first table of a page. */
 function linesOf(html: string): number {
@@ -101,7 +102,7 @@ test(
     }
     const listed = await (await fetch(
       `${candidates.gateway.url}/admin/v1/failed-attempts?outcome=upstream_failed`,
-      { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } },
+      bearer(ADMIN_TOKEN),
     )).json();
     assert.deepEqual(
       listed["data"].map((one: Record<string, unknown>) => [
@@ -174,9 +175,10 @@ test(
       assert.equal(linesOf(list), 1, outcome);
       assert.ok(list.includes(id), outcome);
       const json = objectOr(
-        await (await fetch(`${gateway.url}/admin/v1/calls/${id}`, {
-          headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-        })).json(),
+        await (await fetch(
+          `${gateway.url}/admin/v1/calls/${id}`,
+          bearer(ADMIN_TOKEN),
+        )).json(),
       );
       assert.equal(json["outcome"], outcome);
     }

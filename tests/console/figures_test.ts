@@ -9,6 +9,7 @@ import {
 } from "../support/console/visitor.ts";
 import { csvRows, sumOf } from "../support/console/csv_rows.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 const CALLS = 1000;
 const AT_ONCE = 20;
@@ -61,9 +62,7 @@ async function json(
   url: string,
   credential: string,
 ): Promise<Record<string, Record<string, number>>> {
-  return await (await fetch(url, {
-    headers: { authorization: `Bearer ${credential}` },
-  })).json();
+  return await (await fetch(url, bearer(credential))).json();
 }
 
 /** Amounts on a page, each with the address that it leads to. */
@@ -153,9 +152,8 @@ Deno.test("overview, usage, GET /v1/usage, calls, ledger and metrics agree after
       }
       if (visitor === operator) assert.equal(calls.length, CALLS);
     }
-    const metrics = await (await fetch(`${url}/metrics`, {
-      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-    })).text();
+    const metrics = await (await fetch(`${url}/metrics`, bearer(ADMIN_TOKEN)))
+      .text();
     const counted = (name: string, label = ""): number =>
       metrics.split("\n").filter((line) =>
         line.startsWith(`${name}{`) && line.includes(label)
@@ -320,9 +318,10 @@ Deno.test("overview, usage, GET /v1/usage, calls, ledger and metrics agree after
       html.includes(`<data value="${totals["would_be_micro_usd"]}"`),
     );
     assert.match(html, /counts a prompt differently/);
-    const unknown = await fetch(`${url}/v1/usage/comparison?at=nothing`, {
-      headers: { authorization: `Bearer ${token}` },
-    });
+    const unknown = await fetch(
+      `${url}/v1/usage/comparison?at=nothing`,
+      bearer(token),
+    );
     assert.equal(unknown.status, 400);
     assert.match(await unknown.text(), /at: is no model/);
   });

@@ -8,6 +8,8 @@ import {
   startConsole,
   visit,
 } from "../support/console/visitor.ts";
+import { bearer } from "../support/clients/bearer.ts";
+import { statusOf } from "../support/status_of.ts";
 
 async function withConsole(
   run: (gateway: TestGateway) => Promise<void>,
@@ -158,14 +160,13 @@ Deno.test("what another account has does not exist, by page and by API", () =>
     assert.equal(status, 404);
     const session = await visit(gateway.url, "read", theirToken.text);
     const [open] = await gateway.accounts.admin.sessions.list("other");
-    const ended = await visitor.post("/console/access/sessions/end", {
-      id: open?.id ?? "",
-    });
-    await ended.body?.cancel();
-    assert.equal(ended.status, 404);
-    const alive = await session.get("/console/");
-    await alive.body?.cancel();
-    assert.equal(alive.status, 200);
+    assert.equal(
+      await statusOf(visitor.post("/console/access/sessions/end", {
+        id: open?.id ?? "",
+      })),
+      404,
+    );
+    assert.equal(await statusOf(session.get("/console/")), 200);
     const { json } = await api(gateway, text, "GET", "/v1/account/keys");
     assert.deepEqual(json["data"], []);
   }));
@@ -208,14 +209,7 @@ Deno.test("a manage token gives a key no models beyond the plan", () =>
     await admin.accounts.update("default", { planId: "small" });
     const { text } = await credentialOf(gateway, "manage");
     const issue = (models: readonly string[]): Promise<Response> =>
-      fetch(`${gateway.url}/v1/account/keys`, {
-        method: "POST",
-        headers: {
-          authorization: `Bearer ${text}`,
-          "content-type": "application/json",
-        },
-        body: JSON.stringify({ models }),
-      });
+      fetch(`${gateway.url}/v1/account/keys`, bearer(text, { models }));
     const refused = await issue(["vendorb-5", "vendora-opus-4-8"]);
     assert.equal(refused.status, 400);
     assert.match(await refused.text(), /models\[1\]/);

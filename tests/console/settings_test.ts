@@ -6,15 +6,16 @@ import {
   startConsole,
   visitAs,
 } from "../support/console/visitor.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 Deno.test("page and API list every setting with its value and source, and secrets as set or not", async () => {
   const vendorKey = "canary-vendor-key";
   await using gateway = await startConsole({
     env: { VENDORA_API_KEY: vendorKey, GATEWAY_PING_SECONDS: "7" },
   });
-  const text = await (await fetch(`${gateway.url}/admin/v1/settings`, {
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-  })).text();
+  const text =
+    await (await fetch(`${gateway.url}/admin/v1/settings`, bearer(ADMIN_TOKEN)))
+      .text();
   const { data } = JSON.parse(text);
   const of = (name: string) =>
     data.find((one: { name: string }) => one.name === name);

@@ -10,6 +10,8 @@ import {
 } from "../../gateway/accounts/testing/postgres_server.ts";
 import { type Program, startProgram } from "../support/programs/program.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
+import { bearer } from "../support/clients/bearer.ts";
+import { statusOf } from "../support/status_of.ts";
 
 const ADMIN_TOKEN = "0123456789abcdef";
 
@@ -48,14 +50,10 @@ async function ask(
   key: string,
   body: Readonly<Record<string, unknown>>,
 ): Promise<Response> {
-  return await fetch(`${url}/v1/responses`, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${key}`,
-      "content-type": "application/json",
-    },
-    body: JSON.stringify({ model: "vendorb-5", ...body }),
-  });
+  return await fetch(
+    `${url}/v1/responses`,
+    bearer(key, { model: "vendorb-5", ...body }),
+  );
 }
 
 async function admin(
@@ -104,19 +102,19 @@ for (const deno of DENOS) {
       const reply = await ask(first, key, { input: "Hello" });
       assert.equal(reply.status, 200);
       const { id } = await reply.json();
-      const next = await ask(second, key, {
-        input: "And again",
-        previous_response_id: id,
-      });
-      assert.equal(next.status, 200, "the other isolate has the reply");
-      await next.body?.cancel();
+      assert.equal(
+        await statusOf(ask(second, key, {
+          input: "And again",
+          previous_response_id: id,
+        })),
+        200,
+        "the other isolate has the reply",
+      );
 
       const issued = await admin(first, "/keys", { account: "default" });
       assert.equal(issued.status, 200, JSON.stringify(issued.body));
       const held = String(issued.body["key"]);
-      const used = await ask(second, held, { input: "Hi" });
-      assert.equal(used.status, 200);
-      await used.body?.cancel();
+      assert.equal(await statusOf(ask(second, held, { input: "Hi" })), 200);
 
       // In the middle of a stream.
       const stream = await ask(second, key, {
@@ -140,9 +138,7 @@ for (const deno of DENOS) {
       first.signal("SIGKILL");
       await first.ended;
       await using third = await startIsolate(deno, folder.path, postgres.url);
-      const alive = await ask(third, held, { input: "Hi" });
-      assert.equal(alive.status, 200);
-      await alive.body?.cancel();
+      assert.equal(await statusOf(ask(third, held, { input: "Hi" })), 200);
       await using audit = await startProgram({
         folder: folder.path,
         command: ["gateway/cli/cli.ts", "ledger", "audit"],

@@ -22,6 +22,7 @@ import { freePort } from "../support/programs/free_port.ts";
 import { UnpackedImage, whyNoContainer } from "../support/deploy/container.ts";
 import { smallBody } from "../support/small_body.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** Most bytes of the unpacked file system. */
@@ -282,17 +283,13 @@ async function runAndKill(image: UnpackedImage): Promise<void> {
   };
   const url = `http://127.0.0.1:${env.PORT}`;
   const call = async (key: string): Promise<void> => {
-    const response = await fetch(`${url}/v1/chat/completions`, {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${key}`,
-        "content-type": "application/json",
-      },
-      body: JSON.stringify({
+    const response = await fetch(
+      `${url}/v1/chat/completions`,
+      bearer(key, {
         model: "vendorb-5",
         messages: [{ role: "user", content: "Hi" }],
       }),
-    });
+    );
     assert.equal(response.status, 200, await response.text());
   };
   let key: string;

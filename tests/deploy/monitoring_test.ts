@@ -11,6 +11,7 @@ import {
   startPrometheus,
 } from "../support/deploy/prometheus.ts";
 import { MODEL, withCandidates } from "../support/with_candidates.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 const PAGE = new URL("../../docs/alerts.md", import.meta.url);
 
@@ -187,9 +188,7 @@ Deno.test({
 });
 
 async function metricsText(url: string): Promise<string> {
-  const response = await fetch(`${url}/metrics`, {
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-  });
+  const response = await fetch(`${url}/metrics`, bearer(ADMIN_TOKEN));
   assert.equal(response.status, 200);
   return await response.text();
 }

@@ -33,6 +33,21 @@ import {
   wholeAnswer,
 } from "../support/upstreams/upstream_bytes.ts";
 
+function declared(asked: CallVariant, length: number | string): string {
+  return head({
+    "content-type": typeOf(asked),
+    "content-length": String(length),
+  });
+}
+
+function chunkedHead(asked: CallVariant, more: object = {}): string {
+  return head({
+    "content-type": typeOf(asked),
+    "transfer-encoding": "chunked",
+    ...more,
+  });
+}
+
 /** A well-formed body under a head that the test builds. */
 const under = (
   make: (asked: CallVariant, length: number) => string,
@@ -171,44 +186,29 @@ Deno.test("false lengths", (t) =>
   run(t, [
     {
       name: "too long, then a close",
-      play: ends(under((asked, length) =>
-        head({
-          "content-type": typeOf(asked),
-          "content-length": String(length + 1),
-        })
-      )),
+      play: ends(under((asked, length) => declared(asked, length + 1))),
       // A stream that has sent its end is complete, whatever its declared length.
       expect: ({ stream, upstream }) =>
         stream && upstream !== "gemini" ? COMPLETE : CUT,
     },
     {
       name: "too short by a byte",
-      play: sends(under((asked, length) =>
-        head({
-          "content-type": typeOf(asked),
-          "content-length": String(length - 1),
-        })
-      )),
+      play: sends(under((asked, length) => declared(asked, length - 1))),
       expect: ({ stream }) =>
         stream ? { ...COMPLETE, kind: ["complete", "broken"] } : REFUSED,
     },
     {
       name: "too short by half",
-      play: sends(under((asked, length) =>
-        head({
-          "content-type": typeOf(asked),
-          "content-length": String(Math.floor(length / 2)),
-        })
-      )),
+      play: sends(
+        under((asked, length) => declared(asked, Math.floor(length / 2))),
+      ),
       expect: CUT,
     },
     ...["-1", "1e3", "0x10", "18446744073709551616", "abc", "5, 6", ""].map((
       length,
     ): Row => ({
       name: `a length of "${length}"`,
-      play: ends(under((asked) =>
-        head({ "content-type": typeOf(asked), "content-length": length })
-      )),
+      play: ends(under((asked) => declared(asked, length))),
       expect: { kind: ["refused", "broken", "complete"], text: TEXT },
     })),
     {
@@ -224,11 +224,7 @@ Deno.test("false lengths", (t) =>
     {
       name: "a content length and chunks",
       play: ends(chunkedUnder((asked) =>
-        head({
-          "content-type": typeOf(asked),
-          "content-length": "5",
-          "transfer-encoding": "chunked",
-        })
+        chunkedHead(asked, { "content-length": "5" })
       )),
       expect: { kind: ["complete", "refused", "broken"], text: TEXT },
     },
@@ -237,51 +233,35 @@ Deno.test("false lengths", (t) =>
     ): Row => ({
       name: `a chunk of size "${size}"`,
       play: ends((asked) =>
-        head({
-          "content-type": typeOf(asked),
-          "transfer-encoding": "chunked",
-        }) + `${size}\r\n${bodyOf(asked)}`
+        chunkedHead(asked) + `${size}\r\n${bodyOf(asked)}`
       ),
       expect: CUT,
     })),
     {
       name: "a chunk that is longer than declared",
       play: ends((asked) =>
-        head({
-          "content-type": typeOf(asked),
-          "transfer-encoding": "chunked",
-        }) + `5\r\n${bodyOf(asked)}\r\n0\r\n\r\n`
+        chunkedHead(asked) + `5\r\n${bodyOf(asked)}\r\n0\r\n\r\n`
       ),
       expect: CUT,
     },
     {
       name: "chunks with extensions and trailers",
       play: sends((asked) =>
-        head({
-          "content-type": typeOf(asked),
-          "transfer-encoding": "chunked",
-          trailer: "x-sum",
-        }) + chunk(bodyOf(asked)).replace("\r\n", ";ext=1\r\n") +
+        chunkedHead(asked, { trailer: "x-sum" }) +
+        chunk(bodyOf(asked)).replace("\r\n", ";ext=1\r\n") +
         "0\r\nx-sum: 1\r\nx-api-key: theirs\r\n\r\n"
       ),
       expect: COMPLETE,
     },
     {
       name: "chunks without the last one",
-      play: ends((asked) =>
-        head({
-          "content-type": typeOf(asked),
-          "transfer-encoding": "chunked",
-        }) + chunk(bodyOf(asked))
-      ),
+      play: ends((asked) => chunkedHead(asked) + chunk(bodyOf(asked))),
       expect: ({ stream, upstream }) =>
         stream && upstream !== "gemini" ? COMPLETE : CUT,
     },
     {
       name: "a body that ends with the connection, HTTP/1.1",
-      play: ends(under((asked) =>
-        head({ "content-type": typeOf(asked) })
-      )),
+      play: ends(under((asked) => head({ "content-type": typeOf(asked) }))),
       expect: COMPLETE,
     },
     {

@@ -139,16 +139,6 @@ Deno.test("a client without a key takes no concurrency slot, however slowly it s
   await response.text();
 });
 
-Deno.test("a body that does not arrive is a 408 within its time limit, and its slot is released", async () => {
-  await using gateway = await startTestGateway({
-    env: { GATEWAY_BODY_TIMEOUT_SECONDS: "0.1" },
-  });
-  for (const path of [...PATHS, "/v1/messages/count_tokens"]) {
-    assert.match(await headOnly(gateway, path), /^HTTP\/1.1 408 /);
-    assert.equal(gateway.gateway.concurrency.inUse(), 0);
-  }
-});
-
 /** Ways in which a call can end; each makes one log entry. */
 const ENDINGS: readonly ((
   gateway: TestGateway,

@@ -5,7 +5,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { errorReply } from "../../routes/reply_schemas.ts";
-import { isObject } from "../../translate/bytes/json.ts";
+import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
+import { CHAT_REQUESTS } from "../support/fuzz/seed_requests/chat_completions.ts";
+import { MESSAGES_REQUESTS } from "../support/fuzz/seed_requests/messages.ts";
 import { MODELS, requestText } from "../support/tables/hostile_bodies.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
@@ -19,119 +21,7 @@ const RUNS = 400;
 /** Fixed, so that a failure is reproducible; another seed tries other cases. */
 const SEED = 20261122;
 
-/** Requests that use many features of each format. */
-const RICH: readonly object[] = [
-  {
-    max_tokens: 2000,
-    system: [{
-      type: "text",
-      text: "A.",
-      cache_control: { type: "ephemeral" },
-    }],
-    messages: [
-      {
-        role: "user",
-        content: [
-          { type: "text", text: "Hi" },
-          {
-            type: "image",
-            source: { type: "base64", media_type: "image/png", data: "AAAA" },
-          },
-          {
-            type: "document",
-            source: { type: "text", media_type: "text/plain", data: "x" },
-          },
-        ],
-      },
-      {
-        role: "assistant",
-        content: [
-          { type: "thinking", thinking: "hm", signature: "c2ln" },
-          { type: "tool_use", id: "a", name: "f", input: { x: 1 } },
-        ],
-      },
-      {
-        role: "user",
-        content: [{
-          type: "tool_result",
-          tool_use_id: "a",
-          content: [{ type: "text", text: "1" }],
-          is_error: false,
-        }],
-      },
-    ],
-    tools: [{
-      name: "f",
-      description: "d",
-      input_schema: {
-        type: "object",
-        properties: { x: { type: ["number", "null"], enum: [1, null] } },
-        required: ["x"],
-      },
-    }],
-    tool_choice: { type: "tool", name: "f", disable_parallel_tool_use: true },
-    stop_sequences: ["x"],
-    temperature: 0.5,
-    metadata: { user_id: "u" },
-    thinking: { type: "enabled", budget_tokens: 1024 },
-    stream: false,
-  },
-  {
-    max_completion_tokens: 50,
-    messages: [
-      { role: "system", content: "A." },
-      {
-        role: "user",
-        content: [
-          { type: "text", text: "Hi" },
-          {
-            type: "image_url",
-            image_url: { url: "data:image/png;base64,AAAA", detail: "low" },
-          },
-          {
-            type: "file",
-            file: { file_data: "data:application/pdf;base64,AAAA" },
-          },
-        ],
-      },
-      {
-        role: "assistant",
-        content: null,
-        reasoning_content: "hm",
-        tool_calls: [{
-          id: "a",
-          type: "function",
-          function: { name: "f", arguments: '{"x":1}' },
-        }],
-      },
-      { role: "tool", tool_call_id: "a", content: "1" },
-    ],
-    tools: [{
-      type: "function",
-      function: {
-        name: "f",
-        strict: true,
-        parameters: {
-          type: "object",
-          properties: { x: { $ref: "#/$defs/n" } },
-          $defs: { n: { type: "number", anyOf: [{ minimum: 1 }] } },
-          additionalProperties: false,
-        },
-      },
-    }],
-    tool_choice: { type: "function", function: { name: "f" } },
-    response_format: {
-      type: "json_schema",
-      json_schema: { name: "n", schema: { type: "object" } },
-    },
-    stop: ["x"],
-    logit_bias: { "5": 1 },
-    stream: false,
-    stream_options: { include_usage: true },
-    user: "u",
-    reasoning_effort: "low",
-  },
-];
+const RICH: readonly JsonObject[] = [...MESSAGES_REQUESTS, ...CHAT_REQUESTS];
 
 /** Changes one random place of a value: replaces, removes or duplicates it. */
 function changed(
@@ -193,7 +83,7 @@ const spoiled = fc.tuple(
     { minLength: 1, maxLength: 4 },
   ),
 ).map(([rich, model, changes]) => {
-  let body: unknown = { model, ...rich };
+  let body: unknown = { ...rich, model };
   for (const [path, by] of changes) body = changed(body, path, by);
   return JSON.stringify(body);
 });

@@ -232,6 +232,7 @@ for (
       const text = await (await world.gateway.post(path, body)).text();
       assert.match(text, /Hello, 世界/);
       assert.match(text, /Too much\./);
+      assert.match(text, /rate_limit_error|"type":"requests"/);
       assert.doesNotMatch(
         text,
         /message_stop|end_turn|"finish_reason":"stop"|\[DONE\]/,
@@ -241,14 +242,15 @@ for (
   Deno.test(`a ${name} stream cut at any byte never looks complete`, async () => {
     const all = joinPieces(WHOLE_STREAM);
     const beforeStop = all.length - (WHOLE_STREAM.at(-1)?.length ?? 0);
-    let end = 0;
+    let end = beforeStop;
     await withBedrock(() => streamed(all.subarray(0, end)), async (world) => {
       // Every byte is cut in the test of the decoder; here, some of each frame.
-      for (end = 1; end < beforeStop; end += 97) {
+      for (let next = 1; end > 0; next += 97) {
         const response = await world.gateway.post(path, body);
         const text = await response.text();
         assert.doesNotMatch(text, /message_stop|\[DONE\]/, `cut at ${end}`);
         assert.match(text, /"error"/, `cut at ${end}`);
+        end = next < beforeStop ? next : 0;
       }
     });
   });

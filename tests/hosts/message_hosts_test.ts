@@ -1,11 +1,6 @@
 /** Requests of the messages format as each host of that format receives them. */
 import assert from "node:assert/strict";
 import {
-  chunkFrame,
-  exceptionFrame,
-} from "../../translate/testing/aws_frames.ts";
-import { joinPieces } from "../../translate/bytes/buffers.ts";
-import {
   MESSAGE,
   startHostUpstream,
 } from "../support/upstreams/host_upstream.ts";
@@ -388,75 +383,4 @@ Deno.test("a model without caching gets no marks of what to cache, and they are 
     );
     assert.doesNotMatch(host.requests[0]?.text ?? "", /"cache_control"/);
   }, { upstream_model: "anthropic.claude-3-haiku-20240307-v1:0" });
-});
-
-const EVENTS: readonly string[] = [
-  JSON.stringify({
-    type: "message_start",
-    message: { ...MESSAGE, content: [], stop_reason: null },
-  }),
-  '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
-  '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hällo"}}',
-  '{"type":"content_block_stop","index":0}',
-  '{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":2}}',
-  '{"type":"message_stop","amazon-bedrock-invocationMetrics":{"inputTokenCount":3}}',
-];
-
-function binaryStream(frames: readonly Uint8Array[]): Response {
-  return new Response(joinPieces(frames).slice(), {
-    headers: { "content-type": "application/vnd.amazon.eventstream" },
-  });
-}
-
-Deno.test("a binary stream of bedrock_invoke reaches clients of both formats as event stream", async () => {
-  await withHost("bedrock_invoke", async (gateway, host) => {
-    host.answer(() => binaryStream(EVENTS.map((event) => chunkFrame(event))));
-    const body = {
-      model: MODEL,
-      max_tokens: 10,
-      stream: true,
-      messages: [{ role: "user", content: "Hi" }],
-    };
-    const own = await gateway.post("/v1/messages", body);
-    const text = await own.text();
-    assert.match(text, /event: content_block_delta\ndata: .*Hällo/);
-    assert.match(text, /event: message_stop/);
-    assert.doesNotMatch(text, /invocationMetrics|abcdefgh/);
-    const chat = await gateway.post("/v1/chat/completions", body);
-    assert.match(await chat.text(), /Hällo[^]*\[DONE\]/);
-    const id = chat.headers.get("request-id");
-    const entry = await gateway.logEntry(({ request_id }) => request_id === id);
-    assert.deepEqual([entry.ended, entry.usage?.input, entry.usage?.output], [
-      "complete",
-      3,
-      2,
-    ]);
-  });
-});
-
-Deno.test("an exception or a cut in a binary stream ends the client's stream with an error", async (t) => {
-  const begun = EVENTS.slice(0, 3).map((event) => chunkFrame(event));
-  const rows: readonly (readonly [string, readonly Uint8Array[], RegExp])[] = [
-    [
-      "exception",
-      [...begun, exceptionFrame("throttlingException", "slow down")],
-      /rate_limit_error/,
-    ],
-    ["cut", [...begun, chunkFrame(EVENTS[3] ?? "").slice(0, 20)], /api_error/],
-    ["missing end", begun, /api_error/],
-  ];
-  for (const [name, frames, expected] of rows) {
-    await t.step(
-      name,
-      () =>
-        withHost("bedrock_invoke", async (gateway, host) => {
-          host.answer(() => binaryStream(frames));
-          const response = await gateway.call({ model: MODEL, stream: true });
-          const text = await response.text();
-          assert.match(text, /event: error/);
-          assert.match(text, expected);
-          assert.doesNotMatch(text, /message_stop/);
-        }),
-    );
-  }
 });

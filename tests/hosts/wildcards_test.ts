@@ -10,6 +10,7 @@ import {
   TEST_KEY,
   type TestGateway,
 } from "../support/test_gateway.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 const PRICE = {
   input: 1_000_000,
@@ -56,9 +57,7 @@ async function withGateway(
 }
 
 async function modelIds(gateway: TestGateway): Promise<readonly string[]> {
-  const response = await fetch(`${gateway.url}/v1/models`, {
-    headers: { authorization: `Bearer ${TEST_KEY}` },
-  });
+  const response = await fetch(`${gateway.url}/v1/models`, bearer(TEST_KEY));
   const { data } = await response.json();
   return data.map(({ id }: { id: string }) => id);
 }

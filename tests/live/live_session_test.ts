@@ -7,6 +7,7 @@ import {
   visitAs,
 } from "../support/console/visitor.ts";
 import { withTimeout } from "../support/with_timeout.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 async function wholeText(reply: Response): Promise<string> {
   assert.equal(reply.status, 200);
@@ -21,9 +22,7 @@ Deno.test("a live list ends with its session, its key or its token", async () =>
   const key = await credentialOf(gateway, "key");
   const visitor = await visit(url, "manage", manage.text);
   const watch = (text: string): Promise<Response> =>
-    fetch(`${url}/v1/calls/live`, {
-      headers: { authorization: `Bearer ${text}` },
-    });
+    fetch(`${url}/v1/calls/live`, bearer(text));
   const lists = await Promise.all([
     visitor.get("/console/calls/live"),
     watch(token.text),

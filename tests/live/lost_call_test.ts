@@ -11,6 +11,7 @@ import { startRawUpstream } from "../support/upstreams/raw_upstream.ts";
 import { until } from "../support/until.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 const KEY = "sk-0123456789abcdefghij";
 
@@ -43,9 +44,10 @@ Deno.test("a call that was lost with its process is charged as estimated, and it
   // Its last report on the call, which others show, outlives the process.
   await withTimeout(
     until(async () =>
-      (await (await fetch(`${other.url}/admin/v1/calls/under-way`, {
-        headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-      })).text()).includes(id)
+      (await (await fetch(
+        `${other.url}/admin/v1/calls/under-way`,
+        bearer(ADMIN_TOKEN),
+      )).text()).includes(id)
     ),
     "the report",
   );
@@ -54,15 +56,16 @@ Deno.test("a call that was lost with its process is charged as estimated, and it
   await reader?.cancel().catch(() => {});
 
   await using program = await startProgram(options);
-  const call = await (await fetch(`${program.url}/admin/v1/calls/${id}`, {
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-  })).json();
+  const call = await (await fetch(
+    `${program.url}/admin/v1/calls/${id}`,
+    bearer(ADMIN_TOKEN),
+  )).json();
   assert.equal(call.ended, "lost");
   assert.equal(call.estimated, true);
   assert.ok(call.micro_usd > 0);
   const ledger = await (await fetch(
     `${program.url}/admin/v1/ledger?request_id=${id}`,
-    { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } },
+    bearer(ADMIN_TOKEN),
   )).json();
   const [entry] = ledger.data;
   assert.equal(entry.micro_usd, 0 - call.micro_usd);

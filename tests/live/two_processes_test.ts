@@ -10,11 +10,11 @@ import {
   credentialOf,
   signIn,
   startConsole,
-  statusOf,
   visit,
 } from "../support/console/visitor.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
 import { serveLoopback } from "../support/serve_loopback.ts";
+import { statusOf } from "../support/status_of.ts";
 
 /** Sends each request to the next of the processes. */
 function inTurn(

@@ -22,6 +22,7 @@ import {
   MODEL as CANDIDATE,
   withCandidates,
 } from "../support/with_candidates.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 const MODEL = "vendorb-5";
 const PATH = "/v1/messages";
@@ -145,7 +146,7 @@ test("a call with a revoked or expired key is found with the key and the reason"
   assert.equal(unknown.status, 401, await unknown.text());
   const missing = await fetch(
     `${gateway.url}/admin/v1/calls/${requestIdOf(unknown)}`,
-    { headers: { authorization: `Bearer ${TOKEN}` } },
+    bearer(TOKEN),
   );
   assert.equal(missing.status, 404, await missing.text());
 });

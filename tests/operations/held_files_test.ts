@@ -13,6 +13,7 @@ import {
   visit,
 } from "../support/console/visitor.ts";
 import { serveLoopback } from "../support/serve_loopback.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 Deno.test("a client that leaves its file unread is cut off, and its slot is free", async () => {
   const ended = Promise.withResolvers<void>();
@@ -56,10 +57,8 @@ Deno.test("each file holds a slot of its credential until it is read", async () 
   const { fileSlots } = gateway.gateway;
   const token = await credentialOf(gateway, "read");
   const visitor = await visit(gateway.url, "read", token.text);
-  const asked = (path: string, bearer: string) => () =>
-    fetch(gateway.url + path, {
-      headers: { authorization: `Bearer ${bearer}` },
-    });
+  const asked = (path: string, token: string) => () =>
+    fetch(gateway.url + path, bearer(token));
   const files: readonly (readonly [string, () => Promise<Response>])[] = [
     [token.id, asked("/v1/account/ledger/export", token.text)],
     ["operator", asked("/admin/v1/ledger/export", ADMIN_TOKEN)],

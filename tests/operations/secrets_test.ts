@@ -14,6 +14,7 @@ import {
   wholeOf,
 } from "../support/upstreams/upstream_bytes.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 const VENDOR_KEYS = {
   VENDORA_API_KEY: "canary-vendora-0123456789",
@@ -264,9 +265,7 @@ async function traffic(
     ]
   ) {
     await recorder.ask(url + path, { headers: admin });
-    await recorder.ask(url + path, {
-      headers: { authorization: `Bearer ${STRANGE_KEY}` },
-    });
+    await recorder.ask(url + path, bearer(STRANGE_KEY));
   }
   return own;
 }

@@ -12,6 +12,7 @@ import {
 import { startProgram } from "../support/programs/program.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 const MODEL = "house-model";
 
@@ -129,9 +130,10 @@ Deno.test("the program takes a changed file on SIGHUP and by looking at it, and 
     },
   });
   const inForce = async (): Promise<string> => {
-    const response = await fetch(`${program.url}/readyz?verbose`, {
-      headers: { authorization: "Bearer 0123456789abcdef" },
-    });
+    const response = await fetch(
+      `${program.url}/readyz?verbose`,
+      bearer("0123456789abcdef"),
+    );
     return (await response.json()).configuration.hash;
   };
   const before = await inForce();
@@ -150,9 +152,10 @@ Deno.test("the program takes a changed file on SIGHUP and by looking at it, and 
   await Deno.writeTextFile(path, '{"modles": {}}');
   await program.printed(/configuration_refused.*modles/);
   assert.equal(await inForce(), after);
-  const metrics = await fetch(`${program.url}/metrics`, {
-    headers: { authorization: "Bearer 0123456789abcdef" },
-  });
+  const metrics = await fetch(
+    `${program.url}/metrics`,
+    bearer("0123456789abcdef"),
+  );
   assert.match(
     await metrics.text(),
     /^gateway_configuration_refused 1$[^]*^gateway_events_total\{type="configuration_loaded"\} 1$/m,

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { startHostUpstream } from "../support/upstreams/host_upstream.ts";
 import { startProgram } from "../support/programs/program.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
+import { bearer } from "../support/clients/bearer.ts";
 
 const FIRST = {
   GATEWAY_KEY: "sk-canary-key-first-0123456789",
@@ -41,9 +42,10 @@ Deno.test("changed files of secrets take effect without a restart, and the old s
     return response.status;
   };
   const administer = async (token: string): Promise<number> => {
-    const response = await fetch(`${program.url}/admin/v1/settings`, {
-      headers: { authorization: `Bearer ${token}` },
-    });
+    const response = await fetch(
+      `${program.url}/admin/v1/settings`,
+      bearer(token),
+    );
     const text = await response.text();
     assert.doesNotMatch(text, /canary/);
     return response.status;
@@ -74,9 +76,7 @@ Deno.test("changed files of secrets take effect without a restart, and the old s
   assert.equal(await administer(SECOND.GATEWAY_ADMIN_TOKEN), 200);
   const changes = await fetch(
     `${program.url}/admin/v1/changes?action=configuration.load&limit=1`,
-    {
-      headers: { authorization: `Bearer ${SECOND.GATEWAY_ADMIN_TOKEN}` },
-    },
+    bearer(SECOND.GATEWAY_ADMIN_TOKEN),
   );
   const { data: [change] } = await changes.json();
   const { "key of vendora": mark, ...named } = change.after;

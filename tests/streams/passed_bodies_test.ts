@@ -36,6 +36,24 @@ function inHalves(
   });
 }
 
+/** An upstream that reads a form, and notices one that does not end. */
+function reading() {
+  const arrived = Promise.withResolvers<void>();
+  const broken = Promise.withResolvers<void>();
+  return {
+    arrived: arrived.promise,
+    broken: broken.promise,
+    async answer(request: Request): Promise<Response> {
+      try {
+        for await (const _ of request.body ?? []) arrived.resolve();
+      } catch {
+        broken.resolve();
+      }
+      return Response.json({ ok: true });
+    },
+  };
+}
+
 Deno.test("a long form passes on while it arrives, with the model replaced", async () => {
   const form = formOf(6 * MIB);
   const arrived = Promise.withResolvers<void>();
@@ -166,24 +184,16 @@ Deno.test("a refusal while the form is sent reaches the client, which sends on",
 });
 
 Deno.test("a form without a length is refused at its limit, and no upstream has all of it", async () => {
-  const arrived = Promise.withResolvers<void>();
-  const broken = Promise.withResolvers<void>();
+  const upstream = reading();
   await withPassed(
-    async (request) => {
-      try {
-        for await (const _ of request.body ?? []) arrived.resolve();
-      } catch {
-        broken.resolve();
-      }
-      return Response.json({ ok: true });
-    },
+    upstream.answer,
     { route: { max_body_bytes: 3 * MIB } },
     async ({ url, logEntry }) => {
-      const body = inHalves(formBytes(formOf(5 * MIB)), arrived.promise);
+      const body = inHalves(formBytes(formOf(5 * MIB)), upstream.arrived);
       const reply = await send(url, body);
       assert.equal(reply.status, 413);
       assert.match((await reply.json()).error.message, /larger than 3145728/);
-      await broken.promise;
+      await upstream.broken;
       const entry = await logEntry(({ model }) => model === "house-thing");
       assert.equal(entry.cost_micro_usd ?? 0, 0);
     },
@@ -194,17 +204,9 @@ Deno.test("a form that turns out to name a second model is refused, and no upstr
   const { head, file } = formOf(2 * MIB);
   const tail =
     '\r\n--b\r\nContent-Disposition: form-data; name="model"\r\n\r\nother\r\n--b--\r\n';
-  const arrived = Promise.withResolvers<void>();
-  const broken = Promise.withResolvers<void>();
+  const upstream = reading();
   await withPassed(
-    async (request) => {
-      try {
-        for await (const _ of request.body ?? []) arrived.resolve();
-      } catch {
-        broken.resolve();
-      }
-      return Response.json({ ok: true });
-    },
+    upstream.answer,
     {},
     async ({ url }) => {
       const bytes = formBytes({ head, file: file.subarray(MIB / 2), tail });
@@ -214,7 +216,7 @@ Deno.test("a form that turns out to name a second model is refused, and no upstr
         new ReadableStream({
           async start(controller) {
             controller.enqueue(bytes.subarray(0, bytes.length - 60));
-            await arrived.promise;
+            await upstream.arrived;
             controller.enqueue(bytes.subarray(bytes.length - 60));
             controller.enqueue(encoder.encode(""));
             controller.close();
@@ -224,23 +226,15 @@ Deno.test("a form that turns out to name a second model is refused, and no upstr
       assert.equal(reply.status, 400);
       const { error } = await reply.json();
       assert.equal(error.param, "model");
-      await broken.promise;
+      await upstream.broken;
     },
   );
 });
 
 Deno.test("an upstream sees the end of a client that leaves while it sends", async () => {
-  const arrived = Promise.withResolvers<void>();
-  const broken = Promise.withResolvers<void>();
+  const upstream = reading();
   await withPassed(
-    async (request) => {
-      try {
-        for await (const _ of request.body ?? []) arrived.resolve();
-      } catch {
-        broken.resolve();
-      }
-      return Response.json({ ok: true });
-    },
+    upstream.answer,
     {},
     async ({ url, logEntry }) => {
       const leaving = new AbortController();
@@ -250,10 +244,10 @@ Deno.test("an upstream sees the end of a client that leaves while it sends", asy
         FORM,
         leaving.signal,
       );
-      await arrived.promise;
+      await upstream.arrived;
       leaving.abort();
       await assert.rejects(sent);
-      await broken.promise;
+      await upstream.broken;
       const entry = await logEntry(({ model }) => model === "house-thing");
       assert.equal(entry.cost_micro_usd ?? 0, 0);
     },

@@ -116,13 +116,6 @@ export async function visit(
   };
 }
 
-/** The status of a reply whose body is not read. */
-export async function statusOf(reply: Promise<Response>): Promise<number> {
-  const { status, body } = await reply;
-  await body?.cancel();
-  return status;
-}
-
 /** Signs in with a new credential. */
 export async function visitAs(
   gateway: Pick<TestGateway, "accounts" | "url">,

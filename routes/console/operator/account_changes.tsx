@@ -19,6 +19,7 @@ import { FormButtons } from "../forms/form_buttons.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { baseUrl } from "../http/base_url.ts";
 import { Foreign } from "../parts/data_table.tsx";
+import { Facts } from "../parts/facts.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { Money } from "../parts/money.tsx";
 import { NewSecret } from "../forms/new_secret.tsx";
@@ -150,22 +151,18 @@ async function topUpPage(
       <OnceField />
       <input type="hidden" name="usd" value={usd} />
       <input type="hidden" name="note" value={note} />
-      <dl>
-        <dt>Balance now</dt>
-        <dd>
-          <Money microUsd={account.balanceMicroUsd} decimals={6} />
-        </dd>
-        <dt>Top-up</dt>
-        <dd>
-          <Money microUsd={amount} decimals={6} />
-        </dd>
-        <dt>Balance then</dt>
-        <dd>
-          <Money microUsd={account.balanceMicroUsd + amount} decimals={6} />
-        </dd>
-        <dt>Note</dt>
-        <dd>{note === "" ? "none" : <Foreign text={note} />}</dd>
-      </dl>
+      <Facts
+        of={{
+          "Balance now": (
+            <Money microUsd={account.balanceMicroUsd} decimals={6} />
+          ),
+          "Top-up": <Money microUsd={amount} decimals={6} />,
+          "Balance then": (
+            <Money microUsd={account.balanceMicroUsd + amount} decimals={6} />
+          ),
+          Note: note === "" ? "none" : <Foreign text={note} />,
+        }}
+      />
       <div class="acts">
         <button class="main" type="submit" autofocus>Confirm</button>
         <a class="button" href={`${NAV}/${id}`}>Cancel</a>

@@ -15,6 +15,7 @@ import { operationInput } from "../http/operation_input.ts";
 import { runAdminOperation } from "../http/operations.ts";
 import { seeOther } from "../http/see_other.ts";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { Facts } from "../parts/facts.tsx";
 import { TextField } from "../forms/field.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
@@ -172,22 +173,21 @@ async function webhookPage(
     },
     <>
       <section class="card">
-        <dl>
-          <dt>State</dt>
-          <dd>
-            <State webhook={webhook} />
-          </dd>
-          <dt>Address</dt>
-          <dd>{url === undefined ? "none" : <Foreign text={url} />}</dd>
-          <dt>Waiting</dt>
-          <dd>
-            {countText(pending)} {lastError === undefined ? "" : (
+        <Facts
+          of={{
+            State: <State webhook={webhook} />,
+            Address: url === undefined ? "none" : <Foreign text={url} />,
+            Waiting: (
               <>
-                ; the last attempt ended with <Foreign text={lastError} />
+                {countText(pending)} {lastError === undefined ? "" : (
+                  <>
+                    ; the last attempt ended with <Foreign text={lastError} />
+                  </>
+                )}
               </>
-            )}
-          </dd>
-        </dl>
+            ),
+          }}
+        />
         {url === undefined ? null : (
           <div class="acts">
             <SmallForm visit={visit} action={`${NAV}/test/${id}`}>

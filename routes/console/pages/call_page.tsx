@@ -24,6 +24,7 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { RouteContext } from "../../route.ts";
 import { Ending, secondsText } from "../parts/call_ending.tsx";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { Facts } from "../parts/facts.tsx";
 import { keyNames } from "../parts/key_names.ts";
 import { page } from "../parts/layout.tsx";
 import { underWayColumns } from "../parts/live_rows.ts";
@@ -97,100 +98,70 @@ export async function callPage(
     },
     <>
       <section class="card">
-        <dl>
-          <dt>Ended</dt>
-          <dd>
-            <Ending
-              outcome={outcomeOf(record)}
-              status={record.status}
-              code={record.code}
-            />
-          </dd>
-          <dt>Time</dt>
-          <dd>
-            <time dateTime={new Date(atMs).toISOString()}>
-              {momentText(atMs, true)} UTC
-            </time>
-          </dd>
-          {isOperators
-            ? (
+        <Facts
+          of={{
+            Ended: (
+              <Ending
+                outcome={outcomeOf(record)}
+                status={record.status}
+                code={record.code}
+              />
+            ),
+            Time: (
+              <time dateTime={new Date(atMs).toISOString()}>
+                {momentText(atMs, true)} UTC
+              </time>
+            ),
+            Account: !isOperators ? null : (
               <>
-                <dt>Account</dt>
-                <dd>
-                  <a
-                    href={`${base}/accounts/${
-                      encodeURIComponent(record.accountId)
-                    }`}
-                  >
-                    <Foreign text={record.accountId} />
-                  </a>
-                  {accountName === undefined ||
-                      accountName === record.accountId
-                    ? null
-                    : (
-                      <>
-                        : <Foreign text={accountName} />
-                      </>
-                    )}
-                </dd>
+                <a
+                  href={`${base}/accounts/${
+                    encodeURIComponent(record.accountId)
+                  }`}
+                >
+                  <Foreign text={record.accountId} />
+                </a>
+                {accountName === undefined ||
+                    accountName === record.accountId
+                  ? null
+                  : (
+                    <>
+                      : <Foreign text={accountName} />
+                    </>
+                  )}
               </>
-            )
-            : null}
-          <dt>Model</dt>
-          <dd>
-            <Foreign text={record.model ?? "none given"} />
-          </dd>
-          <dt>Endpoint</dt>
-          <dd>
-            {record.endpoint === "" ? "not known" : record.endpoint}
-            {record.stream === true ? ", streamed" : ""}
-          </dd>
-          <dt>Key</dt>
-          <dd>
-            <a
-              href={`${base}/calls?key=${encodeURIComponent(record.keyId)}`}
-            >
-              {keyName === undefined
-                ? <code>{record.keyId}</code>
-                : <Foreign text={keyName} />}
-            </a>
-            {keyName === undefined
+            ),
+            Model: <Foreign text={record.model ?? "none given"} />,
+            Endpoint: (record.endpoint || "not known") +
+              (record.stream === true ? ", streamed" : ""),
+            Key: (
+              <>
+                <a
+                  href={`${base}/calls?key=${encodeURIComponent(record.keyId)}`}
+                >
+                  {keyName === undefined
+                    ? <code>{record.keyId}</code>
+                    : <Foreign text={keyName} />}
+                </a>
+                {keyName === undefined
+                  ? null
+                  : <code class="id">{record.keyId}</code>}
+              </>
+            ),
+            "End user": record.user === undefined
               ? null
-              : <code class="id">{record.keyId}</code>}
-          </dd>
-          {record.user === undefined ? null : (
-            <>
-              <dt>End user</dt>
-              <dd>
-                <Foreign text={record.user} />
-              </dd>
-            </>
-          )}
-          <dt>Whole</dt>
-          <dd>{secondsText(record.durationMs)}</dd>
-          <dt>First byte</dt>
-          <dd>{secondsText(record.firstByteMs)}</dd>
-          <dt>First token</dt>
-          <dd>{secondsText(record.firstTokenMs)}</dd>
-          {record.dropped === undefined || record.dropped.length === 0
-            ? null
-            : (
-              <>
-                <dt>Dropped</dt>
-                <dd>{record.dropped.join(", ")}</dd>
-              </>
-            )}
-          {isOperators && record.traceId !== undefined
-            ? (
-              <>
-                <dt>Trace</dt>
-                <dd>
-                  <code>{record.traceId}</code>
-                </dd>
-              </>
-            )
-            : null}
-        </dl>
+              : <Foreign text={record.user} />,
+            Whole: secondsText(record.durationMs),
+            "First byte": secondsText(record.firstByteMs),
+            "First token": secondsText(record.firstTokenMs),
+            Dropped: record.dropped === undefined || record.dropped.length === 0
+              ? null
+              : record.dropped.join(", "),
+            Trace: !isOperators || record.traceId === undefined
+              ? null
+              : <code>{record.traceId}</code>,
+          }}
+        />
       </section>
       <Why record={record} atMs={atMs} isOperators={isOperators} />
       <section class="card">

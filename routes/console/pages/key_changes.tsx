@@ -17,6 +17,7 @@ import type { JsonObject } from "../../../translate/bytes/json.ts";
 import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { Foreign } from "../parts/data_table.tsx";
+import { Facts } from "../parts/facts.tsx";
 import { type Choice, SelectField, TextField } from "../forms/field.tsx";
 import { FormButtons } from "../forms/form_buttons.tsx";
 import { KeyState, newKeyPage } from "./keys.tsx";
@@ -328,24 +329,14 @@ async function ownKeyPage(
     },
     <>
       <section class="card">
-        <dl>
-          <dt>Name</dt>
-          <dd>
-            <Foreign text={key.name || "(no name)"} />
-          </dd>
-          <dt>Key</dt>
-          <dd>
-            <code>{key.hint}</code>
-          </dd>
-          <dt>Made</dt>
-          <dd>
-            <Moment atMs={key.createdAtMs} />
-          </dd>
-          <dt>State</dt>
-          <dd>
-            <KeyState item={key} nowMs={gateway.now()} />
-          </dd>
-        </dl>
+        <Facts
+          of={{
+            Name: <Foreign text={key.name || "(no name)"} />,
+            Key: <code>{key.hint}</code>,
+            Made: <Moment atMs={key.createdAtMs} />,
+            State: <KeyState item={key} nowMs={gateway.now()} />,
+          }}
+        />
       </section>
       <h2>Revoke this key</h2>
       <RevokeForm

@@ -9,6 +9,7 @@ import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { Foreign } from "../parts/data_table.tsx";
+import { Facts } from "../parts/facts.tsx";
 import { usageLink } from "../parts/figure_links.ts";
 import { page } from "../parts/layout.tsx";
 import { LimitCards } from "../parts/limit_cards.tsx";
@@ -96,42 +97,25 @@ export async function keyPage(
           </>
         )}
       <section class="card">
-        <dl>
-          <dt>State</dt>
-          <dd>
-            <KeyState item={key} nowMs={nowMs} />
-          </dd>
-          <dt>Key</dt>
-          <dd>
-            <code>{key.hint}</code>
-          </dd>
-          <dt>Id</dt>
-          <dd>
-            <code>{key.id}</code>
-          </dd>
-          <dt>Models</dt>
-          <dd>{key.models === undefined ? "all" : key.models.join(", ")}</dd>
-          <dt>Made</dt>
-          <dd>
-            <Moment atMs={key.createdAtMs} />
-          </dd>
-          <dt>Last used</dt>
-          <dd>
-            {key.lastUsedAtMs === undefined
+        <Facts
+          of={{
+            State: <KeyState item={key} nowMs={nowMs} />,
+            Key: <code>{key.hint}</code>,
+            Id: <code>{key.id}</code>,
+            Models: key.models === undefined ? "all" : key.models.join(", "),
+            Made: <Moment atMs={key.createdAtMs} />,
+            "Last used": key.lastUsedAtMs === undefined
               ? "never"
-              : <Distance atMs={key.lastUsedAtMs} nowMs={nowMs} />}
-          </dd>
-          {key.replaces === undefined ? null : (
-            <>
-              <dt>Replaces</dt>
-              <dd>
+              : <Distance atMs={key.lastUsedAtMs} nowMs={nowMs} />,
+            Replaces: key.replaces === undefined
+              ? null
+              : (
                 <a href={`${list}/${key.replaces}`}>
                   <code>{key.replaces}</code>
                 </a>
-              </dd>
-            </>
-          )}
-        </dl>
+              ),
+          }}
+        />
       </section>
     </>,
   );

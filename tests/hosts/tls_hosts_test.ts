@@ -10,6 +10,7 @@ import {
   MESSAGE,
   startHostUpstream,
 } from "../support/upstreams/host_upstream.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 import { startProgram } from "../support/programs/program.ts";
 import { tokenEndpoints } from "../support/upstreams/token_endpoints.ts";
 import config from "../../deno.json" with { type: "json" };
@@ -22,7 +23,7 @@ const PERMISSIONS = config.tasks.start.split(" ").filter((word) =>
 
 Deno.test("signed calls, tokens and keys reach hosts over https; a certificate for another name is refused", async () => {
   const right = certificate("right");
-  const aws = awsEmulator({
+  await using aws = awsEmulator({
     identity: KEYS,
     service: "bedrock",
     region: "us-east-1",
@@ -30,20 +31,20 @@ Deno.test("signed calls, tokens and keys reach hosts over https; a certificate f
     tls: right,
     reply: () => Response.json(MESSAGE),
   });
-  const google = startHostUpstream(right);
-  const azure = startHostUpstream(right);
+  await using google = startHostUpstream(right);
+  await using azure = startHostUpstream(right);
   azure.answer(() => Response.json(COMPLETION));
-  const wrong = startHostUpstream(certificate("wrong_name"));
-  const metadata = tokenEndpoints(() =>
+  await using wrong = startHostUpstream(certificate("wrong_name"));
+  await using metadata = tokenEndpoints(() =>
     Response.json({ access_token: "vertex-token-text", expires_in: 3600 })
   );
-  const folder = await Deno.makeTempDir();
+  await using folder = await temporaryFolder();
   const model = (vendor: string, price: unknown = "free") => ({
     price,
     candidates: [{ vendor, upstream_model: "host-model" }],
   });
   await Deno.writeTextFile(
-    `${folder}/gateway.json`,
+    `${folder.path}/gateway.json`,
     JSON.stringify({
       vendors: {
         aws: {
@@ -78,54 +79,43 @@ Deno.test("signed calls, tokens and keys reach hosts over https; a certificate f
       },
     }),
   );
-  try {
-    await using program = await startProgram({
-      folder,
-      permissions: [...PERMISSIONS, `--cert=${AUTHORITY_FILE}`],
-      env: {
-        GATEWAY_CONFIG: "gateway.json",
-        GATEWAY_KEY: KEY,
-        AZURE_KEY: "azure-key-text",
-        AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
-        AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
-        GCE_METADATA_HOST: new URL(metadata.url).host,
-      },
-    });
-    const ask = async (id: string): Promise<readonly [number, string]> => {
-      const response = await program.call(KEY, { model: id });
-      return [response.status, await response.text()];
-    };
-    for (const id of ["aws", "google", "azure"]) {
-      const [status, text] = await ask(id);
-      assert.equal(status, 200, text);
-      assert.match(text, /Hello/);
-    }
-    assert.deepEqual(aws.refusals, []);
-    assert.equal(aws.accepted.length, 1);
-    assert.equal(
-      google.requests[0]?.headers.get("authorization"),
-      "Bearer vertex-token-text",
-    );
-    assert.equal(
-      azure.requests[0]?.headers.get("api-key"),
-      "azure-key-text",
-    );
-    const [status, text] = await ask("wrong");
-    assert.equal(status, 502, text);
-    assert.match(text, /could not reach the upstream/);
-    assert.equal(wrong.requests.length, 0);
-    assert.doesNotMatch(
-      program.output(),
-      /vertex-token-text|azure-key-text|secret-of-aws/,
-    );
-  } finally {
-    await Promise.all([
-      aws[Symbol.asyncDispose](),
-      google.close(),
-      azure.close(),
-      wrong.close(),
-      metadata[Symbol.asyncDispose](),
-      Deno.remove(folder, { recursive: true }),
-    ]);
+  await using program = await startProgram({
+    folder: folder.path,
+    permissions: [...PERMISSIONS, `--cert=${AUTHORITY_FILE}`],
+    env: {
+      GATEWAY_CONFIG: "gateway.json",
+      GATEWAY_KEY: KEY,
+      AZURE_KEY: "azure-key-text",
+      AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
+      GCE_METADATA_HOST: new URL(metadata.url).host,
+    },
+  });
+  const ask = async (id: string): Promise<readonly [number, string]> => {
+    const response = await program.call(KEY, { model: id });
+    return [response.status, await response.text()];
+  };
+  for (const id of ["aws", "google", "azure"]) {
+    const [status, text] = await ask(id);
+    assert.equal(status, 200, text);
+    assert.match(text, /Hello/);
   }
+  assert.deepEqual(aws.refusals, []);
+  assert.equal(aws.accepted.length, 1);
+  assert.equal(
+    google.requests[0]?.headers.get("authorization"),
+    "Bearer vertex-token-text",
+  );
+  assert.equal(
+    azure.requests[0]?.headers.get("api-key"),
+    "azure-key-text",
+  );
+  const [status, text] = await ask("wrong");
+  assert.equal(status, 502, text);
+  assert.match(text, /could not reach the upstream/);
+  assert.equal(wrong.requests.length, 0);
+  assert.doesNotMatch(
+    program.output(),
+    /vertex-token-text|azure-key-text|secret-of-aws/,
+  );
 });

@@ -43,17 +43,18 @@ function fileOf(host: HostUpstream, price: number): string {
 const BODY = { model: MODEL, messages: [{ role: "user", content: "Hi" }] };
 
 Deno.test("a call under way keeps its upstream and price; the next call has the new ones", async () => {
-  const first = startHostUpstream();
-  const second = startHostUpstream();
+  await using first = startHostUpstream();
+  await using second = startHostUpstream();
   const arrived = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
+  using _released = { [Symbol.dispose]: () => release.resolve() };
   first.answer(async () => {
     arrived.resolve();
     await release.promise;
     return Response.json(COMPLETION);
   });
   second.answer(() => Response.json(COMPLETION));
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     realVendors: true,
     env: { GATEWAY_CONFIG: "gateway.json" },
     configFile: fileOf(first, 1),
@@ -65,27 +66,20 @@ Deno.test("a call under way keeps its upstream and price; the next call has the 
     return (await gateway.logEntry((entry) => entry.request_id === id))
       .cost_micro_usd;
   };
-  try {
-    const underWay = gateway.post("/v1/chat/completions", BODY);
-    await arrived.promise;
-    gateway.configure(fileOf(second, 10));
-    assert.equal(
-      await costOf(await gateway.post("/v1/chat/completions", BODY)),
-      50,
-    );
-    release.resolve();
-    assert.equal(await costOf(await underWay), 5);
-    assert.deepEqual(
-      [first.requests.length, second.requests.length],
-      [1, 1],
-    );
-    assert.deepEqual(await gateway.accounts.admin.audit(), []);
-  } finally {
-    release.resolve();
-    await gateway.close();
-    await first.close();
-    await second.close();
-  }
+  const underWay = gateway.post("/v1/chat/completions", BODY);
+  await arrived.promise;
+  gateway.configure(fileOf(second, 10));
+  assert.equal(
+    await costOf(await gateway.post("/v1/chat/completions", BODY)),
+    50,
+  );
+  release.resolve();
+  assert.equal(await costOf(await underWay), 5);
+  assert.deepEqual(
+    [first.requests.length, second.requests.length],
+    [1, 1],
+  );
+  assert.deepEqual(await gateway.accounts.admin.audit(), []);
 });
 
 Deno.test("candidates of an unchanged vendor keep their health; those of a changed one begin anew", async () => {

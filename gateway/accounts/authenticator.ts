@@ -87,7 +87,6 @@ interface CacheEntry {
   readonly caller?: Caller;
 }
 
-/** Creates the cache. */
 export function createAuthenticator(
   options: AuthenticatorOptions,
 ): Authenticator {

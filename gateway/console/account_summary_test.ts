@@ -6,7 +6,10 @@ import type { CredentialState } from "../accounts/repositories/credential_state.
 import { firstLimit } from "./account_summary.ts";
 
 /** A Wednesday. */
-const NOON_MS = Date.parse("2026-11-25T12:00:00Z");
+const NOON = "2026-11-25T12:00";
+const SIX = "2026-11-25T18:00";
+const MIDNIGHT = "2026-11-26T00:00";
+const NOON_MS = Date.parse(`${NOON}Z`);
 
 const USED = { microUsd: 1000, tokens: 200 };
 const USE: LimitUse = {
@@ -39,82 +42,39 @@ function state(
       modelBalances: new Map(),
       use: USE,
     },
-    ...(keyLimits === undefined
-      ? {}
-      : { key: { id: "key_1", limits: keyLimits, use: USE } }),
+    ...(keyLimits && { key: { id: "key_1", limits: keyLimits, use: USE } }),
   };
 }
 
 Deno.test("firstLimit() names the limit of account, key or balance that is reached first", () => {
+  const day = { spendPerDayMicroUsd: 1000 };
+  const month = { ...day, tokensPerMonth: 200 };
   for (
-    const [plan, keyLimits, balance, limit, at] of [
-      [{}, undefined, 1e9, undefined, ""],
-      [{}, undefined, 1500, "balance", "2026-11-26T00:00"],
-      [
-        { spendPerDayMicroUsd: 1500 },
-        undefined,
-        1e9,
-        "day",
-        "2026-11-25T18:00",
-      ],
+    const [plan, keyLimits, limit, at, balance = 1e9] of [
+      [{}, undefined, undefined, ""],
+      [{}, undefined, "balance", MIDNIGHT, 1500],
+      [{ spendPerDayMicroUsd: 1500 }, undefined, "day", SIX],
       // Not before midnight.
-      [{ spendPerDayMicroUsd: 2000 }, undefined, 1e9, undefined, ""],
-      [{ tokensPerWeek: 400 }, {}, 1e9, "tokens_per_week", "2026-11-26T00:00"],
+      [{ spendPerDayMicroUsd: 2000 }, undefined, undefined, ""],
+      [{ tokensPerWeek: 400 }, {}, "tokens_per_week", MIDNIGHT],
       // Not before Monday.
-      [{ tokensPerWeek: 2001 }, {}, 1e9, undefined, ""],
+      [{ tokensPerWeek: 2001 }, {}, undefined, ""],
       [
         { spendPerMonthMicroUsd: 3000 },
         { tokensPerMonth: 300 },
-        1e9,
         "key_tokens_per_month",
-        "2026-11-25T18:00",
+        SIX,
       ],
-      [{ requestsPerMinute: 3 }, {}, 1e9, undefined, ""],
-      [
-        { requestsPerMinute: 2 },
-        {},
-        1e9,
-        "requests_per_minute",
-        "2026-11-25T12:00",
-      ],
-      [
-        {},
-        { concurrentRequests: 3 },
-        1e9,
-        "key_concurrent",
-        "2026-11-25T12:00",
-      ],
+      [{ requestsPerMinute: 3 }, {}, undefined, ""],
+      [{ requestsPerMinute: 2 }, {}, "requests_per_minute", NOON],
+      [{}, { concurrentRequests: 3 }, "key_concurrent", NOON],
       // Of two that are reached, the one that opens later.
-      [
-        { concurrentRequests: 3, spendPerDayMicroUsd: 1000 },
-        {},
-        1e9,
-        "day",
-        "2026-11-25T12:00",
-      ],
+      [{ concurrentRequests: 3, ...day }, {}, "day", NOON],
       // The limit that a refusal names, be it of the account or of the key.
-      [
-        { tokensPerMinute: 1, concurrentRequests: 3 },
-        { spendPerDayMicroUsd: 1000 },
-        1e9,
-        "key_day",
-        "2026-11-25T12:00",
-      ],
-      [
-        { spendPerWeekMicroUsd: 1000 },
-        { spendPerDayMicroUsd: 1000, tokensPerMonth: 200 },
-        1e9,
-        "key_tokens_per_month",
-        "2026-11-25T12:00",
-      ],
+      [{ tokensPerMinute: 1, concurrentRequests: 3 }, day, "key_day", NOON],
+      [{ spendPerWeekMicroUsd: 1000 }, month, "key_tokens_per_month", NOON],
       // A balance opens when somebody acts.
-      [
-        { spendPerMonthMicroUsd: 1000 },
-        undefined,
-        500,
-        "balance",
-        "2026-11-25T12:00",
-      ],
+      [{ spendPerMonthMicroUsd: 1000 }, undefined, "balance", NOON, 500],
     ] as const
   ) {
     const stop = firstLimit(state(plan, keyLimits, balance));

@@ -144,7 +144,6 @@ function presentedText(
     : { credential: "no credential of this gateway" };
 }
 
-/** Creates the console. */
 export function createConsole(parts: ConsoleParts): Console {
   const { config, accounts, admin, now } = parts;
   const credentials = (): ConfiguredCredentials => {

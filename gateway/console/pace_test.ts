@@ -45,27 +45,19 @@ Deno.test("firstStop() names the limit that is reached first at today's pace", (
     ] as const
   ) {
     const stop = firstStop(NOON_MS, allowances);
-    assert.deepEqual(
-      stop,
-      expected === undefined ? undefined : {
-        ...expected,
-        ...(expected.limit === "day" ? { opens: MIDNIGHT_MS } : {}),
-      },
-    );
+    const opens = expected?.limit === "day" && { opens: MIDNIGHT_MS };
+    assert.deepEqual(stop, expected && { ...expected, ...opens });
   }
 });
 
 Deno.test("firstStop() takes the first hour of a day as a whole one", () => {
   const stopAt = (nowMs: number) => firstStop(nowMs, [balance(24, 1)])?.atMs;
-  assert.equal(stopAt(MIDNIGHT_MS + 60_000), MIDNIGHT_MS + 60_000 + DAY_MS);
-  assert.equal(
-    stopAt(MIDNIGHT_MS + 3_600_000),
-    MIDNIGHT_MS + 3_600_000 + DAY_MS,
-  );
-  assert.equal(
-    stopAt(MIDNIGHT_MS + 7_200_000),
-    MIDNIGHT_MS + 7_200_000 + 2 * DAY_MS,
-  );
+  for (
+    const [ms, days] of [[60_000, 1], [3_600_000, 1], [7_200_000, 2]] as const
+  ) {
+    const atMs = MIDNIGHT_MS + ms;
+    assert.equal(stopAt(atMs), atMs + days * DAY_MS);
+  }
 });
 
 Deno.test("firstStop() sees no end where nothing was used today", () => {

@@ -84,6 +84,33 @@ async function prepare(
   return await bodies.prepareReply(request, REFUSAL);
 }
 
+interface Bench {
+  readonly timers: ManualTimers;
+  readonly upload: Upload;
+  readonly reply: Promise<HttpReply>;
+  /** Resolves when the delayed reply has ended; its text has been read. */
+  rest(): Promise<() => Promise<void>>;
+}
+
+/** A test of one reply; afterwards no timer is set. */
+function test(name: string, run: (bench: Bench) => Promise<void>): void {
+  Deno.test(`prepareReply() ${name}`, async () => {
+    const timers = new ManualTimers();
+    const upload = new Upload();
+    const reply = prepare(new UnreadBodies(timers), upload);
+    await run({
+      timers,
+      upload,
+      reply,
+      async rest() {
+        const rest = (await held(await reply)).read();
+        return async () => assert.equal((await rest).done, true);
+      },
+    });
+    assert.equal(timers.count, 0);
+  });
+}
+
 /** The body of a response that is held open, after its text was read. */
 async function held(
   reply: HttpReply,
@@ -96,65 +123,43 @@ async function held(
   return reader;
 }
 
-Deno.test("prepareReply() returns the reply unchanged after the end of the body", async () => {
-  const timers = new ManualTimers();
-  const upload = new Upload();
-  const reply = prepare(new UnreadBodies(timers), upload);
+test("returns the reply unchanged after the end of the body", async ({ upload, reply }) => {
   await upload.send(MIB);
   upload.end();
   assert.deepEqual(await reply, REFUSAL);
-  assert.equal(timers.count, 0);
 });
 
-Deno.test("prepareReply() announces the close if nothing arrives for a second, and reads on", async () => {
-  const timers = new ManualTimers();
-  const upload = new Upload();
-  const reply = prepare(new UnreadBodies(timers), upload);
+test("announces the close if nothing arrives for a second, and reads on", async ({ timers, upload, rest }) => {
   await upload.send(10);
   await upload.wanted();
   timers.fire(1_000);
-  const reader = await held(await reply);
-  const rest = reader.read();
+  const ended = await rest();
   await upload.send(10);
   upload.end();
-  assert.equal((await rest).done, true);
-  assert.equal(timers.count, 0);
+  await ended();
 });
 
-Deno.test("prepareReply() announces the close after the end of a body of more than 1 MiB", async () => {
-  const timers = new ManualTimers();
-  const upload = new Upload();
-  const reply = prepare(new UnreadBodies(timers), upload);
+test("announces the close after the end of a body of more than 1 MiB", async ({ upload, reply }) => {
   await upload.send(MIB);
   await upload.send(1);
   upload.end();
   assert.deepEqual(await reply, CLOSING);
-  assert.equal(timers.count, 0);
 });
 
-Deno.test("prepareReply() replies after two seconds, and delays the end of the reply while the body arrives", async () => {
-  const timers = new ManualTimers();
-  const upload = new Upload();
-  const reply = prepare(new UnreadBodies(timers), upload);
+test("replies after two seconds, and delays the end of the reply while the body arrives", async ({ timers, upload, rest }) => {
   await upload.send(MIB);
   await upload.wanted();
   timers.fire(2_000);
-  const reader = await held(await reply);
-  const rest = reader.read();
+  const ended = await rest();
   for (let sent = 0; sent < 40; sent++) await upload.send(MIB);
   upload.end();
-  assert.equal((await rest).done, true);
-  assert.equal(timers.count, 0);
+  await ended();
 });
 
-Deno.test("prepareReply() waits for ten seconds of silence, each of which the process was awake for", async () => {
-  const timers = new ManualTimers();
-  const upload = new Upload();
-  const reply = prepare(new UnreadBodies(timers), upload);
+test("waits for ten seconds of silence, each of which the process was awake for", async ({ timers, upload, rest }) => {
   await upload.wanted();
   timers.fire(1_000);
-  const reader = await held(await reply);
-  const rest = reader.read();
+  const ended = await rest();
   for (let step = 0; step < 9; step++) timers.fire(1_000);
   assert.ok(!upload.cancelled);
   await upload.send(10);
@@ -162,44 +167,36 @@ Deno.test("prepareReply() waits for ten seconds of silence, each of which the pr
   for (let step = 0; step < 9; step++) timers.fire(1_000);
   assert.ok(!upload.cancelled);
   timers.fire(1_000);
-  assert.equal((await rest).done, true);
+  await ended();
   assert.ok(upload.cancelled);
-  assert.equal(timers.count, 0);
 });
 
-Deno.test("prepareReply() ends a delayed reply if the body exceeds a limit", async (t) => {
-  const cases: Readonly<
-    Record<string, (upload: Upload, timers: ManualTimers) => Promise<void>>
-  > = {
-    async "no more bytes"(upload, timers) {
-      await upload.wanted();
-      for (let step = 0; step < 10; step++) timers.fire(1_000);
-    },
-    async "30 seconds"(upload, timers) {
-      await upload.wanted();
-      timers.fire(30_000);
-    },
-    async "128 MiB"(upload) {
-      for (let sent = 0; sent <= 128; sent++) await upload.send(MIB);
-    },
-  };
-  for (const [name, reach] of Object.entries(cases)) {
-    await t.step(name, async () => {
-      const timers = new ManualTimers();
-      const upload = new Upload();
-      const reply = prepare(new UnreadBodies(timers), upload);
-      await upload.wanted();
-      // Two seconds have passed, and the body still arrives.
-      timers.fire(2_000);
-      const reader = await held(await reply);
-      const rest = reader.read();
-      await reach(upload, timers);
-      assert.equal((await rest).done, true);
-      assert.ok(upload.cancelled);
-      assert.equal(timers.count, 0);
-    });
-  }
-});
+const LIMITS: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
+  async "no more bytes"({ upload, timers }) {
+    await upload.wanted();
+    for (let step = 0; step < 10; step++) timers.fire(1_000);
+  },
+  async "30 seconds"({ upload, timers }) {
+    await upload.wanted();
+    timers.fire(30_000);
+  },
+  async "128 MiB"({ upload }) {
+    for (let sent = 0; sent <= 128; sent++) await upload.send(MIB);
+  },
+};
+
+for (const [name, reach] of Object.entries(LIMITS)) {
+  test(`ends a delayed reply if the body exceeds a limit: ${name}`, async (bench) => {
+    const { timers, upload, rest } = bench;
+    await upload.wanted();
+    // Two seconds have passed, and the body still arrives.
+    timers.fire(2_000);
+    const ended = await rest();
+    await reach(bench);
+    await ended();
+    assert.ok(upload.cancelled);
+  });
+}
 
 Deno.test("prepareReply() leaves a body unread beyond 256 at once, and reads again after one has ended", async () => {
   const timers = new ManualTimers();

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { CallRecord } from "../accounts/calls/call_record.ts";
-import { firstCallId } from "../accounts/calls/call_record.ts";
+import { type CallRecord, firstCallId } from "../accounts/calls/call_record.ts";
 import { processReports } from "../accounts/reports/process_reports.ts";
 import { openStore } from "../accounts/store/open_store.ts";
 import { migrate } from "../accounts/store/migrate.ts";
@@ -12,6 +11,7 @@ import { LiveCalls } from "./live_calls.ts";
 import type { LivePicture } from "./live_picture.ts";
 import type { ProcessState } from "./process_state.ts";
 import { underWaySample, type UnderWaySource } from "./under_way_sample.ts";
+import { compact } from "../../translate/bytes/compact.ts";
 
 const NOW_MS = 1_795_000_000_000;
 
@@ -66,18 +66,13 @@ interface Process {
   turn(): Promise<void>;
   setDown(isDown: boolean): void;
   health: string;
-  close(): Promise<void>;
 }
 
 /** Two processes on one store, whose turns the test makes. */
 async function withProcesses(
-  run: (
-    a: Process,
-    b: Process,
-    clock: { ms: number },
-  ) => Promise<void>,
+  run: (a: Process, b: Process, clock: { ms: number }) => Promise<void>,
 ): Promise<void> {
-  const store = await openStore("sqlite::memory:");
+  await using store = await openStore("sqlite::memory:");
   await migrate(store);
   const view = faultyStores(store);
   const clock = { ms: NOW_MS };
@@ -123,22 +118,19 @@ async function withProcesses(
         }
       },
       setDown: faulty.setDown,
-      close: () => process.live.close(),
     };
     return process;
   };
-  const a = open();
-  const b = open();
+  const [a, b] = [open(), open()];
   try {
     await run(a, b, clock);
   } finally {
-    a.setDown(false);
-    b.setDown(false);
-    await a.close();
-    await b.close();
-    assert.deepEqual(await store.read("SELECT * FROM process_reports"), []);
-    await store.close();
+    for (const { setDown, live } of [a, b]) {
+      setDown(false);
+      await live.close();
+    }
   }
+  assert.deepEqual(await store.read("SELECT * FROM process_reports"), []);
 }
 
 const idsOf = (picture: LivePicture): readonly string[] => [
@@ -154,14 +146,10 @@ Deno.test("a call under way and one that has ended are seen by the other process
     const all = await b.live.look({});
     assert.deepEqual(idsOf(all), ["req_1", "req_2", "x"]);
     assert.deepEqual([all.processes, all.complete], [2, true]);
-    assert.deepEqual(idsOf(await b.live.look({ accountId: "one" })), [
-      "req_1",
-      "x",
-    ]);
-    assert.deepEqual(
-      idsOf(await b.live.look({ accountId: "one", keyId: "key_two" })),
-      [],
-    );
+    const one = { accountId: "one" };
+    assert.deepEqual(idsOf(await b.live.look(one)), ["req_1", "x"]);
+    const ofOther = await b.live.look({ ...one, keyId: "key_two" });
+    assert.deepEqual(idsOf(ofOther), []);
     a.calls.length = 0;
     await a.turn();
     assert.deepEqual(idsOf(await b.live.look({ accountId: "two" })), []);
@@ -265,7 +253,7 @@ Deno.test("a session has at most four live lists, an account eight, and accounts
     const open = (visitor: string, accountId?: string): void => {
       void a.live.watch({
         visitor,
-        scope: accountId === undefined ? {} : { accountId },
+        scope: compact({ accountId }),
         check: () => Promise.resolve(true),
         render: () => "",
       });

@@ -17,11 +17,7 @@ for (
   Deno.test(`denoDefects() reports ${count === 0 ? "no defect" : "a defect"} of Deno ${version}`, () => {
     const lines = denoDefects(version);
     assert.equal(lines.length, count);
-    for (const line of lines) {
-      assert.match(
-        line,
-        new RegExp(`^Deno ${version} .*disconnects.*charged\\.$`),
-      );
-    }
+    const text = new RegExp(`^Deno ${version} .*disconnects.*charged\\.$`);
+    for (const line of lines) assert.match(line, text);
   });
 }

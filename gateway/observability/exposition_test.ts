@@ -43,11 +43,9 @@ Deno.test("gauge() reads its value at each export", () => {
 
 Deno.test("gauges() reads its series at each export", () => {
   const states = new Map([["a", 0], ["b", 2]]);
-  const metric = gauges(
-    "state",
-    "States",
-    () => [...states].map(([name, state]) => [{ name }, state] as const),
-  );
+  const series = () =>
+    [...states].map(([name, state]) => [{ name }, state] as const);
+  const metric = gauges("state", "States", series);
   states.set("a", 1);
   assert.equal(
     metric.text(),

@@ -1,23 +1,12 @@
 import assert from "node:assert/strict";
 import { passwordsIn, watchFaults } from "./faults.ts";
 
-interface Watcher {
-  readonly target: EventTarget;
-  readonly lines: Record<string, unknown>[];
-  counted: number;
-  stops: number;
-}
-
-function startWatcher(secrets: readonly string[] = []): Watcher {
-  const watcher: Watcher = {
-    target: new EventTarget(),
-    lines: [],
-    counted: 0,
-    stops: 0,
-  };
+function startWatcher(secrets: readonly string[] = []) {
+  const lines: Record<string, unknown>[] = [];
+  const watcher = { target: new EventTarget(), lines, counted: 0, stops: 0 };
   watchFaults({
     target: watcher.target,
-    print: (line) => watcher.lines.push(JSON.parse(line)),
+    print: (line) => lines.push(JSON.parse(line)),
     count: () => watcher.counted++,
     stop: () => watcher.stops++,
     secrets: () => secrets,
@@ -35,12 +24,11 @@ Deno.test("watchFaults() logs an exception with its stack, counts it and stops t
   const event = thrown(new TypeError("no socket"));
   watcher.target.dispatchEvent(event);
   assert.equal(event.defaultPrevented, true);
-  const [line] = watcher.lines;
-  assert.equal(line?.["ts"], "1970-01-01T00:00:00.000Z");
-  assert.equal(line?.["type"], "fault");
-  assert.equal(line?.["source"], "exception");
+  const { ts, type, source, error } = watcher.lines[0] ?? {};
+  assert.equal(ts, "1970-01-01T00:00:00.000Z");
+  assert.deepEqual([type, source], ["fault", "exception"]);
   assert.match(
-    String(line?.["error"]),
+    String(error),
     /^TypeError: no socket \| at .*faults_test\.ts/,
   );
   assert.deepEqual([watcher.counted, watcher.stops], [1, 1]);
@@ -49,11 +37,8 @@ Deno.test("watchFaults() logs an exception with its stack, counts it and stops t
 Deno.test("watchFaults() logs an unhandled rejection with its causes", () => {
   const watcher = startWatcher();
   const reason = new Error("outer", { cause: new RangeError("inner") });
-  watcher.target.dispatchEvent(
-    Object.assign(new Event("unhandledrejection", { cancelable: true }), {
-      reason,
-    }),
-  );
+  const event = new Event("unhandledrejection", { cancelable: true });
+  watcher.target.dispatchEvent(Object.assign(event, { reason }));
   const [line] = watcher.lines;
   assert.equal(line?.["source"], "rejection");
   assert.match(
@@ -76,16 +61,12 @@ Deno.test("watchFaults() removes secrets and truncates the message", () => {
 Deno.test("watchFaults() reports a thrown value that is not an Error", () => {
   const watcher = startWatcher();
   watcher.target.dispatchEvent(thrown("a prompt"));
-  assert.equal(
-    watcher.lines[0]?.["error"],
-    "a value of type string was thrown",
-  );
+  const [line] = watcher.lines;
+  assert.equal(line?.["error"], "a value of type string was thrown");
 });
 
 Deno.test("passwordsIn() returns the password of an address, as written and decoded", () => {
-  assert.deepEqual(passwordsIn("postgres://u:p%40ss@host/db"), [
-    "p%40ss",
-    "p@ss",
-  ]);
+  const found = passwordsIn("postgres://u:p%40ss@host/db");
+  assert.deepEqual(found, ["p%40ss", "p@ss"]);
   assert.deepEqual(passwordsIn("sqlite:./data/x"), ["", ""]);
 });

@@ -3,13 +3,12 @@ import { ApiError } from "../../translate/model/error.ts";
 import { errorText } from "./log.ts";
 
 Deno.test("errorText() has no part of what an internal error quotes", () => {
-  let error: unknown;
+  let text = "";
   try {
     JSON.parse("a secret prompt");
-  } catch (thrown) {
-    error = thrown;
+  } catch (error) {
+    text = errorText(error);
   }
-  const text = errorText(error);
   assert.match(text, /^SyntaxError \| +at /);
   assert.doesNotMatch(text, /secret|prompt/);
 });

@@ -18,6 +18,7 @@ const STATE: GatewayState = {
   candidates: () => [],
 };
 
+const REPLIED = { first_byte_ms: 290, duration_ms: 800, status: 200 };
 const ENTRY: LogEntry = {
   request_id: "r",
   method: "POST",
@@ -32,13 +33,7 @@ const ENTRY: LogEntry = {
   model: "m",
   upstream: "v/m",
   attempts: 1,
-  upstream_calls: [{
-    upstream: "v/m",
-    after_ms: 4,
-    first_byte_ms: 290,
-    duration_ms: 800,
-    status: 200,
-  }],
+  upstream_calls: [{ upstream: "v/m", after_ms: 4, ...REPLIED }],
   usage: { input: 5, cacheRead: 1, cacheWrite: 1, output: 7, reasoning: 2 },
   cost_micro_usd: 12,
 };
@@ -53,6 +48,8 @@ function value(metrics: Metrics, series: string): number | undefined {
   return line === undefined ? undefined : Number(line.split(" ").at(-1));
 }
 
+const CLOSED = { state: "closed", since: null, resting_until: null } as const;
+
 /** Most series of a process with 500 models of two candidates each, called at three endpoints. */
 const MOST_SERIES = 12_000;
 
@@ -64,11 +61,9 @@ Deno.test("1,000 keys, 500 models at three endpoints and two candidates each mak
     candidates: () =>
       models.flatMap((model) =>
         ["a", "b"].map((vendor) => ({
+          ...CLOSED,
           model,
           upstream: `${vendor}/${model}`,
-          state: "closed" as const,
-          since: null,
-          resting_until: null,
         }))
       ),
   });
@@ -92,11 +87,10 @@ Deno.test("1,000 keys, 500 models at three endpoints and two candidates each mak
   assert.ok(found.length > 5_000, `${found.length} series`);
 
   // What a label does not distinguish is counted all the same.
+  const of = (name: string): string[] =>
+    found.filter((line) => line.startsWith(`${name}{`));
   const sum = (name: string): number =>
-    found.filter((line) => line.startsWith(`${name}{`)).reduce(
-      (total, line) => total + Number(line.split(" ").at(-1)),
-      0,
-    );
+    of(name).reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
   assert.equal(sum("gateway_requests_total"), calls);
   assert.equal(sum("gateway_cost_micro_usd_total"), calls * 12);
   assert.equal(sum("gateway_request_duration_seconds_count"), calls);
@@ -104,10 +98,7 @@ Deno.test("1,000 keys, 500 models at three endpoints and two candidates each mak
     value(metrics, 'gateway_cost_micro_usd_total{model="model-499"}'),
     36,
   );
-  const timed = found.filter((line) =>
-    line.startsWith("gateway_request_duration_seconds_count{")
-  );
-  assert.equal(timed.length, 101);
+  assert.equal(of("gateway_request_duration_seconds_count").length, 101);
 });
 
 Deno.test("every outcome of every model at every endpoint makes a bounded number of series", () => {
@@ -138,13 +129,7 @@ Deno.test("attempts are counted by vendor and result, with their times and the g
     upstream: "w/m",
     upstream_calls: [
       { upstream: "v/m", after_ms: 4, duration_ms: 9, error: "overloaded" },
-      {
-        upstream: "w/m",
-        after_ms: 20,
-        first_byte_ms: 290,
-        duration_ms: 800,
-        status: 200,
-      },
+      { upstream: "w/m", after_ms: 20, ...REPLIED },
     ],
   });
   metrics.record({
@@ -154,10 +139,7 @@ Deno.test("attempts are counted by vendor and result, with their times and the g
   });
   for (
     const [series, expected] of [
-      [
-        'gateway_upstream_calls_total{vendor="v",result="overloaded"}',
-        1,
-      ],
+      ['gateway_upstream_calls_total{vendor="v",result="overloaded"}', 1],
       ['gateway_upstream_calls_total{vendor="v",result="left"}', 1],
       ['gateway_upstream_calls_total{vendor="w",result="ok"}', 1],
       ['gateway_upstream_first_byte_seconds_count{vendor="w"}', 1],
@@ -177,23 +159,15 @@ Deno.test("the store, the configuration and credentials have a state, events a c
     failing_since: new Date(0).toISOString(),
     reason: "refused",
   };
-  const candidate = {
-    model: "m",
-    state: "closed" as const,
-    since: null,
-    resting_until: null,
-  };
+  const usable = { ...failing, usable: true };
+  const candidate = { model: "m", ...CLOSED };
   const metrics = createMetrics({
     ...STATE,
     events,
     candidates: () => [
       { ...candidate, upstream: "v/m" },
       { ...candidate, upstream: "v/n", credential: failing },
-      {
-        ...candidate,
-        upstream: "w/m",
-        credential: { ...failing, usable: true },
-      },
+      { ...candidate, upstream: "w/m", credential: usable },
       { ...candidate, upstream: "x/m" },
     ],
   });

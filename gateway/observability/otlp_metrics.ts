@@ -67,7 +67,6 @@ const USAGE: HistogramForm = {
   bounds: TOKENS,
 };
 
-/** Starts the exports. */
 export function otlpMetrics(
   settings: OtlpSettings,
   onEvent: (event: OtlpEvent) => void,

@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { type MeasuredCall, otlpMetrics } from "./otlp_metrics.ts";
 import { serveLoopback } from "../../tests/support/serve_loopback.ts";
 
+const AT = "https://models.example.com/v1";
+const SETTINGS = { headers: {}, isCompressed: false, resource: {} };
+
 /** A call of one of many models, at one of many upstreams. */
 function callOf(at: number): MeasuredCall {
   return {
@@ -20,10 +23,7 @@ function callOf(at: number): MeasuredCall {
     candidate: {
       name: "vendor/model",
       upstreamModel: "model",
-      address: {
-        whole: "https://models.example.com/v1",
-        stream: "https://models.example.com/v1",
-      },
+      address: { whole: AT, stream: AT },
     },
     began: true,
     vendors: [],
@@ -32,24 +32,21 @@ function callOf(at: number): MeasuredCall {
 
 Deno.test("otlpMetrics() has a bounded number of series, and loses no call", async () => {
   const received = Promise.withResolvers<string>();
-  const server = serveLoopback(async (request) => {
+  await using server = serveLoopback(async (request) => {
     received.resolve(await request.text());
     return new Response("{}");
   });
   const metrics = otlpMetrics({
     url: `http://127.0.0.1:${server.addr.port}/v1/metrics`,
-    headers: {},
-    isCompressed: false,
+    ...SETTINGS,
     isDelta: false,
     intervalMs: 1,
     timeoutMs: 60_000,
-    resource: {},
   }, () => {});
   for (let at = 0; at < 5_000; at++) metrics.record(callOf(at));
   // Before the end, which gives the last export two seconds.
   const { resourceMetrics: [one] } = JSON.parse(await received.promise);
   await metrics.close();
-  await server.shutdown();
   assert.equal(one.scopeMetrics[0].metrics.length, 2);
   for (const { histogram: { dataPoints } } of one.scopeMetrics[0].metrics) {
     assert.ok(dataPoints.length <= 2_000, `${dataPoints.length} series`);
@@ -65,7 +62,7 @@ Deno.test("otlpMetrics() sends what has happened since the last export that arri
   const counts: number[] = [];
   const answers = [500, 200, 200];
   const third = Promise.withResolvers<void>();
-  const server = serveLoopback(async (request) => {
+  await using server = serveLoopback(async (request) => {
     const { resourceMetrics: [one] } = await request.json();
     const { histogram } = one.scopeMetrics[0].metrics[0];
     assert.equal(histogram.aggregationTemporality, 1);
@@ -77,18 +74,15 @@ Deno.test("otlpMetrics() sends what has happened since the last export that arri
   const events: string[] = [];
   const metrics = otlpMetrics({
     url: `http://127.0.0.1:${server.addr.port}/v1/metrics`,
-    headers: {},
-    isCompressed: false,
+    ...SETTINGS,
     isDelta: true,
     intervalMs: 20,
     timeoutMs: 10_000,
-    resource: {},
   }, ({ type }) => events.push(type));
   metrics.record(callOf(1));
   metrics.record(callOf(1));
   await third.promise;
   await metrics.close();
-  await server.shutdown();
   assert.deepEqual(counts, [2, 2, 1]);
   assert.deepEqual(events, ["metrics_export_fails", "metrics_export_works"]);
 });

@@ -1,17 +1,11 @@
 import assert from "node:assert/strict";
-import { type OtlpSettings, otlpSettings } from "./otlp_settings.ts";
+import { otlpSettings } from "./otlp_settings.ts";
 
-function read(
-  env: Readonly<Record<string, string>>,
-): {
-  readonly settings: OtlpSettings | undefined;
-  readonly problems: string[];
-} {
+function read(env: Readonly<Record<string, string>>) {
   const problems: string[] = [];
-  const settings = otlpSettings(
-    env,
-    (name, message) => problems.push(`${name}: ${message}`),
-  );
+  const settings = otlpSettings(env, (name, message) => {
+    problems.push(`${name}: ${message}`);
+  });
   return { settings, problems };
 }
 

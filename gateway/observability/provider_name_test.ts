@@ -10,9 +10,7 @@ Deno.test("providerName() has the conventions' word for every host, and a compat
     providerName({ name, kind: "openai_compatible" });
   assert.equal(compatible("groq"), "groq");
   assert.equal(compatible("mistral"), "mistral_ai");
-  assert.equal(
-    providerName({ name: "eu", kind: "bedrock_converse" }),
-    "aws.bedrock",
-  );
+  const bedrock = providerName({ name: "eu", kind: "bedrock_converse" });
+  assert.equal(bedrock, "aws.bedrock");
   assert.equal(providerName(undefined), "_OTHER");
 });

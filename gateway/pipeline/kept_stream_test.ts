@@ -7,6 +7,7 @@ import { gatewayTimers } from "../timers.ts";
 import type { ByteSink } from "../upstream/http/byte_source.ts";
 import { keptStream } from "./kept_stream.ts";
 import { type Pump, pump } from "./stream_pump.ts";
+import { compact } from "../../translate/bytes/compact.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const textOf = (chunk: Uint8Array): string => new TextDecoder().decode(chunk);
@@ -47,7 +48,7 @@ function plainRelay(): Relay {
       ended,
       usage: {},
       generatedChars: 0,
-      ...(error === undefined ? {} : { error }),
+      ...compact({ error }),
     }),
   };
 }
@@ -65,10 +66,7 @@ interface World {
 
 /** A kept stream that has begun with `first`. */
 async function start(first: string): Promise<World> {
-  const kept = Promise.withResolvers<{
-    end: string;
-    resolve(is: boolean): void;
-  }>();
+  const kept = Promise.withResolvers<Awaited<World["kept"]>>();
   const keeper: ReplyKeeper = {
     stores: true,
     endOf: (last) => /ignored\.$/.test(textOf(last)) ? undefined : end(last),

@@ -5,8 +5,16 @@ import type { Relay } from "../../translate/stream/relay_interface.ts";
 import { type Pump, pump } from "./stream_pump.ts";
 import { gatewayTimers } from "../timers.ts";
 import type { ByteSink, ByteSource } from "../upstream/http/byte_source.ts";
+import { compact } from "../../translate/bytes/compact.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+const PROGRESS = {
+  started: true,
+  ended: false,
+  usage: {},
+  generatedChars: 0,
+};
 
 /**
  * A source with scripted chunks, and a relay that passes them through; "END" in a chunk ends the
@@ -74,17 +82,12 @@ function startStream(
     ping: () => bytes("[ping]"),
     done: () => done,
     progress: () => ({
-      started: true,
+      ...PROGRESS,
       ended: done && error === undefined,
-      usage: {},
-      generatedChars: 0,
-      ...(error === undefined ? {} : { error }),
+      ...compact({ error }),
     }),
   };
-  let resolveEnded = (_: string): void => {};
-  const ended = new Promise<string>((resolve) => {
-    resolveEnded = resolve;
-  });
+  const ended = Promise.withResolvers<string>();
   const running = pump({
     source,
     relay,
@@ -92,7 +95,7 @@ function startStream(
     pingMs: 20,
     slowReaderMs: 60,
     timers: gatewayTimers(),
-    onEnd: (how) => resolveEnded(how),
+    onEnd: ended.resolve,
   });
   return {
     running,
@@ -100,20 +103,32 @@ function startStream(
     together() {
       inOneTurn = true;
     },
-    ended,
+    ended: withTimeout(ended.promise, "the end"),
   };
+}
+
+/** The rest of a body. */
+async function restOf(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): Promise<readonly string[]> {
+  const pieces: string[] = [];
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return pieces;
+    pieces.push(new TextDecoder().decode(value));
+  }
 }
 
 Deno.test("pump() sends the first bytes, then the rest, and ends with the reply", async () => {
   const { running, ended } = startStream(["a ", "b END"], "end");
   assert.equal(await new Response(running.body).text(), "first a b END");
-  assert.equal(await withTimeout(ended, "the end"), "complete");
+  assert.equal(await ended, "complete");
 });
 
 Deno.test("pump() reports a body that ended too early", async () => {
   const { running, ended } = startStream(["a "], "end");
   assert.equal(await new Response(running.body).text(), "first a [cut]");
-  assert.equal(await withTimeout(ended, "the end"), "failed");
+  assert.equal(await ended, "failed");
 });
 
 Deno.test("pump() sends pings while the source is silent, and cancels it when the client disconnects", async () => {
@@ -126,7 +141,7 @@ Deno.test("pump() sends pings while the source is silent, and cancels it when th
   assert.deepEqual(received, ["first ", "[ping]", "[ping]", "[ping]"]);
   await reader.cancel();
   assert.equal(cancelled(), true);
-  assert.equal(await withTimeout(ended, "the end"), "caller_left");
+  assert.equal(await ended, "caller_left");
 });
 
 Deno.test("fail() reaches a client whose source is silent", async () => {
@@ -136,12 +151,9 @@ Deno.test("fail() reaches a client whose source is silent", async () => {
   await reader.read();
   running.fail(new ApiError("unavailable", "stopping"));
   assert.equal(cancelled(), true);
-  let text = "";
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    text += new TextDecoder().decode(next.value);
-  }
+  const text = (await restOf(reader)).join("");
   assert.match(text, /^(\[ping\])*\[stopping\]$/);
-  assert.equal(await withTimeout(ended, "the end"), "failed");
+  assert.equal(await ended, "failed");
 });
 
 Deno.test("fail() reaches a client whose source always has more", async () => {
@@ -149,23 +161,17 @@ Deno.test("fail() reaches a client whose source always has more", async () => {
   const reader = running.body.getReader();
   for (let i = 0; i < 50; i++) await reader.read();
   running.fail(new ApiError("timeout", "too long"));
-  let last = "";
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    last = new TextDecoder().decode(next.value);
-  }
-  assert.equal(last, "[too long]");
-  assert.equal(await withTimeout(ended, "the end"), "failed");
+  assert.equal((await restOf(reader)).at(-1), "[too long]");
+  assert.equal(await ended, "failed");
 });
 
 Deno.test("pump() pauses a source whose client does not read, and drops the client", async () => {
-  const { running, cancelled, ended } = startStream(
-    ["x".repeat(1000)],
-    "repeat",
-  );
+  const pieces = ["x".repeat(1000)];
+  const { running, cancelled, ended } = startStream(pieces, "repeat");
   const reader = running.body.getReader();
   await reader.read();
   await reader.read();
-  assert.equal(await withTimeout(ended, "the end"), "caller_left");
+  assert.equal(await ended, "caller_left");
   assert.equal(cancelled(), true);
   await assert.rejects(async () => {
     let size = 0;
@@ -194,14 +200,12 @@ Deno.test("pump() continues if the first chunk exceeds the queue's limit", async
   const { running, ended } = startStream(["x".repeat(1_000_000), "END"], "end");
   const text = await new Response(running.body).text();
   assert.equal(text.length, 6 + 1_000_000 + 3);
-  assert.equal(await withTimeout(ended, "the end"), "complete");
+  assert.equal(await ended, "complete");
 });
 
 Deno.test("pump() continues for a client that reads slowly but steadily", async () => {
-  const { running, ended } = startStream(
-    [...new Array(300).fill("x".repeat(1000)), "END"],
-    "end",
-  );
+  const pieces = [...new Array(300).fill("x".repeat(1000)), "END"];
+  const { running, ended } = startStream(pieces, "end");
   const reader = running.body.getReader();
   let text = "";
   for (let n = 0;; n++) {
@@ -214,14 +218,14 @@ Deno.test("pump() continues for a client that reads slowly but steadily", async 
   }
   assert.equal(text.replaceAll(/[^x]/g, "").length, 300_000);
   assert.match(text, /END$/);
-  assert.equal(await withTimeout(ended, "the end"), "complete");
+  assert.equal(await ended, "complete");
 });
 
 Deno.test("fail() ends the call even if the client no longer reads", async () => {
   const { running, cancelled, ended } = startStream(["x"], "repeat");
   running.fail(new ApiError("unavailable", "stopping"));
   assert.equal(cancelled(), true);
-  assert.equal(await withTimeout(ended, "the end"), "failed");
+  assert.equal(await ended, "failed");
   assert.equal(await new Response(running.body).text(), "first [stopping]");
 });
 
@@ -233,12 +237,7 @@ Deno.test("fail() does not close a body that its reader cancels at that moment",
     fail: () => bytes("[error]"),
     ping: () => bytes(""),
     done: () => false,
-    progress: () => ({
-      started: true,
-      ended: false,
-      usage: {},
-      generatedChars: 0,
-    }),
+    progress: () => PROGRESS,
   };
   let leave: (() => void) | undefined;
   const running = pump({

@@ -45,13 +45,8 @@ function progressOf({ vendor, response }: Recording): ReplyProgress {
   const upstream = CLIENTS[vendor];
   assert.ok(upstream !== undefined);
   if (response.body !== undefined) {
-    return wholeReply(
-      messages,
-      upstream,
-      DECODE,
-      ENCODE,
-      bytes(JSON.stringify(response.body)),
-    ).progress;
+    const body = bytes(JSON.stringify(response.body));
+    return wholeReply(messages, upstream, DECODE, ENCODE, body).progress;
   }
   const relay = streamRelay(messages, upstream, DECODE, ENCODE);
   relay.push(bytes(response.sse ?? response.raw_text ?? ""));
@@ -82,13 +77,11 @@ Deno.test("usageBoundOf() bounds no recorded reply", async (t) => {
       // Replies of other operations, and requests that are refused.
       continue;
     }
+    const size = bytes(JSON.stringify(recording.request.body)).length;
     const charge = chargeFor({ inputTokens: 1, price: PRICE }, {
       ...progress,
       ended: "complete",
-      most: usageBoundOf(request)(
-        CANDIDATE,
-        bytes(JSON.stringify(recording.request.body)).length,
-      ),
+      most: usageBoundOf(request)(CANDIDATE, size),
     });
     assert.equal(isBounded(charge), false, recording.id);
     if (progress.usage.output !== undefined) compared++;
@@ -99,10 +92,8 @@ Deno.test("usageBoundOf() bounds no recorded reply", async (t) => {
 
 Deno.test("usageBoundOf() of a request of plain text is little more than its bytes and its limit", () => {
   const boundOf = usageBoundOf(sampleRequest({ maxTokens: 10 }));
-  assert.deepEqual(boundOf(CANDIDATE, 200), {
-    input: 32_968,
-    output: 32_778,
-  });
+  const bound = boundOf(CANDIDATE, 200);
+  assert.deepEqual(bound, { input: 32_968, output: 32_778 });
 });
 
 Deno.test("usageBoundOf() allows for what media, vendors' tools, several replies and other hosts add", () => {
@@ -110,45 +101,30 @@ Deno.test("usageBoundOf() allows for what media, vendors' tools, several replies
     settings: Parameters<typeof sampleRequest>[0],
     candidate = CANDIDATE,
   ): readonly number[] => {
-    const { input, output } = usageBoundOf(sampleRequest(settings))(
-      candidate,
-      200,
-    );
+    const boundOf = usageBoundOf(sampleRequest(settings));
+    const { input, output } = boundOf(candidate, 200);
     return [input, output];
   };
   const CONTEXT = 1_048_576;
   const text = of({ maxTokens: 10 });
-  assert.deepEqual(
-    of({
-      maxTokens: 10,
-      tools: [{
-        type: "opaque",
-        from: "messages",
-        kind: "web_search_20250305",
-        path: "tools[0]",
-        value: {},
-      }],
-    }),
-    [32 * (CONTEXT + 200), 32 * 32_778],
-  );
+  const many = 32 * (CONTEXT + 200);
+  const tool = {
+    type: "opaque",
+    from: "messages",
+    kind: "web_search_20250305",
+    path: "tools[0]",
+    value: {},
+  } as const;
+  assert.deepEqual(of({ maxTokens: 10, tools: [tool] }), [many, 32 * 32_778]);
   for (const unknown of ["mcp_servers", "web_search_options"]) {
-    assert.equal(
-      of({ unknownFields: [unknown] })[0],
-      32 * (CONTEXT + 200),
-      unknown,
-    );
+    assert.equal(of({ unknownFields: [unknown] })[0], many, unknown);
   }
   for (const known of ["metadata", "messages[0].cache_control"]) {
-    assert.deepEqual(
-      of({ maxTokens: 10, unknownFields: [known] }),
-      text,
-      known,
-    );
+    const bound = of({ maxTokens: 10, unknownFields: [known] });
+    assert.deepEqual(bound, text, known);
   }
-  assert.deepEqual(
-    of({ maxTokens: 10, replyCount: 3 }),
-    text.map((one) => 3 * one),
-  );
+  const three = of({ maxTokens: 10, replyCount: 3 });
+  assert.deepEqual(three, text.map((one) => 3 * one));
   assert.deepEqual(of({}, { ...CANDIDATE, servesOneVendor: false }), [
     CONTEXT + 200,
     65_536 + 131_072,

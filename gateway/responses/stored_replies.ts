@@ -102,7 +102,6 @@ interface Waiting {
   readonly done: PromiseWithResolvers<void>;
 }
 
-/** Creates the service. */
 export function storedReplies(options: StoredRepliesOptions): StoredReplies {
   const { store, maxAgeMs, maxBytes, now } = options;
   let waiting: Waiting[] = [];

@@ -69,7 +69,6 @@ async function countedBytes(store: Store): Promise<number> {
   return intOf(row, "n");
 }
 
-/** Registers the tests for a kind of store. */
 export function storedRepliesSpec(kind: TestStore): void {
   const test = (
     name: string,

@@ -35,7 +35,6 @@ const MAX_ENTRIES = 20_000;
 /** A write that took longer is followed by a smaller one, a shorter one by a larger. */
 const TARGET_MS = 6;
 
-/** Starts it. */
 export function startBackfill(options: BackfillOptions): Rounds {
   const { store, now, timer } = options;
   let isFilled = false;

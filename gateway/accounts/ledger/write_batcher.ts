@@ -144,7 +144,6 @@ interface Pause {
   readonly untilMs: number;
 }
 
-/** Creates a write batcher. */
 export function writeBatcher(options: WriteBatcherOptions): WriteBatcher {
   const {
     apply,

@@ -15,9 +15,8 @@ import {
 import { insertRow, recordFrom, rowOf } from "../rows/record_rows.ts";
 import type { Sql } from "../store/store.ts";
 import {
+  listById,
   type ListPage,
-  listPage,
-  pageLimit,
   type PageRequest,
   readRows,
   type RepositoryContext,
@@ -79,25 +78,15 @@ export interface AuditReport {
   ofAccount(accountId: string): Promise<AccountAudit | undefined>;
 }
 
-/** Above every id. */
-const ABOVE = "audit_~";
-
-/** Creates the report. */
 export function auditReport(context: RepositoryContext): AuditReport {
   return {
-    async list(page = {}) {
-      const limit = pageLimit(page);
-      const rows = await readRows(
+    list: (page = {}) =>
+      listById(
         context,
-        "SELECT * FROM audits WHERE id < $1 ORDER BY id DESC LIMIT $2",
-        [page.after ?? ABOVE, limit + 1],
-      );
-      return listPage(
-        rows.map((row) => recordFrom(AUDIT, row)),
-        limit,
-        ({ id }) => id,
-      );
-    },
+        "audits",
+        { ...page, newestFirst: true },
+        (row) => recordFrom(AUDIT, row),
+      ),
     async ofAccount(accountId) {
       const [row] = await readRows(
         context,

@@ -62,7 +62,6 @@ const ABOVE = "att_~";
 /** Filters that no index has. */
 const FILTERS = ["accountId", "model", "error", "outcome"] as const;
 
-/** Creates the report. */
 export function failedAttempts(context: RepositoryContext): FailedAttempts {
   const { store } = context;
   const read = (text: string, values: readonly SqlValue[]) =>

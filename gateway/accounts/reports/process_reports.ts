@@ -39,7 +39,6 @@ export interface ProcessReports {
   remove(): Promise<void>;
 }
 
-/** Creates the repository. */
 export function processReports(
   store: Pick<Store, "note" | "read">,
   nowMs: number,

@@ -4,8 +4,8 @@
 import { compact } from "../../../translate/bytes/compact.ts";
 import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import { applyEvents } from "../ledger/transaction.ts";
-import { type Action, type Change, difference } from "../changes/change.ts";
-import { recordJson, type SettingsOf } from "../field.ts";
+import { type Action, type Change } from "../changes/change.ts";
+import { type SettingsOf } from "../field.ts";
 import {
   ACCOUNT,
   type Account,
@@ -17,13 +17,14 @@ import {
 import {
   alreadyExists,
   type IdempotencyKey,
+  listById,
   type ListPage,
-  listPage,
   newId,
   notFound,
-  pageLimit,
   type PageRequest,
+  readerOf,
   readRows,
+  recordChange,
   type RepositoryContext,
   writeOnce,
 } from "./repository.ts";
@@ -101,7 +102,6 @@ export interface AccountRepository {
 /** Id of the plan of accounts created without one. */
 export const DEFAULT_PLAN = "unlimited";
 
-/** Creates the repository. */
 export function accountRepository(
   context: RepositoryContext,
 ): AccountRepository {
@@ -126,10 +126,8 @@ export function accountRepository(
         };
         await insertRow(sql, "accounts", rowOf(ACCOUNT, account));
         const made = await written(sql, id);
-        return {
-          reply: made,
-          changes: [accountChange("account.create", undefined, made)],
-        };
+        const change = accountChange("account.create", undefined, made);
+        return { reply: made, changes: [change] };
       }, idempotencyKey),
     update: (id, settings, idempotencyKey) =>
       writeOnce(context, async (sql) => {
@@ -144,16 +142,10 @@ export function accountRepository(
           ...(settings.planId === undefined ? {} : { warned: 0 }),
         });
         const after = await written(sql, id);
-        return {
-          reply: after,
-          changes: [accountChange("account.update", before, after)],
-        };
+        const change = accountChange("account.update", before, after);
+        return { reply: after, changes: [change] };
       }, idempotencyKey),
-    async get(id) {
-      const account = await find({ all: readFrom(context) }, id);
-      if (account === undefined) throw notFound("account", id);
-      return account;
-    },
+    get: (id) => written(readerOf(context), id),
     async names(ids) {
       if (ids.length === 0) return new Map();
       const rows = await readRows(
@@ -168,31 +160,26 @@ export function accountRepository(
       );
     },
     async list(page = {}) {
-      const limit = pageLimit(page);
-      const rows = await readRows(
+      const { data, ...cursor } = await listById(
         context,
-        "SELECT * FROM accounts WHERE id > $1 ORDER BY id LIMIT $2",
-        [page.after ?? "", limit + 1],
+        "accounts",
+        page,
+        (row) => recordFrom(ACCOUNT_ROW, row),
       );
-      const accounts = rows.map((row) => recordFrom(ACCOUNT_ROW, row));
       const modelBalances = await readRows(
         context,
         `SELECT * FROM purses WHERE account_id IN ${
           context.store.dialect.texts(1)
         } ORDER BY model`,
-        [JSON.stringify(accounts.map((account) => account.id))],
+        [JSON.stringify(data.map(({ id }) => id))],
       );
-      return listPage(
-        accounts.map((account) => ({
-          ...account,
-          modelBalances: modelBalances.filter((row) =>
-            row["account_id"] === account.id
-          )
-            .map((row) => recordFrom(MODEL_BALANCE, row)),
-        })),
-        limit,
-        (account) => account.id,
-      );
+      const accounts = data.map((account) => ({
+        ...account,
+        modelBalances: modelBalances
+          .filter((row) => row["account_id"] === account.id)
+          .map((row) => recordFrom(MODEL_BALANCE, row)),
+      }));
+      return { data: accounts, ...cursor };
     },
     async topUp(id, topUp, idempotencyKey) {
       if (!Number.isSafeInteger(topUp.microUsd) || topUp.microUsd === 0) {
@@ -239,15 +226,8 @@ function accountChange(
   before: Account | undefined,
   after: Account,
 ): Change {
-  return {
-    action,
-    target: after.id,
-    accountId: after.id,
-    ...difference(
-      before === undefined ? undefined : recordJson(ACCOUNT, before),
-      recordJson(ACCOUNT, after),
-    ),
-  };
+  const change = recordChange(ACCOUNT, action, before, after);
+  return { ...change, accountId: after.id };
 }
 
 function topUpChange(
@@ -266,10 +246,6 @@ function topUpChange(
       ledger_seq: seq,
     },
   };
-}
-
-function readFrom(context: RepositoryContext): Sql["all"] {
-  return (text, values) => readRows(context, text, values);
 }
 
 async function find(sql: Sql, id: string): Promise<Account | undefined> {

@@ -10,14 +10,17 @@ import {
   type Action,
   type ActorKind,
   CHANGE,
+  type Change,
   type ChangeRecord,
   difference,
   firstChangeId,
 } from "../changes/change.ts";
 import { allPages } from "../reports/all_pages.ts";
 import { recordFrom } from "../rows/record_rows.ts";
-import { type SqlValue, textOf } from "../store/store.ts";
+import { textOf } from "../store/store.ts";
 import {
+  type Changed,
+  conditionsOf,
   type ListPage,
   listPage,
   orUnavailable,
@@ -90,16 +93,26 @@ export interface ChangeRepository {
   configurationRefused(hash: string, reason: string): Promise<void>;
 }
 
-/** Creates the repository. */
 export function changeRepository(context: RepositoryContext): ChangeRepository {
   const list = async (
     query: ChangeQuery,
   ): Promise<ListPage<ChangeRecord>> => {
     const limit = pageLimit(query);
-    const { where, values } = conditionsOf(query);
+    const { fromMs, toMs } = query;
+    const { where, values } = conditionsOf([
+      ["id <", cursorOf(query.after)],
+      ["id >=", fromMs === undefined ? undefined : firstChangeId(fromMs)],
+      ["id <", toMs === undefined ? undefined : firstChangeId(toMs)],
+      ["account_id =", query.accountId],
+      ["action =", query.action],
+      ["target =", query.target],
+      ["actor_kind =", query.actorKind],
+      ["actor_id =", query.actorId],
+    ]);
+    const more = query.isWithoutSignIns === true ? "AND signs_in IS NULL" : "";
     const rows = await orUnavailable(() =>
       context.store.report(
-        `SELECT * FROM changes WHERE ${where} ORDER BY id DESC LIMIT $${
+        `SELECT * FROM changes WHERE ${where} ${more} ORDER BY id DESC LIMIT $${
           values.length + 1
         }`,
         [...values, limit + 1],
@@ -111,29 +124,27 @@ export function changeRepository(context: RepositoryContext): ChangeRepository {
       ({ id }) => id,
     );
   };
+  const record = (change: Change, actor?: Changed<void>["actor"]) =>
+    writeChange<void>(context, () =>
+      Promise.resolve({
+        reply: undefined,
+        changes: [change],
+        ...compact({ actor }),
+      }));
   return {
     list: (query = {}) => list(query),
     all: (query) =>
       allPages(
         (page) => list({ ...query, ...page }),
-        query.after === undefined ? {} : { after: query.after },
+        compact({ after: query.after }),
       ),
     signInRefused: ({ key, area, credential, hint }) =>
-      writeChange(context, () =>
-        Promise.resolve({
-          reply: undefined,
-          changes: [{
-            action: "session.refuse",
-            target: key?.keyId ?? "",
-            ...(key === undefined ? {} : { accountId: key.accountId }),
-            after: {
-              door: area,
-              credential,
-              ...compact({ hint }),
-            },
-          }],
-          actor: { kind: "unknown" },
-        })),
+      record({
+        action: "session.refuse",
+        target: key?.keyId ?? "",
+        ...compact({ accountId: key?.accountId }),
+        after: { door: area, credential, ...compact({ hint }) },
+      }, { kind: "unknown" }),
     configurationLoaded: (hash, state, changed = []) =>
       writeChange(context, async (sql) => {
         const [row] = await sql.all(
@@ -170,52 +181,18 @@ export function changeRepository(context: RepositoryContext): ChangeRepository {
         };
       }),
     pricesImported: (hash, { source, from }, before, after) =>
-      writeChange(context, () =>
-        Promise.resolve({
-          reply: undefined,
-          changes: [{
-            action: "prices.import",
-            target: hash,
-            before,
-            after: { source, from, ...after },
-          }],
-        })),
+      record({
+        action: "prices.import",
+        target: hash,
+        before,
+        after: { source, from, ...after },
+      }),
     configurationRefused: (hash, reason) =>
-      writeChange(context, () =>
-        Promise.resolve({
-          reply: undefined,
-          changes: [{
-            action: "configuration.refuse",
-            target: hash,
-            after: { reason },
-          }],
-        })),
-  };
-}
-
-function conditionsOf(
-  query: ChangeQuery,
-): { readonly where: string; readonly values: readonly SqlValue[] } {
-  const { accountId, action, target, actorKind, actorId, fromMs, toMs } = query;
-  const conditions: readonly (readonly [string, SqlValue | undefined])[] = [
-    ["id <", cursorOf(query.after)],
-    ["id >=", fromMs === undefined ? undefined : firstChangeId(fromMs)],
-    ["id <", toMs === undefined ? undefined : firstChangeId(toMs)],
-    ["account_id =", accountId],
-    ["action =", action],
-    ["target =", target],
-    ["actor_kind =", actorKind],
-    ["actor_id =", actorId],
-  ];
-  const given = conditions.flatMap(([left, value]) =>
-    value === undefined ? [] : [{ left, value }]
-  );
-  return {
-    where: [
-      ...given.map(({ left }, at) => `${left} $${at + 1}`),
-      ...(query.isWithoutSignIns === true ? ["signs_in IS NULL"] : []),
-    ].join(" AND "),
-    values: given.map(({ value }) => value),
+      record({
+        action: "configuration.refuse",
+        target: hash,
+        after: { reason },
+      }),
   };
 }
 

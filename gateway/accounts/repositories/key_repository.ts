@@ -5,8 +5,8 @@
 import { ApiError, invalidField } from "../../../translate/model/error.ts";
 import { keyHash, keyHint, newKey } from "../key.ts";
 import { checkModels } from "./plan_repository.ts";
-import { type Action, type Change, difference } from "../changes/change.ts";
-import { recordJson, type SettingsOf } from "../field.ts";
+import { type Change } from "../changes/change.ts";
+import { type SettingsOf } from "../field.ts";
 import { usdText } from "../charges/money.ts";
 import {
   KEY,
@@ -20,12 +20,14 @@ import {
 import { requireAccount } from "./token_repository.ts";
 import {
   type IdempotencyKey,
-  listByAccount,
+  listById,
   type ListPage,
   newId,
   notFound,
   type OrderedPage,
+  readerOf,
   readRows,
+  recordChange,
   type RepositoryContext,
   writeOnce,
 } from "./repository.ts";
@@ -118,7 +120,6 @@ export interface KeyRepository {
   list(page?: OrderedPage): Promise<ListPage<KeyRecord>>;
 }
 
-/** Creates the repository. */
 export function keyRepository(context: RepositoryContext): KeyRepository {
   return {
     async issue(request, idempotencyKey) {
@@ -150,10 +151,8 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
         await updateRow(sql, "keys", id, rowOf(KEY, settings));
         const after = await find(sql, id);
         await limitsChanged(sql, after, context.now());
-        return {
-          reply: after,
-          changes: [keyChange("key.update", before, after)],
-        };
+        const change = recordChange(KEY, "key.update", before, after);
+        return { reply: after, changes: [change] };
       }, idempotencyKey),
     rotate: (id, overlapMs, idempotencyKey) =>
       writeOnce(
@@ -175,20 +174,16 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
             old.expiresAtMs ?? Infinity,
             nowMs + overlapMs,
           );
-          await sql.all("UPDATE keys SET expires_at_ms = $2 WHERE id = $1", [
-            id,
-            endMs,
-          ]);
+          await updateRow(sql, "keys", id, { expires_at_ms: endMs });
           const { lastUsedAtMs: _, ...copied } = old;
           const successor = { ...copied, replaces: id };
           const issued = await createKey(sql, successor, nowMs);
           await copyUse(sql, context.store.dialect, id, issued.record.id);
+          const ended = await find(sql, id);
+          const change = recordChange(KEY, "key.rotate", old, ended);
           return {
             reply: issued,
-            changes: [
-              keyChange("key.rotate", old, await find(sql, id)),
-              issuedChange(issued.record),
-            ],
+            changes: [change, issuedChange(issued.record)],
           };
         },
         idempotencyKey,
@@ -200,15 +195,10 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
         if (before.revokedAtMs !== undefined) {
           return { reply: before, changes: [] };
         }
-        await sql.all("UPDATE keys SET revoked_at_ms = $2 WHERE id = $1", [
-          id,
-          context.now(),
-        ]);
+        await updateRow(sql, "keys", id, { revoked_at_ms: context.now() });
         const after = await find(sql, id);
-        return {
-          reply: after,
-          changes: [keyChange("key.revoke", before, after)],
-        };
+        const change = recordChange(KEY, "key.revoke", before, after);
+        return { reply: after, changes: [change] };
       }, idempotencyKey),
     revokeAll: (accountId, idempotencyKey) =>
       writeOnce(context, async (sql) => {
@@ -225,21 +215,12 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
         );
         const changes = rows.map((row) => {
           const before = recordFrom(KEY, row);
-          return keyChange("key.revoke", before, { ...before, revokedAtMs });
+          const after = { ...before, revokedAtMs };
+          return recordChange(KEY, "key.revoke", before, after);
         });
         return { reply: { revoked: changes.length }, changes };
       }, idempotencyKey),
-    async get(id) {
-      const [row] = await readRows(
-        context,
-        "SELECT * FROM keys WHERE id = $1",
-        [
-          id,
-        ],
-      );
-      if (row === undefined) throw notFound("key", id);
-      return recordFrom(KEY, row);
-    },
+    get: (id) => find(readerOf(context), id),
     async names(ids, { accountId } = {}) {
       if (ids.length === 0) return new Map();
       const rows = await readRows(
@@ -255,7 +236,7 @@ export function keyRepository(context: RepositoryContext): KeyRepository {
       }));
     },
     list: (page = {}) =>
-      listByAccount(context, "keys", page, (row) => recordFrom(KEY, row)),
+      listById(context, "keys", page, (row) => recordFrom(KEY, row)),
   };
 }
 
@@ -304,27 +285,9 @@ function checkLimits(settings: KeySettings, plan: Partial<Plan>): void {
   }
 }
 
-function keyChange(
-  action: Action,
-  before: KeyRecord,
-  after: KeyRecord,
-): Change {
-  return {
-    action,
-    target: after.id,
-    accountId: after.accountId,
-    ...difference(recordJson(KEY, before), recordJson(KEY, after)),
-  };
-}
-
 /** The change that makes a key. */
 export function issuedChange(record: KeyRecord): Change {
-  return {
-    action: "key.issue",
-    target: record.id,
-    accountId: record.accountId,
-    ...difference(undefined, recordJson(KEY, record)),
-  };
+  return recordChange(KEY, "key.issue", undefined, record);
 }
 
 function withoutText(issued: IssuedKey): IssuedKey {

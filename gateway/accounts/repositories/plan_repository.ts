@@ -2,20 +2,19 @@
  * Administration of plans.
  */
 import { invalidField } from "../../../translate/model/error.ts";
-import { type Action, type Change, difference } from "../changes/change.ts";
-import { recordJson, type SettingsOf } from "../field.ts";
+import { type SettingsOf } from "../field.ts";
 import { LOW_BALANCE_BIT } from "../limits/window_limits.ts";
 import { LIMIT_NAMES, PLAN, type Plan } from "../records.ts";
 import {
   alreadyExists,
   type IdempotencyKey,
+  listById,
   type ListPage,
-  listPage,
   newId,
   notFound,
-  pageLimit,
   type PageRequest,
-  readRows,
+  readerOf,
+  recordChange,
   type RepositoryContext,
   writeOnce,
 } from "./repository.ts";
@@ -64,7 +63,6 @@ export interface PlanRepository {
   list(page?: PageRequest): Promise<ListPage<Plan>>;
 }
 
-/** Creates the repository. */
 export function planRepository(context: RepositoryContext): PlanRepository {
   return {
     async create(settings, idempotencyKey) {
@@ -75,10 +73,8 @@ export function planRepository(context: RepositoryContext): PlanRepository {
         const plan = { ...settings, id, createdAtMs: context.now() };
         await insertRow(sql, "plans", rowOf(PLAN, plan));
         const made = await written(sql, id);
-        return {
-          reply: made,
-          changes: [planChange("plan.create", undefined, made)],
-        };
+        const change = recordChange(PLAN, "plan.create", undefined, made);
+        return { reply: made, changes: [change] };
       }, idempotencyKey);
     },
     async update(id, settings, idempotencyKey) {
@@ -94,51 +90,13 @@ export function planRepository(context: RepositoryContext): PlanRepository {
           );
         }
         const after = await written(sql, id);
-        return {
-          reply: after,
-          changes: [planChange("plan.update", before, after)],
-        };
+        const change = recordChange(PLAN, "plan.update", before, after);
+        return { reply: after, changes: [change] };
       }, idempotencyKey);
     },
-    async get(id) {
-      const [row] = await readRows(
-        context,
-        "SELECT * FROM plans WHERE id = $1",
-        [
-          id,
-        ],
-      );
-      if (row === undefined) throw notFound("plan", id);
-      return recordFrom(PLAN, row);
-    },
-    async list(page = {}) {
-      const limit = pageLimit(page);
-      const rows = await readRows(
-        context,
-        "SELECT * FROM plans WHERE id > $1 ORDER BY id LIMIT $2",
-        [page.after ?? "", limit + 1],
-      );
-      return listPage(
-        rows.map((row) => recordFrom(PLAN, row)),
-        limit,
-        (plan) => plan.id,
-      );
-    },
-  };
-}
-
-function planChange(
-  action: Action,
-  before: Plan | undefined,
-  after: Plan,
-): Change {
-  return {
-    action,
-    target: after.id,
-    ...difference(
-      before === undefined ? undefined : recordJson(PLAN, before),
-      recordJson(PLAN, after),
-    ),
+    get: (id) => written(readerOf(context), id),
+    list: (page = {}) =>
+      listById(context, "plans", page, (row) => recordFrom(PLAN, row)),
   };
 }
 

@@ -2,8 +2,16 @@
  * Shared by the repositories: a change is one write that increments the revision and is
  * applied once per idempotency key; lists are read in pages.
  */
+import { compact } from "../../../translate/bytes/compact.ts";
 import { ApiError } from "../../../translate/model/error.ts";
-import { type Actor, type Change, GATEWAY } from "../changes/change.ts";
+import {
+  type Action,
+  type Actor,
+  type Change,
+  difference,
+  GATEWAY,
+} from "../changes/change.ts";
+import { type RecordFields, recordJson, type RecordOf } from "../field.ts";
 import { insertChanges } from "../rows/change_rows.ts";
 import { unavailable } from "../ledger/write_batcher.ts";
 import { randomText } from "../key.ts";
@@ -129,7 +137,7 @@ export async function writeOnce<T>(
       }
       return {
         reply,
-        ...(row === undefined ? {} : { revision: intOf(row, "value") }),
+        ...(row && { revision: intOf(row, "value") }),
       };
     })
   );
@@ -190,6 +198,29 @@ export async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw error instanceof ApiError ? error : unavailable(1000, error);
   }
+}
+
+/** Reads outside of a write, as {@linkcode readRows} does. */
+export function readerOf(context: RepositoryContext): Sql {
+  return { all: (text, values) => readRows(context, text, values) };
+}
+
+/** The change of a record; without `before` it is new. */
+export function recordChange<D extends RecordFields>(
+  fields: D,
+  action: Action,
+  before: RecordOf<D> | undefined,
+  after: RecordOf<D> & { readonly id: string; readonly accountId?: string },
+): Change {
+  return {
+    action,
+    target: after.id,
+    ...compact({ accountId: after.accountId }),
+    ...difference(
+      before && recordJson(fields, before),
+      recordJson(fields, after),
+    ),
+  };
 }
 
 /** The error for an unknown id. */
@@ -277,37 +308,38 @@ export interface OrderedPage extends PageRequest {
  *
  * @throws {ApiError} `unavailable`
  */
-export async function listByAccount<T extends { readonly id: string }>(
+export async function listById<T extends { readonly id: string }>(
   context: RepositoryContext,
-  table: "keys" | "account_tokens",
+  table: "accounts" | "audits" | "plans" | "keys" | "account_tokens",
   page: OrderedPage,
   decode: (row: SqlRow) => T,
 ): Promise<ListPage<T>> {
   const limit = pageLimit(page);
   const { accountId, after, newestFirst = false } = page;
-  const values: SqlValue[] = [limit + 1];
-  const conditions: string[] = [];
-  for (
-    const [condition, value] of [
-      [`id ${newestFirst ? "<" : ">"}`, after],
-      ["account_id =", accountId],
-    ] as const
-  ) {
-    if (value === undefined) continue;
-    values.push(value);
-    conditions.push(`${condition} $${values.length}`);
-  }
-  const where = conditions.length === 0
-    ? ""
-    : `WHERE ${conditions.join(" AND ")}`;
+  const { where, values } = conditionsOf([
+    [`id ${newestFirst ? "<" : ">"}`, after],
+    ["account_id =", accountId],
+  ]);
+  const order = newestFirst ? "DESC" : "ASC";
   const rows = await readRows(
     context,
-    `SELECT * FROM ${table} ${where} ORDER BY id ${
-      newestFirst ? "DESC" : "ASC"
-    } LIMIT $1`,
-    values,
+    `SELECT * FROM ${table} WHERE ${where} ORDER BY id ${order} LIMIT $${
+      values.length + 1
+    }`,
+    [...values, limit + 1],
   );
   return listPage(rows.map(decode), limit, ({ id }) => id);
+}
+
+/** The conditions that have a value, as SQL; each ends before its value. */
+export function conditionsOf(
+  conditions: readonly (readonly [string, SqlValue | undefined])[],
+): { readonly where: string; readonly values: readonly SqlValue[] } {
+  const values: SqlValue[] = [];
+  const texts = conditions.flatMap(([left, value]) =>
+    value === undefined ? [] : [`${left} $${values.push(value)}`]
+  );
+  return { where: texts.join(" AND ") || "TRUE", values };
 }
 
 /** A new id. Ids sort by creation time, and so do lists. */

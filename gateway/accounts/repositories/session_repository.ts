@@ -112,12 +112,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /** Longest silence and longest life, in milliseconds. */
-const SESSION_LIMITS: Readonly<
-  Record<
-    "operator" | "account",
-    { readonly idleMs: number; readonly maxMs: number }
-  >
-> = {
+const SESSION_LIMITS = {
   operator: { idleMs: 30 * MINUTE_MS, maxMs: 8 * HOUR_MS },
   account: { idleMs: 2 * HOUR_MS, maxMs: 12 * HOUR_MS },
 };
@@ -129,9 +124,7 @@ const MAX_SESSIONS = 100;
 const SECRET_CHARS = 43;
 
 /** The limits for a kind. */
-function limitsOf(
-  kind: CredentialKind,
-): { readonly idleMs: number; readonly maxMs: number } {
+function limitsOf(kind: CredentialKind) {
   return SESSION_LIMITS[kind === "operator" ? "operator" : "account"];
 }
 
@@ -151,7 +144,6 @@ function proofOf(secret: string, credential: string): string {
   return keyHash(`${secret}:${credential}`);
 }
 
-/** Creates the repository. */
 export function sessionRepository(
   context: RepositoryContext,
 ): SessionRepository {
@@ -173,7 +165,7 @@ export function sessionRepository(
         changes: [{
           action: "session.end",
           target: session.id,
-          ...accountOf(session),
+          ...compact({ accountId: session.accountId }),
           before: { kind: session.kind, subject: session.subject },
         }],
         ...(isOwn ? { actor: actorOf(session) } : {}),
@@ -226,7 +218,7 @@ export function sessionRepository(
           changes: [{
             action: "session.start",
             target: session.id,
-            ...accountOf(session),
+            ...compact({ accountId }),
             after: {
               kind,
               subject: id,
@@ -283,12 +275,6 @@ export function sessionRepository(
         .filter((session) => isLive(session, nowMs));
     },
   };
-}
-
-function accountOf(
-  { accountId }: SessionRecord,
-): { readonly accountId?: string } {
-  return accountId === undefined ? {} : { accountId };
 }
 
 /** Who makes a change in a session. The admin token has no id. */

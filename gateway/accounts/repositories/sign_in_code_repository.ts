@@ -54,7 +54,6 @@ export interface SignInCodeRepository {
 
 const MAX_AGE_MS = 15 * 60 * 1000;
 
-/** Creates the repository. */
 export function signInCodeRepository(
   context: RepositoryContext,
 ): SignInCodeRepository {

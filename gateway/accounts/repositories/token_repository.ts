@@ -3,32 +3,36 @@
  * its keys. A token cannot call models. Its text is returned once, when it is issued.
  */
 import { invalidField } from "../../../translate/model/error.ts";
-import { type Action, type Change, difference } from "../changes/change.ts";
 import type { Holder } from "../credential_kind.ts";
 import {
   field,
   fields,
   oneOf,
   optional,
-  recordJson,
   type RecordOf,
   type SettingsOf,
   TEXT,
   TIME,
 } from "../field.ts";
 import { isWellFormed, keyHash, keyHint, newCredential } from "../key.ts";
-import { insertRow, recordFrom, rowOf } from "../rows/record_rows.ts";
+import {
+  insertRow,
+  recordFrom,
+  rowOf,
+  updateRow,
+} from "../rows/record_rows.ts";
 import type { Sql } from "../store/store.ts";
 import { displayName, reference, timestamp } from "../values.ts";
 import {
   type Changed,
   type IdempotencyKey,
-  listByAccount,
+  listById,
   type ListPage,
   newId,
   notFound,
   type PageRequest,
   readRows,
+  recordChange,
   type RepositoryContext,
   writeOnce,
   writeUse,
@@ -120,7 +124,6 @@ const MINUTE_MS = 60_000;
 /** How long a token that has ended stays in the list. */
 const KEPT_MS = 90 * DAY_MS;
 
-/** Creates the repository. */
 export function tokenRepository(context: RepositoryContext): TokenRepository {
   return {
     async issue(request, idempotencyKey) {
@@ -154,10 +157,8 @@ export function tokenRepository(context: RepositoryContext): TokenRepository {
             ...rowOf(TOKEN, record),
             hash: keyHash(text),
           });
-          return {
-            reply: { record, text },
-            changes: [tokenChange("token.issue", undefined, record)],
-          };
+          const change = recordChange(TOKEN, "token.issue", undefined, record);
+          return { reply: { record, text }, changes: [change] };
         },
         idempotencyKey,
         ({ record }) => ({ record }),
@@ -200,39 +201,20 @@ export function tokenRepository(context: RepositoryContext): TokenRepository {
           return { reply: token, changes: [] };
         }
         const revokedAtMs = context.now();
-        await sql.all(
-          "UPDATE account_tokens SET revoked_at_ms = $2 WHERE id = $1",
-          [id, revokedAtMs],
-        );
+        await updateRow(sql, "account_tokens", id, {
+          revoked_at_ms: revokedAtMs,
+        });
         const revoked = { ...token, revokedAtMs };
-        return {
-          reply: revoked,
-          changes: [tokenChange("token.revoke", token, revoked)],
-        };
+        const change = recordChange(TOKEN, "token.revoke", token, revoked);
+        return { reply: revoked, changes: [change] };
       }, idempotencyKey),
     list: (page = {}) =>
-      listByAccount(
+      listById(
         context,
         "account_tokens",
         page,
         (row) => recordFrom(TOKEN, row),
       ),
-  };
-}
-
-function tokenChange(
-  action: Action,
-  before: TokenRecord | undefined,
-  after: TokenRecord,
-): Change {
-  return {
-    action,
-    target: after.id,
-    accountId: after.accountId,
-    ...difference(
-      before === undefined ? undefined : recordJson(TOKEN, before),
-      recordJson(TOKEN, after),
-    ),
   };
 }
 

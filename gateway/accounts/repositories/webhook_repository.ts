@@ -4,6 +4,7 @@
 import { compact } from "../../../translate/bytes/compact.ts";
 import {
   notFound,
+  readerOf,
   readRows,
   type RepositoryContext,
   writeOnce,
@@ -21,6 +22,7 @@ import {
   textOrUndefined,
 } from "../store/store.ts";
 import { newWebhookSecret } from "../webhooks/signature.ts";
+import { updateRow } from "../rows/record_rows.ts";
 
 /** A message that was delivered or given up. */
 export interface Delivery {
@@ -77,7 +79,6 @@ export interface WebhookRepository {
   test(accountId: string, idempotencyKey?: IdempotencyKey): Promise<Webhook>;
 }
 
-/** Creates the repository. */
 export function webhookRepository(
   context: RepositoryContext,
 ): WebhookRepository {
@@ -97,8 +98,7 @@ export function webhookRepository(
     return webhookFrom(row, deliveries);
   };
   return {
-    get: (accountId) =>
-      find((text, values) => readRows(context, text, values), accountId),
+    get: (accountId) => find(readerOf(context).all, accountId),
     async list() {
       const rows = await readRows(
         context,
@@ -125,38 +125,26 @@ export function webhookRepository(
           await sql.lockAccounts?.([accountId]);
           const before = await find(sql.all, accountId);
           if (url === undefined) {
-            for (
-              const table of [
-                "webhooks",
-                "webhook_messages",
-                "webhook_deliveries",
-              ]
-            ) {
-              await sql.all(`DELETE FROM ${table} WHERE account_id = $1`, [
-                accountId,
-              ]);
+            for (const table of ["s", "_messages", "_deliveries"]) {
+              await sql.all(
+                `DELETE FROM webhook${table} WHERE account_id = $1`,
+                [accountId],
+              );
             }
+            const change = webhookChange("webhook.remove", before);
             return {
               reply: await find(sql.all, accountId),
-              changes: before.url === undefined
-                ? []
-                : [webhookChange("webhook.remove", before)],
+              changes: before.url === undefined ? [] : [change],
             };
           }
           const secret = newWebhookSecret();
+          const sealed = sealedSecret(context.store, accountId, secret);
           await sql.all(
             "INSERT INTO webhooks (account_id, url, secret, created_at_ms) VALUES ($1, $2, $3, $4) " +
               "ON CONFLICT (account_id) DO UPDATE SET url = excluded.url, secret = excluded.secret, created_at_ms = excluded.created_at_ms",
-            [
-              accountId,
-              url,
-              sealedSecret(context.store, accountId, secret),
-              context.now(),
-            ],
+            [accountId, url, sealed, context.now()],
           );
-          await sql.all("UPDATE accounts SET warned = 0 WHERE id = $1", [
-            accountId,
-          ]);
+          await updateRow(sql, "accounts", accountId, { warned: 0 });
           await sql.all(
             "UPDATE key_states SET warned = 0 WHERE key_id IN (SELECT id FROM keys WHERE account_id = $1)",
             [accountId],

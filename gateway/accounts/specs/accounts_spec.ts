@@ -35,7 +35,6 @@ export type AccountsTest = (
   run: (accounts: TestAccounts) => Promise<void>,
 ) => void;
 
-/** Registers the tests for a kind of store. */
 export function accountsSpec(kind: TestStore): void {
   const test: AccountsTest = (name, run) => {
     Deno.test(`${kind.name}: ${name}`, async () => {

@@ -14,7 +14,6 @@ import {
   testCall,
 } from "../testing/open_test_accounts.ts";
 
-/** Registers the tests. */
 export function administrationSpec(test: AccountsTest): void {
   test("accounts are found by any part, listed in every order, and lose all keys at once", async (bench) => {
     const { admin, clock } = bench;

@@ -55,7 +55,6 @@ async function findingsOf(
   return findings;
 }
 
-/** Registers the tests. */
 export function auditsSpec(test: AccountsTest): void {
   test("an audit adds up every entry, and finds nothing in books that balance", async (opened) => {
     const { admin, store, clock } = opened;

@@ -108,7 +108,6 @@ const charges = Array.from({ length: ENTRIES }, (_, at) => at)
 const sum = (numbers: readonly number[]): number =>
   numbers.reduce((total, one) => total + one, 0);
 
-/** Registers the tests. */
 export function backfillSpec(kind: TestStore): void {
   for (let version = 1; version < ROLLED_UP; version++) {
     Deno.test(`${kind.name}: a store of schema version ${version} is upgraded with all its books`, async () => {

@@ -62,7 +62,6 @@ const refusal = {
   microUsd: 0,
 } as const;
 
-/** Registers the tests. */
 export function callBookSpec(kind: TestStore): void {
   const test = (
     name: string,

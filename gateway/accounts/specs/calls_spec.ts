@@ -19,7 +19,6 @@ import {
   testCall,
 } from "../testing/open_test_accounts.ts";
 
-/** Registers the tests. */
 export function callsSpec(test: AccountsTest): void {
   test("reserve() refuses a model outside the plan", async (bench) => {
     const { caller } = await createTestCaller(bench, {

@@ -15,7 +15,6 @@ async function recorded(
 
 const REPEATED = { key: "k", fingerprint: "f" };
 
-/** Registers the tests. */
 export function changesSpec(test: AccountsTest): void {
   test("a first start records what it makes", async (accounts) => {
     const { data } = await accounts.admin.changes.list();

@@ -14,7 +14,6 @@ import type { TestStore } from "../testing/stores.ts";
 
 const AHEAD_MS = 400 * 86_400_000;
 
-/** Registers the tests for a kind of store. */
 export function clockSpec(kind: TestStore): void {
   Deno.test(`${kind.name}: a process whose clock is 400 days ahead locks no account beyond today, and reports it`, async () => {
     await using database = await kind.createDatabase();

@@ -34,7 +34,6 @@ async function assertNotStored(
   assert.ok(!JSON.stringify(rows).includes(secret));
 }
 
-/** Registers the tests. */
 export function consoleSpec(test: AccountsTest): void {
   test("an account token is valid for 90 days unless it is issued for another time of at most a year", async (accounts) => {
     const { admin, clock } = accounts;

@@ -16,7 +16,6 @@ import {
   testCall,
 } from "../testing/open_test_accounts.ts";
 
-/** Registers the tests. */
 export function keyLimitsSpec(test: AccountsTest): void {
   test("limits of a key: of its own calls only, beside the plan's", async (bench) => {
     const { accounts, admin } = bench;

@@ -15,7 +15,6 @@ import {
 } from "../testing/open_test_accounts.ts";
 import type { TestStore } from "../testing/stores.ts";
 
-/** Registers the tests. */
 export function keysSpec(test: AccountsTest, kind: TestStore): void {
   test("the first start creates a key that may call every model", async ({ accounts, freshKey = "" }) => {
     const caller = await accounts.authenticate(["sk-wrong", freshKey]);

@@ -53,7 +53,6 @@ interface Scene {
   entries(): Promise<readonly LedgerEntry[]>;
 }
 
-/** Registers the tests for a kind of store. */
 export function lateSettlementSpec(kind: TestStore): void {
   const test = (
     name: string,

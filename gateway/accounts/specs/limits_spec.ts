@@ -37,7 +37,6 @@ const WINDOWS = ([
   ];
 });
 
-/** Registers the tests. */
 export function limitsSpec(test: AccountsTest): void {
   test("requests per minute: up to the limit at once, then one more per fraction of the minute", async (bench) => {
     const { accounts, clock } = bench;

@@ -16,7 +16,6 @@ import type { TestStore } from "../testing/stores.ts";
 
 const KILLS = 20;
 
-/** Registers the tests for a kind of store. */
 export function processesSpec(kind: TestStore): void {
   for (
     const [what, balanceMicroUsd, keyLimits] of [

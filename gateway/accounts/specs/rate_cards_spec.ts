@@ -18,7 +18,6 @@ import {
 } from "../testing/open_test_accounts.ts";
 import type { TestStore } from "../testing/stores.ts";
 
-/** Registers the tests. */
 export function rateCardsSpec(test: AccountsTest, kind: TestStore): void {
   test("a charge is stored with its lines, and explained by them whatever the price is later", async (bench) => {
     const { accounts, admin } = bench;

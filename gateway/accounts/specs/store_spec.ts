@@ -46,7 +46,6 @@ function rowsCounted(rows: number): string {
     SELECT CAST(COUNT(*) AS BIGINT) AS rows FROM n`;
 }
 
-/** Registers the tests for a kind of store. */
 export function storeSpec(kind: TestStore): void {
   const test = (
     name: string,

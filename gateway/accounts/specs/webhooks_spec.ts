@@ -61,7 +61,6 @@ async function use(
   await bench.flush();
 }
 
-/** Registers the tests. */
 export function webhooksSpec(test: AccountsTest): void {
   test("limits warn at 80 % and at 100 %, once in each window, with a valid signature", async (bench) => {
     await using server = receiver();

@@ -31,7 +31,6 @@ export interface TestClock {
   readonly now: () => number;
 }
 
-/** Creates a clock. */
 export function testClock(
   ms: number = Date.UTC(2026, 10, 21, 0, 1),
 ): TestClock {

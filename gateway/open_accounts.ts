@@ -180,9 +180,7 @@ async function openWith(
       },
     },
     ...compact({ replies }),
-    ...(store.replica === undefined
-      ? {}
-      : { replicaLagMs: store.replica.lagMs }),
+    ...(store.replica !== undefined && { replicaLagMs: store.replica.lagMs }),
     configure(next) {
       gatewayKey = next.gatewayKey;
       store.setLogin?.(next.databaseUrl, next.databaseReadUrl);

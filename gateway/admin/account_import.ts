@@ -15,6 +15,7 @@ import { microUsdOf } from "./dollars.ts";
 import { KEY_OPERATIONS } from "./keys.ts";
 import { type AdminOperation, mutation } from "./operation.ts";
 import { TOP_UP_OPERATIONS } from "./top_ups.ts";
+import { compact } from "../../translate/bytes/compact.ts";
 
 /** Columns of the file; `account` is needed. */
 export const IMPORT_COLUMNS = [
@@ -157,7 +158,7 @@ async function applyLine(
     for (const { operation, id, body } of line.steps) {
       const reply = await operation.run(admin, {
         body,
-        ...(id === undefined ? {} : { id }),
+        ...compact({ id }),
         idempotencyKey: `${prefix}:${line.line}:${operation.operationId}`,
       });
       if (typeof reply["key"] === "string") line.key = reply["key"];
@@ -333,22 +334,17 @@ function stepsOf(
       throw invalidField("plan", "a new account needs one");
     }
     steps.push(step(CREATE, {
-      body: {
-        id: account,
-        plan,
-        ...(name === undefined ? {} : { name }),
-        ...(billing === undefined ? {} : { billing }),
-      },
+      body: { id: account, plan, ...compact({ name, billing }) },
       text: `create it on the plan ${plan}`,
     }, { id: "account" }));
   } else {
-    const body = {
-      ...(name === undefined || name === before.name ? {} : { name }),
-      ...(plan === undefined || plan === before.planId ? {} : { plan }),
-      ...(billing === undefined || billing === before.billing
-        ? {}
-        : { billing }),
-    };
+    const changed = (to: string | undefined, from: string) =>
+      to === from ? undefined : to;
+    const body = compact({
+      name: changed(name, before.name),
+      plan: changed(plan, before.planId),
+      billing: changed(billing, before.billing),
+    });
     const fields = Object.entries(body);
     if (fields.length > 0) {
       steps.push(step(UPDATE, {
@@ -374,7 +370,7 @@ function stepsOf(
       id: account,
       body: {
         micro_usd: microUsd,
-        ...(note === undefined ? {} : { note }),
+        ...compact({ note }),
       },
       text: `top up ${sign}$${
         (Math.abs(microUsd) / 1e6).toFixed(microUsd % 10_000 === 0 ? 2 : 6)

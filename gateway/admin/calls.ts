@@ -23,7 +23,14 @@ import {
 import { timestampOrDay } from "../accounts/values.ts";
 import { type AccountScope, assertOwnKey } from "./account_scope.ts";
 import { type AdminOperation, query } from "./operation.ts";
-import { listJson, listOf, noQuery, PAGE_FIELDS, pageOf } from "./pages.ts";
+import {
+  listJson,
+  listOf,
+  noQuery,
+  PAGE_FIELDS,
+  pageOf,
+  timeMs,
+} from "./pages.ts";
 
 const whole = (what: string) =>
   z.string().regex(/^\d{1,15}$/, "expected a whole number").optional().describe(
@@ -38,13 +45,8 @@ const FILTERS = {
   model: z.string().max(200).optional(),
   status: z.string().regex(/^\d{3}$/, "expected a status such as 429")
     .optional(),
-  ended: z.enum([
-    "complete",
-    "caller_left",
-    "failed",
-    "refused",
-    "lost",
-  ]).optional(),
+  ended: z.enum(["complete", "caller_left", "failed", "refused", "lost"])
+    .optional(),
   outcome: z.enum(OUTCOME_FILTERS).optional().describe(
     Object.entries(OUTCOME_GROUPS).map(([name, of]) =>
       `${name}: ${of.join(", ")}`
@@ -229,16 +231,7 @@ function attemptJson(attempt: JsonObject): JsonObject {
 }
 
 function tokensJson(
-  of: Partial<
-    Pick<
-      LedgerEntry,
-      | "inputTokens"
-      | "cacheReadTokens"
-      | "cacheWriteTokens"
-      | "outputTokens"
-      | "reasoningTokens"
-    >
-  >,
+  of: Partial<Pick<LedgerEntry, keyof LedgerEntry & `${string}Tokens`>>,
 ): JsonObject | null {
   if (of.inputTokens === undefined) return null;
   return {
@@ -313,8 +306,6 @@ export function callQuery(fields: JsonObject): CallQuery {
 function queryOf(query: z.infer<typeof ownCallsQuery>): CallQuery {
   const number = (text: string | undefined): number | undefined =>
     text === undefined ? undefined : Number(text);
-  const time = (text: string | undefined): number | undefined =>
-    text === undefined ? undefined : Date.parse(text);
   return compact({
     ...pageOf(query),
     keyId: query.key,
@@ -324,8 +315,8 @@ function queryOf(query: z.infer<typeof ownCallsQuery>): CallQuery {
     outcome: query.outcome,
     code: query.code,
     user: query.user,
-    fromMs: time(query.from),
-    toMs: time(query.to),
+    fromMs: timeMs(query.from),
+    toMs: timeMs(query.to),
     minMicroUsd: number(query.min_micro_usd),
     minMs: number(query.min_ms),
   });

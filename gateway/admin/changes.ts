@@ -17,7 +17,7 @@ import { timestampOrDay } from "../accounts/values.ts";
 import { check } from "../../translate/model/schema.ts";
 import type { Admin } from "../accounts/repositories/admin.ts";
 import { type AdminOperation, query } from "./operation.ts";
-import { listJson, listOf, PAGE_FIELDS, pageOf } from "./pages.ts";
+import { listJson, listOf, PAGE_FIELDS, pageOf, timeMs } from "./pages.ts";
 
 /** JSON form of a change. */
 const changeReply: z.ZodType = z.object({
@@ -103,17 +103,15 @@ export async function ownChanges(
 
 function queryOf(query: z.infer<typeof filters>): ChangeQuery {
   const { account, action, target, actor, actor_id, from, to } = query;
-  return {
-    ...compact({
-      accountId: account,
-      action,
-      target,
-      actorKind: actor,
-      actorId: actor_id,
-    }),
-    ...(from === undefined ? {} : { fromMs: Date.parse(from) }),
-    ...(to === undefined ? {} : { toMs: Date.parse(to) }),
-  };
+  return compact({
+    accountId: account,
+    action,
+    target,
+    actorKind: actor,
+    actorId: actor_id,
+    fromMs: timeMs(from),
+    toMs: timeMs(to),
+  });
 }
 
 /** All operations on changes. */

@@ -19,7 +19,7 @@ import { timestampOrDay } from "../accounts/values.ts";
 import type { ListPage } from "../accounts/repositories/repository.ts";
 import { exportText } from "./export_text.ts";
 import { FOCUS_HEAD, focusLines } from "./focus.ts";
-import { listJson, listOf, PAGE_FIELDS, pageOf } from "./pages.ts";
+import { listJson, listOf, PAGE_FIELDS, pageOf, timeMs } from "./pages.ts";
 import { type AdminOperation, query } from "./operation.ts";
 
 /** JSON form of a ledger entry. */
@@ -51,10 +51,7 @@ const ledgerQuery = z.strictObject({
 export const exportQuery: z.ZodType<
   & { readonly format: "jsonl" | "csv" | "focus" }
   & z.infer<z.ZodObject<typeof FILTERS>>
-> = z.strictObject({
-  ...FILTERS,
-  format: FORMAT,
-});
+> = z.strictObject({ ...FILTERS, format: FORMAT });
 
 /** The names of the filters of a list of all accounts. */
 export const LEDGER_FILTERS: readonly string[] = Object.keys(FILTERS);
@@ -71,18 +68,16 @@ export function ledgerFilters(fields: JsonObject): LedgerQuery {
 function filtersOf(
   query: z.infer<z.ZodObject<typeof FILTERS>>,
 ): LedgerQuery {
-  return {
-    ...compact({
-      accountId: query.account,
-      keyId: query.key,
-      model: query.model,
-      user: query.user,
-      kind: query.kind,
-      requestId: query.request_id,
-    }),
-    ...(query.from === undefined ? {} : { fromMs: Date.parse(query.from) }),
-    ...(query.to === undefined ? {} : { toMs: Date.parse(query.to) }),
-  };
+  return compact({
+    accountId: query.account,
+    keyId: query.key,
+    model: query.model,
+    user: query.user,
+    kind: query.kind,
+    requestId: query.request_id,
+    fromMs: timeMs(query.from),
+    toMs: timeMs(query.to),
+  });
 }
 
 /** A page of the ledger in its JSON form. */
@@ -186,10 +181,7 @@ export async function ownLedger(
 /** Query of {@linkcode exportOwnLedger}. */
 export const ownExportQuery: z.ZodType<
   Omit<z.infer<typeof exportQuery>, "account">
-> = z.strictObject({
-  ...OWN_FILTERS,
-  format: FORMAT,
-});
+> = z.strictObject({ ...OWN_FILTERS, format: FORMAT });
 
 /**
  * Exports an account's ledger, for the holder of an account token.

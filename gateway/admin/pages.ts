@@ -67,3 +67,8 @@ export function listJson<T>(
     next: page.next ?? null,
   };
 }
+
+/** The Unix time of a text that the schema accepted. */
+export function timeMs(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text);
+}

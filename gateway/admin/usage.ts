@@ -60,17 +60,22 @@ export const usageReportReply: z.ZodType = listOf(usageLineReply, {
 
 const day = z.iso.date("expected a day such as 2026-12-31");
 
+/** Which usage, and of which days. */
+export const USAGE_FILTERS = {
+  from: day.optional().describe("first day, in UTC"),
+  to: day.optional().describe("last day, in UTC"),
+  model: z.string().max(200).optional(),
+  user: z.string().max(512).optional(),
+  key: z.string().max(64).optional(),
+};
+
 const OWN_FIELDS = {
   ...PAGE_FIELDS,
   by: z.string().regex(
     /^(day|hour|account|key|model|user)(,(day|hour|account|key|model|user))*$/,
     `expected a comma-separated list of ${GROUPS.join(", ")}`,
   ).default("day").describe("fields to group by, comma-separated"),
-  from: day.optional().describe("first day, in UTC"),
-  to: day.optional().describe("last day, in UTC"),
-  model: z.string().max(200).optional(),
-  user: z.string().max(512).optional(),
-  key: z.string().max(64).optional(),
+  ...USAGE_FILTERS,
 };
 
 const usageQuery = z.strictObject({
@@ -116,14 +121,15 @@ function queryOf(query: z.infer<typeof ownUsageQuery>): UsageQuery {
   return {
     ...pageOf(query),
     by: GROUPS.filter((group) => groups.includes(group)),
-    ...compact({
-      fromDay: query.from,
-      toDay: query.to,
-      keyId: query.key,
-      model: query.model,
-      user: query.user,
-    }),
+    ...usageFilters(query),
   };
+}
+
+/** The filters as a query of the report. */
+export function usageFilters(
+  { from, to, key, model, user }: z.infer<z.ZodObject<typeof USAGE_FILTERS>>,
+): UsageQuery {
+  return compact({ fromDay: from, toDay: to, keyId: key, model, user });
 }
 
 export const USAGE_OPERATIONS: readonly AdminOperation[] = [

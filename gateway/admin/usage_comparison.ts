@@ -18,6 +18,8 @@ import type {
   UsageReport,
 } from "../accounts/reports/usage_report.ts";
 import { type AccountScope, assertOwnKey } from "./account_scope.ts";
+import { USAGE_FILTERS, usageFilters } from "./usage.ts";
+import { COUNTS, countsJson } from "../accounts/charges/counts_json.ts";
 
 /** A model that usage is compared with. */
 export interface ComparedModel {
@@ -153,15 +155,10 @@ function assumptionsOf(
   ];
 }
 
-const day = z.iso.date("expected a day such as 2026-12-31");
-
 const QUERY = {
   at: z.string().min(1).max(200).describe("the model whose prices to apply"),
-  from: day.optional().describe("first day, in UTC"),
-  to: day.optional().describe("last day, in UTC"),
-  model: z.string().max(200).optional().describe("usage of this model only"),
-  user: z.string().max(512).optional(),
-  key: z.string().max(64).optional(),
+  ...USAGE_FILTERS,
+  model: USAGE_FILTERS.model.describe("usage of this model only"),
 };
 
 /** Query of {@linkcode ownUsageComparison}. */
@@ -178,21 +175,11 @@ const SUMS = {
 export const comparisonReply: z.ZodType = z.object({
   object: z.literal("usage_comparison"),
   at: z.string(),
-  price: z.object({
-    input: z.int(),
-    cache_read: z.int(),
-    cache_write: z.int(),
-    output: z.int(),
-  }).describe("micro-dollars per million tokens"),
+  price: COUNTS.describe("micro-dollars per million tokens"),
   data: z.array(z.object({
     model: z.string().describe("the model that was called"),
     ...SUMS,
-    tokens: z.object({
-      input: z.int(),
-      cache_read: z.int(),
-      cache_write: z.int(),
-      output: z.int(),
-    }),
+    tokens: COUNTS,
   })),
   totals: z.object(SUMS).describe("sums of the lines"),
   assumptions: z.array(z.string()),
@@ -200,15 +187,6 @@ export const comparisonReply: z.ZodType = z.object({
     "the figures hold from this day on; null: all of them hold",
   ),
 });
-
-function countsJson(counts: ModelPrice | Tokens): JsonObject {
-  return {
-    input: counts.input,
-    cache_read: counts.cacheRead,
-    cache_write: counts.cacheWrite,
-    output: counts.output,
-  };
-}
 
 /**
  * What the usage that a credential may see would have cost.
@@ -221,17 +199,14 @@ export async function ownUsageComparison(
   models: readonly ComparedModel[],
   query: JsonObject,
 ): Promise<JsonObject> {
-  const { at: id, from, to, model, user, key } = check(
-    comparisonQuery,
-    query,
-  );
-  assertOwnKey(scope, key);
+  const { at: id, ...filters } = check(comparisonQuery, query);
+  assertOwnKey(scope, filters.key);
   const at = models.find((one) => one.id === id);
   if (at === undefined) {
     throw invalidField("at", "is no model of this gateway; see GET /v1/models");
   }
   const result = await compareUsage(admin, {
-    ...compact({ fromDay: from, toDay: to, model, user, keyId: key }),
+    ...usageFilters(filters),
     ...scope,
   }, at);
   return {

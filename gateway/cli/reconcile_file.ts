@@ -79,9 +79,7 @@ function flat(record: JsonObject): JsonObject {
     record;
   return {
     ...rest,
-    ...(ours === undefined
-      ? {}
-      : { ours_micro_usd: objectOr(ours)["micro_usd"] }),
+    ...(ours !== undefined && { ours_micro_usd: objectOr(ours)["micro_usd"] }),
     ...(theirs === undefined
       ? {}
       : { theirs_micro_usd: objectOr(theirs)["micro_usd"] }),

@@ -18,6 +18,7 @@ import {
   modelHealth,
 } from "../upstream/health/model_health.ts";
 import type { ModelRegistry } from "../upstream/catalogue/model_registry.ts";
+import { COUNTS, countsJson } from "../accounts/charges/counts_json.ts";
 
 const REFUSALS = [
   "account_disabled",
@@ -104,12 +105,9 @@ export const accountModelsReply: z.ZodType = z.object({
     health: z.enum(MODEL_HEALTH).describe(
       "well: every upstream takes calls; degraded: some do, or one is being probed; away: none does",
     ),
-    price_micro_usd: z.object({
-      input: z.int(),
-      cache_read: z.int(),
-      cache_write: z.int(),
-      output: z.int(),
-    }).nullable().describe(`${MICRO_USD}; null: it has no price`),
+    price_micro_usd: COUNTS.nullable().describe(
+      `${MICRO_USD}; null: it has no price`,
+    ),
     rates: z.record(z.string(), z.unknown()).nullable().describe(
       "every rate and condition, as in the configuration file, in whole micro-dollars; null: it has no price",
     ),
@@ -159,12 +157,7 @@ function modelJson(
     callable: refusal === undefined,
     refusal: refusal ?? null,
     health,
-    price_micro_usd: model.unpriced === true ? null : {
-      input: price.input,
-      cache_read: price.cacheRead,
-      cache_write: price.cacheWrite,
-      output: price.output,
-    },
+    price_micro_usd: model.unpriced === true ? null : countsJson(price),
     rates: model.unpriced === true ? null : ratesJson(price),
     operations: [...model.operations ?? GENERATES],
     context_tokens: model.contextTokens,

@@ -8,6 +8,7 @@ import { callTimeMs } from "../accounts/calls/call_record.ts";
 import { type AccountScope, assertOwnKey } from "../admin/account_scope.ts";
 import type { JustEnded } from "./live_call.ts";
 import type { LivePicture, UnderWayAt } from "./live_picture.ts";
+import { compact } from "../../translate/bytes/compact.ts";
 
 const ID = z.string().max(200).exactOptional();
 
@@ -23,10 +24,7 @@ export const liveQuery = z.strictObject({ key: ID, account: ID });
  */
 export function liveScope(query: JsonObject): Partial<AccountScope> {
   const { key, account } = check(liveQuery, query);
-  return {
-    ...(key === undefined ? {} : { keyId: key }),
-    ...(account === undefined ? {} : { accountId: account }),
-  };
+  return compact({ keyId: key, accountId: account });
 }
 
 /**

@@ -94,57 +94,39 @@ export function histogram(
   };
 }
 
-/** Creates a counter without labels; `read` returns its value at each export. */
+/** The value of a metric without labels, or its series; undefined: it has none now. */
+type Reading = number | undefined | Iterable<readonly [Labels, number]>;
+
+/** Creates a counter; `read` returns its value or series at each export. */
 export function readCounter(
   name: string,
   help: string,
-  read: () => number,
+  read: () => Reading,
 ): Metric {
-  return { text: () => head(name, help, "counter") + line(name, "", read()) };
+  return { text: () => readText(name, help, "counter", read()) };
 }
 
-/** Creates a gauge without labels; `read` returns its value at each export. */
+/** Creates a gauge; `read` returns its value or series at each export. */
 export function gauge(
   name: string,
   help: string,
-  read: () => number,
+  read: () => Reading,
 ): Metric {
-  return { text: () => head(name, help, "gauge") + line(name, "", read()) };
+  return { text: () => readText(name, help, "gauge", read()) };
 }
 
-/** Creates a counter with labels; `read` returns its series at each export. */
-export function readCounters(
-  name: string,
-  help: string,
-  read: () => Iterable<readonly [Labels, number]>,
-): Metric {
-  return readSeries(name, help, "counter", read);
-}
-
-/** Creates a gauge with labels; `read` returns its series at each export. */
-export function gauges(
-  name: string,
-  help: string,
-  read: () => Iterable<readonly [Labels, number]>,
-): Metric {
-  return readSeries(name, help, "gauge", read);
-}
-
-function readSeries(
+function readText(
   name: string,
   help: string,
   type: string,
-  read: () => Iterable<readonly [Labels, number]>,
-): Metric {
-  return {
-    text() {
-      let text = head(name, help, type);
-      for (const [labels, value] of read()) {
-        text += line(name, labelText(labels), value);
-      }
-      return text;
-    },
-  };
+  reading: Reading = [],
+): string {
+  const series = typeof reading === "number"
+    ? [[{}, reading] as const]
+    : [...reading];
+  return head(name, help, type) +
+    series.map(([labels, value]) => line(name, labelText(labels), value))
+      .join("");
 }
 
 function head(name: string, help: string, type: string): string {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { counter, gauge, gauges, histogram } from "./exposition.ts";
+import { counter, gauge, histogram } from "./exposition.ts";
 
 Deno.test("counter() sums by labels and escapes their values", () => {
   const calls = counter("calls_total", "Calls");
@@ -31,21 +31,20 @@ Deno.test("histogram() counts values up to and including each bound", () => {
   );
 });
 
-Deno.test("gauge() reads its value at each export", () => {
-  let open = 0;
+Deno.test("gauge() reads its value, if it has one, at each export", () => {
+  let open: number | undefined;
   const streams = gauge("open", "Open streams", () => open);
+  const head = "# HELP open Open streams\n# TYPE open gauge\n";
+  assert.equal(streams.text(), head);
   open = 7;
-  assert.equal(
-    streams.text(),
-    "# HELP open Open streams\n# TYPE open gauge\nopen 7\n",
-  );
+  assert.equal(streams.text(), `${head}open 7\n`);
 });
 
-Deno.test("gauges() reads its series at each export", () => {
+Deno.test("gauge() reads its series at each export", () => {
   const states = new Map([["a", 0], ["b", 2]]);
   const series = () =>
     [...states].map(([name, state]) => [{ name }, state] as const);
-  const metric = gauges("state", "States", series);
+  const metric = gauge("state", "States", series);
   states.set("a", 1);
   assert.equal(
     metric.text(),

@@ -9,12 +9,10 @@ import {
   type CounterSeries,
   EXPOSITION_TYPE,
   gauge,
-  gauges,
   histogram,
   type HistogramSeries,
   type Metric,
   readCounter,
-  readCounters,
 } from "./exposition.ts";
 import type { EventCounts } from "./event_counts.ts";
 import type { LogEntry, UpstreamCall } from "./log.ts";
@@ -252,7 +250,7 @@ export function createMetrics(state: GatewayState): Metrics {
       "Lines of the log that were dropped because nobody read standard output",
       () => state.droppedLines(),
     ),
-    gauges(
+    gauge(
       "gateway_upstream_breaker_state",
       "Circuit breakers: 0 closed, 1 half-open, 2 open",
       () =>
@@ -260,7 +258,7 @@ export function createMetrics(state: GatewayState): Metrics {
           { model, upstream, state },
         ) => [{ model, upstream }, BREAKER_FIGURES[state]]),
     ),
-    gauges(
+    gauge(
       "gateway_upstream_resting",
       "1 during a cooldown that the upstream asked for",
       () =>
@@ -268,7 +266,7 @@ export function createMetrics(state: GatewayState): Metrics {
           { model, upstream, resting_until },
         ) => [{ model, upstream }, resting_until === null ? 0 : 1]),
     ),
-    gauges(
+    gauge(
       "gateway_credential_state",
       "Credentials of vendors: 0 works, 1 fails while an earlier one is valid, 2 no call can be made",
       () => credentialStates(state.candidates()),
@@ -283,7 +281,7 @@ export function createMetrics(state: GatewayState): Metrics {
       "1 while the configuration file was refused and an earlier one is in force",
       () => state.events.isConfigurationRefused ? 1 : 0,
     ),
-    readCounters(
+    readCounter(
       "gateway_events_total",
       "Events in the log, by type",
       () =>
@@ -309,22 +307,17 @@ export function createMetrics(state: GatewayState): Metrics {
       "Reservations and settlements that are not written yet",
       () => state.backlog(),
     ),
-    gauges(
+    gauge(
       "gateway_audit_findings",
       "Differences that the last daily audit of the books found; more than 0 is an alarm",
-      () => {
-        const audit = state.audit();
-        return audit === undefined ? [] : [[{}, audit.findings.length]];
-      },
+      () => state.audit()?.findings.length,
     ),
-    gauges(
+    gauge(
       "gateway_audit_timestamp_seconds",
       "End of the last daily audit of the books, in Unix seconds",
       () => {
-        const audit = state.audit();
-        return audit === undefined
-          ? []
-          : [[{}, Math.floor(audit.endedAtMs / 1000)]];
+        const endedMs = state.audit()?.endedAtMs;
+        return endedMs === undefined ? undefined : Math.floor(endedMs / 1000);
       },
     ),
     gauge(
@@ -333,12 +326,12 @@ export function createMetrics(state: GatewayState): Metrics {
       () => Math.round(state.clockAheadMs() / 100) / 10,
     ),
     ...(state.replicaLagMs === undefined ? [] : [
-      gauges(
+      gauge(
         "gateway_read_replica_lag_seconds",
         "By how much the replica is behind from which reports are read; absent while it cannot be reached",
         () => {
           const ms = state.replicaLagMs?.();
-          return ms === undefined ? [] : [[{}, ms / 1000]];
+          return ms === undefined ? undefined : ms / 1000;
         },
       ),
       gauge(

@@ -3,12 +3,12 @@
  */
 import process from "node:process";
 import { VERSION } from "../version.ts";
-import { gauge, gauges, type Metric, readCounter } from "./exposition.ts";
+import { gauge, type Metric, readCounter } from "./exposition.ts";
 
 /** @param startedAtMs Unix time in milliseconds */
 export function processMetrics(startedAtMs: number): readonly Metric[] {
   return [
-    gauges(
+    gauge(
       "gateway_build_info",
       "1, with the versions of the gateway and of Deno",
       () => [[{ version: VERSION, deno: Deno.version.deno }, 1]],

@@ -7,6 +7,7 @@ import type { Gateway } from "../gateway.ts";
 import type { Trace } from "../http/trace.ts";
 import type { CallFacts } from "./call_facts.ts";
 import { errorText, type LogEntry, type RefusalReason } from "./log.ts";
+import { compact } from "../../translate/bytes/compact.ts";
 
 interface RefusedRequest {
   readonly gateway: Pick<Gateway, "models">;
@@ -39,16 +40,17 @@ export function refusalLogEntry(refused: RefusedRequest): LogEntry {
     request_id: refused.requestId,
     method: refused.method,
     path: refused.path,
-    ...(endpoint === undefined ? {} : { endpoint }),
     status: refused.status,
     duration_ms: refused.durationMs,
     ended: "refused",
-    ...(trace === undefined ? {} : { trace_id: trace.traceId }),
-    ...(holder === undefined
-      ? {}
-      : { account_id: holder.accountId, key_id: holder.keyId }),
-    ...(isOffered ? { model } : {}),
-    ...(stream === undefined ? {} : { stream }),
+    ...compact({
+      endpoint,
+      trace_id: trace?.traceId,
+      account_id: holder?.accountId,
+      key_id: holder?.keyId,
+      model: isOffered ? model : undefined,
+      stream,
+    }),
     error: errorText(error),
     ...reasonOf(error),
     ...(error instanceof ApiError ? factsOf(error) : {}),
@@ -59,13 +61,11 @@ export function refusalLogEntry(refused: RefusedRequest): LogEntry {
 export function factsOf(
   { details: { upstreamStatus, upstreamCode, note } }: ApiError,
 ): Pick<LogEntry, "upstream_status" | "upstream_code" | "note"> {
-  return {
-    ...(upstreamStatus === undefined
-      ? {}
-      : { upstream_status: upstreamStatus }),
-    ...(upstreamCode === undefined ? {} : { upstream_code: upstreamCode }),
-    ...(note === undefined ? {} : { note }),
-  };
+  return compact({
+    upstream_status: upstreamStatus,
+    upstream_code: upstreamCode,
+    note,
+  });
 }
 
 /** The machine-readable reason of an error, and how full the limit was that refused the request. */
@@ -77,9 +77,7 @@ export function reasonOf(
   const { code, fill, retryAfterSeconds } = error.details;
   const why: RefusalReason = {
     ...fill,
-    ...(retryAfterSeconds === undefined
-      ? {}
-      : { retry_after_seconds: retryAfterSeconds }),
+    ...compact({ retry_after_seconds: retryAfterSeconds }),
   };
   return {
     code: code ?? error.kind,

@@ -11,6 +11,7 @@ import {
   type Reconciliation,
   sumOfCauses,
 } from "./reconcile.ts";
+import { COUNTS, countsJson } from "../accounts/charges/counts_json.ts";
 
 const day = z.iso.date("expected a day such as 2026-12-31");
 
@@ -25,13 +26,6 @@ const QUERY = {
 /** What to compare, beside the file. */
 export const reconcileQuery: z.ZodObject<typeof QUERY, z.core.$strict> = z
   .strictObject(QUERY);
-
-const TOKENS = z.object({
-  input: z.int(),
-  cache_read: z.int(),
-  cache_write: z.int(),
-  output: z.int(),
-});
 
 const CAUSES = z.object({
   ours_estimated: z.int().describe(
@@ -86,12 +80,12 @@ export const reconciliationReply: z.ZodType = z.object({
     ours: z.object({
       calls: z.int(),
       estimated_calls: z.int(),
-      tokens: TOKENS,
+      tokens: COUNTS,
       micro_usd: z.int(),
     }),
     theirs: z.object({
       lines: z.int(),
-      tokens: TOKENS.nullable(),
+      tokens: COUNTS.nullable(),
       micro_usd: z.int().nullable(),
     }),
     difference_micro_usd: z.int(),
@@ -103,7 +97,7 @@ export const reconciliationReply: z.ZodType = z.object({
     cause: z.string(),
     line: z.int().nullable().describe("number of the line in the file"),
     request_id: z.string().nullable().describe("the call in the ledger"),
-    tokens: TOKENS.nullable(),
+    tokens: COUNTS.nullable(),
     otherwise: z.array(z.string()).describe(
       "in what the file bills otherwise: speed: standard, fast in the file",
     ),
@@ -136,12 +130,7 @@ function causesJson(causes: Causes): JsonObject {
 }
 
 function tokensJson(tokens: Tokens | undefined): JsonObject | null {
-  return tokens === undefined ? null : {
-    input: tokens.input,
-    cache_read: tokens.cacheRead,
-    cache_write: tokens.cacheWrite,
-    output: tokens.output,
-  };
+  return tokens === undefined ? null : countsJson(tokens);
 }
 
 const CAUSE_NAMES: Readonly<Record<keyof Causes, string>> = {

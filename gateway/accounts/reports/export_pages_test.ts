@@ -1,9 +1,9 @@
 /** Exports of the ledger and of calls: every line once, in order, in short pages. */
 import assert from "node:assert/strict";
+import { isDeepStrictEqual } from "node:util";
 import { readingAdmin } from "../testing/reading_admin.ts";
 import { EXPORT_PAGE } from "../repositories/repository.ts";
-import type { CallRecord } from "../calls/call_record.ts";
-import { firstCallId } from "../calls/call_record.ts";
+import { type CallRecord, firstCallId } from "../calls/call_record.ts";
 import { insertCalls } from "../rows/call_rows.ts";
 import { storeCharges } from "../testing/stored_charges.ts";
 import { postgresAt, SQLITE } from "../testing/stores.ts";
@@ -41,11 +41,7 @@ const RECORDS = CHARGES.map((
 }));
 
 /** Filters, as both lists have them. */
-const FILTERS: readonly {
-  readonly accountId?: string;
-  readonly keyId?: string;
-  readonly model?: string;
-}[] = [
+const FILTERS = [
   {},
   { accountId: "acme" },
   { keyId: "key_1" },
@@ -78,29 +74,23 @@ for (
     };
     for (const filter of FILTERS) {
       const what = JSON.stringify(filter);
-      const expected = CHARGES.filter((charge) =>
-        Object.entries(filter).every(([name, value]) =>
-          Object.entries(charge).some(([field, of]) =>
-            field === name && of === value
-          )
-        )
-      ).map(({ requestId }) => requestId);
+      const expected = CHARGES
+        .filter((charge) => isDeepStrictEqual({ ...charge, ...filter }, charge))
+        .map(({ requestId }) => requestId);
       rows = [];
-      const entries: string[] = [];
-      for await (const page of admin.allLedger(filter)) {
-        entries.push(...page.map(({ requestId }) => requestId));
-      }
-      assert.deepEqual(entries, expected, what);
+      const entries = (await Array.fromAsync(admin.allLedger(filter))).flat();
+      assert.deepEqual(entries.map((one) => one.requestId), expected, what);
       checkStatements(`ledger ${what}`);
       rows = [];
-      const calls: string[] = [];
-      for await (const page of admin.calls.all(filter)) {
-        for (const { record, entry } of page) {
-          assert.equal(entry?.inputTokens, record.inputTokens);
-          calls.push(record.requestId);
-        }
+      const calls = (await Array.fromAsync(admin.calls.all(filter))).flat();
+      for (const { record, entry } of calls) {
+        assert.equal(entry?.inputTokens, record.inputTokens);
       }
-      assert.deepEqual(calls, expected.toReversed(), what);
+      assert.deepEqual(
+        calls.map(({ record }) => record.requestId),
+        expected.toReversed(),
+        what,
+      );
       checkStatements(`calls ${what}`);
     }
   });

@@ -46,13 +46,12 @@ async function findingsOf(
   rows = 3,
   onRead: () => Promise<void> = () => Promise.resolve(),
 ): Promise<readonly string[]> {
-  const findings: string[] = [];
-  for await (const account of auditAccounts({ store, onRead, rows })) {
-    findings.push(
-      ...account.findings.map((one) => `${account.accountId}: ${one}`),
-    );
-  }
-  return findings;
+  const accounts = await Array.fromAsync(
+    auditAccounts({ store, onRead, rows }),
+  );
+  return accounts.flatMap(({ accountId, findings }) =>
+    findings.map((one) => `${accountId}: ${one}`)
+  );
 }
 
 export function auditsSpec(test: AccountsTest): void {

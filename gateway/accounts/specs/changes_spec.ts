@@ -92,11 +92,8 @@ export function changesSpec(test: AccountsTest): void {
       assert.equal(change.actorKind, "operator");
       assert.equal(change.requestId, "req_1");
     }
-    const pages: string[] = [];
-    for await (const page of admin.changes.all({ target: "p" })) {
-      pages.push(...page.map(({ id }) => id));
-    }
-    assert.deepEqual(pages, data.map(({ id }) => id));
+    const pages = await Array.fromAsync(admin.changes.all({ target: "p" }));
+    assert.deepEqual(pages.flat(), data);
     const at = clock.ms;
     clock.ms += 1000;
     await by.plans.update("p", { requestsPerMinute: 8 });

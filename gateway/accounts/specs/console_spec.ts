@@ -24,6 +24,13 @@ async function issuedToken(
   return { text, id: record.id };
 }
 
+/** Opens a session of an account token. */
+const openSession = (
+  { admin }: TestAccounts,
+  id: string,
+  by: Parameters<typeof admin.sessions.open>[1] = {},
+) => admin.sessions.open({ kind: "manage", id, accountId: "default" }, by);
+
 async function assertNotStored(
   store: Store,
   table: string,
@@ -86,28 +93,25 @@ export function consoleSpec(test: AccountsTest): void {
 
   test("a code that is not known costs no write", async ({ store, clock }) => {
     let writes = 0;
-    const counted = await openAdmin(
-      {
-        ...store,
-        write(work) {
-          writes++;
-          return store.write(work);
-        },
+    const counting: Store = {
+      ...store,
+      write(work) {
+        writes++;
+        return store.write(work);
       },
+    };
+    const { signInCodes } = await openAdmin(
+      counting,
       () => true,
       () => clock.ms,
     );
-    const { text } = await counted.signInCodes.create({
-      accountId: "default",
-      scope: "read",
-    });
-    assert.ok(await counted.signInCodes.redeem(text) !== undefined);
+    const holder = { accountId: "default", scope: "read" } as const;
+    const { text } = await signInCodes.create(holder);
+    assert.ok(await signInCodes.redeem(text) !== undefined);
     writes = 0;
-    assert.equal(await counted.signInCodes.redeem(text), undefined);
-    assert.equal(
-      await counted.signInCodes.redeem(newCredential("code")),
-      undefined,
-    );
+    for (const code of [text, newCredential("code")]) {
+      assert.equal(await signInCodes.redeem(code), undefined);
+    }
     assert.equal(writes, 0);
   });
 
@@ -199,11 +203,7 @@ export function consoleSpec(test: AccountsTest): void {
       id: key.caller.keyId,
       accountId: key.accountId,
     });
-    const byToken = await admin.sessions.open({
-      kind: "manage",
-      id: token.id,
-      accountId: "default",
-    });
+    const byToken = await openSession(accounts, token.id);
     const byConfigured = await admin.sessions.open({
       kind: "key",
       id: "configured",
@@ -224,29 +224,19 @@ export function consoleSpec(test: AccountsTest): void {
     await admin.keys.revoke(key.caller.keyId);
     await admin.tokens.revoke(token.id);
     const changed = { key: "sk-other", operator: "other-token" };
-    for (
-      const kind of [
-        await find(byKey.secret),
-        await find(byToken.secret),
-        await find(byConfigured.secret, changed),
-        await find(byOperator.secret, changed),
-      ]
-    ) assert.equal(kind, undefined);
+    for (const { secret } of [byKey, byToken, byConfigured, byOperator]) {
+      assert.equal(await find(secret, changed), undefined);
+    }
   });
 
   test("a session ends when it is ended, replaced, or ended by another of its account", async (accounts) => {
     const { admin, store } = accounts;
     const { id } = await issuedToken(accounts);
-    const open = (replaces?: string) =>
-      admin.sessions.open(
-        { kind: "manage", id, accountId: "default" },
-        replaces === undefined ? {} : { replaces },
-      );
     const isOpen = async (secret: string): Promise<boolean> =>
       await admin.sessions.find(secret, {}) !== undefined;
-    const first = await open();
+    const first = await openSession(accounts, id);
     await assertNotStored(store, "console_sessions", first.secret);
-    const second = await open(first.secret);
+    const second = await openSession(accounts, id, { replaces: first.secret });
     assert.equal(await isOpen(first.secret), false);
     assert.equal(await isOpen(second.secret), true);
     assert.deepEqual(
@@ -260,7 +250,7 @@ export function consoleSpec(test: AccountsTest): void {
       true,
     );
     assert.equal(await isOpen(second.secret), false);
-    const third = await open();
+    const third = await openSession(accounts, id);
     await admin.sessions.end(third.secret);
     assert.equal(await isOpen(third.secret), false);
   });
@@ -269,16 +259,10 @@ export function consoleSpec(test: AccountsTest): void {
     const { admin, store } = accounts;
     const { id } = await issuedToken(accounts);
     const other = await issuedToken(accounts);
-    const open = (subject: string) =>
-      admin.sessions.open({
-        kind: "manage",
-        id: subject,
-        accountId: "default",
-      });
-    const kept = await open(other.id);
+    const kept = await openSession(accounts, other.id);
     const secrets: string[] = [];
     for (let i = 0; i < 105; i++) {
-      secrets.push((await open(id)).secret);
+      secrets.push((await openSession(accounts, id)).secret);
       accounts.clock.ms += 1;
     }
     const found = await Promise.all(
@@ -286,13 +270,11 @@ export function consoleSpec(test: AccountsTest): void {
         admin.sessions.find(secret, {})
       ),
     );
-    assert.deepEqual(found.map((one) => one !== undefined), [
-      ...Array.from({ length: 5 }, () => false),
-      ...Array.from({ length: 101 }, () => true),
-    ]);
-    assert.equal(
-      (await store.read("SELECT id FROM console_sessions")).length,
-      101,
+    assert.deepEqual(
+      found.map((one) => one !== undefined),
+      found.map((_, at) => at >= 5),
     );
+    const rows = await store.read("SELECT id FROM console_sessions");
+    assert.equal(rows.length, 101);
   });
 }

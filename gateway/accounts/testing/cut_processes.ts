@@ -4,7 +4,6 @@
 import assert from "node:assert/strict";
 import { audit } from "../audits/audit.ts";
 import { withCorrections } from "../ledger/correction.ts";
-import type { LedgerEntry } from "../records.ts";
 import { startTimer } from "../timer.ts";
 import { checkKeyUse } from "./check_key_use.ts";
 import { type CutProxy, startCutProxy } from "./cut_proxy.ts";
@@ -112,10 +111,8 @@ export async function cutProcesses(
     }
     await nothingOpen(store, HEARTBEAT_MS);
   }
-  const charges: LedgerEntry[] = [];
-  for await (const page of opened.admin.allLedger({ kind: "charge" })) {
-    charges.push(...page);
-  }
+  const pages = opened.admin.allLedger({ kind: "charge" });
+  const charges = (await Array.fromAsync(pages)).flat();
   const entries = new Map(
     withCorrections(charges).map((entry) => [entry.requestId, entry]),
   );

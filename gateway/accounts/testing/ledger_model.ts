@@ -461,15 +461,9 @@ export class LedgerModel {
   }
 
   async entries(): Promise<ReadonlyMap<string, LedgerEntry>> {
-    const ids = new Set<string>();
-    const charges: LedgerEntry[] = [];
-    for await (const page of this.admin.allLedger({})) {
-      for (const entry of page) {
-        assert.ok(!ids.has(entry.requestId));
-        ids.add(entry.requestId);
-        if (entry.kind === "charge") charges.push(entry);
-      }
-    }
+    const all = (await Array.fromAsync(this.admin.allLedger({}))).flat();
+    assert.equal(new Set(all.map((one) => one.requestId)).size, all.length);
+    const charges = all.filter(({ kind }) => kind === "charge");
     return new Map(
       withCorrections(charges).map((entry) => [entry.requestId, entry]),
     );

@@ -64,15 +64,11 @@ function programAt(path: string): string | undefined {
 
 /** PostgreSQL refuses to run as root: as root, run it as the user postgres. */
 function asPostgres(command: readonly string[]): Deno.Command {
-  const [program = "", ...args] = Deno.uid() === 0
-    ? [
-      "setpriv",
-      "--reuid=postgres",
-      "--regid=postgres",
-      "--init-groups",
-      ...command,
-    ]
-    : command;
+  const root = "setpriv --reuid=postgres --regid=postgres --init-groups";
+  const [program = "", ...args] = [
+    ...(Deno.uid() === 0 ? root.split(" ") : []),
+    ...command,
+  ];
   return new Deno.Command(program, {
     args,
     cwd: "/",
@@ -93,16 +89,9 @@ async function done(command: readonly string[]): Promise<string> {
 
 /** Starts an empty server with its data in a temporary folder. */
 export function startPostgresServer(): Promise<PostgresServer> {
-  return startServer((programs, data) => [
-    `${programs}/initdb`,
-    "-D",
-    data,
-    "-A",
-    "trust",
-    "-U",
-    "postgres",
-    "--no-sync",
-  ]);
+  return startServer((programs, data) =>
+    `${programs}/initdb -D ${data} -A trust -U postgres --no-sync`.split(" ")
+  );
 }
 
 /** The name by which a primary knows its standby. */
@@ -121,13 +110,8 @@ async function startServer(
   const control = (...args: string[]): Promise<string> =>
     done([`${programs}/pg_ctl`, "-D", data, "-w", "-t", "30", ...args]);
   const start = async (): Promise<void> => {
-    await control(
-      "-l",
-      `${folder}/log`,
-      "-o",
-      `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1`,
-      "start",
-    );
+    const options = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1`;
+    await control("-l", `${folder}/log`, "-o", options, "start");
   };
   const crash = async (): Promise<void> => {
     await control("-m", "immediate", "stop");
@@ -141,19 +125,9 @@ async function startServer(
       }
     }
   };
+  const at = `-h ${folder} -p ${port} -U postgres`.split(" ");
   const run = (sql: string): Promise<string> =>
-    done([
-      `${programs}/psql`,
-      "-XAtq",
-      "-h",
-      folder,
-      "-p",
-      String(port),
-      "-U",
-      "postgres",
-      "-c",
-      sql,
-    ]);
+    done([`${programs}/psql`, "-XAtq", ...at, "-c", sql]);
   await start();
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
@@ -163,14 +137,8 @@ async function startServer(
     kill: () => signal("SIGKILL"),
     async startStandby() {
       const standby = await startServer((programs, copy) => [
-        `${programs}/pg_basebackup`,
-        "-D",
-        copy,
-        "-R",
-        "-c",
-        "fast",
-        "--no-sync",
-        "-d",
+        ...`${programs}/pg_basebackup -D ${copy} -R -c fast --no-sync -d`
+          .split(" "),
         `host=127.0.0.1 port=${port} user=postgres application_name=${STANDBY}`,
       ]);
       await run(`ALTER SYSTEM SET synchronous_standby_names = '${STANDBY}'`);
@@ -182,29 +150,15 @@ async function startServer(
       return standby;
     },
     async restoreDump(database) {
-      const at = ["-h", folder, "-p", String(port), "-U", "postgres"];
-      await done([
-        `${programs}/pg_dump`,
-        ...at,
-        "-Fc",
-        "-f",
-        `${folder}/dump`,
-        "postgres",
-      ]);
+      const dump = `${folder}/dump`;
+      const what = ["-Fc", "-f", dump, "postgres"];
+      await done([`${programs}/pg_dump`, ...at, ...what]);
       await run(`CREATE DATABASE ${database}`);
-      await done([
-        `${programs}/pg_restore`,
-        ...at,
-        "--exit-on-error",
-        "-d",
-        database,
-        `${folder}/dump`,
-      ]);
+      const into = ["--exit-on-error", "-d", database, dump];
+      await done([`${programs}/pg_restore`, ...at, ...into]);
       return `postgres://postgres@127.0.0.1:${port}/${database}`;
     },
-    async promote() {
-      await control("promote");
-    },
+    promote: async () => void await control("promote"),
     freeze: () => signal("SIGSTOP"),
     thaw: () => signal("SIGCONT"),
     run,

@@ -112,13 +112,9 @@ function repeatedly(work: () => Promise<void>): () => Promise<number> {
 }
 
 async function auditOnce(store: Store): Promise<void> {
-  const findings: string[] = [];
-  const rows = 500;
   const onRead = (): Promise<void> => Promise.resolve();
-  for await (const one of auditAccounts({ store, rows, onRead })) {
-    findings.push(...one.findings.map((text) => `${one.accountId}: ${text}`));
-  }
-  assert.deepEqual(findings, []);
+  const accounts = auditAccounts({ store, rows: 500, onRead });
+  for await (const { findings } of accounts) assert.deepEqual(findings, []);
 }
 
 /** Fails if any reply is not charged, or charged twice, or any sum differs. */
@@ -221,8 +217,7 @@ export async function severalProcesses(
       await exportOn();
       if (exported.length === before) break;
     }
-    const entries: LedgerEntry[] = [];
-    for await (const page of admin.allLedger({})) entries.push(...page);
+    const entries = (await Array.fromAsync(admin.allLedger({}))).flat();
     assert.deepEqual(exported, entries.map(({ requestId }) => requestId));
     assert.equal(new Set(exported).size, exported.length);
     checkReplies(served, entries);

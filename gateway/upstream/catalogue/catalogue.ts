@@ -265,9 +265,7 @@ function limitsOf(
     ...(first_byte_seconds === undefined
       ? {}
       : { firstByteTimeoutMs: first_byte_seconds * 1000 }),
-    ...(idle_seconds === undefined
-      ? {}
-      : { idleTimeoutMs: idle_seconds * 1000 }),
+    ...(idle_seconds !== undefined && { idleTimeoutMs: idle_seconds * 1000 }),
   };
   return Object.keys(limits).length === 0 ? {} : { limits };
 }

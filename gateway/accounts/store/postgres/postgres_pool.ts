@@ -173,9 +173,7 @@ export function openPostgresPool(
       try {
         return await client.query({
           text,
-          ...(values === undefined
-            ? {}
-            : { values: [...values], ...nameOf(text) }),
+          ...(values !== undefined && { values: [...values], ...nameOf(text) }),
         });
       } catch (error) {
         failure ??= { error };

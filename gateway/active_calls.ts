@@ -12,7 +12,6 @@ interface Member<Call> {
 export class ActiveCalls<Call> implements Iterable<Call> {
   readonly #members = new Set<Member<Call>>();
 
-  /** Number of calls. */
   get size(): number {
     return this.#members.size;
   }
@@ -27,7 +26,6 @@ export class ActiveCalls<Call> implements Iterable<Call> {
     };
   }
 
-  /** The calls. */
   *[Symbol.iterator](): Generator<Call, void, void> {
     for (const { call } of this.#members) {
       if (call !== undefined) yield call;

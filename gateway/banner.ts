@@ -8,7 +8,6 @@ import type { Config } from "./settings/config.ts";
 import { missingNotes, vendorNotes } from "./settings/configuration_notes.ts";
 import { VERSION } from "./version.ts";
 
-/** Values shown in the banner. */
 interface BannerOptions {
   /** Its vendors or the replay are shown, and whether `GATEWAY_KEY` is set. */
   readonly config: Config;

@@ -50,7 +50,6 @@ interface Prices {
   readonly knowsModel: (model: string) => boolean;
 }
 
-/** The prices of a catalogue. */
 export function pricesOf({ models }: Catalogue): Prices {
   const cards = new Map(models.map((model) => [model.id, model.cards]));
   return {

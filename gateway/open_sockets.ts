@@ -44,7 +44,6 @@ export class OpenSockets {
     return this.#opened;
   }
 
-  /** Number of open sockets. */
   get count(): number {
     return this.#sockets.size;
   }

@@ -26,7 +26,6 @@ const LONG_MS = 1_000;
 
 /** A timer that shares one platform timer with others. */
 export class LongTimer {
-  /** The function to call. */
   readonly callback: () => void;
   /** When to call it, in ticks of the monotonic clock. */
   readonly due: number;

@@ -45,7 +45,6 @@ interface Identity {
   readonly isUnconditional: boolean;
 }
 
-/** Options of {@linkcode createAuthenticator}. */
 interface AuthenticatorOptions {
   /** The store with keys, accounts and plans. */
   readonly store: Store;
@@ -57,7 +56,6 @@ interface AuthenticatorOptions {
   readonly configuredKey?: () => string | undefined;
 }
 
-/** Authenticates callers. */
 interface Authenticator {
   /** See {@linkcode Accounts.authenticate}. */
   authenticate(presented: readonly string[]): Promise<Caller>;

@@ -113,7 +113,6 @@ export function hasLimits(settings: LimitSettings): boolean {
   return false;
 }
 
-/** The fields of {@linkcode Plan}. */
 export const PLAN = fields({
   id: field(TEXT, {
     set: chosenId.optional(),
@@ -145,18 +144,15 @@ const BILLING = oneOf<Billing>("prepaid", "postpaid");
 const BILLING_MEANING =
   "prepaid: calls need a balance that covers them; postpaid: calls are only recorded";
 
-/** The fields of {@linkcode ModelBalance}. */
+/**
+ * A balance reserved for one model. If it exists, calls of the model are paid from it alone.
+ * The balance includes its reserved part.
+ */
 export const MODEL_BALANCE = fields({
   model: field(TEXT),
   balanceMicroUsd: field(INT),
   reservedMicroUsd: field(INT),
 });
-
-/**
- * A balance reserved for one model. If it exists, calls of the model are paid from it alone.
- * The balance includes its reserved part.
- */
-interface ModelBalance extends RecordOf<typeof MODEL_BALANCE> {}
 
 /** The fields of {@linkcode Account}. */
 export const ACCOUNT = fields({
@@ -219,7 +215,6 @@ export const ACCOUNT_ROW: typeof columns = columns;
 /** An account without its model balances. */
 export type AccountRow = RecordOf<typeof ACCOUNT_ROW>;
 
-/** The fields of {@linkcode KeyRecord}. */
 export const KEY = fields({
   // Used in logs and the ledger.
   id: field(TEXT),
@@ -286,7 +281,6 @@ const END_USER = field(optional(TEXT), {
   describe: "the client's own id of its end user",
 });
 
-/** The fields of {@linkcode ReservedCall}. */
 export const RESERVED_CALL = fields({
   requestId: field(TEXT),
   // The account that pays.

@@ -39,7 +39,6 @@ import { startTimer, type Timer } from "./timer.ts";
 import { startDeliveries } from "./webhooks/deliveries.ts";
 import { type PostWebhook, postWebhook } from "./webhooks/post_webhook.ts";
 
-/** Options of {@linkcode openAccountService}. */
 export interface AccountsOptions {
   /** From {@linkcode openStore}. Closed together with the accounts. */
   readonly store: Store;
@@ -122,7 +121,6 @@ export type AccountsEvent =
     readonly files: readonly string[];
   };
 
-/** The opened account service. */
 export interface OpenedAccounts {
   /** The pipeline's interface. */
   readonly accounts: Accounts;

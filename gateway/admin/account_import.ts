@@ -29,7 +29,6 @@ export const IMPORT_COLUMNS = [
 ] as const;
 type Column = typeof IMPORT_COLUMNS[number];
 
-/** Most lines of a file. */
 export const MAX_IMPORT_LINES = 500;
 /** Most characters of a file. */
 export const MAX_IMPORT_CHARS: number = 512 * 1024;

@@ -73,7 +73,6 @@ function attemptJson(attempt: FailedAttempt): JsonObject {
   };
 }
 
-/** The operations on failed attempts. */
 export const ATTEMPT_OPERATIONS: readonly AdminOperation[] = [
   query({
     operationId: "listFailedAttempts",

@@ -62,7 +62,6 @@ const FILTERS = {
   min_ms: whole("calls that took at least this many milliseconds"),
 };
 
-/** Query of {@linkcode ownCalls}. */
 export const ownCallsQuery: z.ZodObject<typeof FILTERS, z.core.$strict> = z
   .strictObject(FILTERS);
 

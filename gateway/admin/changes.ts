@@ -73,7 +73,6 @@ export function ownChange(change: ChangeRecord): ChangeRecord {
 
 const { account: _, ...OWN_FILTERS } = CHANGE_FILTERS;
 
-/** Query of {@linkcode ownChanges}. */
 export const ownChangesQuery: z.ZodObject<
   typeof PAGE_FIELDS & typeof OWN_FILTERS,
   z.core.$strict
@@ -114,7 +113,6 @@ function queryOf(query: z.infer<typeof filters>): ChangeQuery {
   });
 }
 
-/** All operations on changes. */
 export const CHANGE_OPERATIONS: readonly AdminOperation[] = [
   query({
     operationId: "listChanges",

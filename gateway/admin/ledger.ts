@@ -80,7 +80,6 @@ function filtersOf(
   });
 }
 
-/** A page of the ledger in its JSON form. */
 export function listLedgerJson(page: ListPage<LedgerEntry>): JsonObject {
   return listJson(page, entryJson);
 }
@@ -105,7 +104,6 @@ export const LEDGER_OPERATIONS: readonly AdminOperation[] = [
 ];
 
 interface LedgerExport {
-  /** Value of the `content-type` header. */
   readonly contentType: string;
   /** The text in pieces, read from the store on demand. */
   readonly text: AsyncGenerator<string, void, void>;
@@ -152,7 +150,6 @@ const OWN_LIST = {
   ),
 };
 
-/** Query of {@linkcode ownLedger}. */
 export const ownLedgerQuery: z.ZodObject<typeof OWN_LIST, z.core.$strict> = z
   .strictObject(OWN_LIST);
 /** JSON form of a page of the ledger. */
@@ -178,7 +175,6 @@ export async function ownLedger(
   );
 }
 
-/** Query of {@linkcode exportOwnLedger}. */
 export const ownExportQuery: z.ZodType<
   Omit<z.infer<typeof exportQuery>, "account">
 > = z.strictObject({ ...OWN_FILTERS, format: FORMAT });

@@ -60,7 +60,6 @@ export const usageReportReply: z.ZodType = listOf(usageLineReply, {
 
 const day = z.iso.date("expected a day such as 2026-12-31");
 
-/** Which usage, and of which days. */
 export const USAGE_FILTERS = {
   from: day.optional().describe("first day, in UTC"),
   to: day.optional().describe("last day, in UTC"),
@@ -82,7 +81,6 @@ const usageQuery = z.strictObject({
   ...OWN_FIELDS,
   account: z.string().max(64).optional(),
 });
-/** Query of {@linkcode ownUsage}. */
 export const ownUsageQuery: z.ZodObject<typeof OWN_FIELDS, z.core.$strict> = z
   .strictObject(OWN_FIELDS);
 

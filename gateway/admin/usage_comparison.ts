@@ -161,7 +161,6 @@ const QUERY = {
   model: USAGE_FILTERS.model.describe("usage of this model only"),
 };
 
-/** Query of {@linkcode ownUsageComparison}. */
 export const comparisonQuery: z.ZodObject<typeof QUERY, z.core.$strict> = z
   .strictObject(QUERY);
 

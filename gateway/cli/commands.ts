@@ -5,7 +5,6 @@ import type { FlagKind, RecordFields } from "../accounts/field.ts";
 import { ACCOUNT, KEY, KEY_CHANGES, PLAN } from "../accounts/records.ts";
 import { TOKEN } from "../accounts/repositories/token_repository.ts";
 
-/** A flag of a command. */
 export interface Flag {
   /** The body or query field that the flag fills. */
   readonly field: string;

@@ -29,7 +29,6 @@ type PartText = { readonly text: string } | { readonly problem: string };
 const PARAMETER =
   /\s*;\s*([\w*-]+)=(?:"((?:[^"\\\p{Cc}]|\\.)*)"|([^\s";,]+))/uy;
 
-/** The boundary in the content type of a multipart body. */
 export function boundaryOf(contentType: string): string {
   const parameters = parametersIn(
     contentType.slice("multipart/form-data".length),

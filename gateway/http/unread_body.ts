@@ -223,7 +223,6 @@ class Rest {
     });
   }
 
-  /** Stops reading. */
   stop(): void {
     this.#reader.cancel().catch(() => {});
   }

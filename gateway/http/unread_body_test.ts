@@ -29,7 +29,6 @@ class ManualTimers implements Timers {
     }
   }
 
-  /** Number of timers that are set. */
   get count(): number {
     return this.#timers.size;
   }
@@ -66,7 +65,6 @@ class Upload {
     this.#controller?.enqueue(new Uint8Array(bytes));
   }
 
-  /** Ends the body. */
   end(): void {
     this.#controller?.close();
   }

@@ -71,7 +71,6 @@ export interface Sample<T> {
   readonly data: readonly T[];
 }
 
-/** The calls that ended in one turn. */
 export interface EndedTurn extends Sample<JustEnded> {
   /** Increases with every turn of the process. */
   readonly turn: number;

@@ -116,7 +116,6 @@ export class LiveCalls {
     return stream;
   }
 
-  /** The states of all processes. */
   async processes(): Promise<KnownProcesses> {
     const { reports, state, now } = this.#options;
     const others = await this.#others("state");

@@ -86,7 +86,6 @@ export type ProcessState = Readonly<
   z.infer<z.ZodObject<typeof STATE>>
 >;
 
-/** A candidate in {@linkcode ProcessState}. */
 export type CandidateState = z.infer<typeof CANDIDATE>;
 
 /** JSON form of the states of all processes. */

@@ -7,7 +7,6 @@ import { isBounded, isUnpriced } from "../accounts/charges/charge.ts";
 import type { CallFacts } from "./call_facts.ts";
 import type { LogEntry, UpstreamCall } from "./log.ts";
 
-/** Records calls. */
 interface CallRecorder {
   /**
    * Records the call if it was one that is paid for, with a known key; other requests have no

@@ -14,7 +14,6 @@ export interface LineWriter {
   close(withinMs: number): Promise<void>;
 }
 
-/** What {@linkcode lineWriter} writes with. */
 interface LineWriterOptions {
   /** Writes whole lines, each with its line end. Called again only after it has settled. */
   readonly write: (lines: string) => Promise<void>;

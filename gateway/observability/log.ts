@@ -56,7 +56,6 @@ export interface RefusalReason {
   readonly retry_after_seconds?: number;
 }
 
-/** One entry of the request log. */
 export interface LogEntry {
   /** The id that the client received in `request-id`. */
   readonly request_id: string;

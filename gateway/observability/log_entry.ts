@@ -79,7 +79,6 @@ export function clientClosedReply(): HttpReply {
   return { status: CLIENT_CLOSED, headers: {}, body: null };
 }
 
-/** The log entry of a settled call. */
 export function callLogEntry(settled: SettledCall): LogEntry {
   const { call, failover, outcome, charge, trace, firstByteMs, began } =
     settled;

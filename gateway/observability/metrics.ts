@@ -52,7 +52,6 @@ export interface GatewayState {
   candidates(): readonly CandidateReport[];
 }
 
-/** The metrics of one gateway. */
 export interface Metrics {
   /** Counts an entry of the request log. */
   record(entry: LogEntry): void;
@@ -60,7 +59,6 @@ export interface Metrics {
   countFault(): void;
   /** All metrics in Prometheus' text format. */
   text(): string;
-  /** Content type of {@linkcode Metrics.text}. */
   readonly contentType: string;
 }
 

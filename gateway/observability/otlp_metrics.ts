@@ -33,7 +33,6 @@ export interface MeasuredCall {
   readonly vendors: readonly Pick<Vendor, "name" | "kind">[];
 }
 
-/** The metrics of calls. */
 export interface OtlpMetrics {
   /** Adds a call; never fails or waits. */
   record(call: MeasuredCall): void;

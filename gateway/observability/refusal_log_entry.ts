@@ -29,7 +29,6 @@ interface RefusedRequest {
   readonly durationMs: number;
 }
 
-/** The entry of a refused request. */
 export function refusalLogEntry(refused: RefusedRequest): LogEntry {
   const { error, endpoint, trace, facts } = refused;
   const { holder, model, stream } = facts;

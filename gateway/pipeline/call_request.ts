@@ -34,7 +34,6 @@ export interface CallRequest {
   readonly slot: ConcurrencySlot;
 }
 
-/** A call with a JSON body. */
 export interface JsonCall extends CallRequest {
   /** The body after decompression; forwarded to an upstream of the same dialect. */
   readonly bytes: Uint8Array;

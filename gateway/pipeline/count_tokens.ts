@@ -14,7 +14,6 @@ import type { Operation, PreparedCall } from "../upstream/operation.ts";
 import { inputTokens } from "./estimate.ts";
 import { accessibleModel, assertActive } from "./model_access.ts";
 
-/** A request whose tokens are counted. */
 interface CountTokensCall {
   /** The request whose prompt is counted. */
   readonly client: ClientRequest;

@@ -12,7 +12,6 @@ import type {
   PassedRoute,
 } from "../upstream/catalogue/route_settings.ts";
 
-/** Amounts by their meters. */
 type Amounts = Readonly<Partial<Record<UnitMeter, number>>>;
 
 /** The amounts that a request states or can cause. */

@@ -113,12 +113,10 @@ export class CardDraft {
     }
   }
 
-  /** Sets the price of a use of a tool. */
   use(tool: string, microUsd: number | undefined): void {
     if (microUsd !== undefined) this.#uses[tool] = microUsd;
   }
 
-  /** Sets the price of a call. */
   call(microUsd: number | undefined): void {
     if (microUsd !== undefined) this.#call = microUsd;
   }

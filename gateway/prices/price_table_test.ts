@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import type { ListedModel } from "./listed_card.ts";
 import { readPriceTable, type TableKind } from "./price_table.ts";
 
-/** The rows of a table by name. */
 function rows(text: string): Readonly<Record<string, ListedModel>> {
   return Object.fromEntries(
     readPriceTable(text).models.map((model) => [model.name, model]),

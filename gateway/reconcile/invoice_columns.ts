@@ -114,7 +114,6 @@ const COUNTED_TWICE = [
 ];
 const WITH_CACHED = ["inputtokens", "prompttokens"];
 
-/** A column of the file. */
 export interface Column {
   /** As the file names it. */
   readonly name: string;
@@ -122,7 +121,6 @@ export interface Column {
   readonly at: number;
 }
 
-/** The columns that are read. */
 export type InvoiceColumns = Readonly<Partial<Record<ColumnUse, Column>>> & {
   /** Vendors split these by how long the cache keeps them. */
   readonly cacheWrites: readonly Column[];

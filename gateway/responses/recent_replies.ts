@@ -6,7 +6,6 @@
 
 /** A reply with the conversation before it. */
 interface RecentReply {
-  /** Id of the reply. */
   readonly id: string;
   /** The items of the conversation: the input of each request, and the output of each reply. */
   readonly items: readonly unknown[];
@@ -56,7 +55,6 @@ export class RecentReplies {
     return this.#bytes;
   }
 
-  /** The memory of a new connection of a key. */
   connect(keyId: string): ConnectionMemory {
     const lanes = new Map<string, Entry>();
     const remove = (name: string): void => {

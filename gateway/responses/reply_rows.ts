@@ -150,7 +150,6 @@ export async function removeReply(
   ) > 0;
 }
 
-/** Limits of {@linkcode readChain}. */
 interface ChainLimits {
   /** Older replies have expired. */
   readonly oldestMs: number;

@@ -30,7 +30,6 @@ import {
 } from "./reply_rows.ts";
 import type { Seal } from "../accounts/seal.ts";
 
-/** Options of {@linkcode storedReplies}. */
 interface StoredRepliesOptions {
   /** Where the replies are. The caller closes it. */
   readonly store: Store;
@@ -50,7 +49,6 @@ export interface Chain {
   readonly missing: "nothing" | "a reply" | "too much";
 }
 
-/** A reply to store. */
 export interface NewReply {
   /** The account whose share of bytes it counts towards. */
   readonly accountId: string;

@@ -10,7 +10,6 @@ import type { UpstreamClient, UpstreamResponse } from "./http/http_client.ts";
 import type { IterableBody } from "./http/resent_body.ts";
 import type { Candidate } from "./catalogue/model_registry.ts";
 
-/** A request as it is sent. */
 export interface SentRequest
   extends Pick<UpstreamRequest, "bytes" | "headers"> {
   /** Sent in place of the bytes, which no signature covers then. */
@@ -21,7 +20,6 @@ export interface SentRequest
 interface AuthenticatedCall {
   /** Makes the HTTP call and enforces its time limits. */
   readonly client: UpstreamClient;
-  /** The candidate to call. */
   readonly candidate: Candidate;
   /** One of the candidate's addresses. */
   readonly url: string;

@@ -20,7 +20,6 @@ import { columnsOf, recordFrom, rowOf } from "../rows/record_rows.ts";
 import { startRounds } from "../rounds.ts";
 import type { Timer } from "../timer.ts";
 
-/** Options of {@linkcode startDailyAudit}. */
 interface DailyAuditOptions {
   readonly store: Store;
   /** Current Unix time in milliseconds. */

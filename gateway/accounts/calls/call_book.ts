@@ -11,7 +11,6 @@ import { insertCalls, removeOldCalls } from "../rows/call_rows.ts";
 import type { Sql, SqlDialect } from "../store/store.ts";
 import type { Timer } from "../timer.ts";
 
-/** Options of {@linkcode openCallBook}. */
 export interface CallBookOptions {
   readonly dialect: SqlDialect;
   /** Runs work as one write of the store. */
@@ -25,7 +24,6 @@ export interface CallBookOptions {
   readonly maxRows: number;
 }
 
-/** The records of calls. */
 export interface CallBook {
   /** Adds the record of a call that has ended. Never throws and never waits. */
   add(record: CallRecord): void;

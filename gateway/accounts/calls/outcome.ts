@@ -31,7 +31,6 @@ export const OUTCOME_GROUPS = {
   failed: ["upstream_failed", "gateway_failed", "cut", "lost"],
 } as const satisfies Readonly<Record<string, readonly Outcome[]>>;
 
-/** Name of {@linkcode OUTCOME_GROUPS}. */
 export type OutcomeGroup = keyof typeof OUTCOME_GROUPS;
 
 /** What calls can be filtered by: an outcome or a group of them. */

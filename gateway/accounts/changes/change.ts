@@ -42,7 +42,6 @@ export const ACTIONS = [
   "prices.import",
 ] as const;
 
-/** One of {@linkcode ACTIONS}. */
 export type Action = typeof ACTIONS[number];
 
 /** Kinds of credentials, and what changes something without one; `unknown`: a refused sign-in. */
@@ -56,7 +55,6 @@ export const ACTOR_KINDS = [
   "unknown",
 ] as const;
 
-/** One of {@linkcode ACTOR_KINDS}. */
 export type ActorKind = typeof ACTOR_KINDS[number];
 
 /** The way of a change. */

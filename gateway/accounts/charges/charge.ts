@@ -34,7 +34,6 @@ type Billable = Pick<
   "inputTokens" | "price" | "card" | "asked"
 >;
 
-/** The charge for a call that ended with `outcome`. */
 export function chargeFor(call: Billable, outcome: CallOutcome): Charge {
   const { usage, ended } = outcome;
   const isReported = tokenCount(usage.input) > 0 ||

@@ -145,7 +145,6 @@ export const UNITS: Readonly<Record<UnitMeter, UnitDefinition>> = {
   image: { words: "Images", per: "one" },
 };
 
-/** The names of {@linkcode UNITS}. */
 export const UNIT_METERS = Object.keys(UNITS) as readonly UnitMeter[];
 
 /** Whether a meter counts something else than tokens, uses or calls. */
@@ -217,7 +216,6 @@ const DIMENSIONS: Readonly<Record<Dimension, DimensionDefinition>> = {
   },
 };
 
-/** The names of {@linkcode DIMENSIONS}. */
 export const DIMENSION_NAMES: readonly Dimension[] = [
   "tier",
   "speed",

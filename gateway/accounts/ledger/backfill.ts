@@ -15,7 +15,6 @@ export const HOURS_DAYS = 35;
 
 /** Options of {@linkcode startBackfill}. */
 interface BackfillOptions {
-  /** The store with the ledger. */
   readonly store: Store;
   /** Current Unix time in milliseconds. */
   readonly now: () => number;

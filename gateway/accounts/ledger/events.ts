@@ -20,7 +20,6 @@ export interface TopUp {
   readonly atMs: number;
 }
 
-/** An event of an account. */
 export type LedgerEvent =
   | {
     readonly type: "reserve";

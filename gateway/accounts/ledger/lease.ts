@@ -14,11 +14,9 @@ interface LeaseOptions {
   readonly leaseId: string;
   /** Current Unix time in milliseconds. */
   readonly now: () => number;
-  /** The timer of the heartbeat. */
   readonly timer: Timer;
   /** Interval between heartbeats, in milliseconds. */
   readonly heartbeatMs: number;
-  /** Called when the lease was renewed. */
   readonly onRenewed: () => void;
   /** Called with the number of calls settled for dead processes. */
   readonly onRecovered: (calls: number) => void;

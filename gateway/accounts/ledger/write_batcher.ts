@@ -33,7 +33,6 @@ import { ApiError } from "../../../translate/model/error.ts";
 import type { EventResult, LedgerEvent } from "./events.ts";
 import { startTimer, type Timer } from "../timer.ts";
 
-/** Options of {@linkcode writeBatcher}. */
 interface WriteBatcherOptions {
   /**
    * Applies events as one write: all or none, except for those of lanes that cannot be written now.
@@ -62,7 +61,6 @@ export interface WrittenBatch {
   readonly durable: Promise<void>;
 }
 
-/** The result of a reservation. */
 export interface ReserveResult {
   /** Committed and visible to all processes. */
   readonly result: EventResult;
@@ -74,7 +72,6 @@ export interface ReserveResult {
   readonly durable: Promise<void>;
 }
 
-/** A reservation in the queue. */
 interface QueuedReservation {
   /**
    * Its result, once it is written.

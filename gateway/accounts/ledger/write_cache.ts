@@ -14,7 +14,6 @@ const MAX_ENTRY_IDS = 1_000;
 
 /** The cache of one writer. */
 export class WriteCache {
-  /** Account states, by account. */
   readonly states: Map<string, AccountState> = new Map();
   /** Key states, by key; undefined: the key has no limits. */
   readonly keyStates: Map<string, KeyState | undefined> = new Map();
@@ -27,7 +26,6 @@ export class WriteCache {
   /** Time of last use last written for a key, by key. */
   readonly usedAtMs: Map<string, number> = new Map();
 
-  /** Clears the cache. */
   clear(): void {
     this.states.clear();
     this.keyStates.clear();

@@ -27,7 +27,6 @@ export function dayOf(ms: number): number {
   return Math.floor(ms / DAY_MS);
 }
 
-/** First day of the window that contains a day. */
 export function firstDayOf(window: WindowName, day: number): number {
   switch (window) {
     case "day":

@@ -165,7 +165,6 @@ export function withLateAmount(
   };
 }
 
-/** The worst case of a call. */
 export function worstCase(call: ReservedCall): Amount {
   return {
     microUsd: call.reservedMicroUsd,

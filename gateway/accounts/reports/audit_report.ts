@@ -70,7 +70,6 @@ export async function insertAudit(
   );
 }
 
-/** Reads results. */
 export interface AuditReport {
   /** One page, newest first. The cursor is the last audit's id. */
   list(page?: PageRequest): Promise<ListPage<AuditRecord>>;

@@ -6,7 +6,6 @@ import type { RepositoryContext } from "../repositories/repository.ts";
 import type { UsageQuery } from "./usage_query.ts";
 import { readUsage, selectUsage, sumOf } from "./usage_selection.ts";
 
-/** A query of {@linkcode costOfKeys}. */
 export interface KeyCostQuery
   extends Required<Pick<UsageQuery, "accountId" | "fromDay" | "toDay">> {
   readonly keyIds: readonly string[];

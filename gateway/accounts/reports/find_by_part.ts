@@ -27,7 +27,6 @@ export interface Found {
   readonly calls: readonly string[];
 }
 
-/** A key that was found. */
 interface FoundKey {
   readonly id: string;
   readonly name: string;

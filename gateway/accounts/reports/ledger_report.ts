@@ -106,7 +106,6 @@ export function entryJson(entry: LedgerEntry): JsonObject {
   return recordJson(LEDGER_ENTRY, entry);
 }
 
-/** An entry as a line of JSON Lines. */
 export function jsonLine(entry: LedgerEntry): string {
   return `${JSON.stringify(entryJson(entry))}\n`;
 }

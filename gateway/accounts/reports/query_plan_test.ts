@@ -14,7 +14,6 @@ const LARGE =
     .split(" ");
 const SCAN = new RegExp(`\\bSCAN (?:${LARGE.join("|")})\\b`);
 
-/** Records the statements of the reports. */
 function recorded(
   store: Store,
 ): { readonly store: Store; readonly statements: Map<string, SqlValue[]> } {

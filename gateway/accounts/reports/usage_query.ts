@@ -9,11 +9,9 @@ export type UsageGroup = "day" | "hour" | "account" | "key" | "model" | "user";
 
 /** A filter on usage, and its grouping; absent filters match everything. */
 export interface UsageQuery extends PageRequest {
-  /** Usage of this account. */
   readonly accountId?: string;
   /** Usage of this key. */
   readonly keyId?: string;
-  /** Usage of this model. */
   readonly model?: string;
   /** Usage of this end user, by the client's own id. */
   readonly user?: string;

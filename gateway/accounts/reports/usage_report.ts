@@ -27,7 +27,6 @@ import {
   type UsageSelection,
 } from "./usage_selection.ts";
 
-/** Sums of usage. */
 export interface UsageTotals extends RecordOf<typeof USAGE_SUMS> {
   /** Part of the cost that is an estimate; absent in a report by end user. */
   readonly estimatedMicroUsd?: number;
@@ -49,7 +48,6 @@ export interface UsageLine extends UsageTotals {
   readonly user?: string;
 }
 
-/** A page of a report. */
 export interface UsageReport extends ListPage<UsageLine> {
   /** Sums of the whole query, whatever its page. */
   readonly totals: UsageTotals;

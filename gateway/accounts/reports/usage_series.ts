@@ -15,7 +15,6 @@ import {
 } from "./usage_selection.ts";
 import { intOf, textOf, textOrUndefined } from "../store/store.ts";
 
-/** A query of {@linkcode UsageSeries}. */
 export interface UsageSeriesQuery extends Omit<UsageQuery, "by" | "after"> {
   readonly group: Extract<UsageGroup, "model" | "key" | "account">;
   readonly measure: Measure;

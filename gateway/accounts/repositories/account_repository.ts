@@ -36,7 +36,6 @@ import {
 } from "../rows/record_rows.ts";
 import { type Sql, textOf } from "../store/store.ts";
 
-/** Settings of a new account. */
 type NewAccount = SettingsOf<typeof ACCOUNT>;
 
 /** Changes of an account. An absent setting stays unchanged. */
@@ -55,7 +54,6 @@ interface TopUpRequest {
   readonly note?: string;
 }
 
-/** Creates, changes and lists accounts. */
 export interface AccountRepository {
   /**
    * Creates an account. Defaults: active, prepaid, on the plan without limits.

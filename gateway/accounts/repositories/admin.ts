@@ -98,11 +98,9 @@ export interface Admin {
   readonly changes: ChangeRepository;
   /** Administration of plans. */
   readonly plans: PlanRepository;
-  /** Administration of accounts. */
   readonly accounts: AccountRepository;
   /** Administration of keys. */
   readonly keys: KeyRepository;
-  /** Administration of webhooks. */
   readonly webhooks: WebhookRepository;
   /** Administration of account tokens. */
   readonly tokens: TokenRepository;
@@ -166,7 +164,6 @@ export interface Admin {
   callsCountedFrom(step: "hour" | "day"): Promise<number | undefined>;
   /** The attempts that failed at their upstreams. */
   readonly failedAttempts: FailedAttempts;
-  /** The results of audits. */
   readonly audits: AuditReport;
   /**
    * Recomputes every stored sum on one state of the store, and stores the result.

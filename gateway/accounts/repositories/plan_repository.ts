@@ -32,7 +32,6 @@ type NewPlan = SettingsOf<typeof PLAN>;
 /** Changes of a plan. Null means no limit; absent means unchanged. */
 export type PlanSettings = Omit<NewPlan, "id">;
 
-/** Creates, changes and lists plans. */
 export interface PlanRepository {
   /**
    * Creates a plan.

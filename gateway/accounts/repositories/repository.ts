@@ -231,7 +231,6 @@ export function notFound(noun: string, id: string): ApiError {
   });
 }
 
-/** The error for an id that exists already. */
 export function alreadyExists(noun: string, id: string): ApiError {
   return new ApiError("conflict", `id: the ${noun} ${id} exists already`, {
     code: `${noun}_exists`,

@@ -76,7 +76,6 @@ interface SessionOptions {
   readonly maxMs?: number;
 }
 
-/** Opens, finds and ends sessions. */
 export interface SessionRepository {
   /**
    * Opens a session and ends the one that it replaces, and those of the same key, token or
@@ -123,7 +122,6 @@ const MAX_SESSIONS = 100;
 /** About 256 bits. */
 const SECRET_CHARS = 43;
 
-/** The limits for a kind. */
 function limitsOf(kind: CredentialKind) {
   return SESSION_LIMITS[kind === "operator" ? "operator" : "account"];
 }

@@ -35,7 +35,6 @@ export interface Delivery {
   readonly error?: string;
 }
 
-/** The webhook of an account. */
 export interface Webhook {
   readonly accountId: string;
   /** Absent: the account has none. */

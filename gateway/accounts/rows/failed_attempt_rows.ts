@@ -16,7 +16,6 @@ import {
   type SqlDialect,
 } from "../store/store.ts";
 
-/** The fields of {@linkcode FailedAttempt}. */
 export const FAILED_ATTEMPT = fields({
   // Begins with the time of the failure; see attemptTimeMs().
   id: field(TEXT),
@@ -55,7 +54,6 @@ export function attemptTimeMs(id: string): number {
   return callTimeMs(id);
 }
 
-/** Inserts the failed attempts of calls. */
 export async function insertFailedAttempts(
   sql: Sql,
   dialect: SqlDialect,

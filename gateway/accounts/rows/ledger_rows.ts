@@ -91,7 +91,6 @@ export function entryIdOf(entry: NewEntry): string {
   return entry.type === "charge" ? requestId : correctionId(requestId);
 }
 
-/** Id of the account that an entry belongs to. */
 export function accountIdOf(entry: NewEntry): string {
   return entry.type === "top_up" ? entry.accountId : entry.call.accountId;
 }

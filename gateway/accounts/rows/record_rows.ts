@@ -36,7 +36,6 @@ export function picks(
     .join(", ");
 }
 
-/** The columns with their SQL types. */
 export function columnsOf(fields: RecordFields): Columns {
   return Object.fromEntries(
     Object.values(fields).map(({ column, sqlType }) => [column, sqlType]),

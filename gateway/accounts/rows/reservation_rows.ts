@@ -46,7 +46,6 @@ export async function readReservations(
   );
 }
 
-/** Reads one row. */
 export function reservationFrom(row: SqlRow): StoredReservation {
   return {
     leaseId: textOf(row, "owner_id"),

@@ -23,7 +23,6 @@ import type { OpenedAccounts } from "../service.ts";
 import type { Store } from "../store/store.ts";
 import type { TestStore } from "../testing/stores.ts";
 
-/** The opened accounts, with their store and clock. */
 export interface TestAccounts extends OpenedAccounts {
   readonly store: Store;
   readonly clock: TestClock;

@@ -24,7 +24,6 @@ async function issuedToken(
   return { text, id: record.id };
 }
 
-/** Opens a session of an account token. */
 const openSession = (
   { admin }: TestAccounts,
   id: string,

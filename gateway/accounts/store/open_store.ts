@@ -9,7 +9,6 @@ import type { SecretSeal } from "./secret_seal.ts";
 import { sealWebhooks } from "../rows/webhook_rows.ts";
 import type { ProcessClocks } from "./store_clock.ts";
 
-/** Options of {@linkcode openStore}. */
 export interface OpenStoreOptions extends ProcessClocks {
   /**
    * A process that has not renewed its lease for this long counts as dead, in milliseconds.

@@ -45,7 +45,6 @@ export type LockName = "calls" | "recovery" | `replies ${string}`;
 
 /** What a write of accounts has decided. */
 export interface Staged<T> {
-  /** Result of the write. */
   readonly value: T;
   /** Writes what was decided. It sees no rows, so that all statements and the commit are one round trip. */
   readonly write: (sql: Sql) => Promise<unknown>;
@@ -121,7 +120,6 @@ export const REPORT_MS = 30_000;
 /** Statements of reports at a time, of one process. */
 export const MAX_REPORTS = 2;
 
-/** A replica of the store. */
 export interface Replica {
   /** Milliseconds by which it was behind when it was last asked; undefined while it cannot be reached. */
   lagMs(): number | undefined;
@@ -130,7 +128,6 @@ export interface Replica {
 }
 
 export interface Store extends AsyncDisposable {
-  /** Its SQL dialect. */
   readonly dialect: SqlDialect;
   /**
    * How long a read may be relied on, in milliseconds: a change by another process (a

@@ -19,7 +19,6 @@ export interface CutProxy extends AsyncDisposable {
   move(serverUrl: string): void;
 }
 
-/** Starts a proxy to the server of an address. */
 export function startCutProxy(serverUrl: string): CutProxy {
   let server = new URL(serverUrl);
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });

@@ -54,7 +54,6 @@ export type LedgerAction =
   }
   | { readonly do: "wait"; readonly ms: number };
 
-/** A call to make. */
 interface CallRequest {
   /** Index of the process, 0 or 1. */
   readonly process: number;
@@ -149,7 +148,6 @@ export class LedgerModel {
     };
   }
 
-  /** Starts the processes and creates the accounts. */
   async start(): Promise<void> {
     this.processes.push(await this.startProcess(), await this.startProcess());
     const { admin } = this;

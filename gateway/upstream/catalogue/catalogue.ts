@@ -61,7 +61,6 @@ export interface CandidateRow {
   readonly limits?: Partial<CallLimits>;
 }
 
-/** A model of the catalogue. */
 export interface Model extends ModelRow {
   /**
    * The card in force when the catalogue was made; the free one if there was none. A call is

@@ -27,7 +27,6 @@ export type CatalogueFile =
   }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Parses the file's text. */
 export function parseCatalogueFile(text: string): CatalogueFile {
   let json: unknown;
   try {

@@ -12,7 +12,6 @@
 /** `half_open`: the pause has ended, and a probe decides. */
 export type BreakerState = "closed" | "open" | "half_open";
 
-/** Consecutive failures that open the breaker. */
 export const CONSECUTIVE_FAILURES = 5;
 /**
  * Share of failed calls in one window that opens the breaker, if the window has at least

@@ -5,7 +5,6 @@
 import type { BreakerState } from "./breaker.ts";
 import type { Candidate } from "../catalogue/model_registry.ts";
 
-/** The health of a candidate. */
 export interface CandidateReport {
   /** Id that clients use. */
   readonly model: string;

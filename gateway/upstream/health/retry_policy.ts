@@ -7,7 +7,6 @@ import type { Candidate } from "../catalogue/model_registry.ts";
 import { weightedChoice } from "./load_balancer.ts";
 import type { AttemptFailure } from "./failure.ts";
 
-/** An attempt that failed, and its candidate. */
 export interface FailedAttempt extends AttemptFailure {
   /** The candidate that was called. */
   readonly candidate: Candidate;

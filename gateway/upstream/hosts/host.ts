@@ -63,7 +63,6 @@ export interface HostCount {
   readonly refusedBetas?: readonly string[];
 }
 
-/** How a host makes embeddings. */
 interface HostEmbeddings {
   /** A template, relative to the base address. */
   readonly path: string;
@@ -89,7 +88,6 @@ export interface HostDialect extends HostPaths {
   readonly routes?: Readonly<Record<string, HostPaths>>;
   /** Absent if the host does not count. */
   readonly count?: HostCount;
-  /** Absent if the host makes no embeddings. */
   readonly embeddings?: HostEmbeddings;
   /** The credentials that it takes. */
   readonly auth: HostAuth;

@@ -17,7 +17,6 @@ export interface QueryResult {
 export interface ClientConfig {
   /** Host name or IP address. */
   readonly host?: string;
-  /** Port number. */
   readonly port?: number;
   /** User name. */
   readonly user?: string;
@@ -79,7 +78,6 @@ export class Client {
       readonly name?: string;
     },
   ): Promise<QueryResult>;
-  /** Closes the connection. */
   end(): Promise<void>;
   /** `error`: the connection broke; `end`: it is closed. */
   on(event: "error" | "end", listener: () => void): this;
@@ -93,11 +91,9 @@ export interface PoolClient extends Client {
   release(spent?: boolean): void;
 }
 
-/** A connection pool. */
 export class Pool {
   /** Creates a pool without connections. */
   constructor(config: PoolConfig);
-  /** Number of idle connections. */
   readonly idleCount: number;
   /** Options of future connections. */
   readonly options: {
@@ -124,7 +120,6 @@ export class DatabaseError extends Error {
 declare const pg: {
   /** See {@linkcode Client}. */
   readonly Client: typeof Client;
-  /** See {@linkcode Pool}. */
   readonly Pool: typeof Pool;
   /** See {@linkcode DatabaseError}. */
   readonly DatabaseError: typeof DatabaseError;

@@ -80,11 +80,9 @@ const SERVER_MS =
 /** Connections of a process for everything but reports. */
 const MAX_CONNECTIONS = 4;
 
-/** Options of {@linkcode openPostgresStore}. */
 interface PostgresOptions extends ProcessClocks {
   /** A process that has not renewed its lease for this long counts as dead, in milliseconds. */
   readonly leaseMs?: number;
-  /** Time limit of a statement, in milliseconds. */
   readonly deadlineMs?: number;
   /** Replaces the time limit of a report's statement, in milliseconds. */
   readonly reportMs?: number;

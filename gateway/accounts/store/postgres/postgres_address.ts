@@ -12,7 +12,6 @@ export interface PostgresAddress {
    * environment variables, here and below.
    */
   readonly host?: string;
-  /** Port number. */
   readonly port?: number;
   /** User name. */
   readonly user?: string;

@@ -29,7 +29,6 @@ export type Query = (
   values?: readonly SqlValue[],
 ) => Promise<StatementResult>;
 
-/** The connection pool. */
 export interface PostgresPool {
   /**
    * Lends a connection to `use`, for at most the deadline. After a failed query it is

@@ -58,7 +58,6 @@ interface Prepared {
   readonly order: Positional["order"];
 }
 
-/** Options of {@linkcode openSqliteStore}. */
 interface SqliteOptions extends ProcessClocks {
   /** Replaces the time limit of a report's statement, in milliseconds. */
   readonly reportMs?: number;

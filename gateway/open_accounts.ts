@@ -1,6 +1,3 @@
-/**
- * Opens the accounts that the settings configure.
- */
 import { compact } from "../translate/bytes/compact.ts";
 import {
   type AccountsEvent,

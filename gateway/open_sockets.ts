@@ -5,7 +5,6 @@
 import { ApiError } from "../translate/model/error.ts";
 import type { TimerId, Timers } from "./timers.ts";
 
-/** An open web socket. */
 export interface OpenSocket {
   /** The key that opened it. */
   readonly keyId: string;

@@ -6,7 +6,6 @@ import { monotonicMs } from "./monotonic_ms.ts";
 /** The handle of a timer. */
 export type TimerId = ReturnType<typeof setTimeout> | LongTimer;
 
-/** Sets and clears timers. */
 export interface Timers {
   /**
    * Calls back once after `ms` milliseconds; a timer of a second or more may be a tick late. Time in which the process

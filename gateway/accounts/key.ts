@@ -38,7 +38,6 @@ export function newCredential(prefix: CredentialPrefix): string {
   return `${prefix}-${secret}${checksum(secret)}`;
 }
 
-/** A new API key. */
 export function newKey(): string {
   return newCredential("sk");
 }

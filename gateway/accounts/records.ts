@@ -154,7 +154,6 @@ export const MODEL_BALANCE = fields({
   reservedMicroUsd: field(INT),
 });
 
-/** The fields of {@linkcode Account}. */
 export const ACCOUNT = fields({
   id: field(TEXT, {
     set: chosenId.optional(),

@@ -8,7 +8,6 @@ import type { Foresight } from "./ledger/foresight.ts";
 import type { WriteBatcher } from "./ledger/write_batcher.ts";
 import type { Charge, ReservedCall } from "./records.ts";
 
-/** Options of {@linkcode openReservation}. */
 interface ReservationOptions {
   readonly batcher: Pick<WriteBatcher, "reserve" | "enqueue">;
   readonly foresight: Pick<Foresight, "grants" | "begin" | "end">;

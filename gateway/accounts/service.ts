@@ -122,7 +122,6 @@ export type AccountsEvent =
   };
 
 export interface OpenedAccounts {
-  /** The pipeline's interface. */
   readonly accounts: Accounts;
   /** The administration's interface. */
   readonly admin: Admin;

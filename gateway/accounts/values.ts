@@ -18,7 +18,6 @@ export const displayName: z.ZodType<string> = z.string().min(1).max(200).regex(
   "expected text without NUL",
 );
 
-/** A list of model ids. */
 export const modelList: z.ZodType<readonly string[]> = z.array(
   z.string().min(1).max(200),
 ).min(1).max(500);

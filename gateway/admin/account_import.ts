@@ -51,7 +51,6 @@ export const importReply = z.object({
   })),
 });
 
-/** See {@linkcode importReply}. */
 export type ImportReply = z.infer<typeof importReply>;
 
 export const IMPORT_OPERATIONS: readonly AdminOperation[] = [

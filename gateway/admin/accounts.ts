@@ -1,6 +1,3 @@
-/**
- * Admin operations on accounts.
- */
 import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { recordJson, replyShape, settingsSchema } from "../accounts/field.ts";

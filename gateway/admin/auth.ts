@@ -6,7 +6,6 @@ import { ApiError } from "../../translate/model/error.ts";
 import { hashesEqual, keyHash } from "../accounts/key.ts";
 import { wrongAttempts } from "../console/wrong_attempts.ts";
 
-/** Verifies the admin token. */
 export interface AdminAuth {
   /**
    * Returns for the right token.

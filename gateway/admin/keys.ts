@@ -1,6 +1,3 @@
-/**
- * Admin operations on keys.
- */
 import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";

@@ -1,6 +1,3 @@
-/**
- * Admin operations on top-ups.
- */
 import { z } from "zod";
 import { compact } from "../../translate/bytes/compact.ts";
 import { ledgerEntryReply, listLedgerJson } from "./ledger.ts";

@@ -1,6 +1,3 @@
-/**
- * Admin operations on the webhook of an account.
- */
 import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { Webhook } from "../accounts/repositories/webhook_repository.ts";

@@ -6,7 +6,6 @@ import type { Limits } from "../accounts/accounts.ts";
 import type { HeaderFields } from "./http_reply.ts";
 import { rateLimitHeaders } from "./rate_limit_headers.ts";
 
-/** Values that the headers depend on. */
 interface ReplyHeaderOptions {
   /** Whether the reply is a stream. */
   readonly stream: boolean;

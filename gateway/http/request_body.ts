@@ -400,7 +400,6 @@ export async function* bodyPieces(
   }
 }
 
-/** A body that is being read. */
 interface BodyReader {
   /** Returns decompressed bytes. */
   readonly reader: ReadableStreamDefaultReader<Uint8Array>;

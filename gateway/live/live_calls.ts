@@ -70,7 +70,6 @@ const STATE_MAX_AGE_MS = 60_000;
 /** How long a page waits for the store. */
 const READ_MS = 1000;
 
-/** The live list of a process. */
 export class LiveCalls {
   readonly #options: LiveCallsOptions;
   readonly #ended = new EndedCalls();
@@ -141,7 +140,6 @@ export class LiveCalls {
     return { complete: others !== undefined, data };
   }
 
-  /** Ends the connections of all viewers. */
   endViewers(): void {
     this.#viewers.endAll();
   }

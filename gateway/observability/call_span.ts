@@ -27,7 +27,6 @@ import type { Vendor } from "../upstream/catalogue/vendors.ts";
 import type { LogEntry } from "./log.ts";
 import { errorType, inputTokens, placeOf } from "./call_attributes.ts";
 
-/** The span of a running call. */
 export interface CallSpan {
   /**
    * The trace context to send upstream, so that the upstream's spans become children of this one.

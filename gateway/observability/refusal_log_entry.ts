@@ -21,7 +21,6 @@ interface RefusedRequest {
   readonly path: string;
   /** Path of the route; undefined if no route matches. */
   readonly endpoint: string | undefined;
-  /** The client's trace. */
   readonly trace: Trace | undefined;
   /** What the request's handling found out. */
   readonly facts: CallFacts;

@@ -132,7 +132,6 @@ export class Failover {
     return this.#sentBytes;
   }
 
-  /** Number of attempts begun. */
   get attemptCount(): number {
     return this.#calls.length;
   }

@@ -24,7 +24,6 @@ export type ModelMatch =
     readonly names: readonly string[];
   };
 
-/** The configuration's models. */
 export interface ConfiguredModels {
   readonly catalogue: Catalogue;
   readonly overrides: CatalogueOverrides;

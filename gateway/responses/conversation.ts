@@ -43,7 +43,6 @@ export interface Conversation {
   readonly keeper?: ReplyKeeper;
 }
 
-/** Stores the reply of one call. */
 export interface ReplyKeeper {
   /** False: only the connection remembers it. */
   readonly stores: boolean;

@@ -7,7 +7,6 @@ import { type Rounds, startRounds } from "../accounts/rounds.ts";
 import type { Timer } from "../accounts/timer.ts";
 import { removeEnded, SLICE } from "./reply_rows.ts";
 
-/** Options of {@linkcode startPurge}. */
 interface PurgeOptions {
   /** The store with the replies. */
   readonly store: Store;

@@ -20,7 +20,6 @@ export interface StoredReplyRequest {
   readonly id: string;
 }
 
-/** A page of input items. */
 interface ItemPage {
   readonly object: "list";
   readonly data: readonly JsonObject[];

@@ -58,7 +58,6 @@ export interface NewReply {
   readonly seal: Seal;
   /** The reply and its new input. */
   readonly turn: StoredTurn;
-  /** Id of the reply that it continues. */
   readonly previousId?: string;
   /** Output items of the reply, by which later requests refer to them. */
   readonly itemIds: readonly string[];

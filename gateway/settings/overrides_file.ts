@@ -1,6 +1,3 @@
-/**
- * Reads the file that `GATEWAY_CONFIG` names.
- */
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { unreadable } from "./unreadable_file.ts";

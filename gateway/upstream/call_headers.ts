@@ -7,7 +7,6 @@ import type { Trace } from "../http/trace.ts";
 import { VERSION } from "../version.ts";
 import type { Candidate } from "./catalogue/model_registry.ts";
 
-/** Values that the headers depend on. */
 interface CallHeaders {
   /** Where the call goes. */
   readonly candidate: Candidate;

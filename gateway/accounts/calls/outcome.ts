@@ -19,7 +19,6 @@ export const OUTCOMES = {
 /** What became of a call. */
 export type Outcome = keyof typeof OUTCOMES;
 
-/** Names of {@linkcode OUTCOMES}. */
 // The object has exactly these keys.
 export const OUTCOME_NAMES = Object.keys(OUTCOMES) as readonly Outcome[];
 

@@ -108,7 +108,6 @@ const OBJECT: Kind<JsonObject> = {
   flagKind: "text",
 };
 
-/** The fields of {@linkcode ChangeRecord}. */
 export const CHANGE = fields({
   // Begins with the time; ids sort by time.
   id: field(TEXT),

@@ -18,7 +18,6 @@ import {
 export interface AccountState {
   /** The account's row; the number of its active calls is in `use`. */
   readonly account: Omit<AccountRow, "openRequests">;
-  /** The account's plan. */
   readonly plan: Plan;
   /** Balances of single models, by model. */
   readonly modelBalances: ReadonlyMap<string, Balance>;

@@ -13,7 +13,6 @@ import type { Timer } from "../timer.ts";
 /** How long hours are kept, in days; days are kept for ever. */
 export const HOURS_DAYS = 35;
 
-/** Options of {@linkcode startBackfill}. */
 interface BackfillOptions {
   readonly store: Store;
   /** Current Unix time in milliseconds. */

@@ -50,7 +50,6 @@ export type EventResult =
   | { readonly type: "duplicate" }
   | { readonly type: "no_account" };
 
-/** The account that an event belongs to. */
 export function accountOf(event: LedgerEvent): string {
   return event.type === "top_up" ? event.accountId : event.call.accountId;
 }

@@ -6,7 +6,6 @@ import { recover } from "./recovery.ts";
 import type { Store } from "../store/store.ts";
 import type { Timer } from "../timer.ts";
 
-/** Options of {@linkcode startHeartbeat}. */
 interface LeaseOptions {
   /** The store with the leases. */
   readonly store: Store;

@@ -13,7 +13,6 @@ export interface Amount {
   readonly tokens: number;
 }
 
-/** A limit of a calendar window. */
 export interface WindowLimit {
   /** The setting. */
   readonly field:

@@ -35,7 +35,6 @@ type AccountOrder = keyof typeof ORDERS;
 /** For checking the name of an order. */
 export const ACCOUNT_ORDERS = Object.keys(ORDERS) as readonly AccountOrder[];
 
-/** A page of a list of accounts. */
 export interface AccountListQuery {
   /** Accounts whose id or name contains this. */
   readonly part?: string;

@@ -22,7 +22,6 @@ import {
   type RepositoryContext,
 } from "../repositories/repository.ts";
 
-/** The fields of {@linkcode AuditRecord}. */
 export const AUDIT = fields({
   id: field(TEXT),
   kind: field(oneOf<"daily" | "full">("daily", "full"), {
@@ -43,7 +42,6 @@ export const AUDIT = fields({
 /** One audit of all accounts. */
 export interface AuditRecord extends RecordOf<typeof AUDIT> {}
 
-/** The fields of {@linkcode AccountAudit}. */
 export const ACCOUNT_AUDIT = fields({
   accountId: field(TEXT),
   atMs: field(TIME, { json: "time" }),

@@ -40,7 +40,6 @@ export interface AttemptCount {
   readonly count: number;
 }
 
-/** Finds failed attempts. */
 export interface FailedAttempts {
   /**
    * One page, newest first.

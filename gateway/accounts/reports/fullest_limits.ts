@@ -1,6 +1,3 @@
-/**
- * The fullest limits of all accounts and keys.
- */
 import { advanceTo } from "../ledger/account_state.ts";
 import { dayOf, firstDayOf } from "../limits/calendar_window.ts";
 import { keyAt } from "../ledger/key_state.ts";

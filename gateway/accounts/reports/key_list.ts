@@ -22,7 +22,6 @@ export type KeyOrder = keyof typeof ORDERS;
 /** For checking the name of an order. */
 export const KEY_ORDERS = Object.keys(ORDERS) as readonly KeyOrder[];
 
-/** A page of a list of keys. */
 export interface KeyListQuery {
   readonly accountId?: string;
   /** Keys whose name or hint contains this. */

@@ -27,7 +27,6 @@ import {
 export interface LedgerQuery extends SearchRequest {
   /** Entries of this account. */
   readonly accountId?: string;
-  /** Entries of this key. */
   readonly keyId?: string;
   /** Charges of this model. */
   readonly model?: string;

@@ -40,7 +40,6 @@ export interface UsageLine extends UsageTotals {
   readonly hour?: string;
   /** Id of the account that paid. */
   readonly accountId?: string;
-  /** Id of the key that was used. */
   readonly keyId?: string;
   /** Model that was called. */
   readonly model?: string;

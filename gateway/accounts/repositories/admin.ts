@@ -88,7 +88,6 @@ import {
   webhookRepository,
 } from "./webhook_repository.ts";
 
-/** The administration's interface. */
 export interface Admin {
   /**
    * The same administration; its changes are recorded as made by `actor` instead of the gateway.
@@ -112,7 +111,6 @@ export interface Admin {
   state(holder: Holder): Promise<CredentialState>;
   /** Reads the use of the limits of the keys that have limits, by key id. */
   keyStates(ids: readonly string[]): Promise<ReadonlyMap<string, KeyState>>;
-  /** Finds the fullest limits of all accounts and keys. */
   fullestLimits(count: number): Promise<readonly HeldLimit[]>;
   /** Sums up usage. */
   usage(query: UsageQuery): Promise<UsageReport>;

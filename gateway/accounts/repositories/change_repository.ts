@@ -50,7 +50,6 @@ export interface ChangeQuery extends PageRequest {
   readonly toMs?: number;
 }
 
-/** Reads and records changes. */
 export interface ChangeRepository {
   /**
    * One page, newest first. The cursor is the last change's id.

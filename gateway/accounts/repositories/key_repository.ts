@@ -40,7 +40,6 @@ import {
 } from "../rows/record_rows.ts";
 import { type Sql, textOf } from "../store/store.ts";
 
-/** Settings of a new key. */
 type KeyRequest = SettingsOf<typeof KEY>;
 
 /** Changes of a key. Null means no limit; absent means unchanged. */

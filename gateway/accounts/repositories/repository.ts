@@ -223,7 +223,6 @@ export function recordChange<D extends RecordFields>(
   };
 }
 
-/** The error for an unknown id. */
 export function notFound(noun: string, id: string): ApiError {
   return new ApiError("not_found", `there is no ${noun} ${id}`, {
     code: `${noun}_not_found`,

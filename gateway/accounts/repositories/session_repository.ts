@@ -26,7 +26,6 @@ import {
   writeUse,
 } from "./repository.ts";
 
-/** The fields of {@linkcode SessionRecord}. */
 const SESSION = fields({
   id: field(TEXT),
   kind: field(oneOf<CredentialKind>("key", "read", "manage", "operator")),

@@ -29,7 +29,6 @@ interface SignInCode {
   readonly expiresAtMs: number;
 }
 
-/** Creates and redeems codes. */
 export interface SignInCodeRepository {
   /**
    * Creates a code.

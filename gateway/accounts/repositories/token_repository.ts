@@ -40,7 +40,6 @@ import {
 
 const SCOPE = oneOf("read", "manage");
 
-/** The fields of {@linkcode TokenRecord}. */
 export const TOKEN = fields({
   id: field(TEXT),
   accountId: field(TEXT, {

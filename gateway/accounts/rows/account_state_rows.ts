@@ -19,7 +19,6 @@ export const PLAN_PICKS: string = picks(PLAN, "p", "plan__");
 /** The columns of an account, renamed to `account__…`. */
 export const ACCOUNT_PICKS: string = picks(ACCOUNT_ROW, "a", "account__");
 
-/** Reads the states of these accounts, by account id. */
 export async function readAccountStates(
   sql: Sql,
   dialect: SqlDialect,

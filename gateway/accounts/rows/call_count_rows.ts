@@ -75,7 +75,6 @@ const TABLES: readonly Counts[] = [
   counts("day", 24 * 60 * MINUTE_MS, true),
 ];
 
-/** What is counted of a call. */
 type CountedCall = Pick<
   CallRecord,
   | "requestId"

@@ -84,7 +84,6 @@ export async function uncorrectedEntries(
   );
 }
 
-/** The unique id of an entry. */
 export function entryIdOf(entry: NewEntry): string {
   if (entry.type === "top_up") return entry.id;
   const { requestId } = entry.call;

@@ -11,7 +11,6 @@ import { randomText } from "../key.ts";
 export interface TestStore {
   /** Prefix of the test names. */
   readonly name: string;
-  /** Creates an empty database. */
   createDatabase(): Promise<TestDatabase>;
 }
 

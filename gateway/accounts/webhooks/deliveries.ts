@@ -21,7 +21,6 @@ import { startRounds } from "../rounds.ts";
 import type { Timer } from "../timer.ts";
 import type { PostWebhook } from "./post_webhook.ts";
 
-/** Options of {@linkcode startDeliveries}. */
 interface DeliveryOptions {
   /** The store with the messages. */
   readonly store: Store;

@@ -39,7 +39,6 @@ export interface CredentialCall {
   readonly url: string;
   /** The body as it is sent. Its content type is `application/json`. */
   readonly body: Uint8Array;
-  /** The credentials that the host takes. */
   readonly auth: HostAuth;
 }
 

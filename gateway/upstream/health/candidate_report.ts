@@ -10,7 +10,6 @@ export interface CandidateReport {
   readonly model: string;
   /** `vendor/model`, where the model is the vendor's own id. */
   readonly upstream: string;
-  /** State of the circuit breaker. */
   readonly state: BreakerState;
   /** Start of the state, in ISO 8601; null if it has never changed. */
   readonly since: string | null;

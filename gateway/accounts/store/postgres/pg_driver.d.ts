@@ -38,7 +38,6 @@ export interface ClientConfig {
   readonly keepAlive?: boolean;
   /** Idle time before the first keep-alive probe, in milliseconds. */
   readonly keepAliveInitialDelayMillis?: number;
-  /** Parsers of column values. */
   readonly types?: {
     /** The parser for a type, by its OID. */
     getTypeParser(oid: number, format?: string): (text: string) => unknown;
@@ -49,7 +48,6 @@ export interface ClientConfig {
 export interface PoolConfig extends ClientConfig {
   /** Class of the connections. */
   readonly Client?: typeof Client;
-  /** Maximum number of connections. */
   readonly max?: number;
   /** Idle time after which a connection is closed, in milliseconds; 0: never. */
   readonly idleTimeoutMillis?: number;
@@ -65,7 +63,6 @@ export class Client {
   readonly connection: {
     /** The socket, or TLS on top of it. */
     readonly stream: Duplex;
-    /** Removes the listeners of all events. */
     removeAllListeners(): void;
   };
   /** Connects to the server. */
@@ -121,7 +118,6 @@ declare const pg: {
   /** See {@linkcode Client}. */
   readonly Client: typeof Client;
   readonly Pool: typeof Pool;
-  /** See {@linkcode DatabaseError}. */
   readonly DatabaseError: typeof DatabaseError;
   /** The default parsers of column values. */
   readonly types: NonNullable<ClientConfig["types"]>;

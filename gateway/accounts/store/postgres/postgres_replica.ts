@@ -13,7 +13,6 @@ const LAG = `SELECT CASE
   ELSE CAST(EXTRACT(EPOCH FROM clock_timestamp() - pg_last_xact_replay_timestamp()) * 1000 AS BIGINT)
   END AS lag_ms`;
 
-/** The replica that a reader reads from. */
 export function replicaOf(read: Sql["all"]): Replica {
   let lagMs: number | undefined;
   return {

@@ -76,7 +76,6 @@ onmessage = ({ data: path }) => {
 `)
 }`;
 
-/** What a reader replies. */
 type Reply = {
   readonly rows: readonly SqlRow[];
   /** Whether further rows follow. */

@@ -32,11 +32,11 @@ Deno.test("histogram() counts values up to and including each bound", () => {
 });
 
 Deno.test("gauge() reads its value, if it has one, at each export", () => {
-  let open: number | undefined;
-  const streams = gauge("open", "Open streams", () => open);
+  const now: { open?: number } = {};
+  const streams = gauge("open", "Open streams", () => now.open);
   const head = "# HELP open Open streams\n# TYPE open gauge\n";
   assert.equal(streams.text(), head);
-  open = 7;
+  now.open = 7;
   assert.equal(streams.text(), `${head}open 7\n`);
 });
 

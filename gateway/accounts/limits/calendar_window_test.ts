@@ -51,41 +51,36 @@ Deno.test("days begin at midnight UTC, weeks on Monday, months on the first", ()
   );
 });
 
-const TURNS: readonly (readonly [time: string, texts: readonly string[]])[] = [
-  ["2028-02-28T23:59:59.999Z", [
-    "Tuesday 2028-02-29",
-    "Monday 2028-03-06",
-    "Wednesday 2028-03-01",
-  ]],
-  ["2028-02-29T12:00:00Z", [
-    "Wednesday 2028-03-01",
-    "Monday 2028-03-06",
-    "Wednesday 2028-03-01",
-  ]],
-  ["2100-02-28T12:00:00Z", [
-    "Monday 2100-03-01",
-    "Monday 2100-03-01",
-    "Monday 2100-03-01",
-  ]],
-  ["2026-12-31T23:59:59.999Z", [
-    "Friday 2027-01-01",
-    "Monday 2027-01-04",
-    "Friday 2027-01-01",
-  ]],
+const TURNS: readonly (readonly [time: string, texts: string])[] = [
+  [
+    "2028-02-28T23:59:59.999Z",
+    "Tuesday 2028-02-29, Monday 2028-03-06, Wednesday 2028-03-01",
+  ],
+  [
+    "2028-02-29T12:00:00Z",
+    "Wednesday 2028-03-01, Monday 2028-03-06, Wednesday 2028-03-01",
+  ],
+  [
+    "2100-02-28T12:00:00Z",
+    "Monday 2100-03-01, Monday 2100-03-01, Monday 2100-03-01",
+  ],
+  [
+    "2026-12-31T23:59:59.999Z",
+    "Friday 2027-01-01, Monday 2027-01-04, Friday 2027-01-01",
+  ],
   // The night in which Europe's clocks change.
-  ["2026-10-25T00:30:00Z", [
-    "Monday 2026-10-26",
-    "Monday 2026-10-26",
-    "Sunday 2026-11-01",
-  ]],
+  [
+    "2026-10-25T00:30:00Z",
+    "Monday 2026-10-26, Monday 2026-10-26, Sunday 2026-11-01",
+  ],
 ];
 
 for (const [text, opens] of TURNS) {
-  Deno.test(`windows of ${text} open on ${opens.join(", ")}`, () => {
+  Deno.test(`windows of ${text} open on ${opens}`, () => {
     const day = dayOf(Date.parse(text));
     assert.deepEqual(
       WINDOWS.map((window) => dayText(dayAfter(window, day))),
-      opens.map((one) => `${one} 00:00 UTC`),
+      opens.split(", ").map((one) => `${one} 00:00 UTC`),
     );
   });
 }

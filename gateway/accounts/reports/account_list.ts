@@ -16,6 +16,7 @@ import {
 import { dayNumber } from "./days.ts";
 import {
   orUnavailable,
+  readReport,
   type RepositoryContext,
 } from "../repositories/repository.ts";
 
@@ -98,16 +99,15 @@ export async function listAccounts(
     ]
     : ["$1", ""];
   const used = order === "used" ? LAST_USED : "0";
-  const rows = await orUnavailable(() =>
-    store.report(
-      `SELECT a.*, CAST(${spent} AS BIGINT) AS spent, ${used} AS used ` +
-        `FROM (SELECT * FROM accounts ORDER BY id LIMIT ${SEARCHED}) a ${join} ${where} ORDER BY ${
-          ORDERS[order]
-        } ${isDescending ? "DESC" : "ASC"} NULLS LAST, a.id LIMIT ${
-          put(limit + 1)
-        } OFFSET ${put(offset)}`,
-      values,
-    )
+  const rows = await readReport(
+    { store },
+    `SELECT a.*, CAST(${spent} AS BIGINT) AS spent, ${used} AS used ` +
+      `FROM (SELECT * FROM accounts ORDER BY id LIMIT ${SEARCHED}) a ${join} ${where} ORDER BY ${
+        ORDERS[order]
+      } ${isDescending ? "DESC" : "ASC"} NULLS LAST, a.id LIMIT ${
+        put(limit + 1)
+      } OFFSET ${put(offset)}`,
+    values,
   );
   const data = rows.slice(0, limit).map((row) => recordFrom(ACCOUNT_ROW, row));
   const figures = await figuresOf(store, data.map(({ id }) => id), values[0]);

@@ -2,7 +2,7 @@
  * The tokens that prompts read from caches and wrote to them, by key and model: what a cache saved depends on the model.
  */
 import {
-  orUnavailable,
+  readReport,
   type RepositoryContext,
 } from "../repositories/repository.ts";
 import { intOf, textOf, textOrUndefined } from "../store/store.ts";
@@ -31,15 +31,14 @@ export async function cachedTokens(
   const selection = selectUsage(query, []);
   selection.conditions.push("cache_read_tokens + cache_write_tokens > 0");
   const place = Number(selection.put(JSON.stringify(keyIds)).slice(1));
-  const rows = await orUnavailable(() =>
-    store.report(
-      `SELECT CASE WHEN key_id IN ${
-        store.dialect.texts(place)
-      } THEN key_id END AS name, model, ${sumOf("cache_read_tokens")}, ${
-        sumOf("cache_write_tokens")
-      } FROM ${rowsOf(selection)} GROUP BY 1, 2`,
-      selection.values,
-    )
+  const rows = await readReport(
+    { store },
+    `SELECT CASE WHEN key_id IN ${
+      store.dialect.texts(place)
+    } THEN key_id END AS name, model, ${sumOf("cache_read_tokens")}, ${
+      sumOf("cache_write_tokens")
+    } FROM ${rowsOf(selection)} GROUP BY 1, 2`,
+    selection.values,
   );
   return rows.map((row) => {
     const keyId = textOrUndefined(row, "name");

@@ -7,7 +7,7 @@ import { msOfClass } from "../rows/call_count_rows.ts";
 import { intOf, type SqlRow, type SqlValue, textOf } from "../store/store.ts";
 import { HOUR_MS } from "../rows/usage_rows.ts";
 import {
-  orUnavailable,
+  readReport,
   type RepositoryContext,
 } from "../repositories/repository.ts";
 
@@ -35,12 +35,11 @@ export async function callHealth(
   fromMs: number,
   toMs: number,
 ): Promise<CallHealth> {
-  const rows = await orUnavailable(() =>
-    store.report(
-      `SELECT '' AS name, ${COUNTED} FROM call_minutes
+  const rows = await readReport(
+    { store },
+    `SELECT '' AS name, ${COUNTED} FROM call_minutes
        WHERE minute >= $1 AND minute < $2 GROUP BY outcome, first_token`,
-      [Math.floor(fromMs / MINUTE_MS), Math.floor(toMs / MINUTE_MS)],
-    )
+    [Math.floor(fromMs / MINUTE_MS), Math.floor(toMs / MINUTE_MS)],
   );
   return healthsOf(rows).get("") ?? NO_CALLS;
 }
@@ -111,13 +110,12 @@ export async function callHealths(
     key: "key_id",
     account: "account_id",
   }[by];
-  const rows = await orUnavailable(() =>
-    store.report(
-      `SELECT ${name} AS name, ${COUNTED} FROM call_${step}s WHERE ${
-        conditions.join(" AND ")
-      } GROUP BY ${by === undefined ? "" : "1, "}2, 3`,
-      values,
-    )
+  const rows = await readReport(
+    { store },
+    `SELECT ${name} AS name, ${COUNTED} FROM call_${step}s WHERE ${
+      conditions.join(" AND ")
+    } GROUP BY ${by === undefined ? "" : "1, "}2, 3`,
+    values,
   );
   return healthsOf(rows);
 }
@@ -127,14 +125,13 @@ async function accountsOf(
   { store }: RepositoryContext,
   keyIds: readonly string[],
 ): Promise<readonly string[]> {
-  const rows = await orUnavailable(() =>
-    store.report(
-      `SELECT account_id FROM keys WHERE id IN ${store.dialect.texts(1)}
+  const rows = await readReport(
+    { store },
+    `SELECT account_id FROM keys WHERE id IN ${store.dialect.texts(1)}
        UNION SELECT account_id FROM usage_days WHERE key_id IN ${
-        store.dialect.texts(2)
-      }`,
-      [JSON.stringify(keyIds), JSON.stringify(keyIds)],
-    )
+      store.dialect.texts(2)
+    }`,
+    [JSON.stringify(keyIds), JSON.stringify(keyIds)],
   );
   return rows.map((row) => textOf(row, "account_id"));
 }
@@ -149,10 +146,9 @@ export async function callsCountedFrom(
   { store }: RepositoryContext,
   step: "hour" | "day",
 ): Promise<number | undefined> {
-  const [row] = await orUnavailable(() =>
-    store.report(
-      `SELECT ${step} FROM call_${step}s WHERE account_id = '' AND key_id = '' ORDER BY ${step} LIMIT 1`,
-    )
+  const [row] = await readReport(
+    { store },
+    `SELECT ${step} FROM call_${step}s WHERE account_id = '' AND key_id = '' ORDER BY ${step} LIMIT 1`,
   );
   return row === undefined
     ? undefined

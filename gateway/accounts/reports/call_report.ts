@@ -26,8 +26,8 @@ import {
   type ListPage,
   listPage,
   notFound,
-  orUnavailable,
   pageLimit,
+  readReport,
   type RepositoryContext,
   type SearchRequest,
 } from "../repositories/repository.ts";
@@ -137,18 +137,17 @@ export function callReport(
       const walk = callWalk(query);
       const endId = await walkEnd(context, walk, query.scanLimit);
       const { where, values } = walkQuery(walk, endId);
-      const rows = await orUnavailable(() =>
-        context.store.report(
-          rankedText({
-            table: "calls",
-            id: "request_id",
-            column: RANKS[range.by],
-            where,
-            values,
-            range,
-          }),
+      const rows = await readReport(
+        context,
+        rankedText({
+          table: "calls",
+          id: "request_id",
+          column: RANKS[range.by],
+          where,
           values,
-        )
+          range,
+        }),
+        values,
       );
       return {
         data: await withEntries(context, rows.slice(0, limit).map(callFrom)),
@@ -284,13 +283,12 @@ async function walkCalls(
   const { store } = context;
   const endId = await walkEnd(context, walk, scanLimit);
   const { where, values } = walkQuery(walk, endId);
-  const rows = await orUnavailable(() =>
-    store.report(
-      `SELECT * FROM calls ${where} ORDER BY request_id DESC LIMIT $${
-        values.push(limit)
-      }`,
-      values,
-    )
+  const rows = await readReport(
+    { store },
+    `SELECT * FROM calls ${where} ORDER BY request_id DESC LIMIT $${
+      values.push(limit)
+    }`,
+    values,
   );
   const records = rows.map(callFrom);
   const stoppedAt = records.length >= limit ? records.at(-1)?.requestId : endId;
@@ -312,13 +310,12 @@ async function walkEnd(
     ["request_id >=", first],
     ["request_id <", above],
   ]);
-  const [end] = await orUnavailable(() =>
-    store.report(
-      `SELECT request_id FROM calls ${where} ORDER BY request_id DESC LIMIT 1 OFFSET $${
-        values.push(scanLimit - 1)
-      }`,
-      values,
-    )
+  const [end] = await readReport(
+    { store },
+    `SELECT request_id FROM calls ${where} ORDER BY request_id DESC LIMIT 1 OFFSET $${
+      values.push(scanLimit - 1)
+    }`,
+    values,
   );
   return end === undefined ? undefined : textOf(end, "request_id");
 }
@@ -370,8 +367,10 @@ async function find(
   { store }: RepositoryContext,
   requestId: string,
 ): Promise<CallRecord | undefined> {
-  const [row] = await orUnavailable(() =>
-    store.report("SELECT * FROM calls WHERE request_id = $1", [requestId])
+  const [row] = await readReport(
+    { store },
+    "SELECT * FROM calls WHERE request_id = $1",
+    [requestId],
   );
   return row === undefined ? undefined : callFrom(row);
 }
@@ -395,11 +394,10 @@ async function entriesAt(
   { store }: RepositoryContext,
   ids: readonly string[],
 ): Promise<readonly LedgerEntry[]> {
-  const rows = await orUnavailable(() =>
-    store.report(
-      `SELECT * FROM ledger WHERE request_id IN ${store.dialect.texts(1)}`,
-      [JSON.stringify(ids)],
-    )
+  const rows = await readReport(
+    { store },
+    `SELECT * FROM ledger WHERE request_id IN ${store.dialect.texts(1)}`,
+    [JSON.stringify(ids)],
   );
   return rows.map((row) => recordFrom(LEDGER_ENTRY, row));
 }

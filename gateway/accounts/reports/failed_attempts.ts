@@ -12,8 +12,8 @@ import { intOf, type SqlValue, textOf } from "../store/store.ts";
 import {
   type ListPage,
   listPage,
-  orUnavailable,
   pageLimit,
+  readReport,
   type RepositoryContext,
   type SearchRequest,
 } from "../repositories/repository.ts";
@@ -64,7 +64,7 @@ const FILTERS = ["accountId", "model", "error", "outcome"] as const;
 export function failedAttempts(context: RepositoryContext): FailedAttempts {
   const { store } = context;
   const read = (text: string, values: readonly SqlValue[]) =>
-    orUnavailable(() => store.report(text, values));
+    readReport({ store }, text, values);
   return {
     async list(query) {
       const limit = Math.min(MAX_LIMIT, pageLimit(query, 50));

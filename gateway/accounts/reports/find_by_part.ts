@@ -5,7 +5,7 @@
 import { isWellFormed, keyHint } from "../key.ts";
 import { type SqlRow, type SqlValue, textOf } from "../store/store.ts";
 import {
-  orUnavailable,
+  readReport,
   type RepositoryContext,
 } from "../repositories/repository.ts";
 
@@ -182,5 +182,5 @@ function read(
   text: string,
   values: readonly SqlValue[],
 ): Promise<readonly SqlRow[]> {
-  return orUnavailable(() => store.report(text, values));
+  return readReport({ store }, text, values);
 }

@@ -13,6 +13,7 @@ import {
 } from "./ranked.ts";
 import {
   orUnavailable,
+  readReport,
   type RepositoryContext,
   type SearchRequest,
 } from "../repositories/repository.ts";
@@ -132,12 +133,10 @@ async function rangeOfDays(
           : " AND account_id = $2"
       }`
     );
-    const rows = await orUnavailable(() =>
-      store.report(tables.join(" UNION ALL "), [
-        Math.floor(atMs / DAY_MS),
-        ...(accountId === undefined ? [] : [accountId]),
-      ])
-    );
+    const rows = await readReport({ store }, tables.join(" UNION ALL "), [
+      Math.floor(atMs / DAY_MS),
+      ...(accountId === undefined ? [] : [accountId]),
+    ]);
     return rows.flatMap((row) => intOrUndefined(row, "seq") ?? []);
   };
   const isCovered = (atMs: number): boolean =>
@@ -200,13 +199,12 @@ async function walkEnd(
   entries: number,
 ): Promise<number | undefined> {
   const { where, values } = conditions(walk, last, undefined);
-  const [row] = await orUnavailable(() =>
-    context.store.report(
-      `SELECT seq FROM ${walk.table} ${where} ORDER BY seq ${
-        direction(walk)
-      } LIMIT 1 OFFSET $${values.push(entries - 1)}`,
-      values,
-    )
+  const [row] = await readReport(
+    context,
+    `SELECT seq FROM ${walk.table} ${where} ORDER BY seq ${
+      direction(walk)
+    } LIMIT 1 OFFSET $${values.push(entries - 1)}`,
+    values,
   );
   return row === undefined ? undefined : intOf(row, "seq");
 }
@@ -219,13 +217,12 @@ function matching(
   limit: number,
 ): Promise<readonly SqlRow[]> {
   const { where, values } = matches(walk, last, end);
-  return orUnavailable(() =>
-    context.store.report(
-      `SELECT * FROM ledger ${where} ORDER BY seq ${direction(walk)} LIMIT $${
-        values.push(limit)
-      }`,
-      values,
-    )
+  return readReport(
+    context,
+    `SELECT * FROM ledger ${where} ORDER BY seq ${direction(walk)} LIMIT $${
+      values.push(limit)
+    }`,
+    values,
   );
 }
 
@@ -259,18 +256,17 @@ export async function rankLedger(
     ? undefined
     : await walkEnd(context, walk, undefined, scanLimit);
   const { where, values } = matches(walk, undefined, end);
-  const rows = await orUnavailable(() =>
-    context.store.report(
-      rankedText({
-        table: "ledger",
-        id: "seq",
-        column: "micro_usd",
-        where,
-        values,
-        range,
-      }),
+  const rows = await readReport(
+    context,
+    rankedText({
+      table: "ledger",
+      id: "seq",
+      column: "micro_usd",
+      where,
       values,
-    )
+      range,
+    }),
+    values,
   );
   return {
     data: rows.slice(0, range.limit),

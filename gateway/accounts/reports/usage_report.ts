@@ -9,7 +9,7 @@ import { DAY_MS } from "../limits/calendar_window.ts";
 import {
   type ListPage,
   listPage,
-  orUnavailable,
+  readReport,
   type RepositoryContext,
 } from "../repositories/repository.ts";
 import type { RecordOf } from "../field.ts";
@@ -251,13 +251,12 @@ function readOrdered(
   ];
   const tail = `GROUP BY ${groups.map((_, at) => at + 1).join(", ")} ` +
     `ORDER BY ${first.join(", ")} LIMIT ${selection.put(limit)}`;
-  return orUnavailable(() =>
-    context.store.report(
-      `SELECT ${picks.join(", ")} FROM ${
-        partsOf(selection, query, by, sums)
-      } ${tail}`,
-      selection.values,
-    )
+  return readReport(
+    context,
+    `SELECT ${picks.join(", ")} FROM ${
+      partsOf(selection, query, by, sums)
+    } ${tail}`,
+    selection.values,
   );
 }
 

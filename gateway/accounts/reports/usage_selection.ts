@@ -6,7 +6,7 @@ import { DAY_MS } from "../limits/calendar_window.ts";
 import { HOUR_MS } from "../rows/usage_rows.ts";
 import { isRangeHour, rangeMs } from "./days.ts";
 import {
-  orUnavailable,
+  readReport,
   type RepositoryContext,
 } from "../repositories/repository.ts";
 import type { SqlRow, SqlValue } from "../store/store.ts";
@@ -114,11 +114,10 @@ export function readUsage(
   picks: readonly string[],
   tail: string = "",
 ): Promise<readonly SqlRow[]> {
-  return orUnavailable(() =>
-    store.report(
-      `SELECT ${picks.join(", ")} FROM ${rowsOf(selection)} ${tail}`,
-      selection.values,
-    )
+  return readReport(
+    { store },
+    `SELECT ${picks.join(", ")} FROM ${rowsOf(selection)} ${tail}`,
+    selection.values,
   );
 }
 

@@ -3,7 +3,7 @@
  */
 import { dayText } from "./days.ts";
 import {
-  orUnavailable,
+  readReport,
   type RepositoryContext,
 } from "../repositories/repository.ts";
 import type { UsageGroup, UsageQuery } from "./usage_query.ts";
@@ -92,13 +92,12 @@ export async function usageSeries(
     `SELECT ${time} AS ${step}, ${name} AS name, ${valueOf(query)} FROM`;
   // Sums of all groups need no sorting; what the series leave of them is that of the others.
   const ofAll = ` UNION ALL ${picks("NULL")} ${all} GROUP BY 1`;
-  const rows = await orUnavailable(() =>
-    context.store.report(
-      `${picks(column)} ${rowsOf(selection)} GROUP BY 1, 2${
-        hasOthers ? ofAll : ""
-      }`,
-      selection.values,
-    )
+  const rows = await readReport(
+    context,
+    `${picks(column)} ${rowsOf(selection)} GROUP BY 1, 2${
+      hasOthers ? ofAll : ""
+    }`,
+    selection.values,
   );
   const places = new Map(series.map((name, at) => [name, at]));
   const sums = new Map<string, number[]>();

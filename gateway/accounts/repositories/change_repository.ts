@@ -23,9 +23,9 @@ import {
   conditionsOf,
   type ListPage,
   listPage,
-  orUnavailable,
   pageLimit,
   type PageRequest,
+  readReport,
   type RepositoryContext,
   writeChange,
 } from "./repository.ts";
@@ -109,13 +109,12 @@ export function changeRepository(context: RepositoryContext): ChangeRepository {
       ["actor_id =", query.actorId],
     ]);
     const more = query.isWithoutSignIns === true ? "AND signs_in IS NULL" : "";
-    const rows = await orUnavailable(() =>
-      context.store.report(
-        `SELECT * FROM changes WHERE ${where} ${more} ORDER BY id DESC LIMIT $${
-          values.length + 1
-        }`,
-        [...values, limit + 1],
-      )
+    const rows = await readReport(
+      context,
+      `SELECT * FROM changes WHERE ${where} ${more} ORDER BY id DESC LIMIT $${
+        values.length + 1
+      }`,
+      [...values, limit + 1],
     );
     return listPage(
       rows.map((row) => recordFrom(CHANGE, row)),

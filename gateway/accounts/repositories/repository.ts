@@ -188,6 +188,19 @@ export function readRows(
 }
 
 /**
+ * Reads rows for a report, which may be behind the writes.
+ *
+ * @throws {ApiError} `unavailable`
+ */
+export function readReport(
+  { store }: Pick<RepositoryContext, "store">,
+  text: string,
+  values?: readonly SqlValue[],
+): Promise<readonly SqlRow[]> {
+  return orUnavailable(() => store.report(text, values));
+}
+
+/**
  * Runs an operation of the store.
  *
  * @throws {ApiError} from `work`; `unavailable` if the store does not answer

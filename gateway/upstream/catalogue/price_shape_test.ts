@@ -100,39 +100,40 @@ Deno.test("free is said, or the model has no price", () => {
 
 for (
   const [price, problem] of [
-    [{ ...FOUR, input: -1 }, /^models\.m\.price\.input: /],
-    [{ ...FOUR, input: 1.5 }, /^models\.m\.price\.input: must be whole/],
+    [{ ...FOUR, input: -1 }, ".input: "],
+    [{ ...FOUR, input: 1.5 }, ".input: must be whole"],
     [
       { ...FOUR, output: 10_000_000_001 },
-      /^models\.m\.price\.output: is above 10,000 dollars per million tokens/,
+      ".output: is above 10,000 dollars per million tokens",
     ],
     [
       { ...FOUR, uses: { web_search: 100_000_001 } },
-      /^models\.m\.price\.uses\.web_search: is above 100 dollars/,
+      ".uses.web_search: is above 100 dollars",
     ],
-    [{ ...FOUR, call: 1e9 }, /^models\.m\.price\.call: is above 100 dollars/],
+    [{ ...FOUR, call: 1e9 }, ".call: is above 100 dollars"],
     [
       { ...FOUR, when: [{ speed: "fast", factor: 1001 }] },
-      /^models\.m\.price\.when\.0\.factor: /,
+      ".when.0.factor: ",
     ],
     [
       { ...FOUR, when: [{ speed: "fast", factor: 1.2345 }] },
-      /^models\.m\.price\.when\.0\.factor: has more than three decimals/,
+      ".when.0.factor: has more than three decimals",
     ],
-    [{ ...FOUR, when: [{ factor: 2 }] }, /^models\.m\.price\.when\.0: needs/],
-    [{ ...FOUR, when: [{ tier: "x" }] }, /^models\.m\.price\.when\.0: needs/],
+    [{ ...FOUR, when: [{ factor: 2 }] }, ".when.0: needs"],
+    [{ ...FOUR, when: [{ tier: "x" }] }, ".when.0: needs"],
     [
       { ...FOUR, when: [{ tier: "standard", factor: 2 }] },
-      /^models\.m\.price\.when\.0\.tier: standard means the base rate/,
+      ".when.0.tier: standard means the base rate",
     ],
-    [[FOUR, { ...FOUR, output: "x" }], /^models\.m\.price\.1\.output: /],
-    [[FOUR, FOUR], /^models\.m\.price: has two cards with the same from/],
-    [{ ...FOUR, from: "soon" }, /^models\.m\.price\.from: must be a day/],
-    [{ ...FOUR, at_base_rate: ["x"] }, /^models\.m\.price\.at_base_rate\.0: /],
-    [{ ...FOUR, cache_write_2h: 1 }, /cache_write_2h/],
+    [[FOUR, { ...FOUR, output: "x" }], ".1.output: "],
+    [[FOUR, FOUR], ": has two cards with the same from"],
+    [{ ...FOUR, from: "soon" }, ".from: must be a day"],
+    [{ ...FOUR, at_base_rate: ["x"] }, ".at_base_rate.0: "],
+    [{ ...FOUR, cache_write_2h: 1 }, ": there is no field cache_write_2h"],
   ] as const
 ) {
   Deno.test(`a price is refused with its path: ${JSON.stringify(price)}`, () => {
-    assert.match(problemsOf({ price }).join("\n"), problem);
+    const text = problemsOf({ price }).join("\n");
+    assert.ok(text.startsWith(`models.m.price${problem}`), text);
   });
 }

@@ -98,7 +98,6 @@ export interface ActiveCallHandle extends UnderWaySource {
   abort(error: ApiError): void;
 }
 
-/** The running gateway. */
 export interface Gateway extends GatewayParts {
   /** When the present settings and models took effect, as Unix time in milliseconds. */
   readonly configuredAtMs: number;
@@ -110,7 +109,6 @@ export interface Gateway extends GatewayParts {
   readonly concurrency: ConcurrencyLimiter;
   /** Removes credentials from a text that a client chose and that is kept. */
   readonly withoutCredentials: WithoutCredentials;
-  /** The open web sockets. */
   readonly sockets: OpenSockets;
   /** What they remember. */
   readonly recentReplies: RecentReplies;
@@ -139,7 +137,6 @@ export interface Gateway extends GatewayParts {
   abortAll(): void;
 }
 
-/** Assembles a gateway from its parts. */
 export function createGateway(parts: GatewayParts): Gateway {
   const activeCalls = new ActiveCalls<ActiveCallHandle>();
   const { maxConcurrent, maxConcurrentPerKey } = parts.config;

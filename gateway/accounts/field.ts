@@ -112,7 +112,6 @@ export type SettingsOf<D> =
     ]?: Exclude<SettingOf<D[K]>, undefined>;
   };
 
-/** Any text. */
 export const TEXT: Kind<string> = {
   sqlType: "TEXT",
   fromSql: textOf,
@@ -122,7 +121,6 @@ export const TEXT: Kind<string> = {
   flagKind: "text",
 };
 
-/** A whole number. */
 export const INT: Kind<number> = {
   sqlType: "BIGINT",
   fromSql: intOf,
@@ -215,7 +213,6 @@ export function listOf<D extends RecordFields>(
   };
 }
 
-/** Defines one field. */
 export function field<T, S>(
   kind: Kind<T>,
   options: FieldOptions & { readonly set: z.ZodType<S> },

@@ -107,7 +107,6 @@ export const LIMIT_NAMES = Object.keys(
   LIMITS,
 ) as readonly (keyof typeof LIMITS)[];
 
-/** Whether any limit is set. */
 export function hasLimits(settings: LimitSettings): boolean {
   for (const name of LIMIT_NAMES) if (name in settings) return true;
   return false;

@@ -39,7 +39,6 @@ export const timestampOrDay: z.ZodType<string> = z.union(
   [timestamp, z.iso.date("a day such as 2026-12-31")],
 );
 
-/** The address of a webhook. */
 export const webhookUrl: z.ZodType<string> = z.string().max(2000).refine(
   (text) => {
     if (!URL.canParse(text)) return false;

@@ -32,14 +32,12 @@ export function keyJson(key: KeyRecord): JsonObject {
   return { object: "key", ...recordJson(KEY, key) };
 }
 
-/** A new key as JSON. */
 export function issuedJson(issued: IssuedKey): JsonObject {
   return { ...keyJson(issued.record), key: issued.text ?? null };
 }
 
 const MAX_OVERLAP_SECONDS = 365 * 24 * 60 * 60;
 
-/** Body of a rotation. */
 export const rotateBody: z.ZodType<{ readonly overlap_seconds: number }> = z
   .strictObject({
     overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(0),

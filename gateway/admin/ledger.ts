@@ -22,7 +22,6 @@ import { FOCUS_HEAD, focusLines } from "./focus.ts";
 import { listJson, listOf, PAGE_FIELDS, pageOf, timeMs } from "./pages.ts";
 import { type AdminOperation, query } from "./operation.ts";
 
-/** JSON form of a ledger entry. */
 export const ledgerEntryReply: z.ZodType = z.object(replyShape(LEDGER_ENTRY));
 
 const FILTERS = {

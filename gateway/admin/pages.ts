@@ -9,7 +9,6 @@ import type {
 } from "../accounts/repositories/repository.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 
-/** Query fields of every list. */
 export const PAGE_FIELDS = {
   limit: z.string().regex(/^([1-9]\d{0,2}|1000)$/, "expected 1 to 1000")
     .optional(),
@@ -20,11 +19,9 @@ export const PAGE_FIELDS = {
 export const pageQuery: z.ZodObject<typeof PAGE_FIELDS, z.core.$strict> = z
   .strictObject(PAGE_FIELDS);
 
-/** An empty query. */
 export const noQuery: z.ZodObject<Record<never, never>, z.core.$strict> = z
   .strictObject({});
 
-/** An empty body. */
 export const noBody: z.ZodObject<Record<never, never>, z.core.$strict> = z
   .strictObject({});
 
@@ -56,7 +53,6 @@ export function listOf(
   });
 }
 
-/** A page in its JSON form. */
 export function listJson<T>(
   page: ListPage<T>,
   item: (value: T) => JsonObject,

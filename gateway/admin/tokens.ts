@@ -29,7 +29,6 @@ export function tokenJson(token: TokenRecord): JsonObject {
   return { object: "token", ...recordJson(TOKEN, token) };
 }
 
-/** A new token as JSON. */
 export function issuedTokenJson({ record, text }: IssuedToken): JsonObject {
   return { ...tokenJson(record), token: text ?? null };
 }

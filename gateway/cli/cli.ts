@@ -42,7 +42,6 @@ import { textTable } from "./text_table.ts";
 import { type Config, ConfigError, readConfig } from "../settings/config.ts";
 import { storeOptions } from "../settings/store_options.ts";
 
-/** Dependencies of a command. */
 interface CliContext {
   /** Opens the administration; called once the command is parsed. */
   readonly admin: () => Promise<Admin>;

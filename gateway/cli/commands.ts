@@ -10,7 +10,6 @@ export interface Flag {
   readonly field: string;
   /** How the value is parsed; a switch has none. */
   readonly kind: FlagKind | "switch";
-  /** Description in the help. */
   readonly help: string;
 }
 

@@ -28,7 +28,6 @@ interface CheckSources extends ConfigSources {
   readonly fetch: typeof fetch;
 }
 
-/** The outcome of a check. */
 export interface ConfigCheck {
   /** Every mistake, one a line; none: a start would read these settings. */
   readonly problems: readonly string[];
@@ -193,7 +192,6 @@ function settingOf(
   };
 }
 
-/** The outcome as text. */
 export function checkText({ problems, notes, running }: ConfigCheck): string {
   if (problems.length > 0) return problems.join("\n");
   return [
@@ -224,7 +222,6 @@ function runningLines(running: Running): readonly string[] {
   ];
 }
 
-/** The outcome as JSON. */
 export function checkJson(
   { problems, notes, running }: ConfigCheck,
 ): JsonObject {

@@ -154,7 +154,6 @@ export function hasDifferences({ priced }: PriceImport): boolean {
   return priced.some(({ changes }) => changes.length > 0);
 }
 
-/** JSON form of the result. */
 export function outcomeJson(
   { origin, priced, unclear, written }: PriceOutcome,
 ): JsonObject {
@@ -189,7 +188,6 @@ function percentOf({ now, then }: CardChange): number | undefined {
     : Math.round((then - now) / now * 1000) / 10;
 }
 
-/** The result as tables. */
 export function outcomeText(outcome: PriceOutcome): string {
   const { origin, priced, unclear, written } = outcome;
   const changes = priced.flatMap(({ model, changes }) =>

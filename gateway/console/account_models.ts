@@ -137,7 +137,6 @@ export function ratesJson(card: RateCard): JsonObject {
   return card.isFree === true ? { free: true } : shown;
 }
 
-/** The models in their JSON form. */
 export function accountModelsJson(
   models: readonly AccountModel[],
 ): JsonObject {

@@ -203,7 +203,6 @@ export const accountReply: z.ZodType = z.object({
   ),
 });
 
-/** The summary in its JSON form. */
 export function accountJson(
   { kind, id }: Holder,
   state: CredentialState,

@@ -81,7 +81,6 @@ export interface Console {
     replaces: (area: Area) => string | undefined,
     requestId: string,
   ): Promise<Entered>;
-  /** Ends a session. */
   signOut(secret: string, requestId: string): Promise<void>;
   /**
    * Counts a page that is being made; the returned function ends it.

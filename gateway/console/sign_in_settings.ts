@@ -40,7 +40,6 @@ export const signInSettings = z.strictObject({
   rules: z.array(rule).min(1).max(200),
 });
 
-/** The settings of company sign-in. */
 export type SignInSettings = z.output<typeof signInSettings>;
 
 /** A row of the table: who has the claim may enter. */

@@ -29,7 +29,6 @@ export interface Visit {
   readonly problem?: Problem;
 }
 
-/** A visit of an account's area. */
 export interface AccountVisit extends Visit {
   /** The credential behind the session. */
   readonly holder: Holder;

@@ -40,7 +40,6 @@ export function boundaryOf(contentType: string): string {
   return boundary;
 }
 
-/** The reader of one body. */
 export class MultipartReader {
   readonly #delimiter: Buffer;
   #state: "start" | "delimiter" | "head" | "content" | "end" | "behind" =

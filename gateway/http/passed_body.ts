@@ -42,7 +42,6 @@ export interface PassedBody {
   canRepeat(): boolean;
   /** It will not be sent again. */
   release(): void;
-  /** Stops reading it. */
   close(): Promise<void>;
 }
 

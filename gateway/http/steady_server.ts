@@ -9,7 +9,6 @@ interface SteadyServer {
   shutdown(): Promise<void>;
 }
 
-/** How to serve. */
 interface SteadyOptions {
   /** As of `Deno.serve`; absent: its default. */
   readonly listen:

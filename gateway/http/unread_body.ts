@@ -164,7 +164,6 @@ class Rest {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #timers: Timers;
   #bytes = 0;
-  /** A read that is pending. */
   #next: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
 
   constructor(body: ReadableStream<Uint8Array>, timers: Timers) {

@@ -44,7 +44,6 @@ interface Viewer extends ViewerOptions {
   checking: boolean;
 }
 
-/** The viewers of a process. */
 export class Viewers {
   readonly #now: () => number;
   readonly #viewers = new Set<Viewer>();

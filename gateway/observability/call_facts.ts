@@ -10,7 +10,6 @@ export interface CallFacts {
   holder: { readonly accountId: string; readonly keyId: string } | undefined;
   /** As the client sent it. */
   model: string | undefined;
-  /** Whether the client asked for a stream. */
   stream: boolean | undefined;
   /** The client's own id of its end user. */
   user: string | undefined;

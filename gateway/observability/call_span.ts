@@ -48,7 +48,6 @@ interface SpanStart {
   readonly settings?: Partial<Settings>;
   /** The candidate that is called first. */
   readonly candidate: Candidate;
-  /** The configured vendors. */
   readonly vendors: readonly Vendor[];
   /** Unix time in milliseconds. */
   readonly arrivedMs: number;

@@ -35,7 +35,6 @@ interface Histogram extends Metric {
 }
 
 export interface HistogramSeries {
-  /** Counts a value. */
   observe(value: number): void;
 }
 

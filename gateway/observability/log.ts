@@ -15,7 +15,6 @@ import type { HostListEvent } from "../upstream/catalogue/host_lists.ts";
 export interface TriedUpstream {
   /** See {@linkcode LogEntry.upstream}. */
   readonly upstream: string;
-  /** Kind of the error. */
   readonly error: string;
   /** Status of the upstream's response; absent if there was none. */
   readonly upstream_status?: number;

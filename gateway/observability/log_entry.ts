@@ -38,7 +38,6 @@ interface SettledCall {
     readonly failedAttempts: readonly FailedAttempt[];
     readonly calls: readonly CallTimes[];
   };
-  /** Whether the client asked for a stream. */
   readonly stream: boolean;
   /** The client's trace. */
   readonly trace: Trace | undefined;

@@ -28,7 +28,6 @@ export interface GatewayState {
   maxCalls(): number;
   /** Start of the process, as Unix time in milliseconds. */
   readonly startedAtMs: number;
-  /** The events of the log. */
   readonly events: EventCounts;
   /** Replies that are being streamed. */
   streams(): number;

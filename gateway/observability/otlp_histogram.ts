@@ -35,7 +35,6 @@ export class OtlpHistogram {
     this.#form = form;
   }
 
-  /** Adds a value. */
   record(value: number, attributes: Attributes, nowMs: number): void {
     const { bounds } = this.#form;
     const series = this.#seriesOf(attributes, nowMs);

@@ -29,7 +29,6 @@ export interface MeasuredCall {
   readonly candidate: Pick<Candidate, "name" | "address" | "upstreamModel">;
   /** Whether a reply began. */
   readonly began: boolean;
-  /** The configured vendors. */
   readonly vendors: readonly Pick<Vendor, "name" | "kind">[];
 }
 

@@ -10,7 +10,6 @@ export interface ConcurrencySlot {
   release(): void;
 }
 
-/** The slots of one process. */
 export interface ConcurrencyLimiter {
   /** Number of acquired slots. */
   inUse(): number;

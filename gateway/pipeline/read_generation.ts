@@ -40,7 +40,6 @@ import {
 export interface Reading {
   /** The client's dialect; the reply is written in it. */
   readonly dialect: Dialect;
-  /** Whether the client asked for a stream. */
   readonly isStream: boolean;
   /** Settings of the reply's encoder that depend on the client's request. */
   readonly encode: EncodeContext;

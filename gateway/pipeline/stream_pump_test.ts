@@ -107,7 +107,6 @@ function startStream(
   };
 }
 
-/** The rest of a body. */
 async function restOf(
   reader: ReadableStreamDefaultReader<Uint8Array>,
 ): Promise<readonly string[]> {

@@ -21,7 +21,6 @@ interface ModelGroup {
   readonly name: string;
 }
 
-/** Finds groups. */
 export interface VendorModels {
   /** The group of a model as the file names it. */
   of(vendorName: string): ModelGroup;

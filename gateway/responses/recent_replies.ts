@@ -50,7 +50,6 @@ export class RecentReplies {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes that are remembered. */
   get bytes(): number {
     return this.#bytes;
   }

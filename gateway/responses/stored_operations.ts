@@ -16,7 +16,6 @@ import type { StoredReplies } from "./stored_replies.ts";
 export interface StoredReplyRequest {
   /** Its key decides what is found. */
   readonly caller: Caller;
-  /** Id of the reply. */
   readonly id: string;
 }
 

@@ -28,7 +28,6 @@ interface AttemptResult<Result> {
   readonly result: Result;
 }
 
-/** Input of an attempt. */
 interface AttemptOptions<Result> {
   /** Makes the HTTP call and enforces its time limits. */
   readonly client: UpstreamClient;

@@ -28,7 +28,6 @@ interface OpenCredential {
   readonly credential: Credential;
 }
 
-/** The open credentials. */
 export class CredentialSet {
   readonly #sources: CredentialSources;
   readonly #onEvent: (event: CredentialEvent) => void;

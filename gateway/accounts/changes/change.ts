@@ -57,7 +57,6 @@ export const ACTOR_KINDS = [
 
 export type ActorKind = typeof ACTOR_KINDS[number];
 
-/** The way of a change. */
 type Via = "page" | "api" | "command_line" | "gateway";
 
 /** Who makes a change. */
@@ -70,7 +69,6 @@ export interface Actor {
   readonly name?: string;
   /** Id of the console session. */
   readonly session?: string;
-  /** The way of the change. */
   readonly via: Via;
   /** Id of the HTTP request, as in the log; absent without one. */
   readonly requestId?: string;

@@ -9,7 +9,6 @@
 /** A calendar window. */
 export type WindowName = "day" | "week" | "month";
 
-/** A day in milliseconds. */
 export const DAY_MS = 86_400_000;
 
 /** The windows, shortest first. */

@@ -23,7 +23,6 @@ export type LimitCode = LimitName | `key_${LimitName}`;
 
 /** A limit that has no room for a call. */
 export interface ExceededLimit {
-  /** Whose limit it is. */
   readonly holder: LimitHolder;
   /** The limit, for programs. */
   readonly code: LimitCode;

@@ -25,7 +25,6 @@ export interface WindowLimit {
   readonly unit: keyof Amount;
   /** The time after which it opens again. */
   readonly window: WindowName;
-  /** Code of the refusal. */
   readonly code:
     | `spending_per_${WindowName}`
     | `tokens_per_${WindowName}`;

@@ -15,7 +15,6 @@ import {
 } from "../store/store.ts";
 import { dayNumber } from "./days.ts";
 import {
-  orUnavailable,
   readReport,
   type RepositoryContext,
 } from "../repositories/repository.ts";
@@ -131,19 +130,18 @@ const LAST_USED =
 
 /** What some accounts spent since a day, and when they were used last, by their ids. */
 async function figuresOf(
-  { report, dialect }: Store,
+  store: Store,
   ids: readonly string[],
   fromDay: SqlValue = 0,
 ): Promise<ReadonlyMap<string, SqlRow>> {
-  const rows = await orUnavailable(() =>
-    report(
-      "SELECT a.id, CAST(COALESCE((SELECT SUM(d.micro_usd) FROM usage_days d " +
-        "WHERE d.account_id = a.id AND d.day >= $2), 0) AS BIGINT) AS spent, " +
-        `${LAST_USED} AS used FROM accounts a WHERE a.id IN ${
-          dialect.texts(1)
-        }`,
-      [JSON.stringify(ids), fromDay],
-    )
+  const rows = await readReport(
+    { store },
+    "SELECT a.id, CAST(COALESCE((SELECT SUM(d.micro_usd) FROM usage_days d " +
+      "WHERE d.account_id = a.id AND d.day >= $2), 0) AS BIGINT) AS spent, " +
+      `${LAST_USED} AS used FROM accounts a WHERE a.id IN ${
+        store.dialect.texts(1)
+      }`,
+    [JSON.stringify(ids), fromDay],
   );
   return new Map(rows.map((row) => [textOf(row, "id"), row]));
 }

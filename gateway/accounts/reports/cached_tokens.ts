@@ -9,7 +9,6 @@ import { intOf, textOf, textOrUndefined } from "../store/store.ts";
 import type { UsageQuery } from "./usage_query.ts";
 import { rowsOf, selectUsage, sumOf } from "./usage_selection.ts";
 
-/** Tokens of a model. */
 export interface CachedTokens {
   /** One of the keys that were asked for; absent: all others together. */
   readonly keyId?: string;

@@ -76,7 +76,6 @@ export interface FoundCall {
   readonly entry?: LedgerEntry;
 }
 
-/** Finds calls. */
 export interface CallReport {
   /**
    * One page of calls, newest first. The cursor is opaque.

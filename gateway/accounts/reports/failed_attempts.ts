@@ -62,9 +62,6 @@ const ABOVE = "att_~";
 const FILTERS = ["accountId", "model", "error", "outcome"] as const;
 
 export function failedAttempts(context: RepositoryContext): FailedAttempts {
-  const { store } = context;
-  const read = (text: string, values: readonly SqlValue[]) =>
-    readReport({ store }, text, values);
   return {
     async list(query) {
       const limit = Math.min(MAX_LIMIT, pageLimit(query, 50));
@@ -81,7 +78,8 @@ export function failedAttempts(context: RepositoryContext): FailedAttempts {
         `SELECT ${picks} FROM failed_attempts WHERE ${
           conditions.join(" AND ")
         } ORDER BY id DESC`;
-      const [end] = query.scanLimit === undefined ? [] : await read(
+      const [end] = query.scanLimit === undefined ? [] : await readReport(
+        context,
         `${walkQuery("id")} LIMIT 1 OFFSET $${values.length + 1}`,
         [...values, query.scanLimit - 1],
       );
@@ -92,7 +90,8 @@ export function failedAttempts(context: RepositoryContext): FailedAttempts {
         if (value === undefined) continue;
         conditions.push(`${FAILED_ATTEMPT[name].column} = ${put(value)}`);
       }
-      const rows = await read(
+      const rows = await readReport(
+        context,
         `${walkQuery("*")} LIMIT ${put(limit + 1)}`,
         values,
       );
@@ -106,7 +105,8 @@ export function failedAttempts(context: RepositoryContext): FailedAttempts {
       };
     },
     async count(fromMs, toMs) {
-      const rows = await read(
+      const rows = await readReport(
+        context,
         `SELECT model, upstream, error, CAST(COUNT(*) AS BIGINT) AS count FROM failed_attempts
          WHERE id >= $1 AND id < $2 GROUP BY model, upstream, error`,
         [firstAttemptId(fromMs), firstAttemptId(toMs)],

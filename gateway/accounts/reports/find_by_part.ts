@@ -3,7 +3,7 @@
  * a bounded number of rows, so that the time does not grow with the books.
  */
 import { isWellFormed, keyHint } from "../key.ts";
-import { type SqlRow, type SqlValue, textOf } from "../store/store.ts";
+import { type SqlValue, textOf } from "../store/store.ts";
 import {
   readReport,
   type RepositoryContext,
@@ -73,7 +73,7 @@ async function findAccounts(
   context: RepositoryContext,
   part: string,
 ): Promise<Found["accounts"]> {
-  const rows = await read(
+  const rows = await readReport(
     context,
     `SELECT id, name FROM (SELECT id, name FROM accounts ORDER BY id LIMIT ${SEARCHED}) a ` +
       `WHERE ${contains("id")} OR ${
@@ -93,7 +93,7 @@ async function findKeys(
   part: string,
   accountId?: string,
 ): Promise<readonly FoundKey[]> {
-  const rows = await read(
+  const rows = await readReport(
     context,
     `SELECT id, name, hint, account_id FROM (SELECT id, name, hint, account_id FROM keys ${
       accountId === undefined ? "" : "WHERE account_id = $2 "
@@ -136,7 +136,7 @@ async function findUsers(
     "account_id, user_id, request_id",
     scope,
   );
-  const rows = await read(
+  const rows = await readReport(
     context,
     `SELECT account_id, user_id, MAX(request_id) AS newest FROM ${table} WHERE ${
       contains("user_id")
@@ -157,7 +157,7 @@ async function findCalls(
   // Other characters occur in no request id, and the prefix `req_` in every one.
   if (!/^[0-9A-Za-z_]{4,}$/.test(part) || "req_".startsWith(part)) return [];
   const { table, values } = newestCalls("request_id", scope);
-  const rows = await read(
+  const rows = await readReport(
     context,
     `SELECT request_id FROM ${table} WHERE request_id LIKE $1 ESCAPE '!' ORDER BY request_id DESC LIMIT ${MOST_FOUND}`,
     [`%${escapePattern(part)}%`, ...values],
@@ -175,12 +175,4 @@ function pattern(part: string): string {
 
 function escapePattern(text: string): string {
   return text.replaceAll(/[!%_]/g, "!$&").replaceAll("\0", "");
-}
-
-function read(
-  { store }: RepositoryContext,
-  text: string,
-  values: readonly SqlValue[],
-): Promise<readonly SqlRow[]> {
-  return readReport({ store }, text, values);
 }

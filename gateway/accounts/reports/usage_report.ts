@@ -41,7 +41,6 @@ export interface UsageLine extends UsageTotals {
   /** Id of the account that paid. */
   readonly accountId?: string;
   readonly keyId?: string;
-  /** Model that was called. */
   readonly model?: string;
   /** The client's own id of its end user; empty if none was given. */
   readonly user?: string;

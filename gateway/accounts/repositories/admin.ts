@@ -105,7 +105,6 @@ export interface Admin {
   readonly tokens: TokenRepository;
   /** Codes of sign-in links. */
   readonly signInCodes: SignInCodeRepository;
-  /** Sessions of the console. */
   readonly sessions: SessionRepository;
   /** Reads the state on which a credential's calls are decided. */
   state(holder: Holder): Promise<CredentialState>;

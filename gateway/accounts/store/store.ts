@@ -278,7 +278,6 @@ export type Columns = Readonly<Record<string, "TEXT" | "BIGINT">>;
 
 /** An INSERT statement. Its text never changes, so that the store plans it once. */
 export interface InsertStatement {
-  /** Names of the columns. */
   readonly names: readonly string[];
   /** Inserts one row; its values are the parameters. */
   readonly one: string;

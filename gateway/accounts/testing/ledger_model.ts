@@ -59,7 +59,6 @@ interface CallRequest {
   readonly process: number;
   /** Index of the account, 0 or 1. */
   readonly account: number;
-  /** Index of the model. */
   readonly model: number;
   /** Prompt tokens. */
   readonly input: number;

@@ -22,7 +22,6 @@ import type { Timer } from "../timer.ts";
 import type { PostWebhook } from "./post_webhook.ts";
 
 interface DeliveryOptions {
-  /** The store with the messages. */
   readonly store: Store;
   /** Current Unix time in milliseconds. */
   readonly now: () => number;
@@ -34,7 +33,6 @@ interface DeliveryOptions {
   readonly onGivenUp: (message: DueMessage, reason: string) => void;
 }
 
-/** The running deliveries. */
 export interface Deliveries {
   /** Sends the messages that are due. */
   deliver(): Promise<void>;

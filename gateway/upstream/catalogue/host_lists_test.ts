@@ -50,7 +50,6 @@ async function withHost(
     readonly timers: ManualTimers;
     readonly source: ListSource;
     answer(with_: () => Response | Promise<Response>): void;
-    /** The next event. */
     event(): Promise<HostListEvent>;
     /** Resolves when the host has been asked `count` times. */
     asked(count: number): Promise<void>;

@@ -61,7 +61,6 @@ export interface Candidate {
   readonly health: Breaker;
 }
 
-/** The offered models. */
 export interface ModelRegistry {
   /** In the catalogue's order. */
   readonly models: readonly Model[];

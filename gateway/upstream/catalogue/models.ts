@@ -58,7 +58,6 @@ export interface ModelRow {
   readonly toolReasoning?: ToolReasoningDialect;
 }
 
-/** Whether a model generates replies. */
 export function generates(
   { operations = GENERATES }: Pick<ModelRow, "operations">,
 ): boolean {

@@ -71,7 +71,6 @@ export interface PassedRoute {
   readonly maxBodyBytes?: number;
 }
 
-/** Rows by their names. */
 export type RouteSettings = Readonly<
   Record<string, z.infer<typeof routeSettings>>
 >;

@@ -7,7 +7,6 @@ import type { CatalogueOverrides, ModelOverride } from "./catalogue_shape.ts";
 /** The ids that hosts list, by vendor. */
 export type HostLists = Readonly<Record<string, readonly string[]>>;
 
-/** A wildcard row. */
 interface Wildcard {
   readonly vendor: string;
   /** What the host's ids begin with; empty for all. */

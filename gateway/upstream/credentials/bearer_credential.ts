@@ -15,7 +15,6 @@ export interface BearerToken extends Token {
   readonly headers: AuthHeaders;
 }
 
-/** A token and its life. */
 export function bearerToken(text: string, expiresAtMs: number): BearerToken {
   return {
     id: text,

@@ -125,7 +125,6 @@ export class CandidateRates {
     }
   }
 
-  /** The figures of a candidate. */
   rate(model: string, upstream: string): CandidateRate {
     return this.#byModel.get(model)?.get(upstream)?.rate(this.#now()) ?? NONE;
   }

@@ -8,7 +8,6 @@ import { weightedChoice } from "./load_balancer.ts";
 import type { AttemptFailure } from "./failure.ts";
 
 export interface FailedAttempt extends AttemptFailure {
-  /** The candidate that was called. */
   readonly candidate: Candidate;
 }
 
@@ -31,7 +30,6 @@ interface RetryState {
 }
 
 export interface NextAttempt {
-  /** The candidate to call. */
   readonly candidate: Candidate;
   /** Milliseconds to wait before it; may be 0. */
   readonly waitMs: number;

@@ -62,7 +62,6 @@ const INVOKE_BETAS: readonly string[] = [
   "tool-examples-2025-10-29",
 ];
 
-/** The rows of AWS. */
 export const AWS_HOSTS: readonly Host[] = [
   {
     kind: "bedrock_messages",

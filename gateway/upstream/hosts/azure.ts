@@ -22,7 +22,6 @@ const AI_SCOPE = "https://ai.azure.com/.default";
 /** Azure takes no file parts in chat completions (pydantic-ai `providers/azure.py`). */
 const CHAT: Partial<Capabilities> = { files: false };
 
-/** The rows of Azure. */
 export const AZURE_HOSTS: readonly Host[] = [
   {
     kind: "azure_openai",

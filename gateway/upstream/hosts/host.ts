@@ -50,7 +50,6 @@ interface HostPaths {
   readonly stream?: string;
 }
 
-/** How a host counts tokens. */
 export interface HostCount {
   /** A template, relative to the base address. */
   readonly path: string;

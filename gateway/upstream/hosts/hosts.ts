@@ -23,7 +23,6 @@ const BY_KIND: ReadonlyMap<string, Host> = new Map(
   HOSTS.map((host) => [host.kind, host]),
 );
 
-/** The names of all rows. */
 export const HOST_KINDS: readonly HostKind[] = HOSTS.map(({ kind }) => kind);
 
 /** The row with this name; undefined if there is none. */

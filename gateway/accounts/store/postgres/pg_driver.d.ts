@@ -34,7 +34,6 @@ export interface ClientConfig {
   readonly pipeline?: boolean;
   /** Time limit for connecting, in milliseconds. */
   readonly connectionTimeoutMillis?: number;
-  /** Whether TCP keep-alive is on. */
   readonly keepAlive?: boolean;
   /** Idle time before the first keep-alive probe, in milliseconds. */
   readonly keepAliveInitialDelayMillis?: number;
@@ -44,7 +43,6 @@ export interface ClientConfig {
   };
 }
 
-/** Pool settings. */
 export interface PoolConfig extends ClientConfig {
   /** Class of the connections. */
   readonly Client?: typeof Client;
@@ -65,7 +63,6 @@ export class Client {
     readonly stream: Duplex;
     removeAllListeners(): void;
   };
-  /** Connects to the server. */
   connect(): Promise<unknown>;
   /** Runs a statement; a named one stays prepared. */
   query(
@@ -99,7 +96,6 @@ export class Pool {
   };
   /** Borrows a connection. */
   connect(): Promise<PoolClient>;
-  /** Closes all connections. */
   end(): Promise<void>;
   /** `connect`: a connection was made. `error`: an idle one broke. */
   on(event: "connect", listener: (client: PoolClient) => void): this;

@@ -5,7 +5,6 @@
 import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 
-/** A parsed address. */
 export interface PostgresAddress {
   /**
    * Host name, or IP address without brackets. An absent field is taken from the driver's

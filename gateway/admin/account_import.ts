@@ -336,12 +336,12 @@ function stepsOf(
       text: `create it on the plan ${plan}`,
     }, { id: "account" }));
   } else {
-    const changed = (to: string | undefined, from: string) =>
+    const changeOf = (to: string | undefined, from: string) =>
       to === from ? undefined : to;
     const body = compact({
-      name: changed(name, before.name),
-      plan: changed(plan, before.planId),
-      billing: changed(billing, before.billing),
+      name: changeOf(name, before.name),
+      plan: changeOf(plan, before.planId),
+      billing: changeOf(billing, before.billing),
     });
     const fields = Object.entries(body);
     if (fields.length > 0) {

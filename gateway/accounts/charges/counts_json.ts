@@ -13,7 +13,7 @@ export const COUNTS = z.object({
   output: z.int(),
 });
 
-/** Of a card, its four base rates. */
+/** The JSON form of counts; of a card, its four base rates. */
 export function countsJson(counts: Tokens): JsonObject {
   return {
     input: counts.input,

@@ -18,6 +18,7 @@ import {
   readReport,
   type RepositoryContext,
 } from "../repositories/repository.ts";
+import { contains, pattern } from "./find_by_part.ts";
 
 /** What a list of accounts is sorted by, as columns of the query. */
 const ORDERS = {
@@ -75,20 +76,12 @@ export async function listAccounts(
   const put = (value: SqlValue): string => `$${values.push(value)}`;
   const conditions: string[] = [];
   if (part !== undefined && part !== "") {
-    const pattern = put(
-      `%${
-        part.toLowerCase().replaceAll(/[!%_]/g, "!$&").replaceAll("\0", "")
-      }%`,
-    );
-    conditions.push(
-      `(LOWER(a.id) LIKE ${pattern} ESCAPE '!' OR LOWER(a.name) LIKE ${pattern} ESCAPE '!')`,
-    );
+    const at = put(pattern(part));
+    conditions.push(`(${contains("a.id", at)} OR ${contains("a.name", at)})`);
   }
   if (planId !== undefined) conditions.push(`a.plan_id = ${put(planId)}`);
   if (status !== undefined) conditions.push(`a.status = ${put(status)}`);
-  const where = conditions.length === 0
-    ? ""
-    : `WHERE ${conditions.join(" AND ")}`;
+  const where = conditions.join(" AND ") || "TRUE";
   // For all accounts, only the figure that they are sorted by is added up.
   const [spent, join] = order === "spent"
     ? [
@@ -101,7 +94,7 @@ export async function listAccounts(
   const rows = await readReport(
     { store },
     `SELECT a.*, CAST(${spent} AS BIGINT) AS spent, ${used} AS used ` +
-      `FROM (SELECT * FROM accounts ORDER BY id LIMIT ${SEARCHED}) a ${join} ${where} ORDER BY ${
+      `FROM (SELECT * FROM accounts ORDER BY id LIMIT ${SEARCHED}) a ${join} WHERE ${where} ORDER BY ${
         ORDERS[order]
       } ${isDescending ? "DESC" : "ASC"} NULLS LAST, a.id LIMIT ${
         put(limit + 1)

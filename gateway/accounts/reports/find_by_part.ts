@@ -165,11 +165,12 @@ async function findCalls(
   return rows.map((row) => textOf(row, "request_id"));
 }
 
-function contains(column: string): string {
-  return `LOWER(${column}) LIKE $1 ESCAPE '!'`;
+/** Whether a column contains the part whose {@linkcode pattern} is a parameter, as SQL. */
+export function contains(column: string, parameter: string = "$1"): string {
+  return `LOWER(${column}) LIKE ${parameter} ESCAPE '!'`;
 }
 
-function pattern(part: string): string {
+export function pattern(part: string): string {
   return `%${escapePattern(part.toLowerCase())}%`;
 }
 

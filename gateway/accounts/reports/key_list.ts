@@ -8,6 +8,7 @@ import {
   readRows,
   type RepositoryContext,
 } from "../repositories/repository.ts";
+import { contains, pattern } from "./find_by_part.ts";
 
 /** What a list of keys is sorted by, as columns. */
 const ORDERS = {
@@ -48,22 +49,14 @@ export async function listKeys(
     conditions.push(`account_id = ${put(accountId)}`);
   }
   if (part !== "") {
-    const pattern = put(
-      `%${
-        part.toLowerCase().replaceAll(/[!%_]/g, "!$&").replaceAll("\0", "")
-      }%`,
-    );
-    conditions.push(
-      `(LOWER(name) LIKE ${pattern} ESCAPE '!' OR LOWER(hint) LIKE ${pattern} ESCAPE '!')`,
-    );
+    const at = put(pattern(part));
+    conditions.push(`(${contains("name", at)} OR ${contains("hint", at)})`);
   }
-  const where = conditions.length === 0
-    ? ""
-    : `WHERE ${conditions.join(" AND ")}`;
+  const where = conditions.join(" AND ") || "TRUE";
   const direction = isDescending ? "DESC" : "ASC";
   const rows = await readRows(
     context,
-    `SELECT * FROM keys ${where} ORDER BY ${
+    `SELECT * FROM keys WHERE ${where} ORDER BY ${
       ORDERS[order]
     } ${direction} NULLS LAST, id DESC LIMIT ${put(limit + 1)} OFFSET ${
       put(offset)

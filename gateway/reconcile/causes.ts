@@ -3,8 +3,7 @@
  * difference exactly.
  */
 import type { Tokens } from "../accounts/charges/money.ts";
-import type { InvoiceLine } from "./invoice.ts";
-import { sumsOf } from "./invoice.ts";
+import { type InvoiceLine, sumsOf } from "./invoice.ts";
 import { covers, plus, worths } from "./invoice_values.ts";
 
 /** Parts of a difference, theirs minus ours, in 10⁻¹² dollars. */

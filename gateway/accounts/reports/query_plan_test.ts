@@ -3,10 +3,9 @@ import assert from "node:assert/strict";
 import { compact } from "../../../translate/bytes/compact.ts";
 import { readingAdmin } from "../testing/reading_admin.ts";
 import type { UsageGroup } from "./usage_query.ts";
-import type { SqlValue, Store } from "../store/store.ts";
+import { type SqlValue, type Store, textOf } from "../store/store.ts";
 import { auditAccounts } from "../audits/account_audit.ts";
 import { openStore } from "../store/open_store.ts";
-import { textOf } from "../store/store.ts";
 
 /** Tables that grow with every call. */
 const LARGE =

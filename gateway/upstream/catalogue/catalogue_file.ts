@@ -12,8 +12,7 @@ import { MODELS } from "./models.ts";
 import { routeProblems } from "./route_problems.ts";
 import { allowedText, meant, noSuch } from "./setting_errors.ts";
 import type { z } from "zod";
-import type { Vendor } from "./vendors.ts";
-import { VENDORS } from "./vendors.ts";
+import { type Vendor, VENDORS } from "./vendors.ts";
 import { addedVendor, vendorProblems } from "./vendor_settings.ts";
 import { isWildcard, mayBeListed, wildcardProblems } from "./wildcards.ts";
 

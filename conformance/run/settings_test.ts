@@ -103,19 +103,6 @@ Deno.test("matching() selects the check with exactly that id, or all whose id co
   assert.deepEqual(ids("a+one"), []);
 });
 
-Deno.test("main() exits with 3 where no model is listed, and names the flag that sets one", async () => {
-  const empty = Deno.serve(
-    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
-    () => new Response("Not found", { status: 404 }),
-  );
-  try {
-    const url = `--base-url=http://127.0.0.1:${empty.addr.port}/v1`;
-    assert.equal(await main([url], "sk-12345678"), 3);
-  } finally {
-    await empty.shutdown();
-  }
-});
-
 Deno.test("helpText() explains each flag and all exit codes in lines of their own", () => {
   const text = helpText();
   for (

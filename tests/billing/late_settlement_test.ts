@@ -70,7 +70,9 @@ if (POSTGRES_PROGRAMS === undefined) {
     await withTimeout(
       other.printed(/"type":"recovered","calls":3/),
       "the recovery",
-    );
+    ).catch((error) => {
+      throw new Error(other.output(), { cause: error });
+    });
     release();
     serving.signal("SIGCONT");
     for (const call of calls) {

@@ -48,7 +48,7 @@ const LANES = 16;
 /** Calls of each kind before any measurement: code is compiled and buffers grow to their size. */
 const WARM_UP_CALLS = 80;
 /** Memory is measured after each round of calls. */
-const ROUNDS = 5;
+const ROUNDS = 6;
 const ROUND_CALLS = Math.ceil(CALLS / ROUNDS);
 /** Kinds that are measured together first: more of them keep too much between them without a leak. */
 const KINDS_TOGETHER = 8;

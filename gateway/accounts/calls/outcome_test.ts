@@ -28,6 +28,7 @@ Deno.test("outcomeOf() tells apart who refused a call and who failed", () => {
       [refused(402, "insufficient_balance"), "limited"],
       [refused(401, "key_expired"), "limited"],
       [refused(503, "unavailable"), "gateway_failed"],
+      [refused(500, "internal"), "gateway_failed"],
     ] as const
   ) assert.equal(outcomeOf(record), outcome, JSON.stringify(record));
 });

@@ -27,7 +27,11 @@ import {
 } from "./gateway/observability/output.ts";
 import { serveSteadily } from "./gateway/http/steady_server.ts";
 import { listenError } from "./gateway/listen_error.ts";
-import { eventLine, jsonLog } from "./gateway/observability/log.ts";
+import {
+  type ConnectionEvent,
+  eventLine,
+  jsonLog,
+} from "./gateway/observability/log.ts";
 import { recordConfiguration } from "./gateway/settings/record_configuration.ts";
 import {
   type ConfigurationEvent,
@@ -107,7 +111,7 @@ const opened = Promise.withResolvers<Gateway>();
 let handle = async (request: Request): Promise<Response> =>
   dispatch(await opened.promise, request);
 const address = Promise.withResolvers<{ hostname: string; port: number }>();
-let onExhausted = (_: unknown): void => {};
+let onConnectionEvent = (_: ConnectionEvent): void => {};
 // Listens before anything is opened or created: a start that cannot listen must not store a key
 // that was never shown.
 const server = await exitOnConfigError(() => {
@@ -116,7 +120,9 @@ const server = await exitOnConfigError(() => {
       listen: config.listen,
       onListen: address.resolve,
       handle: (request) => handle(request),
-      onExhausted: (error) => onExhausted(error),
+      onExhausted: (error) =>
+        onConnectionEvent({ type: "connections_exhausted", error }),
+      onAccepting: () => onConnectionEvent({ type: "connections_accepted" }),
     });
   } catch (error) {
     throw listenError(error, config.listen);
@@ -222,9 +228,9 @@ const onConfigurationEvent = (event: ConfigurationEvent): void => {
   print(eventLine(event));
   record(event);
 };
-onExhausted = (error) => {
-  events.count("connections_exhausted");
-  print(eventLine({ type: "connections_exhausted", error }));
+onConnectionEvent = (event) => {
+  events.count(event.type);
+  print(eventLine(event));
 };
 reloadSettings = (): void =>
   reload({

@@ -18,10 +18,12 @@ interface SteadyOptions {
   readonly handle: (request: Request) => Promise<Response>;
   /** A connection could not be accepted: the idle ones are ended, so that there is room. */
   readonly onExhausted: (error: unknown) => void;
+  /** After that: it accepts connections again. */
+  readonly onAccepting: () => void;
 }
 
 /** Between two attempts to listen again, and two servers. */
-const PAUSE_MS = 100;
+const PAUSE_MS = 10;
 
 /**
  * Starts a server.
@@ -29,7 +31,7 @@ const PAUSE_MS = 100;
  * @throws whatever `Deno.serve` throws
  */
 export function serveSteadily(
-  { listen, onListen, handle, onExhausted }: SteadyOptions,
+  { listen, onListen, handle, onExhausted, onAccepting }: SteadyOptions,
 ): SteadyServer {
   /** The servers that still have requests. */
   const ending = new Set<Promise<void>>();
@@ -55,7 +57,7 @@ export function serveSteadily(
     const { hostname, port } = addr;
     while (!isOver) {
       try {
-        current = start({ hostname, port, onListen() {} });
+        current = start({ hostname, port, onListen: onAccepting });
         return;
       } catch {
         await new Promise((resolve) => void setTimeout(resolve, PAUSE_MS));

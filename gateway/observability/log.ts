@@ -187,10 +187,16 @@ type ProcessEvent = {
   readonly type: "log_lines_dropped";
   /** Their number. */
   readonly lines: number;
-} | {
-  /** A connection could not be accepted, and idle ones were ended. */
+} | ConnectionEvent;
+
+/** What the process reports of the connections of its clients. */
+export type ConnectionEvent = {
+  /** One could not be accepted, and idle ones were ended. */
   readonly type: "connections_exhausted";
   readonly error: unknown;
+} | {
+  /** They are accepted again. */
+  readonly type: "connections_accepted";
 };
 
 /**

@@ -53,6 +53,7 @@ Deno.test("idle connections that take every descriptor end, and the process serv
   const idle = Array.from({ length: DESCRIPTORS }, () => open(program.url));
   await program.printed(/"type":"connections_exhausted"/);
   await Promise.race(idle.map(({ text }) => text));
+  await program.printed(/"type":"connections_accepted"/);
   begun.socket.write(BODY.slice(HALF));
   assert.match(await begun.text, /^HTTP\/1\.1 200 OK\r\n/m);
   const after = await call();

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * Fields of forms: with what was entered, and with its problem, if the form is shown again.
  */

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * The filters of a list: fields of its form, and parameters of its address. A refused one stands in
  * the form with what is wrong with it.

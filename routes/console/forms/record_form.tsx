@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * Forms for the settings of plans, accounts and keys, made from the definitions of their fields: a
  * new field needs no change here.

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * Filters for accounts, keys and models: with suggestions, and by any part of an id or a name.
  */

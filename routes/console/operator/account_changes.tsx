@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * What an operator changes of one account: its settings, its balance, and who may enter.
  */

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * Everything about one account: what is used, what it spends, its keys and people, its webhook.
  */

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * The attempts that failed at their upstreams, a line each, also where another upstream replied.
  */

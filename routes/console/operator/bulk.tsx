@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * Many accounts at once, from a CSV file: what it would do is shown before it is done.
  */

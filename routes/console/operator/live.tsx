@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * The calls of all accounts and processes, under way and just ended. While the store is down: those
  * of this process.

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * What operators should look at: the bell of every page counts it, the overview sums it up, and a
  * page lists it.

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * The overview for operators: what was spent, which breakers are open, who spends most.
  */

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * Books against invoice: a vendor's export is pasted or uploaded, and compared with the ledger.
  */

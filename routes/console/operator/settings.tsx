@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * The settings in force in this process, to read. No page changes a setting: it decides what the
  * process may do.

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * The processes, the upstreams and their circuit breakers, as all processes report them; while the
  * store is down, as this one sees them.

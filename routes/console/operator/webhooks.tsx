@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * Webhooks: where the warnings of accounts are sent, whether they arrive, and the forms that change it.
  */

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * Who may look at an account or manage it: its tokens and its sessions.
  */

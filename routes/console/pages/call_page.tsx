@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * One call, explained: why it was refused and what helps, or what it cost to the micro-dollar, and
  * what happened at the upstreams.

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * Who changed what: by page, API and command line, newest first. An account sees what belongs to
  * it.

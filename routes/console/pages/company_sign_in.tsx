@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * Sign-in at the company's issuer: the way there, the way back, and the way out.
  */

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * The search of every page: accounts, keys, end users and calls, by any part of their names and
  * ids.

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * Rotating and revoking keys, and the page of the key that a session belongs to.
  */

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * The overview of an account: what is left, what stops its calls first, and what it spent.
  */

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * The statement of an account for a month: what was paid in, what was charged for, and the balances
  * before and after. It is made for printing.

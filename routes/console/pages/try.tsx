@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * One prompt, tried in the browser. The API key is pasted into the page and stays in its memory: the
  * session calls no model.

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * Usage: what was spent by day, model, key or end user, as a plot and as a table of the same
  * figures. Sums come from the store; nothing is added up from one page.

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * Whether calls of the visitor's programs arrive, refused ones with their reason.
  */

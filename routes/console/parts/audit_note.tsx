@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * What the last audit of the books found.
  */

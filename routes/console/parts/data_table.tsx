@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * A table that scrolls sideways inside itself, so that the page does not.
  */

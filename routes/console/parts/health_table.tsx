@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * How calls went: how many, what became of them, and the time to the first token. Each figure is a link to the
  * calls that it counts.

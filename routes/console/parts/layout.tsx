@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * The frame of every page: navigation, search, and the reply with its headers.
  */

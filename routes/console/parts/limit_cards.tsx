@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * How full limits are now, of all processes together, and when those that stop calls open.
  */

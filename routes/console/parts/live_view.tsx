@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * The live list on a page, and its event stream. Without JavaScript the list is as of the page, and
  * a link loads it again.

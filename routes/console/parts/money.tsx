@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * Amounts of money on pages. The exact micro-dollars are in the element's value.
  */

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * Plots as SVG, made on the server. Each stands beside the table of its figures, so it needs no
  * labels at the bars.

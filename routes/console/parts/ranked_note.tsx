@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * What is below a list by a figure: which rows are in order, and the link to the next ones.
  */

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * How the calls of an account or a key went, of the last 24 hours and the last seven days.
  */

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * Calls by day or hour: how many, the errors among them by cause, or the time to the first token.
  */

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * Cost, tokens or charges by day or hour, stacked by model, key or account.
  */

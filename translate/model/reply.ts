@@ -110,7 +110,7 @@ export type ReplyEvent =
   | { readonly type: "sign"; readonly signature: Signature }
   /** A source of the open text block, after all of its text. */
   | { readonly type: "cite"; readonly citation: Citation }
-  /** How likely the next tokens of the reply's text were, in order. */
+  /** How likely the next tokens of the reply's text are, in order; before their text, where that is known. */
   | {
     readonly type: "probabilities";
     readonly tokens: readonly TokenProbability[];

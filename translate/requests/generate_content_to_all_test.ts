@@ -198,6 +198,8 @@ Deno.test("what no other format has is refused or named", async (t) => {
         body: config({ responseLogprobs: true, logprobs: 2 }),
         ...(to === "chat_completions"
           ? { arrives: { logprobs: true, top_logprobs: 2 } }
+          : to === "responses"
+          ? { arrives: { top_logprobs: 2 } }
           : { dropped: ["generationConfig.responseLogprobs"] }),
       }]));
   }

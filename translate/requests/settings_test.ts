@@ -34,10 +34,32 @@ const CASES: readonly Case[] = [
     },
   }],
   ["chat_completions", "responses", {
-    name: "probabilities of tokens are asked of no upstream of the format",
+    name: "probabilities of tokens",
     body: { logprobs: true, top_logprobs: 2 },
-    arrives: { top_logprobs: undefined },
-    dropped: ["logprobs"],
+    arrives: {
+      top_logprobs: 2,
+      include: ["reasoning.encrypted_content", "message.output_text.logprobs"],
+    },
+  }],
+  ["responses", "chat_completions", {
+    name: "probabilities of the chosen tokens alone",
+    body: { include: ["message.output_text.logprobs"] },
+    arrives: { logprobs: true, top_logprobs: undefined },
+  }],
+  ["responses", "generate_content", {
+    name: "probabilities of tokens",
+    body: { top_logprobs: 3 },
+    arrives: { generationConfig: { responseLogprobs: true, logprobs: 3 } },
+  }],
+  ["responses", "messages", {
+    name: "probabilities of tokens are asked of no upstream of the format",
+    body: { include: ["message.output_text.logprobs"] },
+    dropped: ["include"],
+  }],
+  ["responses", "messages", {
+    name: "alternatives of tokens are asked of no upstream of the format",
+    body: { top_logprobs: 3 },
+    dropped: ["top_logprobs"],
   }],
   ["responses", "chat_completions", {
     name: "verbosity",

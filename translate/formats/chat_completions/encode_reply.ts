@@ -26,7 +26,7 @@ import {
   writeCallSignature,
 } from "./signatures.ts";
 import { firstChoice } from "./reply_reader.ts";
-import { encodeLogprobs } from "./logprobs.ts";
+import { encodeLogprobs } from "../../families/chat/logprobs.ts";
 import { encodeFinishReason } from "./stop_reason.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -52,9 +52,10 @@ export function encodeReply(
     choices: [{
       index: 0,
       message: encodeMessage(reply, context),
-      logprobs: reply.probabilities === undefined
-        ? null
-        : encodeLogprobs(reply.probabilities),
+      logprobs: reply.probabilities === undefined ? null : {
+        content: encodeLogprobs(reply.probabilities, null),
+        refusal: null,
+      },
       finish_reason: encodeFinishReason(reason, context.legacyFunctions),
     }],
     usage: encodeUsage(reply.usage, context.inputEstimate),

@@ -27,7 +27,7 @@ import {
 import { errorObject } from "./error.ts";
 import type { Citation } from "../../model/citation.ts";
 import { annotation, replyId } from "./encode_reply.ts";
-import { encodeLogprobs } from "./logprobs.ts";
+import { encodeLogprobs } from "../../families/chat/logprobs.ts";
 import { encodeFinishReason } from "./stop_reason.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -96,7 +96,10 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   const chunk = (delta: string): string =>
     `data: ${head},"choices":[{"index":0,"delta":${delta}${tail}\n\n`;
   const probabilities = (tokens: readonly TokenProbability[]): string => {
-    const logprobs = JSON.stringify(encodeLogprobs(tokens));
+    const logprobs = JSON.stringify({
+      content: encodeLogprobs(tokens, null),
+      refusal: null,
+    });
     return `data: ${head},"choices":[{"index":0,"delta":{"content":""},"logprobs":${logprobs},"finish_reason":null}]${chunkTail}\n\n`;
   };
   const toolChunk = (fields: JsonObject): string =>

@@ -17,7 +17,8 @@ import {
 import { mergeUsage, type ReplyEvent, type Usage } from "../../model/reply.ts";
 import { type Citation, readUrlCitation } from "../../model/citation.ts";
 import { blockWriter } from "./block_writer.ts";
-import { decodeLogprobs } from "./logprobs.ts";
+import { decodeLogprobs } from "../../families/chat/logprobs.ts";
+import { withProbabilities } from "../../model/with_probabilities.ts";
 import { readCallSignature, readDetails } from "./signatures.ts";
 import { errorFromBaseResp, inBandError } from "./error.ts";
 import { decodeFinishReason } from "./stop_reason.ts";
@@ -224,7 +225,7 @@ export function replyReader(
       blocks.addText("refusal", stringIn(delta["refusal"]) ?? "");
       calls(delta, whole);
       const tokens = context.wantsProbabilities === true
-        ? decodeLogprobs(choice["logprobs"])
+        ? decodeLogprobs(objectOr(choice["logprobs"])["content"])
         : [];
       const usageEvents: ReplyEvent[] = [];
       const usage = usageIn(chunk["usage"]) ??
@@ -240,11 +241,8 @@ export function replyReader(
       }
       return [
         ...start,
-        ...blocks.take(),
+        ...withProbabilities(blocks.take(), tokens),
         ...lost.splice(0),
-        ...(tokens.length === 0
-          ? []
-          : [{ type: "probabilities", tokens } as const]),
         ...stop(choice),
         ...usageEvents,
       ];

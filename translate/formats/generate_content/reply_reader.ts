@@ -18,6 +18,7 @@ import type { ReplyEvent, StopReason, Usage } from "../../model/reply.ts";
 import { citationsOf, groundingOf } from "./grounding.ts";
 import { inBandError } from "./error.ts";
 import { decodeLogprobs } from "./logprobs.ts";
+import { withProbabilities } from "../../model/with_probabilities.ts";
 import { type PartialArgs, partialArgs } from "./partial_args.ts";
 import { decodeUsage, sameUsage } from "./usage.ts";
 import {
@@ -260,12 +261,13 @@ export function replyReader(context: DecodeContext): ReplyReader {
     const candidate = arrayOr(response["candidates"]).find(isFirstCandidate);
     if (candidate === undefined) return;
     sawCandidate = true;
+    const before = events.length;
     for (const part of arrayOr(objectOr(candidate["content"])["parts"])) {
       readPart(part);
     }
     if (context.wantsProbabilities === true) {
       const tokens = decodeLogprobs(candidate["logprobsResult"]);
-      if (tokens.length > 0) events.push({ type: "probabilities", tokens });
+      events.push(...withProbabilities(events.splice(before), tokens));
     }
     // The last one counts: older models send STOP in every frame.
     finishReason =

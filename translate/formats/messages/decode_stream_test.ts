@@ -244,6 +244,19 @@ Deno.test("streamDecoder() reads blocks", async (t) => {
   }
 });
 
+Deno.test("streamDecoder() names a delta of an unknown type", () => {
+  const [opened, ...rest] = textReply("a");
+  assert.deepEqual(
+    inside(
+      text(0),
+      change(0, { type: "hologram_delta" }),
+      more(0, "a"),
+      stop(0),
+    ),
+    [opened, { type: "lost", kind: "hologram_delta" }, ...rest],
+  );
+});
+
 Deno.test("streamDecoder() passes over a block of an unknown type, and names it", () => {
   const events = read([
     { type: "message_start", message: {} },

@@ -200,7 +200,8 @@ export function replyReader(context: DecodeContext): ReplyReader {
         return;
       default:
         // Types newer than this file.
-        return;
+        if (open?.kind === "skipped") return;
+        events.push({ type: "lost", kind: stringIn(change["type"]) ?? "" });
     }
   };
   /** Handles the events of blocks that waited for the open one. */

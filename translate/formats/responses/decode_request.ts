@@ -28,7 +28,7 @@ import {
   type UnknownFields,
 } from "../../model/unknown_fields.ts";
 import { toolNames } from "./tool_names.ts";
-import { SETTINGS } from "./settings.ts";
+import { PROBABILITIES, SETTINGS } from "./settings.ts";
 import {
   isKnownFormat,
   isKnownItem,
@@ -66,7 +66,6 @@ const READ_FIELDS: ReadonlySet<string> = new Set([
   "tool_choice",
   "parallel_tool_calls",
   "max_tool_calls",
-  "top_logprobs",
   "text",
   "reasoning",
   "include",
@@ -106,6 +105,7 @@ const DEFAULT_CONTEXTS: ReadonlySet<string> = new Set(["auto", "current_turn"]);
 /** Values of `include` whose data is in every reply if the upstream sends it. */
 const ALWAYS_INCLUDED: ReadonlySet<string> = new Set([
   "reasoning.encrypted_content",
+  PROBABILITIES,
 ]);
 
 /** Where marks of what to cache are. */
@@ -174,6 +174,7 @@ function updatedRequest(
   let words: FieldNames = {
     ...WORDS,
     ...namesIn(SETTINGS, asJson(given)),
+    ...(objectOr(given)["top_logprobs"] ? {} : { logprobs: "include" }),
   };
   if (typeof given.input === "string") return { request, words };
   given.input.forEach((item, index) => {
@@ -251,7 +252,6 @@ function noteUnknownFields(
   if (request.include?.some((wish) => !ALWAYS_INCLUDED.has(wish)) === true) {
     optional.add("include");
   }
-  if (request.top_logprobs) optional.add("top_logprobs");
   const hosted = request.tools?.some((tool) => !isKnownTool(tool)) === true;
   if (request.max_tool_calls && hosted) optional.add("max_tool_calls");
 }

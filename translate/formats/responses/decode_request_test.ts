@@ -461,8 +461,7 @@ Deno.test("decodeRequest() records fields that no other format can express", () 
     service_tier: "flex",
     text: { verbosity: "low" },
     reasoning: { context: "all_turns", mode: "pro" },
-    include: ["message.output_text.logprobs"],
-    top_logprobs: 3,
+    include: ["message.output_text.logprobs", "file_search_call.results"],
     moderation: { model: "x" },
     max_tool_calls: 3,
     stop: ["x"],
@@ -489,7 +488,6 @@ Deno.test("decodeRequest() records fields that no other format can express", () 
     "service_tier",
     "stop",
     "top_k",
-    "top_logprobs",
     "truncation",
   ]);
 });

@@ -110,6 +110,22 @@ Deno.test("streamDecoder() decodes text, usage and the end", () => {
   });
 });
 
+Deno.test("streamDecoder() names a delta of an unknown type, unless it is of the vendor's own tool", () => {
+  const events = decoded([
+    CREATED,
+    added(0, { type: "code_interpreter_call", id: "ci_1" }),
+    delta("code_interpreter_call_code", 0, "1 + 1"),
+    added(1, { type: "message", id: "msg_1", content: [] }),
+    delta("hologram", 1, "x"),
+    delta("output_text", 1, "Paris"),
+    ended("completed", [message("Paris")]),
+  ]);
+  assert.deepEqual(
+    events.filter(({ type }) => type === "lost"),
+    [{ type: "lost", kind: "hologram.delta" }],
+  );
+});
+
 Deno.test("streamDecoder() emits content that only a later frame contains, once", () => {
   const whole = [{ kind: "text", text: "Paris" }];
   const arrivals: readonly JsonObject[][] = [

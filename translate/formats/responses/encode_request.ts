@@ -6,7 +6,7 @@ import type { Capabilities } from "../../model/capabilities.ts";
 import type { EncodedRequest } from "../../dialect.ts";
 import { withoutTakenMarks } from "../../turns/cache_marks.ts";
 import { compact } from "../../bytes/compact.ts";
-import { objectOr } from "../../bytes/json.ts";
+import { arrayOr, objectOr } from "../../bytes/json.ts";
 import type { GenerationRequest } from "../../model/request.ts";
 import {
   droppedFieldsOf,
@@ -35,6 +35,10 @@ export function encodeRequest(
   const messages = encodeMessages(request, can, dropped);
   const { fields, context } = encodeTools(request, can, dropped);
   const settings = encodeSettings(SETTINGS, request, can, dropped, undefined);
+  const included = [
+    ...(can.encryptedReasoning ? [ENCRYPTED_REASONING] : []),
+    ...arrayOr(settings["include"]),
+  ];
   const body = compact({
     model: request.model,
     ...messages,
@@ -45,7 +49,7 @@ export function encodeRequest(
       : { ...objectOr(fields["text"]), ...objectOr(settings["text"]) },
     reasoning: encodeReasoning(request.reasoning, can, dropped),
     store: false,
-    include: can.encryptedReasoning ? [ENCRYPTED_REASONING] : undefined,
+    include: included.length === 0 ? undefined : included,
     stream: request.stream ? true : undefined,
   });
   return { body, headers: {}, dropped: dropped.all(), context };

@@ -18,8 +18,10 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 import { TextBuffer } from "../../bytes/text_buffer.ts";
+import { decodeLogprobs } from "../../families/chat/logprobs.ts";
 import { MAX_CITATIONS, readUrlCitation } from "../../model/citation.ts";
 import type { ReplyEvent, StopReason } from "../../model/reply.ts";
+import type { TokenProbability } from "../../model/token_probability.ts";
 import {
   argumentsOf,
   DELTAS,
@@ -161,6 +163,7 @@ export function itemReader(
     part: string,
     key: string,
     text: string,
+    tokens: readonly TokenProbability[] = [],
   ): void => {
     if (text === "" || item.closed) return;
     if (part === "summary" || part === "content") {
@@ -171,22 +174,37 @@ export function itemReader(
     item.lastPart.push(text);
     if (isCall(item) && !item.open) return openCall(item);
     if (!openBlock(item, part, key)) return;
+    weigh(item, key, tokens);
     const written = item.freeText?.push(text) ?? text;
     if (written !== "") emit(item, { type: "delta", text: written });
   };
+  /** Emits the probabilities of tokens of a part, if it is open. */
+  const weigh = (
+    item: ItemState,
+    key: string,
+    tokens: readonly TokenProbability[],
+  ): void => {
+    if (tokens.length === 0 || !item.open || item.part !== key) return;
+    item.weighed.set(key, (item.weighed.get(key) ?? 0) + tokens.length);
+    emit(item, { type: "probabilities", tokens });
+  };
+  const tokensIn = (data: JsonObject): readonly TokenProbability[] =>
+    context.wantsProbabilities === true ? decodeLogprobs(data["logprobs"]) : [];
   /** Emits the rest of a part whose complete text is known. */
   const complete = (
     item: ItemState,
     part: string,
     key: string,
     whole: string,
+    allTokens: readonly TokenProbability[] = [],
   ): void => {
     const known = item.parts.get(key);
     if (known === undefined && isRead(item, part, whole)) return;
     const length = known?.length ?? 0;
+    const tokens = allTokens.slice(item.weighed.get(key) ?? 0);
     if (whole.length > length && whole.startsWith(String(known ?? ""))) {
-      add(item, part, key, whole.slice(length));
-    }
+      add(item, part, key, whole.slice(length), tokens);
+    } else weigh(item, key, tokens);
   };
   /** Emits the sources of a part, if it is open. Those that came alone are repeated with the part. */
   const cite = (
@@ -240,7 +258,7 @@ export function itemReader(
           }
           const whole = given ?? "";
           const key = partKey(word, index);
-          complete(item, word, key, whole);
+          complete(item, word, key, whole, tokensIn(objectOr(part)));
           cite(item, key, arrayOr(objectOr(part)["annotations"]));
         });
         break;
@@ -351,6 +369,7 @@ export function itemReader(
         part,
         keyOf(part, data),
         stringIn(data["delta"]) ?? "",
+        tokensIn(data),
       );
       return true;
     }
@@ -372,8 +391,18 @@ export function itemReader(
         part,
         keyOf(part, data),
         stringIn(data[field]) ?? "",
+        tokensIn(data),
       );
       return true;
+    }
+    // A type that is newer than this file. What the vendor's own tools write is no part of the
+    // answer.
+    const index = countIn(data["output_index"]);
+    const item = index === undefined ? undefined : items.get(index);
+    if (
+      type.endsWith(".delta") && item !== undefined && item.kind !== "other"
+    ) {
+      emit(item, { type: "lost", kind: type });
     }
     return false;
   };

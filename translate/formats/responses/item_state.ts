@@ -49,6 +49,8 @@ export interface ItemState {
   readonly parts: Map<string, TextBuffer>;
   /** How many sources were read of each part, by part key. */
   readonly cited: Map<string, number>;
+  /** How many probabilities of tokens were read of each part, by part key. */
+  readonly weighed: Map<string, number>;
   /** The text of the part that was read last. */
   lastPart: TextBuffer | undefined;
   /**
@@ -112,6 +114,7 @@ export function newItemState(kind: ItemKind): ItemState {
     part: "",
     parts: new Map(),
     cited: new Map(),
+    weighed: new Map(),
     lastPart: undefined,
     source: undefined,
     name: undefined,

@@ -42,6 +42,8 @@ export interface OpenItem {
   signature?: Signature;
   /** The sources of a message's text. */
   readonly annotations: JsonObject[];
+  /** The probabilities of a message's tokens, as they were written with its text. */
+  readonly logprobs: JsonObject[];
   /** The `phase` of a message. */
   readonly phase?: string;
   /** The id that pairs a call with its output. */
@@ -71,10 +73,11 @@ export function partOf(
   kind: BlockKind,
   text: string,
   annotations: readonly JsonObject[],
+  logprobs: readonly JsonObject[],
 ): JsonObject {
   return kind === "refusal"
     ? { type: "refusal", refusal: text }
-    : { type: "output_text", text, annotations, logprobs: [] };
+    : { type: "output_text", text, annotations, logprobs };
 }
 
 /** The item as JSON, for frames and for the whole reply. */
@@ -90,7 +93,7 @@ export function itemOf(item: OpenItem, status: ItemStatus): JsonObject {
         ...(item.phase === undefined ? {} : { phase: item.phase }),
         content: status === "in_progress"
           ? []
-          : [partOf(item.kind, text, item.annotations)],
+          : [partOf(item.kind, text, item.annotations, item.logprobs)],
       };
     case "reasoning": {
       const value = item.signature === undefined
@@ -131,9 +134,14 @@ export function contentDone(
         : frame("response.output_text.done", {
           ...where,
           text: item.text,
-          logprobs: [],
+          logprobs: item.logprobs,
         });
-      const part = partOf(item.kind, item.text, item.annotations);
+      const part = partOf(
+        item.kind,
+        item.text,
+        item.annotations,
+        item.logprobs,
+      );
       return done + frame("response.content_part.done", { ...where, part });
     }
     case "reasoning": {

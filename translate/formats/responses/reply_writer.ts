@@ -6,6 +6,7 @@
 import type { EncodeContext } from "../../dialect.ts";
 import type { ApiError } from "../../model/error.ts";
 import type { JsonObject } from "../../bytes/json.ts";
+import { encodeLogprobs } from "../../families/chat/logprobs.ts";
 import { type Citation, urlCitation } from "../../model/citation.ts";
 import { replyCallIds } from "../../turns/call_ids.ts";
 import {
@@ -60,6 +61,8 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
   let usage: Usage | undefined;
   let stop: StopReason | undefined;
   let open: OpenItem | undefined;
+  /** The probabilities of tokens whose text has not come yet. */
+  let tokens: readonly JsonObject[] = [];
   /**
    * True if the block of the open item has ended. The item stays open until the next event shows
    * whether it was cut short.
@@ -102,11 +105,11 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
             ? "response.refusal.delta"
             : "response.output_text.delta",
           where,
-          item.kind === "refusal" ? "" : ',"logprobs":[]',
+          item.kind === "refusal" ? "" : ',"logprobs":',
         );
         return added + frame("response.content_part.added", {
           ...where,
-          part: partOf(item.kind, "", []),
+          part: partOf(item.kind, "", [], []),
         });
       }
       case "reasoning":
@@ -142,9 +145,17 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
       });
     }
     item.text += text;
+    const logprobs = item.kind === "text" ? takeTokens(item) : "";
     return `${before}${item.prefix}${
       JSON.stringify(text)
-    }${item.suffix},"sequence_number":${sequence++}}\n\n`;
+    }${item.suffix}${logprobs},"sequence_number":${sequence++}}\n\n`;
+  };
+  const takeTokens = (item: OpenItem): string => {
+    if (tokens.length === 0) return "[]";
+    item.logprobs.push(...tokens);
+    const written = JSON.stringify(tokens);
+    tokens = [];
+    return written;
   };
   /** Adds arguments to a call. The first fragment is held back, see {@linkcode OpenItem.held}. */
   const callDelta = (item: OpenItem, text: string): string => {
@@ -224,6 +235,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
     }
     // A text without content and reasoning without text or signature produce no item.
     if (!item.begun) return frames;
+    if (item.kind === "text") takeTokens(item);
     frames += contentDone(item, frame);
     const whole = itemOf(item, status);
     output.push(whole);
@@ -248,6 +260,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
       held: "",
       hasPart: false,
       annotations: [],
+      logprobs: [],
     };
     switch (event.kind) {
       case "text":
@@ -336,6 +349,8 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
         case "cite":
           return open === undefined ? "" : cite(open, event.citation);
         case "probabilities":
+          tokens = [...tokens, ...encodeLogprobs(event.tokens, [])];
+          return "";
         case "lost":
           return "";
         case "close":

@@ -1,8 +1,8 @@
 /**
- * The settings of a request in the Responses format. It has no stop strings, `top_k` or seed. Log
- * probabilities are dropped, since a translated reply has none.
+ * The settings of a request in the Responses format. It has no stop strings, `top_k` or seed.
  */
 import { z } from "zod";
+import { arrayOr } from "../../bytes/json.ts";
 import { promptCacheRow } from "../../families/chat/prompt_cache.ts";
 import { CAP, SHARED_ROWS } from "../../families/chat/settings.ts";
 import { sha256 } from "../../turns/names.ts";
@@ -11,6 +11,9 @@ import {
   type SettingsTable,
   settingsTable,
 } from "../../model/settings_table.ts";
+
+/** The value of `include` that requests the probabilities of tokens. */
+export const PROBABILITIES = "message.output_text.logprobs";
 
 /** The maximum length of a user id in this format. */
 const MAX_USER_ID = 64;
@@ -25,6 +28,20 @@ export const SETTINGS: SettingsTable<undefined> = settingsTable({
     schema: CAP.describe("Most tokens to generate, reasoning included."),
   }),
   ...SHARED_ROWS,
+  logprobs: at("top_logprobs", {
+    schema: z.int().min(0).max(20).nullish().describe(
+      "How many alternatives to return per token.",
+    ),
+    // Without alternatives, only `include` asks for the probabilities.
+    decode: (count, { owner: { include } }) =>
+      count || arrayOr(include).includes(PROBABILITIES)
+        ? count ?? 0
+        : undefined,
+    encodeFields: (count) => ({
+      top_logprobs: count,
+      include: [PROBABILITIES],
+    }),
+  }),
   presencePenalty: { ...SHARED_ROWS.presencePenalty, decode: notZero },
   frequencyPenalty: { ...SHARED_ROWS.frequencyPenalty, decode: notZero },
   user: {

@@ -53,7 +53,9 @@ interface ReadFrame {
 
 /** Makes the keeper of one stream. */
 export function streamEnding(context: EncodeContext): StreamEnding {
-  const fields = replyFields(context);
+  let fields = replyFields(context);
+  /** When the reply began, by the frames that the client received first. */
+  let createdAt: unknown = context.created;
   /** The sequence number of the client's next frame. */
   let next = 0;
   /** The client's sequence numbers minus the upstream's. */
@@ -76,6 +78,7 @@ export function streamEnding(context: EncodeContext): StreamEnding {
     started = true;
     next = context.opened?.frames ?? next;
     isLate = next > 0;
+    if (isLate) fields = { ...fields, created_at: createdAt };
   };
   const make = (type: string, fields: JsonObject): Uint8Array => {
     const data = JSON.stringify({ type, ...fields, sequence_number: next });
@@ -126,6 +129,7 @@ export function streamEnding(context: EncodeContext): StreamEnding {
     const changes: JsonDraft = {};
     const response = data["response"];
     if (isObject(response)) {
+      createdAt = fields["created_at"] ?? response["created_at"] ?? createdAt;
       const isEmpty = arrayOr(response["output"]).length === 0;
       // Some upstreams leave the output of the last frame empty, and some clients read only that
       // frame.
@@ -196,6 +200,7 @@ export function streamEnding(context: EncodeContext): StreamEnding {
       const response = {
         ...replyConfig(context),
         ...FAILED_STATE,
+        created_at: createdAt,
         error: ofReply,
         output: [...output, ...cut],
         usage: usage === undefined

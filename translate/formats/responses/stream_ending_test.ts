@@ -29,6 +29,7 @@ const DECODER = new TextDecoder();
 const REPLY: JsonObject = {
   id: "resp_theirs",
   object: "response",
+  created_at: 1_700_000_000,
   model: "theirs-2026",
   store: true,
   previous_response_id: "resp_old",
@@ -199,6 +200,11 @@ Deno.test("a stream that breaks while passing through ends in an error after any
         out.trimEnd().split("\n").at(-1)?.slice("data: ".length) ?? "",
       );
       assert.equal(read.type, "response.failed");
+      assert.equal(
+        read.response.created_at,
+        JSON.parse(out.split("\n")[1]?.slice("data: ".length) ?? "").response
+          .created_at,
+      );
       assert.equal(read.sequence_number, Math.max(kept, 2) + 1);
       const [item] = arrayOr(objectOr(read.response)["output"]).map(objectOr);
       if (kept <= 4) assert.equal(textOf(item), "");

@@ -87,6 +87,7 @@ export function readResponseStream(text: string): ReadResponse {
   if (ending === "failed") assert.equal(sent.at(-2)?.["type"], "error");
   const reply = objectOr(last["response"]);
   assert.equal(reply["id"], created["id"]);
+  assert.equal(reply["created_at"], created["created_at"]);
   assert.equal(reply["status"], ending);
   const body = sent.slice(2, ending === "failed" ? -2 : -1);
   const items = readItems(body, ending === "failed");

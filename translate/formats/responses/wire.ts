@@ -279,9 +279,6 @@ const request = z.looseObject({
   max_tool_calls: z.int().min(1).nullish().describe(
     "Most calls of tools that the model's vendor runs.",
   ),
-  top_logprobs: z.int().min(0).max(20).nullish().describe(
-    "How many alternatives to return per token.",
-  ),
   ...settingsShape(SETTINGS),
   text: z.looseObject({
     format: textFormat.nullish().describe("The format required of the text."),

@@ -37,7 +37,6 @@ import { replayVendors } from "./gateway/upstream/catalogue/replay_vendors.ts";
 
 /** What a gateway is assembled from. Absent members are the system's own. */
 export interface ComposeOptions {
-  /** The settings. */
   readonly config: Config;
   /**
    * Address of the replay server that replaces every vendor; absent: the vendors of the settings.

@@ -48,7 +48,7 @@ export function banner(
       : `Upstream: ${Object.keys(config.vendors).join(", ")}`,
     ...vendorNotes(config),
     `Models: ${ids.join(", ")}`,
-    ...missingNotes(config, ids),
+    ...missingNotes(config),
     "",
   ];
   if (isInMemory) {

@@ -262,7 +262,7 @@ export function createGateway(parts: GatewayParts): Gateway {
   const recorder = callRecorder((record) => {
     gateway.live.record(record);
     parts.calls?.add(record);
-  }, (endpoint) => current.config.catalogue.routes.has(endpoint));
+  });
   return gateway;
 }
 

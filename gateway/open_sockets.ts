@@ -83,7 +83,6 @@ export class OpenSockets {
     this.#timer ??= this.#nextCheck();
   }
 
-  /** Removes one that has closed. */
   remove(socket: OpenSocket): void {
     if (!this.#sockets.delete(socket)) return;
     const left = (this.#byKey.get(socket.keyId) ?? 1) - 1;

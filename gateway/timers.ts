@@ -3,7 +3,6 @@
  */
 import { monotonicMs } from "./monotonic_ms.ts";
 
-/** The handle of a timer. */
 export type TimerId = ReturnType<typeof setTimeout> | LongTimer;
 
 export interface Timers {

@@ -40,7 +40,6 @@ interface ReplayOptions {
   readonly maxBodyBytes?: number;
 }
 
-/** A running replay server. */
 export interface ReplayServer {
   /**
    * Base URL for clients on this host, such as `http://127.0.0.1:PORT`, without a trailing slash.

@@ -32,7 +32,6 @@ type VendorOperation =
 
 export interface ParsedRequest {
   readonly dialect: DialectName;
-  /** The operation of the path. */
   readonly operation: VendorOperation;
   /** True when the request asks for a stream. */
   readonly streamed: boolean;
@@ -250,7 +249,6 @@ function stringsIn(value: Json | undefined): string[] {
   return Object.values(objectOf(value)).flatMap(stringsIn);
 }
 
-/** The texts of a request for embeddings. */
 function inputTexts({ input, requests }: JsonObject): string[] {
   return [
     ...textsIn(input),

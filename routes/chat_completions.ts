@@ -13,6 +13,7 @@ export const CHAT_COMPLETIONS_ROUTES: readonly KeyRoute[] = [
     path: "/v1/chat/completions",
     operation: "createChatCompletion",
     dialect: chatCompletions,
+    isPaid: true,
     handle: (context, caller) =>
       handleGeneration(context, caller, chatCompletions),
   },

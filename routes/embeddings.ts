@@ -13,6 +13,7 @@ export const EMBEDDINGS_ROUTE: KeyRoute = {
   path: "/v1/embeddings",
   operation: "createEmbedding",
   dialect: chatCompletions,
+  isPaid: true,
   handle: (context, caller) =>
     withJsonCall(
       context,

@@ -60,6 +60,7 @@ function versionRoutes(base: string): readonly KeyRoute[] {
       path: `${base}/:model:generateContent`,
       operation: "generateContent",
       dialect: generateContent,
+      isPaid: true,
       handle: (context, caller) =>
         handleGeneration(context, caller, generateContent, {
           model: modelOf(context),
@@ -72,6 +73,7 @@ function versionRoutes(base: string): readonly KeyRoute[] {
       path: `${base}/:model:streamGenerateContent`,
       operation: "streamGenerateContent",
       dialect: generateContent,
+      isPaid: true,
       handle: (context, caller) =>
         handleGeneration(
           context,

@@ -17,6 +17,7 @@ export const MESSAGES_ROUTES: readonly KeyRoute[] = [
     path: "/v1/messages",
     operation: "createMessage",
     dialect: messages,
+    isPaid: true,
     handle: (context, caller) => handleGeneration(context, caller, messages),
   },
   {

@@ -160,6 +160,7 @@ async function respond(arrival: Arrival): Promise<HttpReply> {
     const { route, parameters } = match;
     endpoint = route.path;
     dialect = dialectOf(route);
+    arrival.facts.isPaid = route.access === "key" && route.isPaid === true;
     return await authenticateAndHandle(route, {
       ...arrival,
       ...target,

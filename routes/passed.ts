@@ -19,6 +19,7 @@ export function passedRoute(passed: PassedRoute): KeyRoute {
     method: "POST",
     path: passed.endpoint,
     dialect: chatCompletions,
+    isPaid: true,
     handle: (context, caller) => handlePassed(context, caller, passed),
   };
 }

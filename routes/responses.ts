@@ -28,6 +28,7 @@ export const RESPONSES_ROUTES: readonly Route[] = [
     path: PATH,
     operation: "createResponse",
     dialect: responses,
+    isPaid: true,
     handle: (context, caller) => handleGeneration(context, caller, responses),
   },
   {

@@ -77,7 +77,6 @@ export interface OpenRoute extends AnyRoute {
   handle(context: RouteContext): Promise<HttpReply> | HttpReply;
 }
 
-/** A route that needs a key. */
 export interface KeyRoute extends AnyRoute<"GET" | "POST" | "DELETE"> {
   readonly access: "key";
   /**
@@ -85,6 +84,8 @@ export interface KeyRoute extends AnyRoute<"GET" | "POST" | "DELETE"> {
    * read.
    */
   readonly dialect?: Dialect;
+  /** True: calls are paid for, and each with a known key leaves a record, also a refused one. */
+  readonly isPaid?: true;
   /** Handles a request. A thrown error is encoded in the route's dialect. */
   handle(context: RouteContext, caller: Caller): Promise<HttpReply> | HttpReply;
 }
@@ -125,7 +126,6 @@ export interface PublicPageRoute extends AnyPageRoute {
   ): Promise<HttpReply> | HttpReply;
 }
 
-/** The operators' sign-in page. */
 interface OperatorSignInRoute extends AnyPageRoute {
   /** Without a session, where there is an operator's area. */
   readonly area: "operator_sign_in";

@@ -18,7 +18,6 @@ const DIALECTS: Readonly<Record<DialectName, UpstreamDialect>> = {
   converse,
 };
 
-/** The upstream side of a dialect. */
 export function upstreamDialect(name: DialectName): UpstreamDialect {
   return DIALECTS[name];
 }

@@ -36,7 +36,6 @@ export type Tuning =
   | "presencePenalty"
   | "frequencyPenalty";
 
-/** A request as the upstream receives it. */
 export interface UpstreamRequest {
   readonly model: string;
   readonly streamed: boolean;
@@ -50,7 +49,6 @@ export interface UpstreamRequest {
   /** Settings that some vendors have; words are in lower case. */
   readonly tuning: Readonly<Partial<Record<Tuning, number | string>>>;
   readonly stops: readonly string[];
-  /** Tools on offer. */
   readonly tools: readonly JsonObject[];
 }
 

@@ -90,7 +90,6 @@ export function inUsage(
   );
 }
 
-/** Changes the list of models, or one model. */
 export function inList(change: Change): Hooks {
   return changeReplies({
     endpoint: "generate_content",

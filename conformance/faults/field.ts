@@ -20,7 +20,6 @@ type Wrong =
   | undefined
   | ((body: JsonObject) => Json | undefined);
 
-/** The value itself. */
 export function valueOf(wrong: Wrong, body: JsonObject): Json | undefined {
   return typeof wrong === "function" ? wrong(body) : wrong;
 }

@@ -19,7 +19,6 @@ export interface Arrived {
   readonly request: ReplayRequest | undefined;
   /** The status with which to refuse malformed bytes. */
   readonly badStatus: number;
-  /** Writes the response. */
   readonly writer: Writer;
   /** The connection; absent for a turn of a web socket. */
   readonly socket?: Socket;

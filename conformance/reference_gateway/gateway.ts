@@ -46,7 +46,6 @@ import {
 
 interface ReferenceGateway {
   readonly url: string;
-  /** Stops it. */
   close(): Promise<void>;
 }
 

@@ -16,7 +16,6 @@ interface ExplainContext {
   /** The command line that repeats a check, without the filter. */
   readonly command: string;
   readonly baseUrl: string;
-  /** Path of the file with an exchange. */
   readonly fileOf: (exchange: Exchange) => string;
 }
 

@@ -28,7 +28,6 @@ const MARKS: Readonly<Record<Verdict, string>> = {
 
 const encoder = new TextEncoder();
 
-/** The screen on standard output. */
 export function standardScreen(): Screen {
   const terminal = Deno.stdout.isTerminal();
   // https://no-color.org: a non-empty value switches colours off.

@@ -46,7 +46,6 @@ import { readSettings } from "./settings.ts";
 
 const KEY = "sk-live-7f3a9c51d2e84b60";
 
-/** A model: its reply to a call. */
 type Model = (call: ParsedRequest, nth: number) => NeutralReply;
 
 function replyOf(

@@ -47,7 +47,6 @@ export interface SelftestOutcome {
    * gateway and each is failed by a mutant.
    */
   readonly proved: boolean;
-  /** With the replay upstream. */
   readonly replay: Proof;
   /** Live, where the faults of some mutants cannot be observed. */
   readonly live: Proof;

@@ -5,7 +5,6 @@
 import { basename, dirname, join } from "node:path";
 import { run } from "./run.ts";
 
-/** A Debian package in the image. */
 export interface DebianPackage {
   readonly name: string;
   readonly version: string;

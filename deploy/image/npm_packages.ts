@@ -3,7 +3,6 @@
  */
 import { join } from "node:path";
 
-/** An npm package in the image. */
 export interface NpmPackage {
   readonly name: string;
   readonly version: string;

@@ -7,9 +7,7 @@ export const USER = 65532;
 
 /** Paths in the image, without the slash at the beginning. */
 export const PLACES = {
-  /** The runtime. */
   deno: "usr/bin/deno",
-  /** The program. */
   app: "app",
   /** The npm packages, in the form of `DENO_DIR`. */
   packages: "var/cache/deno",
@@ -78,7 +76,6 @@ export const HEALTH_CHECK: readonly string[] = [
   `/${PLACES.app}/deploy/image/health_check.ts`,
 ];
 
-/** The environment of the container. */
 export const ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: "/usr/bin",
   HOME: "/data",

@@ -7,7 +7,6 @@ import type { NpmPackage } from "./npm_packages.ts";
 
 /** What the image consists of. */
 export interface Contents {
-  /** Version of the gateway. */
   readonly version: string;
   /** The runtime's own package. */
   readonly runtime: NpmPackage;

@@ -11,7 +11,6 @@ import type { Seal } from "./seal.ts";
 
 /** An authenticated caller. Valid for one request. */
 export interface Caller {
-  /** Id of the account that pays. */
   readonly accountId: string;
   /** Id of the key, for logs; not the key itself. */
   readonly keyId: string;
@@ -82,7 +81,6 @@ export class RefusedCall extends ApiError {
 
 /** The key of a refused request, where the store knows it: a revoked or an expired one. */
 export class RefusedKey extends ApiError {
-  /** The key and its account. */
   readonly holder: Pick<Caller, "accountId" | "keyId">;
   /** Why the key is refused; never sent to the client. */
   readonly reason: "key_revoked" | "key_expired";

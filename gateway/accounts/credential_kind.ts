@@ -30,7 +30,6 @@ export interface Holder {
   readonly kind: Exclude<CredentialKind, "operator">;
   /** Id of the key, token or sign-in link. */
   readonly id: string;
-  /** The account that it belongs to. */
   readonly accountId: string;
 }
 

@@ -26,7 +26,6 @@ export type FlagKind =
 
 /** The kind of a value: its form in SQL, in JSON and on the command line. */
 export interface Kind<T> {
-  /** SQL type of the column. */
   readonly sqlType: "TEXT" | "BIGINT";
   /**
    * Reads a column.
@@ -34,9 +33,7 @@ export interface Kind<T> {
    * @throws {Error} if the column holds something else
    */
   fromSql(row: SqlRow, column: string): T;
-  /** The value of a column. */
   toSql(value: T): SqlValue;
-  /** The value in a reply. */
   toJson(value: T): unknown;
   /** Schema of the value in a reply. */
   readonly reply: z.ZodType;
@@ -73,7 +70,6 @@ export interface Setting<T, S> extends Field<T> {
   readonly set: z.ZodType<S>;
 }
 
-/** Field definitions by field name. */
 export type RecordFields = Readonly<Record<string, Named<Field<unknown>>>>;
 
 type Named<F> = F & { readonly column: string; readonly json: string };
@@ -230,7 +226,6 @@ export function field<T>(
   };
 }
 
-/** Names the fields. */
 export function fields<
   D extends Readonly<Record<string, Field<unknown>>>,
 >(definitions: D): { readonly [K in keyof D]: Named<D[K]> };

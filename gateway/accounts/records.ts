@@ -359,6 +359,7 @@ export const LEDGER_ENTRY = fields({
     toSql: (model) => model ?? "",
   }, {
     column: "purse",
+    json: "balance",
     describe:
       "the model whose own balance changes; null: the account's balance",
   }),

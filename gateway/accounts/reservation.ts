@@ -13,7 +13,6 @@ interface ReservationOptions {
   readonly foresight: Pick<Foresight, "grants" | "begin" | "end">;
   /** Current Unix time in milliseconds. */
   readonly now: () => number;
-  /** The call to reserve. */
   readonly call: ReservedCall;
   /** The lease under which it is reserved. */
   readonly leaseId: string;

@@ -8,7 +8,6 @@ import { reasonText } from "../accounts/charges/reason_text.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
 import { csvCell } from "../accounts/reports/ledger_report.ts";
 
-/** The name of a meter in the file. */
 function meterName(of: string): string {
   return isPerUse(of) || isUnit(of)
     ? meterWords(of)
@@ -66,7 +65,6 @@ const COLUMNS = [
 const DAY_MS = 24 * 60 * 60 * 1000;
 const SELLER = "Model Gateway";
 
-/** The header line. */
 export const FOCUS_HEAD: string = `${COLUMNS.join(",")}\r\n`;
 
 /** The lines of an entry as CSV; none of a top-up, which is a payment and not a cost. */

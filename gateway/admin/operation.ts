@@ -25,7 +25,6 @@ export interface AdminOperation {
   readonly request?: z.ZodType;
   /** Schema of the query; absent: no query. */
   readonly query?: z.ZodType;
-  /** Schema of the reply. */
   readonly reply: z.ZodType;
   /**
    * Runs the operation.
@@ -35,7 +34,6 @@ export interface AdminOperation {
   run(admin: Admin, input: OperationInput): Promise<JsonObject>;
 }
 
-/** Unvalidated input of an operation. */
 export interface OperationInput {
   /** The variable part of the path. */
   readonly id?: string;

@@ -21,7 +21,6 @@ import { type AccountScope, assertOwnKey } from "./account_scope.ts";
 import { USAGE_FILTERS, usageFilters } from "./usage.ts";
 import { COUNTS, countsJson } from "../accounts/charges/counts_json.ts";
 
-/** A model that usage is compared with. */
 export interface ComparedModel {
   readonly id: string;
   readonly price: ModelPrice;

@@ -18,11 +18,12 @@ import {
   shownContent,
 } from "../settings/configuration_difference.ts";
 import { missingNotes, vendorNotes } from "../settings/configuration_notes.ts";
-import { modelRegistry } from "../upstream/catalogue/model_registry.ts";
-import { unpricedModels } from "../upstream/catalogue/not_offered.ts";
+import {
+  isOffered,
+  unpricedModels,
+} from "../upstream/catalogue/not_offered.ts";
 import { FlagError } from "./flag_values.ts";
 
-/** What a check reads. */
 interface CheckSources extends ConfigSources {
   /** Asks the running gateway. */
   readonly fetch: typeof fetch;
@@ -66,9 +67,9 @@ export async function checkConfig(
     if (!(error instanceof ConfigError)) throw error;
     return { problems: error.problems, notes: [] };
   }
-  const registry = modelRegistry(config.catalogue, config.vendors);
-  const offered = registry.models.map(({ id }) => id);
-  registry.close();
+  const offered = config.catalogue.models.filter((model) =>
+    isOffered(config, model)
+  );
   const unpriced = unpricedModels(config.catalogue);
   return {
     problems: [],
@@ -81,7 +82,7 @@ export async function checkConfig(
           ).join(", ")
         }`,
       ...vendorNotes(config),
-      ...(config.replay ? [] : missingNotes(config, offered)),
+      ...missingNotes(config),
       ...(unpriced.length === 0 ? [] : [
         `Without a price, so that they cannot be called: ${
           unpriced.join(", ")

@@ -60,7 +60,6 @@ const TABLE = `{
 interface Bench {
   /** Files by path; changed by the command. */
   readonly files: Map<string, string>;
-  /** Runs a command of prices. */
   run(command: string): Promise<{ code: number; out: string; err: string }>;
   /** The changes that were recorded, newest first. */
   changes(): Promise<readonly JsonObject[]>;

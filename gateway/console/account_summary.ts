@@ -56,7 +56,6 @@ const STOP_NAMES: readonly StopName[] = [
   ...LIMIT_STOPS.map((name): StopName => `key_${name}`),
 ];
 
-/** The name of a limit in the summary. */
 function stopOf(code: LimitCode): StopName {
   const name = code.replace("spending_per_", "").replace(/_requests$/, "");
   const stop = STOP_NAMES.find((one) => one === name);

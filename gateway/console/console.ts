@@ -39,7 +39,6 @@ interface SignedIn {
 /** The two areas of the console. A session of one opens nothing in the other. */
 export type Area = "account" | "operator";
 
-/** The console of a process. */
 export interface Console {
   /** Whether there is an operator's area. */
   readonly hasOperatorArea: boolean;
@@ -104,7 +103,6 @@ type Entered =
   | { readonly area: Area; readonly secret: string }
   | { readonly accounts: readonly string[] };
 
-/** What the console works with. */
 interface ConsoleParts {
   /** The settings in force. */
   readonly config: () => Pick<

@@ -6,7 +6,6 @@
 /** Header values by lower-case name. */
 export type HeaderFields = Readonly<Record<string, string>>;
 
-/** A response. */
 export interface HttpReply {
   /** HTTP status. */
   readonly status: number;

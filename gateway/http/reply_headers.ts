@@ -7,7 +7,6 @@ import type { HeaderFields } from "./http_reply.ts";
 import { rateLimitHeaders } from "./rate_limit_headers.ts";
 
 interface ReplyHeaderOptions {
-  /** Whether the reply is a stream. */
   readonly stream: boolean;
   /** The client's; decides the names of the rate limit headers, and the form of a stream. */
   readonly dialect: Pick<Dialect, "name" | "streamForm">;
@@ -35,7 +34,6 @@ const WHOLE_HEADERS: HeaderFields = { "content-type": "application/json" };
 /** The most paths that `x-gateway-dropped` lists. */
 const MAX_DROPPED = 50;
 
-/** The headers of a generation reply. */
 export function replyHeaders(options: ReplyHeaderOptions): HeaderFields {
   const headers: Record<string, string> = {
     ...(options.stream ? STREAM_HEADERS : WHOLE_HEADERS),

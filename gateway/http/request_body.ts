@@ -34,7 +34,6 @@ const STRICT_UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Output of a lenient decoder for invalid UTF-8. The client may also have written it. */
 const REPLACEMENT = "\ufffd";
 
-/** Limits on a request body. */
 export interface BodyLimits {
   /** Largest size in bytes, as declared and after decompression. */
   readonly maxBytes: number;

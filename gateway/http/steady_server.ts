@@ -3,7 +3,6 @@
  * that it cannot accept, and its open connections are answered no more.
  */
 
-/** A running server. */
 interface SteadyServer {
   /** Accepts no connection from now on; resolves when all requests have ended. */
   shutdown(): Promise<void>;

@@ -65,7 +65,6 @@ export type LeftOut = Readonly<Record<string, number>>;
 
 /** Calls of a process, as many as are shown. */
 export interface Sample<T> {
-  /** Number of all calls. */
   readonly total: number;
   readonly left: LeftOut;
   readonly data: readonly T[];

@@ -33,7 +33,6 @@ interface LiveCallsOptions {
   readonly reports?: ProcessReports;
   /** The calls under way, in the order of their beginning. */
   readonly underWay: () => Iterable<UnderWaySource>;
-  /** The state of this process. */
   readonly state: () => ProcessState;
   /** Changes whenever a breaker, a pause or a credential does. */
   readonly health: () => string;
@@ -45,14 +44,12 @@ interface LiveCallsOptions {
 /** The state of a process, and how old its report is. */
 export interface KnownProcess {
   readonly processId: string;
-  /** Whether it is this process. */
   readonly isOwn: boolean;
   readonly reportedAtMs: number;
   readonly ageMs: number;
   readonly state: ProcessState;
 }
 
-/** The processes on the store. */
 export interface KnownProcesses {
   /** False: the store does not answer, and only this process is known. */
   readonly complete: boolean;

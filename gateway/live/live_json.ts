@@ -14,7 +14,6 @@ const ID = z.string().max(200).exactOptional();
 
 /** Query of a holder of an account's credential. */
 export const ownLiveQuery = z.strictObject({ key: ID });
-/** Query of an operator. */
 export const liveQuery = z.strictObject({ key: ID, account: ID });
 
 /**

@@ -9,7 +9,6 @@ import type {
   UnderWay,
 } from "./live_call.ts";
 
-/** The calls of a process, and which process it is. */
 export interface CallsOfProcess {
   readonly processId: string;
   readonly calls: ProcessCalls;

@@ -7,7 +7,6 @@ import type { Sample, UnderWay } from "./live_call.ts";
 /** A call under way, not described yet. */
 export interface UnderWaySource {
   readonly accountId: string;
-  /** Describes the call now. */
   describe(nowMs: number): UnderWay;
 }
 

@@ -6,6 +6,8 @@ import type { Charge } from "../accounts/records.ts";
 
 /** Filled in as the request is read; a field is undefined until it is known. */
 export interface CallFacts {
+  /** Whether its endpoint is paid for. */
+  isPaid: boolean;
   /** The presented key, if the store knows it, and its account. */
   holder: { readonly accountId: string; readonly keyId: string } | undefined;
   /** As the client sent it. */
@@ -24,6 +26,7 @@ export interface CallFacts {
 /** The facts of a request that has just arrived: none. */
 export function noFacts(): CallFacts {
   return {
+    isPaid: false,
     holder: undefined,
     model: undefined,
     stream: undefined,

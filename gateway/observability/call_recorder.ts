@@ -15,49 +15,29 @@ interface CallRecorder {
   record(entry: LogEntry, facts: CallFacts): void;
 }
 
-/** The endpoints of calls that are paid for, beside the configured ones. */
-const PAID: ReadonlySet<string> = new Set([
-  "/v1/messages",
-  "/v1/chat/completions",
-  "/v1/responses",
-  "/v1/embeddings",
-  "/v1beta/models/:model:generateContent",
-  "/v1beta/models/:model:streamGenerateContent",
-  "/v1/models/:model:generateContent",
-  "/v1/models/:model:streamGenerateContent",
-]);
 const MAX_MODEL_CHARS = 200;
 const MAX_WORDS_CHARS = 300;
 const MAX_USER_CHARS = 512;
 
-/**
- * Passes the records of calls to `add`.
- *
- * @param isConfigured whether an endpoint is that of a configured route
- */
-export function callRecorder(
-  add: (record: CallRecord) => void,
-  isConfigured: (endpoint: string) => boolean,
-): CallRecorder {
+/** Passes the records of calls to `add`. */
+export function callRecorder(add: (record: CallRecord) => void): CallRecorder {
   return {
     record(entry, facts) {
-      const { endpoint, method } = entry;
-      if (endpoint === undefined || method !== "POST") return;
-      if (!PAID.has(endpoint) && !isConfigured(endpoint)) return;
-      const record = callRecord(endpoint, entry, facts);
+      const record = callRecord(entry, facts);
       if (record !== undefined) add(record);
     },
   };
 }
 
-/** The record; undefined if its key is not known. */
+/** The record; undefined if the call is not paid for or its key is not known. */
 function callRecord(
-  endpoint: string,
   entry: LogEntry,
-  { holder, model, stream, user, charge, words }: CallFacts,
+  { isPaid, holder, model, stream, user, charge, words }: CallFacts,
 ): CallRecord | undefined {
-  const { dropped, upstream_calls: attempts } = entry;
-  if (holder === undefined) return undefined;
+  const { endpoint, dropped, upstream_calls: attempts } = entry;
+  if (!isPaid || endpoint === undefined || holder === undefined) {
+    return undefined;
+  }
   const record: Draft<CallRecord> = {
     requestId: entry.request_id,
     accountId: holder.accountId,

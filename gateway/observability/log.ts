@@ -24,7 +24,6 @@ export interface TriedUpstream {
   readonly note?: string;
 }
 
-/** One attempt at an upstream. */
 export interface UpstreamCall {
   /** See {@linkcode LogEntry.upstream}. */
   readonly upstream: string;
@@ -185,7 +184,6 @@ export function errorText(error: unknown): string {
 type ProcessEvent = {
   /** Lines without a reader are missing at this place of the log. */
   readonly type: "log_lines_dropped";
-  /** Their number. */
   readonly lines: number;
 } | ConnectionEvent;
 

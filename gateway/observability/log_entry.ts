@@ -47,7 +47,6 @@ interface SettledCall {
   readonly charge: Charge;
   /** What was left out of the request and of the reply. */
   readonly dropped: readonly string[];
-  /** Whether the reply began. */
   readonly began: boolean;
   /** The error thrown or sent in the stream; undefined where there was none. */
   readonly error: unknown;

@@ -13,7 +13,6 @@ interface Series {
   sinceMs: number;
 }
 
-/** Form and meaning of a histogram. */
 export interface HistogramForm {
   readonly name: string;
   readonly unit: string;

@@ -20,7 +20,6 @@ import {
 } from "./otlp_histogram.ts";
 import type { OtlpEvent, OtlpSettings } from "./otlp_settings.ts";
 
-/** A call that has ended. */
 export interface MeasuredCall {
   /** The operation, by the conventions. */
   readonly name: string;

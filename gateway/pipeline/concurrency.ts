@@ -4,7 +4,6 @@
  */
 import { ApiError } from "../../translate/model/error.ts";
 
-/** A slot for one call. */
 export interface ConcurrencySlot {
   /** Releases the slot. Further calls do nothing. */
   release(): void;

@@ -60,7 +60,6 @@ interface World {
   readonly kept: Promise<{ readonly end: string; resolve(is: boolean): void }>;
   readonly ended: Promise<string>;
   readonly reader: ReadableStreamDefaultReader<Uint8Array>;
-  /** The rest of the body. */
   rest(): Promise<string>;
 }
 

@@ -56,7 +56,6 @@ interface PassedCall {
   readonly estimatedTokens: number;
 }
 
-/** Passes a body on. */
 export class Passing implements Operation<Reply> {
   readonly #call: PassedCall;
 

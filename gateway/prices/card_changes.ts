@@ -13,7 +13,6 @@ import {
 
 import { isPerUse } from "../accounts/charges/meters.ts";
 
-/** What an amount is. */
 export type AmountUnit = "per_million_tokens" | "per_use" | "factor";
 
 /** One amount of a card that differs. */

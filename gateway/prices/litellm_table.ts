@@ -37,7 +37,6 @@ const RATE = new RegExp(
 /** Fields that change what tokens cost in a way that no card has. */
 const INEXPRESSIBLE: readonly string[] = ["tiered_pricing", "off_peak_pricing"];
 
-/** Fields with a price. */
 const PRICE = /cost|pricing|multiplier/;
 
 /** Prices of batches, which the gateway does not send. */

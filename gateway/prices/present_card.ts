@@ -6,7 +6,6 @@ import { cardAt, type RateCard } from "../accounts/charges/rate_card.ts";
 import type { Model } from "../upstream/catalogue/catalogue.ts";
 import type { ListedCard } from "./listed_card.ts";
 
-/** A card of the configuration. */
 export interface PresentCard extends ListedCard {
   /** Unix milliseconds from which it counts; absent: always. */
   readonly fromMs?: number;

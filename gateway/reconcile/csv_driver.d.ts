@@ -4,7 +4,6 @@
  */
 import type { Transform } from "node:stream";
 
-/** Options of a parser. */
 export interface CsvOptions {
   readonly bom: boolean;
   readonly delimiter: string;

@@ -54,7 +54,6 @@ interface InvoiceGroup {
 /** A vendor's export. */
 export interface Invoice {
   readonly groups: readonly InvoiceGroup[];
-  /** Lines with figures. */
   readonly lines: number;
   /** The columns that were read, by what they hold. */
   readonly columns: Readonly<Record<string, string>>;

@@ -4,7 +4,6 @@
  */
 import { invalidField } from "../../translate/model/error.ts";
 
-/** What a column holds. */
 type ColumnUse =
   | "day"
   | "model"

@@ -11,7 +11,6 @@ export const NO_TOKENS: Tokens = {
   output: 0,
 };
 
-/** An amount of the file. */
 export interface BilledAmount {
   /** Whole 10⁻¹² dollars. */
   readonly picoUsd: bigint;

@@ -53,7 +53,6 @@ import {
   vendorModels,
 } from "./vendor_models.ts";
 
-/** What to compare. */
 export interface ReconcileQuery {
   /** First day, in UTC; absent: that of the file. */
   readonly fromDay?: string;
@@ -84,7 +83,6 @@ export interface ReconciledGroup {
   readonly differs: boolean;
 }
 
-/** A comparison. */
 export interface Reconciliation {
   readonly fromDay: string;
   readonly toDay: string;

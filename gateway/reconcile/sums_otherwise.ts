@@ -72,7 +72,6 @@ class Sums {
     this.#reported = reported;
   }
 
-  /** Adds tokens that occur a number of times. */
   add(tokens: Tokens, all: BilledAs, times: number): void {
     const billed: BilledAs = Object.fromEntries(
       Object.entries(all).filter(([name]) =>

@@ -24,7 +24,6 @@ interface ModelGroup {
 export interface VendorModels {
   /** The group of a model as the file names it. */
   of(vendorName: string): ModelGroup;
-  /** The group of a model of the gateway. */
   ofOwn(id: string): ModelGroup;
   /** All models of the gateway that the vendor serves. */
   readonly all: readonly ModelGroup[];

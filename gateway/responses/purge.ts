@@ -8,7 +8,6 @@ import type { Timer } from "../accounts/timer.ts";
 import { removeEnded, SLICE } from "./reply_rows.ts";
 
 interface PurgeOptions {
-  /** The store with the replies. */
   readonly store: Store;
   /** How long a reply is kept, in milliseconds. */
   readonly maxAgeMs: number;

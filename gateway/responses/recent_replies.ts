@@ -25,7 +25,6 @@ export interface LaneMemory {
 
 /** What one connection remembers; it ends with the connection. */
 export interface ConnectionMemory {
-  /** The memory as the lane of this name sees it. */
   lane(name: string): LaneMemory;
   /** Forgets everything. */
   close(): void;

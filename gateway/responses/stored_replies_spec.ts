@@ -26,7 +26,6 @@ interface Opened {
   readonly store: Store;
   readonly replies: StoredReplies;
   readonly seal: Seal;
-  /** Stores a reply with this id. */
   save(id: string, over?: Partial<NewReply>): Promise<void>;
   /** The turns that are found from a reply. */
   turnsOf(id: string, by?: Seal): Promise<number>;

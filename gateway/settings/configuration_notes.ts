@@ -29,12 +29,9 @@ export function vendorNotes(
   ];
 }
 
-/** A line about the models that are not among the offered ones. */
-export function missingNotes(
-  config: Pick<Config, "catalogue" | "vendorsWithoutKey">,
-  offered: readonly string[],
-): readonly string[] {
-  const missing = notOffered(config, (id) => offered.includes(id));
+/** A line about the models that are not offered. */
+export function missingNotes(config: Config): readonly string[] {
+  const missing = notOffered(config);
   return missing.length === 0 ? [] : [
     `Not offered: ${
       missing.map((group) =>

@@ -6,7 +6,10 @@ import { type Config, ConfigError } from "./config.ts";
 import { isSameStore } from "../accounts/store/same_store.ts";
 import { changedSecrets } from "./secret_files.ts";
 import { fileForm, type SettingName } from "./setting_forms.ts";
-import { unpricedModels } from "../upstream/catalogue/not_offered.ts";
+import {
+  isOffered,
+  unpricedModels,
+} from "../upstream/catalogue/not_offered.ts";
 
 /** What happened to the configuration, for the log. */
 export type ConfigurationEvent =
@@ -14,7 +17,6 @@ export type ConfigurationEvent =
     readonly type: "configuration_loaded";
     /** The beginning of the file's SHA-256; absent without a file. */
     readonly hash?: string;
-    /** Number of models in it, offered or not. */
     readonly models: number;
     /** Models without a price, whose calls cost nothing; absent if there are none. */
     readonly unpriced?: readonly string[];
@@ -39,7 +41,6 @@ export type ConfigurationEvent =
     readonly error: unknown;
   };
 
-/** What a reload needs. */
 interface ReloadOptions {
   /**
    * Reads the settings and the file again.
@@ -114,7 +115,8 @@ export function loadedEvent(
   return {
     type: "configuration_loaded",
     ...hashOf(config),
-    models: config.catalogue.models.length,
+    models: config.catalogue.models.filter((model) => isOffered(config, model))
+      .length,
     ...(unpriced.length === 0 ? {} : { unpriced }),
     ...(secrets.length === 0 ? {} : { secrets }),
   };

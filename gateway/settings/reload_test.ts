@@ -41,6 +41,11 @@ Deno.test("reload() makes a valid file take effect and reports its hash", () => 
   assert.equal(event?.type, "configuration_loaded");
   assert.equal(event.hash, next.configHash);
   assert.match(event.hash ?? "", /^[0-9a-f]{12}$/);
+  const offered = next.catalogue.models.filter(({ candidates }) =>
+    candidates.some(({ vendor }) => vendor === "vendora")
+  );
+  assert.ok(offered.length < next.catalogue.models.length);
+  assert.equal(event.models, offered.length);
 });
 
 Deno.test("reload() refuses a file with any problem as a whole, with every reason", () => {

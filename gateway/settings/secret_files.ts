@@ -7,7 +7,6 @@ import { unreadable } from "./unreadable_file.ts";
 
 /** A setting whose value is from a file. */
 export interface SecretFile {
-  /** The setting. */
   readonly name: SettingName;
   /** Path of the file, as the environment has it. */
   readonly path: string;

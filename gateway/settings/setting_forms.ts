@@ -149,7 +149,6 @@ export const FILE_FORMS: ReadonlyMap<string, SettingName> = new Map(
   ) => [fileForm(name), name]),
 );
 
-/** The variable that names the file of a setting. */
 export function fileForm(name: SettingName): string {
   return `${name}_FILE`;
 }

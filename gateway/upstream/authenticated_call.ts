@@ -16,7 +16,6 @@ export interface SentRequest
   readonly body?: IterableBody;
 }
 
-/** What a call needs. */
 interface AuthenticatedCall {
   /** Makes the HTTP call and enforces its time limits. */
   readonly client: UpstreamClient;

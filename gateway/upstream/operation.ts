@@ -37,7 +37,6 @@ export interface ReadReply {
   readonly headers?: HeaderFields;
 }
 
-/** A reply to the client. */
 export type Reply = StreamedReply | ReadReply;
 
 /** A call as written for one candidate. It must not hold the client's request, which may be large. */

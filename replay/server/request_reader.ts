@@ -10,7 +10,6 @@ const decoder = new TextDecoder();
 
 /** A request with what it declares about its connection. */
 export interface ReceivedRequest {
-  /** The request itself. */
   readonly request: ReplayRequest;
   /** False for `connection: close` and for HTTP/1.0. */
   readonly keepAlive: boolean;

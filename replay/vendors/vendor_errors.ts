@@ -5,15 +5,12 @@
 
 /** One status, as each vendor reports it. */
 interface VendorError {
-  /** In the messages dialect. */
   readonly messages: { readonly type: string; readonly message: string };
-  /** In the chat dialect. */
   readonly chat_completions: {
     readonly type: string;
     readonly code: string | null;
     readonly message: string;
   };
-  /** In the generate content dialect. */
   readonly generate_content: {
     readonly status: string;
     readonly message: string;

@@ -11,7 +11,6 @@ import { ApiError, invalidField } from "../../translate/model/error.ts";
 
 /** What a client asks for. `streamId` names a lane; absent: the one without a name. */
 export type ClientEvent =
-  /** A reply. */
   | {
     readonly type: "create";
     readonly streamId?: string;

@@ -50,7 +50,6 @@ type Creation = Extract<ClientEvent, { readonly type: "create" }>;
 
 /** A request that waits for its turn. */
 interface Waiting extends Creation {
-  /** Size of its message. */
   readonly size: number;
 }
 

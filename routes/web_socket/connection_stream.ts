@@ -21,7 +21,6 @@ type Done = (error?: Error | null) => void;
 interface ConnectionWatcher {
   /** Bytes have arrived and are about to be handled. */
   arrived(bytes: number): void;
-  /** They are handled. */
   handled(): void;
   /** The system has taken bytes for the client. */
   sent(): void;

@@ -10,7 +10,6 @@ import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** The words of the task that compiles. */
 async function compileTask(): Promise<string[]> {
   const { tasks } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
   return tasks.compile.split(" ");

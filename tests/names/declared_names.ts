@@ -3,7 +3,6 @@
  */
 import ts from "typescript";
 
-/** A name, with the places that declare it. */
 export interface DeclaredName {
   readonly name: string;
   /** `resources/messages/messages.d.ts#Message`, each once. */

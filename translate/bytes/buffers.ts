@@ -23,7 +23,6 @@ export function encodeText(text: string): Uint8Array {
   return take(written);
 }
 
-/** Concatenates pieces. */
 export function joinPieces(pieces: readonly Uint8Array[]): Uint8Array {
   const only = pieces[0];
   if (pieces.length === 1 && only !== undefined) return only;

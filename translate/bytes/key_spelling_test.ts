@@ -10,7 +10,6 @@ import { isObject, type JsonObject } from "./json.ts";
 import { isOtherSpelling, KNOWN_KEYS, otherSpelling } from "./key_spelling.ts";
 import { contentsOf, inputOf, messagesOf } from "../testing/request_samples.ts";
 
-/** The names of all properties in a schema. */
 function* propertiesOf(schema: unknown): Generator<string> {
   if (Array.isArray(schema)) {
     for (const one of schema) yield* propertiesOf(one);

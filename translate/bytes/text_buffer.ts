@@ -6,7 +6,6 @@
 /** Pieces that are joined at a time. */
 const JOINED_PIECES = 16;
 
-/** A text that grows. */
 export class TextBuffer {
   #text = "";
   #pieces: string[] = [];
@@ -17,7 +16,6 @@ export class TextBuffer {
     return this.#length;
   }
 
-  /** Appends a piece. */
   push(piece: string): void {
     this.#length += piece.length;
     if (this.#pieces.push(piece) === JOINED_PIECES) this.#join();

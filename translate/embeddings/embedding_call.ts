@@ -30,14 +30,12 @@ export interface EmbeddingClient {
   readonly top: TopLevel;
 }
 
-/** A request as it is sent to an upstream. */
 interface EmbeddingUpstreamRequest {
   readonly bytes: Uint8Array;
   /** Paths of dropped fields. */
   readonly dropped: readonly string[];
 }
 
-/** What a reply is read with. */
 export interface EmbeddingReading {
   readonly form: EmbeddingForm;
   readonly request: Pick<EmbeddingRequest, "model" | "encoding">;

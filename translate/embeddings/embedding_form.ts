@@ -10,7 +10,6 @@ import { ApiError, invalidField } from "../model/error.ts";
 import type { EmbeddingRequest } from "./embedding_request.ts";
 import { unreadableReply } from "../model/reply_faults.ts";
 
-/** Name of a form. */
 export type EmbeddingForm = "chat" | "generate_content" | "titan" | "cohere";
 
 /** Vectors, and what they cost. */
@@ -33,7 +32,6 @@ interface TranslatedForm {
   decode(body: JsonObject, headers: Headers): Embeddings;
 }
 
-/** The forms that requests are translated to. */
 export const TRANSLATED_FORMS: Readonly<
   Record<Exclude<EmbeddingForm, "chat">, TranslatedForm>
 > = {

@@ -33,7 +33,6 @@ export const embeddingsRequest = z.looseObject({
   user: z.string().nullish().describe("The client's own id of its end user."),
 });
 
-/** Schema of the reply. */
 export const embeddingsReply: z.ZodType = z.looseObject({
   object: z.literal("list"),
   model: z.string(),

@@ -22,7 +22,6 @@ import {
   textIn,
 } from "../bytes/json.ts";
 
-/** The contents of an error body. */
 export interface ErrorBody {
   /** The vendor's message; absent where the body has none. */
   readonly message?: string;

@@ -34,7 +34,6 @@ interface FrameHandler {
   isDone(): boolean;
 }
 
-/** Reads one stream. */
 interface FrameReader {
   /**
    * Passes on the frames that this chunk completes.

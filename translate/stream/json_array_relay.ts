@@ -8,7 +8,6 @@ import { sseParser } from "./sse.ts";
 
 const BLANK = new TextEncoder().encode("\n");
 
-/** All frames of a stream as one array. */
 export function asJsonArray(frames: string): string {
   const data = sseParser().push(encodeText(frames)).map((frame) => frame.data);
   return `[${data.join(",\n")}]\n`;

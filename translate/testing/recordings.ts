@@ -3,7 +3,6 @@
  * are read, never copied.
  */
 
-/** One recorded exchange. */
 export interface Recording {
   /** Name of the file, without `.json`. */
   readonly id: string;

@@ -115,7 +115,6 @@ export const toolResult = (
   content: unknown,
 ): JsonObject => ({ type: "tool_result", tool_use_id, content });
 
-/** A call in the chat format. */
 export const chatCall = (
   id: unknown,
   name: unknown = "f",

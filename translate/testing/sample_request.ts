@@ -57,14 +57,12 @@ export function turn(role: Role, ...parts: Part[]): Turn {
   return { role, parts };
 }
 
-/** A call of a function. */
 export const call = (id: string, name = "f", args = "{}"): ToolCallPart => ({
   type: "tool_call",
   id,
   name,
   arguments: args,
 });
-/** The result of a call. */
 export const result = (
   id: string,
   ...content: ToolResultPart["content"]

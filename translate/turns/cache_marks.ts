@@ -20,7 +20,6 @@ const TAKEN: Readonly<
   all: ["system", "turns", "tools"],
 };
 
-/** Whether the model takes marks of this. */
 export function takesMarks(
   place: keyof MarkPaths,
   { cacheMarks }: Capabilities,

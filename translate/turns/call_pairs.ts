@@ -113,7 +113,6 @@ function assistantTurnsUpTo(turns: readonly Turn[]): readonly number[] {
   return turns.map(({ role }) => role === "assistant" ? ++count : count);
 }
 
-/** Every call with its result. */
 function pairedCalls(
   turns: readonly Turn[],
   conversation: string,

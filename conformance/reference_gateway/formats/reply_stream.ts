@@ -39,7 +39,6 @@ export abstract class ReplyStream {
 
   protected abstract content(part: ContentPart): OutFrame[];
 
-  /** The frames of a proper end. */
   abstract end(): OutFrame[];
 
   /** The whole reply that has all these frames. */

@@ -15,7 +15,6 @@ export interface AuditedAccount {
   readonly findings: readonly string[];
 }
 
-/** What an audit needs. */
 interface AccountAuditOptions {
   readonly store: Store;
   /** Called after each read; rejects to end the audit. */

@@ -16,7 +16,6 @@ interface MeterDefinition {
   readonly direction: Direction;
   /** The name on pages and in exports. */
   readonly words: string;
-  /** The figure of the usage that it counts. */
   readonly counts: PartFigure | TotalFigure;
   /** The total that its tokens are a part of; absent: it is a total. */
   readonly partOf?: BaseMeter;
@@ -119,7 +118,6 @@ export type PartMeter =
   | "audio_output"
   | "image_output";
 
-/** A meter of tokens. */
 export type MeterName = BaseMeter | PartMeter;
 
 /** The meters that count parts. */

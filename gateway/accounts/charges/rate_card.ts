@@ -107,7 +107,6 @@ export interface Reason {
   readonly factor?: number;
 }
 
-/** A rate, and why it is that rate. */
 export interface Rate {
   /** Before its factors. */
   readonly rate: number;

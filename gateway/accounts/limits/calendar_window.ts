@@ -6,7 +6,6 @@
  * Days are counted from 1970-01-01.
  */
 
-/** A calendar window. */
 export type WindowName = "day" | "week" | "month";
 
 export const DAY_MS = 86_400_000;

@@ -14,7 +14,6 @@ export interface Amount {
 }
 
 export interface WindowLimit {
-  /** The setting. */
   readonly field:
     & keyof LimitSettings
     & (

@@ -39,7 +39,6 @@ export const AUDIT = fields({
   }),
 });
 
-/** One audit of all accounts. */
 export interface AuditRecord extends RecordOf<typeof AUDIT> {}
 
 export const ACCOUNT_AUDIT = fields({

@@ -61,10 +61,8 @@ const RANKS = {
   cost: "micro_usd",
 } as const;
 
-/** What calls can be ranked by. */
 export type CallRank = keyof typeof RANKS;
 
-/** A call with its charge. */
 export interface FoundCall {
   readonly record: CallRecord;
   /** When it arrived, Unix milliseconds. */

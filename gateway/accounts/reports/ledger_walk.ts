@@ -158,7 +158,6 @@ async function rangeOfDays(
   };
 }
 
-/** What a walk found. */
 interface WalkedEntries {
   readonly rows: readonly SqlRow[];
   /** The last entry that was walked past, where the walk ended for a limit. */

@@ -4,7 +4,6 @@
 import type { USAGE_SUMS } from "../records.ts";
 import type { PageRequest } from "../repositories/repository.ts";
 
-/** A field to group usage by. */
 export type UsageGroup = "day" | "hour" | "account" | "key" | "model" | "user";
 
 /** A filter on usage, and its grouping; absent filters match everything. */

@@ -14,7 +14,6 @@ import type { UsageGroup, UsageQuery } from "./usage_query.ts";
 
 const FIRST_DAY = "1970-01-01";
 
-/** The columns that hold the groups. */
 export const USAGE_COLUMNS: Readonly<Record<UsageGroup, string>> = {
   day: "day",
   hour: "hour",

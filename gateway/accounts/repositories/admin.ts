@@ -93,17 +93,13 @@ export interface Admin {
    * The same administration; its changes are recorded as made by `actor` instead of the gateway.
    */
   as(actor: Actor): Admin;
-  /** Who changed what. */
   readonly changes: ChangeRepository;
-  /** Administration of plans. */
   readonly plans: PlanRepository;
   readonly accounts: AccountRepository;
-  /** Administration of keys. */
   readonly keys: KeyRepository;
   readonly webhooks: WebhookRepository;
   /** Administration of account tokens. */
   readonly tokens: TokenRepository;
-  /** Codes of sign-in links. */
   readonly signInCodes: SignInCodeRepository;
   readonly sessions: SessionRepository;
   /** Reads the state on which a credential's calls are decided. */
@@ -124,7 +120,6 @@ export interface Admin {
   ): Promise<readonly CachedTokens[]>;
   /** Sums up the cost of some keys. */
   costOfKeys(query: KeyCostQuery): Promise<ReadonlyMap<string, number>>;
-  /** Reads one page of the ledger. */
   ledger(query: LedgerQuery): Promise<ListPage<LedgerEntry>>;
   /** Reads a page of the newest entries of a query, by amount. */
   rankedLedger(
@@ -149,7 +144,6 @@ export interface Admin {
   >;
   /** Finds accounts, keys, end users and calls that contain a text. */
   find(text: string, scope?: FindScope): Promise<Found>;
-  /** The records of calls. */
   readonly calls: CallReport;
   /** How the calls of a span of time went, in Unix milliseconds of whole minutes. */
   callHealth(fromMs: number, toMs: number): Promise<CallHealth>;

@@ -9,7 +9,6 @@ import { readKeyStates } from "../rows/key_state_rows.ts";
 import { intOf, type Sql } from "../store/store.ts";
 import { notFound, readRows, type RepositoryContext } from "./repository.ts";
 
-/** The state behind a credential. */
 export interface CredentialState {
   /** The time of the state, as Unix time in milliseconds. */
   readonly atMs: number;

@@ -45,7 +45,6 @@ type KeyRequest = SettingsOf<typeof KEY>;
 /** Changes of a key. Null means no limit; absent means unchanged. */
 export type KeySettings = SettingsOf<typeof KEY_CHANGES>;
 
-/** A new key. */
 export interface IssuedKey {
   /** The key's metadata. */
   readonly record: KeyRecord;
@@ -284,7 +283,6 @@ function checkLimits(settings: KeySettings, plan: Partial<Plan>): void {
   }
 }
 
-/** The change that makes a key. */
 export function issuedChange(record: KeyRecord): Change {
   return recordChange(KEY, "key.issue", undefined, record);
 }

@@ -24,7 +24,6 @@ import {
   textOf,
 } from "../store/store.ts";
 
-/** What a repository works with. */
 export interface RepositoryContext {
   /** The store with plans, accounts and keys. */
   readonly store: Store;

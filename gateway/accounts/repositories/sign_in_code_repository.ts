@@ -13,9 +13,7 @@ import {
 } from "./repository.ts";
 import { requireAccount } from "./token_repository.ts";
 
-/** A new code. */
 interface SignInCode {
-  /** Id of the code. */
   readonly id: string;
   /** The code itself. It is not stored. */
   readonly text: string;

@@ -71,10 +71,8 @@ export const TOKEN = fields({
 /** An account token's metadata. */
 export interface TokenRecord extends RecordOf<typeof TOKEN> {}
 
-/** Settings of a new token. */
 type TokenRequest = SettingsOf<typeof TOKEN>;
 
-/** A new token. */
 export interface IssuedToken {
   /** The token's metadata. */
   readonly record: TokenRecord;

@@ -26,7 +26,6 @@ import {
   textOrUndefined,
 } from "../store/store.ts";
 
-/** An entry to insert. */
 export type NewEntry =
   | {
     readonly type: "charge";

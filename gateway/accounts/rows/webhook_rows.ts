@@ -6,7 +6,6 @@ import { isObject } from "../../../translate/bytes/json.ts";
 import { isSealed } from "../store/secret_seal.ts";
 import { intOf, type Sql, type Store, textOf } from "../store/store.ts";
 
-/** A message to send. */
 export interface NewMessage {
   /** Unique id. */
   readonly id: string;

@@ -75,7 +75,6 @@ export interface ParallelWrites {
 
 /** The differences between SQLite and Postgres. */
 export interface SqlDialect {
-  /** Name of the dialect. */
   readonly name: "sqlite" | "postgres";
   /**
    * The elements of the JSON array in parameter `$n` as rows with one column, `value`; for
@@ -273,7 +272,6 @@ export async function writeDurably<T>(
   return value;
 }
 
-/** Columns of a table with their types. */
 export type Columns = Readonly<Record<string, "TEXT" | "BIGINT">>;
 
 /** An INSERT statement. Its text never changes, so that the store plans it once. */

@@ -74,7 +74,6 @@ export function callOf(
   ];
 }
 
-/** Its writes of accounts. */
 export function writesOf({ parallel }: Store): ParallelWrites {
   return parallel ?? assert.fail("its writes do not run beside each other");
 }

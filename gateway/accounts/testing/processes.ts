@@ -18,7 +18,6 @@ export type ProcessCommand =
 
 /** A process. Disposing of it kills it. */
 export interface GatewayProcess extends AsyncDisposable {
-  /** Sends a command. */
   send(command: ProcessCommand): Promise<void>;
   /** The next line of output; undefined at the end. An incomplete last line is ignored. */
   next(): Promise<unknown>;

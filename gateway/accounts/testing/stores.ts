@@ -36,7 +36,6 @@ export const SQLITE: TestStore = {
   },
 };
 
-/** Postgres on an existing server. */
 export function postgresAt(serverUrl: string): TestStore {
   return {
     name: "postgres",

@@ -7,7 +7,6 @@ import { DatabaseSync } from "node:sqlite";
 
 /** What the worker is to lock; the reply, sent once it is locked, is empty. */
 export interface WriteLock {
-  /** The file. */
   readonly path: string;
   /** Four bytes; not zero once the function under test is about to be called. */
   readonly begun: SharedArrayBuffer;

@@ -36,7 +36,6 @@ export interface ListSource {
   wants(id: string): boolean;
 }
 
-/** What the lists need. */
 interface HostListsOptions {
   /** For repeated requests. */
   readonly timers: Timers;

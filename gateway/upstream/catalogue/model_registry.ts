@@ -85,7 +85,6 @@ export interface ModelRegistry {
   close(): void;
 }
 
-/** State of an offered model. */
 interface OfferedModel {
   readonly budget: RetryBudget;
   readonly candidates: ByCaller;

@@ -6,7 +6,10 @@ import type { Catalogue, Model } from "./catalogue.ts";
 import { VENDORS } from "./vendors.ts";
 
 /** The part of the settings that decides it. */
-type KeySettings = Pick<Config, "catalogue" | "vendorsWithoutKey">;
+type KeySettings = Pick<
+  Config,
+  "catalogue" | "replay" | "vendors" | "vendorsWithoutKey"
+>;
 
 /** Models that lack the same keys. */
 interface NotOffered {
@@ -16,12 +19,20 @@ interface NotOffered {
   readonly keySettings: readonly string[];
 }
 
+/** Whether one of the model's vendors can be called. */
+export function isOffered(
+  { replay, vendors }: Pick<Config, "replay" | "vendors">,
+  { candidates }: Model,
+): boolean {
+  return replay ||
+    candidates.some(({ vendor }) => vendors[vendor] !== undefined);
+}
+
 /** The models that are not offered, grouped by their missing keys. */
-export function notOffered(
-  config: KeySettings,
-  isOffered: (id: string) => boolean,
-): readonly NotOffered[] {
-  const missing = config.catalogue.models.filter(({ id }) => !isOffered(id));
+export function notOffered(config: KeySettings): readonly NotOffered[] {
+  const missing = config.catalogue.models.filter((model) =>
+    !isOffered(config, model)
+  );
   const groups = Map.groupBy(
     missing,
     (model) => missingKeys(config, model).join(" or "),
@@ -40,7 +51,7 @@ export function unpricedModels({ models }: Catalogue): readonly string[] {
 
 /** The settings that can hold a key for a model; one of them is enough. */
 export function missingKeys(
-  { vendorsWithoutKey }: KeySettings,
+  { vendorsWithoutKey }: Pick<Config, "vendorsWithoutKey">,
   model: Model,
 ): readonly string[] {
   const settings = new Map<string, string>([

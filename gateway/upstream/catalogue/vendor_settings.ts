@@ -66,7 +66,6 @@ export const vendorSettings = z.strictObject({
   api_key: z.unknown(),
 }).partial();
 
-/** A row. */
 type VendorSettings = z.infer<typeof vendorSettings>;
 
 const SETTINGS = Object.keys(HOST_SETTINGS) as readonly HostSetting[];

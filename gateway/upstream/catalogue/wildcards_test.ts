@@ -12,7 +12,6 @@ function parsed(models: unknown, vendors: unknown = { groq: GROQ }) {
   return parseCatalogueFile(JSON.stringify({ vendors, models }));
 }
 
-/** The price of all tokens. */
 const price = (each: number) => ({ input: each, output: each });
 
 const FORM =

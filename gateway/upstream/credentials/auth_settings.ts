@@ -131,7 +131,6 @@ export interface AuthSettings {
   readonly auth?: AuthSetting | undefined;
   /** Variables that hold a key. */
   readonly api_key_env?: readonly string[] | undefined;
-  /** Files that hold a key. */
   readonly api_key_file?: readonly string[] | undefined;
 }
 

@@ -11,7 +11,6 @@ export type PlannedKey =
   | { readonly variable: string; readonly key: string }
   | { readonly file: string; readonly key: string };
 
-/** AWS keys of variables. */
 export interface AwsKeys {
   /** Not secret. */
   readonly accessKeyId: string;

@@ -23,7 +23,6 @@ const PROBE_TIMEOUT_MS = 1_000;
 const METADATA_HOST = "http://169.254.169.254";
 const METADATA_PATH = "/metadata/identity/oauth2/token?api-version=2018-02-01";
 
-/** The plans of this file. */
 export type EntraPlan = Extract<
   CredentialPlan,
   { readonly type: `entra_${string}` }

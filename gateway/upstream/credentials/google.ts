@@ -17,7 +17,6 @@ const TOKEN_TIMEOUT_MS = 10_000;
 /** The metadata server is on the same machine: without an answer, it is not there. */
 const METADATA_TIMEOUT_MS = 1_000;
 
-/** The plans of this file. */
 type GooglePlan = Extract<
   CredentialPlan,
   { readonly type: `google_${string}` }

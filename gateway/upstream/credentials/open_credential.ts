@@ -67,7 +67,6 @@ function keySource(
     : new KeyFile(planned.file, planned.key, sources.files, sources);
 }
 
-/** The system's files. */
 export const SYSTEM_FILES: Files = {
   text: (path) => Deno.readTextFile(path),
   version: async (path) => (await Deno.stat(path)).mtime?.getTime() ?? 0,

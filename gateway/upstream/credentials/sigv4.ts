@@ -10,7 +10,6 @@ import type { AuthHeaders } from "./credential.ts";
 interface CallToSign {
   /** As it is sent: the path is percent-encoded once, the signature encodes it again. */
   readonly url: string;
-  /** As it is sent. */
   readonly body: Uint8Array;
   /** Such as `bedrock`. */
   readonly service: string;

@@ -79,7 +79,6 @@ export interface ModelRule {
   readonly refuses?: readonly string[];
 }
 
-/** A dialect as one host serves it. */
 export interface HostDialect extends HostPaths {
   /** Unique within a host. */
   readonly dialect: DialectName;

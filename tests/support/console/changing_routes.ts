@@ -26,7 +26,6 @@ interface Changing {
   readonly by?: CredentialKind;
   /** The variable part of the path; absent: the account. */
   readonly id?: (world: World) => string | Promise<string>;
-  /** The body or the form. */
   readonly body?: (
     world: World,
   ) => Record<string, unknown> | Promise<Record<string, unknown>>;

@@ -39,7 +39,6 @@ export interface Locator {
   ): Locator;
 }
 
-/** A tab. */
 export interface Page {
   close(): Promise<void>;
   readonly keyboard: {

@@ -37,7 +37,6 @@ export async function credentialOf(
   return { text, id: record.id };
 }
 
-/** A signed-in visitor. */
 export interface Visitor {
   /** As the browser sends it: `name=value`. */
   readonly cookie: string;

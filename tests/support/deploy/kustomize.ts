@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { isObject, type JsonObject } from "../../../translate/bytes/json.ts";
 
-/** A Kubernetes object. */
 export interface Resource extends JsonObject {
   readonly kind: string;
   readonly metadata: JsonObject & { readonly name: string };

@@ -8,7 +8,6 @@ export interface CollectedProgram extends AsyncDisposable {
   /** Resolves with the match once the output has one; rejects if the process ends before. */
   printed(wanted: RegExp): Promise<RegExpExecArray>;
   signal(signal: Deno.Signal): void;
-  /** Whether it has ended. */
   isOver(): boolean;
   /** Exit code; resolves once the process has ended and its output has been read. */
   readonly ended: Promise<number>;

@@ -8,7 +8,6 @@ import { serveLoopback } from "../serve_loopback.ts";
 const ROOT = new URL("../../../", import.meta.url).pathname;
 
 export const KEY = "sk-0123456789abcdefghij";
-/** The key of the vendor that is called. */
 export const VENDOR_KEY = "vendor-key-0123456789";
 
 /** A request that the collector has received. */

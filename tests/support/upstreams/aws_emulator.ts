@@ -40,7 +40,6 @@ interface AwsEmulatorOptions {
   readonly now: () => number;
   /** Over https at `localhost`; absent: http. */
   readonly tls?: TlsIdentity;
-  /** The reply to a valid request. */
   reply(request: SignedRequest): Response | Promise<Response>;
 }
 

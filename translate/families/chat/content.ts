@@ -64,7 +64,6 @@ export function documentFields(
   return { ...(title === undefined ? {} : { title }), at };
 }
 
-/** A sound. */
 export function decodeAudio(
   { format, data }: { readonly format: string; readonly data: string },
   at: string,

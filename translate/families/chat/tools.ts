@@ -37,7 +37,6 @@ export const DEFAULT_SCHEMA_NAME = "response";
 interface OfferedTools {
   /** The tools that the format can express. */
   readonly kept: readonly Tool[];
-  /** The functions' names. */
   readonly names: readonly string[];
   /** The names that had to change, those of earlier calls included. */
   readonly toolNames: ReadonlyMap<string, string>;

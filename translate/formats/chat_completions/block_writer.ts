@@ -21,7 +21,6 @@ type TextKind = "text" | "reasoning" | "refusal";
 interface CallPiece {
   /** The upstream's `index` of the call. */
   readonly index?: number;
-  /** The id of the call. */
   readonly id?: string;
   /** The function's name in the upstream request, possibly shortened from the client's. */
   readonly name?: string;

@@ -14,7 +14,6 @@ import { cutStream } from "../../model/reply_faults.ts";
 
 const DONE = "[DONE]";
 
-/** Creates the decoder for one stream. */
 export function streamDecoder(context: DecodeContext): StreamDecoder {
   const reader = replyReader(context);
   let ended = false;

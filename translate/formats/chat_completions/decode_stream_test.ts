@@ -14,7 +14,6 @@ function frame(chunk: unknown): Frame {
   return { data: JSON.stringify(chunk) };
 }
 
-/** A chunk with one choice. */
 function choice(delta: unknown, more: Chunk = {}, top: Chunk = {}): Frame {
   return frame({
     id: "u1",

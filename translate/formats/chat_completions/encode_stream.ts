@@ -61,7 +61,6 @@ type OpenBlock =
 
 type OpenTool = OpenBlock & { readonly kind: "tool" };
 
-/** Creates the encoder for one stream. */
 export function streamEncoder(context: EncodeContext): StreamEncoder {
   const chunkTail = context.wantUsage ? `,"usage":null}` : "}";
   const tail = `,"logprobs":null,"finish_reason":null}]${chunkTail}`;

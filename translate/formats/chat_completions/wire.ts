@@ -30,7 +30,6 @@ const PART_TYPES: ReadonlySet<string> = new Set([
   "refusal",
 ]);
 const TOOL_TYPES: ReadonlySet<string> = new Set(["function", "custom"]);
-/** The roles of a message. */
 export const ROLES: readonly string[] = [
   "system",
   "developer",

@@ -11,7 +11,6 @@ import { streamDecoder } from "./decode_stream.ts";
 import { encodeRequest } from "./encode_request.ts";
 import { decodeError } from "./error.ts";
 
-/** The upstream side of Converse. */
 export const converse: UpstreamDialect = {
   name: "converse",
   encodeRequest,

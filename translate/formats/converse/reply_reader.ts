@@ -23,9 +23,7 @@ import { cutStream, unnamedCall } from "../../model/reply_faults.ts";
 interface ReplyReader {
   /** The neutral events of one wire event. */
   read(name: string, data: JsonObject): readonly ReplyEvent[];
-  /** The events at the end of the body. */
   end(): readonly ReplyEvent[];
-  /** Ends the reply with an error. */
   fail(error: ApiError): readonly ReplyEvent[];
 }
 

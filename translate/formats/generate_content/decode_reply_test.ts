@@ -7,7 +7,6 @@ import { decodeReply } from "./decode_reply.ts";
 import { blockOf, signedBlock } from "../../testing/reply_events.ts";
 import { functionCall } from "../../testing/request_samples.ts";
 
-/** A reply with one candidate. */
 function reply(
   parts: readonly unknown[],
   more: JsonObject = { finishReason: "STOP" },

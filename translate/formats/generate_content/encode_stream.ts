@@ -26,7 +26,6 @@ import { encodeUsage } from "./usage.ts";
 
 interface OpenBlock {
   readonly kind: BlockKind;
-  /** Id and name of a call. */
   readonly call?: { readonly id: string; readonly name: string };
   /** The arguments of a call, or the text that sources refer to. */
   readonly texts: string[];

@@ -7,7 +7,6 @@ import { invalidField } from "../../model/error.ts";
 import { isObject, type JsonDraft, type JsonObject } from "../../bytes/json.ts";
 import { FREE_FORM } from "../../bytes/key_spelling.ts";
 
-/** Keys of lists. */
 const LISTS: ReadonlySet<string> = new Set([
   "contents",
   "functionDeclarations",

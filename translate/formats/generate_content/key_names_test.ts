@@ -8,7 +8,6 @@ import {
   functionResponse,
 } from "../../testing/request_samples.ts";
 
-/** The names of all properties in a schema. */
 function* propertiesOf(schema: unknown): Generator<string> {
   if (Array.isArray(schema)) {
     for (const one of schema) yield* propertiesOf(one);

@@ -30,7 +30,6 @@ const PING = 'event: ping\ndata: {"type": "ping"}\n\n';
  */
 interface OpenBlock {
   readonly kind: "text" | "reasoning" | "tool";
-  /** Id and name of a call. */
   readonly call?: { readonly id: string; readonly name: string };
   /** The start of every delta's frame; the text follows as a JSON string. */
   prefix: string;

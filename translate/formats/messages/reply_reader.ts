@@ -25,9 +25,7 @@ import { cutStream, unnamedCall } from "../../model/reply_faults.ts";
 interface ReplyReader {
   /** The neutral events of one wire event; `name` is its type where the data has none. */
   read(data: JsonObject, name?: string): readonly ReplyEvent[];
-  /** The events at the end of the body. */
   end(): readonly ReplyEvent[];
-  /** Ends the reply with an error. */
   fail(error: ApiError): readonly ReplyEvent[];
 }
 

@@ -20,7 +20,6 @@ export const ADAPTIVE: Capabilities = {
   systemAnywhere: true,
 };
 
-/** The encode context of a reply. */
 export const ENCODE_CONTEXT: EncodeContext = {
   model: "asked-for",
   created: 1,

@@ -187,7 +187,6 @@ const knownBlock = z.discriminatedUnion("type", [
   toolUse,
   toolResult,
 ]);
-/** The block types that are decoded. */
 export type WireBlock = Checked<typeof knownBlock>;
 const block = z.union([knownBlock, otherBlock(KNOWN_BLOCKS)]);
 const content = z.union([z.string(), list(block)]).describe(

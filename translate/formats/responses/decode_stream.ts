@@ -8,7 +8,6 @@ import { frameJson } from "../../stream/frame_json.ts";
 import { replyReader } from "./reply_reader.ts";
 import { unreadableStream } from "../../model/reply_faults.ts";
 
-/** Creates the decoder for one stream. */
 export function streamDecoder(context: DecodeContext): StreamDecoder {
   const reader = replyReader(context);
   return {

@@ -28,7 +28,6 @@ import { systemTurnsAsUser, withoutBillingLine } from "../../turns/turns.ts";
 import { type CallIds, callIds } from "../../turns/call_ids.ts";
 import { type DroppedFields, keepsOpaque } from "../../model/dropped_fields.ts";
 
-/** The encoded conversation. */
 interface EncodedMessages {
   /** Absent without a system prompt. */
   readonly instructions?: string;

@@ -6,7 +6,6 @@
 import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
 import { replyWriter } from "./reply_writer.ts";
 
-/** Creates the encoder for one stream. */
 export function streamEncoder(context: EncodeContext): StreamEncoder {
   const writer = replyWriter(context);
   return {

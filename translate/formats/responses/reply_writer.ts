@@ -47,7 +47,6 @@ interface ReplyWriter {
   reply(): JsonObject;
 }
 
-/** Creates the writer for one reply. */
 export function replyWriter(context: EncodeContext): ReplyWriter {
   const names = toolNames(context.echo ?? {});
   const config = replyConfig(context);

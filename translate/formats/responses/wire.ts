@@ -236,7 +236,6 @@ const item = z.union([
   z.discriminatedUnion("type", [message, ...knownItem.options]),
   ofUnknownType(new Set([...ITEM_TYPES, "message"]), ONLY_HERE),
 ]);
-/** An input item. */
 export type Item = MessageItem | KnownItem | UnknownObject;
 
 const knownChoice = z.discriminatedUnion("type", [

@@ -5,7 +5,6 @@
 import type { ConnectionOptions } from "node:tls";
 import type { Duplex } from "node:stream";
 
-/** Result of a statement. */
 export interface QueryResult {
   /** Rows, keyed by column name. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
@@ -18,11 +17,8 @@ export interface ClientConfig {
   /** Host name or IP address. */
   readonly host?: string;
   readonly port?: number;
-  /** User name. */
   readonly user?: string;
-  /** Password of the user. */
   readonly password?: string;
-  /** Database name. */
   readonly database?: string;
   /** TLS options; false: no TLS. */
   readonly ssl?: false | ConnectionOptions;
@@ -53,7 +49,6 @@ export interface PoolConfig extends ClientConfig {
   readonly maxLifetimeSeconds?: number;
 }
 
-/** A connection. */
 export class Client {
   /** Creates an unconnected client. */
   constructor(config?: ClientConfig | string);
@@ -94,7 +89,6 @@ export class Pool {
     /** TLS options; false: no TLS. */
     ssl?: false | ConnectionOptions;
   };
-  /** Borrows a connection. */
   connect(): Promise<PoolClient>;
   end(): Promise<void>;
   /** `connect`: a connection was made. `error`: an idle one broke. */

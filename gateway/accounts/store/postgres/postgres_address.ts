@@ -12,7 +12,6 @@ export interface PostgresAddress {
    */
   readonly host?: string;
   readonly port?: number;
-  /** User name. */
   readonly user?: string;
   /** Password; absent if the server requires none. */
   readonly password?: string;

@@ -14,7 +14,6 @@ import { READ_ONLY, type SqlRow, type SqlValue } from "../store.ts";
 
 /** What Postgres answers to a statement. */
 export interface StatementResult {
-  /** Rows of the result. */
   readonly rows: readonly SqlRow[];
   /** First word of the command tag, such as `SELECT` or `COMMIT`. */
   readonly command: string;

@@ -7,7 +7,6 @@ import type { SqlValue } from "../store.ts";
 export interface Positional {
   /** The text with a `?` for each parameter. */
   readonly text: string;
-  /** The values in the order of the places. */
   order(values: readonly SqlValue[]): readonly SqlValue[];
 }
 

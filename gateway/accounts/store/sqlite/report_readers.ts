@@ -12,7 +12,6 @@ import {
   type SqlValue,
 } from "../store.ts";
 
-/** Readers of one file. */
 export interface ReportReaders {
   /**
    * Runs a statement that only reads. SQLite cannot be interrupted: the reader of a statement

@@ -30,7 +30,6 @@ interface BannerOptions {
   })[];
 }
 
-/** The banner's text. */
 export function banner(
   options: BannerOptions,
 ): string {

@@ -1,7 +1,3 @@
-/**
- * Addresses of this machine.
- */
-
 /** Whether a host name or address is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || host === "[::1]" ||

@@ -6,7 +6,6 @@
 /** The fields of T, each absent rather than undefined. */
 type Compact<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** A copy without the fields whose value is undefined. */
 export function compact<const T extends object>(fields: T): Compact<T> {
   const out: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(fields)) {

@@ -1,5 +1,3 @@
-/** An object with another value at each key. */
-
 /** A copy with the results of `change` as values. */
 export function mapValues<From, To>(
   object: Readonly<Record<string, From>>,

@@ -1,6 +1,3 @@
-/**
- * `POST /v1/embeddings`.
- */
 import { embed } from "../gateway/pipeline/embed.ts";
 import { chatCompletions } from "../translate/formats/chat_completions/mod.ts";
 import { withJsonCall } from "./generation.ts";

@@ -1,6 +1,3 @@
-/**
- * Reads the body of a change that may have none.
- */
 import type { JsonObject } from "../translate/bytes/json.ts";
 import { readBody } from "./generation.ts";
 import type { RouteContext } from "./route.ts";

@@ -1,6 +1,3 @@
-/**
- * Finds the routes of a path.
- */
 import type { Route } from "./route.ts";
 
 /** A route that accepts a path, of any method. */

@@ -122,7 +122,6 @@ function meaningOf(host: HostErrors, reply: HostReply): Meaning {
   return status === 400 && SETUP_WORDING.test(body.message ?? "") ? SETUP : {};
 }
 
-/** A dialect with the error form of a host. */
 export function withHostErrors(
   dialect: UpstreamDialect,
   host: HostErrors,

@@ -19,6 +19,7 @@ import type { TopLevel } from "./bytes/json_splice.ts";
 import type { GenerationRequest } from "./model/request.ts";
 import { withoutSignedReasoning } from "./turns/turns.ts";
 
+/** A request as it is sent to an upstream. */
 export interface UpstreamRequest {
   /** The body: the client's with fields spliced in, or a new one. */
   readonly bytes: Uint8Array;

@@ -1,7 +1,3 @@
-/**
- * The part of a lock file (version 5) that a list of packages needs.
- */
-
 interface LockedPackage {
   readonly integrity: string;
   readonly dependencies?: readonly string[];

@@ -1,6 +1,3 @@
-/**
- * Lets other events run between two slices of work.
- */
 import { startTimer } from "./timer.ts";
 
 /**

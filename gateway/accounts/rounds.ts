@@ -1,6 +1,3 @@
-/**
- * Work that repeats in the background.
- */
 import type { Timer } from "./timer.ts";
 
 /** Work that repeats. */

@@ -1,6 +1,3 @@
-/**
- * Amounts as people write them.
- */
 import { invalidField } from "../../translate/model/error.ts";
 
 /**

@@ -4,7 +4,6 @@
 import { usdText } from "../accounts/charges/money.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 
-/** Formats a reply. */
 export function textTable(answer: JsonObject): string {
   const { data } = answer;
   if (!Array.isArray(data)) return pairs(answer);

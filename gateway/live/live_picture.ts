@@ -44,7 +44,6 @@ export interface LivePicture {
 /** The last turn of each process that a viewer has seen. Each picture moves it on. */
 export type SeenTurns = Map<string, number>;
 
-/** Makes the picture of a viewer. */
 export function livePicture(
   all: readonly CallsOfProcess[],
   scope: Partial<AccountScope>,

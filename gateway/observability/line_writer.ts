@@ -28,7 +28,6 @@ const WRITE_CHARS = 64 * 1024;
 /** Buffered characters beyond which lines are dropped: about two thousand lines of the log. */
 const MAX_CHARS = 1024 * 1024;
 
-/** Creates a {@linkcode LineWriter}. */
 export function lineWriter({ write, gap }: LineWriterOptions): LineWriter {
   let waiting = "";
   let waitingLines = 0;

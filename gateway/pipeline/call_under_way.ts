@@ -32,7 +32,6 @@ interface CallSoFar {
 /** As in the estimate of a charge. */
 const CHARS_PER_TOKEN = 4;
 
-/** The description, at one time. */
 export function callUnderWay(
   { call, failover, progress, pump, nowMs, ...known }: CallSoFar,
 ): UnderWay {

@@ -1,6 +1,3 @@
-/**
- * Reads the records of a CSV or TSV file as it arrives.
- */
 import { Readable } from "node:stream";
 // @ts-types="./csv_driver.d.ts"
 import { type CsvRecord, parse } from "csv-parse";

@@ -1,6 +1,3 @@
-/**
- * Opens the stored replies that the settings configure, on the store of the accounts.
- */
 import type { Store } from "../accounts/mod.ts";
 import { startTimer } from "../accounts/timer.ts";
 import type { Config } from "../settings/config.ts";

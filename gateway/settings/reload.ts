@@ -18,7 +18,7 @@ export type ConfigurationEvent =
     /** The beginning of the file's SHA-256; absent without a file. */
     readonly hash?: string;
     readonly models: number;
-    /** Models without a price, whose calls cost nothing; absent if there are none. */
+    /** Models without a price, which cannot be called; absent if there are none. */
     readonly unpriced?: readonly string[];
     /** Settings whose files have another text than before; absent if there are none. */
     readonly secrets?: readonly SettingName[];

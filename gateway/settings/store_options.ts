@@ -1,6 +1,3 @@
-/**
- * What the settings state about the store, beside its address.
- */
 import { compact } from "../../translate/bytes/compact.ts";
 import type { OpenStoreOptions } from "../accounts/store/open_store.ts";
 import { textSeal } from "../accounts/store/secret_seal.ts";

@@ -1,7 +1,3 @@
-/**
- * Explains why a file that a setting names cannot be read.
- */
-
 /** Why a file that a setting names cannot be read; `error` is the one of the system or the runtime. */
 export function unreadable(path: string, error: unknown): string {
   const { name, code } = error instanceof Error

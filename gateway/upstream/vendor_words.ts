@@ -1,6 +1,3 @@
-/**
- * What an upstream wrote of its failure, for operators.
- */
 import type { ApiError } from "../../translate/model/error.ts";
 
 /** The words; undefined where there was no failure. The error's message contains no secret. */

@@ -1,6 +1,3 @@
-/**
- * The models that a model list shows.
- */
 import type { Caller } from "../../gateway/accounts/accounts.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { Model } from "../../gateway/upstream/catalogue/catalogue.ts";

@@ -26,7 +26,6 @@ interface ConnectionWatcher {
   sent(): void;
 }
 
-/** Both directions of a connection. */
 export class ConnectionStream extends Duplex {
   readonly #connection: RawConnection;
   readonly #timers: Timers;

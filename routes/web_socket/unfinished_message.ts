@@ -27,11 +27,9 @@ export class UnfinishedMessage {
   readonly #timers: Timers;
   /** Without control frames. */
   #bytes = 0;
-  /** With them. */
   #allBytes = 0;
   #timer: TimerId | undefined;
 
-  /** There is none. */
   constructor(bounds: MessageBounds, timers: Timers) {
     this.#bounds = bounds;
     this.#timers = timers;
@@ -43,7 +41,7 @@ export class UnfinishedMessage {
     this.#allBytes += bytes;
   }
 
-  /** A control frame was among them. */
+  /** A control frame was among the bytes that were added. */
   takeControl(payload: Uint8Array): void {
     this.#bytes -= CONTROL_HEAD + payload.length;
   }

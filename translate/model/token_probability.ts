@@ -1,7 +1,3 @@
-/**
- * How likely each token of a reply's text was.
- */
-
 /** A token and the natural logarithm of its probability. */
 export interface TokenProbability {
   readonly token: string;

@@ -28,7 +28,6 @@ const LF = 0x0a;
 const CR = 0x0d;
 const LINE_FEED = Uint8Array.of(LF);
 
-/** Makes a {@linkcode FrameSplitter} for one stream. */
 export function frameSplitter(): FrameSplitter {
   let pending: Uint8Array[] = [];
   let pendingBytes = 0;

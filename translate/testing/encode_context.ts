@@ -1,6 +1,3 @@
-/**
- * The context in which the tests encode replies.
- */
 import type { EncodeContext } from "../dialect.ts";
 
 /** A request for model `m` that wants neither usage nor legacy functions. */

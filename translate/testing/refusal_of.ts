@@ -1,6 +1,3 @@
-/**
- * The error with which a request is refused.
- */
 import assert from "node:assert/strict";
 import { ApiError } from "../mod.ts";
 

@@ -1,6 +1,3 @@
-/**
- * References inside a JSON schema.
- */
 import { isObject, type JsonObject } from "../bytes/json.ts";
 
 /** The schema that a local reference (`#/$defs/x`) points to. */

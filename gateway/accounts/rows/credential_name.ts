@@ -1,6 +1,3 @@
-/**
- * How credentials are called in records of what was done with them.
- */
 import { type Sql, textOrUndefined } from "../store/store.ts";
 
 const TABLES: Readonly<Record<string, string>> = {

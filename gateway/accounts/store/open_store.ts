@@ -1,6 +1,3 @@
-/**
- * Opens the store that `DATABASE_URL` names, with its tables up to date.
- */
 import { isUpToDate, migrate } from "./migrate.ts";
 import { type Migration, MIGRATIONS } from "./migrations.ts";
 import { openSqliteStore } from "./sqlite/sqlite.ts";

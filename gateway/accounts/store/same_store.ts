@@ -1,7 +1,3 @@
-/**
- * Whether two addresses are those of one store.
- */
-
 /** Whether two values of `DATABASE_URL` differ in user and password at most. */
 export function isSameStore(first: string, second: string): boolean {
   return first === second || withoutLogin(first) === withoutLogin(second);

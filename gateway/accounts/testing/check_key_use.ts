@@ -1,6 +1,3 @@
-/**
- * Compares the counts of keys that have limits with the usage reports.
- */
 import assert from "node:assert/strict";
 import { WINDOWS } from "../limits/calendar_window.ts";
 import type { Store } from "../store/store.ts";

@@ -1,6 +1,3 @@
-/**
- * Directs the calls to every vendor to the embedded replay upstream.
- */
 import type { DialectName } from "../../../translate/model/request.ts";
 import type { VendorAccess } from "../../settings/config.ts";
 import type { HostKind } from "../hosts/host.ts";

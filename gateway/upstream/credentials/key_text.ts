@@ -1,6 +1,2 @@
-/**
- * The shape of a key.
- */
-
 /** A key is sent as a header: visible ASCII characters only. */
 export const KEY_TEXT: RegExp = /^[\x21-\x7e]+$/;

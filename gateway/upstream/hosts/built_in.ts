@@ -15,7 +15,6 @@ interface BuiltInHost extends Host {
   readonly addressText: string;
 }
 
-/** The rows of the built-in vendors. */
 export const BUILT_IN_HOSTS: readonly BuiltInHost[] = [
   {
     kind: "vendora",

@@ -17,7 +17,6 @@ const LOCATION = "/projects/{project}/locations/{location}";
 const GEMINI = `${LOCATION}/publishers/google/models/{model}`;
 const CLAUDE = `${LOCATION}/publishers/anthropic/models`;
 
-/** The rows of Google Cloud. */
 export const GOOGLE_HOSTS: readonly Host[] = [
   {
     kind: "vertex_gemini",

@@ -1,6 +1,3 @@
-/**
- * A list of calls as a file.
- */
 import type { Admin } from "../../../gateway/accounts/repositories/admin.ts";
 import type {
   CallQuery,

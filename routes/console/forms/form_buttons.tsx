@@ -1,6 +1,3 @@
-/**
- * The buttons below a form.
- */
 import type { JSX } from "../jsx.d.ts";
 
 /** Submits a form, or goes back without a change. */

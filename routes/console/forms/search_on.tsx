@@ -1,6 +1,3 @@
-/**
- * The link below a list that goes on.
- */
 import type { Children, JSX } from "../jsx.d.ts";
 
 /** Leads to older lines, or on from where the search for lines ended. */

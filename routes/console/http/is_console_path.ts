@@ -1,7 +1,3 @@
-/**
- * Which paths are the console's.
- */
-
 /** Whether a path belongs to the console: errors there are pages. */
 export function isConsolePath(path: string): boolean {
   return path === "/console" || path.startsWith("/console/");

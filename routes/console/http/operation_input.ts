@@ -6,7 +6,6 @@ import type { OperationInput } from "../../../gateway/admin/operation.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import { compact } from "../../../translate/bytes/compact.ts";
 
-/** The input of an operation from a form. */
 export function operationInput(
   visit: Visit,
   body: Readonly<Record<string, unknown>>,

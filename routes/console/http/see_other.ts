@@ -1,6 +1,3 @@
-/**
- * Leads a browser to another page.
- */
 import type {
   HeaderFields,
   HttpReply,

@@ -1,6 +1,3 @@
-/**
- * A link to an account's page.
- */
 import type { JSX } from "../jsx.d.ts";
 import { Foreign } from "../parts/data_table.tsx";
 

@@ -1,6 +1,3 @@
-/**
- * Whether an account may make calls.
- */
 import type { JSX } from "../jsx.d.ts";
 import type { Account } from "../../../gateway/accounts/records.ts";
 

@@ -1,6 +1,3 @@
-/**
- * The number that the bell of every page shows.
- */
 import type { Gateway } from "../../../gateway/gateway.ts";
 import { noticesOf } from "./notices.tsx";
 

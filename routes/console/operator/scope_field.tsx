@@ -1,6 +1,3 @@
-/**
- * The choice of a scope.
- */
 import type { JSX } from "../jsx.d.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import { SelectField } from "../forms/field.tsx";

@@ -1,6 +1,3 @@
-/**
- * Lines to copy into a terminal or a file.
- */
 import type { JSX } from "../jsx.d.ts";
 
 /** A block of code with a copy button. `id` is unique on the page. */

@@ -93,7 +93,6 @@ interface Calls {
   readonly byId: Map<string, OpenCall>;
 }
 
-/** Creates the writer for one reply. */
 export function blockWriter(context: DecodeContext): BlockWriter {
   let events: ReplyEvent[] = [];
   let open: Prose | OpenCall | undefined;

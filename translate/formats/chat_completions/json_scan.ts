@@ -16,7 +16,6 @@ const BACKSLASH = 0x5c;
 const OPENERS: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSERS: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
-/** Creates a scan for one text. */
 export function jsonScan(): JsonScan {
   let depth = 0;
   let began = false;

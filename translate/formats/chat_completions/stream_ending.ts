@@ -29,7 +29,6 @@ const HAS_FINISH_REASON = /"finish_reason"\s*:\s*"[^"]/;
 const NO_CHOICES = /"choices"\s*:\s*\[\s*\]/;
 const HAS_CHOICES = /"choices"\s*:\s*\[\s*\{/;
 
-/** Makes the {@linkcode StreamEnding} of one stream. */
 export function streamEnding(context: EncodeContext): StreamEnding {
   /** Whether the finishing chunk of the first reply was sent. */
   let finished = false;

@@ -34,7 +34,6 @@ interface BlockRead {
   readonly index: unknown;
 }
 
-/** Makes a {@linkcode ReplyReader} for one reply. */
 export function replyReader(context: DecodeContext): ReplyReader {
   let events: ReplyEvent[] = [];
   let started = false;

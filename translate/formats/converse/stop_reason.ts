@@ -1,6 +1,3 @@
-/**
- * Stop reasons of replies in the Converse format.
- */
 import type { StopReason } from "../../model/reply.ts";
 
 const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([

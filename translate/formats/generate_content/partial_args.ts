@@ -20,7 +20,6 @@ export interface PartialArgs {
   whole(): JsonObject;
 }
 
-/** Makes a {@linkcode PartialArgs} for one call. */
 export function partialArgs(): PartialArgs {
   const root = emptyObject();
   return {

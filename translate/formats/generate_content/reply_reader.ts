@@ -54,7 +54,6 @@ interface PendingCall {
   continues: boolean;
 }
 
-/** Makes a {@linkcode ReplyReader}. */
 export function replyReader(context: DecodeContext): ReplyReader {
   let events: ReplyEvent[] = [];
   let started = false;

@@ -4,7 +4,6 @@
  */
 import type { EncodeContext, StreamEnding } from "../../dialect.ts";
 
-/** Makes the {@linkcode StreamEnding} of one stream. */
 export function streamEnding(_context: EncodeContext): StreamEnding {
   return {
     // Proxies in front of the vendor add the chat format's last frame.

@@ -45,7 +45,6 @@ interface BlockRead {
 /** Blocks without which the answer is complete: tools that the vendor ran, and its own notes. */
 const LOSSLESS = /_tool_(?:use|result|listing)$|^(?:compaction|fallback)$/;
 
-/** Makes a {@linkcode ReplyReader} for one reply. */
 export function replyReader(context: DecodeContext): ReplyReader {
   let events: ReplyEvent[] = [];
   let started = false;

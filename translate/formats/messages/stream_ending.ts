@@ -15,7 +15,6 @@ const MESSAGE_STOP = ENCODER.encode(
   namedFrame("message_stop", `{"type":"message_stop"}`),
 );
 
-/** Makes the {@linkcode StreamEnding} of one stream. */
 export function streamEnding(_context: EncodeContext): StreamEnding {
   let hasStop = false;
   let sawTool = false;

@@ -23,7 +23,6 @@ interface ClientCalls {
   areOpen(): boolean;
 }
 
-/** Makes the {@linkcode ClientCalls} of one reply. */
 export function clientCalls(): ClientCalls {
   const calls = new Set<string>();
   const answers = new Set<string>();

@@ -75,7 +75,6 @@ interface ItemReader {
   stopReason(): StopReason;
 }
 
-/** Creates the reader for the items of one reply. */
 export function itemReader(
   context: DecodeContext,
   sink: EventSink,

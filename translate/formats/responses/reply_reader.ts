@@ -65,7 +65,6 @@ const UNFINISHED: ReadonlySet<string> = new Set([
   "in_progress",
 ]);
 
-/** Makes a {@linkcode ReplyReader} for one reply. */
 export function replyReader(context: DecodeContext): ReplyReader {
   let events: ReplyEvent[] = [];
   /**

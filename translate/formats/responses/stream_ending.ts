@@ -51,7 +51,6 @@ interface ReadFrame {
   readonly text: string;
 }
 
-/** Makes the keeper of one stream. */
 export function streamEnding(context: EncodeContext): StreamEnding {
   let fields = replyFields(context);
   /** When the reply began, by the frames that the client received first. */

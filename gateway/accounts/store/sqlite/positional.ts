@@ -10,7 +10,6 @@ export interface Positional {
   order(values: readonly SqlValue[]): readonly SqlValue[];
 }
 
-/** Rewrites a statement. */
 export function positional(text: string): Positional {
   const places = [...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n) - 1);
   return {

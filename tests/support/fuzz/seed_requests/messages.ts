@@ -1,6 +1,3 @@
-/**
- * Requests that use every field of the messages format.
- */
 import type { JsonObject } from "../../../../translate/bytes/json.ts";
 import { SCHEMA } from "./schema.ts";
 

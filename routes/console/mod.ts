@@ -14,6 +14,7 @@ import { KEY_CHANGE_ROUTES } from "./pages/key_changes.tsx";
 import { KEY_PAGE } from "./pages/key_page.tsx";
 import { KEYS_ROUTES } from "./pages/keys.tsx";
 import { LEDGER_PAGES } from "./pages/ledger.tsx";
+import { MODEL_PAGE } from "./pages/model_page.tsx";
 import { MODELS_PAGES } from "./pages/models.tsx";
 import { OPERATOR_PAGES } from "./operator/mod.ts";
 import { OVERVIEW_ROUTES } from "./pages/overview.tsx";
@@ -41,6 +42,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   // After the other pages of keys: its id takes the rest of a path.
   KEY_PAGE,
   ...MODELS_PAGES,
+  MODEL_PAGE,
   ...CONNECT_ROUTES,
   TRY_PAGE,
   ...ACCESS_ROUTES,

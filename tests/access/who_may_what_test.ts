@@ -106,6 +106,7 @@ const WHO: Readonly<Record<string, readonly Who[]>> = {
   "GET /console/key": KEY,
   "POST /console/key/revoke": KEY,
   "GET /console/models": LOOK,
+  "GET /console/models/:id": LOOK,
   "GET /console/models.csv": LOOK,
   "GET /console/connect": LOOK,
   "GET /console/connect/:program": LOOK,

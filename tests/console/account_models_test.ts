@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { z } from "zod";
 import { accountModelsReply } from "../../gateway/console/account_models.ts";
 import { CONSECUTIVE_FAILURES } from "../../gateway/upstream/health/breaker.ts";
-import { visit } from "../support/console/visitor.ts";
+import { startConsole, visit, visitAs } from "../support/console/visitor.ts";
 import { MODEL, PRICE, withCandidates } from "../support/with_candidates.ts";
 import { bearer } from "../support/clients/bearer.ts";
 
@@ -101,3 +101,44 @@ Deno.test("the models of an account have prices, sizes, capabilities, health and
     await admin.accounts.update(accountId, { status: "disabled" });
     assert.equal((await read()).refusal, "account_disabled");
   }));
+
+Deno.test("the page of a model says what it takes; that of operators, of each candidate", async () => {
+  await using gateway = await startConsole({
+    configFile: JSON.stringify({
+      models: {
+        "house/model": {
+          price: { input: 1_000_000, output: 2_000_000 },
+          candidates: [
+            { vendor: "vendorb", upstream_model: "first" },
+            {
+              vendor: "vendora",
+              upstream_model: "second",
+              capabilities: { topK: false, maxOutputTokens: 64_000 },
+            },
+          ],
+        },
+      },
+    }),
+  });
+  const path = `models/${encodeURIComponent("house/model")}`;
+  const row = (html: string, name: string): readonly string[] =>
+    (html.split(`>${name}</td>`)[1]?.split("</tr>")[0] ?? "").split("<td")
+      .slice(1).map((cell) => cell.replace(/^[^>]*>/, "").split("<")[0] ?? "");
+  const owner = await visitAs(gateway, "read");
+  assert.match(await owner.read("/console/models"), new RegExp(`/${path}"`));
+  const own = await owner.read(`/console/${path}`);
+  assert.doesNotMatch(own, /vendor[ab]\/|\bsecond\b/);
+  assert.deepEqual(row(own, "Seed"), ["yes"]);
+  assert.deepEqual(row(own, "Stop texts"), ["at most 4"]);
+  const operators = await (await visitAs(gateway, "operator"))
+    .read(`/console/operator/${path}`);
+  assert.deepEqual(row(operators, "Seed"), ["yes", "no"]);
+  assert.deepEqual(row(operators, "top_k"), ["no", "no"]);
+  assert.deepEqual(row(operators, "Longest reply"), [
+    "not known",
+    "64,000 tokens",
+  ]);
+  const none = await owner.get("/console/models/none");
+  await none.body?.cancel();
+  assert.equal(none.status, 404);
+});

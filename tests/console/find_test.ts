@@ -249,7 +249,7 @@ Deno.test({
           await phone.page.goto(`${gateway.url}${OPERATOR}/${path}`);
           assert.deepEqual(
             await phone.page.evaluate(
-              "(() => { const box = document.querySelector('.stacks'); const tag = box.querySelector('td .tag').getBoundingClientRect(); const row = box.querySelector('tbody tr').getBoundingClientRect(); return [box.scrollWidth <= box.clientWidth, tag.top - row.top < 60, tag.right <= 375]; })()",
+              "(() => { const box = document.querySelector('.scroll'); const tag = box.querySelector('td .tag').getBoundingClientRect(); const row = box.querySelector('tbody tr').getBoundingClientRect(); return [box.scrollWidth <= box.clientWidth, tag.top - row.top < 60, tag.right <= 375]; })()",
             ),
             [true, true, true],
             path,

@@ -437,7 +437,7 @@ Deno.test("who a sign-in link is for is known to the session and to what it chan
   const robin = await visit(gateway.url, "manage", code);
   assert.match(
     await robin.read("/console/access"),
-    /<td class="wrap"[^>]*><bdi>Robin of Search<\/bdi>/,
+    /<td class="wrap[^>]*><bdi>Robin of Search<\/bdi>/,
   );
   // The next link deletes the row of the code.
   await admin.signInCodes.create({ accountId: "default", scope: "read" });
@@ -481,4 +481,49 @@ Deno.test("files have dollars beside micro-dollars, and names beside ids", async
       );
     }
   }
+});
+
+Deno.test("what stops calls or cannot be taken back is asked again before it happens", async () => {
+  await using gateway = await startConsole();
+  const { admin } = gateway.accounts;
+  await admin.webhooks.set("default", "https://hooks.example.com/");
+  const token = await credentialOf(gateway, "read");
+  const operator = await visitAs(gateway, "operator");
+  const owner = await visitAs(gateway, "manage");
+  const states = async (): Promise<readonly unknown[]> => [
+    (await admin.accounts.get("default")).status,
+    (await admin.webhooks.get("default")).url,
+    (await admin.tokens.list({ accountId: "default" })).data
+      .find(({ id }) => id === token.id)?.revokedAtMs,
+  ];
+  const before = await states();
+  const asked: [Visitor, string, Record<string, string>][] = [
+    [operator, `${OPERATOR}/accounts/status/default`, { status: "disabled" }],
+    [operator, `${OPERATOR}/webhooks/remove/default`, {}],
+    [operator, `${OPERATOR}/accounts/revoke-token/default`, {
+      token: token.id,
+    }],
+    [owner, "/console/access/tokens/revoke", { id: token.id }],
+  ];
+  const questions = await Promise.all(
+    asked.map(async ([visitor, path, form]) => {
+      const reply = await visitor.post(path, { ...form, ask: "yes" });
+      return await reply.text();
+    }),
+  );
+  assert.deepEqual(await states(), before);
+  for (const [at, html] of questions.entries()) {
+    const [visitor, path, form] = asked[at] ?? assert.fail();
+    assert.match(html, /<h1>[^<]+\?<\/h1>/);
+    assert.doesNotMatch(html, /name="ask"/);
+    for (const [name, value] of Object.entries(form)) {
+      assert.ok(html.includes(`name="${name}" value="${value}"`), path);
+    }
+    const reply = await visitor.post(path, form);
+    await reply.body?.cancel();
+    assert.equal(reply.status, 303, path);
+  }
+  const after = await states();
+  assert.deepEqual(after.slice(0, 2), ["disabled", undefined]);
+  assert.notEqual(after[2], undefined);
 });

@@ -274,11 +274,11 @@ export function consoleClient() {
     if (!state || !time || !note || !pause || !button) return;
     const maxEnded = 50;
 
-    /** @param {{ id: string, cells: { text: string, foreign?: boolean, tag?: string, href?: string }[] }} row @param {HTMLElement} table */
+    /** @param {{ id: string, cells: { text: string, foreign?: boolean, tag?: string, href?: string, note?: string }[] }} row @param {HTMLElement} table */
     const rowOf = (row, table) => {
       const heads = table.querySelectorAll("th");
       const line = document.createElement("tr");
-      row.cells.forEach(({ text, foreign, tag, href }, at) => {
+      row.cells.forEach(({ text, foreign, tag, href, note }, at) => {
         const cell = document.createElement("td");
         cell.className = heads[at]?.className ?? "";
         const { first, name } = heads[at]?.dataset ?? {};
@@ -298,6 +298,12 @@ export function consoleClient() {
         if (tag) box.className = `tag ${tag}`;
         box.textContent = text;
         if (box !== cell) cell.append(box);
+        if (note) {
+          const below = document.createElement("code");
+          below.className = "id";
+          below.textContent = note;
+          cell.append(below);
+        }
         line.append(cell);
       });
       return line;
@@ -313,14 +319,23 @@ export function consoleClient() {
         const body = table.querySelector("tbody");
         if (!body) continue;
         if (table.dataset.liveTable === "under_way") {
+          // The row is replaced while a keyboard's focus is on its link.
+          const focused = body.contains(document.activeElement)
+            ? document.activeElement?.getAttribute("href")
+            : undefined;
           body.replaceChildren(
             .../** @type {any[]} */ (picture.under_way).map((row) =>
               rowOf(row, table)
             ),
           );
+          if (focused) {
+            all("[data-live-table] a").find((one) =>
+              one.getAttribute("href") === focused
+            )?.focus({ preventScroll: true });
+          }
         } else {
           const shown = new Set(
-            [...body.rows].map((row) => row.lastElementChild?.textContent),
+            [...body.rows].map((row) => row.querySelector(".id")?.textContent),
           );
           body.prepend(
             .../** @type {any[]} */ (picture.ended)

@@ -97,7 +97,8 @@ dd { min-width: 0 }
 /* Tables scroll inside their card; a shade at the edge shows that there is more. */
 .scroll { overflow: auto; margin: 0 -1.2rem; padding: 0 1.2rem; background: linear-gradient(-90deg, var(--card) 40%, transparent) 100%/3rem 100% no-repeat local, linear-gradient(-90deg, #8885, transparent) 100%/.7rem 100% no-repeat }
 table { border-collapse: separate; border-spacing: 0; width: 100% }
-th, td { text-align: left; padding: .48rem .85rem .48rem 0; border-bottom: 1px solid var(--line); vertical-align: baseline; overflow-wrap: normal; white-space: nowrap }
+th, td { text-align: left; padding: .48rem .85rem .48rem 0; border-bottom: 1px solid var(--line); vertical-align: baseline; overflow-wrap: normal }
+td { white-space: nowrap }
 .wrap { min-width: 7rem; white-space: normal; overflow-wrap: anywhere }
 .tag, th { font-size: .8rem }
 tbody tr:last-child>* { border-bottom: 0 }
@@ -161,13 +162,13 @@ th a { color: inherit }
 [aria-sort=ascending]::after { content: " ▲" }
 [aria-sort=descending]::after { content: " ▼" }
 @media (max-width: 51.29em) {
-  .stacks :is(thead, th):not(:has(a)), .stacks td:empty { display: none }
-  .stacks thead tr::before { content: "Sort by" }
-  .stacks tr { display: grid; grid: auto/1fr 1fr; gap: .2rem .8rem; padding: .7rem 0; border-bottom: 1px solid var(--line) }
-  .stacks th, .stacks td { border: 0; padding: 0; white-space: normal; text-align: left; overflow-wrap: anywhere }
-  .stacks .acts { flex-wrap: wrap }
-  .stacks .first { order: -1 }
-  .stacks td[data-name]::before { content: attr(data-name); display: block; color: var(--soft); font-size: .75rem }
+  .scroll :is(thead, th):not(:has(a)), .scroll td:empty { display: none }
+  .scroll thead tr::before { content: "Sort by" }
+  .scroll tr { display: grid; grid: auto/1fr 1fr; gap: .2rem .8rem; padding: .7rem 0; border-bottom: 1px solid var(--line) }
+  .scroll th, .scroll td { border: 0; padding: 0; white-space: normal; text-align: left; overflow-wrap: anywhere }
+  .scroll .acts { flex-wrap: wrap }
+  .scroll .first { order: -1 }
+  .scroll td[data-name]::before { content: attr(data-name); display: block; color: var(--soft); font-size: .75rem }
   .shell { display: block }
   .side { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); padding: .7rem .5rem; gap: .6rem }
   nav { overflow-x: auto; padding: .2rem }

@@ -13,6 +13,7 @@ import { invalidField } from "../../../translate/model/error.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { newKeyBody, NewKeyForm, newKeyPage } from "../pages/keys.tsx";
 import { type Choice, SelectField, TextField } from "../forms/field.tsx";
+import { askingFirst } from "../forms/ask_first.tsx";
 import { FormButtons } from "../forms/form_buttons.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { baseUrl } from "../http/base_url.ts";
@@ -49,8 +50,15 @@ export const ACCOUNT_CHANGE_PAGES: readonly OperatorPageRoute[] = [
   operatorPageRoute(
     "POST",
     `${NAV}/status/:id`,
-    (context, visit) =>
-      change(context, visit, { status: visit.form.get("status") ?? "" }),
+    askingFirst(
+      (context, visit) =>
+        change(context, visit, { status: visit.form.get("status") ?? "" }),
+      (context) => ({
+        title: `Suspend ${idOf(context)}`,
+        text: "Its calls are refused from now on, until it is resumed.",
+        back: pathOf(context),
+      }),
+    ),
     { again: accountPage },
   ),
   operatorPageRoute("GET", `${NAV}/top-up/:id`, topUpPage, {
@@ -68,15 +76,22 @@ export const ACCOUNT_CHANGE_PAGES: readonly OperatorPageRoute[] = [
   operatorPageRoute(
     "POST",
     `${NAV}/revoke-token/:id`,
-    async (context, visit) => {
-      await runAdminOperation(
-        context,
-        visit,
-        "revokeToken",
-        operationInput(visit, {}, visit.form.get("token") ?? ""),
-      );
-      return seeOther(`${NAV}/${encodeURIComponent(idOf(context))}`);
-    },
+    askingFirst(
+      async (context, visit) => {
+        await runAdminOperation(
+          context,
+          visit,
+          "revokeToken",
+          operationInput(visit, {}, visit.form.get("token") ?? ""),
+        );
+        return seeOther(pathOf(context));
+      },
+      (context) => ({
+        title: `Revoke the token of ${idOf(context)}`,
+        text: "It is refused at once and for ever, and its sessions end.",
+        back: pathOf(context),
+      }),
+    ),
   ),
   operatorPageRoute("GET", `${NAV}/revoke-keys/:id`, revokeKeysPage),
   operatorPageRoute("POST", `${NAV}/revoke-keys/:id`, revokeKeys, {
@@ -88,6 +103,11 @@ export const ACCOUNT_CHANGE_PAGES: readonly OperatorPageRoute[] = [
 
 function idOf({ parameters }: RouteContext): string {
   return parameters["id"] ?? "";
+}
+
+/** The page of the account. */
+function pathOf(context: RouteContext): string {
+  return `${NAV}/${encodeURIComponent(idOf(context))}`;
 }
 
 async function change(
@@ -426,7 +446,7 @@ function shownOnce(
       text={typeof text === "string" ? text : undefined}
       noun={noun}
       {...compact({ about })}
-      done={`${NAV}/${encodeURIComponent(idOf(context))}`}
+      done={pathOf(context)}
     />,
   );
 }

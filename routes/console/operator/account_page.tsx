@@ -12,6 +12,7 @@ import { TokenState } from "../pages/access.tsx";
 import { sessionText } from "../parts/session_text.ts";
 import { KeyMeters, KeyState } from "../pages/keys.tsx";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { AskFirst } from "../forms/ask_first.tsx";
 import { TextField } from "../forms/field.tsx";
 import { chargesText, ledgerLink, usageLink } from "../parts/figure_links.ts";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
@@ -170,6 +171,7 @@ export async function accountPage(
             {account.status === "active"
               ? (
                 <>
+                  <AskFirst />
                   <input type="hidden" name="status" value="disabled" />
                   <button class="danger" type="submit">Suspend</button>
                 </>
@@ -293,7 +295,6 @@ async function keysCard(
       {keys.length === 0 ? <p class="soft">None yet.</p> : (
         <DataTable
           name="Keys"
-          stacks
           rows={keys}
           columns={[
             {
@@ -372,6 +373,7 @@ async function peopleCards(
                         action={`${NAV}/revoke-token/${id}`}
                       >
                         <FormToken visit={visit} />
+                        <AskFirst />
                         <input type="hidden" name="token" value={one.id} />
                         <button class="link" type="submit">
                           Revoke {one.hint.slice(-4)}

@@ -137,7 +137,6 @@ async function listPage(
             <DataTable
               name="Accounts"
               rows={accounts}
-              stacks
               columns={[
                 {
                   name: "Account",
@@ -164,6 +163,7 @@ async function listPage(
                 {
                   name: "Plan",
                   sort: sorting.link("plan"),
+                  wraps: true,
                   cell: ({ planId }) => (
                     <a
                       href={`/console/operator/plans/${

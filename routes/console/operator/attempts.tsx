@@ -84,7 +84,6 @@ async function attemptsPage(
             : (
               <DataTable<FailedAttempt>
                 name="Failed attempts"
-                stacks
                 rows={data}
                 columns={[
                   {

@@ -20,7 +20,6 @@ export function FullestLimits(
       <h2>Fullest limits</h2>
       <DataTable<HeldLimit>
         name="Fullest limits"
-        stacks
         rows={held}
         columns={[
           {

@@ -116,7 +116,6 @@ async function listPage(
           {keys.length === 0 ? <p>No keys match.</p> : (
             <DataTable
               name="Keys"
-              stacks
               rows={keys}
               columns={[
                 {

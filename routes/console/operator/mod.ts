@@ -27,7 +27,7 @@ import { NOTICES_PAGE } from "./notices.tsx";
 import { RECONCILE_PAGES } from "./reconcile.tsx";
 import { PLANS_PAGES } from "./plans.tsx";
 import { SETTINGS_PAGE } from "./settings.tsx";
-import { OPERATOR_MODELS_PAGE } from "./models.tsx";
+import { OPERATOR_MODELS_PAGES } from "./models.tsx";
 import { UPSTREAMS_PAGE } from "./upstreams.tsx";
 import { WEBHOOKS_PAGES } from "./webhooks.tsx";
 import { operatorPageRoute } from "../http/page_route.ts";
@@ -141,7 +141,7 @@ export const OPERATOR_PAGES: readonly OperatorPageRoute[] = [
   ...OPERATOR_OVERVIEW_ROUTES,
   NOTICES_PAGE,
   UPSTREAMS_PAGE,
-  OPERATOR_MODELS_PAGE,
+  ...OPERATOR_MODELS_PAGES,
   ATTEMPTS_PAGE,
   ...LIVE_PAGES,
   // Before the page of an account, whose id takes the rest of a path.

@@ -15,30 +15,26 @@ import {
 } from "../../../gateway/live/merged_candidates.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import {
-  AllRates,
   HEALTH_ORDER,
   healthOf,
   MODEL_ORDER,
-  ModelName,
+  ModelLink,
   priceColumns,
   PriceSince,
 } from "../pages/models.tsx";
+import { modelOf, modelPage } from "../pages/model_page.tsx";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
 import { sortedList } from "../parts/sorting.ts";
-import { usageLink } from "../parts/figure_links.ts";
 import { page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
 import { operatorPageRoute } from "../http/page_route.ts";
 
 const BASE = "/console/operator";
-const DAY_MS = 24 * 60 * 60 * 1000;
 
-export const OPERATOR_MODELS_PAGE: OperatorPageRoute = operatorPageRoute(
-  "GET",
-  `${BASE}/models`,
-  modelsPage,
-  { query: ["sort"] },
-);
+export const OPERATOR_MODELS_PAGES: readonly OperatorPageRoute[] = [
+  operatorPageRoute("GET", `${BASE}/models`, modelsPage, { query: ["sort"] }),
+  operatorPageRoute("GET", `${BASE}/models/:id`, onePage),
+];
 
 async function modelsPage(
   context: RouteContext,
@@ -49,8 +45,6 @@ async function modelsPage(
   const models = knownModels(registry, nowMs);
   const { data: plans } = await admin.plans.list({ limit: 1000 });
   const candidates = mergedCandidates((await live.processes()).data);
-  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-  const days = { from: day(nowMs - 29 * DAY_MS), to: day(nowMs) };
   return page(
     context,
     visit,
@@ -72,20 +66,13 @@ async function modelsPage(
     <section class="card">
       <DataTable<AccountModel>
         name="Models"
-        stacks
         {...sortedList<AccountModel, Column<AccountModel>>(context, models, [
           {
             name: "Model",
             order: MODEL_ORDER,
             isFirst: true,
             wraps: true,
-            cell: ({ model }) => (
-              <a
-                href={usageLink(BASE, { ...days, model: model.id }, "account")}
-              >
-                <ModelName model={model} />
-              </a>
-            ),
+            cell: ({ model }) => <ModelLink base={BASE} model={model} />,
           },
           {
             name: "Health",
@@ -124,9 +111,33 @@ async function modelsPage(
         Health as this gateway process sees it; breakers of all processes are
         under <a href={`${BASE}/upstreams`}>Upstreams</a>.
       </p>
-      <AllRates models={models} />
     </section>,
   );
+}
+
+async function onePage(
+  context: RouteContext,
+  visit: Visit,
+): Promise<HttpReply> {
+  const { admin, models, now, live } = context.gateway;
+  const known = modelOf(context, knownModels(models, now()));
+  const { model } = known;
+  const { data: plans } = await admin.plans.list({ limit: 1000 });
+  const merged = mergedCandidates((await live.processes()).data);
+  return modelPage(context, visit, known, {
+    base: BASE,
+    by: "account",
+    facts: {
+      Candidates: (
+        <Candidates
+          candidates={merged.filter((one) => one.model === model.id)}
+        />
+      ),
+      "May be called by": <Callers model={model.id} plans={plans} />,
+    },
+    takes: models.allCandidates.filter((one) => one.model.id === model.id)
+      .map(({ name, capabilities }) => [name, capabilities]),
+  });
 }
 
 function Candidates(
@@ -143,7 +154,9 @@ function Candidates(
               <>
                 {" "}
                 <span class="tag bad">
-                  {worst.state === "closed" ? "not well" : worst.state}
+                  {worst.state === "closed"
+                    ? "not well"
+                    : worst.state.replace("_", " ")}
                 </span>
               </>
             )
@@ -166,20 +179,22 @@ function Callers(
   const callers = plans.filter(({ models }) =>
     models?.includes(model) !== false
   );
-  return callers.length === 0 ? <span class="soft">no plan</span> : (
-    <>
-      {callers.length === plans.length && plans.length > 1 ? "all plans: " : ""}
-      {callers.slice(0, SHOWN).map(({ id }, at) => (
-        <>
-          {at === 0 ? "" : ", "}
-          <a href={`${BASE}/accounts?plan=${encodeURIComponent(id)}`}>
-            <Foreign text={id} />
-          </a>
-        </>
-      ))}
-      {callers.length > SHOWN
-        ? ` and ${countText(callers.length - SHOWN)} more`
-        : ""}
-    </>
-  );
+  if (callers.length === 0) return <span class="soft">no plan</span>;
+  return callers.length === plans.length && plans.length > 1
+    ? <a href={`${BASE}/plans`}>all plans</a>
+    : (
+      <>
+        {callers.slice(0, SHOWN).map(({ id }, at) => (
+          <>
+            {at === 0 ? "" : ", "}
+            <a href={`${BASE}/accounts?plan=${encodeURIComponent(id)}`}>
+              <Foreign text={id} />
+            </a>
+          </>
+        ))}
+        {callers.length > SHOWN
+          ? ` and ${countText(callers.length - SHOWN)} more`
+          : ""}
+      </>
+    );
 }

@@ -56,7 +56,6 @@ function settingsPage(context: RouteContext, visit: Visit): HttpReply {
       <section class="card">
         <DataTable<SettingInForce>
           name="Settings"
-          stacks
           rows={config.settings}
           columns={[
             {

@@ -116,7 +116,6 @@ function Candidates(
   return (
     <DataTable<MergedCandidate>
       name="Candidates"
-      stacks
       rows={candidates}
       columns={[
         {
@@ -313,7 +312,6 @@ function Processes(
   return (
     <DataTable<KnownProcess>
       name="Processes"
-      stacks
       rows={processes}
       columns={[
         {

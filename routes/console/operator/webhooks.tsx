@@ -1,7 +1,7 @@
 /**
  * Webhooks: where the warnings of accounts are sent, whether they arrive, and the forms that change it.
  */
-import type { JSX } from "../jsx.d.ts";
+import type { Children, JSX } from "../jsx.d.ts";
 import type {
   Delivery,
   Webhook,
@@ -14,6 +14,7 @@ import { runAdminOperation } from "../http/operations.ts";
 import { seeOther } from "../http/see_other.ts";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
 import { Facts } from "../parts/facts.tsx";
+import { AskFirst, askingFirst } from "../forms/ask_first.tsx";
 import { TextField } from "../forms/field.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
@@ -36,16 +37,23 @@ export const WEBHOOKS_PAGES: readonly OperatorPageRoute[] = [
   ): OperatorPageRoute => (operatorPageRoute(
     "POST",
     `${NAV}/${name}/:id`,
-    async (context, visit) => {
-      const id = idOf(context);
-      await runAdminOperation(
-        context,
-        visit,
-        `${name}Webhook`,
-        operationInput(visit, {}, id),
-      );
-      return seeOther(`${NAV}/${encodeURIComponent(id)}`);
-    },
+    askingFirst(
+      async (context, visit) => {
+        const id = idOf(context);
+        await runAdminOperation(
+          context,
+          visit,
+          `${name}Webhook`,
+          operationInput(visit, {}, id),
+        );
+        return seeOther(`${NAV}/${encodeURIComponent(id)}`);
+      },
+      (context) => ({
+        title: `Remove the webhook of ${idOf(context)}`,
+        text: "Its secret and the messages that wait are lost.",
+        back: `${NAV}/${encodeURIComponent(idOf(context))}`,
+      }),
+    ),
     { again: webhookPage },
   ))),
 ];
@@ -85,7 +93,6 @@ async function listPage(
         : (
           <DataTable
             name="Webhooks"
-            stacks
             rows={webhooks}
             columns={[
               {
@@ -192,6 +199,7 @@ async function webhookPage(
               <button type="submit">Send a test</button>
             </SmallForm>
             <SmallForm visit={visit} action={`${NAV}/remove/${id}`}>
+              <AskFirst />
               <button class="danger" type="submit">Remove it</button>
             </SmallForm>
           </div>
@@ -226,7 +234,6 @@ async function webhookPage(
           : (
             <DataTable<Delivery>
               name="Messages"
-              stacks
               rows={deliveries}
               columns={[
                 {
@@ -268,7 +275,7 @@ function SmallForm(
   { visit, action, children }: {
     readonly visit: Visit;
     readonly action: string;
-    readonly children: JSX.Element;
+    readonly children: Children;
   },
 ): JSX.Element {
   return (

@@ -14,6 +14,7 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
+import { AskFirst, askingFirst } from "../forms/ask_first.tsx";
 import { TextField } from "../forms/field.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { listCsv } from "../csv/list_csv.ts";
@@ -48,7 +49,11 @@ export const ACCESS_ROUTES: readonly AccountPageRoute[] = [
     "manage",
     "POST",
     "/console/access/tokens/revoke",
-    revokeToken,
+    askingFirst(revokeToken, () => ({
+      title: "Revoke the token",
+      text: "It is refused at once and for ever, and its sessions end.",
+      back: "/console/access",
+    })),
   ),
   accountPageRoute(
     "manage",
@@ -93,6 +98,8 @@ async function accessPage(
               {
                 name: "Name",
                 order: { name: "name", of: ({ name }) => name },
+                isFirst: true,
+                wraps: true,
                 cell: (one) => <Foreign text={one.name || "(no name)"} />,
               },
               { name: "Token", cell: (one) => <code>{one.hint}</code> },
@@ -141,6 +148,7 @@ async function accessPage(
                           action="/console/access/tokens/revoke"
                         >
                           <FormToken visit={visit} />
+                          <AskFirst />
                           <input type="hidden" name="id" value={one.id} />
                           <button class="link" type="submit">
                             Revoke {one.hint.slice(-4)}
@@ -182,6 +190,7 @@ async function accessPage(
           columns={[
             {
               name: "Who",
+              isFirst: true,
               wraps: true,
               cell: ({ name }) =>
                 name === undefined

@@ -25,8 +25,10 @@ import { DataTable, Foreign } from "../parts/data_table.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { keyNames } from "../parts/key_names.ts";
 import { page } from "../parts/layout.tsx";
+import { modelHref } from "./models.tsx";
 import { underWayColumns } from "../parts/live_rows.ts";
-import { LiveText, lookOf } from "../parts/live_view.tsx";
+import { LiveText } from "../parts/live_cell.tsx";
+import { lookOf } from "../parts/live_view.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { momentText } from "../parts/moment.tsx";
 import { Why } from "../parts/reasons.tsx";
@@ -38,7 +40,7 @@ export async function callPage(
   scope: Partial<AccountScope>,
   base: string,
 ): Promise<HttpReply> {
-  const { admin } = context.gateway;
+  const { admin, models } = context.gateway;
   const id = context.parameters["id"] ?? "";
   const { underWay, atMs: nowMs } = await context.gateway.live.look(scope);
   let call: FoundCall;
@@ -129,7 +131,14 @@ export async function callPage(
                   )}
               </>
             ),
-            Model: <Foreign text={record.model ?? "none given"} />,
+            Model: record.model === undefined ||
+                models.model(record.model) === undefined
+              ? <Foreign text={record.model ?? "none given"} />
+              : (
+                <a href={modelHref(base, record.model)}>
+                  <Foreign text={record.model} />
+                </a>
+              ),
             Endpoint: (record.endpoint || "not known") +
               (record.stream === true ? ", streamed" : ""),
             Key: (
@@ -337,6 +346,7 @@ function Attempts(
               ...(isOperators
                 ? [{
                   name: "Upstream",
+                  wraps: true,
                   cell: (one: (typeof attempts)[number]) =>
                     String(one["upstream"] ?? ""),
                 }]
@@ -351,20 +361,23 @@ function Attempts(
               {
                 name: "Error",
                 wraps: true,
-                cell: (one) => (
-                  <>
-                    <Foreign
-                      text={String(one["error"] ?? "").replaceAll("_", " ")}
-                    />
-                    {isOperators && typeof one["words"] === "string"
-                      ? (
-                        <>
-                          : <Foreign text={one["words"]} />
-                        </>
-                      )
-                      : null}
-                  </>
-                ),
+                cell: (one) =>
+                  one["error"] === undefined || one["error"] === null
+                    ? null
+                    : (
+                      <>
+                        <Foreign
+                          text={String(one["error"]).replaceAll("_", " ")}
+                        />
+                        {isOperators && typeof one["words"] === "string"
+                          ? (
+                            <>
+                              : <bdi>{one["words"]}</bdi>
+                            </>
+                          )
+                          : null}
+                      </>
+                    ),
               },
               {
                 name: "Began after",

@@ -194,7 +194,6 @@ export async function callsPage(
             {data.length === 0 ? null : (
               <DataTable
                 name="Calls"
-                stacks
                 rows={data}
                 columns={callColumns(
                   await keyNames(
@@ -305,7 +304,6 @@ export function callColumns(
     {
       name: "Ended",
       isFirst: true,
-      wraps: true,
       cell: ({ record }) => (
         <Ending
           outcome={outcomeOf(record)}

@@ -217,7 +217,6 @@ function ChangesTable(
   return (
     <DataTable
       name="Changes"
-      stacks
       rows={changes}
       columns={[
         {

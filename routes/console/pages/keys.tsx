@@ -140,7 +140,6 @@ async function listPage(
           : (
             <DataTable
               name="Keys"
-              stacks
               rows={keys}
               columns={keyColumns(
                 nowMs,

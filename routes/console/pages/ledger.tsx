@@ -174,7 +174,6 @@ export async function ledgerView(
             {data.length === 0 ? null : (
               <DataTable
                 name="Ledger"
-                stacks
                 rows={data}
                 columns={ledgerColumns(
                   balancesAfter(data, balanceMicroUsd),

@@ -1,5 +1,5 @@
 /**
- * The models: prices, limits, health, and whether the visitor may call them.
+ * The models: prices, sizes, health, and whether the visitor may call them.
  */
 import type { JSX } from "../jsx.d.ts";
 import {
@@ -10,11 +10,6 @@ import {
 } from "../../../gateway/console/account_models.ts";
 import type { AccountVisit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
-import {
-  type CardRate,
-  cardRates,
-} from "../../../gateway/accounts/charges/card_rates.ts";
-import { meterWords } from "../../../gateway/accounts/charges/meters.ts";
 import type { ModelPrice } from "../../../gateway/accounts/charges/money.ts";
 import type { RateCard } from "../../../gateway/accounts/charges/rate_card.ts";
 import type { Model } from "../../../gateway/upstream/catalogue/catalogue.ts";
@@ -115,14 +110,13 @@ async function modelsPage(
     <section class="card">
       <DataTable<AccountModel>
         name="Models"
-        stacks
         {...sortedList<AccountModel, Column<AccountModel>>(context, models, [
           {
             name: "Model",
             order: MODEL_ORDER,
             wraps: true,
             isFirst: true,
-            cell: ({ model }) => <ModelName model={model} />,
+            cell: ({ model }) => <ModelLink base="/console" model={model} />,
           },
           {
             name: "May be called",
@@ -171,59 +165,8 @@ async function modelsPage(
         Health as this gateway process sees it. Degraded: some upstreams of the
         model fail, and calls go to the others. Away: none takes calls now.
       </p>
-      <AllRates models={models} />
     </section>,
   );
-}
-
-/** What models cost beside the four rates of the list. */
-export function AllRates(
-  { models }: { readonly models: readonly AccountModel[] },
-): JSX.Element | null {
-  const rows = models.flatMap(({ model: { id, price } }) =>
-    cardRates(price).filter(({ meter, condition }) =>
-      condition !== "" || !BASE_METERS.has(meter ?? "")
-    ).map((rate) => ({ id, rate }))
-  );
-  return rows.length === 0 ? null : (
-    <>
-      <h2>Other rates</h2>
-      <DataTable
-        name="Other rates"
-        rows={rows}
-        columns={[
-          { name: "Model", wraps: true, cell: ({ id }) => <code>{id}</code> },
-          {
-            name: "What",
-            cell: ({ rate: { meter } }) =>
-              meter === undefined ? "All tokens" : meterWords(meter),
-          },
-          {
-            name: "Only with",
-            cell: ({ rate: { condition } }) => condition,
-          },
-          { name: "Rate", number: true, cell: ({ rate }) => rateText(rate) },
-        ]}
-      />
-      <p class="soft">
-        Dollars per million tokens, seconds or characters, per use, image or
-        call. A factor multiplies the rates of all tokens. What a model has no
-        rate for is refused.
-      </p>
-    </>
-  );
-}
-
-const BASE_METERS: ReadonlySet<string> = new Set([
-  "input",
-  "cache_read",
-  "cache_write",
-  "output",
-]);
-
-function rateText({ microUsd, factor }: CardRate): JSX.Element | string {
-  if (microUsd !== undefined) return <Money microUsd={microUsd} decimals={4} />;
-  return factor === undefined ? "base rate" : `× ${factor}`;
 }
 
 /** When a price began; undefined: it always counted. */
@@ -269,7 +212,7 @@ const REFUSALS: Readonly<Record<ModelRefusal, string>> = {
   model_not_in_key: "not with this key",
 };
 
-function mayCall(refusal: ModelRefusal | undefined): JSX.Element {
+export function mayCall(refusal: ModelRefusal | undefined): JSX.Element {
   return refusal === undefined
     ? <span class="tag ok">yes</span>
     : <span class="tag">{REFUSALS[refusal]}</span>;
@@ -301,16 +244,29 @@ export function PriceSince(
   );
 }
 
-/** What people call a model, and the id that programs call it by. */
-export function ModelName(
-  { model: { id, displayName } }: {
+/** What people call a model, and the id that programs call it by, with the way to its page. */
+export function ModelLink(
+  { base, model: { id, displayName } }: {
+    readonly base: string;
     readonly model: Pick<Model, "id" | "displayName">;
   },
 ): JSX.Element {
-  return displayName === id ? <code>{id}</code> : (
-    <>
-      {displayName}
-      <code class="id">{id}</code>
-    </>
-  );
+  const href = modelHref(base, id);
+  return displayName === id
+    ? (
+      <a href={href}>
+        <code>{id}</code>
+      </a>
+    )
+    : (
+      <>
+        <a href={href}>{displayName}</a>
+        <code class="id">{id}</code>
+      </>
+    );
+}
+
+/** The address of a model's page in an area. */
+export function modelHref(base: string, id: string): string {
+  return `${base}/models/${encodeURIComponent(id)}`;
 }

@@ -2,6 +2,7 @@
  * How a call ended and how long it took, in a few words.
  */
 import type { JSX } from "../jsx.d.ts";
+import { type LiveCell, LiveText } from "./live_cell.tsx";
 
 /** Texts of outcomes whose names do not explain themselves. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -19,24 +20,25 @@ export function outcomeText(outcome: string): string {
   return WORDS[outcome] ?? outcome;
 }
 
-/** What became of a call, in words, with the class of its colour. */
+/** What became of a call, in words, with the class of its colour; its status and reason below. */
 export function endingOf(
   outcome: string,
   status: number | undefined,
   code: string | undefined,
-): { readonly text: string; readonly tag: "ok" | "warn" | "bad" } {
+): LiveCell {
   const isComplete = outcome === "complete" || outcome === "rescued";
+  const note = [
+    isComplete ? "" : String(status ?? ""),
+    (code ?? "").replaceAll("_", " "),
+  ].filter((part) => part !== "").join(" ");
   return {
-    text: [
-      outcomeText(outcome),
-      isComplete ? "" : String(status ?? ""),
-      (code ?? "").replaceAll("_", " "),
-    ].filter((part) => part !== "").join(" "),
+    text: outcomeText(outcome),
     tag: outcome === "complete"
       ? "ok"
       : outcome === "caller_left" || outcome === "rescued"
       ? "warn"
       : "bad",
+    ...(note === "" ? {} : { note }),
   };
 }
 
@@ -48,8 +50,7 @@ export function Ending(
     readonly code?: string | undefined;
   },
 ): JSX.Element {
-  const { text, tag } = endingOf(outcome, status, code);
-  return <span class={`tag ${tag}`}>{text}</span>;
+  return <LiveText cell={endingOf(outcome, status, code)} />;
 }
 
 /** `1.20 s`, `40 ms`; `–` where it is not known. */

@@ -1,5 +1,6 @@
 /**
- * A table that scrolls sideways inside itself, so that the page does not.
+ * A table that scrolls sideways inside itself, so that the page does not; in a narrow window each row
+ * is a card.
  */
 import type { Children, JSX } from "../jsx.d.ts";
 import type { Order, SortLink } from "./sorting.ts";
@@ -23,24 +24,22 @@ export interface Column<T> {
 }
 
 export function DataTable<T>(
-  { name, columns, rows, stacks = false }: {
+  { name, columns, rows }: {
     /** Names the scrolling region and the table. */
     readonly name: string;
     readonly columns: readonly Column<T>[];
-    /** True: in a narrow window each row is a card. */
-    readonly stacks?: boolean;
     readonly rows: readonly T[];
   },
 ): JSX.Element {
   const classOf = ({ number, wraps }: Column<T>): string | undefined =>
     number === true ? "n" : wraps === true ? "wrap" : undefined;
   const nameInCard = ({ name, isFirst }: Column<T>): string | undefined =>
-    stacks && isFirst !== true && name !== "" ? name : undefined;
+    isFirst !== true && name !== "" ? name : undefined;
   const cellOf = (column: Column<T>, row: T): JSX.Element => (
     <td
       class={[
         classOf(column),
-        stacks && column.isFirst === true ? "first" : undefined,
+        column.isFirst === true ? "first" : undefined,
       ].filter((one) => one !== undefined).join(" ") || undefined}
       data-name={nameInCard(column)}
     >
@@ -49,7 +48,7 @@ export function DataTable<T>(
   );
   return (
     <div
-      class={stacks ? "scroll stacks" : "scroll"}
+      class="scroll"
       role="region"
       aria-label={name}
       tabIndex={0}
@@ -62,7 +61,7 @@ export function DataTable<T>(
                 scope="col"
                 class={classOf(column)}
                 aria-sort={column.sort?.order}
-                data-first={stacks ? column.isFirst : undefined}
+                data-first={column.isFirst}
                 data-name={nameInCard(column)}
               >
                 {column.sort !== undefined

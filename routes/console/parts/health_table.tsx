@@ -31,7 +31,6 @@ export function HealthTable(
   return (
     <DataTable<HealthRow>
       name="Health"
-      stacks
       rows={rows}
       columns={[
         { name: "Time", cell: ({ name }) => name },

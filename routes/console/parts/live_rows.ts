@@ -9,19 +9,9 @@ import type {
 } from "../../../gateway/live/live_picture.ts";
 import { endingOf, secondsText } from "./call_ending.tsx";
 import { cutText } from "./data_table.tsx";
+import type { LiveCell } from "./live_cell.tsx";
 import { momentText } from "./moment.tsx";
 import { countText, moneyText } from "./money.tsx";
-
-/** A cell; the script makes the same elements of it as the page. */
-export interface LiveCell {
-  readonly text: string;
-  /** True: a text that a caller chose. */
-  readonly foreign?: true;
-  /** Shown as a tag of this colour. */
-  readonly tag?: "ok" | "warn" | "bad";
-  /** Where it leads. */
-  readonly href?: string;
-}
 
 /** A call in a live table. */
 export interface LiveRow {
@@ -64,8 +54,8 @@ export function underWayColumns(
     {
       name: "Age",
       isFirst: true,
-      number: true,
-      cell: ({ arrivedMs }) => ({ text: secondsText(since(arrivedMs)) }),
+      cell: ({ arrivedMs, requestId }) =>
+        callCell(look, requestId, secondsText(since(arrivedMs))),
     },
     look.isOperator ? ACCOUNT : ENDPOINT,
     MODEL,
@@ -104,7 +94,6 @@ export function underWayColumns(
         }),
       }
       : keyColumn(look),
-    request(look),
   ];
   return all.filter((one) => one !== undefined);
 }
@@ -117,13 +106,16 @@ export function endedColumns(
     {
       name: "Time (UTC)",
       isFirst: true,
-      cell: ({ requestId }) => ({
-        text: momentText(callTimeMs(requestId)).slice(11),
-      }),
+      cell: ({ requestId }) =>
+        callCell(
+          look,
+          requestId,
+          momentText(callTimeMs(requestId)).slice(11),
+        ),
     },
     look.isOperator ? ACCOUNT : ENDPOINT,
     MODEL,
-    { name: "Ended", isFirst: true, wraps: true, cell: ending },
+    { name: "Ended", isFirst: true, cell: ending },
     {
       name: "Whole",
       number: true,
@@ -148,7 +140,6 @@ export function endedColumns(
         cell: ({ upstream }) => ({ text: upstream ?? "–" }),
       }
       : keyColumn(look),
-    request(look),
   ];
   return all.filter((one) => one !== undefined);
 }
@@ -199,17 +190,13 @@ const ENDPOINT = {
 };
 
 /** The link to the page of a call, which shows also those under way. */
-function request(
+function callCell(
   { base }: LiveLook,
-): LiveColumn<{ readonly requestId: string }> {
-  return {
-    name: "Request",
-    wraps: true,
-    cell: ({ requestId }) => ({
-      text: requestId,
-      href: `${base}/calls/${encodeURIComponent(requestId)}`,
-    }),
-  };
+  requestId: string,
+  text: string,
+): LiveCell {
+  const href = `${base}/calls/${encodeURIComponent(requestId)}`;
+  return { text, href, note: requestId };
 }
 
 const MODEL = {
@@ -226,6 +213,7 @@ function keyColumn(
 ): LiveColumn<{ readonly keyId: string }> {
   return {
     name: "Key",
+    wraps: true,
     cell: ({ keyId }) => ({
       text: cutText(keyNames.get(keyId) ?? keyId),
       foreign: true,

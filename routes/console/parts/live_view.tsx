@@ -13,9 +13,9 @@ import { liveStream } from "../../account/live_stream.ts";
 import type { RouteContext } from "../../route.ts";
 import { sessionCookie } from "../http/cookies.ts";
 import { DataTable } from "./data_table.tsx";
+import { LiveText } from "./live_cell.tsx";
 import {
   endedColumns,
-  type LiveCell,
   type LiveColumn,
   type LiveLook,
   liveNote,
@@ -101,7 +101,6 @@ function LiveTable<T extends { readonly requestId: string }>(
     <div data-live-table={part} hidden={calls.length === 0}>
       <DataTable
         name={name}
-        stacks
         rows={liveRows(columns, calls)}
         columns={columns.map((column, at) => ({
           name: column.name,
@@ -115,16 +114,6 @@ function LiveTable<T extends { readonly requestId: string }>(
       />
     </div>
   );
-}
-
-/** What a cell holds. */
-export function LiveText({ cell }: { readonly cell: LiveCell }): JSX.Element {
-  const { text, foreign, tag, href } = cell;
-  if (href !== undefined) {
-    return <a href={href}>{foreign === true ? <bdi>{text}</bdi> : text}</a>;
-  }
-  if (tag !== undefined) return <span class={`tag ${tag}`}>{text}</span>;
-  return foreign === true ? <bdi>{text}</bdi> : <>{text}</>;
 }
 
 /**

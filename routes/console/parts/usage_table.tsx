@@ -324,7 +324,6 @@ export function UsageTable(
       <DataTable
         name={`Usage by ${by}`}
         rows={rows}
-        stacks
         columns={[
           {
             name: heading[by],

@@ -2,7 +2,7 @@
  * The heartbeat: renews this process's lease, and settles the calls of processes whose
  * lease expired.
  */
-import { recover } from "./recovery.ts";
+import { recovery } from "./recovery.ts";
 import type { Store } from "../store/store.ts";
 import type { Timer } from "../timer.ts";
 
@@ -17,7 +17,7 @@ interface LeaseOptions {
   /** Interval between heartbeats, in milliseconds. */
   readonly heartbeatMs: number;
   readonly onRenewed: () => void;
-  /** Called with the number of calls settled for dead processes. */
+  /** Called with the number of calls settled for dead processes, also if the heartbeat fails after it. */
   readonly onRecovered: (calls: number) => void;
   /** Called when a heartbeat failed. The next one runs all the same. */
   readonly onFailed: (error: unknown) => void;
@@ -42,14 +42,14 @@ interface Lease {
  */
 export async function startHeartbeat(options: LeaseOptions): Promise<Lease> {
   const { store, leaseId, now } = options;
+  const recover = recovery({ store, leaseId, onSettled: options.onRecovered });
   let cancel: () => void = () => {};
   let running: Promise<void> = Promise.resolve();
   let ended = false;
   const heartbeat = async (): Promise<void> => {
     await store.leases.renew(leaseId);
     options.onRenewed();
-    const calls = await recover(store, leaseId, now());
-    if (calls > 0) options.onRecovered(calls);
+    await recover(now());
   };
   const scheduleNext = (waitMs: number): void => {
     if (ended) return;

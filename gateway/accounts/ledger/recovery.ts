@@ -10,6 +10,7 @@ import {
   type StoredReservation,
 } from "../rows/reservation_rows.ts";
 import { insertCalls, lostCall } from "../rows/call_rows.ts";
+import { knownEntries } from "../rows/ledger_rows.ts";
 import { intOf, type Sql, type Store, textOf } from "../store/store.ts";
 
 /**
@@ -34,27 +35,51 @@ const RECENT_ENTRIES = 10_000;
 /** Average output of a model without such replies. */
 const DEFAULT_OUTPUT_TOKENS = 256;
 
+interface RecoveryOptions {
+  readonly store: Store;
+  /** Lease id of this process. */
+  readonly leaseId: string;
+  /** Called with the number of calls settled, also if a later step fails. */
+  readonly onSettled: (calls: number) => void;
+}
+
 /**
- * Settles the calls whose lease has expired or is missing, and calls that are too old. Returns the number of
- * settled calls.
+ * Returns a function that settles the calls whose lease has expired or is missing, and calls that are too old, at a
+ * time in Unix milliseconds.
  */
-export async function recover(
-  store: Store,
-  leaseId: string,
-  nowMs: number,
-): Promise<number> {
-  let count = await settleAll(store, nowMs, "at_ms < $1", nowMs - MAX_OPEN_MS);
-  count += await settleAll(
-    store,
-    nowMs,
-    "at_ms < $1 AND owner_id NOT IN (SELECT id FROM owners)",
-    nowMs - MAX_UNOWNED_MS,
-  );
-  for (const expiredId of await store.leases.expired(leaseId)) {
-    count += await settleAll(store, nowMs, "owner_id = $1", expiredId);
-    await store.leases.remove(expiredId);
-  }
-  return count;
+export function recovery(
+  { store, leaseId, onSettled }: RecoveryOptions,
+): (nowMs: number) => Promise<void> {
+  const doubtful = new Set<string>();
+  return async (nowMs) => {
+    const progress: Progress = { count: 0, doubtful };
+    const settle = (which: string, value: string | number): Promise<void> =>
+      settleAll(store, nowMs, which, value, progress);
+    try {
+      await settle("at_ms < $1", nowMs - MAX_OPEN_MS);
+      await settle(
+        "at_ms < $1 AND owner_id NOT IN (SELECT id FROM owners)",
+        nowMs - MAX_UNOWNED_MS,
+      );
+      for (const expiredId of await store.leases.expired(leaseId)) {
+        await settle("owner_id = $1", expiredId);
+        await store.leases.remove(expiredId);
+      }
+      // Whatever was not committed is settled by now.
+      const late = await countLost(store, doubtful);
+      progress.count += late;
+      doubtful.clear();
+    } finally {
+      if (progress.count > 0) onSettled(progress.count);
+    }
+  };
+}
+
+interface Progress {
+  /** Number of calls settled. */
+  count: number;
+  /** Request ids of calls whose settlement failed, although it may have been committed. */
+  readonly doubtful: Set<string>;
 }
 
 async function settleAll(
@@ -62,26 +87,37 @@ async function settleAll(
   nowMs: number,
   which: string,
   value: string | number,
-): Promise<number> {
-  let count = 0;
+  progress: Progress,
+): Promise<void> {
   for (;;) {
     const accounts = await store.read(
       `SELECT DISTINCT account_id FROM open_calls WHERE ${which} ORDER BY account_id LIMIT ${MAX_ACCOUNTS}`,
       [value],
     );
-    let settledCount = 0;
+    const before = progress.count;
     for (const row of accounts) {
-      settledCount += await settleAccount(
+      await settleAccount(
         store,
         nowMs,
         `${which} AND account_id = $2`,
         [value, textOf(row, "account_id")],
+        progress,
       );
     }
     // Nothing is left, or nothing that can be settled: a retry would find the same.
-    if (settledCount === 0) return count;
-    count += settledCount;
+    if (progress.count === before) return;
   }
+}
+
+/** Number of these calls that are charged as lost. */
+async function countLost(
+  store: Store,
+  ids: ReadonlySet<string>,
+): Promise<number> {
+  if (ids.size === 0) return 0;
+  const sql = { all: store.read };
+  const entries = await knownEntries(sql, store.dialect, [...ids]);
+  return [...entries.values()].filter((ended) => ended === "lost").length;
 }
 
 /** Settles some of an account's calls. */
@@ -90,7 +126,9 @@ async function settleAccount(
   nowMs: number,
   which: string,
   values: readonly [unknown: string | number, accountId: string],
-): Promise<number> {
+  progress: Progress,
+): Promise<void> {
+  let ids: readonly string[] = [];
   const work = async (sql: Sql): Promise<number> => {
     await sql.lockAccounts?.([values[1]]);
     // Another process may have settled them before this one had the lock.
@@ -103,6 +141,7 @@ async function settleAccount(
       rows.map(reservationFrom),
       nowMs,
     );
+    ids = rows.map((row) => textOf(row, "request_id"));
     const results = await applyEvents(sql, store.dialect, events);
     await insertCalls(
       sql,
@@ -115,9 +154,18 @@ async function settleAccount(
     );
     return results.filter(({ type }) => type === "entered").length;
   };
-  return await (store.parallel === undefined
-    ? store.write(work)
-    : store.parallel.write("recovery", work));
+  try {
+    const count = await (store.parallel === undefined
+      ? store.write(work)
+      : store.parallel.write("recovery", work));
+    progress.count += count;
+    for (const id of ids) {
+      progress.doubtful.delete(id);
+    }
+  } catch (error) {
+    for (const id of ids) progress.doubtful.add(id);
+    throw error;
+  }
 }
 
 async function settlements(

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { AccountsEvent } from "../service.ts";
 import { openStore } from "../store/open_store.ts";
 import { faultyStores } from "../testing/faulty_store.ts";
 import {
@@ -10,6 +11,9 @@ import {
   testCall,
   testClock,
 } from "../testing/open_test_accounts.ts";
+
+/** Also after a failure: it is shorter than the pause then. */
+const HEARTBEAT_MS = 777;
 
 Deno.test("the next start settles the calls of a dead process with the model's average output", async () => {
   await using under = await openStore("sqlite::memory:");
@@ -88,5 +92,89 @@ for (
       assert.equal(account.openRequests, open);
       clock.ms += 1;
     }
+  });
+}
+
+for (
+  const [name, breaks] of [
+    ["whose removal of the lease fails", "remove"],
+    ["whose second account fails", "second"],
+    ["whose commit is not confirmed", "after"],
+    ["whose commit fails at first", "before"],
+  ] as const
+) {
+  Deno.test(`a recovery ${name} reports its calls once`, async () => {
+    await using under = await openStore("sqlite::memory:");
+    const view = faultyStores(under);
+    const clock = testClock();
+    const dying = view();
+    const first = await openTestAccounts(dying, clock);
+    const callers = [
+      await createTestCaller(first),
+      await createTestCaller(first),
+    ];
+    const store = view();
+    const { leases } = store;
+    let isDead = false;
+    let hasFailed = false;
+    const events: AccountsEvent[] = [];
+    let beat = (): void => {};
+    await using _second = await openTestAccounts(
+      {
+        ...store,
+        async write(work, alone) {
+          const result = await store.write(work, alone);
+          if (breaks === "second" && isDead && !hasFailed) {
+            hasFailed = true;
+            store.failNext("before");
+          }
+          return result;
+        },
+        leases: {
+          ...leases,
+          async remove(leaseId) {
+            if (breaks === "remove" && !hasFailed) {
+              hasFailed = true;
+              throw new Error("connection lost");
+            }
+            await leases.remove(leaseId);
+          },
+        },
+      },
+      clock,
+      {
+        heartbeatMs: HEARTBEAT_MS,
+        timer: (ms, run) => {
+          if (ms === HEARTBEAT_MS) beat = run;
+          return () => {};
+        },
+        onEvent: (event) => events.push(event),
+      },
+    );
+    for (const { caller } of [...callers, ...callers]) {
+      await reserve(first.accounts, caller);
+    }
+    dying.die();
+    await first.accounts.close();
+    isDead = true;
+    if (breaks === "before" || breaks === "after") store.failNext(breaks);
+    const heartbeat = async (): Promise<void> => {
+      const before = beat;
+      before();
+      // The end of a heartbeat schedules the next one.
+      while (beat === before) await new Promise((go) => setTimeout(go));
+    };
+    for (let at = 0; at < 3; at++) await heartbeat();
+    assert.equal(
+      events.reduce(
+        (sum, event) => event.type === "recovered" ? sum + event.calls : sum,
+        0,
+      ),
+      4,
+    );
+    assert.equal(
+      events.filter(({ type }) => type === "recovery_failed").length,
+      1,
+    );
   });
 }

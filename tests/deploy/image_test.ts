@@ -18,7 +18,7 @@ import {
   startPostgresServer,
 } from "../../gateway/accounts/testing/postgres_server.ts";
 import { collected } from "../support/programs/collected_program.ts";
-import { freePort } from "../support/programs/free_port.ts";
+import { freePort } from "../../gateway/accounts/testing/free_port.ts";
 import { UnpackedImage, whyNoContainer } from "../support/deploy/container.ts";
 import { smallBody } from "../support/small_body.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";

@@ -7,7 +7,7 @@ import { startHostUpstream } from "../support/upstreams/host_upstream.ts";
 import { NGINX, startNginx } from "../support/deploy/nginx.ts";
 import { type Program, startProgram } from "../support/programs/program.ts";
 import type { Proxy } from "../support/deploy/proxy.ts";
-import { freePort } from "../support/programs/free_port.ts";
+import { freePort } from "../../gateway/accounts/testing/free_port.ts";
 import { smallBody } from "../support/small_body.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 import { TEST_KEY } from "../support/test_gateway.ts";

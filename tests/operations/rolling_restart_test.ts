@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { CADDY, startCaddy } from "../support/deploy/caddy.ts";
 import { type Program, startProgram } from "../support/programs/program.ts";
-import { freePort } from "../support/programs/free_port.ts";
+import { freePort } from "../../gateway/accounts/testing/free_port.ts";
 import { smallBody } from "../support/small_body.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 import { TEST_KEY } from "../support/test_gateway.ts";

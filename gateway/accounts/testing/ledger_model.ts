@@ -7,7 +7,7 @@ import { ApiError } from "../../../translate/model/error.ts";
 import type { Reservation } from "../accounts.ts";
 import { audit } from "../audits/audit.ts";
 import { withCorrections } from "../ledger/correction.ts";
-import { recover } from "../ledger/recovery.ts";
+import { recovery } from "../ledger/recovery.ts";
 import { applyEvents } from "../ledger/transaction.ts";
 import type { CallOutcome } from "../call_outcome.ts";
 import { chargeFor } from "../charges/charge.ts";
@@ -340,7 +340,12 @@ export class LedgerModel {
     process.isCut = true;
     process.store.setDown(true);
     process.store.die();
-    await recover(this.#view(), "observer", this.clock.ms);
+    const recover = recovery({
+      store: this.#view(),
+      leaseId: "observer",
+      onSettled() {},
+    });
+    await recover(this.clock.ms);
     await this.expectSettled(process);
   }
 

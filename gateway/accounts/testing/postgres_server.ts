@@ -3,6 +3,7 @@
  * front of it. Uses Debian's packages; tests skip if they are not installed.
  */
 import { connect } from "node:net";
+import { freePort } from "./free_port.ts";
 
 /** A server. Disposing of it stops it and removes its files. */
 export interface PostgresServer extends AsyncDisposable {
@@ -105,7 +106,7 @@ async function startServer(
   if (programs === undefined) throw new Error("PostgreSQL is not installed");
   const folder = (await done(["mktemp", "-d"])).trim();
   const data = `${folder}/data`;
-  const port = freePort();
+  const port = Number(freePort());
   await done(making(programs, data));
   const control = (...args: string[]): Promise<string> =>
     done([`${programs}/pg_ctl`, "-D", data, "-w", "-t", "30", ...args]);
@@ -174,7 +175,7 @@ async function startServer(
 export async function startPooler(server: PostgresServer): Promise<Pooler> {
   if (PGBOUNCER === undefined) throw new Error("PgBouncer is not installed");
   const folder = (await done(["mktemp", "-d"])).trim();
-  const port = freePort();
+  const port = Number(freePort());
   const settings = `[databases]
 * = host=127.0.0.1 port=${server.port} user=postgres
 [pgbouncer]
@@ -219,13 +220,6 @@ function processes(data: string): readonly number[] {
   } catch {
     return [];
   }
-}
-
-function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  listener.close();
-  return port;
 }
 
 function listens(port: number): Promise<boolean> {

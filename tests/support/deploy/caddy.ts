@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import { collected } from "../programs/collected_program.ts";
-import { freePort } from "../programs/free_port.ts";
+import { freePort } from "../../../gateway/accounts/testing/free_port.ts";
 import { temporaryFolder } from "../temporary_folder.ts";
 import { withTimeout } from "../with_timeout.ts";
 import { documentedBlock, installed, type Proxy } from "./proxy.ts";

@@ -31,12 +31,17 @@ import type {
   Reply,
   StreamedReply,
 } from "../upstream/operation.ts";
-import { keyFilter, withoutKeys } from "../upstream/without_keys.ts";
+import {
+  keyFilter,
+  textWithoutKeys,
+  withoutKeys,
+} from "../upstream/without_keys.ts";
 import { replyAmounts, type RequestAmounts } from "./passed_amounts.ts";
 
 /** The largest JSON reply: pictures in base64 may be in it. */
 const MAX_JSON_BYTES = 128 * 1024 * 1024;
 const CHARS_PER_TOKEN = 4;
+const EVENT_STREAM = /^text\/event-stream/i;
 const NOTHING = new Uint8Array(0);
 const DECODER = new TextDecoder();
 
@@ -187,7 +192,7 @@ async function wholeReply(
       },
     },
     hadKey: () => bytes !== sent,
-    headers: headersOf(response),
+    headers: headersOf(response, candidate),
   };
 }
 
@@ -197,14 +202,12 @@ async function relayedReply(
   figures: Figures,
 ): Promise<StreamedReply> {
   const { body: source } = response;
-  const headers = headersOf(response);
+  const headers = headersOf(response, candidate);
   const filter = keyFilter(candidate.credential.secrets());
   const relay = passingRelay(
     figures,
     filter,
-    headers["content-type"]?.startsWith("text/event-stream")
-      ? sseParser()
-      : undefined,
+    EVENT_STREAM.test(headers["content-type"] ?? "") ? sseParser() : undefined,
   );
   try {
     if (
@@ -271,9 +274,16 @@ function passingRelay(
 }
 
 /** The headers that describe the reply's body to the client. */
-function headersOf(response: UpstreamResponse): HeaderFields {
-  const type = response.header("content-type") ?? "application/octet-stream";
-  const disposition = response.header("content-disposition");
+function headersOf(
+  response: UpstreamResponse,
+  { credential }: Candidate,
+): HeaderFields {
+  const clean = (name: string): string | undefined => {
+    const value = response.header(name);
+    return value && textWithoutKeys(value, credential.secrets());
+  };
+  const type = clean("content-type") ?? "application/octet-stream";
+  const disposition = clean("content-disposition");
   return {
     "content-type": type,
     // So that no browser takes the reply for a page.
@@ -281,7 +291,7 @@ function headersOf(response: UpstreamResponse): HeaderFields {
     ...(disposition === undefined
       ? {}
       : { "content-disposition": disposition }),
-    ...(/^text\/event-stream/i.test(type)
+    ...(EVENT_STREAM.test(type)
       ? {
         "cache-control": "no-cache, no-transform",
         "x-accel-buffering": "no",

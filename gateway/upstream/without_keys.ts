@@ -26,6 +26,12 @@ export function withoutKeys(
   return clean.buffer === reply.buffer ? reply : clean;
 }
 
+/** A header's value without the keys. */
+export function textWithoutKeys(text: string, keys: readonly string[]): string {
+  return keys.filter(({ length }) => length >= MIN_KEY_CHARS)
+    .reduce((rest, key) => rest.replaceAll(key, REMOVED), text);
+}
+
 /** Removes keys from a stream as it passes. */
 export interface KeyFilter {
   /** The chunk without keys, and without an end that may be the beginning of one. */

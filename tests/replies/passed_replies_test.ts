@@ -105,13 +105,24 @@ Deno.test("a client that leaves in the middle ends the upstream's reply", async 
 Deno.test("the upstream's key is removed from every kind of reply", async () => {
   for (const type of ["application/json", "text/plain", "text/event-stream"]) {
     const text = `{"key":"${UPSTREAM_KEY}"}`;
+    const headers = {
+      "content-type": `${type}; a=${UPSTREAM_KEY}`,
+      "content-disposition": `attachment; filename="${UPSTREAM_KEY}"`,
+    };
     await withPassed(
-      () => new Response(text, { headers: { "content-type": type } }),
+      () => new Response(text, { headers }),
       {},
       async (server) => {
         const reply = await ask(server);
         assert.equal(await reply.text(), '{"key":"[removed]"}');
-        assert.equal(reply.headers.get("content-type"), type);
+        assert.equal(
+          reply.headers.get("content-type"),
+          `${type}; a=[removed]`,
+        );
+        assert.equal(
+          reply.headers.get("content-disposition"),
+          'attachment; filename="[removed]"',
+        );
       },
     );
   }
@@ -163,11 +174,9 @@ Deno.test("tokens of a streamed reply are charged from its events", async () => 
     { delta: "a" },
     { done: true, usage: { input_tokens: 10, output_tokens: 4 } },
   ].map((one) => `data: ${JSON.stringify(one)}\n\n`).join("");
+  const headers = { "content-type": "Text/Event-Stream; charset=utf-8" };
   await withPassed(
-    () =>
-      new Response(events, {
-        headers: { "content-type": "text/event-stream" },
-      }),
+    () => new Response(events, { headers }),
     { model: { price: { input: 2_000_000, output: 5_000_000 } } },
     async (server) => {
       assert.equal(await (await ask(server)).text(), events);

@@ -104,7 +104,7 @@ const MEANINGS: Readonly<
 function awsType(headers: Headers, { detail }: ErrorBody): string {
   const name = headers.get("x-amzn-errortype") ??
     textIn(detail["__type"])?.replace(/^.*#/, "") ?? "";
-  return name.replace(/:.*$/, "").replace(/Exception$/, "");
+  return name.replace(/:[^]*/, "").replace(/Exception$/, "");
 }
 
 function meaningOf(host: HostErrors, reply: HostReply): Meaning {

@@ -51,6 +51,14 @@ const ROWS: readonly Row[] = [
     expected: ["upstream", "credential", false],
   },
   {
+    // In the time that its bytes take: their square would be minutes.
+    name: "AWS's type of nothing but colons",
+    host: "aws",
+    status: 400,
+    body: JSON.stringify({ __type: `${":".repeat(500_000)}\n`, Message: "x" }),
+    expected: ["invalid_request"],
+  },
+  {
     name: "a model that AWS does not permit",
     host: "aws",
     status: 403,

@@ -254,7 +254,7 @@ function readHead(
 ): { readonly name: string; readonly isFile: boolean } {
   let disposition: string | undefined;
   for (const line of text.split("\r\n")) {
-    const [, field = "", value = ""] = /^([\w-]+):[ \t]*([^\r\n\0]*)$/.exec(
+    const [, field = "", value = ""] = /^([\w-]+):([^\r\n\0]*)$/.exec(
       line,
     ) ?? [];
     switch (field.toLowerCase()) {
@@ -262,7 +262,7 @@ function readHead(
         throw bodyError("a part has a malformed header");
       case "content-disposition":
         if (disposition !== undefined) throw badDisposition();
-        disposition = value;
+        disposition = value.trim();
         break;
       case "content-transfer-encoding":
         if (!/^(?:binary|7bit|8bit)$/i.test(value.trim())) {
@@ -302,8 +302,12 @@ function isOtherPartName(other: string, name: string): boolean {
 /** Parameters by their names in lower case; undefined where one is malformed or repeated. */
 function parametersIn(text: string): ReadonlyMap<string, string> | undefined {
   const found = new Map<string, string>();
+  const trimmed = text.trimEnd();
+  const length = trimmed.endsWith(";")
+    ? trimmed.slice(0, -1).trimEnd().length
+    : trimmed.length;
   let end = 0;
-  while (!/^\s*;?\s*$/.test(text.slice(end))) {
+  while (end < length) {
     PARAMETER.lastIndex = end;
     const match = PARAMETER.exec(text);
     const [, name = "", quoted, token = ""] = match ?? [];

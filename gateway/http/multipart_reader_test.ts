@@ -113,10 +113,37 @@ Deno.test("a field that decides something is read once, and not without end", ()
   assert.throws(() => reader.text("long"), /longer than 1048576 bytes/);
 });
 
+Deno.test("a header of nothing but spaces takes no longer than its bytes", () => {
+  // Where it takes as long as the square of them, this takes minutes.
+  const space = " ".repeat(300_000);
+  assert.equal(boundaryOf(`multipart/form-data${space}; boundary=b`), "b");
+  const head = `--b\r\nContent-Disposition: form-data${" ".repeat(8_000)}`;
+  const parts = `${head}; name="x"\r\n\r\n1\r\n`.repeat(900);
+  assert.equal(
+    passed(`${parts}${MODEL_PART}--b--`, 65_536).reader.model,
+    "mine",
+  );
+  for (let at = 0; at < 500; at++) {
+    assert.throws(
+      () => passed(`--b\r\nX:${" ".repeat(8_000)}\0\r\n\r\n`, 65_536),
+      /malformed header/,
+    );
+  }
+});
+
 Deno.test("boundaryOf() reads quoted and plain boundaries", () => {
   const of = (tail: string) => boundaryOf(`multipart/form-data${tail}`);
   assert.equal(of("; boundary=----a-b"), "----a-b");
   assert.equal(of('; charset=utf-8; boundary="ab=c"'), "ab=c");
-  const wrong = ["", "; boundary=", "; boundary=a; boundary=b", "; boundary=é"];
+  const long = "b".repeat(70);
+  assert.equal(of(` ;boundary=${long} ; `), long);
+  const wrong = [
+    "",
+    "; boundary=",
+    `; boundary=${long}b`,
+    "; boundary=a; boundary=b",
+    "; boundary=a;;",
+    "; boundary=é",
+  ];
   for (const tail of wrong) assert.throws(() => of(tail), ApiError);
 });

@@ -57,6 +57,16 @@ const FILES: readonly (readonly [
     () => once(`${HEAD}2026-11-21,m,10,5,0.01,, \n`),
     undefined,
   ],
+  [
+    // In the time that its bytes take: their square would be minutes.
+    "kinds of tokens of nothing but one word",
+    () =>
+      once(
+        "date,model,ConsumedUnit,ConsumedQuantity,token_type,cost\n" +
+          `2026-11-21,m,tokens,1,${"cache".repeat(13_000)},0.01\n`.repeat(100),
+      ),
+    undefined,
+  ],
   ["names of properties", () => once(`__proto__,constructor\n1,2\n`), /./],
 ];
 

@@ -83,8 +83,10 @@ export function dayIn(text: string): string | undefined {
 /** Which tokens a line is about; undefined if the text names none. */
 export function tokenKind(text: string): keyof Tokens | undefined {
   const plain = text.toLowerCase();
-  if (/cache.*(?:read|hit)|cached/.test(plain)) return "cacheRead";
-  if (/cache.*(?:writ|creat)/.test(plain)) return "cacheWrite";
+  const at = plain.indexOf("cache");
+  const cache = at < 0 ? "" : plain.slice(at);
+  if (/read|hit|cached/.test(cache)) return "cacheRead";
+  if (/writ|creat/.test(cache)) return "cacheWrite";
   if (/output|completion/.test(plain)) return "output";
   return /input|prompt/.test(plain) ? "input" : undefined;
 }

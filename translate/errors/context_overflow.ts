@@ -58,27 +58,30 @@ export interface OverflowNumbers {
   readonly output?: number;
 }
 
-/** The wordings with numbers; the first match counts. Thousands separators have been removed. */
+/**
+ * The wordings with numbers; the first match counts. Thousands separators have been removed. Nothing between words
+ * is without a bound: the search would take the square of a long text's time.
+ */
 const PATTERNS: readonly RegExp[] = [
-  /(?:max_tokens|max_completion_tokens)\S* is too large: (?<output>\d+)[^]*?maximum context length is (?<maximum>\d+) tokens and your request has (?<tokens>\d+) input tokens/i,
-  /exceed context limit: (?<tokens>\d+) \+ (?<output>\d+) > (?<maximum>\d+)/i,
-  /prompt is too long: (?<tokens>\d+) tokens > (?<maximum>\d+)/i,
-  /prompt is too long: (?<tokens>\d+), model maximum context length: (?<maximum>\d+)/i,
-  /passed (?<tokens>\d+) input tokens and requested \d+ output tokens[^]*?context length is only (?<maximum>\d+) tokens/i,
-  /maximum (?:context|prompt) length (?:is|of) (?<maximum>\d+)[^]*?(?:resulted in|requested(?: about)?|requested a total of|has|contains?) (?<tokens>\d+)/i,
-  /configured limit of (?<maximum>\d+) tokens[^]*?resulted in (?<tokens>\d+)/i,
-  /input token count \(?(?<tokens>\d+)\)? exceeds[^]*?\(?(?<maximum>\d+)\)?/i,
-  /input token count is (?<tokens>\d+) but [^]*?up to (?<maximum>\d+)/i,
-  /prompt token count of (?<tokens>\d+) exceeds the limit of (?<maximum>\d+)/i,
-  /current length is (?<tokens>\d+) while limit is (?<maximum>\d+)/i,
-  /\(length (?<tokens>\d+)\) is longer than the maximum model length of (?<maximum>\d+)/i,
-  /model token limit: (?<maximum>\d+) \(requested: (?<tokens>\d+)\)/i,
-  /less than (?<maximum>\d+) tokens\. given: (?<tokens>\d+)/i,
-  /cannot exceed (?<maximum>\d+) - received (?<tokens>\d+)/i,
-  /first (?<tokens>\d+) tokens when context[^]*?context length of only (?<maximum>\d+) tokens/i,
-  /(?<tokens>\d+) tokens\)? (?:exceeds|is longer than) the [^\d]*?context (?:size|length) \((?<maximum>\d+) tokens/i,
-  /contains (?<tokens>\d+) tokens[^]*?model with (?<maximum>\d+) maximum context length/i,
-  /(?<tokens>\d{4,}) tokens[^]*?(?:maximum|limit|context)[^\d]*(?<maximum>\d{4,})/i,
+  /(?:max_tokens|max_completion_tokens)\S{0,300} is too large: (?<output>\d{1,12})[^]{0,300}?maximum context length is (?<maximum>\d{1,12}) tokens and your request has (?<tokens>\d{1,12}) input tokens/i,
+  /exceed context limit: (?<tokens>\d{1,12}) \+ (?<output>\d{1,12}) > (?<maximum>\d{1,12})/i,
+  /prompt is too long: (?<tokens>\d{1,12}) tokens > (?<maximum>\d{1,12})/i,
+  /prompt is too long: (?<tokens>\d{1,12}), model maximum context length: (?<maximum>\d{1,12})/i,
+  /passed (?<tokens>\d{1,12}) input tokens and requested \d{1,12} output tokens[^]{0,300}?context length is only (?<maximum>\d{1,12}) tokens/i,
+  /maximum (?:context|prompt) length (?:is|of) (?<maximum>\d{1,12})[^]{0,300}?(?:resulted in|requested(?: about)?|requested a total of|has|contains?) (?<tokens>\d{1,12})/i,
+  /configured limit of (?<maximum>\d{1,12}) tokens[^]{0,300}?resulted in (?<tokens>\d{1,12})/i,
+  /input token count \(?(?<tokens>\d{1,12})\)? exceeds[^]{0,300}?\(?(?<maximum>\d{1,12})\)?/i,
+  /input token count is (?<tokens>\d{1,12}) but [^]{0,300}?up to (?<maximum>\d{1,12})/i,
+  /prompt token count of (?<tokens>\d{1,12}) exceeds the limit of (?<maximum>\d{1,12})/i,
+  /current length is (?<tokens>\d{1,12}) while limit is (?<maximum>\d{1,12})/i,
+  /\(length (?<tokens>\d{1,12})\) is longer than the maximum model length of (?<maximum>\d{1,12})/i,
+  /model token limit: (?<maximum>\d{1,12}) \(requested: (?<tokens>\d{1,12})\)/i,
+  /less than (?<maximum>\d{1,12}) tokens\. given: (?<tokens>\d{1,12})/i,
+  /cannot exceed (?<maximum>\d{1,12}) - received (?<tokens>\d{1,12})/i,
+  /first (?<tokens>\d{1,12}) tokens when context[^]{0,300}?context length of only (?<maximum>\d{1,12}) tokens/i,
+  /(?<tokens>\d{1,12}) tokens\)? (?:exceeds|is longer than) the [^\d]{0,300}?context (?:size|length) \((?<maximum>\d{1,12}) tokens/i,
+  /contains (?<tokens>\d{1,12}) tokens[^]{0,300}?model with (?<maximum>\d{1,12}) maximum context length/i,
+  /(?<tokens>\d{4,12}) tokens[^]{0,300}?(?:maximum|limit|context)[^\d]{0,100}(?<maximum>\d{4,12})/i,
 ];
 
 /** The numbers in an overflow message; undefined where it does not contain both. */

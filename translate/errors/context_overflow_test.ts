@@ -14,6 +14,18 @@ import {
   streamError,
 } from "../formats/responses/error.ts";
 
+Deno.test("a long text is searched for numbers in no longer than its bytes take", () => {
+  // Where it takes as long as the square or the cube of them, this takes minutes.
+  const half = 60_000;
+  for (
+    const text of [
+      `${"1000 tokens ".repeat(half / 12)}${"limit ".repeat(half / 6)}`,
+      "1".repeat(10 * half),
+      "model token limit: 1".repeat(half / 20),
+    ]
+  ) assert.equal(overflowNumbers(`context window ${text}`), undefined);
+});
+
 /** Wordings of vendors and servers, with prompt, limit and output cap where they give them. */
 const WORDINGS: readonly (readonly [string, number?, number?, number?])[] = [
   ["prompt is too long: 210000 tokens > 200000 maximum", 210000, 200000],

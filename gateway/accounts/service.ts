@@ -201,16 +201,26 @@ export async function openAccountService(
   const cache = new WriteCache();
   const foresight = new Foresight(now);
   const { parallel } = store;
+  /** Events of writes that failed, although they may have been committed. */
+  const doubtful = new WeakSet<LedgerEvent>();
   const batcher = writeBatcher({
     async apply(events) {
-      const { results, durable } = parallel === undefined
-        ? await applyAll(events)
-        : await applyByAccount(parallel, events);
-      const corrected = results.filter((result) =>
-        result?.type === "corrected"
-      ).length;
-      if (corrected > 0) onEvent?.({ type: "corrected", calls: corrected });
-      return { results, durable };
+      try {
+        const { results, durable } = parallel === undefined
+          ? await applyAll(events)
+          : await applyByAccount(parallel, events);
+        const corrected = events.filter((event, at) => {
+          const result = results[at];
+          return result?.type === "corrected" ||
+            result?.type === "duplicate" && result.isCorrected === true &&
+              doubtful.has(event);
+        }).length;
+        if (corrected > 0) onEvent?.({ type: "corrected", calls: corrected });
+        return { results, durable };
+      } catch (error) {
+        for (const event of events) doubtful.add(event);
+        throw error;
+      }
     },
     ...(parallel === undefined ? {} : {
       laneOf: accountOf,

@@ -47,7 +47,8 @@ export type EventResult =
   | { readonly type: "entered" }
   /** The call had been charged as lost; the estimate is corrected. */
   | { readonly type: "corrected" }
-  | { readonly type: "duplicate" }
+  /** `isCorrected`: the call had been charged as lost, and the estimate is corrected already. */
+  | { readonly type: "duplicate"; readonly isCorrected?: true }
   | { readonly type: "no_account" };
 
 export function accountOf(event: LedgerEvent): string {

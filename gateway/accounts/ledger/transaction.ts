@@ -225,6 +225,8 @@ interface Batch {
   readonly keyStates: Map<string, KeyState | undefined>;
   readonly reservations: Map<string, StoredReservation>;
   readonly enteredIds: Set<string>;
+  /** Ids of calls charged as lost. */
+  readonly lostIds: ReadonlySet<string>;
   /** Entries of calls charged as lost, by request id, that are not corrected. */
   readonly lost: Map<string, LedgerEntry>;
   /** Calls granted in this batch that are still active. */
@@ -361,8 +363,11 @@ function correct(
 ): EventResult {
   const lost = batch.lost.get(call.requestId);
   // Two processes may find the same call lost.
-  if (lost === undefined || charge.ended === "lost") {
-    return { type: "duplicate" };
+  if (charge.ended === "lost") return { type: "duplicate" };
+  if (lost === undefined) {
+    return batch.lostIds.has(call.requestId)
+      ? { type: "duplicate", isCorrected: true }
+      : { type: "duplicate" };
   }
   batch.lost.delete(call.requestId);
   const correction: Correction = {

@@ -223,6 +223,10 @@ export function lateSettlementSpec(kind: TestStore): void {
     serving.store.failNext("after");
     await scene.heal();
     await scene.heal();
+    assert.deepEqual(
+      scene.events.filter(({ type }) => type === "corrected"),
+      [{ type: "corrected", calls: 1 }],
+    );
     const entries = await scene.entries();
     assert.equal(entries.length, 2);
     const [lost] = entries;

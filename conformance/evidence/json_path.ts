@@ -38,7 +38,9 @@ export function sameJson(
   left: Json | undefined,
   right: Json | undefined,
 ): boolean {
-  return canonical(left) === canonical(right);
+  return left === right ||
+    typeof left === "object" && typeof right === "object" &&
+      canonical(left) === canonical(right);
 }
 
 function canonical(value: Json | undefined): string {

@@ -19,6 +19,7 @@ import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { CHAT_STREAM_CHUNK_CHECKS } from "./checks_chunks.ts";
 import { CHAT_STREAM_END_CHECKS } from "./checks_end.ts";
+import { EVERY_CHUNK_CHECKS } from "./checks_every_chunk.ts";
 import { CHAT_STREAM_USAGE_CHECKS } from "./checks_usage.ts";
 import { checksOfEvery } from "../replies/checks.ts";
 
@@ -96,6 +97,7 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
     },
   },
   ...CHAT_STREAM_CHUNK_CHECKS,
+  ...EVERY_CHUNK_CHECKS,
   ...CHAT_STREAM_END_CHECKS,
   ...checksOfEvery("chat_stream"),
   {

@@ -14,6 +14,8 @@ import { status } from "./faults.ts";
 const IS_EMBEDDING = ({ endpoint }: Context): boolean =>
   endpoint === "embeddings";
 
+const REFUSED = ["embeddings-refused", "embeddings-failures"];
+
 export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
   {
     id: "embeddings.wrong",
@@ -53,22 +55,29 @@ export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
     id: "embeddings.refusals",
     rule:
       "A refusal is a JSON object with `error`, whose members are `message`, `type`, `param` and `code`.",
-    reads: ["embeddings-refused"],
+    reads: REFUSED,
     ...refusalMembers("responses", IS_EMBEDDING),
   },
   {
     id: "embeddings.refusal-words",
-    rule: "The `type` of a refusal fits its status.",
-    reads: ["embeddings-refused"],
+    rule: "The `type` and the `code` of a refusal fit its status.",
+    reads: REFUSED,
     ...refusalWords("chat", IS_EMBEDDING),
   },
   {
     id: "embeddings.unknown-model",
-    rule: "An unknown model is refused with 404.",
+    rule:
+      "An unknown model is refused with 404 and the code `model_not_found`.",
     reads: ["embeddings-refused"],
     matching: "embeddings/*/unknown-model",
-    each: (x) => statusIs(x, 404),
+    each: (x) => [
+      statusIs(x, 404),
+      compare("error.code", at(x.json, "error.code"), "model_not_found", x),
+    ],
     misses: {
+      "uncoded": {
+        problem: ({ code: _, ...problem }) => problem,
+      },
       "as-400": status(404, 400),
       "as-500": status(404, 500),
       "as-200": status(404, 200),

@@ -10,16 +10,33 @@ const OF_CLIENT =
 /** Statuses that blame the client; the other ones below 500 mean that a server lacks something. */
 const BLAMES_CLIENT: readonly number[] = [400, 401, 403, 404, 413, 422, 429];
 
+/** The end of the words that vendors use as types. */
+const IS_TYPE =
+  /(^|[_.])(error|exceeded|quota|requests?|tokens?|found|denied|unavailable|timeout|key|unauthorized|unauthenticated|forbidden|limit|limited|overloaded|busy|billing|balance|policy|filter)$/;
+
+/** What names the cause of a status whose cause clients act on, as a type or as a code. */
+const CAUSES: Readonly<Record<number, RegExp>> = {
+  401: /auth|key|token|credential|invalid_request/,
+  404: /found|model|invalid_request|unknown|exist|deployment/,
+  429:
+    /rate|limit|quota|exceeded|request|token|billing|balance|budget|throttl|exhausted|too_many|capacity|overload|busy|unavailable/,
+};
+
 /**
- * Finding that `error.type` does not contradict the status. Vendors use many types, so that only
- * the ones that blame the wrong side fail.
+ * Finding that `error.type` does not contradict the status, and that it and `error.code` name its
+ * cause. Vendors use many words, so that only the ones that blame the wrong side fail, and those
+ * that have nothing to do with the status.
  */
 export function fitsStatus(x: Exchange): Finding {
   const type = textAt(x.json, "error.type");
+  const code = textAt(x.json, "error.code");
   const status = x.head?.status ?? 0;
   const wrong = status >= 500 ? OF_CLIENT : OF_SERVER;
-  return observed("error.type", type, x).mustBe(
-    `one that does not contradict ${status}`,
-    !(status >= 500 || BLAMES_CLIENT.includes(status)) || !wrong.test(type),
+  const cause = CAUSES[status] ?? /./;
+  return observed("error.type and error.code", `${type}, ${code}`, x).mustBe(
+    `words that do not contradict ${status}`,
+    (!(status >= 500 || BLAMES_CLIENT.includes(status)) || !wrong.test(type)) &&
+      IS_TYPE.test(type) && cause.test(type) &&
+      (code === "" || /^\d+$/.test(code) || cause.test(code)),
   );
 }

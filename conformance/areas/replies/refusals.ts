@@ -223,6 +223,18 @@ export function refusalWords(
       ),
     misses: {
       "word-fixed": inRefusals(isOf, (body) => withAt(body, path, wrong)),
+      ...(format === "chat" || format === "responses"
+        ? {
+          "word-unknown": inRefusals(
+            isOf,
+            (body) => withAt(body, path, "went_wrong"),
+          ),
+          "code-fixed": inRefusals(
+            isOf,
+            (body) => withAt(body, "error.code", "went_wrong"),
+          ),
+        }
+        : {}),
     },
   };
 }

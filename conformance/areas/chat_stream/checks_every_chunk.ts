@@ -24,6 +24,7 @@ import {
   words,
 } from "../../faults/field.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
+import { FORCED } from "../tools/scenarios.ts";
 import { observed, some } from "../../suite/finding.ts";
 
 type Member = readonly [name: string, right: Right];
@@ -89,7 +90,7 @@ export const EVERY_CHUNK_CHECKS: readonly Check[] = checksWith({
     "https://platform.openai.com/docs/api-reference/chat-streaming/streaming, the chat completion chunk object",
   rule:
     "Every chunk has the object type, the id, the time and the model of its stream; its choice has index 0 and a delta.",
-  provedBy: ["tool-forced"],
+  provedBy: [FORCED.name],
   of: (e) =>
     some(
       e.exchanges.filter((x) =>

@@ -3,9 +3,11 @@ import { admit, changeReplies } from "../../faults/change_hooks.ts";
 import { headerOf } from "../../evidence/exchange.ts";
 import { at, brief, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
-import type { Context } from "../../reference_gateway/hooks.ts";
+import { withAt } from "../../faults/change_reply.ts";
+import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { compare, observed, statusIs } from "../../suite/finding.ts";
+import { fitsStatus } from "../errors/type_of_status.ts";
 import { refusalMembers, refusalWords } from "../replies/refusals.ts";
 import { WRONG } from "./scenarios.ts";
 import { COMMON } from "./vectors.ts";
@@ -14,7 +16,10 @@ import { status } from "./faults.ts";
 const IS_EMBEDDING = ({ endpoint }: Context): boolean =>
   endpoint === "embeddings";
 
-const REFUSED = ["embeddings-refused", "embeddings-failures"];
+const word = (type: string): Hooks =>
+  changeReplies({ endpoint: "embeddings", least: 400 }, ({ body }) => ({
+    body: withAt(body, "error.type", type),
+  }));
 
 export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
   {
@@ -55,13 +60,13 @@ export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
     id: "embeddings.refusals",
     rule:
       "A refusal is a JSON object with `error`, whose members are `message`, `type`, `param` and `code`.",
-    reads: REFUSED,
+    reads: ["embeddings-refused"],
     ...refusalMembers("responses", IS_EMBEDDING),
   },
   {
     id: "embeddings.refusal-words",
     rule: "The `type` and the `code` of a refusal fit its status.",
-    reads: REFUSED,
+    reads: ["embeddings-refused"],
     ...refusalWords("chat", IS_EMBEDDING),
   },
   {
@@ -111,9 +116,11 @@ export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
     each: (x) => [
       statusIs(x, 429),
       compare("retry-after", headerOf(x, "retry-after"), "7", x),
+      fitsStatus(x),
     ],
     misses: {
       "as-500": status(429, 500),
+      "word-fixed": word("server_error"),
       "no-delay": {
         problem: ({ retryAfter: _, ...problem }) => problem,
       },
@@ -125,13 +132,16 @@ export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
     mode: "replay",
     reads: ["embeddings-failures"],
     matching: "embeddings/*/failing",
-    each: (x) =>
+    each: (x) => [
       observed("status", `${x.head?.status}: ${x.text.slice(0, 160)}`, x)
         .mustBe(
           "500 to 599 with an error",
           (x.head?.status ?? 0) >= 500 && isObject(at(x.json, "error")),
         ),
+      fitsStatus(x),
+    ],
     misses: {
+      "word-fixed": word("invalid_request_error"),
       "empty-list": changeReplies({ endpoint: "embeddings", least: 500 }, {
         status: 200,
         body: { object: "list", data: [] },

@@ -27,13 +27,19 @@ import {
   observed,
   some,
 } from "../../suite/finding.ts";
-import { type Check, checksWith } from "../../suite/check.ts";
+import { type Check, checksWith, shared } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { withAt } from "../../faults/change_reply.ts";
 
 /** Largest time in seconds: in milliseconds every time of this century is larger. */
 const LATEST = 1e11;
+
+const STREAMS = [
+  "responses-replies",
+  "responses-settings",
+  "responses-choices",
+];
 
 const STREAM = "https://github.com/openai/openai-node, ResponseStream.ts";
 
@@ -91,6 +97,7 @@ export const RESPONSES_CONSISTENCY_CHECKS: readonly Check[] = checksWith({
     id: "responses.stream-start-members",
     source: "https://www.openresponses.org/specification, the response object",
     rule: "The reply in the first two frames has every member, as at the end.",
+    reads: STREAMS,
     of: (e: Evidence) => streamsOf(e),
     each: (x: Exchange) =>
       some(
@@ -111,6 +118,7 @@ export const RESPONSES_CONSISTENCY_CHECKS: readonly Check[] = checksWith({
     source: STREAM,
     rule:
       "All frames that carry the reply agree on its id, its beginning, its model and its settings.",
+    reads: STREAMS,
     of: (e: Evidence) => streamsOf(e),
     each: (x: Exchange) => sameStates(x),
     faults: {
@@ -125,6 +133,44 @@ export const RESPONSES_CONSISTENCY_CHECKS: readonly Check[] = checksWith({
       "responses-settings-change": inFrames(
         /^(completed|incomplete)$/,
         (data) => withAt(data, "response.text.format.type", "json_object"),
+      ),
+      "responses-settings-not-echoed-at-once": inFrames(
+        /^(created|in_progress)$/,
+        (data) => withAt(data, "response.tools", []),
+      ),
+    },
+  },
+  {
+    id: "responses.stream-states",
+    source: STREAM,
+    rule:
+      "Whatever a reply contains and however it ends, all frames that carry it have all its members, and agree on what does not change.",
+    mode: "replay",
+    reads: [
+      "responses-contents",
+      "responses-more-settings",
+      "responses-broken",
+    ],
+    of: (e: Evidence) => streamsOf(e),
+    each: (x: Exchange) => [
+      sameStates(x),
+      ...x.frames.flatMap(({ json }) => {
+        const reply = at(json, "response");
+        return reply === undefined ? [] : members(x, reply, MEMBERS);
+      }),
+    ],
+    faults: {
+      "responses-failed-by-another-id": inFrames(
+        /^failed$/,
+        (data) => withAt(data, "response.id", "resp_another"),
+      ),
+      "responses-failed-bare": inFrames(/^failed$/, (data) => {
+        const { id, status, error } = objectOf(data["response"]);
+        return { ...data, response: { id, status, error } };
+      }),
+      ...shared(
+        "responses-created-bare",
+        "responses-settings-not-echoed-at-once",
       ),
     },
   },

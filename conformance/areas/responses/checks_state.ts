@@ -11,6 +11,7 @@ import {
   refuses,
   sent,
 } from "./faults.ts";
+import { changeReplies } from "../../faults/change_hooks.ts";
 import { put } from "../../faults/change_responses.ts";
 import {
   at,
@@ -25,6 +26,12 @@ import { type Check, checksWith } from "../../suite/check.ts";
 import { sentFor } from "./sent_request.ts";
 import { responseOf } from "../../endpoints/read_responses.ts";
 import { ONCE, TURNS } from "./scenarios_state.ts";
+
+/** The replies that are read, by the name of the request for them. */
+const READ: Readonly<Record<string, string>> = {
+  stored: "whole/third",
+  streamed: "stream/second",
+};
 
 export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
   section: "Stored responses",
@@ -130,17 +137,22 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
   {
     id: "responses.read",
     rule: "`GET` of a kept reply answers with that reply.",
-    matching: "responses/*/GET/stored",
+    of: (e) =>
+      Object.keys(READ).flatMap((name) =>
+        e.matching(`responses/*/GET/${name}`)
+      ),
     each: (x, e) => {
-      const [, route] = x.label.split("/");
-      const [made] = e.replies(`responses/${route}/whole/third`);
+      const [, route, , name = ""] = x.label.split("/");
+      const reply = responseOf(
+        e.exchange(`responses/${route}/${READ[name]}`),
+      );
       return [
         statusIs(x, 200),
-        ...Object.keys(objectOf(made?.json)).map((name) => {
-          const expected = at(made?.json, name);
+        ...Object.keys(objectOf(reply)).map((name) => {
+          const expected = at(reply, name);
           const found = at(x.json, name);
           const holds = sameJson(found, expected);
-          return fact(holds, name, brief(expected), found);
+          return fact(holds, name, brief(expected), found, x);
         }),
       ];
     },
@@ -185,9 +197,10 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
             typeof at(x.json, "has_more") === "boolean",
         ),
         observed("data", data).mustBe(
-          "items with ids, the last turn among them",
+          "items with different ids, the last turn among them",
           at(x.json, "object") === "list" && data.length > 0 &&
-            data.every((item) => textAt(item, "id") !== "") &&
+            new Set(["", ...data.map((item) => textAt(item, "id"))]).size ===
+              data.length + 1 &&
             JSON.stringify(data).includes(TURNS[2]),
         ),
       ];
@@ -208,6 +221,17 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
           const { role: _, ...rest } = objectOf(item);
           return rest;
         }),
+      })),
+      "responses-items-with-one-id": below("GET", ITEMS, (body) => ({
+        ...body,
+        first_id: "item_1",
+        last_id: "item_1",
+        data: [...listAt(body, "data"), ...listAt(body, "data")].map((
+          item,
+        ) => ({
+          ...objectOf(item),
+          id: "item_1",
+        })),
       })),
       "responses-items-without-ids": below("GET", ITEMS, (body) => ({
         ...body,
@@ -232,7 +256,9 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
             textAt(x.json, "object").startsWith("response"),
         ),
       ]),
-      ...e.matching("responses/*/GET/deleted").map((x) => statusIs(x, 404)),
+      ...["GET/deleted", "GET/deleted-items", "DELETE/deleted"].flatMap((
+        label,
+      ) => e.matching(`responses/*/${label}`).map((x) => statusIs(x, 404))),
       ...e.matching("responses/*/whole/after-delete").map((x) =>
         statusIs(x, 400)
       ),
@@ -259,6 +285,13 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
             }
             : reply,
       },
+      "responses-deleted-items-kept": changeReplies({ status: 404 }, (
+        reply,
+        { path },
+      ) =>
+        path.endsWith("/input_items")
+          ? { status: 200, body: { object: "list", data: [] } }
+          : reply),
       "responses-delete-bare": below("DELETE", ONE, () => ({})),
     },
   },

@@ -75,9 +75,18 @@ async function playOn(session: Session, route: Route): Promise<void> {
     ],
   }));
   await read(session, route, "stored", "GET", idIn(third));
+  await read(session, route, "streamed", "GET", idIn(second));
   await read(session, route, "items", "GET", `${idIn(third)}/input_items`);
   await read(session, route, "stored", "DELETE", idIn(third));
   await read(session, route, "deleted", "GET", idIn(third));
+  await read(
+    session,
+    route,
+    "deleted-items",
+    "GET",
+    `${idIn(third)}/input_items`,
+  );
+  await read(session, route, "deleted", "DELETE", idIn(third));
   await say("after-delete", TURNS[1], { previous_response_id: idIn(third) });
   const unstored = await say("unstored", TURNS[0], { store: false });
   await read(session, route, "unstored", "GET", idIn(unstored));
@@ -136,7 +145,7 @@ export const RESPONSES_STATE_SCENARIOS: readonly Scenario[] = [
     name: "responses-state",
     about: "A chain of three replies, read, referred to and deleted",
     mode: "both",
-    cost: perRoute(12, FEW_TOKENS),
+    cost: perRoute(15, FEW_TOKENS),
     play,
   },
   {

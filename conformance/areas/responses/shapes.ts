@@ -1,5 +1,6 @@
 /** The members of replies and of their items, with the test of each value. */
 import type { Exchange } from "../../evidence/exchange.ts";
+import { typeOf } from "../../endpoints/read_responses.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
 import { fact, type Finding, observed } from "../../suite/finding.ts";
@@ -73,10 +74,16 @@ const CHANGING = [
   "usage",
 ];
 
-/** The findings that all states of a reply agree on what does not change. */
+/**
+ * The findings that all states of a reply agree on what does not change. A gateway may not store a
+ * reply that failed, whatever was asked for.
+ */
 export function sameStates(x: Exchange): Finding {
+  const changing = x.frames.some((frame) => typeOf(frame) === "response.failed")
+    ? [...CHANGING, "store"]
+    : CHANGING;
   const lasting = Object.keys(MEMBERS).filter((name) =>
-    !CHANGING.includes(name)
+    !changing.includes(name)
   );
   const states = x.frames.flatMap(({ json }) => {
     const reply = at(json, "response");

@@ -70,7 +70,7 @@ const DEMANDS: Readonly<
   },
 };
 
-const FORCED: Scenario = {
+export const FORCED: Scenario = {
   name: "tool-forced",
   about: "Forced calls, of one tool and of any, whole and streamed",
   mode: "both",

@@ -13,6 +13,8 @@ import { MEMBERS, members, sameStates } from "../responses/shapes.ts";
 import { inErrors, ofType } from "./faults.ts";
 import { replies, turns } from "./read_turns.ts";
 
+const CONTENTS = ["thinking-tool", "max-tokens", "text-unicode"];
+
 /** The members of the reply in every event that carries it. */
 function everyState(x: Exchange): readonly Finding[] {
   return x.frames.flatMap(({ json }) => {
@@ -40,11 +42,11 @@ export const WEB_SOCKET_STATE_CHECKS: readonly Check[] = checksWith({
     rule:
       "Every event with the reply has all members of it, which agree but for what changes while it is made.",
     reads: ["web-socket-contents", "web-socket-failures"],
-    judge: (e) => [
-      ...replies(e, "thinking-tool", "settings").map(sameStates),
-      // A failed reply is not stored, whatever was asked for.
-      ...replies(e, "thinking-tool", "settings", "broken").flatMap(everyState),
-    ],
+    judge: (e) =>
+      replies(e, ...CONTENTS, "settings", "broken").flatMap((x) => [
+        sameStates(x),
+        ...everyState(x),
+      ]),
     misses: {
       "created-bare": ofType(/created$/, (event) => ({
         ...event,
@@ -54,6 +56,10 @@ export const WEB_SOCKET_STATE_CHECKS: readonly Check[] = checksWith({
         ...event,
         response: { id: textAt(event, "response.id"), status: "failed" },
       })),
+      "failed-by-another-id": ofType(
+        /^response.failed$/,
+        (event) => withAt(event, "response.id", "resp_another"),
+      ),
       "model-changes": ofType(
         /completed$/,
         (event) => withAt(event, "response.model", "another-model"),
@@ -92,7 +98,7 @@ export const WEB_SOCKET_STATE_CHECKS: readonly Check[] = checksWith({
     id: "web_socket.usage",
     rule: "`usage` adds up as over HTTP.",
     judge: (e) =>
-      replies(e, "thinking-tool", "max-tokens", "text-unicode").map(
+      replies(e, ...CONTENTS).map(
         usageAddsUp,
       ),
     misses: {

@@ -20,9 +20,10 @@ export class Redaction {
   /**
    * Hides a text, variants of it in other letter case, and its end. The end identifies a key even
    * when a foreign character after its first few is encoded in any way. `fill` fills the mask: a
-   * different one shows that a text derived from the key (`~`) or the other key (`+`) was there.
+   * different one shows that a text derived from the key (`~`), the other key (`+`) or the upstream's
+   * (`^`) was there.
    */
-  hide(secret: string, fill: "*" | "~" | "+" = "*"): void {
+  hide(secret: string, fill: "*" | "~" | "+" | "^" = "*"): void {
     if (secret.length < 8) return;
     const tail = secret.length < 2 * TAIL_FROM + 4
       ? []
@@ -66,6 +67,11 @@ export class Redaction {
       }
     }
   }
+}
+
+/** True when a recorded text contained the upstream's key. */
+export function containedUpstreamKey(text: string): boolean {
+  return text.includes(`${KEY_MASK}^`);
 }
 
 /** True when a recorded text contained a key. */

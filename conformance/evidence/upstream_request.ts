@@ -12,6 +12,13 @@ import {
 import type { UpstreamCall } from "./exchange.ts";
 import { at, listAt, numberAt, textAt } from "./json_path.ts";
 
+/** Whether a header is one that vendors read their key from. */
+export function isCredential(name: string): boolean {
+  return ["authorization", "x-api-key", "x-goog-api-key", "api-key"].includes(
+    name,
+  );
+}
+
 /** A piece of a turn. */
 type UpstreamPart =
   | { readonly kind: "text"; readonly text: string }

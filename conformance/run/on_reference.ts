@@ -51,7 +51,7 @@ export async function playOnReference(
     const redaction = new Redaction();
     redaction.hide(KEY);
     redaction.hide(OTHER_KEY, "+");
-    redaction.hide(UPSTREAM_KEY);
+    redaction.hide(UPSTREAM_KEY, "^");
     const stage = {
       mode,
       baseUrl: gateway.url,

@@ -111,7 +111,7 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
       : gateway.otherKey;
     const keepAliveMs = gateway?.keepAliveMs ?? settings.keepAliveMs;
     if (otherKey !== undefined) redaction.hide(otherKey, "+");
-    redaction.hide(UPSTREAM_CANARY);
+    redaction.hide(UPSTREAM_CANARY, "^");
     for (const [name, value] of settings.headers) {
       if (/auth|key|token|secret|cookie/.test(name)) redaction.hide(value);
     }

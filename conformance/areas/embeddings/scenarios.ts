@@ -6,6 +6,8 @@ import { free, type Scenario } from "../../suite/scenario.ts";
 import type { Session } from "../../suite/session.ts";
 import type { TestRequest } from "../../suite/test_request.ts";
 
+export const EMBEDDINGS = "embeddings";
+
 const WORDS = ["A cat sat.", "A dog ran.", "Nothing happened."];
 
 /** Length of the vectors that a request asks for. */
@@ -74,7 +76,7 @@ function marked(session: Session): readonly Json[] {
 
 export const EMBEDDINGS_SCENARIOS: readonly Scenario[] = [
   {
-    name: "embeddings",
+    name: EMBEDDINGS,
     about: "Vectors of a text, of several, and in both encodings",
     mode: "both",
     cost: perRoute(4),

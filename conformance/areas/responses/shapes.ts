@@ -75,16 +75,22 @@ const CHANGING = [
 ];
 
 /**
- * The findings that all states of a reply agree on what does not change. A gateway may not store a
- * reply that failed, whatever was asked for.
+ * The members that all states of a reply share. A gateway may not store a reply that failed,
+ * whatever was asked for, and knows of an upstream's own reply only what names it.
  */
-export function sameStates(x: Exchange): Finding {
-  const changing = x.frames.some((frame) => typeOf(frame) === "response.failed")
-    ? [...CHANGING, "store"]
-    : CHANGING;
-  const lasting = Object.keys(MEMBERS).filter((name) =>
-    !changing.includes(name)
+function lastingOf({ frames, via }: Exchange): readonly string[] {
+  const failed = frames.some((frame) => typeOf(frame) === "response.failed");
+  if (failed && via === "responses") {
+    return ["id", "object", "created_at", "model"];
+  }
+  return Object.keys(MEMBERS).filter((name) =>
+    !CHANGING.includes(name) && !(failed && name === "store")
   );
+}
+
+/** The findings that all states of a reply agree on what does not change. */
+export function sameStates(x: Exchange): Finding {
+  const lasting = lastingOf(x);
   const states = x.frames.flatMap(({ json }) => {
     const reply = at(json, "response");
     return reply === undefined

@@ -30,7 +30,13 @@ import {
 } from "../../evidence/content.ts";
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { containedKey } from "../../evidence/redaction.ts";
+import {
+  containedKey,
+  containedUpstreamKey,
+} from "../../evidence/redaction.ts";
+import { mapValues } from "@model-gateway/replay/map_values";
+import { EMBEDDINGS } from "../embeddings/scenarios.ts";
+import { isCredential } from "../../evidence/upstream_request.ts";
 import { PHASES } from "./scenarios.ts";
 import { TRANSPORT_HEAD_CHECKS } from "./checks_heads.ts";
 import { TRANSPORT_PACE_CHECKS } from "./checks_pace.ts";
@@ -292,24 +298,23 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
         "A key is valid only for the gateway that issued it (section What the service does): to others it is a secret",
       rule:
         "No request upstream contains a key, except the upstream's own key in its header.",
-      reads: [TEXT_SCENARIO],
+      provedBy: [EMBEDDINGS],
       judge: (e) =>
         some(
           e.exchanges.flatMap((x) =>
-            x.upstream.map((call) => {
-              // The upstream's own key is masked as well; it is in exactly these headers, or in `key`
-              // of the query.
-              const own = ["x-api-key", "authorization", "x-goog-api-key"];
-              const rest = Object.entries(call.headers).filter(([name]) =>
-                !own.includes(name)
-              );
-              return observed("upstream call", "contains a key", x).mustBe(
-                "no key outside the upstream's own header",
-                !containedKey(JSON.stringify(rest)) &&
-                  !containedKey(call.body) &&
-                  !containedKey(call.path.replace(/([?&]key=)[^&]*/, "$1")),
-              );
-            })
+            x.upstream.map((call) =>
+              observed("upstream call", "contains a key", x).mustBe(
+                "no key but the upstream's own, in its own header",
+                !containedKey(call.body) &&
+                  !containedKey(
+                    call.path.replace(/([?&]key=)\{\{KEY\^+\}\}/, "$1"),
+                  ) &&
+                  Object.entries(call.headers).every(([name, value]) =>
+                    !containedKey(value) ||
+                    isCredential(name) && containedUpstreamKey(value)
+                  ),
+              )
+            )
           ),
           "one to a request that reached the upstream",
         ),
@@ -322,6 +327,19 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
               "x-client": request.headers["x-api-key"] ??
                 request.headers["authorization"] ?? "",
             },
+          }),
+        },
+        "client-key-for-upstreams-key": {
+          upstream: (call, { request }) => ({
+            ...call,
+            headers: mapValues(
+              call.headers,
+              (value, name) =>
+                isCredential(name)
+                  ? request.headers["x-api-key"] ??
+                    request.headers["authorization"] ?? ""
+                  : value,
+            ),
           }),
         },
         "key-in-upstream-address": {

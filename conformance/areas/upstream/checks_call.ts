@@ -2,6 +2,11 @@
 import { compare, fact, observed, some } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { call, withBody } from "./faults.ts";
+import { EMBEDDINGS } from "../embeddings/scenarios.ts";
+import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
+import { containedUpstreamKey } from "../../evidence/redaction.ts";
+import { isCredential } from "../../evidence/upstream_request.ts";
+import type { Evidence } from "../../suite/evidence.ts";
 import { isObject } from "@model-gateway/replay/json";
 import {
   equal,
@@ -11,6 +16,16 @@ import {
   SAME,
   TABLE,
 } from "./passed_request.ts";
+
+/** All requests upstream of the run. */
+function callsIn(
+  e: Evidence,
+): readonly { readonly x: Exchange; readonly call: UpstreamCall }[] {
+  return some(
+    e.exchanges.flatMap((x) => x.upstream.map((call) => ({ x, call }))),
+    "one to a request that reached the upstream",
+  );
+}
 
 export const CALL_CHECKS: readonly Check[] = checksWith({
   section: TABLE,
@@ -51,9 +66,14 @@ export const CALL_CHECKS: readonly Check[] = checksWith({
     id: "upstream.call-is-json",
     source: "Each vendor's API documentation",
     rule:
-      "The upstream is called with POST, `content-type: application/json` and a JSON object.",
+      "The upstream is called with POST, `content-type: application/json` and a JSON object, also for counts and vectors.",
+    reads: "everything",
+    provedBy: [EMBEDDINGS],
+    // A gateway may leave it to the vendor to refuse a wrong body.
     judge: (e) =>
-      MEMBERS.flatMap((form) => passed(e, form)).flatMap(({ x, call }) => [
+      callsIn(e).filter(({ call }) => call.status === 200).flatMap((
+        { x, call },
+      ) => [
         fact(call.method === "POST", "method upstream", "POST", call.method, x),
         observed(
           "body upstream",
@@ -70,6 +90,42 @@ export const CALL_CHECKS: readonly Check[] = checksWith({
         ...out,
         headers: { ...out.headers, "content-type": "text/plain" },
       })),
+    },
+  },
+  {
+    id: "upstream.credential",
+    source: "Vendors refuse a request without a key with 401",
+    rule:
+      "Every request upstream has the operator's key, also for counts and vectors.",
+    reads: "everything",
+    provedBy: [EMBEDDINGS],
+    judge: (e) => {
+      const calls = callsIn(e).map(({ x, call }) => ({
+        x,
+        keys: [
+          ...Object.entries(call.headers).filter(([name]) => isCredential(name))
+            .map(([, value]) => value),
+          /[?&]key=([^&]*)/.exec(call.path)?.[1] ?? "",
+        ],
+      }));
+      const hasOwn = (keys: readonly string[]): boolean =>
+        keys.some(containedUpstreamKey);
+      // The operator may have configured another key than the suite asks for.
+      const isKnown = calls.some(({ keys }) => hasOwn(keys));
+      return calls.map(({ x, keys }) =>
+        observed("keys upstream", keys, x).mustBe(
+          isKnown ? "the upstream's" : "one",
+          isKnown ? hasOwn(keys) : keys.some((key) => key !== ""),
+        )
+      );
+    },
+    faults: {
+      "called-without-key": call((out) => ({ ...out, headers: {} })),
+      "vectors-asked-with-another-key": call((out) =>
+        out.url.includes("embeddings")
+          ? { ...out, headers: { authorization: "Bearer other" } }
+          : out
+      ),
     },
   },
   {

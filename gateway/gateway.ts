@@ -6,7 +6,7 @@ import { ActiveCalls } from "./active_calls.ts";
 import { compact } from "../translate/bytes/compact.ts";
 import { ApiError } from "../translate/model/error.ts";
 import type { Accounts } from "./accounts/accounts.ts";
-import { startTimer, type Timer } from "./accounts/timer.ts";
+import { startTimer } from "./accounts/timer.ts";
 import type { ProcessReports } from "./accounts/reports/process_reports.ts";
 import type { Admin } from "./accounts/repositories/admin.ts";
 import type { AuditRecord } from "./accounts/reports/audit_report.ts";
@@ -86,8 +86,6 @@ interface GatewayParts {
   readonly calls?: Pick<CallBook, "add">;
   /** What the processes on the store report of themselves; absent: this process is alone. */
   readonly reports?: ProcessReports;
-  /** The timer of the reports; absent: the platform's. */
-  readonly reportTimer?: Timer;
 }
 
 /** A running call, as far as shutting down and the live list need it. */
@@ -222,7 +220,7 @@ export function createGateway(parts: GatewayParts): Gateway {
         }, parts.now()),
       health: () => healthText(current.models.allCandidates, parts.now()),
       now: parts.now,
-      timer: parts.reportTimer ?? startTimer,
+      timer: startTimer,
     }),
     metrics,
     log(given, facts) {

@@ -37,7 +37,7 @@ import type { ParallelWrites, Replica, Store } from "./store/store.ts";
 import { MAX_CLOCK_DIFFERENCE_MS } from "./store/store_clock.ts";
 import { startTimer, type Timer } from "./timer.ts";
 import { startDeliveries } from "./webhooks/deliveries.ts";
-import { type PostWebhook, postWebhook } from "./webhooks/post_webhook.ts";
+import { postWebhook } from "./webhooks/post_webhook.ts";
 
 export interface AccountsOptions {
   /** From {@linkcode openStore}. Closed together with the accounts. */
@@ -63,8 +63,6 @@ export interface AccountsOptions {
   readonly heartbeatMs?: number;
   /** How many records of calls are kept, and how long; absent: none. */
   readonly calls?: Pick<CallBookOptions, "maxAgeMs" | "maxRows">;
-  /** Sends a webhook; absent: over HTTP. */
-  readonly postWebhook?: PostWebhook;
   /** Called with events that an operator should know of. */
   readonly onEvent?: (event: AccountsEvent) => void;
 }
@@ -302,7 +300,7 @@ export async function openAccountService(
     store,
     now,
     timer,
-    post: options.postWebhook ?? postWebhook,
+    post: postWebhook,
     onGivenUp: ({ accountId, attempts }, reason) =>
       onEvent?.({
         type: "webhook_given_up",

@@ -15,6 +15,7 @@ import {
   type Load,
 } from "../support/programs/store_outage.ts";
 import { withTimeout } from "../support/with_timeout.ts";
+import { bearer } from "../support/clients/bearer.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 import { statusOf } from "../support/status_of.ts";
 
@@ -103,20 +104,8 @@ Deno.test("a restored store opens the stored replies of its keys; those of anoth
         GATEWAY_UPSTREAM: "replay",
       },
     });
-  const ask = async (
-    url: string,
-    key: string,
-    body?: unknown,
-  ): Promise<Response> =>
-    await fetch(url, {
-      headers: {
-        authorization: `Bearer ${key}`,
-        "content-type": "application/json",
-      },
-      ...(body === undefined
-        ? {}
-        : { method: "POST", body: JSON.stringify(body) }),
-    });
+  const ask = (url: string, key: string, body?: unknown): Promise<Response> =>
+    fetch(url, bearer(key, body));
   const replies: { readonly key: string; readonly id: string }[] = [];
   {
     await using program = await start(folder.path, KEY);

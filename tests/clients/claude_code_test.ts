@@ -12,6 +12,7 @@ import {
   objectOr,
 } from "../../translate/bytes/json.ts";
 import {
+  agentReply,
   type AgentUpstream,
   startAgentUpstream,
 } from "../support/upstreams/agent_upstream.ts";
@@ -51,21 +52,15 @@ const STEPS: readonly (readonly NeutralBlock[])[] = [
 
 function startUpstream(): AgentUpstream {
   return startAgentUpstream((body, index) => {
-    const blocks = STEPS[index];
-    const isCached = body.includes('"ttl":"1h"');
-    return {
-      blocks: blocks ?? [{ kind: "text", pieces: ["All do", "ne: ü."] }],
-      stop: blocks === undefined ? "end" : "tool_use",
-      stopSequence: null,
-      usage: {
-        input: 300,
-        cacheRead: isCached ? index * 10_000 : 0,
-        cacheWrite: isCached ? 9_000 + index : 0,
-        ...(isCached ? { cacheWrite1h: 8_000 } : {}),
-        output: 20,
-        reasoning: 0,
-      },
+    const cached = {
+      cacheRead: index * 10_000,
+      cacheWrite: 9_000 + index,
+      cacheWrite1h: 8_000,
     };
+    return agentReply(STEPS[index], {
+      input: 300,
+      ...(body.includes('"ttl":"1h"') ? cached : {}),
+    });
   });
 }
 

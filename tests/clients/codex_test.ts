@@ -7,7 +7,10 @@
 import assert from "node:assert/strict";
 import type { NeutralBlock } from "../../replay/mod.ts";
 import { type JsonObject, objectOr } from "../../translate/bytes/json.ts";
-import { startAgentUpstream } from "../support/upstreams/agent_upstream.ts";
+import {
+  agentReply,
+  startAgentUpstream,
+} from "../support/upstreams/agent_upstream.ts";
 import {
   agentOptions,
   CANDIDATES,
@@ -122,25 +125,17 @@ function startUpstreams({ steps }: Task): {
   readonly urls: Readonly<Record<"others" | "responses", string>>;
   requests(): readonly string[];
 } & AsyncDisposable {
-  const others = startAgentUpstream((body, index) => {
-    const blocks = steps[index]?.map((call): NeutralBlock => ({
-      kind: "tool",
-      name: nameIn(body, call),
-      args: typeof call.input === "string" ? { input: call.input } : call.input,
-    }));
-    return {
-      blocks: blocks ?? [{ kind: "text", pieces: ["All do", "ne: ü."] }],
-      stop: blocks === undefined ? "end" : "tool_use",
-      stopSequence: null,
-      usage: {
-        input: 100,
-        cacheRead: 0,
-        cacheWrite: 0,
-        output: 20,
-        reasoning: 0,
-      },
-    };
-  });
+  const others = startAgentUpstream((body, index) =>
+    agentReply(
+      steps[index]?.map((call): NeutralBlock => ({
+        kind: "tool",
+        name: nameIn(body, call),
+        args: typeof call.input === "string"
+          ? { input: call.input }
+          : call.input,
+      })),
+    )
+  );
   const responses = startResponsesUpstream();
   responses.play(
     ...steps.map((calls, step) => ({

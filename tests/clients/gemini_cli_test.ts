@@ -7,7 +7,10 @@
 import assert from "node:assert/strict";
 import type { NeutralBlock } from "../../replay/mod.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
-import { startAgentUpstream } from "../support/upstreams/agent_upstream.ts";
+import {
+  agentReply,
+  startAgentUpstream,
+} from "../support/upstreams/agent_upstream.ts";
 import {
   agentOptions,
   CANDIDATES,
@@ -76,18 +79,9 @@ async function runGemini(program: string, url: string): Promise<{
 }
 
 async function check(program: string, candidate: JsonObject): Promise<void> {
-  await using upstream = startAgentUpstream((_, index) => ({
-    blocks: STEPS[index] ?? [{ kind: "text", pieces: ["All do", "ne: ü."] }],
-    stop: STEPS[index] === undefined ? "end" : "tool_use",
-    stopSequence: null,
-    usage: {
-      input: 100,
-      cacheRead: 0,
-      cacheWrite: 0,
-      output: 20,
-      reasoning: 0,
-    },
-  }));
+  await using upstream = startAgentUpstream((_, index) =>
+    agentReply(STEPS[index])
+  );
   await using gateway = await startTestGateway(
     agentOptions(
       { [MODEL]: { candidates: [candidate], free: true } },

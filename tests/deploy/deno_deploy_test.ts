@@ -1,26 +1,19 @@
 /**
  * The gateway as Deno Deploy documents to run programs: no address to listen on, several isolates that share only the
  * database, SIGINT and five seconds at the end. Stricter than the platform: nothing may be written, and no program run.
- * `TEST_DENO_VERSIONS` names further executables of Deno, separated by colons.
  */
 import assert from "node:assert/strict";
 import {
   POSTGRES_PROGRAMS,
   startPostgresServer,
 } from "../../gateway/accounts/testing/postgres_server.ts";
+import { DENOS } from "../support/programs/denos.ts";
 import { type Program, startProgram } from "../support/programs/program.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 import { bearer } from "../support/clients/bearer.ts";
 import { statusOf } from "../support/status_of.ts";
 
 const ADMIN_TOKEN = "0123456789abcdef";
-
-const DENOS = [
-  Deno.execPath(),
-  ...(Deno.env.get("TEST_DENO_VERSIONS") ?? "").split(":").filter((path) =>
-    path !== ""
-  ),
-];
 
 function startIsolate(
   deno: string,
@@ -73,9 +66,7 @@ async function admin(
   return { status: response.status, body: await response.json() };
 }
 
-for (const deno of DENOS) {
-  const { stdout } = await new Deno.Command(deno, { args: ["-V"] }).output();
-  const version = new TextDecoder().decode(stdout).trim();
+for (const { deno, version } of DENOS) {
   Deno.test({
     name:
       `isolates of ${version} share one Postgres, write nothing, and end by themselves (skipped without PostgreSQL)`,

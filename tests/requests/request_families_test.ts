@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import { valueAt } from "../../translate/testing/request_table.ts";
 import { pathsOf, send } from "../support/tables/request_table.ts";
-import { startTestGateway } from "../support/test_gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 interface Format {
   readonly path: string;
@@ -191,6 +191,27 @@ Deno.test("a conversation continues with another family, without fields of the f
   }
 });
 
+/** The next turn after a fixture's reply, which it contains. */
+async function sendBack(
+  gateway: TestGateway,
+  formatName: string,
+  model: string,
+  fixture: string,
+) {
+  const format = FORMATS[formatName];
+  assert.ok(format !== undefined);
+  const first = { role: "user", content: `[[fx:${fixture}]]` };
+  const fields = { ...format.fields, model };
+  const { answer } = await send(gateway, format.path, {
+    ...fields,
+    messages: [first],
+  });
+  return await send(gateway, format.path, {
+    ...fields,
+    messages: [first, ...format.next(answer)],
+  });
+}
+
 Deno.test("thoughts and signatures are sent back to the family that produced them", async (t) => {
   await using gateway = await startTestGateway();
   const rows: readonly (readonly [string, string, string, string, RegExp])[] = [
@@ -225,19 +246,7 @@ Deno.test("thoughts and signatures are sent back to the family that produced the
   ];
   for (const [formatName, model, fixture, path, wanted] of rows) {
     await t.step(`${formatName}: ${fixture} at ${model}`, async () => {
-      const format = FORMATS[formatName];
-      assert.ok(format !== undefined);
-      const first = { role: "user", content: `[[fx:${fixture}]]` };
-      const begun = await send(gateway, format.path, {
-        ...format.fields,
-        model,
-        messages: [first],
-      });
-      const went = await send(gateway, format.path, {
-        ...format.fields,
-        model,
-        messages: [first, ...format.next(begun.answer)],
-      });
+      const went = await sendBack(gateway, formatName, model, fixture);
       assert.equal(went.response.status, 200);
       assert.match(
         String(valueAt(went.upstreamJson, path) ?? ""),
@@ -250,20 +259,12 @@ Deno.test("thoughts and signatures are sent back to the family that produced the
     await t.step(
       `${formatName}: a call's signature at vendorc-3-pro`,
       async () => {
-        const format = FORMATS[formatName];
-        assert.ok(format !== undefined);
-        const first = { role: "user", content: "[[fx:thinking-tool]]" };
-        const model = "vendorc-3-pro";
-        const begun = await send(gateway, format.path, {
-          ...format.fields,
-          model,
-          messages: [first],
-        });
-        const went = await send(gateway, format.path, {
-          ...format.fields,
-          model,
-          messages: [first, ...format.next(begun.answer)],
-        });
+        const went = await sendBack(
+          gateway,
+          formatName,
+          "vendorc-3-pro",
+          "thinking-tool",
+        );
         const signed = pathsOf(
           went.upstreamJson,
           (key, value) =>

@@ -4,11 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { RawClient } from "../support/clients/raw_client.ts";
-import {
-  type RawRequest,
-  type RawUpstream,
-  startRawUpstream,
-} from "../support/upstreams/raw_upstream.ts";
+import type { RawRequest } from "../support/upstreams/raw_upstream.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 import type { LedgerEntry } from "../../gateway/accounts/mod.ts";
 import {
@@ -19,7 +15,11 @@ import {
   requestBody,
   type TokenCounts,
 } from "../support/tables/billing.ts";
-import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+import {
+  type HostileSetup,
+  withHostileUpstream,
+} from "../support/tables/hostile_upstream.ts";
+import type { TestGateway } from "../support/test_gateway.ts";
 import {
   chunk,
   framesOf,
@@ -29,11 +29,6 @@ import {
   wholeHead,
   wholeOf,
 } from "../support/upstreams/upstream_bytes.ts";
-
-interface Bench {
-  readonly gateway: TestGateway;
-  readonly upstream: RawUpstream;
-}
 
 type Leave = (caller: RawClient) => void;
 
@@ -178,17 +173,13 @@ const PHASES: readonly Phase[] = [
 ];
 
 async function withBench(
-  run: (bench: Bench) => Promise<void>,
+  run: (bench: HostileSetup) => Promise<void>,
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  await using upstream = await startRawUpstream();
-  await using gateway = await startTestGateway({
-    env: { GATEWAY_MAX_ATTEMPTS: "1", ...env },
-    access: upstream.vendors,
-  });
-  await run({ gateway, upstream });
-  await nothingIsTaken(gateway);
-  assert.deepEqual(await gateway.accounts.admin.audit(), []);
+  await withHostileUpstream(async (bench) => {
+    await run(bench);
+    await nothingIsTaken(bench.gateway);
+  }, env);
 }
 
 async function nothingIsTaken(
@@ -203,7 +194,7 @@ async function nothingIsTaken(
 
 /** Makes a call, which `leave` ends; resolves with its line of the ledger. */
 async function callAndLeave(
-  { gateway, upstream }: Bench,
+  { gateway, upstream }: HostileSetup,
   pair: FormatPair,
   stream: boolean,
   leave: (exchange: RawRequest, caller: RawClient) => Promise<void>,
@@ -228,7 +219,7 @@ async function callAndLeave(
 }
 
 async function leaveAt(
-  bench: Bench,
+  bench: HostileSetup,
   pair: FormatPair,
   phase: Phase,
   leave: Leave,

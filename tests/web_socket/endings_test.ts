@@ -10,6 +10,7 @@ import {
   OPCODE,
   RawWebSocket,
 } from "../support/clients/raw_web_socket.ts";
+import { HANDSHAKE } from "../support/clients/handshake.ts";
 import { startRawUpstream } from "../support/upstreams/raw_upstream.ts";
 import {
   FAMILIES,
@@ -237,10 +238,7 @@ Deno.test("a drain ends idle connections at once and others after their reply", 
     const refused = await fetch(`${gateway.url}/v1/responses`, {
       headers: {
         authorization: `Bearer ${TEST_KEY}`,
-        connection: "upgrade",
-        upgrade: "websocket",
-        "sec-websocket-version": "13",
-        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+        ...HANDSHAKE,
       },
     });
     assert.equal(refused.status, 503);

@@ -5,6 +5,7 @@ import {
   openSocket,
   type SocketClient,
 } from "../support/clients/socket_client.ts";
+import { HANDSHAKE } from "../support/clients/handshake.ts";
 import {
   FAMILIES,
   startTestGateway,
@@ -30,13 +31,7 @@ function handshake(
   headers: Readonly<Record<string, string>>,
 ): Promise<Response> {
   return fetch(`${url}/v1/responses`, {
-    headers: {
-      connection: "upgrade",
-      upgrade: "websocket",
-      "sec-websocket-version": "13",
-      "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
-      ...headers,
-    },
+    headers: { ...HANDSHAKE, ...headers },
   });
 }
 

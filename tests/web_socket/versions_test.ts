@@ -1,9 +1,8 @@
-/**
- * Web sockets on other versions of Deno: `TEST_DENO_VERSIONS` names their executables, separated by
- * colons.
- */
+/** Web sockets on other versions of Deno. */
 import assert from "node:assert/strict";
 import { openSocket } from "../support/clients/socket_client.ts";
+import { HANDSHAKE } from "../support/clients/handshake.ts";
+import { DENOS } from "../support/programs/denos.ts";
 import { startProgram } from "../support/programs/program.ts";
 import { FAMILIES, TEST_KEY } from "../support/test_gateway.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
@@ -11,16 +10,7 @@ import { temporaryFolder } from "../support/temporary_folder.ts";
 const [MODEL = ""] = FAMILIES;
 const BEARER = { authorization: `Bearer ${TEST_KEY}` };
 
-for (
-  const deno of [
-    Deno.execPath(),
-    ...(Deno.env.get("TEST_DENO_VERSIONS") ?? "").split(":").filter((path) =>
-      path !== ""
-    ),
-  ]
-) {
-  const { stdout } = await new Deno.Command(deno, { args: ["-V"] }).output();
-  const version = new TextDecoder().decode(stdout).trim();
+for (const { deno, version } of DENOS) {
   Deno.test(`${version} opens web sockets, or sends clients to HTTP and reports it at the start`, async () => {
     await using folder = await temporaryFolder();
     await using program = await startProgram({
@@ -36,13 +26,7 @@ for (
     if (/there are no web sockets/.test(program.output())) {
       assert.notEqual(deno, Deno.execPath());
       const refused = await fetch(`${program.url}/v1/responses`, {
-        headers: {
-          ...BEARER,
-          connection: "upgrade",
-          upgrade: "websocket",
-          "sec-websocket-version": "13",
-          "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
-        },
+        headers: { ...BEARER, ...HANDSHAKE },
       });
       assert.equal(refused.status, 426, await refused.text());
       return;

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { joinPieces } from "../../../translate/bytes/buffers.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";
+import { HANDSHAKE } from "./handshake.ts";
 import { bytesOf, RawSocket } from "./raw_socket.ts";
 import { TEST_KEY } from "../test_key.ts";
 import { withTimeout } from "../with_timeout.ts";
@@ -91,10 +92,7 @@ export class RawWebSocket {
     const lines = Object.entries({
       host: "127.0.0.1",
       authorization: `Bearer ${TEST_KEY}`,
-      connection: "upgrade",
-      upgrade: "websocket",
-      "sec-websocket-version": "13",
-      "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+      ...HANDSHAKE,
       ...headers,
     }).map(([name, value]) => `${name}: ${value}\r\n`).join("");
     await socket.send(

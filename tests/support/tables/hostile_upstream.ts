@@ -30,7 +30,7 @@ import {
   wholeOf,
 } from "../upstreams/upstream_bytes.ts";
 
-interface HostileSetup {
+export interface HostileSetup {
   /** Makes a single attempt per call. */
   readonly gateway: TestGateway;
   readonly upstream: RawUpstream;
@@ -228,11 +228,10 @@ export const resets: (
 export async function runRows(
   t: Deno.TestContext,
   rows: readonly HostileRow[],
-  env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   await withHostileUpstream(async (bench) => {
     for (const { name, play, expect, variants: ways } of rows) {
       await playEveryVariant(t, bench, name, play, expect, ways);
     }
-  }, env);
+  });
 }

@@ -1,13 +1,37 @@
 /**
  * An upstream of every format that plays a script to a coding agent: one reply for each request.
  */
-import { type NeutralReply, replyScript } from "../../../replay/mod.ts";
+import {
+  type NeutralBlock,
+  type NeutralReply,
+  replyScript,
+} from "../../../replay/mod.ts";
 import { serveLoopback } from "../serve_loopback.ts";
 
 export interface AgentUpstream extends AsyncDisposable {
   readonly url: string;
   readonly bodies: readonly string[];
   close(): Promise<void>;
+}
+
+/** A step of a task: calls of tools; absent: the task is done. */
+export function agentReply(
+  blocks: readonly NeutralBlock[] | undefined,
+  usage: Partial<NeutralReply["usage"]> = {},
+): NeutralReply {
+  return {
+    blocks: blocks ?? [{ kind: "text", pieces: ["All do", "ne: ü."] }],
+    stop: blocks === undefined ? "end" : "tool_use",
+    stopSequence: null,
+    usage: {
+      input: 100,
+      cacheRead: 0,
+      cacheWrite: 0,
+      output: 20,
+      reasoning: 0,
+      ...usage,
+    },
+  };
 }
 
 /** Starts an upstream that sends `replyTo` the body of the request and its index, from 0. */

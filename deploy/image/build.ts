@@ -73,16 +73,26 @@ async function sourceEpoch(): Promise<number> {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args: Deno.args,
+    strict: false,
     options: { tree: { type: "string" }, to: { type: "string" } },
   });
+  const { tree, to: folder, ...others } = values;
+  if (
+    typeof tree === "boolean" || typeof folder === "boolean" ||
+    positionals.length + Object.keys(others).length > 0
+  ) {
+    // deno-lint-ignore no-console
+    console.error("deno task image [--tree=FOLDER | --to=FOLDER]");
+    Deno.exit(others["help"] === true ? 0 : 2);
+  }
   const epoch = await sourceEpoch();
-  if (values.tree !== undefined) {
-    await buildTree(resolve(values.tree), epoch);
+  if (tree !== undefined) {
+    await buildTree(resolve(tree), epoch);
     return;
   }
-  const to = resolve(values.to ?? join(ROOT, "dist"));
+  const to = resolve(folder ?? join(ROOT, "dist"));
   await Deno.mkdir(to, { recursive: true });
   const work = await Deno.makeTempDir();
   try {

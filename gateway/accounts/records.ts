@@ -359,7 +359,7 @@ export const LEDGER_ENTRY = fields({
     toSql: (model) => model ?? "",
   }, {
     column: "purse",
-    json: "balance",
+    json: "balance_model",
     describe:
       "the model whose own balance changes; null: the account's balance",
   }),

@@ -90,11 +90,14 @@ export async function runCli(
     }
     command = COMMANDS.find((one) => one.noun === noun && one.verb === verb);
     if (command === undefined) {
-      const text = [noun, verb].join(" ").trim();
+      const text = `${noun} ${verb}`.trim();
+      const isNoun = COMMANDS.some((one) => one.noun === text);
       printError(
-        `unknown command ${text}${
-          suggestion(text, COMMANDS.map((one) => `${one.noun} ${one.verb}`))
-        }.\n`,
+        isNoun
+          ? `${text}: a verb is missing.\n`
+          : `unknown command ${text}${
+            suggestion(text, COMMANDS.map((one) => `${one.noun} ${one.verb}`))
+          }.\n`,
       );
       printError(help(noun));
       return 2;
@@ -340,7 +343,9 @@ function isArgsError(error: unknown): error is Error {
 
 function help(noun: string): string {
   const chosen = COMMANDS.filter((command) => command.noun === noun);
-  const commands = chosen.length === 0 ? COMMANDS : chosen;
+  const commands = chosen.length === 0
+    ? [...Map.groupBy(COMMANDS, (one) => one.noun).values()].flat()
+    : chosen;
   const lines = commands.flatMap((command) => [
     command.usage,
     ...(chosen.length === 0 ? [] : Object.entries(command.flags).map((

@@ -85,6 +85,7 @@ test("the value none removes a limit", async ({ json }) => {
 for (
   const [words, expected] of [
     ["accounts dance", /unknown command accounts dance/],
+    ["ledger", /^ledger: a verb is missing\.$/m],
     ["accounts show", /expected: accounts show ACCOUNT/],
     ["accounts list --rpm 5", /--rpm: not a flag of accounts list/],
     ["accounts list --nonsense", /^--nonsense: unknown flag$/],

@@ -72,8 +72,9 @@ const FILTERS: Readonly<Record<string, Flag>> = {
   account: text("account", "of this account"),
   key: text("key", "of this key"),
   from: text("from", "first day, such as 2026-11-21"),
-  to: text("to", "end day (included in usage, excluded from the ledger)"),
 };
+/** Of calls and entries, whose times a range leaves off at its end. */
+const BEFORE = text("to", "before this day or time");
 
 const PRICE_TABLE: Readonly<Record<string, Flag>> = {
   table: text(
@@ -88,7 +89,7 @@ const PRICE_TABLE: Readonly<Record<string, Flag>> = {
   },
 };
 
-/** All commands, in the order of the help. */
+/** All commands; the help has those of a noun together. */
 export const COMMANDS: readonly Command[] = [
   command("config check [FILE]", "checkConfig", {
     url: text(
@@ -185,12 +186,14 @@ export const COMMANDS: readonly Command[] = [
   command("usage report", "reportUsage", {
     by: text("by", "comma-separated: day,hour,account,key,model,user"),
     ...FILTERS,
+    to: text("to", "last day"),
     model: text("model", "of this model"),
     user: text("user", "of this end user (the client's own id)"),
     ...LIST,
   }),
   command("ledger list", "listLedger", {
     ...FILTERS,
+    to: BEFORE,
     model: text("model", "of this model"),
     kind: text("kind", "charge or top_up"),
     request: text("request_id", "of this request"),
@@ -200,6 +203,7 @@ export const COMMANDS: readonly Command[] = [
   command("ledger export", "exportLedger", {
     format: text("format", "jsonl, csv or focus"),
     ...FILTERS,
+    to: BEFORE,
     model: text("model", "of this model"),
     kind: text("kind", "charge or top_up"),
   }),
@@ -213,7 +217,7 @@ export const COMMANDS: readonly Command[] = [
   }),
   command("calls list", "listCalls", {
     ...FILTERS,
-    to: text("to", "before this day or time"),
+    to: BEFORE,
     model: text("model", "of this model"),
     status: text("status", "with this status, such as 429"),
     ended: text(
@@ -234,8 +238,8 @@ export const COMMANDS: readonly Command[] = [
   }),
   command("attempts list", "listFailedAttempts", {
     account: text("account", "of this account"),
-    from: text("from", "at or after this day or time"),
-    to: text("to", "before this day or time"),
+    from: text("from", "from this day or time"),
+    to: BEFORE,
     upstream: text("upstream", "at this upstream: vendor/model"),
     model: text("model", "of this model"),
     error: text("error", "with this status or kind of error"),
@@ -253,7 +257,7 @@ export const COMMANDS: readonly Command[] = [
     actor: text("actor", "made with a credential of this kind"),
     "actor-id": text("actor_id", "made by this key, token or link"),
     from: text("from", "from this day or time"),
-    to: text("to", "before this day or time"),
+    to: BEFORE,
     ...LIST,
   }),
 ];

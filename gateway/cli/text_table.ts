@@ -34,9 +34,7 @@ function table(rows: readonly JsonObject[]): string {
     )
   );
   const isNumber = names.map((name) =>
-    rows.every((row) =>
-      typeof row[name] === "number" || row[name] === undefined
-    )
+    rows.every((row) => typeof (row[name] ?? 0) === "number")
   );
   const line = (parts: readonly string[]): string =>
     parts.map((part, column) => {

@@ -120,7 +120,7 @@ export const OPENAI: readonly Accepted[] = [
     declarations:
       /ChatCompletion(?:Chunk)?\.Moderation.*|Response\.(?:AccessPrograms|Cache|ComparisonResponse|InputTransformation|ToolUsage|Image|Moderation).*|ResponseError\.Misalignment|ErrorObject\.Misalignment|ChatCompletionTokenLogprob.*|ResponseCompactionCompactingEvent/,
     names:
-      "input_transformations prompt_cache_diagnostics created_by logprob commentary",
+      "input_transformations prompt_cache_diagnostics created_by commentary",
   },
   {
     reason: "read and written by the part of the name that streams share",
@@ -145,7 +145,7 @@ export const GENAI: readonly Accepted[] = [
   {
     reason: LIBRARY,
     names:
-      "httpOptions abortSignal sdkHttpResponse automaticFunctionCalling automaticFunctionCallingHistory automaticContinuation",
+      "abortSignal sdkHttpResponse automaticFunctionCalling automaticFunctionCallingHistory automaticContinuation",
   },
   {
     reason: "the value that stands for none",
@@ -162,7 +162,7 @@ export const GENAI: readonly Accepted[] = [
       "ratings of a reply, and what its sources have beside address, title and quotation",
     declarations:
       /Grounding.*|Citation.*|Url.*|Safety.*|Harm.*|Logprobs.*|Model(?:Stage|Status)|Segment|RetrievalMetadata|SearchEntryPoint|GenerateContentResponsePromptFeedback/,
-    names: "safetyRatings avgLogprobs logprobsResult modelStatus createTime",
+    names: "safetyRatings avgLogprobs modelStatus createTime",
   },
   {
     reason: "media other than those that clients' formats have",

@@ -9,13 +9,18 @@ import { libraries } from "./libraries.ts";
 import { usedWords } from "./used_words.ts";
 import { unusedNames } from "./unused_names.ts";
 
+const [flag, ...others] = Deno.args;
+if ((flag !== undefined && flag !== "--newest") || others.length > 0) {
+  // deno-lint-ignore no-console
+  console.info("deno task names [--newest]");
+  Deno.exit(flag === "--help" ? 0 : 2);
+}
 const folder = await Deno.makeTempDir();
 let isExplained = true;
 try {
   const into = pathToFileURL(`${folder}/`);
   const isUsed = await usedWords();
-  const version = Deno.args.includes("--newest") ? "newest" : "pinned";
-  for (const library of libraries(version)) {
+  for (const library of libraries(flag === undefined ? "pinned" : "newest")) {
     const { declared, unused, unexplained, outdated, needless } = unusedNames(
       await declaredNames(await library.folder(into), library.files),
       isUsed,

@@ -25,7 +25,7 @@ const ENTRY: LedgerEntry = {
 Deno.test("csvLine() quotes where needed and leaves unknown values empty", () => {
   assert.equal(
     CSV_HEAD + csvLine(ENTRY),
-    "seq,time,kind,request_id,account,key,model,balance,user,input_tokens,cache_read_tokens,cache_write_tokens,output_tokens,reasoning_tokens,price,estimated,ended,note,micro_usd,corrects,lines\r\n" +
+    "seq,time,kind,request_id,account,key,model,balance_model,user,input_tokens,cache_read_tokens,cache_write_tokens,output_tokens,reasoning_tokens,price,estimated,ended,note,micro_usd,corrects,lines\r\n" +
       '7,2026-11-21T00:00:00.000Z,charge,req_1,acct_1,key_1,vendora-sonnet-4-6 (context-1m beta),,"hello ""hi"", then\nleft",1,2,3,4,0,1/2/3/4,true,caller_left,,-5,,\r\n',
   );
 });
@@ -41,6 +41,6 @@ Deno.test("jsonLine() writes one object per line, with null for unknown values",
   const first: unknown = JSON.parse(lines[0] ?? "");
   assert.ok(typeof first === "object" && first !== null);
   assert.equal(Object.entries(first).length, 21);
-  assert.ok("balance" in first && first.balance === null);
+  assert.ok("balance_model" in first && first.balance_model === null);
   assert.ok("user" in first && first.user === ENTRY.user);
 });

@@ -30,11 +30,9 @@ const TRIES: Readonly<
 const print = console.log;
 const seen = new Map<string, number>();
 const run = TRIES[kind];
-if (run === undefined) {
-  print(
-    `unknown kind ${kind}; expected one of ${Object.keys(TRIES).join(", ")}`,
-  );
-  Deno.exit(2);
+if (run === undefined || !/^\d+$/.test(count) || !/^\d+$/.test(seed)) {
+  print(`deno task fuzz [KIND] [COUNT] [SEED]; KIND: ${Object.keys(TRIES)}`);
+  Deno.exit(kind === "--help" ? 0 : 2);
 }
 const tally = await run(Number(count), Number(seed), (defect) => {
   const { error } = defect;

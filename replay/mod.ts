@@ -40,7 +40,7 @@ interface ReplayOptions {
   readonly maxBodyBytes?: number;
 }
 
-export interface ReplayServer {
+export interface ReplayServer extends AsyncDisposable {
   /**
    * Base URL for clients on this host, such as `http://127.0.0.1:PORT`, without a trailing slash.
    */
@@ -126,6 +126,12 @@ export async function startReplay(
   const closed = new Promise<void>((resolve) =>
     server.on("close", () => resolve())
   );
+  const close = async (): Promise<void> => {
+    server.close();
+    for (const connection of connections) connection.close();
+    requestLog.close();
+    await settled(closed);
+  };
   return {
     url: `http://${reachable(hostname)}:${port}`,
     port,
@@ -135,12 +141,8 @@ export async function startReplay(
     },
     openGate: (name) => gates.open(name),
     gateReached: (name) => gates.reached(name),
-    close: async () => {
-      server.close();
-      for (const connection of connections) connection.close();
-      requestLog.close();
-      await settled(closed);
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -44,7 +44,7 @@ import {
   writeProblem,
 } from "./formats/write_reply.ts";
 
-interface ReferenceGateway {
+interface ReferenceGateway extends AsyncDisposable {
   readonly url: string;
   close(): Promise<void>;
 }
@@ -84,20 +84,22 @@ export async function startReferenceGateway(
       resolve(typeof address === "object" ? address?.port ?? 0 : 0);
     })
   );
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      const settle = (): void => {
+        clearTimeout(grace);
+        resolve();
+      };
+      // The server does not always report that its last connection has closed; the timer ends the
+      // wait.
+      const grace = setTimeout(settle, CLOSE_GRACE_MS);
+      server.close(settle);
+      for (const socket of sockets) socket.destroy();
+    });
   return {
     url: `http://127.0.0.1:${port}`,
-    close: () =>
-      new Promise((resolve) => {
-        const settle = (): void => {
-          clearTimeout(grace);
-          resolve();
-        };
-        // The server does not always report that its last connection has closed; the timer ends the
-        // wait.
-        const grace = setTimeout(settle, CLOSE_GRACE_MS);
-        server.close(settle);
-        for (const socket of sockets) socket.destroy();
-      }),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

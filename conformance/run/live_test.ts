@@ -170,21 +170,16 @@ for (const [what, model] of Object.entries(MODELS)) {
       sanitizeOps: false,
       sanitizeResources: false,
       fn: async () => {
-        const vendor = startVendor(model);
-        const gateway = await startReferenceGateway({
+        await using vendor = startVendor(model);
+        await using gateway = await startReferenceGateway({
           key: KEY,
           upstreamUrl: `http://127.0.0.1:${vendor.addr.port}`,
         });
-        try {
-          const { exitCode, shown } = await runLive(
-            gateway.url,
-            `--model=${name}`,
-          );
-          assert.equal(exitCode, 0, shown);
-        } finally {
-          await gateway.close();
-          await vendor.shutdown();
-        }
+        const { exitCode, shown } = await runLive(
+          gateway.url,
+          `--model=${name}`,
+        );
+        assert.equal(exitCode, 0, shown);
       },
     });
   }
@@ -199,8 +194,8 @@ async function runUnable(
   models: readonly string[],
   refuses: (model: string) => boolean,
 ): Promise<{ exitCode: number; shown: string }> {
-  const vendor = startVendor(defaultReply);
-  const gateway = await startReferenceGateway({
+  await using vendor = startVendor(defaultReply);
+  await using gateway = await startReferenceGateway({
     key: KEY,
     upstreamUrl: `http://127.0.0.1:${vendor.addr.port}`,
     hooks: {
@@ -218,16 +213,11 @@ async function runUnable(
           : problem,
     },
   });
-  try {
-    return await runLive(
-      gateway.url,
-      "--model=vendora-haiku-4-5",
-      "--filter=takes-,request-is-read,limits.stop,limits.each",
-    );
-  } finally {
-    await gateway.close();
-    await vendor.shutdown();
-  }
+  return await runLive(
+    gateway.url,
+    "--model=vendora-haiku-4-5",
+    "--filter=takes-,request-is-read,limits.stop,limits.each",
+  );
 }
 
 const IDS = ["vendora-haiku-4-5", "vendorb-5", "vendorc-3-flash"] as const;
@@ -293,19 +283,13 @@ async function runLimited(
   headers: Readonly<Record<string, string>>,
   ...args: readonly string[]
 ): Promise<{ exitCode: number; shown: string }> {
-  const vendor = startVendor(defaultReply);
-  const gateway = await startReferenceGateway({
+  await using vendor = startVendor(defaultReply);
+  await using gateway = await startReferenceGateway({
     key: KEY,
     upstreamUrl: `http://127.0.0.1:${vendor.addr.port}`,
   });
-  const limiter = startLimiter(gateway.url, limits, headers);
-  try {
-    return await runLive(`http://127.0.0.1:${limiter.addr.port}`, ...args);
-  } finally {
-    await limiter.shutdown();
-    await gateway.close();
-    await vendor.shutdown();
-  }
+  await using limiter = startLimiter(gateway.url, limits, headers);
+  return await runLive(`http://127.0.0.1:${limiter.addr.port}`, ...args);
 }
 
 Deno.test({

@@ -40,7 +40,7 @@ async function judged(
   answer: () => Response,
   ...flags: readonly string[]
 ): Promise<readonly [exitCode: number, shown: string]> {
-  const target = Deno.serve(
+  await using target = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
     async (request) => {
       await request.text();
@@ -53,16 +53,12 @@ async function judged(
     progress: () => {},
     verdict: (verdict) => verdict,
   };
-  try {
-    const url = `--base-url=http://127.0.0.1:${target.addr.port}`;
-    const settings = readSettings(
-      [url, "--timeout=5", "--profile=contract", ...flags],
-      "sk-odd-7f3a9c51d2e84b60",
-    );
-    return [await run(settings, screen), shown.join("\n")];
-  } finally {
-    await target.shutdown();
-  }
+  const url = `--base-url=http://127.0.0.1:${target.addr.port}`;
+  const settings = readSettings(
+    [url, "--timeout=5", "--profile=contract", ...flags],
+    "sk-odd-7f3a9c51d2e84b60",
+  );
+  return [await run(settings, screen), shown.join("\n")];
 }
 
 for (const [what, answer] of Object.entries(ANSWERS)) {

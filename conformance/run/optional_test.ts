@@ -28,29 +28,24 @@ async function runAgainst(
   hooks: Hooks,
   ...args: readonly string[]
 ): Promise<{ exitCode: number; shown: string }> {
-  const replay = await startReplay();
-  const gateway = await startReferenceGateway({
+  await using replay = await startReplay();
+  await using gateway = await startReferenceGateway({
     key: KEY,
     otherKey: OTHER_KEY,
     upstreamUrl: replay.url,
     hooks,
   });
   const shown: string[] = [];
-  try {
-    const settings = readSettings(
-      [`--base-url=${gateway.url}`, CHECKS, ...args],
-      KEY,
-    );
-    const exitCode = await run(settings, {
-      line: (line) => shown.push(line),
-      progress: () => {},
-      verdict: (verdict) => verdict,
-    });
-    return { exitCode, shown: shown.join("\n") };
-  } finally {
-    await gateway.close();
-    await replay.close();
-  }
+  const settings = readSettings(
+    [`--base-url=${gateway.url}`, CHECKS, ...args],
+    KEY,
+  );
+  const exitCode = await run(settings, {
+    line: (line) => shown.push(line),
+    progress: () => {},
+    verdict: (verdict) => verdict,
+  });
+  return { exitCode, shown: shown.join("\n") };
 }
 
 for (

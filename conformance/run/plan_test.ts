@@ -18,54 +18,49 @@ Deno.test({
   sanitizeOps: false,
   sanitizeResources: false,
   fn: async () => {
-    const replay = await startReplay({ keepEntries: 5000 });
-    const gateway = await startReferenceGateway({
+    await using replay = await startReplay({ keepEntries: 5000 });
+    await using gateway = await startReferenceGateway({
       key: KEY,
       upstreamUrl: replay.url,
     });
-    try {
-      const baseFor = (budget: Budget) => ({
-        mode: "live" as const,
-        baseUrl: gateway.url,
-        key: KEY,
-        redaction: new Redaction(),
-        budget,
-        timeoutMs: 60_000,
-        seed: 1,
-      });
-      const profile = await discover(baseFor(new Budget({})));
-      const checks = chooseChecks(
-        CHECKS,
-        "live",
-        new Set(["documented", "convention"]),
-        [],
-      );
-      const scenarios = chooseScenarios(checks, SCENARIOS, "live", profile);
-      for (const scenario of scenarios) {
-        const budget = new Budget({});
-        await play([scenario], { ...baseFor(budget), profile }, 1);
-        const planned = scenario.cost(profile);
-        for (
-          const name of ["requests", "inputTokens", "outputTokens"] as const
-        ) {
-          const spent = budget.spent[name];
-          assert.ok(
-            spent <= planned[name],
-            `${scenario.name}: ${spent} ${name}, planned ${planned[name]}`,
-          );
-        }
+    const baseFor = (budget: Budget) => ({
+      mode: "live" as const,
+      baseUrl: gateway.url,
+      key: KEY,
+      redaction: new Redaction(),
+      budget,
+      timeoutMs: 60_000,
+      seed: 1,
+    });
+    const profile = await discover(baseFor(new Budget({})));
+    const checks = chooseChecks(
+      CHECKS,
+      "live",
+      new Set(["documented", "convention"]),
+      [],
+    );
+    const scenarios = chooseScenarios(checks, SCENARIOS, "live", profile);
+    for (const scenario of scenarios) {
+      const budget = new Budget({});
+      await play([scenario], { ...baseFor(budget), profile }, 1);
+      const planned = scenario.cost(profile);
+      for (
+        const name of ["requests", "inputTokens", "outputTokens"] as const
+      ) {
+        const spent = budget.spent[name];
+        assert.ok(
+          spent <= planned[name],
+          `${scenario.name}: ${spent} ${name}, planned ${planned[name]}`,
+        );
       }
-      // Discovery requests the list; some requests may have to be repeated.
-      const plan = costOf(scenarios, profile);
-      assert.ok(plan.requests + 20 <= LIVE_CAPS.requests, `${plan.requests}`);
-      assert.ok(
-        plan.outputTokens <= LIVE_CAPS.outputTokens,
-        `${plan.outputTokens} tokens`,
-      );
-      assert.ok(usdOf(plan) <= LIVE_CAPS.usd, `${usdOf(plan)} dollars`);
-    } finally {
-      await gateway.close();
-      await replay.close();
     }
+    // Discovery requests the list; some requests may have to be repeated.
+    const plan = costOf(scenarios, profile);
+    assert.ok(plan.requests + 20 <= LIVE_CAPS.requests, `${plan.requests}`);
+    assert.ok(
+      plan.outputTokens <= LIVE_CAPS.outputTokens,
+      `${plan.outputTokens} tokens`,
+    );
+    assert.ok(usdOf(plan) <= LIVE_CAPS.usd, `${usdOf(plan)} dollars`);
   },
 });

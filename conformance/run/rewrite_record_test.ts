@@ -16,18 +16,14 @@ const WANTED = SCENARIOS.filter(({ name }) => PLAYED.includes(name));
 async function recordsOf(
   hooks: Hooks,
 ): Promise<ReadonlyMap<string, ScenarioRecord>> {
-  const replay = await startReplay({ keepEntries: 5000 });
-  try {
-    const { records } = await playOnReference(
-      replay,
-      "replay",
-      hooks,
-      WANTED,
-    );
-    return records;
-  } finally {
-    await replay.close();
-  }
+  await using replay = await startReplay({ keepEntries: 5000 });
+  const { records } = await playOnReference(
+    replay,
+    "replay",
+    hooks,
+    WANTED,
+  );
+  return records;
 }
 
 /** What a check sees of the replies, without ids, times, and estimates of the request, by label. */

@@ -114,16 +114,12 @@ Deno.test("helpText() explains each flag and all exit codes in lines of their ow
 });
 
 Deno.test("main() exits with 4 when the replay server cannot listen at the given address", async () => {
-  const taken = await startReplay();
-  try {
-    const args = [
-      "--base-url=http://127.0.0.1:9",
-      `--replay=127.0.0.1:${taken.port}`,
-    ];
-    assert.equal(await main(args, "sk-12345678"), 4);
-  } finally {
-    await taken.close();
-  }
+  await using taken = await startReplay();
+  const args = [
+    "--base-url=http://127.0.0.1:9",
+    `--replay=127.0.0.1:${taken.port}`,
+  ];
+  assert.equal(await main(args, "sk-12345678"), 4);
 });
 
 Deno.test("exitOf() distinguishes a mistake of the suite, a failure and a partial run", () => {
@@ -141,13 +137,9 @@ Deno.test("exitOf() distinguishes a mistake of the suite, a failure and a partia
 });
 
 Deno.test("startReplay() listens on the given host", async () => {
-  const everywhere = await startReplay({ hostname: "0.0.0.0" });
-  try {
-    assert.equal(everywhere.url, `http://127.0.0.1:${everywhere.port}`);
-    const list = await fetch(`${everywhere.url}/v1/models`);
-    assert.equal(list.status, 200);
-    await list.body?.cancel();
-  } finally {
-    await everywhere.close();
-  }
+  await using everywhere = await startReplay({ hostname: "0.0.0.0" });
+  assert.equal(everywhere.url, `http://127.0.0.1:${everywhere.port}`);
+  const list = await fetch(`${everywhere.url}/v1/models`);
+  assert.equal(list.status, 200);
+  await list.body?.cancel();
 });

@@ -42,15 +42,11 @@ Deno.test("an address where nothing listens", async () => {
 });
 
 Deno.test("an https:// address of a server without TLS", async () => {
-  const plain = server({});
-  try {
-    await explained(
-      `https://127.0.0.1:${plain.addr.port}`,
-      /may need http:\/\//,
-    );
-  } finally {
-    await plain.shutdown();
-  }
+  await using plain = server({});
+  await explained(
+    `https://127.0.0.1:${plain.addr.port}`,
+    /may need http:\/\//,
+  );
 });
 
 Deno.test("a certificate of an unknown authority, and http:// for https://", async () => {
@@ -59,12 +55,8 @@ Deno.test("a certificate of an unknown authority, and http:// for https://", asy
       Deno.readTextFile(new URL(file, CERTIFICATES))
     ),
   );
-  const secure = server({ cert: cert ?? "", key: key ?? "" });
-  try {
-    const address = `127.0.0.1:${secure.addr.port}`;
-    await explained(`https://${address}`, /certificate .*DENO_CERT=FILE/);
-    await explained(`http://${address}`, /may need https:\/\//);
-  } finally {
-    await secure.shutdown();
-  }
+  await using secure = server({ cert: cert ?? "", key: key ?? "" });
+  const address = `127.0.0.1:${secure.addr.port}`;
+  await explained(`https://${address}`, /certificate .*DENO_CERT=FILE/);
+  await explained(`http://${address}`, /may need https:\/\//);
 });

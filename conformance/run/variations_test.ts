@@ -66,32 +66,26 @@ const VARIED: Hooks = {
 };
 
 Deno.test("a correct gateway may order, comment and add as it likes", async () => {
-  const replay = await startReplay({ keepEntries: 5000 });
-  try {
-    const checks = CHECKS.filter((check) =>
-      judgedIn(check, "replay") && check.level !== "contract" &&
-      check.reads !== "everything" &&
-      check.reads.every((name) => PLAYED.includes(name))
-    );
-    assert.ok(checks.length > 80, `only ${checks.length} checks are judged`);
-    const scenarios = SCENARIOS.filter(({ name }) => PLAYED.includes(name));
-    assert.equal(scenarios.length, PLAYED.length);
-    const { records } = await playOnReference(
-      replay,
-      "replay",
-      VARIED,
-      scenarios,
-    );
-    const failed = checks.map((check) => judge(check, "replay", records))
-      .filter(({ verdict }) => verdict !== "pass")
-      .map(({ check, findings, why }) => {
-        const bad = findings.find(({ verdict }) => verdict === "fail");
-        return `${check.id}: ${
-          why ?? bad?.fact
-        } ${bad?.expected} ${bad?.actual}`;
-      });
-    assert.deepEqual(failed, []);
-  } finally {
-    await replay.close();
-  }
+  await using replay = await startReplay({ keepEntries: 5000 });
+  const checks = CHECKS.filter((check) =>
+    judgedIn(check, "replay") && check.level !== "contract" &&
+    check.reads !== "everything" &&
+    check.reads.every((name) => PLAYED.includes(name))
+  );
+  assert.ok(checks.length > 80, `only ${checks.length} checks are judged`);
+  const scenarios = SCENARIOS.filter(({ name }) => PLAYED.includes(name));
+  assert.equal(scenarios.length, PLAYED.length);
+  const { records } = await playOnReference(
+    replay,
+    "replay",
+    VARIED,
+    scenarios,
+  );
+  const failed = checks.map((check) => judge(check, "replay", records))
+    .filter(({ verdict }) => verdict !== "pass")
+    .map(({ check, findings, why }) => {
+      const bad = findings.find(({ verdict }) => verdict === "fail");
+      return `${check.id}: ${why ?? bad?.fact} ${bad?.expected} ${bad?.actual}`;
+    });
+  assert.deepEqual(failed, []);
 });

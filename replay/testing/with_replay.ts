@@ -25,12 +25,8 @@ export function chat(marker: string, stream = true): Record<string, unknown> {
 async function withReplay(
   run: (server: ReplayServer) => Promise<void>,
 ): Promise<void> {
-  const server = await startReplay();
-  try {
-    await run(server);
-  } finally {
-    await server.close();
-  }
+  await using server = await startReplay();
+  await run(server);
 }
 
 export function test(

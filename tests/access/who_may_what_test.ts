@@ -124,86 +124,80 @@ const WHO: Readonly<Record<string, readonly Who[]>> = {
 const IS_DOOR = /\/sign-in$/;
 
 Deno.test("each route is open to exactly the kinds of credentials in the table", async (t) => {
-  const gateway = await startConsole();
-  try {
-    for (const route of ALL_ROUTES) {
-      const name = `${route.method} ${route.path}`;
-      const isOperators = route.path.startsWith("/admin/") ||
-        (route.path.startsWith("/console/operator/") &&
-          route.path !== "/console/operator/sign-in");
-      const permitted = isOperators ? OPERATOR : WHO[name];
-      assert.ok(permitted !== undefined, `${name} is not in the table`);
-      const path = route.path.replaceAll(
-        /(?<=\/):\w+/g,
-        route.path.startsWith("/v1/responses") ? "resp_0" : "some_id",
-      );
-      await t.step(name, async () => {
-        for (const who of ALL) {
-          const { text, id } = who === "none"
-            ? { text: "", id: "" }
-            : await credentialOf(gateway, who);
-          const visitor = who === "none"
-            ? undefined
-            : await visit(gateway.url, who, text);
-          if (route.access !== "page") {
-            const plain = await status(route.method, path, {
-              ...(who === "none" ? {} : { authorization: `Bearer ${text}` }),
-            });
-            assert.equal(
-              isOpen(plain),
-              permitted.includes(who),
-              `${who}: ${plain}`,
-            );
-            // The cookie opens nothing outside of the console.
-            if (visitor !== undefined) {
-              assert.equal(
-                await status(route.method, path, { cookie: visitor.cookie }),
-                await status(route.method, path, {}),
-                `the cookie of ${who}`,
-              );
-            }
-            continue;
-          }
-          const reply = visitor === undefined
-            ? await fetch(`${gateway.url}${path}`, {
-              method: route.method,
-              redirect: "manual",
-              headers: { "sec-fetch-site": "same-origin" },
-              ...(route.method === "POST"
-                ? { body: new URLSearchParams() }
-                : {}),
-            })
-            : route.method === "POST"
-            ? await visitor.post(path.replace("some_id", id))
-            : await visitor.get(path);
-          await reply.body?.cancel();
+  await using gateway = await startConsole();
+  for (const route of ALL_ROUTES) {
+    const name = `${route.method} ${route.path}`;
+    const isOperators = route.path.startsWith("/admin/") ||
+      (route.path.startsWith("/console/operator/") &&
+        route.path !== "/console/operator/sign-in");
+    const permitted = isOperators ? OPERATOR : WHO[name];
+    assert.ok(permitted !== undefined, `${name} is not in the table`);
+    const path = route.path.replaceAll(
+      /(?<=\/):\w+/g,
+      route.path.startsWith("/v1/responses") ? "resp_0" : "some_id",
+    );
+    await t.step(name, async () => {
+      for (const who of ALL) {
+        const { text, id } = who === "none"
+          ? { text: "", id: "" }
+          : await credentialOf(gateway, who);
+        const visitor = who === "none"
+          ? undefined
+          : await visit(gateway.url, who, text);
+        if (route.access !== "page") {
+          const plain = await status(route.method, path, {
+            ...(who === "none" ? {} : { authorization: `Bearer ${text}` }),
+          });
           assert.equal(
-            isOpen(reply.status) ||
-              (IS_DOOR.test(path) && reply.status === 401 ||
-                reply.status === 429),
+            isOpen(plain),
             permitted.includes(who),
-            `${who}: ${reply.status}`,
+            `${who}: ${plain}`,
           );
-          // The credential itself opens no page.
-          if (!permitted.includes("none")) {
-            const credential = await status(route.method, path, {
-              authorization: `Bearer ${text}`,
-              "x-api-key": text,
-              "sec-fetch-site": "same-origin",
-            });
-            assert.equal(credential, 401, `the credential of ${who}`);
+          // The cookie opens nothing outside of the console.
+          if (visitor !== undefined) {
+            assert.equal(
+              await status(route.method, path, { cookie: visitor.cookie }),
+              await status(route.method, path, {}),
+              `the cookie of ${who}`,
+            );
           }
+          continue;
         }
-      });
-    }
-    for (const name of Object.keys(WHO)) {
-      assert.ok(
-        ALL_ROUTES.some(({ method, path }) => `${method} ${path}` === name),
-        `there is no route ${name}`,
-      );
-    }
-  } finally {
-    await gateway.close();
+        const reply = visitor === undefined
+          ? await fetch(`${gateway.url}${path}`, {
+            method: route.method,
+            redirect: "manual",
+            headers: { "sec-fetch-site": "same-origin" },
+            ...(route.method === "POST" ? { body: new URLSearchParams() } : {}),
+          })
+          : route.method === "POST"
+          ? await visitor.post(path.replace("some_id", id))
+          : await visitor.get(path);
+        await reply.body?.cancel();
+        assert.equal(
+          isOpen(reply.status) ||
+            (IS_DOOR.test(path) && reply.status === 401 ||
+              reply.status === 429),
+          permitted.includes(who),
+          `${who}: ${reply.status}`,
+        );
+        // The credential itself opens no page.
+        if (!permitted.includes("none")) {
+          const credential = await status(route.method, path, {
+            authorization: `Bearer ${text}`,
+            "x-api-key": text,
+            "sec-fetch-site": "same-origin",
+          });
+          assert.equal(credential, 401, `the credential of ${who}`);
+        }
+      }
+    });
+  }
+  for (const name of Object.keys(WHO)) {
+    assert.ok(
+      ALL_ROUTES.some(({ method, path }) => `${method} ${path}` === name),
+      `there is no route ${name}`,
+    );
   }
 
   async function status(

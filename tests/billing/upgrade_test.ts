@@ -117,20 +117,16 @@ const SLOW_STEPS = {
 
 /** Whether a process holds the file's write lock for longer than an opening takes. */
 async function isWritten(url: string): Promise<boolean> {
-  const database = new DatabaseSync(url.replace(/^sqlite:/, ""));
-  try {
-    for (let looks = 0; looks < 10; looks++) {
-      try {
-        database.exec("BEGIN IMMEDIATE; ROLLBACK");
-        return false;
-      } catch {
-        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      }
+  using database = new DatabaseSync(url.replace(/^sqlite:/, ""));
+  for (let looks = 0; looks < 10; looks++) {
+    try {
+      database.exec("BEGIN IMMEDIATE; ROLLBACK");
+      return false;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
-    return true;
-  } finally {
-    database.close();
   }
+  return true;
 }
 
 function upgradeTests(

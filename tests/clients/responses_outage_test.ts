@@ -27,12 +27,8 @@ async function withFile(
   await using folder = await temporaryFolder();
   const path = `${folder.path}/gateway.sqlite3`;
   await withResponsesUpstream(async (world) => {
-    const other = new DatabaseSync(path);
-    try {
-      await run(world, other);
-    } finally {
-      other.close();
-    }
+    using other = new DatabaseSync(path);
+    await run(world, other);
   }, { ...options, env: { DATABASE_URL: `sqlite:${path}` } });
 }
 

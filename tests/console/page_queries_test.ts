@@ -132,18 +132,14 @@ Deno.test("no query of a page scans a table that grows with every call", async (
     await compared?.body?.cancel();
     assert.equal(compared?.status, 200);
     const scans: string[] = [];
-    const database = new DatabaseSync(`${folder}/books.sqlite3`);
-    try {
-      for (const text of statements) {
-        if (!/^\s*(?:SELECT|WITH)\b/i.test(text)) continue;
-        const plan = prepare.call(database, `EXPLAIN QUERY PLAN ${text}`).all()
-          .map((row) => String(row["detail"]));
-        if (plan.some((line) => SCAN.test(line))) {
-          scans.push(`${text}\n  ${plan.join("\n  ")}`);
-        }
+    using database = new DatabaseSync(`${folder}/books.sqlite3`);
+    for (const text of statements) {
+      if (!/^\s*(?:SELECT|WITH)\b/i.test(text)) continue;
+      const plan = prepare.call(database, `EXPLAIN QUERY PLAN ${text}`).all()
+        .map((row) => String(row["detail"]));
+      if (plan.some((line) => SCAN.test(line))) {
+        scans.push(`${text}\n  ${plan.join("\n  ")}`);
       }
-    } finally {
-      database.close();
     }
     assert.ok(statements.size > 50, `only ${statements.size} statements`);
     assert.deepEqual(scans, []);

@@ -33,23 +33,18 @@ Deno.test("a client that leaves its file unread is cut off, and its slot is free
     timers: gatewayTimers(),
     config: { slowReaderMs: 50 },
   } as Parameters<typeof heldFile>[0];
-  const server = serveLoopback(async () =>
+  await using server = serveLoopback(async () =>
     toResponse(await heldFile(gateway, "a", await fileReply({}, endless())))
   );
-  const client = await Deno.connect({
+  using client = await Deno.connect({
     hostname: "127.0.0.1",
     port: server.addr.port,
   });
-  try {
-    await client.write(
-      new TextEncoder().encode("GET / HTTP/1.1\r\nhost: x\r\n\r\n"),
-    );
-    await ended.promise;
-    fileSlots.take("b")();
-  } finally {
-    client.close();
-    await server.shutdown();
-  }
+  await client.write(
+    new TextEncoder().encode("GET / HTTP/1.1\r\nhost: x\r\n\r\n"),
+  );
+  await ended.promise;
+  fileSlots.take("b")();
 });
 
 Deno.test("each file holds a slot of its credential until it is read", async () => {

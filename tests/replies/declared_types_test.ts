@@ -329,58 +329,54 @@ Deno.test("every error fits, as a body and in a stream", () => {
 });
 
 Deno.test("models, token counts and stored replies fit", async () => {
-  const gateway = await startTestGateway();
-  try {
-    const get = async (path: string): Promise<unknown> => {
-      const response = await fetch(gateway.url + path, {
-        headers: { "x-api-key": TEST_KEY },
-      });
-      assert.equal(response.status, 200, path);
-      return await response.json();
-    };
-    const models = arrayOr(objectOr(await get("/v1/models"))["data"]);
-    assert.ok(models.length > 0);
-    const one = await get(`/v1/models/${objectOr(models[0])["id"]}`);
-    for (const model of [...models, one]) {
-      judged.judge(
-        ["messageModel", "betaMessageModel", "openaiModel"],
-        model,
-        "the list of models",
-      );
-    }
-    const asked = {
-      model: "vendorc-3-pro",
-      messages: [{ role: "user", content: "Hi" }],
-    };
-    const count = await gateway.post("/v1/messages/count_tokens", asked);
-    judged.judge(
-      ["messageCount", "betaMessageCount"],
-      await count.json(),
-      "a token count",
-    );
-    const counted = await gateway.post(
-      "/v1beta/models/vendora-opus-4-8:countTokens",
-      { contents: [{ role: "user", parts: [{ text: "Hi" }] }] },
-    );
-    judged.judge(["generatedCount"], await counted.json(), "a token count");
-    const reply = await gateway.post("/v1/responses", {
-      model: "vendorc-3-pro",
-      input: "Hi",
+  await using gateway = await startTestGateway();
+  const get = async (path: string): Promise<unknown> => {
+    const response = await fetch(gateway.url + path, {
+      headers: { "x-api-key": TEST_KEY },
     });
-    const id = objectOr(await reply.json())["id"];
+    assert.equal(response.status, 200, path);
+    return await response.json();
+  };
+  const models = arrayOr(objectOr(await get("/v1/models"))["data"]);
+  assert.ok(models.length > 0);
+  const one = await get(`/v1/models/${objectOr(models[0])["id"]}`);
+  for (const model of [...models, one]) {
     judged.judge(
-      ["response"],
-      await get(`/v1/responses/${id}`),
-      "a stored reply",
+      ["messageModel", "betaMessageModel", "openaiModel"],
+      model,
+      "the list of models",
     );
-    judged.judge(
-      ["responseItems"],
-      await get(`/v1/responses/${id}/input_items`),
-      "the input of a stored reply",
-    );
-  } finally {
-    await gateway.close();
   }
+  const asked = {
+    model: "vendorc-3-pro",
+    messages: [{ role: "user", content: "Hi" }],
+  };
+  const count = await gateway.post("/v1/messages/count_tokens", asked);
+  judged.judge(
+    ["messageCount", "betaMessageCount"],
+    await count.json(),
+    "a token count",
+  );
+  const counted = await gateway.post(
+    "/v1beta/models/vendora-opus-4-8:countTokens",
+    { contents: [{ role: "user", parts: [{ text: "Hi" }] }] },
+  );
+  judged.judge(["generatedCount"], await counted.json(), "a token count");
+  const reply = await gateway.post("/v1/responses", {
+    model: "vendorc-3-pro",
+    input: "Hi",
+  });
+  const id = objectOr(await reply.json())["id"];
+  judged.judge(
+    ["response"],
+    await get(`/v1/responses/${id}`),
+    "a stored reply",
+  );
+  judged.judge(
+    ["responseItems"],
+    await get(`/v1/responses/${id}/input_items`),
+    "the input of a stored reply",
+  );
   assertFits();
 });
 

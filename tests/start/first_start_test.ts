@@ -17,17 +17,13 @@ function shownKeys(program: Program): readonly string[] {
 }
 
 function storedKeys(folder: string): number {
-  const database = new DatabaseSync(`${folder}/data/gateway.sqlite3`);
-  try {
-    const table = database.prepare(
-      "SELECT name FROM sqlite_master WHERE name = 'keys'",
-    ).get();
-    return table === undefined
-      ? 0
-      : Number(database.prepare("SELECT count(*) AS n FROM keys").get()?.["n"]);
-  } finally {
-    database.close();
-  }
+  using database = new DatabaseSync(`${folder}/data/gateway.sqlite3`);
+  const table = database.prepare(
+    "SELECT name FROM sqlite_master WHERE name = 'keys'",
+  ).get();
+  return table === undefined
+    ? 0
+    : Number(database.prepare("SELECT count(*) AS n FROM keys").get()?.["n"]);
 }
 
 async function statusWith(url: string, key: string): Promise<number> {

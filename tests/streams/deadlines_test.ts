@@ -267,27 +267,23 @@ Deno.test("each of a model's own time limits ends in its error", async (t) => {
   );
   await t.step("connect: 504", async () => {
     // Accepts connections and sends nothing, so that no TLS handshake completes.
-    const mute = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    try {
-      await withCandidates({
-        env: { MUTE_KEY: "k" },
-        fileVendors: {
-          mute: {
-            kind: "vendora",
-            base_url: `https://127.0.0.1:${mute.addr.port}`,
-            api_key_env: "MUTE_KEY",
-          },
+    using mute = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    await withCandidates({
+      env: { MUTE_KEY: "k" },
+      fileVendors: {
+        mute: {
+          kind: "vendora",
+          base_url: `https://127.0.0.1:${mute.addr.port}`,
+          api_key_env: "MUTE_KEY",
         },
-        a: { vendor: "mute", timeouts: { connect_seconds: 0.05 } },
-        b: null,
-      }, async ({ ask }) => {
-        const response = await ask();
-        assert.equal(response.status, 504);
-        assert.match(await response.text(), /could not reach the upstream/);
-      });
-    } finally {
-      mute.close();
-    }
+      },
+      a: { vendor: "mute", timeouts: { connect_seconds: 0.05 } },
+      b: null,
+    }, async ({ ask }) => {
+      const response = await ask();
+      assert.equal(response.status, 504);
+      assert.match(await response.text(), /could not reach the upstream/);
+    });
   });
 });
 

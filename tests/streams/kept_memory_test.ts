@@ -533,18 +533,14 @@ async function readNothing(
   body: string,
 ): Promise<string> {
   const { hostname, port } = new URL(url);
-  const conn = await Deno.connect({ hostname, port: Number(port) });
-  try {
-    const bytes = new TextEncoder().encode(
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${KEY}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-    );
-    await conn.write(bytes);
-    await withTimeout(upstream.arrived(nonce), "the call at the upstream");
-    await withTimeout(upstream.gone(nonce), "the end of the upstream's reply");
-    return "cut off";
-  } finally {
-    conn.close();
-  }
+  using conn = await Deno.connect({ hostname, port: Number(port) });
+  const bytes = new TextEncoder().encode(
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${KEY}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  await conn.write(bytes);
+  await withTimeout(upstream.arrived(nonce), "the call at the upstream");
+  await withTimeout(upstream.gone(nonce), "the end of the upstream's reply");
+  return "cut off";
 }
 
 /** Makes calls, several at once, and returns the unexpected outcomes. */

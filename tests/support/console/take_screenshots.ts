@@ -92,27 +92,23 @@ setClock(LAST_DAY_MS - (DAYS - 1) * DAY_MS);
 // The option `now` is the clock of calls. That of the books is what `Date.now` is at the start.
 const systemNow = Date.now;
 Date.now = now;
-const gateway = await startConsole({ now });
+await using gateway = await startConsole({ now });
 Date.now = systemNow;
-try {
-  const id = await fill(gateway);
-  const { text } = await credentialOf(gateway, "manage", "search");
-  await withBrowser(async (browser) => {
-    const { page, context } = await openTab(browser, {
-      viewport: { width: 1280, height: 860 },
-    });
-    await page.goto(`${gateway.url}/console/sign-in`);
-    await page.getByLabel("Key, token or code").fill(text);
-    await page.getByRole("button", { name: "Sign in" }).click();
-    for (const [name, path] of [["overview", ""], ["call", `calls/${id}`]]) {
-      await page.goto(`${gateway.url}/console/${path}`);
-      await page.screenshot({
-        path: new URL(`../../../docs/console-${name}.png`, import.meta.url)
-          .pathname,
-      });
-    }
-    await context.close();
+const id = await fill(gateway);
+const { text } = await credentialOf(gateway, "manage", "search");
+await withBrowser(async (browser) => {
+  const { page, context } = await openTab(browser, {
+    viewport: { width: 1280, height: 860 },
   });
-} finally {
-  await gateway.close();
-}
+  await page.goto(`${gateway.url}/console/sign-in`);
+  await page.getByLabel("Key, token or code").fill(text);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  for (const [name, path] of [["overview", ""], ["call", `calls/${id}`]]) {
+    await page.goto(`${gateway.url}/console/${path}`);
+    await page.screenshot({
+      path: new URL(`../../../docs/console-${name}.png`, import.meta.url)
+        .pathname,
+    });
+  }
+  await context.close();
+});

@@ -53,60 +53,56 @@ export async function trySpoiledAdmin(
   found: (defect: Defect) => void,
 ): Promise<number> {
   const dice = diceOf(seed);
-  const gateway = await startTestGateway({
+  await using gateway = await startTestGateway({
     env: { GATEWAY_ADMIN_TOKEN: TOKEN },
   });
   const operations = ADMIN_OPERATIONS.filter(({ path }) =>
     !path.includes("export")
   );
   let served = 0;
-  try {
-    for (let n = 0; n < count; n++) {
-      const { method, path } = pick(dice, operations);
-      const id = pick(dice, ["default", "acme", "starter", "unlimited", "%00"]);
-      const isLook = method === "GET";
-      const seeds = isLook ? QUERIES : BODIES;
-      const good = pick(dice, seeds);
-      const text = dice(4) === 0
-        ? JSON.stringify(good)
-        : spoiled(good, seeds, dice);
-      const body = parseJson(text);
-      if (!isObject(body)) continue;
-      const query = isLook
-        ? `?${new URLSearchParams(
-          Object.entries(body).map(([key, value]) => [
-            key.toWellFormed(),
-            (typeof value === "string" ? value : JSON.stringify(value)).slice(
-              0,
-              2_000,
-            ).toWellFormed(),
-          ]),
-        )}`
-        : "";
-      const where = `${method} ${path.replace(":id", id)}${query}`;
-      try {
-        const response = await dispatch(
-          gateway.gateway,
-          new Request(`http://gateway${path.replace(":id", id)}${query}`, {
-            method,
-            headers: {
-              authorization: `Bearer ${TOKEN}`,
-              "content-type": "application/json",
-              ...(dice(3) === 0 ? { "idempotency-key": `k${dice(50)}` } : {}),
-            },
-            ...(isLook ? {} : { body: text }),
-          }),
-        );
-        const answer = await response.text();
-        assert.ok(response.status < 500, answer);
-        assert.ok(isObject(parseJson(answer)), answer);
-        if (response.status === 200) served++;
-      } catch (error) {
-        found({ body: text, where, error });
-      }
+  for (let n = 0; n < count; n++) {
+    const { method, path } = pick(dice, operations);
+    const id = pick(dice, ["default", "acme", "starter", "unlimited", "%00"]);
+    const isLook = method === "GET";
+    const seeds = isLook ? QUERIES : BODIES;
+    const good = pick(dice, seeds);
+    const text = dice(4) === 0
+      ? JSON.stringify(good)
+      : spoiled(good, seeds, dice);
+    const body = parseJson(text);
+    if (!isObject(body)) continue;
+    const query = isLook
+      ? `?${new URLSearchParams(
+        Object.entries(body).map(([key, value]) => [
+          key.toWellFormed(),
+          (typeof value === "string" ? value : JSON.stringify(value)).slice(
+            0,
+            2_000,
+          ).toWellFormed(),
+        ]),
+      )}`
+      : "";
+    const where = `${method} ${path.replace(":id", id)}${query}`;
+    try {
+      const response = await dispatch(
+        gateway.gateway,
+        new Request(`http://gateway${path.replace(":id", id)}${query}`, {
+          method,
+          headers: {
+            authorization: `Bearer ${TOKEN}`,
+            "content-type": "application/json",
+            ...(dice(3) === 0 ? { "idempotency-key": `k${dice(50)}` } : {}),
+          },
+          ...(isLook ? {} : { body: text }),
+        }),
+      );
+      const answer = await response.text();
+      assert.ok(response.status < 500, answer);
+      assert.ok(isObject(parseJson(answer)), answer);
+      if (response.status === 200) served++;
+    } catch (error) {
+      found({ body: text, where, error });
     }
-  } finally {
-    await gateway.close();
   }
   return served;
 }

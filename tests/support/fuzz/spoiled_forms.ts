@@ -93,49 +93,45 @@ export async function trySpoiledForms(
   found: (defect: Defect) => void,
 ): Promise<number> {
   const dice = diceOf(seed);
-  const gateway = await startConsole();
+  await using gateway = await startConsole();
   const { admin } = gateway.accounts;
   let done = 0;
-  try {
-    await admin.plans.create({ id: "starter" });
-    await admin.accounts.create({ id: "acme", planId: "starter" });
-    for (let n = 0; n < count;) {
-      const areas = await Promise.all(
-        (["manage", "operator"] as const).map(async (kind) => {
-          const { text } = await credentialOf(gateway, kind);
-          const visitor = await visit(gateway.url, kind, text);
-          const { id } = await credentialOf(gateway, "key");
-          return { visitor, forms: await formsOf(visitor, kind, id) };
-        }),
-      );
-      for (let tries = 0; tries < TRIES && n < count; tries++, n++) {
-        const { visitor, forms } = pick(dice, areas);
-        const { path, fields } = pick(dice, forms);
-        const sent: Record<string, string> = {};
-        for (const [name, value] of fields) {
-          const kind = dice(6);
-          if (kind === 0) continue;
-          sent[name] = kind < 4 ? value : pick(dice, VALUES).toWellFormed();
-        }
-        if (dice(10) === 0) sent[pick(dice, VALUES).toWellFormed()] = "x";
-        const body = JSON.stringify(sent);
-        try {
-          const reply = await visitor.post(path, sent);
-          const text = await reply.text();
-          assert.ok(reply.status < 500, text.slice(0, 500));
-          assert.ok(!text.includes(MARKUP), "its markup is in the page");
-          if (reply.status < 400) done++;
-          // The visitor has revoked its own credential.
-          if (reply.status === 401) tries = TRIES;
-        } catch (error) {
-          found({ body, where: path, error });
-        }
+  await admin.plans.create({ id: "starter" });
+  await admin.accounts.create({ id: "acme", planId: "starter" });
+  for (let n = 0; n < count;) {
+    const areas = await Promise.all(
+      (["manage", "operator"] as const).map(async (kind) => {
+        const { text } = await credentialOf(gateway, kind);
+        const visitor = await visit(gateway.url, kind, text);
+        const { id } = await credentialOf(gateway, "key");
+        return { visitor, forms: await formsOf(visitor, kind, id) };
+      }),
+    );
+    for (let tries = 0; tries < TRIES && n < count; tries++, n++) {
+      const { visitor, forms } = pick(dice, areas);
+      const { path, fields } = pick(dice, forms);
+      const sent: Record<string, string> = {};
+      for (const [name, value] of fields) {
+        const kind = dice(6);
+        if (kind === 0) continue;
+        sent[name] = kind < 4 ? value : pick(dice, VALUES).toWellFormed();
+      }
+      if (dice(10) === 0) sent[pick(dice, VALUES).toWellFormed()] = "x";
+      const body = JSON.stringify(sent);
+      try {
+        const reply = await visitor.post(path, sent);
+        const text = await reply.text();
+        assert.ok(reply.status < 500, text.slice(0, 500));
+        assert.ok(!text.includes(MARKUP), "its markup is in the page");
+        if (reply.status < 400) done++;
+        // The visitor has revoked its own credential.
+        if (reply.status === 401) tries = TRIES;
+      } catch (error) {
+        found({ body, where: path, error });
       }
     }
-    assert.deepEqual(await admin.audit(), []);
-  } finally {
-    await gateway.close();
   }
+  assert.deepEqual(await admin.audit(), []);
   return done;
 }
 

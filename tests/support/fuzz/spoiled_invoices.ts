@@ -88,39 +88,35 @@ export async function trySpoiledInvoices(
   found: (defect: Defect) => void,
 ): Promise<number> {
   const dice = diceOf(seed);
-  const gateway = await startConsole();
+  await using gateway = await startConsole();
   let done = 0;
-  try {
-    for (let n = 0; n < count; n++) {
-      const body = spoiledFile(dice);
-      try {
-        const reply = await fetch(
-          `${gateway.url}/admin/v1/reconciliations?vendor=vendora`,
-          {
-            method: "POST",
-            headers: {
-              authorization: `Bearer ${ADMIN_TOKEN}`,
-              "content-type": "text/csv",
-            },
-            body,
+  for (let n = 0; n < count; n++) {
+    const body = spoiledFile(dice);
+    try {
+      const reply = await fetch(
+        `${gateway.url}/admin/v1/reconciliations?vendor=vendora`,
+        {
+          method: "POST",
+          headers: {
+            authorization: `Bearer ${ADMIN_TOKEN}`,
+            "content-type": "text/csv",
           },
-        );
-        const text = await reply.text();
-        assert.ok([200, 400].includes(reply.status), text.slice(0, 500));
-        assert.ok(text.length < 200_000, `${text.length} characters`);
-        JSON.parse(text);
-        if (reply.status === 200) done++;
-      } catch (error) {
-        found({
-          body: new TextDecoder().decode(body),
-          where: "reconciliations",
-          error,
-        });
-      }
+          body,
+        },
+      );
+      const text = await reply.text();
+      assert.ok([200, 400].includes(reply.status), text.slice(0, 500));
+      assert.ok(text.length < 200_000, `${text.length} characters`);
+      JSON.parse(text);
+      if (reply.status === 200) done++;
+    } catch (error) {
+      found({
+        body: new TextDecoder().decode(body),
+        where: "reconciliations",
+        error,
+      });
     }
-    assert.deepEqual(await gateway.accounts.admin.audit(), []);
-  } finally {
-    await gateway.close();
   }
+  assert.deepEqual(await gateway.accounts.admin.audit(), []);
   return done;
 }

@@ -228,10 +228,11 @@ export const resets: (
 export async function runRows(
   t: Deno.TestContext,
   rows: readonly HostileRow[],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   await withHostileUpstream(async (bench) => {
     for (const { name, play, expect, variants: ways } of rows) {
       await playEveryVariant(t, bench, name, play, expect, ways);
     }
-  });
+  }, env);
 }

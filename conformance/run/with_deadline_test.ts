@@ -16,6 +16,5 @@ Deno.test("a scenario whose target goes on replying has no deadline", async () =
   await look((looks) => looks);
 });
 
-Deno.test("a scenario whose target stops replying is ended", async () => {
-  await assert.rejects(look((looks) => Math.min(looks, 2)), /no reply for/);
-});
+Deno.test("a scenario whose target stops replying is ended", () =>
+  assert.rejects(look((looks) => Math.min(looks, 2)), /no reply for/));

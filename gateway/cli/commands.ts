@@ -73,7 +73,7 @@ const FILTERS: Readonly<Record<string, Flag>> = {
   key: text("key", "of this key"),
   from: text("from", "first day, such as 2026-11-21"),
 };
-/** Of calls and entries, whose times a range leaves off at its end. */
+/** The end of a range of times, which is no part of it. */
 const BEFORE = text("to", "before this day or time");
 
 const PRICE_TABLE: Readonly<Record<string, Flag>> = {

@@ -92,8 +92,8 @@ async function statusOf(
   return (await person.ask(gateway.url + path)).status;
 }
 
-Deno.test("a person enters as the table permits, and nowhere else", async () => {
-  await withCompany(async (company) => {
+Deno.test("a person enters as the table permits, and nowhere else", () =>
+  withCompany(async (company) => {
     const { issuer, gateway } = company;
     await issuer.set("claims/ada", member("team-a"));
     const ada = walker();
@@ -128,11 +128,10 @@ Deno.test("a person enters as the table permits, and nowhere else", async () => 
     const [start] = data.filter(({ action }) => action === "session.start");
     assert.equal(start?.actorName, "ada@example.com");
     assert.match(start?.actorId ?? "", /^person_[\da-f]{24}$/);
-  });
-});
+  }));
 
-Deno.test("an operator enters the operators' area, and changes have the person's name", async () => {
-  await withCompany(async (company) => {
+Deno.test("an operator enters the operators' area, and changes have the person's name", () =>
+  withCompany(async (company) => {
     const { issuer, gateway } = company;
     await issuer.set("claims/ada", member("platform"));
     const ada = walker();
@@ -151,11 +150,10 @@ Deno.test("an operator enters the operators' area, and changes have the person's
     const change = data.find(({ action }) => action === "plan.create");
     assert.equal(change?.actorName, "ada@example.com");
     assert.equal(change?.actorKind, "operator");
-  });
-});
+  }));
 
-Deno.test("a person of several accounts chooses one", async () => {
-  await withCompany(async (company) => {
+Deno.test("a person of several accounts chooses one", () =>
+  withCompany(async (company) => {
     await company.issuer.set("claims/ada", member("team-a", "team-b"));
     const ada = walker();
     const { text: choice } = await signIn(company, ada);
@@ -170,8 +168,7 @@ Deno.test("a person of several accounts chooses one", async () => {
     // The scope read.
     assert.equal(await statusOf(company, ada, "/console/keys"), 200);
     assert.equal(await statusOf(company, ada, "/console/keys/new"), 403);
-  });
-});
+  }));
 
 /** What is changed on the way back, and the status that answers. */
 const ATTACKS: Readonly<
@@ -192,8 +189,8 @@ const ATTACKS: Readonly<
   "another verifier": (_, ticket) => ticket["verifier"] = "v".repeat(43),
 };
 
-Deno.test("a way back that was changed opens nothing", async (t) => {
-  await withCompany(async (company) => {
+Deno.test("a way back that was changed opens nothing", (t) =>
+  withCompany(async (company) => {
     const { issuer, gateway } = company;
     await issuer.set("claims/ada", member("team-a"));
     const at = `${gateway.url} company-sign-in`;
@@ -244,11 +241,10 @@ Deno.test("a way back that was changed opens nothing", async (t) => {
         assert.equal(reply.headers.get("refresh"), "0;url=/console/");
       }
     });
-  });
-});
+  }));
 
-Deno.test("a session ends with its row of the table, with its group, and with the configured age", async () => {
-  await withCompany(async (company) => {
+Deno.test("a session ends with its row of the table, with its group, and with the configured age", () =>
+  withCompany(async (company) => {
     const { issuer, gateway } = company;
     await issuer.set("claims/ada", member("team-a"));
     const ada = walker();
@@ -263,11 +259,10 @@ Deno.test("a session ends with its row of the table, with its group, and with th
     assert.equal(session.endsAtMs - session.madeAtMs, 60 * 60_000);
     await issuer.set("claims/ada", member());
     assert.equal((await signIn(company, walker())).status, 403);
-  });
-});
+  }));
 
-Deno.test("an address of mail counts only once the issuer has verified it", async () => {
-  await withCompany(async (company) => {
+Deno.test("an address of mail counts only once the issuer has verified it", () =>
+  withCompany(async (company) => {
     const { issuer, gateway } = company;
     gateway.configure(configFile(issuer, {
       rules: [{ claim: "email", value: "ada@example.com", account: "team-a" }],
@@ -276,11 +271,10 @@ Deno.test("an address of mail counts only once the issuer has verified it", asyn
     assert.equal((await signIn(company, walker())).status, 403);
     await issuer.set("claims/ada", member());
     assert.equal((await signIn(company, walker())).status, 200);
-  });
-});
+  }));
 
-Deno.test("new keys of the issuer and a clock that differs a little do not matter; much does", async () => {
-  await withCompany(async (company) => {
+Deno.test("new keys of the issuer and a clock that differs a little do not matter; much does", () =>
+  withCompany(async (company) => {
     const { issuer } = company;
     await issuer.set("claims/ada", member("team-a"));
     assert.equal((await signIn(company, walker())).status, 200);
@@ -289,8 +283,7 @@ Deno.test("new keys of the issuer and a clock that differs a little do not matte
     assert.equal((await signIn(company, walker())).status, 200);
     await issuer.set("clock", -300);
     assert.equal((await signIn(company, walker())).status, 401);
-  });
-});
+  }));
 
 Deno.test("without the issuer nobody signs in there, and other credentials do", async () => {
   const issuer = await startIssuer();

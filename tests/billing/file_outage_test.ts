@@ -67,8 +67,8 @@ async function onFullDisk(): Promise<void> {
   );
 }
 
-Deno.test("two processes on a SQLite file that another process locks: the ledger stays exact, and streams continue", async () => {
-  await withFile((path) =>
+Deno.test("two processes on a SQLite file that another process locks: the ledger stays exact, and streams continue", () =>
+  withFile((path) =>
     ledgerStaysExact(
       { databaseUrl: `sqlite:${path}`, programs: 2 },
       async ({ programs, keep, served, refused }) => {
@@ -95,11 +95,10 @@ Deno.test("two processes on a SQLite file that another process locks: the ledger
         await withTimeout(served(2 * LANES), "replies");
       },
     )
-  );
-});
+  ));
 
-Deno.test("with a read-only store file the gateway does not start, and the error names DATABASE_URL", async () => {
-  await withFile(async (path) => {
+Deno.test("with a read-only store file the gateway does not start, and the error names DATABASE_URL", () =>
+  withFile(async (path) => {
     const folder = path.slice(0, path.lastIndexOf("/"));
     new DatabaseSync(path).close();
     await using program = await startProgram({
@@ -113,5 +112,4 @@ Deno.test("with a read-only store file the gateway does not start, and the error
       program.output(),
     );
     assert.match(program.output(), /DATABASE_URL: could not open the store/);
-  });
-});
+  }));

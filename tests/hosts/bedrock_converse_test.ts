@@ -213,8 +213,8 @@ Deno.test("marks of what to cache reach models that take them as points; others 
   }
 });
 
-Deno.test("a Claude model gets a cap that does not reserve its whole quota; the client's own cap stays", async () => {
-  await withConverse(() => Response.json(WHOLE), async (world) => {
+Deno.test("a Claude model gets a cap that does not reserve its whole quota; the client's own cap stays", () =>
+  withConverse(() => Response.json(WHOLE), async (world) => {
     const capOf = async (body: object): Promise<unknown> => {
       const response = await world.gateway.post("/v1/chat/completions", {
         model: MODEL,
@@ -227,8 +227,7 @@ Deno.test("a Claude model gets a cap that does not reserve its whole quota; the 
     };
     assert.equal(await capOf({}), 8192);
     assert.equal(await capOf({ max_tokens: 20_000 }), 20_000);
-  }, "us.anthropic.claude-opus-4-6-v1");
-});
+  }, "us.anthropic.claude-opus-4-6-v1"));
 
 Deno.test("signed reasoning of Converse returns to it through a messages client", () =>
   withConverse(() => streamed(STREAM), async ({ gateway, accepted }) => {

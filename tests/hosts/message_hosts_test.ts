@@ -80,8 +80,8 @@ const VERSIONS: Readonly<Record<Kind, string | null>> = {
 };
 
 for (const kind of Object.keys(SETTINGS) as Kind[]) {
-  Deno.test(`a client of the newest version is answered by ${kind}, from its own bytes`, async () => {
-    await withHost(kind, async (gateway, host) => {
+  Deno.test(`a client of the newest version is answered by ${kind}, from its own bytes`, () =>
+    withHost(kind, async (gateway, host) => {
       const response = await gateway.post("/v1/messages", BODY, NEWEST);
       assert.equal(response.status, 200, await response.clone().text());
       assert.equal((await response.json()).model, MODEL);
@@ -92,8 +92,7 @@ for (const kind of Object.keys(SETTINGS) as Kind[]) {
       const sent = [...request.headers.values()].join("\n");
       assert.match(sent, /host-secret-key/);
       assert.doesNotMatch(sent, /sk-test/);
-    });
-  });
+    }));
 }
 
 Deno.test("a user profile reaches Bedrock in the body and other hosts as a header", async () => {
@@ -193,8 +192,8 @@ Deno.test("headers of the configuration are the operator's: a client does not re
   assert.equal(headers?.get("anthropic-beta"), "own-1,both-1,client-1");
 });
 
-Deno.test("the log says what a refused Bedrock key is limited to; the client does not learn it", async () => {
-  await withHost("bedrock_messages", async (gateway, host) => {
+Deno.test("the log says what a refused Bedrock key is limited to; the client does not learn it", () =>
+  withHost("bedrock_messages", async (gateway, host) => {
     host.answer(() =>
       Response.json({ message: "The security token is expired" }, {
         status: 403,
@@ -210,11 +209,10 @@ Deno.test("the log says what a refused Bedrock key is limited to; the client doe
       entry.note ?? "",
       /^The security token is expired \(.*twelve hours at most.*own region only\)$/,
     );
-  });
-});
+  }));
 
-Deno.test("bedrock_invoke gets known betas in the body; an unknown one is named, and refused in strict mode", async () => {
-  await withHost("bedrock_invoke", async (gateway, host) => {
+Deno.test("bedrock_invoke gets known betas in the body; an unknown one is named, and refused in strict mode", () =>
+  withHost("bedrock_invoke", async (gateway, host) => {
     const headers = {
       ...NEWEST,
       "anthropic-beta": "interleaved-thinking-2025-05-14,unheard-of-2026",
@@ -237,11 +235,10 @@ Deno.test("bedrock_invoke gets known betas in the body; an unknown one is named,
     assert.equal(strict.status, 400);
     assert.match(await strict.text(), /anthropic-beta\.unheard-of-2026/);
     assert.equal(host.requests.length, 1);
-  });
-});
+  }));
 
-Deno.test("bedrock_invoke gets a request of the chat format without model and stream, at the path of streams", async () => {
-  await withHost("bedrock_invoke", async (gateway, host) => {
+Deno.test("bedrock_invoke gets a request of the chat format without model and stream, at the path of streams", () =>
+  withHost("bedrock_invoke", async (gateway, host) => {
     const response = await gateway.post("/v1/chat/completions", {
       model: MODEL,
       stream: true,
@@ -262,11 +259,10 @@ Deno.test("bedrock_invoke gets a request of the chat format without model and st
       [body.model, body.stream, body.anthropic_version, body.max_tokens],
       [undefined, undefined, "bedrock-2023-05-31", 8192],
     );
-  });
-});
+  }));
 
-Deno.test("bedrock_invoke counts an invocation's body; the gateway estimates where the host refuses to", async () => {
-  await withHost("bedrock_invoke", async (gateway, host) => {
+Deno.test("bedrock_invoke counts an invocation's body; the gateway estimates where the host refuses to", () =>
+  withHost("bedrock_invoke", async (gateway, host) => {
     host.answer(() => Response.json({ inputTokens: 42 }));
     const body = {
       model: MODEL,
@@ -294,8 +290,7 @@ Deno.test("bedrock_invoke counts an invocation's body; the gateway estimates whe
     );
     const estimate = await ask() as { readonly input_tokens: number };
     assert.ok(estimate.input_tokens > 0 && estimate.input_tokens !== 42);
-  });
-});
+  }));
 
 const FORMAT = {
   type: "json_schema",
@@ -307,8 +302,8 @@ const FORMAT = {
   },
 };
 
-Deno.test("bedrock_invoke's newest models get no schema of the reply: it is named, or a forced tool replaces it", async () => {
-  await withHost("bedrock_invoke", async (gateway, host) => {
+Deno.test("bedrock_invoke's newest models get no schema of the reply: it is named, or a forced tool replaces it", () =>
+  withHost("bedrock_invoke", async (gateway, host) => {
     const asked = {
       model: MODEL,
       max_tokens: 10,
@@ -354,11 +349,10 @@ Deno.test("bedrock_invoke's newest models get no schema of the reply: it is name
     assert.equal(sent.tool_choice.type, "tool");
     const { message } = (await chat.json()).choices[0];
     assert.deepEqual(JSON.parse(message.content), { a: "b" });
-  }, { upstream_model: "us.anthropic.claude-opus-4-8" });
-});
+  }, { upstream_model: "us.anthropic.claude-opus-4-8" }));
 
-Deno.test("a model without caching gets no marks of what to cache, and they are named", async () => {
-  await withHost("bedrock_messages", async (gateway, host) => {
+Deno.test("a model without caching gets no marks of what to cache, and they are named", () =>
+  withHost("bedrock_messages", async (gateway, host) => {
     const mark = { cache_control: { type: "ephemeral" } };
     const response = await gateway.post("/v1/messages", {
       model: MODEL,
@@ -382,5 +376,4 @@ Deno.test("a model without caching gets no marks of what to cache, and they are 
       ],
     );
     assert.doesNotMatch(host.requests[0]?.text ?? "", /"cache_control"/);
-  }, { upstream_model: "anthropic.claude-3-haiku-20240307-v1:0" });
-});
+  }, { upstream_model: "anthropic.claude-3-haiku-20240307-v1:0" }));

@@ -15,8 +15,8 @@ async function withFolder(run: (folder: URL) => Promise<void>): Promise<void> {
   await run(pathToFileURL(`${folder.path}/`));
 }
 
-Deno.test("every declared name is used or accepted, and every accepted one is declared", async (t) => {
-  await withFolder(async (into) => {
+Deno.test("every declared name is used or accepted, and every accepted one is declared", (t) =>
+  withFolder(async (into) => {
     const isUsed = await usedWords();
     for (const library of libraries("pinned")) {
       let folder: URL;
@@ -36,8 +36,7 @@ Deno.test("every declared name is used or accepted, and every accepted one is de
         assert.deepEqual(found.outdated, []);
       });
     }
-  });
-});
+  }));
 
 const DECLARATIONS = `
 export interface Message { id: string; 'content-type': 'a' | 'b'; more?: { deep: Array<'c'> } }
@@ -49,8 +48,8 @@ export declare class Messages extends APIResource { batches: string }
 export type Beta = 'e' | (string & {});
 `;
 
-Deno.test("fields and literals are read, with the declarations that contain them", async () => {
-  await withFolder(async (folder) => {
+Deno.test("fields and literals are read, with the declarations that contain them", () =>
+  withFolder(async (folder) => {
     await Deno.mkdir(new URL("sub/", folder));
     await Deno.writeTextFile(new URL("sub/a.d.ts", folder), DECLARATIONS);
     await Deno.writeTextFile(new URL("a.js", folder), "const z = { z: 1 };");
@@ -72,8 +71,7 @@ Deno.test("fields and literals are read, with the declarations that contain them
       text: "sub/a.d.ts#Reply",
       e: "sub/a.d.ts#Beta",
     });
-  });
-});
+  }));
 
 Deno.test("a new name and an outdated acceptance are found", () => {
   const declared = (name: string, ...places: string[]) => ({

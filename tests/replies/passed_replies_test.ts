@@ -157,8 +157,8 @@ Deno.test("what is no reply is an error, and costs nothing", async () => {
   }
 });
 
-Deno.test("an empty reply is passed as one", async () => {
-  await withPassed(
+Deno.test("an empty reply is passed as one", () =>
+  withPassed(
     () => new Response(null, { status: 204 }),
     {},
     async (server) => {
@@ -166,8 +166,7 @@ Deno.test("an empty reply is passed as one", async () => {
       assert.equal(reply.status, 200);
       assert.equal((await reply.arrayBuffer()).byteLength, 0);
     },
-  );
-});
+  ));
 
 Deno.test("tokens of a streamed reply are charged from its events", async () => {
   const events = [
@@ -239,8 +238,8 @@ Deno.test("a reply in an encoding that cannot be read is an error, and costs not
   }
 });
 
-Deno.test("a reply without the tokens that are its only price is charged by an estimate", async () => {
-  await withPassed(
+Deno.test("a reply without the tokens that are its only price is charged by an estimate", () =>
+  withPassed(
     () =>
       new Response("x".repeat(400), {
         headers: { "content-type": "text/plain" },
@@ -255,8 +254,7 @@ Deno.test("a reply without the tokens that are its only price is charged by an e
       assert.equal(entry.cost_micro_usd, inputTokens * 2 + 100 * 5);
       assert.equal((await chargesIn(server)).at(-1)?.estimated, true);
     },
-  );
-});
+  ));
 
 Deno.test("what a call can cost is reserved before an upstream sees it", async () => {
   let calls = 0;
@@ -298,8 +296,8 @@ Deno.test("what a call can cost is reserved before an upstream sees it", async (
   );
 });
 
-Deno.test("a reply that reports more than was asked for is charged what was asked for, marked as an estimate", async () => {
-  await withPassed(
+Deno.test("a reply that reports more than was asked for is charged what was asked for, marked as an estimate", () =>
+  withPassed(
     () => Response.json({ data: [{}, {}, {}] }),
     {
       route: { counts: { image: { request: "n", reply: ["data"] } } },
@@ -312,11 +310,10 @@ Deno.test("a reply that reports more than was asked for is charged what was aske
       assert.equal(charge?.microUsd, -2_000);
       assert.equal(charge?.estimated, true);
     },
-  );
-});
+  ));
 
-Deno.test("a request for none is charged what its reply has: upstreams take it for the usual number", async () => {
-  await withPassed(
+Deno.test("a request for none is charged what its reply has: upstreams take it for the usual number", () =>
+  withPassed(
     () => Response.json({ data: [{}, {}] }),
     {
       route: { counts: { image: { request: "n", reply: ["data"] } } },
@@ -332,8 +329,7 @@ Deno.test("a request for none is charged what its reply has: upstreams take it f
         assert.equal(entry.cost_micro_usd, 2_000, JSON.stringify(n));
       }
     },
-  );
-});
+  ));
 
 Deno.test("absurd claims are charged up to what the call can have used, marked as estimates", async () => {
   const bytes = JSON.stringify(BODY).length;
@@ -365,8 +361,8 @@ Deno.test("absurd claims are charged up to what the call can have used, marked a
   }
 });
 
-Deno.test("a form is charged no more seconds than its bytes can have", async () => {
-  await withPassed(
+Deno.test("a form is charged no more seconds than its bytes can have", () =>
+  withPassed(
     () => Response.json({ usage: { seconds: 80_000 } }),
     {
       route: { counts: { second: { reply: ["usage.seconds"] } } },
@@ -385,8 +381,7 @@ Deno.test("a form is charged no more seconds than its bytes can have", async () 
       const [charge] = await chargesIn(server);
       assert.equal(charge?.microUsd, -50);
     },
-  );
-});
+  ));
 
 Deno.test("the gateway opens no address that a body names", async () => {
   const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
@@ -417,8 +412,8 @@ Deno.test("the gateway opens no address that a body names", async () => {
   assert.equal(connections, 0);
 });
 
-Deno.test("an endpoint without a key is refused in the chat format", async () => {
-  await withPassed(() => Response.json({}), {}, async ({ url }) => {
+Deno.test("an endpoint without a key is refused in the chat format", () =>
+  withPassed(() => Response.json({}), {}, async ({ url }) => {
     const reply = await fetch(`${url}/v1/things`, {
       method: "POST",
       body: "{}",
@@ -429,5 +424,4 @@ Deno.test("an endpoint without a key is refused in the chat format", async () =>
     const other = await fetch(`${url}/v1/things`);
     assert.equal(other.status, 405);
     await other.body?.cancel();
-  });
-});
+  }));

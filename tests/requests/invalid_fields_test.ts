@@ -233,23 +233,21 @@ for (
     { model: "vendorc-3-pro", format: "neither" },
   ]
 ) {
-  Deno.test(`invalid fields of the messages format are named, for ${model}`, async (t) => {
-    await checkRows(t, "/v1/messages", {
+  Deno.test(`invalid fields of the messages format are named, for ${model}`, (t) =>
+    checkRows(t, "/v1/messages", {
       model,
       max_tokens: 100,
       messages: [{ role: "user", content: "hi" }],
     }, [
       ...MESSAGES_ROWS,
       ...format === "messages" ? passing(MESSAGES_UNKNOWN) : MESSAGES_UNKNOWN,
-    ]);
-  });
-  Deno.test(`invalid fields of the chat format are named, for ${model}`, async (t) => {
-    await checkRows(t, "/v1/chat/completions", {
+    ]));
+  Deno.test(`invalid fields of the chat format are named, for ${model}`, (t) =>
+    checkRows(t, "/v1/chat/completions", {
       model,
       messages: [{ role: "user", content: "hi" }],
     }, [
       ...CHAT_ROWS,
       ...format === "chat" ? passing(CHAT_UNKNOWN) : CHAT_UNKNOWN,
-    ], SOUND_AT_BASE_RATE);
-  });
+    ], SOUND_AT_BASE_RATE));
 }

@@ -102,16 +102,15 @@ Deno.test("a check names what a valid configuration would change in the running 
   });
 });
 
-Deno.test("the admin token is sent to this machine, or encrypted, only", async () => {
-  await assert.rejects(
+Deno.test("the admin token is sent to this machine, or encrypted, only", () =>
+  assert.rejects(
     checkConfig(
       { env: ENV, readFile: () => fileOf(1), fetch },
       undefined,
       "http://gateway.example.com",
     ),
     /^Error: --url: must be https/,
-  );
-});
+  ));
 
 Deno.test("the command reports every mistake at once, starts nothing, and ends with 1", async () => {
   await using folder = await temporaryFolder();

@@ -254,8 +254,8 @@ Deno.test("an upstream sees the end of a client that leaves while it sends", asy
   );
 });
 
-Deno.test("a body of another type is refused, and one without a model", async () => {
-  await withPassed(() => Response.json({}), {}, async ({ url }) => {
+Deno.test("a body of another type is refused, and one without a model", () =>
+  withPassed(() => Response.json({}), {}, async ({ url }) => {
     const status = async (body: BodyInit, type: string) => {
       const reply = await send(url, body, { "content-type": type });
       const { error } = await reply.json();
@@ -272,5 +272,4 @@ Deno.test("a body of another type is refused, and one without a model", async ()
       400,
       "model",
     ]);
-  });
-});
+  }));

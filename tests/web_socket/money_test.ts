@@ -27,8 +27,8 @@ async function withGateway(
   assert.deepEqual(await gateway.accounts.admin.audit(), []);
 }
 
-Deno.test("a turn is charged once, as over HTTP", async (t) => {
-  await withGateway(async (gateway) => {
+Deno.test("a turn is charged once, as over HTTP", (t) =>
+  withGateway(async (gateway) => {
     const client = await openSocket(gateway.url);
     for (const model of FAMILIES) {
       await t.step(model, async () => {
@@ -48,8 +48,7 @@ Deno.test("a turn is charged once, as over HTTP", async (t) => {
       });
     }
     await client.close();
-  });
-});
+  }));
 
 Deno.test("turns count towards the limits of a key, and are refused beyond its balance", () =>
   withGateway(async (gateway) => {

@@ -77,9 +77,8 @@ async function check(
   );
 }
 
-Deno.test("the ledger is correct after any order of calls, faults, crashes and cuts", async () => {
-  await check(() => openStore("sqlite::memory:"), 300);
-});
+Deno.test("the ledger is correct after any order of calls, faults, crashes and cuts", () =>
+  check(() => openStore("sqlite::memory:"), 300));
 
 const serverUrl = Deno.env.get("TEST_POSTGRES_URL");
 

@@ -12,20 +12,18 @@ for (
     "postgres://",
   ]
 ) {
-  Deno.test(`openStore() refuses "${url}" and names the accepted forms`, async () => {
-    await assert.rejects(
+  Deno.test(`openStore() refuses "${url}" and names the accepted forms`, () =>
+    assert.rejects(
       openStore(url),
       /DATABASE_URL: it must be sqlite:PATH, sqlite::memory: or postgres:/,
-    );
-  });
+    ));
 }
 
-Deno.test("openStore() does not repeat the address, which may contain a password", async () => {
-  await assert.rejects(
+Deno.test("openStore() does not repeat the address, which may contain a password", () =>
+  assert.rejects(
     openStore("mysql://me:secret@host"),
     (error) => error instanceof Error && !error.message.includes("secret"),
-  );
-});
+  ));
 
 Deno.test("openStore() opens an empty store for each sqlite::memory:", async () => {
   for (let i = 0; i < 2; i++) {

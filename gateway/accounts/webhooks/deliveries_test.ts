@@ -75,8 +75,8 @@ async function withMessage(
   );
 }
 
-Deno.test("a message is given up after its last attempt", async () => {
-  await withMessage(async (start, clock) => {
+Deno.test("a message is given up after its last attempt", () =>
+  withMessage(async (start, clock) => {
     let sent = 0;
     const { deliveries, givenUp } = start(() => {
       sent++;
@@ -89,11 +89,10 @@ Deno.test("a message is given up after its last attempt", async () => {
     assert.equal(sent, RETRY_PAUSES_MS.length + 1);
     assert.deepEqual(givenUp, ["msg_1 7 status 500"]);
     await deliveries.stop();
-  });
-});
+  }));
 
-Deno.test("stop() aborts a message, which is sent again later", async () => {
-  await withMessage(async (start, clock) => {
+Deno.test("stop() aborts a message, which is sent again later", () =>
+  withMessage(async (start, clock) => {
     const begun = Promise.withResolvers<void>();
     const first = start((_message, _target, signal) => {
       begun.resolve();
@@ -115,8 +114,7 @@ Deno.test("stop() aborts a message, which is sent again later", async () => {
     await second.deliveries.deliver();
     await second.deliveries.stop();
     assert.deepEqual(ids, ["msg_1"]);
-  });
-});
+  }));
 
 Deno.test("the reason of a failed attempt contains neither the address nor the secret", async () => {
   const secret = newWebhookSecret();
@@ -128,8 +126,8 @@ Deno.test("the reason of a failed attempt contains neither the address nor the s
   assert.equal(reason, "the address could not be reached");
 });
 
-Deno.test("what became of a message is kept: why an attempt failed, and how it ended", async () => {
-  await withMessage(async (start, clock, store) => {
+Deno.test("what became of a message is kept: why an attempt failed, and how it ended", () =>
+  withMessage(async (start, clock, store) => {
     const { webhooks } = readingAdmin(store, () => clock.ms);
     const outcomes = ["status 500", undefined];
     const { deliveries } = start(() => Promise.resolve(outcomes.shift()));
@@ -151,11 +149,10 @@ Deno.test("what became of a message is kept: why an attempt failed, and how it e
     });
     assert.deepEqual((await webhooks.list())[0]?.deliveries, [one]);
     await deliveries.stop();
-  });
-});
+  }));
 
-Deno.test("a receiver that does not answer delays its own account's messages alone", async () => {
-  await withMessage(async (start, _clock, store) => {
+Deno.test("a receiver that does not answer delays its own account's messages alone", () =>
+  withMessage(async (start, _clock, store) => {
     const released = Promise.withResolvers<void>();
     const first = Promise.withResolvers<void>();
     const other = Promise.withResolvers<void>();
@@ -196,11 +193,10 @@ Deno.test("a receiver that does not answer delays its own account's messages alo
     await deliveries.deliver();
     assert.equal(slow, 201);
     await deliveries.stop();
-  });
-});
+  }));
 
-Deno.test("receivers that did not answer leave places for the messages of others", async () => {
-  await withMessage(async (start, clock, store) => {
+Deno.test("receivers that did not answer leave places for the messages of others", () =>
+  withMessage(async (start, clock, store) => {
     const addMessage = (accountId: string): Promise<void> =>
       store.write((sql) => addAccount(sql, accountId, accountId, clock.ms));
     for (let n = 0; n < 50; n++) await addMessage(`silent_${n}`);
@@ -230,5 +226,4 @@ Deno.test("receivers that did not answer leave places for the messages of others
     const stopped = deliveries.stop();
     endAll();
     await Promise.all([second, stopped]);
-  });
-});
+  }));

@@ -127,16 +127,15 @@ Deno.test("entraToken() reports a refusal by its codes, without what was sent", 
   );
 });
 
-Deno.test("entraToken() reports a federated token file that cannot be read", async () => {
-  await assert.rejects(
+Deno.test("entraToken() reports a federated token file that cannot be read", () =>
+  assert.rejects(
     entraToken(
       { type: "entra_federated", ...APPLICATION, tokenFile: "no/such/file" },
       SCOPE,
       sourcesOf({ fetch }),
     ),
     /^CredentialError: Entra federated: could not read the file of AZURE_FEDERATED_TOKEN_FILE/,
-  );
-});
+  ));
 
 function managedReply(): Response {
   return Response.json({

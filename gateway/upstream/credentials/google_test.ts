@@ -158,8 +158,8 @@ Deno.test("googleToken() exchanges a federated identity and impersonates its acc
   );
 });
 
-Deno.test("googleToken() runs no program that a file names", async () => {
-  await withFile({
+Deno.test("googleToken() runs no program that a file names", () =>
+  withFile({
     type: "external_account",
     credential_source: { executable: { command: "/bin/true" } },
   }, async (file) => {
@@ -167,8 +167,7 @@ Deno.test("googleToken() runs no program that a file names", async () => {
       googleToken(planOf(file, "external_account"), sourcesOf(fetch)),
       /^CredentialError: Google external_account: its file names a program to run/,
     );
-  });
-});
+  }));
 
 Deno.test("googleToken() asks the metadata server of the machine", async () => {
   await using endpoints = tokenEndpoints(({ headers }) =>
@@ -241,9 +240,8 @@ Deno.test("googleToken() reports a refused account without the key or the assert
   assert.equal(endpoints.requests.length, 1);
 });
 
-Deno.test("googleToken() reports a file that cannot be read", async () => {
-  await assert.rejects(
+Deno.test("googleToken() reports a file that cannot be read", () =>
+  assert.rejects(
     googleToken(planOf("no/such/file", "service_account"), sourcesOf(fetch)),
     /^CredentialError: Google service_account: could not read its file$/,
-  );
-});
+  ));

@@ -23,6 +23,9 @@ const OBJECTS = ["vendorDetails", "misalignment"] as const;
 
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
+/** A shorter one is a placeholder for a server that asks for no key, and occurs in words. */
+const MIN_SECRET_CHARS = 4;
+
 /**
  * The shortest prefix of a secret that is searched for at a text's end, where the rest may have
  * been cut off.
@@ -86,12 +89,13 @@ export function redactKey(
 
 /** Without the secret, however its characters are escaped. */
 function withoutSpellings(text: string, secret: string): string {
-  return secret === "" ? text : text.replace(secretPattern(secret), REMOVED);
+  return secret.length < MIN_SECRET_CHARS
+    ? text
+    : text.replace(secretPattern(secret), REMOVED);
 }
 
 /** Messages are cut to a length, so one may end in the middle of the secret. */
 function withoutSecret(text: string, secret: string): string {
-  if (secret === "") return text;
   const whole = withoutSpellings(text, secret);
   for (let length = secret.length - 1; length >= MIN_CUT_CHARS; length--) {
     if (whole.endsWith(secret.slice(0, length))) {

@@ -46,6 +46,15 @@ Deno.test("redactKey() removes the prefix of a secret where a message was cut to
   assert.equal(event.error.message, `${"x".repeat(3990)}[removed]`);
 });
 
+Deno.test("redactKey() leaves an error unchanged where the key is a placeholder of a few characters", () => {
+  const error = redactKey(chatCompletions, "x").decodeError(
+    400,
+    new Headers(),
+    '{"error":{"message":"exceeds"}}',
+  );
+  assert.equal(error.message, "exceeds");
+});
+
 Deno.test("redactKey() leaves an answer unchanged", () => {
   const frame = {
     data: JSON.stringify({

@@ -111,7 +111,7 @@ function translatingRelay(
       if (!(error instanceof ApiError)) throw error;
       text += writer.push({ type: "error", error });
     }
-    return text === "" ? NOTHING : encodeText(text);
+    return text === "" ? NOTHING : encodeText(singleLines(text));
   };
   return {
     push: (chunk) => guard(() => walk.push(chunk)),
@@ -185,6 +185,16 @@ function eventWriter(client: Dialect, encode: EncodeContext): {
   };
 }
 
+/**
+ * Frames in which only line feeds end a line: some clients also split at U+2028 and U+2029, which
+ * JSON texts may contain.
+ */
+function singleLines(frames: string): string {
+  return frames.includes("\u2028") || frames.includes("\u2029")
+    ? frames.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")
+    : frames;
+}
+
 function isFirstHalf(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
@@ -252,7 +262,9 @@ export function streamOfWhole(
   const frames = events.map((event) => writer.push(event)).join("");
   return {
     body: ENCODER.encode(
-      client.streamForm === "json_array" ? asJsonArray(frames) : frames,
+      singleLines(
+        client.streamForm === "json_array" ? asJsonArray(frames) : frames,
+      ),
     ),
     progress,
   };

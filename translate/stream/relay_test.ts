@@ -145,6 +145,22 @@ Deno.test("streamRelay() sends no half of a character that an upstream cut, and 
   }
 });
 
+Deno.test("a frame is one line also for clients that take U+2028 and U+2029 for line ends", () => {
+  const words = "a\u2028b\u2029c";
+  const chunks = new TextEncoder().encode(
+    delta(words) +
+      `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n`,
+  );
+  for (const client of [messages, responses, generateContent]) {
+    const relay = streamRelay(client, chatCompletions, PLAIN_CONTEXT, ENCODE);
+    const out = [relay.push(chunks), relay.end()]
+      .map((bytes) => new TextDecoder().decode(bytes)).join("");
+    assert.doesNotMatch(out, /[\u2028\u2029]/, client.name);
+    const [, text = ""] = /"(?:text|delta)":("a[^"]+")/.exec(out) ?? [];
+    assert.equal(JSON.parse(text), words, client.name);
+  }
+});
+
 Deno.test("the answer of the tool that replaces a schema is the only text, whole and streamed", async (t) => {
   const text = (words: string) => ({ type: "text", text: words });
   const called = (name: string) => toolUse(name, name, { a: 1 });

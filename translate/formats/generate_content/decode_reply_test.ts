@@ -44,13 +44,13 @@ const tool = (
     ...compact({ id: more.id }),
     name,
   },
-  { type: "delta", text: args },
   ...(more.sign === undefined ? [] : [
     {
       type: "sign",
       signature: { from: "generate_content", value: more.sign },
     } as const,
   ]),
+  { type: "delta", text: args },
   { type: "close" },
 ];
 

@@ -311,8 +311,8 @@ Deno.test("streamDecoder() assembles arguments that come in pieces and emits the
   );
   assert.deepEqual(list.slice(4), [
     { type: "open", kind: "tool", id: "c1", name: "weather" },
-    { type: "delta", text: '{"city":"Boston","days":3,"rain":true}' },
     { type: "sign", signature: { from: "generate_content", value: "S" } },
+    { type: "delta", text: '{"city":"Boston","days":3,"rain":true}' },
     { type: "close" },
     { type: "open", kind: "tool", name: "time" },
     { type: "delta", text: '{"zone":"UTC"}' },

@@ -146,14 +146,16 @@ export function replyReader(context: DecodeContext): ReplyReader {
       kind: "tool",
       ...(id === undefined ? {} : { id }),
       name: context.toolNames.get(name) ?? name,
-    }, { type: "delta", text: args });
+    });
+    // Before the arguments: some chat clients run a call as soon as its arguments are complete,
+    // and again at a delta that follows.
     if (signature !== undefined) {
       events.push({
         type: "sign",
         signature: { from: "generate_content", value: signature },
       });
     }
-    events.push({ type: "close" });
+    events.push({ type: "delta", text: args }, { type: "close" });
   };
   /** Emits a call that came in pieces, once it is complete. */
   const completeCall = (): void => {

@@ -65,13 +65,6 @@ const UNSUPPORTED_SERVICES: readonly UnsupportedService[] = [
       `batches are not served here; send each request of the batch to ${MESSAGES}`,
   },
   {
-    path:
-      /\/(audio|images|videos|realtime|moderations|rerank|files|uploads|batches|fine_tuning|assistants|threads|vector_stores|conversations)(\/|$)/,
-    dialect: chatCompletions,
-    explanation:
-      `audio, images, files, batches and similar services are not served here unless the operator has configured a route for them; this gateway generates text: ${CHAT}, ${RESPONSES} and ${MESSAGES}`,
-  },
-  {
     path: /\/complete$/,
     dialect: messages,
     explanation:
@@ -95,6 +88,13 @@ const UNSUPPORTED_SERVICES: readonly UnsupportedService[] = [
       /\/v1(?:alpha|beta)\d*\/(?!openai\/|(?:.*\/)?(?:messages|chat\/completions|responses)$)/,
     dialect: generateContent,
     explanation: GENERATE_CONTENT,
+  },
+  {
+    path:
+      /\/(audio|images|videos|realtime|moderations|rerank|files|uploads|batches|fine_tuning|assistants|threads|vector_stores|conversations)(\/|$)/,
+    dialect: chatCompletions,
+    explanation:
+      `audio, images, files, batches and similar services are not served here unless the operator has configured a route for them; this gateway generates text: ${CHAT}, ${RESPONSES} and ${MESSAGES}`,
   },
   {
     path:

@@ -102,6 +102,8 @@ const ROWS: readonly Row[] = [
   ["GET /v1alpha/models?pageSize=50", "content", GENERATE],
   ["GET /v1/v1beta/models", "content", GENERATE],
   ["POST /v1beta/interactions", "content", GENERATE],
+  ["POST /upload/v1beta/files", "content", GENERATE],
+  ["POST /v1beta/openai/files", "chat", OTHER_SERVICE],
   ["POST /v1beta/openai/chat/completions", "chat", PREFIX_V1],
   ["GET /v1beta/openai/models", "chat", PREFIX_V1],
   ["POST /v1/ai/language-model", "chat", GATEWAY_PROVIDER],

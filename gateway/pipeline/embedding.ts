@@ -4,7 +4,7 @@
 import {
   type EmbeddingClient,
   type EmbeddingReading,
-  embeddingReply,
+  embeddingReplySteps,
   embeddingRequest,
   readEmbeddings,
   readManyEmbeddings,
@@ -96,12 +96,11 @@ function reader(
     async read(response) {
       const sent = await readUpTo(response.body, MAX_REPLY_BYTES, "fail");
       const bytes = withoutKeys(sent, candidate.credential.secrets());
-      const { body, inputTokens } = embeddingReply(
-        reading,
-        isLarge({ bytes })
-          ? await inTurns(readManyEmbeddings(bytes))
-          : readEmbeddings(bytes),
-        response.headers(),
+      const read = isLarge({ bytes })
+        ? await inTurns(readManyEmbeddings(bytes))
+        : readEmbeddings(bytes);
+      const { body, inputTokens } = await inTurns(
+        embeddingReplySteps(reading, read, response.headers()),
       );
       const usage = {
         ...(inputTokens === undefined ? {} : { input: inputTokens }),

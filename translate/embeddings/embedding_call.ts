@@ -2,6 +2,7 @@
  * Embeddings at an upstream of any form: the request written, the reply read and written for the
  * client. Where both have one form, the bytes pass through with the model's id replaced.
  */
+import { joinPieces } from "../bytes/buffers.ts";
 import { isObject, type JsonObject, parseJson } from "../bytes/json.ts";
 import {
   type Look,
@@ -15,12 +16,12 @@ import { LargeJsonError, largeObject } from "../bytes/large_json.ts";
 import {
   decodeChatEmbeddings,
   type EmbeddingForm,
-  type Embeddings,
+  readVector,
   TRANSLATED_FORMS,
   unreadable,
 } from "./embedding_form.ts";
 import type { EmbeddingRequest } from "./embedding_request.ts";
-import { encodedVector, lengthOf } from "./vector_encoding.ts";
+import { encodedVector } from "./vector_encoding.ts";
 
 /** A client's request for embeddings. */
 export interface EmbeddingClient {
@@ -120,40 +121,61 @@ const BOUNDS: Omit<Look, "maxParts"> = {
  * @throws {ApiError} `upstream` for anything but the requested vectors
  */
 export function embeddingReply(
+  ...given: Parameters<typeof embeddingReplySteps>
+): EmbeddingReply {
+  const steps = embeddingReplySteps(...given);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** As {@linkcode embeddingReply}, in steps of one vector. */
+export function* embeddingReplySteps(
   reading: EmbeddingReading,
   { bytes, json, top }: ReadEmbeddings,
   headers: Headers,
-): EmbeddingReply {
+): Generator<void, EmbeddingReply, void> {
   const { form, request, count } = reading;
   if (isObject(json["error"])) throw errorOfWords(readErrorObject(json));
-  const read = form === "chat"
+  const { vectors: sent, inputTokens } = form === "chat"
     ? decodeChatEmbeddings(json)
     : TRANSLATED_FORMS[form].decode(json, headers);
-  if (read.vectors.length !== count) throw unreadable();
-  const lengths = new Set(read.vectors.map(lengthOf));
-  if (lengths.size !== 1 || lengths.has(undefined)) throw unreadable();
-  const { inputTokens } = read;
-  const isAsAsked = read.vectors.every((vector) =>
+  if (sent.length !== count) throw unreadable();
+  const vectors: (readonly number[] | string)[] = [];
+  let numbers: number | undefined;
+  for (const one of sent) {
+    const { vector, length } = readVector(one, form);
+    if (length !== (numbers ??= length)) throw unreadable();
+    vectors.push(vector);
+    yield;
+  }
+  const isAsAsked = vectors.every((vector) =>
     (typeof vector === "string") === (request.encoding === "base64")
   );
   const body = form === "chat" && isAsAsked && inputTokens !== undefined
     ? spliceFields(bytes, { model: request.model }, top)
-    : ENCODER.encode(JSON.stringify(encodeBody(reading, read)));
+    : yield* written(reading, vectors, inputTokens);
   return { body, ...(inputTokens === undefined ? {} : { inputTokens }) };
 }
 
-function encodeBody(
+function* written(
   { request, inputEstimate }: EmbeddingReading,
-  { vectors, inputTokens = inputEstimate }: Embeddings,
-): JsonObject {
-  return {
-    object: "list",
-    data: vectors.map((vector, index) => {
-      const embedding = encodedVector(vector, request.encoding);
-      if (embedding === undefined) throw unreadable();
-      return { object: "embedding", index, embedding };
-    }),
+  vectors: readonly (readonly number[] | string)[],
+  inputTokens: number = inputEstimate,
+): Generator<void, Uint8Array, void> {
+  const pieces = [ENCODER.encode('{"object":"list","data":[')];
+  for (const [index, vector] of vectors.entries()) {
+    const embedding = encodedVector(vector, request.encoding);
+    if (embedding === undefined) throw unreadable();
+    const entry = JSON.stringify({ object: "embedding", index, embedding });
+    pieces.push(ENCODER.encode(index === 0 ? entry : `,${entry}`));
+    yield;
+  }
+  const rest = JSON.stringify({
     model: request.model,
     usage: { prompt_tokens: inputTokens, total_tokens: inputTokens },
-  };
+  });
+  pieces.push(ENCODER.encode(`],${rest.slice(1)}`));
+  return joinPieces(pieces);
 }

@@ -4,6 +4,7 @@ import { topLevelOf } from "../bytes/json_splice.ts";
 import { ApiError } from "../model/error.ts";
 import {
   embeddingReply,
+  embeddingReplySteps,
   embeddingRequest,
   readEmbeddings,
   readManyEmbeddings,
@@ -334,6 +335,26 @@ Deno.test("an error under the status 200 is that error", () => {
         error.message === "No quota",
     );
   }
+});
+
+Deno.test("a reply of many vectors is read and written in steps, and none may be longer than any model's", () => {
+  const reading = {
+    form: "cohere",
+    request: { model: "m", encoding: "base64" },
+    count: 100,
+    inputEstimate: 7,
+  } as const;
+  const of = (length: number, count: number) =>
+    embeddingReplySteps(
+      { ...reading, count },
+      readEmbeddings(bytesOf({
+        embeddings: Array.from({ length: count }, () => Array(length).fill(1)),
+      })),
+      new Headers(),
+    );
+  assert.ok([...of(1, 100)].length >= 200);
+  assert.equal([...of(65_536, 1)].length, 2);
+  assert.throws(() => [...of(65_537, 1)], ApiError);
 });
 
 Deno.test("vectors of different lengths are no reply", () => {

@@ -8,14 +8,15 @@
 import { arrayOr, countIn, type JsonObject, objectOr } from "../bytes/json.ts";
 import { ApiError, invalidField } from "../model/error.ts";
 import type { EmbeddingRequest } from "./embedding_request.ts";
+import { numbersIn } from "./vector_encoding.ts";
 import { unreadableReply } from "../model/reply_faults.ts";
 
 export type EmbeddingForm = "chat" | "generate_content" | "titan" | "cohere";
 
 /** Vectors, and what they cost. */
 export interface Embeddings {
-  /** One per input, in the order of the inputs; numbers or base64. */
-  readonly vectors: readonly (readonly number[] | string)[];
+  /** One per input, in the order of the inputs, as the upstream sent them. */
+  readonly vectors: readonly unknown[];
   /** Prompt tokens; absent: not reported. */
   readonly inputTokens?: number;
 }
@@ -46,9 +47,7 @@ export const TRANSLATED_FORMS: Readonly<
       })),
     }),
     decode: ({ embeddings, usageMetadata }) => ({
-      vectors: arrayOr(embeddings).map((one) =>
-        numbers(objectOr(one)["values"])
-      ),
+      vectors: arrayOr(embeddings).map((one) => objectOr(one)["values"]),
       ...inputCount(objectOr(usageMetadata)["promptTokenCount"]),
     }),
   },
@@ -69,7 +68,7 @@ export const TRANSLATED_FORMS: Readonly<
       };
     },
     decode: ({ embedding, inputTextTokenCount }) => ({
-      vectors: [numbers(embedding)],
+      vectors: [embedding],
       ...inputCount(inputTextTokenCount),
     }),
   },
@@ -91,7 +90,7 @@ export const TRANSLATED_FORMS: Readonly<
           Array.isArray(embeddings)
             ? embeddings
             : objectOr(embeddings)["float"],
-        ).map(numbers),
+        ),
         ...inputCount(count === null ? undefined : Number(count)),
       };
     },
@@ -103,7 +102,7 @@ export function decodeChatEmbeddings({ data, usage }: JsonObject): Embeddings {
   const { prompt_tokens, total_tokens } = objectOr(usage);
   return {
     vectors: inOrder(arrayOr(data).map(objectOr)).map(({ embedding }) =>
-      typeof embedding === "string" ? embedding : numbers(embedding)
+      embedding
     ),
     ...inputCount(prompt_tokens ?? total_tokens),
   };
@@ -140,15 +139,35 @@ function textsOf({ inputs }: EmbeddingRequest): readonly string[] {
   });
 }
 
-/** @throws {ApiError} `upstream` for anything but a vector */
-function numbers(value: unknown): readonly number[] {
-  const list = arrayOr(value);
+/** More than any model's vectors have. */
+const MAX_NUMBERS = 65_536;
+
+/**
+ * A vector, and how many numbers it has.
+ *
+ * @throws {ApiError} `upstream` for anything but a vector
+ */
+export function readVector(
+  value: unknown,
+  form: EmbeddingForm,
+): { readonly vector: readonly number[] | string; readonly length: number } {
+  if (form === "chat" && typeof value === "string") {
+    const length = value.length > MAX_BASE64_CHARS
+      ? undefined
+      : numbersIn(value);
+    if (length === undefined) throw unreadable();
+    return { vector: value, length };
+  }
+  const vector = arrayOr(value);
+  const { length } = vector;
   if (
-    list.length > 0 &&
-    list.every((one): one is number => Number.isFinite(one))
-  ) return list;
+    length > 0 && length <= MAX_NUMBERS &&
+    vector.every((one): one is number => Number.isFinite(one))
+  ) return { vector, length };
   throw unreadable();
 }
+
+const MAX_BASE64_CHARS = Math.ceil(MAX_NUMBERS * 4 / 3) * 4;
 
 /** The error for a reply without the requested vectors. */
 export function unreadable(): ApiError {

@@ -16,12 +16,9 @@ export function encodedVector(
   return encoding === "float" ? vector : base64(vector);
 }
 
-/** The number of a vector's numbers; undefined for a text that is no vector of finite ones. */
-export function lengthOf(
-  vector: readonly number[] | string,
-): number | undefined {
-  if (typeof vector !== "string") return vector.length;
-  const view = viewOf(vector);
+/** How many numbers a text has; undefined for one that is no vector of finite ones. */
+export function numbersIn(text: string): number | undefined {
+  const view = viewOf(text);
   if (view === undefined) return undefined;
   for (let at = 0; at < view.byteLength; at += BYTES) {
     // The exponent of an infinite number, and of none at all.

@@ -2,6 +2,7 @@
  * The account service: puts together authentication, admission, the ledger and the
  * background tasks.
  */
+import { compact } from "../../translate/bytes/compact.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import { type Accounts, type Caller, RefusedCall } from "./accounts.ts";
 import { type Admin, createAdmin } from "./repositories/admin.ts";
@@ -192,9 +193,7 @@ export async function openAccountService(
   const authenticator = createAuthenticator({
     store,
     now,
-    ...(options.configuredKey === undefined
-      ? {}
-      : { configuredKey: options.configuredKey }),
+    ...compact({ configuredKey: options.configuredKey }),
   });
   const cache = new WriteCache();
   const foresight = new Foresight(now);

@@ -206,10 +206,10 @@ function mergeRow(
       ...compact(override.capabilities ?? {}),
     },
     operations: override.operations ?? row?.operations ?? GENERATES,
-    ...compact({ allowed: override.allowed }),
-    ...(row?.toolReasoning === undefined
-      ? {}
-      : { toolReasoning: row.toolReasoning }),
+    ...compact({
+      allowed: override.allowed,
+      toolReasoning: row?.toolReasoning,
+    }),
   };
 }
 
@@ -234,10 +234,13 @@ function candidateRow(
   return {
     vendor: candidate.vendor,
     upstreamModel: candidate.upstream_model,
-    ...compact({ dialect: candidate.dialect }),
     priority: candidate.priority ?? 1,
     weight: candidate.weight ?? 1,
-    ...compact({ route: candidate.route }),
+    ...compact({
+      dialect: candidate.dialect,
+      route: candidate.route,
+      toolReasoning: known?.toolReasoning,
+    }),
     betas: candidate.betas ?? known?.betas ?? [],
     capabilities: known === undefined ? {} : builtInCapabilities(known),
     overrides: {
@@ -246,9 +249,6 @@ function candidateRow(
         : fileCapabilities(known.id)),
       ...compact(candidate.capabilities ?? {}),
     },
-    ...(known?.toolReasoning === undefined
-      ? {}
-      : { toolReasoning: known.toolReasoning }),
     ...limitsOf(candidate.timeouts),
   };
 }

@@ -3,6 +3,7 @@
  * vendors that they add.
  */
 import { z } from "zod";
+import { compact } from "../../../translate/bytes/compact.ts";
 import {
   AUTH_FIELDS,
   authProblem,
@@ -239,11 +240,11 @@ export function addedVendor(
     ...vendor,
     dialects: vendor.dialects.map((dialect) => ({
       ...dialect,
-      ...(preset?.errors === undefined ? {} : { errors: preset.errors }),
-      ...(preset?.edits === undefined ? {} : { edits: preset.edits }),
-      ...(preset?.modelRules === undefined
-        ? {}
-        : { modelRules: preset.modelRules }),
+      ...compact({
+        errors: preset?.errors,
+        edits: preset?.edits,
+        modelRules: preset?.modelRules,
+      }),
       auth: keyHeader === undefined
         ? dialect.auth
         : { ...dialect.auth, schemes: ["header"], header: keyHeader },

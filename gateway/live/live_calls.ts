@@ -4,6 +4,7 @@
  * second is bounded; a call costs a few counters. While the store does not reply, the list has the
  * calls of this process only.
  */
+import { parseJson } from "../../translate/bytes/json.ts";
 import type { AccountScope } from "../admin/account_scope.ts";
 import type { CallRecord } from "../accounts/calls/call_record.ts";
 import type {
@@ -124,7 +125,7 @@ export class LiveCalls {
       state: state(),
     }];
     for (const { processId, atMs, body } of others ?? []) {
-      const parsed = PROCESS_STATE.safeParse(jsonOf(body));
+      const parsed = PROCESS_STATE.safeParse(parseJson(body));
       if (!parsed.success || nowMs - atMs > STATE_MAX_AGE_MS) continue;
       data.push({
         processId,
@@ -224,7 +225,7 @@ export class LiveCalls {
     }];
     for (const { processId, atMs, body } of others ?? []) {
       if (nowMs - atMs > CALLS_MAX_AGE_MS) continue;
-      const parsed = PROCESS_CALLS.safeParse(jsonOf(body));
+      const parsed = PROCESS_CALLS.safeParse(parseJson(body));
       if (parsed.success) all.push({ processId, calls: parsed.data });
     }
     return { all, complete: others !== undefined };
@@ -245,13 +246,5 @@ export class LiveCalls {
     } finally {
       cancel();
     }
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

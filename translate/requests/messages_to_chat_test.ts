@@ -1,5 +1,4 @@
 /** Requests in the messages format, as an upstream of the chat format receives them. */
-import { compact } from "../bytes/compact.ts";
 import type { Capabilities } from "../mod.ts";
 import {
   assistant,
@@ -7,6 +6,7 @@ import {
   chatCall,
   documentAt,
   HARD_SCHEMA,
+  hardTool,
   LONG_NAME,
   LONG_NAME_TWO,
   messagesOf,
@@ -15,6 +15,7 @@ import {
   PNG,
   text,
   toolMessage,
+  toolResult,
   toolUse,
   user,
 } from "../testing/request_samples.ts";
@@ -43,22 +44,10 @@ const BASE = {
   max_tokens: 500,
   messages: [user("hi")],
 };
-const tool = (name: string, rest: object = {}) => ({
-  name,
-  description: "d",
-  input_schema: HARD_SCHEMA,
-  ...rest,
-});
 const image = {
   type: "image",
   source: { type: "base64", media_type: "image/png", data: PNG },
 };
-const result = (id: string, content?: unknown, rest: object = {}) => ({
-  type: "tool_result",
-  tool_use_id: id,
-  ...compact({ content }),
-  ...rest,
-});
 const userTurn = (...content: unknown[]) =>
   messagesOf({ role: "user", content });
 
@@ -168,11 +157,11 @@ const TOOLS: readonly RequestRow[] = [
     name: "tools keep order and schema, and lose fields without an equivalent",
     body: {
       tools: [
-        tool("Zed", {
+        hardTool("Zed", {
           cache_control: { type: "ephemeral", ttl: "1h" },
           defer_loading: true,
         }),
-        tool("Abc", {
+        hardTool("Abc", {
           type: "custom",
           strict: true,
           input_examples: [{}],
@@ -231,8 +220,8 @@ const TOOLS: readonly RequestRow[] = [
       ),
       user(
         text("<system-reminder>r</system-reminder>"),
-        result("t1", [text("one"), text("two"), image]),
-        result("t2", "no", { is_error: true }),
+        toolResult("t1", [text("one"), text("two"), image]),
+        toolResult("t2", "no", { is_error: true }),
         text("go on"),
       ),
     ),
@@ -306,8 +295,8 @@ const CLIENTS: readonly RequestRow[] = [
       output_config: { effort: "medium" },
       metadata: { user_id: "u" },
       tools: [
-        tool("Read", { eager_input_streaming: true }),
-        tool("Later", { defer_loading: true }),
+        hardTool("Read", { eager_input_streaming: true }),
+        hardTool("Later", { defer_loading: true }),
       ],
       messages: [
         user({
@@ -347,7 +336,7 @@ const CLIENTS: readonly RequestRow[] = [
     body: messagesOf(
       user("a"),
       assistant(text("x"), toolUse("t1", "f"), text("y")),
-      user(result("t1", "ok")),
+      user(toolResult("t1", "ok")),
     ),
     arrives: {
       "messages[1].content": "xy",
@@ -359,7 +348,7 @@ const CLIENTS: readonly RequestRow[] = [
     body: messagesOf(
       user("a"),
       assistant(toolUse("t1", "f")),
-      user(result("t1", [
+      user(toolResult("t1", [
         {
           type: "document",
           source: { type: "text", media_type: "text/plain", data: "T" },
@@ -385,13 +374,13 @@ const CLIENTS: readonly RequestRow[] = [
     body: messagesOf(
       user("a"),
       assistant(toolUse("t1")),
-      user(result("t1", [text("a"), { type: "future" }])),
+      user(toolResult("t1", [text("a"), { type: "future" }])),
     ),
     param: "messages[2].content[0].content[1]",
   },
   {
     name: "two long names that begin alike stay distinct",
-    body: { tools: [tool(LONG_NAME), tool(LONG_NAME_TWO)] },
+    body: { tools: [hardTool(LONG_NAME), hardTool(LONG_NAME_TWO)] },
     arrives: {
       "tools[0].function.name":
         "mcp__plugin_a_very_long_server_name_indeed__and_a_very__9ca2d5a7",

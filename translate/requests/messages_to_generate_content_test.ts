@@ -1,20 +1,20 @@
 /**
  * Requests in the messages format, as an upstream of the generate-content format receives them.
  */
-import { compact } from "../bytes/compact.ts";
 import {
   assistant,
   contentsOf,
   documentAt,
   functionCall,
   functionResponse,
-  HARD_SCHEMA,
+  hardTool,
   imageAt,
   LONG_NAME,
   messagesOf,
   PDF,
   PNG,
   text,
+  toolResult,
 } from "../testing/request_samples.ts";
 import {
   checkRows,
@@ -50,24 +50,12 @@ const image = {
   type: "image",
   source: { type: "base64", media_type: "image/png", data: PNG },
 };
-const tool = (name: string, rest: object = {}) => ({
-  name,
-  description: "d",
-  input_schema: HARD_SCHEMA,
-  ...rest,
-});
 const use = (
   id: string,
   name: string,
   input: unknown = {},
   rest: object = {},
 ) => ({ type: "tool_use", id, name, input, ...rest });
-const result = (id: string, content?: unknown, rest: object = {}) => ({
-  type: "tool_result",
-  tool_use_id: id,
-  ...compact({ content }),
-  ...rest,
-});
 const turn = (role: string, ...content: unknown[]) => ({ role, content });
 const level = (
   name: string,
@@ -180,7 +168,7 @@ const MESSAGES_ROWS: readonly RequestRow[] = [
   {
     name: "tool choice: any, without parallel calls",
     body: {
-      tools: [tool("f")],
+      tools: [hardTool("f")],
       tool_choice: { type: "any", disable_parallel_tool_use: true },
     },
     arrives: { "toolConfig.functionCallingConfig": { mode: "ANY" } },
@@ -200,8 +188,8 @@ const MESSAGES_ROWS: readonly RequestRow[] = [
       turn(
         "user",
         text("r"),
-        result("t2", "no", { is_error: true }),
-        result("t1", [text('{"k":1}'), image]),
+        toolResult("t2", "no", { is_error: true }),
+        toolResult("t1", [text('{"k":1}'), image]),
         text("go"),
       ),
     ),

@@ -112,8 +112,22 @@ export const toolUse = (
 /** The result of a call in the messages format. */
 export const toolResult = (
   tool_use_id: unknown,
-  content: unknown,
-): JsonObject => ({ type: "tool_result", tool_use_id, content });
+  content?: unknown,
+  rest: object = {},
+): JsonObject => ({
+  type: "tool_result",
+  tool_use_id,
+  ...compact({ content }),
+  ...rest,
+});
+
+/** A tool of the messages format with a schema that few formats can express. */
+export const hardTool = (name: string, rest: object = {}): JsonObject => ({
+  name,
+  description: "d",
+  input_schema: HARD_SCHEMA,
+  ...rest,
+});
 
 export const chatCall = (
   id: unknown,

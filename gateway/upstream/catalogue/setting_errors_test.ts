@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { parseJson } from "../../../translate/bytes/json.ts";
 import { isObject } from "../../../translate/bytes/json.ts";
 import { parseCatalogueFile } from "./catalogue_file.ts";
 
@@ -37,14 +38,6 @@ Deno.test("a problem of the configuration file states what is allowed", () => {
   }
 });
 
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The configuration files of the documentation, and the pieces of them. */
 async function documentedFiles(): Promise<object[]> {
   const docs = new URL("../../../docs/", import.meta.url);
@@ -53,7 +46,7 @@ async function documentedFiles(): Promise<object[]> {
     if (!name.endsWith(".md")) continue;
     const page = await Deno.readTextFile(new URL(name, docs));
     for (const [, text = ""] of page.matchAll(/^```json\n([^]*?)^```/gm)) {
-      const file = jsonOf(text) ?? jsonOf(`{${text}}`);
+      const file = parseJson(text) ?? parseJson(`{${text}}`);
       if (
         isObject(file) &&
         ["models", "vendors", "routes", "sign_in"].some((key) => key in file)

@@ -2,7 +2,6 @@
  * The composition root: assembles a gateway from its settings. `main.ts` and the tests use it, so
  * that both run the same gateway.
  */
-import { compact } from "./translate/bytes/compact.ts";
 import { adminAuth } from "./gateway/admin/auth.ts";
 import {
   type ConfiguredAccounts,
@@ -210,14 +209,10 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     lastAudit: accounts.lastAudit,
     clockAheadMs: () => accounts.storeClock.aheadMs(),
     reports: accounts.reports,
-    ...compact({
-      replicaLagMs: accounts.replicaLagMs,
-      replies: accounts.replies,
-      startSpan: spans?.spanStarter(),
-      otlpMetrics,
-      droppedLines: options.droppedLines,
-      calls: accounts.calls,
-    }),
+    ...(accounts.replicaLagMs === undefined
+      ? {}
+      : { replicaLagMs: accounts.replicaLagMs }),
+    ...(accounts.replies === undefined ? {} : { replies: accounts.replies }),
     ...(config.adminToken === undefined
       ? {}
       : { adminAuth: adminAuth(() => inForce.adminToken ?? "", now) }),
@@ -235,8 +230,14 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     timers: options.timers ?? systemTimers,
     now,
     random: options.random ?? Math.random,
+    ...(spans === undefined ? {} : { startSpan: spans.spanStarter() }),
+    ...(otlpMetrics === undefined ? {} : { otlpMetrics }),
     log: options.log,
     events,
+    ...(options.droppedLines === undefined
+      ? {}
+      : { droppedLines: options.droppedLines }),
+    ...(accounts.calls === undefined ? {} : { calls: accounts.calls }),
   });
   follow(config);
   return {

@@ -8,6 +8,7 @@ import { type EntraPlan, entraToken } from "./entra.ts";
 import { SYSTEM_FILES } from "./open_credential.ts";
 import { silentServer } from "../../../tests/support/upstreams/silent_server.ts";
 import { temporaryFolder } from "../../../tests/support/temporary_folder.ts";
+import { withTimeout } from "../../../tests/support/with_timeout.ts";
 
 const SCOPE = "https://ai.azure.com/.default";
 const APPLICATION = {
@@ -125,6 +126,31 @@ Deno.test("entraToken() reports a refusal by its codes, without what was sent", 
     entraToken(BY_SECRET, SCOPE, sourcesOf(endpoints)),
     /^CredentialError: Entra secret: \w+ invalid_client AADSTS7000215$/,
   );
+});
+
+Deno.test("entraToken() gives up on an authority that does not answer", async () => {
+  const { timeout } = AbortSignal;
+  const limits: number[] = [];
+  // The limit itself is too long to be waited for.
+  AbortSignal.timeout = (ms) => {
+    limits.push(ms);
+    return timeout.call(AbortSignal, 10);
+  };
+  try {
+    await using server = silentServer();
+    const token = entraToken(
+      BY_SECRET,
+      SCOPE,
+      sourcesOf({ fetch: (_, init) => fetch(`http://${server.host}`, init) }),
+    );
+    await assert.rejects(
+      withTimeout(token, "the refusal"),
+      /^CredentialError: Entra secret: \w+/,
+    );
+  } finally {
+    AbortSignal.timeout = timeout;
+  }
+  assert.deepEqual(new Set(limits), new Set([10_000]));
 });
 
 Deno.test("entraToken() reports a federated token file that cannot be read", () =>

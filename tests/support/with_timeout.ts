@@ -13,12 +13,13 @@ const LIMIT_MS = 20_000;
 export async function withTimeout<T>(
   promise: Promise<T>,
   what: string,
+  limitMs: number = LIMIT_MS,
 ): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(
       () => reject(new Error(`timed out waiting for ${what}`)),
-      LIMIT_MS,
+      limitMs,
     );
   });
   try {

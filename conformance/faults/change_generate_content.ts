@@ -135,7 +135,7 @@ export function status(from: number, to: number): Hooks {
 }
 
 /** Changes a request before it is read. */
-export function asked(change: Change): Hooks {
+export function changeContentRequest(change: Change): Hooks {
   return inBodies("generate_content", change);
 }
 

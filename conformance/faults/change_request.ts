@@ -10,7 +10,7 @@ import type {
 } from "../reference_gateway/part.ts";
 
 /** Replaces members of the request. */
-export function asking(
+export function changeRequest(
   change:
     | Partial<ModelRequest>
     | ((request: ModelRequest, x: Context) => Partial<ModelRequest>),
@@ -28,14 +28,14 @@ export function setting<Name extends "maxTokens" | "temperature" | "topP">(
   name: Name,
   change: (value: number) => number,
 ): Hooks {
-  return asking(({ [name]: value }) =>
+  return changeRequest(({ [name]: value }) =>
     value === undefined ? {} : { [name]: change(value) }
   );
 }
 
 /** Replaces members of each tool. */
 export function inTools(change: (tool: Tool) => Partial<Tool>): Hooks {
-  return asking(({ tools }) => ({
+  return changeRequest(({ tools }) => ({
     tools: tools.map((tool) => ({ ...tool, ...change(tool) })),
   }));
 }
@@ -44,7 +44,7 @@ export function inTools(change: (tool: Tool) => Partial<Tool>): Hooks {
 export function inTurns(
   change: (parts: readonly TurnPart[], turn: Turn) => readonly TurnPart[],
 ): Hooks {
-  return asking(({ turns }) => ({
+  return changeRequest(({ turns }) => ({
     turns: turns.map((turn) => ({ ...turn, parts: change(turn.parts, turn) })),
   }));
 }

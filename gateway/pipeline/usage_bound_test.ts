@@ -61,7 +61,7 @@ function requestOf({ vendor, request }: Recording): GenerationRequest {
   return readRequest(body, dialect.decodeRequest, dialect.checkPassable);
 }
 
-Deno.test("usageBoundOf() bounds no recorded reply", async (t) => {
+Deno.test("usageBoundOf() bounds no recorded reply", () => {
   const all = recordings() ?? [];
   let compared = 0;
   for (const recording of all) {
@@ -87,7 +87,6 @@ Deno.test("usageBoundOf() bounds no recorded reply", async (t) => {
     if (progress.usage.output !== undefined) compared++;
   }
   assert.ok(all.length === 0 || compared > all.length / 2, `${compared}`);
-  await t.step(`${compared} replies`, () => {});
 });
 
 Deno.test("usageBoundOf() of a request of plain text is little more than its bytes and its limit", () => {

@@ -11,10 +11,10 @@ import {
 } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import {
-  admitting,
+  acceptWhere,
   body401,
-  refusing,
-  repairing,
+  changeKey,
+  refuseKey,
   shown,
   typed401,
 } from "./faults.ts";
@@ -167,8 +167,8 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
     judge: (e) => refused(refusedForms(e, ["missing"])),
     faults: {
       "auth-off": { admit: () => undefined },
-      "streams-without-key": admitting(({ stream }) => stream),
-      "missing-key-403": refusing(403, true),
+      "streams-without-key": acceptWhere(({ stream }) => stream),
+      "missing-key-403": refuseKey(403, true),
       ...shared("models-public"),
     },
   },
@@ -200,12 +200,12 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
           return /^(Bearer )?sk-selftest/.test(shown) ? undefined : problem;
         },
       },
-      "key-by-part": admitting((x) =>
+      "key-by-part": acceptWhere((x) =>
         /sk-selftest-7f3a9c51d2e84b60/.test(shown(x))
       ),
-      "key-in-any-case": repairing((key) => key.toLowerCase()),
-      "wrong-key-403": refusing(403, false),
-      "wrong-key-400": refusing(400, false),
+      "key-in-any-case": changeKey((key) => key.toLowerCase()),
+      "wrong-key-403": refuseKey(403, false),
+      "wrong-key-400": refuseKey(400, false),
     },
   },
   {
@@ -214,7 +214,7 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
     rule: "Two keys separated by a comma are refused.",
     judge: (e) => refused(refusedForms(e, ["listed"])),
     faults: {
-      "first-of-listed-keys": repairing((key) => key.split(",")[0] ?? ""),
+      "first-of-listed-keys": changeKey((key) => key.split(",")[0] ?? ""),
       ...shared("key-by-part"),
     },
   },
@@ -224,7 +224,7 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
     rule: "A key issued by another service is rejected.",
     judge: (e) => refused(refusedForms(e, ["foreign", "foreign-project"])),
     faults: {
-      "foreign-keys-ok": admitting((x) => /sk-(ant|proj)-/.test(shown(x))),
+      "foreign-keys-ok": acceptWhere((x) => /sk-(ant|proj)-/.test(shown(x))),
       ...shared("any-key-ok"),
     },
   },
@@ -233,10 +233,10 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
     rule: PASTED,
     judge: (e) => refused(refusedForms(e, Object.keys(QUOTED_KEYS))),
     faults: {
-      "quotes-stripped": repairing((key) => key.replaceAll(/^["']|["']$/g, "")),
-      "quotes-stripped-before": repairing((key) => key.replace(/^["']/, "")),
-      "back-quotes-stripped": repairing((key) => key.replaceAll("`", "")),
-      "escaped-quotes-stripped": repairing((key) => key.replaceAll('\\"', "")),
+      "quotes-stripped": changeKey((key) => key.replaceAll(/^["']|["']$/g, "")),
+      "quotes-stripped-before": changeKey((key) => key.replace(/^["']/, "")),
+      "back-quotes-stripped": changeKey((key) => key.replaceAll("`", "")),
+      "escaped-quotes-stripped": changeKey((key) => key.replaceAll('\\"', "")),
     },
   },
   {

@@ -17,11 +17,11 @@ import {
   shared,
 } from "../../suite/check.ts";
 import {
-  admitting,
+  acceptWhere,
   body401,
   brokenLines,
-  repairing,
-  shownAs,
+  changeKey,
+  readKeyFirst,
   typed401,
 } from "./faults.ts";
 import { KEY_MASK } from "../../evidence/redaction.ts";
@@ -113,28 +113,28 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
   reads: ["key-schemes"],
 }, [
   pastedCheck("auth.pasted-bytes", /^(?!inner|curly|angle|.*newline|.*crlf)/, {
-    "key-trimmed-as-unicode": repairing((key) =>
+    "key-trimmed-as-unicode": changeKey((key) =>
       key.replaceAll(/[\s\u200b\ufffd]+$/g, "")
     ),
-    "key-trimmed-before": repairing((key) =>
+    "key-trimmed-before": changeKey((key) =>
       key.replaceAll(/^[\s\u200b\ufeff]+/g, "")
     ),
-    "key-decoded": repairing((key) =>
+    "key-decoded": changeKey((key) =>
       key.replaceAll("%0A", "").replaceAll("%20", "").replaceAll("%22", "")
     ),
-    "key-of-ascii-only": repairing((key) =>
+    "key-of-ascii-only": changeKey((key) =>
       key.replaceAll(/[^\x20-\x7e]/g, "")
     ),
   }),
   pastedCheck("auth.pasted-blanks-inside", /^inner/, {
-    "key-blanks-removed": repairing((key) => key.replaceAll(" ", "")),
+    "key-blanks-removed": changeKey((key) => key.replaceAll(" ", "")),
   }),
   pastedCheck("auth.pasted-newline", /newline|crlf/, {
-    "key-unescaped": repairing((key) => key.replaceAll("\\n", "")),
+    "key-unescaped": changeKey((key) => key.replaceAll("\\n", "")),
     ...shared("key-decoded"),
   }),
   pastedCheck("auth.pasted-curly-quotes", /curly|angle/, {
-    "curly-quotes-stripped": repairing((key) =>
+    "curly-quotes-stripped": changeKey((key) =>
       key.replaceAll(/[\u2018-\u201d\u00ab\u00bb]/g, "")
     ),
     ...shared("key-of-ascii-only"),
@@ -195,22 +195,22 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
         ])
       ),
     faults: {
-      "basic-accepted": shownAs(({ authorization = "" }) => {
+      "basic-accepted": readKeyFirst(({ authorization = "" }) => {
         const [, coded] = /^Basic (.+)$/.exec(authorization) ?? [];
         return coded === undefined
           ? undefined
           : atob(coded).replaceAll(":", "");
       }),
-      "any-scheme-accepted": shownAs(({ authorization }) =>
+      "any-scheme-accepted": readKeyFirst(({ authorization }) =>
         authorization?.split(" ").at(-1)
       ),
-      "bearer-stripped-anywhere": repairing((key) =>
+      "bearer-stripped-anywhere": changeKey((key) =>
         key.replace(/^Bearer /, "")
       ),
-      "bearer-stripped-twice": shownAs(({ authorization }) =>
+      "bearer-stripped-twice": readKeyFirst(({ authorization }) =>
         authorization?.replaceAll(/Bearer /g, "")
       ),
-      "empty-key-ok": admitting(({ request }) =>
+      "empty-key-ok": acceptWhere(({ request }) =>
         request.headers["x-api-key"] === "" ||
         request.headers["authorization"] === "Bearer"
       ),
@@ -276,7 +276,7 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
         controlled(e, `query-${name}`).map((x) => statusIs(x, 401))
       ),
     faults: {
-      "query-key-accepted": shownAs((_, path) =>
+      "query-key-accepted": readKeyFirst((_, path) =>
         /[?&](?:key|api_key)=([^&]+)/.exec(path)?.[1]
       ),
     },

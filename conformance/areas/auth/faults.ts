@@ -3,12 +3,12 @@ import { changeReplies } from "../../faults/change_hooks.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
 
-export function repairing(repair: (key: string) => string): Hooks {
+export function changeKey(repair: (key: string) => string): Hooks {
   return { key: (key) => key === undefined ? undefined : repair(key) };
 }
 
 /** Reads the key in another way first; the usual way is used when that finds none. */
-export function shownAs(
+export function readKeyFirst(
   read: (headers: Readonly<Record<string, string>>, path: string) =>
     | string
     | undefined,
@@ -28,12 +28,12 @@ export function typed401(type: string, streamsOnly: boolean): Hooks {
 }
 
 /** Accepts refused requests that satisfy the test. */
-export function admitting(test: (x: Context) => boolean): Hooks {
+export function acceptWhere(test: (x: Context) => boolean): Hooks {
   return { admit: (problem, x) => test(x) ? undefined : problem };
 }
 
 /** Refuses a missing or a wrong key with another status. */
-export function refusing(status: number, missing: boolean): Hooks {
+export function refuseKey(status: number, missing: boolean): Hooks {
   return {
     admit: (problem) =>
       problem !== undefined && problem.message.includes("missing") === missing

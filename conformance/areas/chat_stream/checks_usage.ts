@@ -11,7 +11,7 @@ import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { CHAT_FORMS, CHAT_USAGE_UNASKED } from "../chat_reply/scenarios.ts";
 import { chatFrames } from "../../faults/change_reply.ts";
 import { compare, observed, wholeNumber } from "../../suite/finding.ts";
-import { asking } from "../../faults/change_request.ts";
+import { changeRequest } from "../../faults/change_request.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { objectOf } from "@model-gateway/replay/json";
 import { at, numberAt, textAt } from "../../evidence/json_path.ts";
@@ -166,7 +166,7 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
         ])
       ),
     faults: {
-      "chat-stream-usage-always": asking({ usageAsked: true }),
+      "chat-stream-usage-always": changeRequest({ usageAsked: true }),
       "chat-stream-unasked-empty-chunk": {
         modelRequest: (request) => ({ ...request, usageAsked: true }),
         frame: (frame, { endpoint }) => {

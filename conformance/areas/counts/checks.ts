@@ -1,5 +1,5 @@
 /** Checks of the area `counts`: a rule is written once for every format of requests. */
-import { asking } from "../../faults/change_request.ts";
+import { changeRequest } from "../../faults/change_request.ts";
 import {
   accept,
   admit,
@@ -200,7 +200,7 @@ export const COUNTS_CHECKS: readonly Check[] = [
     reads: "counts",
     judge: (name, _, e) => exceed(e, name, "more"),
     misses: (format) => ({
-      "turns-only": asking((_, x) =>
+      "turns-only": changeRequest((_, x) =>
         isCount(x, format) ? { system: "", tools: [] } : {}
       ),
     }),
@@ -251,7 +251,7 @@ export const COUNTS_CHECKS: readonly Check[] = [
     judge: (name, _, e) =>
       e.matching(`${name}/*/unknown-model`).map((x) => statusIs(x, 404, 400)),
     misses: (format) => ({
-      counted: asking((_, x) =>
+      counted: changeRequest((_, x) =>
         isCount(x, format) ? { model: "vendora-haiku-4-5" } : {}
       ),
     }),

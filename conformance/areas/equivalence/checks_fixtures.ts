@@ -16,7 +16,7 @@ import {
   NotTestable,
   observed,
 } from "../../suite/finding.ts";
-import { asking } from "../../faults/change_request.ts";
+import { changeRequest } from "../../faults/change_request.ts";
 import {
   limitLostOnChat,
   otherModelOnChat,
@@ -318,7 +318,7 @@ export const FIXTURE_CHECKS: readonly Check[] = checksWith({
       "system-lost-on-chat": systemLostOnChat,
       "other-model-on-chat": otherModelOnChat,
       "limit-lost-on-chat": limitLostOnChat,
-      "chat-turns-cut": asking((request, { endpoint }) =>
+      "chat-turns-cut": changeRequest((request, { endpoint }) =>
         endpoint === "chat" && request.turns.length > 1
           ? { turns: request.turns.slice(1) }
           : {}

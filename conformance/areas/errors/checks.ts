@@ -8,7 +8,7 @@ import {
   valueAt,
 } from "../../suite/finding.ts";
 import { AFTER_REFUSAL_CHECKS, wrong } from "./checks_after_refusal.ts";
-import { asking } from "../../faults/change_request.ts";
+import { changeRequest } from "../../faults/change_request.ts";
 import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
 import { WRONG_REQUEST_FAULTS } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -155,7 +155,7 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
       );
     },
     faults: {
-      "unknown-model-served": asking((modelRequest) =>
+      "unknown-model-served": changeRequest((modelRequest) =>
         modelRequest.model.startsWith("vendor")
           ? {}
           : { model: "vendora-haiku-4-5" }

@@ -2,7 +2,11 @@
 import { PIXEL } from "../upstream/scenarios_request.ts";
 import { stepsText } from "../../evidence/tool_history.ts";
 import type { UpstreamRequest } from "../../evidence/upstream_request.ts";
-import { asked, refuses, sent } from "../../faults/change_generate_content.ts";
+import {
+  changeContentRequest,
+  refuses,
+  sent,
+} from "../../faults/change_generate_content.ts";
 import { allOf, type Check, checksWith } from "../../suite/check.ts";
 import { observed, statusIs } from "../../suite/finding.ts";
 import { SIGNATURE_OF } from "./signatures.ts";
@@ -207,7 +211,7 @@ export const GENERATE_CONTENT_CONVERSATION_CHECKS: readonly Check[] =
         (_, call) => stepsText(call) === HISTORY,
       ),
       misses: {
-        "in-order": asked((body) =>
+        "in-order": changeContentRequest((body) =>
           JSON.parse(JSON.stringify(body).replaceAll(/"id":"call_\d",/g, ""))
         ),
         "results-as-text": inTurns((part) =>

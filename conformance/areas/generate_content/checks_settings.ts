@@ -5,7 +5,7 @@ import {
 } from "../../endpoints/read_generate_content.ts";
 import { isObject, parseJson } from "@model-gateway/replay/json";
 import { withAt } from "../../faults/change_reply.ts";
-import { asked } from "../../faults/change_generate_content.ts";
+import { changeContentRequest } from "../../faults/change_generate_content.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { demanded } from "../../suite/finding.ts";
@@ -33,7 +33,7 @@ const SENT = "generate_content/*/whole/settings";
 
 /** The request with a setting of the reply's form left out, and with it the type. */
 function forgetsFormat(name: string): Hooks {
-  return asked((body) => {
+  return changeContentRequest((body) => {
     const config = body["generationConfig"];
     if (!isObject(config) || config[name] === undefined) return body;
     const { [name]: _, responseMimeType: __, ...others } = config;
@@ -46,7 +46,7 @@ const TUNED = {
   needs: "generate-content",
   reads: "generate-content-requests",
   put: (path: string, value?: number | string): Hooks =>
-    asked((body) => withAt(body, path, value)),
+    changeContentRequest((body) => withAt(body, path, value)),
 } as const;
 
 const TUNING_CHECKS: readonly Check[] = [

@@ -4,8 +4,8 @@ import {
   readUpstreamRequest,
   type UpstreamRequest,
 } from "../../evidence/upstream_request.ts";
-import { asked } from "../../faults/change_generate_content.ts";
-import { asking } from "../../faults/change_request.ts";
+import { changeContentRequest } from "../../faults/change_generate_content.ts";
+import { changeRequest } from "../../faults/change_request.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import type { ModelRequest, TurnPart } from "../../reference_gateway/part.ts";
 import type { Check } from "../../suite/check.ts";
@@ -44,9 +44,10 @@ export function inTurns(
 export function ofContents(
   change: (request: ModelRequest) => Partial<ModelRequest>,
 ): Hooks {
-  return asking((request, { endpoint }) =>
+  return changeRequest((request, { endpoint }) =>
     endpoint === "generate_content" ? change(request) : {}
   );
 }
 
-export const forgets = (name: string): Hooks => asked({ [name]: undefined });
+export const forgets = (name: string): Hooks =>
+  changeContentRequest({ [name]: undefined });

@@ -9,7 +9,7 @@ import {
 } from "./checks_refusals.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { field, overlooking, refusing, repairing } from "./faults.ts";
+import { acceptWhere, changeBody, field, refuseParam } from "./faults.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { WITHIN } from "./scenarios.ts";
@@ -69,11 +69,11 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
     "| `max_tokens` is required and is an upper bound on output tokens | message endpoint |",
     (e) => sent(e, "messages", "no-max_tokens").map(refused),
     {
-      "max_tokens-has-default": repairing((body) => ({
+      "max_tokens-has-default": changeBody((body) => ({
         max_tokens: 64,
         ...body,
       })),
-      "max_tokens-default-in-streams": repairing((body) =>
+      "max_tokens-default-in-streams": changeBody((body) =>
         body["stream"] === true ? { max_tokens: 64, ...body } : body
       ),
     },
@@ -83,7 +83,7 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
     "| `max_tokens` is optional | chat-completion endpoint |",
     (e) => acceptances(e, "chat", "max_tokens"),
     {
-      "chat-needs-max_tokens": refusing(
+      "chat-needs-max_tokens": refuseParam(
         "max_tokens",
         (body, { endpoint }) =>
           endpoint === "chat" && body["max_tokens"] === undefined,
@@ -99,15 +99,15 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     judge: (e) => refusals(e, "messages", "max_tokens").map(refused),
     faults: {
-      "max_tokens-coerced": repairing((body) =>
+      "max_tokens-coerced": changeBody((body) =>
         field(body, "max_tokens", (value) => value)
       ),
-      "max_tokens-rounded": repairing((body) =>
+      "max_tokens-rounded": changeBody((body) =>
         typeof body["max_tokens"] === "number"
           ? field(body, "max_tokens", Math.ceil)
           : body
       ),
-      "max_tokens-negative-ok": overlooking((body) =>
+      "max_tokens-negative-ok": acceptWhere((body) =>
         body["max_tokens"] === -1
       ),
     },
@@ -125,11 +125,11 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
     MESSAGES_TEMPERATURE,
     (e) => refusals(e, "messages", "temperature").map(refused),
     {
-      "temperature-of-chat-on-messages": overlooking((body, { endpoint }) =>
+      "temperature-of-chat-on-messages": acceptWhere((body, { endpoint }) =>
         endpoint === "messages" && typeof body["temperature"] === "number" &&
         body["temperature"] > 1 && body["temperature"] <= 2
       ),
-      "temperature-clamped": repairing((body, { endpoint }) =>
+      "temperature-clamped": changeBody((body, { endpoint }) =>
         typeof body["temperature"] === "number"
           ? field(
             body,
@@ -139,12 +139,12 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
           )
           : body
       ),
-      "temperature-below-ok": repairing((body) =>
+      "temperature-below-ok": changeBody((body) =>
         typeof body["temperature"] === "number"
           ? field(body, "temperature", (value) => Math.max(0, value))
           : body
       ),
-      "temperature-coerced": repairing((body) =>
+      "temperature-coerced": changeBody((body) =>
         field(body, "temperature", (value) => value)
       ),
       ...shared("temperature-unchecked"),
@@ -155,7 +155,7 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
     MESSAGES_TEMPERATURE,
     (e) => acceptances(e, "messages", "temperature"),
     {
-      "temperature-one-refused": refusing(
+      "temperature-one-refused": refuseParam(
         "temperature",
         (body) => body["temperature"] === 1,
       ),
@@ -193,8 +193,11 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
       ...refusals(e, "messages", "top_p").map(refused),
     ],
     {
-      "top_p-refused": refusing("top_p", (body) => body["top_p"] !== undefined),
-      "both-samplings-accepted": overlooking((body) =>
+      "top_p-refused": refuseParam(
+        "top_p",
+        (body) => body["top_p"] !== undefined,
+      ),
+      "both-samplings-accepted": acceptWhere((body) =>
         body["top_p"] !== undefined && body["temperature"] !== undefined
       ),
       "both-samplings-500": {
@@ -213,8 +216,8 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
       ...refusals(e, "chat", "system").map(refused),
     ],
     faults: {
-      "chat-system-dropped": repairing(({ system: _, ...body }) => body),
-      "chat-system-blocks-dropped": repairing((body) => {
+      "chat-system-dropped": changeBody(({ system: _, ...body }) => body),
+      "chat-system-blocks-dropped": changeBody((body) => {
         const { system, ...rest } = body;
         return Array.isArray(system) ? rest : body;
       }),

@@ -6,7 +6,7 @@ import {
   statusIs,
 } from "../../suite/finding.ts";
 import { chatInputDoubled } from "../equivalence/faults.ts";
-import { asking, inParts } from "../../faults/change_request.ts";
+import { changeRequest, inParts } from "../../faults/change_request.ts";
 import { toolDescriptionsLost } from "../tools/faults.ts";
 import { systemLost, systemLostOnChat } from "../upstream/faults.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
@@ -111,7 +111,7 @@ export const INPUT_TOKEN_CHECKS: readonly Check[] = checksWith({
     faults: {
       "system-lost": systemLost,
       "system-lost-on-chat": systemLostOnChat,
-      "second-system-lost": asking(({ system }) => ({
+      "second-system-lost": changeRequest(({ system }) => ({
         system: system.split("\n")[0] ?? "",
       })),
     },
@@ -122,7 +122,7 @@ export const INPUT_TOKEN_CHECKS: readonly Check[] = checksWith({
     judge: sameOnBoth,
     faults: {
       "chat-input-doubled": chatInputDoubled,
-      "system-long-on-chat": asking((request, { endpoint }) =>
+      "system-long-on-chat": changeRequest((request, { endpoint }) =>
         endpoint === "chat"
           ? { system: `${request.system} Be kind and brief.`.repeat(9) }
           : {}

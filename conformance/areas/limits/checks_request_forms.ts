@@ -18,10 +18,10 @@ import {
   has,
   hasType,
   isStreamed,
-  refusing,
+  refuseParam,
   turnsIn,
 } from "./faults.ts";
-import { asking } from "../../faults/change_request.ts";
+import { changeRequest } from "../../faults/change_request.ts";
 import { modelIn, shapeFault } from "../../evidence/documented_shape.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Generation } from "../../suite/requests.ts";
@@ -82,15 +82,15 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
     rule: "| temperature | number | no | 0 to 1.",
     judge: takes("messages", "plain", "temperature-half", "temperature-one"),
     faults: {
-      "temperature-zero-refused": refusing(
+      "temperature-zero-refused": refuseParam(
         "temperature",
         (body) => body["temperature"] === 0,
       ),
-      "temperature-half-refused": refusing(
+      "temperature-half-refused": refuseParam(
         "temperature",
         ({ temperature }) => temperature === 0.5,
       ),
-      "temperature-refused-in-streams": refusing(
+      "temperature-refused-in-streams": refuseParam(
         "temperature",
         (body, x) => isStreamed(body) && has("temperature")(body, x),
       ),
@@ -101,8 +101,8 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
     rule: "| top_p | number | no | Nucleus sampling.",
     judge: takes("messages", "top_p-one", "top_p-stream"),
     faults: {
-      "top_p-one-refused": refusing("top_p", ({ top_p }) => top_p === 1),
-      "top_p-refused-in-streams": refusing(
+      "top_p-one-refused": refuseParam("top_p", ({ top_p }) => top_p === 1),
+      "top_p-refused-in-streams": refuseParam(
         "top_p",
         (body, x) => isStreamed(body) && has("top_p")(body, x),
       ),
@@ -113,7 +113,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
     rule: "| stop_sequences | array of strings | no |",
     judge: takes("messages", "stops"),
     faults: {
-      "several-stops-refused": refusing(
+      "several-stops-refused": refuseParam(
         "stop_sequences",
         ({ stop_sequences }) => arrayOf(stop_sequences).length > 1,
       ),
@@ -125,7 +125,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
       "| metadata | object | no | Passed through; `user_id` inside it serves the caller's own attribution |",
     judge: takes("messages", "metadata"),
     faults: {
-      "metadata-refused": refusing("metadata", has("metadata")),
+      "metadata-refused": refuseParam("metadata", has("metadata")),
       "metadata-500": breaks(has("metadata")),
     },
   },
@@ -136,7 +136,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
       "An empty text, list or object has the same meaning as an absent one.",
     judge: takes("messages", "empty"),
     faults: {
-      "empty-lists-refused": refusing(
+      "empty-lists-refused": refuseParam(
         "tools",
         (body) =>
           ["tools", "stop_sequences"].some((name) => {
@@ -151,11 +151,11 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
     rule: "| system | string or array | no |",
     judge: takes("messages", "system-text", "turns", "blocks"),
     faults: {
-      "system-text-refused": refusing(
+      "system-text-refused": refuseParam(
         "system",
         ({ system }) => typeof system === "string",
       ),
-      "system-blocks-refused": refusing(
+      "system-blocks-refused": refuseParam(
         "system",
         ({ system }) => Array.isArray(system),
       ),
@@ -170,7 +170,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
       "`content` (string in the schema; block arrays such as image blocks are also used)",
     judge: takes("messages", "blocks", "image"),
     faults: {
-      "blocks-refused": refusing(
+      "blocks-refused": refuseParam(
         "messages",
         (body) =>
           turnsIn(body).some(({ content }) =>
@@ -180,7 +180,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
               .length > 1
           ),
       ),
-      "images-refused": refusing("messages", hasType("image", "image_url")),
+      "images-refused": refuseParam("messages", hasType("image", "image_url")),
       "images-500": breaks(hasType("image")),
     },
   },
@@ -189,7 +189,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
     rule: "Alternating `user` / `assistant` turns, oldest first.",
     judge: takes("messages", "turns"),
     faults: {
-      "long-histories-refused": refusing(
+      "long-histories-refused": refuseParam(
         "messages",
         (body) => turnsIn(body).length > 4,
       ),
@@ -203,13 +203,13 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
     rule: "| tools | array | no | Tool definitions;",
     judge: takes("messages", "tools"),
     faults: {
-      "tools-refused": refusing("tools", has("tools")),
-      "tools-need-a-choice": refusing(
+      "tools-refused": refuseParam("tools", has("tools")),
+      "tools-need-a-choice": refuseParam(
         "tools",
         (body) =>
           body["tools"] !== undefined && body["tool_choice"] === undefined,
       ),
-      "streams-with-tools-whole": asking((modelRequest) =>
+      "streams-with-tools-whole": changeRequest((modelRequest) =>
         modelRequest.tools.length === 0 ? {} : { stream: false }
       ),
     },
@@ -220,11 +220,11 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
       "| max_tokens | integer | yes | Maximum output tokens; generation stops at this count |",
     judge: takes("messages", "max_tokens-one", "max_tokens-many"),
     faults: {
-      "max_tokens-one-refused": refusing(
+      "max_tokens-one-refused": refuseParam(
         "max_tokens",
         ({ max_tokens }) => max_tokens === 1,
       ),
-      "max_tokens-many-refused": refusing(
+      "max_tokens-many-refused": refuseParam(
         "max_tokens",
         ({ max_tokens }) => Number(max_tokens) > 1024,
       ),
@@ -236,11 +236,11 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
     rule: "| temperature | number | no | 0 to 2 |",
     judge: takes("chat", "plain", "temperature-above-one", "temperature-two"),
     faults: {
-      "temperature-of-messages-on-chat": refusing(
+      "temperature-of-messages-on-chat": refuseParam(
         "temperature",
         (body) => Number(body["temperature"]) > 1,
       ),
-      "temperature-two-refused": refusing(
+      "temperature-two-refused": refuseParam(
         "temperature",
         (body) => body["temperature"] === 2,
       ),
@@ -254,7 +254,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
       "Roles `system`, `user`, `assistant`. A system prompt is the first entry with role `system`",
     judge: takes("chat", "turns"),
     faults: {
-      "chat-system-first-refused": refusing(
+      "chat-system-first-refused": refuseParam(
         "messages",
         (body) =>
           JSON.stringify(body["messages"] ?? "").includes('"role":"system"'),
@@ -281,7 +281,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
       "| max_tokens | integer | no | Optional here (required on the message endpoint) |",
     judge: takes("chat", "max_tokens-none", "max_tokens-one"),
     faults: {
-      "chat-streams-need-max_tokens": refusing(
+      "chat-streams-need-max_tokens": refuseParam(
         "max_tokens",
         (body, { endpoint }) =>
           endpoint === "chat" && body["stream"] === true &&
@@ -306,13 +306,13 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
       "Results may be strings, blocks, empty or errors; one turn may have several, before its text.",
     judge: takes("messages", "tool-turns", "tool-turns-bare"),
     faults: {
-      "tool-turns-refused": refusing(
+      "tool-turns-refused": refuseParam(
         "messages",
         (body, x) =>
           hasType("tool_result")(body, x) ||
           turnsIn(body).some(({ role }) => role === "tool"),
       ),
-      "empty-results-refused": refusing(
+      "empty-results-refused": refuseParam(
         "messages",
         (body) =>
           blocksIn(body).some(({ type, content }) =>
@@ -329,7 +329,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
       "Calls of earlier turns may have a content that is a string, null or absent; each result is an entry of its own.",
     judge: takes("chat", "tool-turns", "tool-turns-bare"),
     faults: {
-      "calls-need-content": refusing(
+      "calls-need-content": refuseParam(
         "messages",
         (body) =>
           turnsIn(body).some((turn) =>

@@ -11,7 +11,7 @@ import {
 import { messageSequenceNull } from "../message_reply/faults.ts";
 import { parseJson } from "@model-gateway/replay/json";
 import { at, listAt } from "../../evidence/json_path.ts";
-import { asking } from "../../faults/change_request.ts";
+import { changeRequest } from "../../faults/change_request.ts";
 
 import { contentOf } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -68,9 +68,13 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
         ];
       }),
     faults: {
-      "only-first-stop": asking(({ stops }) => ({ stops: stops.slice(0, 1) })),
-      "only-last-stop": asking(({ stops }) => ({ stops: stops.slice(-1) })),
-      "stops-lost-in-streams": asking(({ stops, stream }) => ({
+      "only-first-stop": changeRequest(({ stops }) => ({
+        stops: stops.slice(0, 1),
+      })),
+      "only-last-stop": changeRequest(({ stops }) => ({
+        stops: stops.slice(-1),
+      })),
+      "stops-lost-in-streams": changeRequest(({ stops, stream }) => ({
         stops: stream ? [] : stops,
       })),
     },

@@ -10,8 +10,8 @@ import {
 } from "../../suite/finding.ts";
 import { readMessages } from "../../reference_gateway/formats/read_messages.ts";
 import { readChat } from "../../reference_gateway/formats/read_chat.ts";
-import { asking, setting } from "../../faults/change_request.ts";
-import { repairing } from "./faults.ts";
+import { changeRequest, setting } from "../../faults/change_request.ts";
+import { changeBody } from "./faults.ts";
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
 import { at, numberAt } from "../../evidence/json_path.ts";
 import { type Json, parseJson } from "@model-gateway/replay/json";
@@ -87,7 +87,7 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
       ),
     faults: {
       "max_tokens-raised": setting("maxTokens", (tokens) => tokens * 10),
-      "max_tokens-dropped": asking(() => ({ maxTokens: undefined })),
+      "max_tokens-dropped": changeRequest(() => ({ maxTokens: undefined })),
       "max_tokens-lowered": setting("maxTokens", (tokens) => tokens - 1),
     },
   },
@@ -111,7 +111,7 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
           );
         }),
     faults: {
-      "max_tokens-default-tiny": asking(({ maxTokens }) => ({
+      "max_tokens-default-tiny": changeRequest(({ maxTokens }) => ({
         maxTokens: maxTokens ?? 16,
       })),
       "max_tokens-default-missing": {
@@ -142,10 +142,10 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
         ];
       }),
     faults: {
-      "temperature-inserted": asking(({ temperature }) => ({
+      "temperature-inserted": changeRequest(({ temperature }) => ({
         temperature: temperature ?? 1,
       })),
-      "top_p-inserted": asking(({ topP }) => ({ topP: topP ?? 1 })),
+      "top_p-inserted": changeRequest(({ topP }) => ({ topP: topP ?? 1 })),
     },
   },
   {
@@ -177,7 +177,7 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
       }),
     ],
     faults: {
-      "temperature-zero-dropped": asking(({ temperature }) => ({
+      "temperature-zero-dropped": changeRequest(({ temperature }) => ({
         temperature: temperature || undefined,
       })),
       "temperature-changed": setting("temperature", (value) => value / 2),
@@ -233,7 +233,7 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
             },
           },
       },
-      "temperature-unchecked": repairing(({ temperature, ...body }) =>
+      "temperature-unchecked": changeBody(({ temperature, ...body }) =>
         typeof temperature === "number" && temperature >= 0 && temperature <= 1
           ? { ...body, temperature }
           : body
@@ -259,7 +259,7 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
         )
       ),
     faults: {
-      "history-assistant-dropped": asking(({ turns }) => ({
+      "history-assistant-dropped": changeRequest(({ turns }) => ({
         turns: turns.filter(({ role }) => role === "user"),
       })),
       "history-words-cut": {

@@ -4,7 +4,7 @@
  */
 import { type Finding, observed } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { asking } from "../../faults/change_request.ts";
+import { changeRequest } from "../../faults/change_request.ts";
 import { usage } from "./faults.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -76,7 +76,9 @@ export const LIMITS_USAGE_CHECKS: readonly Check[] = checksWith({
     reads: ["resent-history"],
     judge: (e) => resent(e, "messages"),
     faults: {
-      "history-dropped": asking(({ turns }) => ({ turns: turns.slice(-1) })),
+      "history-dropped": changeRequest(({ turns }) => ({
+        turns: turns.slice(-1),
+      })),
       "input-count-fixed": usage((part) => ({
         ...part,
         usage: { ...part.usage, input: 10 },

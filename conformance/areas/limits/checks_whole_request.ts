@@ -7,7 +7,11 @@ import {
 } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 
-import { afterFirst, asking, inTurns } from "../../faults/change_request.ts";
+import {
+  afterFirst,
+  changeRequest,
+  inTurns,
+} from "../../faults/change_request.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { PLACED_WORDS } from "./scenarios_request_forms.ts";
@@ -111,7 +115,7 @@ export const WHOLE_REQUEST_CHECKS: readonly Check[] = checksWith({
       ...allRead(e, "messages", "tool-turns", "tools"),
     ],
     faults: {
-      "oldest-turns-dropped": asking(({ turns }) => ({
+      "oldest-turns-dropped": changeRequest(({ turns }) => ({
         turns: turns.length > 4 ? turns.slice(2) : turns,
       })),
       "second-block-lost": inTurns((parts) => {

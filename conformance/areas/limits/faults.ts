@@ -54,7 +54,7 @@ export function endless(test: (body: JsonObject) => boolean): Hooks {
   };
 }
 
-export function refusing(
+export function refuseParam(
   param: string,
   test: (body: JsonObject, x: Context) => boolean,
 ): Hooks {
@@ -68,7 +68,7 @@ function invalid(param: string, message: string): Problem {
   return { ...problemOf(400, message), param };
 }
 
-export function repairing(
+export function changeBody(
   change: (body: JsonObject, x: Context) => JsonObject,
 ): Hooks {
   return {
@@ -80,7 +80,7 @@ export function repairing(
   };
 }
 
-export function overlooking(
+export function acceptWhere(
   test: (body: JsonObject, x: Context) => boolean,
 ): Hooks {
   return {

@@ -1,5 +1,5 @@
 /** Rules for the pace of streams at the optional endpoints. */
-import { holding } from "../transport/faults.ts";
+import { holdPieces } from "../transport/faults.ts";
 import { compare, observed } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
@@ -28,7 +28,7 @@ export const PACE_CHECKS: readonly Check[] = Object.entries(PACED).flatMap((
             e.note(`${x.label} seen`) === true,
           ),
       misses: {
-        "until-the-end": holding(() => false, endpoint),
+        "until-the-end": holdPieces(() => false, endpoint),
       },
     },
     {

@@ -4,7 +4,7 @@ import { changeHeaders, type ReplyForm } from "../../endpoints/reply_form.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { isObject, parseJson } from "@model-gateway/replay/json";
-import { asking } from "../../faults/change_request.ts";
+import { changeRequest } from "../../faults/change_request.ts";
 import {
   fieldOf,
   IS_WORD,
@@ -75,7 +75,7 @@ const idOf = ({ names }: ReplyForm): string => names?.id ?? "id";
 const modelAt = ({ names }: ReplyForm): string => names?.model ?? "model";
 
 /** stream: false is read as true. */
-const FALSE_IS_TRUE: Hooks = asking((_, { request }) =>
+const FALSE_IS_TRUE: Hooks = changeRequest((_, { request }) =>
   request.body.includes('"stream":false') ? { stream: true } : {}
 );
 

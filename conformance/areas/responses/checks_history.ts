@@ -4,7 +4,7 @@ import { sentFor, upstream } from "./sent_request.ts";
 import { observed } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { isObject, objectOf, parseJson } from "@model-gateway/replay/json";
-import { askedItems, askedItemsOf, sent } from "./faults.ts";
+import { askedItemsOf, changeRequestItems, sent } from "./faults.ts";
 import { listAt, textAt } from "../../evidence/json_path.ts";
 import type { UpstreamCall } from "../../evidence/exchange.ts";
 import { historySteps, stepsText } from "../../evidence/tool_history.ts";
@@ -77,7 +77,7 @@ export const RESPONSES_HISTORY_CHECKS: readonly Check[] = checksWith({
           )),
     ),
     faults: {
-      "responses-results-late": askedItems((item) =>
+      "responses-results-late": changeRequestItems((item) =>
         item["content"] === "I am looking it up."
           ? { ...item, role: "user" }
           : item

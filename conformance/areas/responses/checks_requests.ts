@@ -12,7 +12,7 @@ import {
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
 import {
-  asked,
+  changeResponsesRequest,
   droppedHeader,
   forgets,
   FORMAT_LOST,
@@ -24,7 +24,7 @@ import {
 import { headerOf, type UpstreamCall } from "../../evidence/exchange.ts";
 import { readUpstreamRequest } from "../../evidence/upstream_request.ts";
 import { textOf, whereAccepted } from "../../endpoints/read_responses.ts";
-import { asking } from "../../faults/change_request.ts";
+import { changeRequest } from "../../faults/change_request.ts";
 import { withAt } from "../../faults/change_reply.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import type { ModelRequest } from "../../reference_gateway/part.ts";
@@ -46,7 +46,9 @@ const system = (call: UpstreamCall): string =>
   readUpstreamRequest(call).system.join("\n");
 
 function understood(settings: Partial<ModelRequest>): Hooks {
-  return asking((_, { endpoint }) => endpoint === "responses" ? settings : {});
+  return changeRequest((_, { endpoint }) =>
+    endpoint === "responses" ? settings : {}
+  );
 }
 
 const TUNING_CHECKS: readonly Check[] = tuningChecks(
@@ -55,7 +57,8 @@ const TUNING_CHECKS: readonly Check[] = tuningChecks(
     needs: "responses",
     reads: "responses-more-settings",
     label: "responses/*/*/more-settings",
-    put: (path, value) => asked((body) => withAt(body, path, value)),
+    put: (path, value) =>
+      changeResponsesRequest((body) => withAt(body, path, value)),
   },
   ([
     ["effort", "effort", "reasoning.effort"],
@@ -98,7 +101,7 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
       ({ body }) => inOrder(body, PLACED.first, PLACED.answer, "[[fx:text"),
     ),
     faults: {
-      "responses-turns-lost": asked((body) =>
+      "responses-turns-lost": changeResponsesRequest((body) =>
         Array.isArray(body["input"])
           ? { ...body, input: body["input"].slice(-1) }
           : body
@@ -179,7 +182,7 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
       ({ body }) => inOrder(body, PLACED.answer, PLACED.later, "[[fx:text"),
     ),
     faults: {
-      "responses-developer-moved": asked((body) =>
+      "responses-developer-moved": changeResponsesRequest((body) =>
         Array.isArray(body["input"])
           ? {
             ...body,

@@ -2,8 +2,8 @@
 import { equals, fact, observed, statusIs } from "../../suite/finding.ts";
 import { objectOf } from "@model-gateway/replay/json";
 import {
-  askedItems,
   below,
+  changeRequestItems,
   forgets,
   isAfterAnother,
   ITEMS,
@@ -129,7 +129,7 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
     },
     faults: {
       "responses-references-refused": refuses('"item_reference"'),
-      "responses-references-dropped": askedItems((item) =>
+      "responses-references-dropped": changeRequestItems((item) =>
         item["type"] === "item_reference" ? undefined : item
       ),
     },

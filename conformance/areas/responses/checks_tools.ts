@@ -3,9 +3,9 @@ import { inTools } from "../../faults/change_request.ts";
 import { demanded, observed } from "../../suite/finding.ts";
 import { type Json, objectOf } from "@model-gateway/replay/json";
 import {
-  asked,
   askedItemsOf,
   askedTools,
+  changeResponsesRequest,
   forgets,
   refuses,
   sent,
@@ -107,7 +107,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
           demanded(e)(callsOf(x).length === 0, "calls", "none", callsOf(x), x),
       ),
     faults: {
-      "responses-none-calls": asked((body) =>
+      "responses-none-calls": changeResponsesRequest((body) =>
         body["tool_choice"] === "none"
           ? { ...body, tool_choice: "required" }
           : body
@@ -120,7 +120,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
     rule: "With `allowed_tools` only a listed tool is called.",
     judge: firstCall("allowed", { name: "get_weather" }),
     faults: {
-      "responses-allowed-ignored": asked((body) =>
+      "responses-allowed-ignored": changeResponsesRequest((body) =>
         textAt(body, "tool_choice.type") === "allowed_tools"
           ? { ...body, tool_choice: "required" }
           : body

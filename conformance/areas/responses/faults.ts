@@ -46,15 +46,15 @@ export function frameOf(data: JsonObject): OutFrame {
 }
 
 /** Changes the body of a request before it is read. */
-export function asked(change: Change): Hooks {
+export function changeResponsesRequest(change: Change): Hooks {
   return inBodies("responses", change);
 }
 
 /** Changes the items of a request; undefined removes one. */
-export function askedItems(
+export function changeRequestItems(
   change: (item: JsonObject) => JsonObject | undefined,
 ): Hooks {
-  return asked((body) =>
+  return changeResponsesRequest((body) =>
     Array.isArray(body["input"])
       ? {
         ...body,
@@ -68,14 +68,14 @@ export function askedItems(
 }
 
 export function askedTools(change: Change): Hooks {
-  return asked((body) => ({
+  return changeResponsesRequest((body) => ({
     ...body,
     tools: listAt(body, "tools").map((tool) => changed(objectOf(tool), change)),
   }));
 }
 
 export function forgets(name: string): Hooks {
-  return asked({ [name]: undefined });
+  return changeResponsesRequest({ [name]: undefined });
 }
 
 export function sent(change: Change<[x: Context]>): Hooks {
@@ -159,7 +159,7 @@ export const isInstruction = (item: Json): boolean =>
 
 /** Removes parts of a type from the content of messages. */
 export function withoutParts(type: string): Hooks {
-  return askedItems((item) =>
+  return changeRequestItems((item) =>
     Array.isArray(item["content"])
       ? {
         ...item,
@@ -176,7 +176,9 @@ export function askedItemsOf(
   type: string,
   change: (item: JsonObject) => JsonObject | undefined,
 ): Hooks {
-  return askedItems((item) => item["type"] === type ? change(item) : item);
+  return changeRequestItems((item) =>
+    item["type"] === type ? change(item) : item
+  );
 }
 
 export function droppedHeader(value: string | undefined): Hooks {
@@ -193,7 +195,7 @@ export function droppedHeader(value: string | undefined): Hooks {
 }
 
 export const FORMAT_LOST = forgets("text");
-export const NO_INSTRUCTIONS = askedItems((item) =>
+export const NO_INSTRUCTIONS = changeRequestItems((item) =>
   isInstruction(item) ? undefined : item
 );
 

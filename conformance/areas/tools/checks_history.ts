@@ -1,6 +1,10 @@
 /** Checks of the area `tools`: how calls and their results reach the upstream in later turns. */
 import { fact, type Finding, observed } from "../../suite/finding.ts";
-import { asking, inParts, inTurns } from "../../faults/change_request.ts";
+import {
+  changeRequest,
+  inParts,
+  inTurns,
+} from "../../faults/change_request.ts";
 import { withAt } from "../../faults/change_reply.ts";
 import {
   ARGS,
@@ -110,7 +114,7 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
         const [first] = all.filter(results);
         return all.filter((part) => !results(part) || part === first);
       }),
-      "tool-result-parts-lost": asking((modelRequest, { request }) =>
+      "tool-result-parts-lost": changeRequest((modelRequest, { request }) =>
         request.body.includes('[{"type":"text","text":"12 degrees')
           ? {
             turns: modelRequest.turns.map((turn) => ({
@@ -142,7 +146,7 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
         "result",
         (part) => part.text === "" ? undefined : part,
       ),
-      "tool-rounds-merged": asking((request) => {
+      "tool-rounds-merged": changeRequest((request) => {
         const all = request.turns.flatMap(({ parts }) => parts);
         const calls = all.filter(({ type }) => type === "call");
         if (calls.length === 0) return {};

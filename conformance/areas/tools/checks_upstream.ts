@@ -5,7 +5,7 @@ import {
   NotTestable,
   observed,
 } from "../../suite/finding.ts";
-import { asking, inTools } from "../../faults/change_request.ts";
+import { changeRequest, inTools } from "../../faults/change_request.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
 import { brief, sameJson } from "../../evidence/json_path.ts";
@@ -118,11 +118,11 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
         .mustBe(brief(expected, 400), sameJson(expected ?? [], actual ?? []));
     },
     faults: {
-      "tool-definitions-lost": asking({ tools: [] }),
-      "tool-definitions-capped": asking((request) => ({
+      "tool-definitions-lost": changeRequest({ tools: [] }),
+      "tool-definitions-capped": changeRequest((request) => ({
         tools: request.tools.slice(0, 16),
       })),
-      "tool-definitions-turned": asking((request) => ({
+      "tool-definitions-turned": changeRequest((request) => ({
         tools: request.tools.toReversed(),
       })),
       "tool-definitions-renamed": inTools(({ name }) => ({
@@ -287,8 +287,8 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
           ];
         }),
     faults: {
-      "tool-parallel-flag-lost": asking({ parallel: true }),
-      "tool-parallel-flag-turned": asking((request) => ({
+      "tool-parallel-flag-lost": changeRequest({ parallel: true }),
+      "tool-parallel-flag-turned": changeRequest((request) => ({
         parallel: !request.parallel,
       })),
     },
@@ -309,7 +309,7 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
         );
       }),
     faults: {
-      "tool-parallel-never": asking({ parallel: false }),
+      "tool-parallel-never": changeRequest({ parallel: false }),
       ...shared("tool-parallel-flag-turned"),
     },
   },

@@ -10,7 +10,11 @@ import {
   wholeReply,
   withAt,
 } from "../../faults/change_reply.ts";
-import { asking, inTools, inTurns } from "../../faults/change_request.ts";
+import {
+  changeRequest,
+  inTools,
+  inTurns,
+} from "../../faults/change_request.ts";
 import { listAt, textAt } from "../../evidence/json_path.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import {
@@ -150,7 +154,7 @@ export function schemas(change: (schema: JsonObject) => JsonObject): Hooks {
 export function choice(
   change: (choice: string | undefined) => string | undefined,
 ): Hooks {
-  return asking((request) => ({ choice: change(request.choice) }));
+  return changeRequest((request) => ({ choice: change(request.choice) }));
 }
 
 /** The text with a question mark for each non-ASCII character. */

@@ -17,7 +17,7 @@ import {
 import {
   concurrentTextLost,
   ending,
-  holding,
+  holdPieces,
   refusals,
   sizeOf,
   streams,
@@ -92,8 +92,8 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
             e.note(`${x.label} seen`) === true,
           ),
       faults: {
-        "stream-buffered": holding(() => false),
-        "stream-buffered-by-size": holding((held) => sizeOf(held) >= 4096),
+        "stream-buffered": holdPieces(() => false),
+        "stream-buffered-by-size": holdPieces((held) => sizeOf(held) >= 4096),
       },
     },
     {
@@ -130,7 +130,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
             };
           },
         },
-        "stream-buffered-late": holding((_, sent) => sent < 8),
+        "stream-buffered-late": holdPieces((_, sent) => sent < 8),
         ...shared("stream-buffered", "stream-buffered-by-size"),
       },
     },

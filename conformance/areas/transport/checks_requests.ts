@@ -9,9 +9,9 @@ import {
   observed,
   statusIs,
 } from "../../suite/finding.ts";
-import { asking } from "../../faults/change_request.ts";
+import { changeRequest } from "../../faults/change_request.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
-import { afterRefusals, html, refusing, replies } from "./faults.ts";
+import { afterRefusals, html, refuseWhere, replies } from "./faults.ts";
 import {
   contentOf,
   fixtureContent,
@@ -193,11 +193,11 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     reads: ["request-variants"],
     judge: (e) => [...asControl(e, "extra-headers", "extra-headers-stream")],
     faults: {
-      "beta-refused": refusing(
+      "beta-refused": refuseWhere(
         400,
         ({ request }) => request.headers["anthropic-beta"] !== undefined,
       ),
-      "cookie-refused": refusing(
+      "cookie-refused": refuseWhere(
         403,
         ({ request }) => request.headers["cookie"] !== undefined,
       ),
@@ -210,8 +210,11 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     reads: ["request-variants"],
     judge: (e) => asControl(e, "query", "query-many"),
     faults: {
-      "query-404": refusing(404, ({ request }) => request.path.includes("?")),
-      "query-stream-read": asking((modelRequest, { request }) => ({
+      "query-404": refuseWhere(
+        404,
+        ({ request }) => request.path.includes("?"),
+      ),
+      "query-stream-read": changeRequest((modelRequest, { request }) => ({
         stream: modelRequest.stream || request.path.includes("stream=true"),
       })),
     },
@@ -224,7 +227,7 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     reads: ["request-variants"],
     judge: (e) => asControl(e, "charset", "type-case"),
     faults: {
-      "content-type-exact": refusing(
+      "content-type-exact": refuseWhere(
         415,
         ({ request }) => request.headers["content-type"] !== "application/json",
       ),
@@ -238,7 +241,7 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     judge: (e) => asControl(e, "accept-any", "accept-json"),
     faults: {
       // A client that accepts JSON gets no stream.
-      "accept-decides": asking((modelRequest, { request }) => ({
+      "accept-decides": changeRequest((modelRequest, { request }) => ({
         stream: modelRequest.stream &&
           request.headers["accept"] !== "application/json",
       })),

@@ -12,7 +12,7 @@ import { frames, withAt } from "../../faults/change_reply.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
 
 /** Buffers pieces of streams until the test is true; then all of them are sent. */
-export function holding(
+export function holdPieces(
   due: (held: readonly Uint8Array[], sent: number) => boolean,
   endpoint?: string,
 ): Hooks {
@@ -196,7 +196,10 @@ export function replies(
   };
 }
 
-export function refusing(status: number, test: (x: Context) => boolean): Hooks {
+export function refuseWhere(
+  status: number,
+  test: (x: Context) => boolean,
+): Hooks {
   return {
     accept: (problem, _, x) =>
       test(x) ? problemOf(status, "This request is not possible") : problem,

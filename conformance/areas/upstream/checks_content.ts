@@ -2,7 +2,7 @@
 import { observed, statusIs } from "../../suite/finding.ts";
 import {
   afterFirst,
-  asking,
+  changeRequest,
   inParts,
   inTools,
   inTurns,
@@ -42,11 +42,11 @@ export const CONTENT_CHECKS: readonly Check[] = checksWith({
         )
       ),
     faults: {
-      "tools-lost": asking({ tools: [] }),
-      "second-tool-lost": asking((request) => ({
+      "tools-lost": changeRequest({ tools: [] }),
+      "second-tool-lost": changeRequest((request) => ({
         tools: request.tools.slice(0, 1),
       })),
-      "tools-reversed": asking(({ tools }) => ({
+      "tools-reversed": changeRequest(({ tools }) => ({
         tools: [...tools].reverse(),
       })),
       "schemas-emptied": inTools(() => ({ schema: { type: "object" } })),

@@ -5,7 +5,7 @@ import {
   observed,
   statusIs,
 } from "../../suite/finding.ts";
-import { asking, inParts } from "../../faults/change_request.ts";
+import { changeRequest, inParts } from "../../faults/change_request.ts";
 import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
 import {
   CONVERSATION_FAULTS,
@@ -64,19 +64,21 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
         )
       ),
     faults: {
-      "history-cut": asking((request) => ({ turns: request.turns.slice(-1) })),
-      "history-reversed": asking(({ turns }) => ({
+      "history-cut": changeRequest((request) => ({
+        turns: request.turns.slice(-1),
+      })),
+      "history-reversed": changeRequest(({ turns }) => ({
         turns: [...turns.slice(0, -1).reverse(), ...turns.slice(-1)],
       })),
-      "assistant-turns-are-users": asking((request) => ({
+      "assistant-turns-are-users": changeRequest((request) => ({
         turns: request.turns.map((turn) => ({ ...turn, role: "user" })),
       })),
-      "middle-turn-lost": asking((request) => ({
+      "middle-turn-lost": changeRequest((request) => ({
         turns: request.turns.length < 3
           ? request.turns
           : request.turns.filter((_, index) => index !== 1),
       })),
-      "long-history-cut": asking((request) => ({
+      "long-history-cut": changeRequest((request) => ({
         turns: request.turns.slice(-11),
       })),
     },
@@ -119,10 +121,10 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
       ]),
     faults: {
       "text-invented": text((words) => `Be helpful. ${words}`),
-      "turn-invented": asking(({ turns }) => ({
+      "turn-invented": changeRequest(({ turns }) => ({
         turns: [turnOf("user", "Hello."), turnOf("assistant", "Hi!"), ...turns],
       })),
-      "instruction-invented": asking((request) => ({
+      "instruction-invented": changeRequest((request) => ({
         system: `${request.system}You are a helpful assistant.`,
       })),
     },
@@ -139,16 +141,16 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
     faults: {
       "system-lost": systemLost,
       "system-lost-on-chat": systemLostOnChat,
-      "system-as-user-text": asking((request) => ({
+      "system-as-user-text": changeRequest((request) => ({
         system: "",
         turns: request.system === ""
           ? request.turns
           : [turnOf("user", request.system), ...request.turns],
       })),
-      "system-twice": asking((request) => ({
+      "system-twice": changeRequest((request) => ({
         system: request.system + request.system,
       })),
-      "system-first-line-only": asking((request) => ({
+      "system-first-line-only": changeRequest((request) => ({
         system: request.system.split("\n")[0] ?? "",
       })),
     },

@@ -9,7 +9,7 @@ import {
   some,
   statusIs,
 } from "../../suite/finding.ts";
-import { asking, setting } from "../../faults/change_request.ts";
+import { changeRequest, setting } from "../../faults/change_request.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { limitLostOnChat, otherModel, otherModelOnChat } from "./faults.ts";
 import { at, listAt, sameJson, textAt } from "../../evidence/json_path.ts";
@@ -78,7 +78,7 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
         equal(p, "limit upstream", VALUES.maxTokens, p.sent.maxTokens)
       ),
     faults: {
-      "limit-lost": asking({ maxTokens: undefined }),
+      "limit-lost": changeRequest({ maxTokens: undefined }),
       "limit-one-more": setting("maxTokens", (tokens) => tokens + 1),
       "limit-lost-on-chat": limitLostOnChat,
     },
@@ -97,7 +97,7 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
         )
       ),
     faults: {
-      "limit-zero-by-default": asking((request) => ({
+      "limit-zero-by-default": changeRequest((request) => ({
         maxTokens: request.maxTokens ?? 0,
       })),
     },
@@ -130,15 +130,15 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
         "temperature",
         (value) => Math.min(value, 1),
       ),
-      "temperature-lost": asking({ temperature: undefined }),
+      "temperature-lost": changeRequest({ temperature: undefined }),
       "temperature-doubled": setting("temperature", (value) => value * 2),
-      "temperature-zero-lost": asking((request) => ({
+      "temperature-zero-lost": changeRequest((request) => ({
         temperature: request.temperature || undefined,
       })),
-      "temperature-lost-in-streams": asking((request) =>
+      "temperature-lost-in-streams": changeRequest((request) =>
         request.stream ? { temperature: undefined } : {}
       ),
-      "temperature-invented": asking((request) => ({
+      "temperature-invented": changeRequest((request) => ({
         temperature: request.temperature ?? 0.7,
       })),
     },
@@ -149,9 +149,9 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
     rule: "| top_p | number | no | Nucleus sampling.",
     judge: (e) => sampled(e, "top_p", (sent) => sent.topP, VALUES.topP),
     faults: {
-      "top_p-lost": asking({ topP: undefined }),
-      "top_p-is-one": asking({ topP: 1 }),
-      "top_p-lost-on-chat": asking((_, { endpoint }) =>
+      "top_p-lost": changeRequest({ topP: undefined }),
+      "top_p-is-one": changeRequest({ topP: 1 }),
+      "top_p-lost-on-chat": changeRequest((_, { endpoint }) =>
         endpoint === "chat" ? { topP: undefined } : {}
       ),
     },
@@ -190,17 +190,17 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
       ];
     },
     faults: {
-      "stops-lost": asking({ stops: [] }),
-      "first-stop-only": asking((request) => ({
+      "stops-lost": changeRequest({ stops: [] }),
+      "first-stop-only": changeRequest((request) => ({
         stops: request.stops.slice(0, 1),
       })),
-      "stops-trimmed": asking((request) => ({
+      "stops-trimmed": changeRequest((request) => ({
         stops: request.stops.map((stop) => stop.trim()),
       })),
-      "stops-lost-on-chat": asking((_, { endpoint }) =>
+      "stops-lost-on-chat": changeRequest((_, { endpoint }) =>
         endpoint === "chat" ? { stops: [] } : {}
       ),
-      "stop-text-lost": asking((_, { request }) =>
+      "stop-text-lost": changeRequest((_, { request }) =>
         request.body.includes('"stop":"') ? { stops: [] } : {}
       ),
     },
@@ -223,8 +223,8 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
         )
       ),
     faults: {
-      "metadata-lost": asking({ user: undefined }),
-      "user-id-replaced": asking((request) => ({
+      "metadata-lost": changeRequest({ user: undefined }),
+      "user-id-replaced": changeRequest((request) => ({
         user: request.user === undefined ? undefined : "gateway",
       })),
     },
@@ -287,10 +287,10 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
         ])
       ),
     faults: {
-      "system-invented": asking((request) =>
+      "system-invented": changeRequest((request) =>
         request.system === "" ? { system: "You are helpful." } : {}
       ),
-      "stops-invented": asking((request) =>
+      "stops-invented": changeRequest((request) =>
         request.stops.length === 0 ? { stops: ["Human:"] } : {}
       ),
     },
@@ -316,8 +316,8 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
           );
         }),
     faults: {
-      "own-members-lost": asking({ own: {} }),
-      "own-members-lost-in-streams": asking((request) =>
+      "own-members-lost": changeRequest({ own: {} }),
+      "own-members-lost-in-streams": changeRequest((request) =>
         request.stream ? { own: {} } : {}
       ),
     },
@@ -383,7 +383,7 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
     },
     faults: {
       "other-model-on-chat": otherModelOnChat,
-      "other-model-for-streams": asking((request) =>
+      "other-model-for-streams": changeRequest((request) =>
         request.stream ? otherModel(request) : {}
       ),
     },

@@ -1,6 +1,6 @@
 /** What the faults of the area `upstream` are built from, and those that several checks have. */
 import { changeParts, changeReplies } from "../../faults/change_hooks.ts";
-import { asking, inParts } from "../../faults/change_request.ts";
+import { changeRequest, inParts } from "../../faults/change_request.ts";
 import type { Context, Hooks, OutCall } from "../../reference_gateway/hooks.ts";
 import type { Faults } from "../../suite/check.ts";
 import type {
@@ -29,13 +29,13 @@ export function turnOf(role: Turn["role"], words: string): Turn {
 }
 
 export const CONVERSATION_FAULTS: Faults = {
-  "last-text-only": asking((request) => ({
+  "last-text-only": changeRequest((request) => ({
     turns: request.turns.slice(-1).map((turn) => ({
       ...turn,
       parts: turn.parts.slice(-1),
     })),
   })),
-  "texts-reversed": asking((request) => ({
+  "texts-reversed": changeRequest((request) => ({
     turns: request.turns.map((turn) => ({
       ...turn,
       parts: [...turn.parts].reverse(),
@@ -43,11 +43,11 @@ export const CONVERSATION_FAULTS: Faults = {
   })),
 };
 
-export const systemLostOnChat: Hooks = asking((_, { endpoint }) =>
+export const systemLostOnChat: Hooks = changeRequest((_, { endpoint }) =>
   endpoint === "chat" ? { system: "" } : {}
 );
 
-export const systemLost: Hooks = asking({ system: "" });
+export const systemLost: Hooks = changeRequest({ system: "" });
 
 /** The wrong status for each status of the upstream. */
 const MISREAD: Readonly<Record<number, number>> = {
@@ -164,10 +164,10 @@ export function otherModel(request: ModelRequest): ModelRequest {
     : request;
 }
 
-export const otherModelOnChat: Hooks = asking((request, { endpoint }) =>
+export const otherModelOnChat: Hooks = changeRequest((request, { endpoint }) =>
   endpoint === "chat" ? otherModel(request) : {}
 );
 
-export const limitLostOnChat: Hooks = asking((_, { endpoint }) =>
+export const limitLostOnChat: Hooks = changeRequest((_, { endpoint }) =>
   endpoint === "chat" ? { maxTokens: undefined } : {}
 );

@@ -1,4 +1,4 @@
-/** Words and figures of pages that were unclear or stated twice. */
+/** Texts and figures of pages. */
 import assert from "node:assert/strict";
 import {
   ADMIN_TOKEN,

@@ -8,7 +8,7 @@ import {
   parseJson,
 } from "../../translate/bytes/json.ts";
 import { requireFewValues } from "../../translate/bytes/few_values.ts";
-import { spliceFields } from "../../translate/bytes/json_splice.ts";
+import { spliceFields, topLevelOf } from "../../translate/bytes/json_splice.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type { Usage } from "../../translate/model/reply.ts";
 import { passedUsage } from "../../translate/passed_usage.ts";
@@ -32,9 +32,9 @@ import type {
   StreamedReply,
 } from "../upstream/operation.ts";
 import {
+  cleanReply,
   keyFilter,
   textWithoutKeys,
-  withoutKeys,
 } from "../upstream/without_keys.ts";
 import { replyAmounts, type RequestAmounts } from "./passed_amounts.ts";
 
@@ -43,7 +43,6 @@ const MAX_JSON_BYTES = 128 * 1024 * 1024;
 const CHARS_PER_TOKEN = 4;
 const EVENT_STREAM = /^text\/event-stream/i;
 const NOTHING = new Uint8Array(0);
-const DECODER = new TextDecoder();
 
 /** What is passed, and how its charge is found. */
 interface PassedCall {
@@ -164,8 +163,7 @@ async function wholeReply(
   model: string,
 ): Promise<ReadReply> {
   const sent = await readUpTo(response.body, MAX_JSON_BYTES, "fail");
-  const bytes = withoutKeys(sent, candidate.credential.secrets());
-  const text = DECODER.decode(bytes);
+  const { bytes, text } = cleanReply(sent, candidate.credential.secrets());
   requireFewValues(text);
   const json = parseJson(text);
   if (json === undefined) {
@@ -182,7 +180,7 @@ async function wholeReply(
     type: "whole",
     reply: {
       body: isObject(json) && typeof json["model"] === "string"
-        ? spliceFields(bytes, { model })
+        ? spliceFields(bytes, { model }, topLevelOf(bytes, text))
         : bytes,
       progress: {
         started: true,

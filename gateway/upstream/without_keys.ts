@@ -4,6 +4,7 @@
 import { Buffer } from "node:buffer";
 import { joinPieces } from "../../translate/bytes/buffers.ts";
 
+const DECODER = new TextDecoder();
 const REMOVED = "[removed]";
 /** A shorter key may occur in a reply by chance. */
 const MIN_KEY_CHARS = 16;
@@ -24,6 +25,17 @@ export function withoutKeys(
     );
   }
   return clean.buffer === reply.buffer ? reply : clean;
+}
+
+/** The reply without the keys, and its text: to search the text takes a tenth of the time. */
+export function cleanReply(
+  reply: Uint8Array,
+  keys: readonly string[],
+): { readonly bytes: Uint8Array; readonly text: string } {
+  const text = DECODER.decode(reply);
+  if (!keys.some((key) => text.includes(key))) return { bytes: reply, text };
+  const bytes = withoutKeys(reply, keys);
+  return { bytes, text: bytes === reply ? text : DECODER.decode(bytes) };
 }
 
 /** A header's value without the keys. */

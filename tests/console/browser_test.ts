@@ -481,7 +481,7 @@ browserTest(
         await tab.page.evaluate(
           "[...document.querySelectorAll('.stat data')].map((one) => one.getClientRects().length)",
         ),
-        Array(6).fill(1),
+        Array(5).fill(1),
         `lines of each amount at ${width}`,
       );
       // The area that a pointer hits covers the whole height of the plot.

@@ -267,3 +267,34 @@ Deno.test({
       });
     }),
 });
+
+Deno.test("models and candidates are narrowed by a part of a name, and a page has a bounded number", async () => {
+  const models = Object.fromEntries(
+    Array.from({ length: 230 }, (_, at) => [`house-${at}`, {
+      price: { input: 1, output: 1 },
+      candidates: [{ vendor: "vendorb", upstream_model: `up-${at}` }],
+    }]),
+  );
+  await using gateway = await startConsole({
+    configFile: JSON.stringify({ models }),
+  });
+  const owner = await visitAs(gateway, "read");
+  const operator = await visitAs(gateway, "operator");
+  const rowsOf = (html: string): number =>
+    (html.split("</tbody>")[0] ?? "").split("<tr><td").length - 1;
+  for (
+    const [visitor, path] of [
+      [owner, "/console/models"],
+      [operator, `${OPERATOR}/models`],
+      [operator, `${OPERATOR}/upstreams`],
+    ] as const
+  ) {
+    const all = await visitor.read(path);
+    assert.equal(rowsOf(all), 200, path);
+    assert.match(all, /The first 200 of \d+ in this order/, path);
+    const some = await visitor.read(`${path}?q=HOUSE-22&sort=-model`);
+    assert.equal(rowsOf(some), 11, path);
+    assert.match(some, /name="sort" value="-model"/, path);
+    assert.match(await visitor.read(`${path}?q=none`), /None matches/, path);
+  }
+});

@@ -36,7 +36,7 @@ Deno.test("the breaker of a candidate that is not well says what it waits for", 
       const operator = await visitAs(gateway, "operator");
       assert.match(
         await operator.read("/console/operator/upstreams"),
-        />open<\/span>, probe <time[^>]*>in \d+ s</,
+        />open<\/span> probe <time[^>]*>in \d+ s</,
       );
     },
   ));
@@ -62,9 +62,42 @@ Deno.test("a sum with estimates is marked, a call names its key and says once th
   assert.match(sum, />≈\u00a0(?:&lt;)?\$/);
   const [line = ""] = usage.split("<tbody>").at(-1)?.split("</tr>") ?? [];
   assert.match(line, />≈\u00a0(?:&lt;)?\$/);
+  const operator = await visitAs(gateway, "operator");
+  for (const path of ["", "accounts/default"]) {
+    const html = await operator.read(`/console/operator/${path}`);
+    assert.match(html, />≈\u00a0(?:&lt;)?\$[\d.]+<\/data><\/a>/, path);
+  }
   const refused = await owner.read(`/console/calls/${ids[1]}`);
   assert.equal(refused.match(/othing was charged/g)?.length, 1);
   assert.match(refused, />of a test</);
+});
+
+Deno.test("a first call is suggested with a model that may be called, until there is one", async () => {
+  await using gateway = await startConsole();
+  const { admin } = gateway.accounts;
+  await admin.plans.create({
+    id: "few",
+    models: ["vendorb-5"],
+    spendPerDayMicroUsd: 1,
+  });
+  await admin.accounts.create({
+    id: "new",
+    planId: "few",
+    billing: "postpaid",
+  });
+  const owner = await visitAs(gateway, "read", "new");
+  assert.match(
+    await owner.read("/console/"),
+    /No calls yet[^]*model&quot;: &quot;vendorb-5&quot;/,
+  );
+  const { text } = await credentialOf(gateway, "key", "new");
+  const refused = await gateway.call({ model: "vendorb-5" }, text);
+  await refused.body?.cancel();
+  assert.equal(refused.status, 429);
+  await gateway.recorded();
+  const after = await owner.read("/console/");
+  assert.match(after, /Last calls/);
+  assert.doesNotMatch(after, /No calls yet/);
 });
 
 Deno.test("prices of a column have as many decimals, and without an admin token the operators' sign-in says so", async () => {

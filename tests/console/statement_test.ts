@@ -98,6 +98,10 @@ Deno.test("a month's statement leads from the opening to the closing balance, on
     const html = await visitor.read(`${path}${search(0)}`);
     assert.match(html, /The month is not over/);
     assert.match(html, /invoice 7/);
+    assert.match(
+      html,
+      /ledger\?[^"]*&model=vendorb-5.5&kind=charge"><data value="500000"/,
+    );
     const wrong = await visitor.get(`${path}?${ofAccount}month=2026-13`);
     assert.equal(wrong.status, 400);
     assert.match(await wrong.text(), /Month: must be a month such as/);

@@ -414,7 +414,8 @@ async function uploadInvoice(person: Person): Promise<void> {
     await page.getByRole("status").innerText(),
     /^2 of \d+ days and models differ/,
   );
-  const text = await textOf(person);
+  // Cells of a card on a phone are lines.
+  const text = (await textOf(person)).replaceAll(/\s+/g, " ");
   for (
     const [cause, microUsd] of [
       ["theirs missing", removed.microUsd],
@@ -425,7 +426,7 @@ async function uploadInvoice(person: Person): Promise<void> {
     const amount = `${microUsd < 0 ? "−" : ""}$${
       (Math.abs(microUsd) / 1e6).toFixed(6)
     }`;
-    assert.ok(text.includes(`of it ${cause}\t${amount}\t`), cause);
+    assert.ok(text.includes(`of it ${cause} ${amount} `), cause);
   }
 }
 

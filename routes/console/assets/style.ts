@@ -79,10 +79,10 @@ td .acts { flex-wrap: nowrap; gap: .9rem }
 .card { background: var(--card); border-radius: 12px; padding: 1.1rem 1.2rem; margin-bottom: 1.1rem; min-width: 0 }
 /* A card grows with its figure, which breaks only where it is wider than the page. */
 .cards, .cols { display: flex; flex-wrap: wrap; gap: 1.1rem; margin-bottom: 1.1rem }
-.cards>.card { flex: 1 13.5rem; min-width: auto; max-width: 100% }
+.cards>.card { flex: 1 11rem; min-width: auto; max-width: 100% }
 .cols>.card { flex: 1 24rem }
 .head h2, .cards>.card, .cols>.card, .bare .card { margin: 0 }
-.card>form+form, .card>.scroll+form { margin-top: 1rem }
+.card>form+form, .card>.scroll+form, dl+.acts, [data-live-ended] { margin-top: 1rem }
 .note { border-left: 3px solid var(--accent); background: var(--tint); padding: .7rem 1rem; border-radius: 0 8px 8px 0; margin: 0 0 1.1rem }
 .tag { padding: .1rem .55rem; border-radius: .7rem; background: var(--line) }
 .tag, .button { display: inline-block }
@@ -158,7 +158,6 @@ summary { cursor: pointer; color: var(--accent) }
 .fits { overflow: clip visible }
 .fits th { position: sticky; top: 0; background: var(--card); z-index: 1 }
 th a { color: inherit }
-[data-live-ended] { margin-top: 1.2rem }
 [aria-sort=ascending]::after { content: " ▲" }
 [aria-sort=descending]::after { content: " ▼" }
 @media (max-width: 51.29em) {

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * A press that cannot be taken back, or that stops calls, is asked again on a page of its own.
  */

@@ -19,6 +19,7 @@ import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { LimitCards } from "../parts/limit_cards.tsx";
 import { recentHealth } from "../parts/recent_health.tsx";
 import { countText, Money } from "../parts/money.tsx";
+import { hasEstimate } from "../parts/usage_table.tsx";
 import { Distance, LastUsed, Moment } from "../parts/moment.tsx";
 import { AccountState } from "./account_state.tsx";
 import { LimitList } from "./plans.tsx";
@@ -220,7 +221,10 @@ async function spentRows(
       <dt>30 days</dt>
       <dd>
         <a href={usageLink(BASE, { ...days, account }, "model")}>
-          <Money microUsd={totals.microUsd} />
+          <Money
+            microUsd={totals.microUsd}
+            estimated={hasEstimate(totals)}
+          />
         </a>{" "}
         in{" "}
         <a href={ledgerLink(BASE, { ...days, account })}>

@@ -25,6 +25,13 @@ import {
 import { modelOf, modelPage } from "../pages/model_page.tsx";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
 import { sortedList } from "../parts/sorting.ts";
+import {
+  firstRows,
+  NARROWED,
+  narrowed,
+  NarrowForm,
+  RowsNote,
+} from "../forms/narrowing.tsx";
 import { page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
 import { operatorPageRoute } from "../http/page_route.ts";
@@ -32,7 +39,7 @@ import { operatorPageRoute } from "../http/page_route.ts";
 const BASE = "/console/operator";
 
 export const OPERATOR_MODELS_PAGES: readonly OperatorPageRoute[] = [
-  operatorPageRoute("GET", `${BASE}/models`, modelsPage, { query: ["sort"] }),
+  operatorPageRoute("GET", `${BASE}/models`, modelsPage, { query: NARROWED }),
   operatorPageRoute("GET", `${BASE}/models/:id`, onePage),
 ];
 
@@ -45,6 +52,51 @@ async function modelsPage(
   const models = knownModels(registry, nowMs);
   const { data: plans } = await admin.plans.list({ limit: 1000 });
   const candidates = mergedCandidates((await live.processes()).data);
+  const list = sortedList<AccountModel, Column<AccountModel>>(
+    context,
+    narrowed(context, models, ({ model }) => [model.id, model.displayName]),
+    [
+      {
+        name: "Model",
+        order: MODEL_ORDER,
+        isFirst: true,
+        wraps: true,
+        cell: ({ model }) => <ModelLink base={BASE} model={model} />,
+      },
+      {
+        name: "Health",
+        order: HEALTH_ORDER,
+        isFirst: true,
+        cell: ({ health }) => healthOf(health),
+      },
+      {
+        name: "Candidates",
+        wraps: true,
+        cell: ({ model: { id } }) => (
+          <Candidates
+            candidates={candidates.filter(({ model }) => model === id)}
+          />
+        ),
+      },
+      ...priceColumns(models),
+      {
+        name: "Since",
+        order: {
+          name: "since",
+          largest: "first",
+          of: ({ model: { price } }) => price.fromMs,
+        },
+        wraps: true,
+        cell: ({ model }) => <PriceSince model={model} none="always" />,
+      },
+      {
+        name: "May be called by",
+        wraps: true,
+        cell: ({ model }) => <Callers model={model.id} plans={plans} />,
+      },
+    ],
+    "model",
+  );
   return page(
     context,
     visit,
@@ -63,55 +115,26 @@ async function modelsPage(
         </>
       ),
     },
-    <section class="card">
-      <DataTable<AccountModel>
-        name="Models"
-        {...sortedList<AccountModel, Column<AccountModel>>(context, models, [
-          {
-            name: "Model",
-            order: MODEL_ORDER,
-            isFirst: true,
-            wraps: true,
-            cell: ({ model }) => <ModelLink base={BASE} model={model} />,
-          },
-          {
-            name: "Health",
-            order: HEALTH_ORDER,
-            isFirst: true,
-            cell: ({ health }) => healthOf(health),
-          },
-          {
-            name: "Candidates",
-            wraps: true,
-            cell: ({ model: { id } }) => (
-              <Candidates
-                candidates={candidates.filter(({ model }) => model === id)}
-              />
-            ),
-          },
-          ...priceColumns(models),
-          {
-            name: "Since",
-            order: {
-              name: "since",
-              largest: "first",
-              of: ({ model: { price } }) => price.fromMs,
-            },
-            wraps: true,
-            cell: ({ model }) => <PriceSince model={model} none="always" />,
-          },
-          {
-            name: "May be called by",
-            wraps: true,
-            cell: ({ model }) => <Callers model={model.id} plans={plans} />,
-          },
-        ], "model")}
+    <>
+      <NarrowForm
+        address={context}
+        visit={visit}
+        title="Id or name"
+        count={models.length}
       />
-      <p class="soft">
-        Health as this gateway process sees it; breakers of all processes are
-        under <a href={`${BASE}/upstreams`}>Upstreams</a>.
-      </p>
-    </section>,
+      <section class="card">
+        <DataTable<AccountModel>
+          name="Models"
+          rows={firstRows(list.rows)}
+          columns={list.columns}
+        />
+        <RowsNote count={list.rows.length} />
+        <p class="soft">
+          Health as this gateway process sees it; breakers of all processes are
+          under <a href={`${BASE}/upstreams`}>Upstreams</a>.
+        </p>
+      </section>
+    </>,
   );
 }
 
@@ -129,9 +152,15 @@ async function onePage(
     by: "account",
     facts: {
       Candidates: (
-        <Candidates
-          candidates={merged.filter((one) => one.model === model.id)}
-        />
+        <>
+          <Candidates
+            candidates={merged.filter((one) => one.model === model.id)}
+          />
+          <br />
+          <a href={`${BASE}/upstreams?q=${encodeURIComponent(model.id)}`}>
+            Breakers and failures
+          </a>
+        </>
       ),
       "May be called by": <Callers model={model.id} plans={plans} />,
     },

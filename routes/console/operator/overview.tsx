@@ -11,6 +11,7 @@ import { Forecast, forecastOf } from "../plots/forecast.tsx";
 import { page } from "../parts/layout.tsx";
 import { chargesText, ledgerLink, usageLink } from "../parts/figure_links.ts";
 import { countText, decimalsOf, Money } from "../parts/money.tsx";
+import { hasEstimate } from "../parts/usage_table.tsx";
 import { seeOther } from "../http/see_other.ts";
 import { usagePlot } from "../plots/usage_plot.tsx";
 import { invalidField } from "../../../translate/model/error.ts";
@@ -129,7 +130,10 @@ async function overviewPage(
           <span class="label">Today (UTC)</span>
           <span class="stat">
             <a href={usageLink(BASE, todayDays, "account")}>
-              <Money microUsd={todays.microUsd} />
+              <Money
+                microUsd={todays.microUsd}
+                estimated={hasEstimate(todays)}
+              />
             </a>
           </span>
           <p class="soft">
@@ -142,7 +146,10 @@ async function overviewPage(
           <span class="label">30 days</span>
           <span class="stat">
             <a href={usageLink(BASE, days, "account")}>
-              <Money microUsd={totals.microUsd} />
+              <Money
+                microUsd={totals.microUsd}
+                estimated={hasEstimate(totals)}
+              />
             </a>
           </span>
           <p class="soft">
@@ -166,13 +173,9 @@ async function overviewPage(
             {processes.length === 1 ? "process" : "processes"}:{" "}
             <a href="/console/operator/live">Live</a>
           </p>
-        </section>
-        <section class="card">
-          <span class="label">Store</span>
-          <span class="stat">
-            {await gateway.accounts.ready() ? "answers" : "down"}
-          </span>
           <p class="soft">
+            The store {await gateway.accounts.ready() ? "answers" : "is down"},
+            {" "}
             {countText(gateway.accounts.backlog())} writes wait
           </p>
         </section>
@@ -227,10 +230,11 @@ async function overviewPage(
               {
                 name: "Cost",
                 number: true,
-                cell: ({ accountId: account = "", microUsd }) => (
+                cell: ({ accountId: account = "", ...line }) => (
                   <a href={usageLink(BASE, { ...days, account }, "model")}>
                     <Money
-                      microUsd={microUsd}
+                      microUsd={line.microUsd}
+                      estimated={hasEstimate(line)}
                       decimals={decimalsOf(top.map((one) =>
                         one.microUsd
                       ))}

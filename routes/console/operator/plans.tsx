@@ -229,6 +229,7 @@ async function changePage(
   const plan = await context.gateway.admin.plans.get(
     context.parameters["id"] ?? "",
   );
+  const id = encodeURIComponent(plan.id);
   return page(
     context,
     visit,
@@ -238,14 +239,14 @@ async function changePage(
         "An empty field is no limit; days, weeks and months are in UTC. A change applies to all its accounts within seconds.",
       nav: NAV,
       actions: (
-        <a
-          class="button"
-          href={`/console/operator/changes?target=${
-            encodeURIComponent(plan.id)
-          }`}
-        >
-          Changes
-        </a>
+        <>
+          <a class="button" href={`/console/operator/accounts?plan=${id}`}>
+            Accounts
+          </a>
+          <a class="button" href={`/console/operator/changes?target=${id}`}>
+            Changes
+          </a>
+        </>
       ),
     },
     <form

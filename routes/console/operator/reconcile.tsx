@@ -235,7 +235,7 @@ function Sums({ result }: { readonly result: Reconciliation }): JSX.Element {
           ),
         ]}
         columns={[
-          { name: "What", cell: ([what]) => what },
+          { name: "What", isFirst: true, cell: ([what]) => what },
           {
             name: "Amount",
             number: true,

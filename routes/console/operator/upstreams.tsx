@@ -17,7 +17,15 @@ import {
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { secondsText } from "../parts/call_ending.tsx";
 import { DataTable } from "../parts/data_table.tsx";
+import {
+  firstRows,
+  NARROWED,
+  narrowed,
+  NarrowForm,
+  RowsNote,
+} from "../forms/narrowing.tsx";
 import { page } from "../parts/layout.tsx";
+import { modelHref } from "../pages/models.tsx";
 import { countText } from "../parts/money.tsx";
 import { type Sorting, sortingOf, sortRows } from "../parts/sorting.ts";
 import { Distance, durationText, Moment } from "../parts/moment.tsx";
@@ -38,20 +46,32 @@ export const UPSTREAMS_PAGE: OperatorPageRoute = operatorPageRoute(
   "GET",
   "/console/operator/upstreams",
   upstreamsPage,
-  { query: ["sort"] },
+  { query: NARROWED },
 );
 
 async function upstreamsPage(
   context: RouteContext,
   visit: Visit,
 ): Promise<HttpReply> {
-  const { gateway, path } = context;
+  const { gateway, path, query } = context;
   const sorting = sortingOf(context, ORDERS, "-breaker");
   const nowMs = gateway.now();
   const known = await gateway.live.processes();
   const failures = known.complete
     ? await gateway.admin.failedAttempts.count(nowMs - WINDOW_MS, nowMs)
     : undefined;
+  const all = mergedCandidates(known.data);
+  const candidates = sortRows(
+    narrowed(context, all, ({ model, upstream }) => [model, upstream]),
+    sorting,
+    {
+      breaker: ({ hasProblem }) => hasProblem ? 1 : 0,
+      model: ({ model }) => model,
+      candidate: ({ upstream }) => upstream,
+      failed: ({ failed }) => failed,
+      first_token: ({ firstToken }) => firstToken?.p95,
+    },
+  );
   return page(
     context,
     visit,
@@ -61,7 +81,12 @@ async function upstreamsPage(
       actions: (
         <>
           <a class="button" href={ATTEMPTS}>Failed attempts</a>
-          <a class="button" href={path}>Refresh</a>
+          <a
+            class="button"
+            href={query.size === 0 ? path : `${path}?${query}`}
+          >
+            Refresh
+          </a>
         </>
       ),
     },
@@ -72,21 +97,22 @@ async function upstreamsPage(
           are running go on.
         </p>
       )}
+      <NarrowForm
+        address={context}
+        visit={visit}
+        title="Model or candidate"
+        count={all.length}
+      />
       <section class="card">
         <h2>Candidates</h2>
         <Candidates
-          candidates={sortRows(mergedCandidates(known.data), sorting, {
-            breaker: ({ hasProblem }) => hasProblem ? 1 : 0,
-            model: ({ model }) => model,
-            candidate: ({ upstream }) => upstream,
-            failed: ({ failed }) => failed,
-            first_token: ({ firstToken }) => firstToken?.p95,
-          })}
+          candidates={firstRows(candidates)}
           sorting={sorting}
           processes={known.data.length}
           failures={failures}
           nowMs={nowMs}
         />
+        <RowsNote count={candidates.length} />
       </section>
       <section class="card">
         <h2>Processes</h2>
@@ -123,7 +149,11 @@ function Candidates(
           sort: sorting.link("model"),
           isFirst: true,
           wraps: true,
-          cell: ({ model }) => <code>{model}</code>,
+          cell: ({ model }) => (
+            <a href={modelHref("/console/operator", model)}>
+              <code>{model}</code>
+            </a>
+          ),
         },
         {
           name: "Candidate",
@@ -208,12 +238,13 @@ function Breaker(
           : `${name} in ${problemsIn} of ${processes}`}
       </span>
       {worst.state === "half_open"
-        ? ", the next call probes it"
+        ? " the next call probes it"
         : worst.probe_at === undefined
         ? ""
         : (
           <>
-            , probe <Distance atMs={Date.parse(worst.probe_at)} nowMs={nowMs} />
+            {" "}
+            probe <Distance atMs={Date.parse(worst.probe_at)} nowMs={nowMs} />
           </>
         )}
     </>

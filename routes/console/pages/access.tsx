@@ -170,8 +170,8 @@ async function accessPage(
                 visit={visit}
                 name="name"
                 title="New token with the scope read"
+                help="The person or program that it is for"
                 maxLength={200}
-                placeholder="The person or program that it is for"
                 required
               />
               <button type="submit">Make the token</button>

@@ -33,7 +33,7 @@ import {
   PERIOD,
   placeLink,
 } from "../forms/filters.tsx";
-import { Money, moneyText } from "../parts/money.tsx";
+import { countText, Money, moneyText } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { accountPageRoute } from "../http/page_route.ts";
 
@@ -380,6 +380,7 @@ function showValue(name: string, value: unknown): Children {
     return <Money microUsd={value} decimals={6} />;
   }
   if (value === "") return "none";
+  if (typeof value === "number") return countText(value);
   if (typeof value === "string" && name.startsWith("model ")) {
     return <Foreign text={priceText(value)} />;
   }
@@ -387,7 +388,9 @@ function showValue(name: string, value: unknown): Children {
     const atMs = Date.parse(value);
     if (!Number.isNaN(atMs)) return <Moment atMs={atMs} />;
   }
-  if (Array.isArray(value)) return <Foreign text={value.join(", ")} />;
+  if (Array.isArray(value)) {
+    return value.length === 0 ? "none" : <Foreign text={value.join(", ")} />;
+  }
   return (
     <Foreign
       text={typeof value === "object" ? JSON.stringify(value) : String(value)}

@@ -6,7 +6,7 @@ import type { KeyRecord } from "../../../gateway/accounts/records.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
-import { Foreign } from "../parts/data_table.tsx";
+import { cutText } from "../parts/data_table.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { usageLink } from "../parts/figure_links.ts";
 import { page } from "../parts/layout.tsx";
@@ -44,8 +44,7 @@ export async function keyPage(
     context,
     visit,
     {
-      title: "A key",
-      about: <Foreign text={key.name || "(no name)"} />,
+      title: `Key ${cutText(key.name || key.hint)}`,
       nav: list,
       actions: (
         <>

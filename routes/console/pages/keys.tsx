@@ -23,6 +23,7 @@ import { invalidField } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { baseUrl } from "../http/base_url.ts";
 import { type Choice, SelectField, TextField } from "../forms/field.tsx";
+import { NarrowForm } from "../forms/narrowing.tsx";
 import { ModelChoice } from "../forms/model_choice.tsx";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
@@ -114,19 +115,12 @@ async function listPage(
           The key is revoked: from now on its calls are refused.
         </p>
       )}
-      {part === "" && keys.length < SEARCHABLE
-        ? null
-        : (
-          <form class="card row" action="/console/keys">
-            <TextField
-              visit={visit}
-              {...KEY_PART}
-              value={part}
-              placeholder="any part"
-            />
-            <button class="main" type="submit">Apply</button>
-          </form>
-        )}
+      <NarrowForm
+        address={context}
+        visit={visit}
+        title={KEY_PART.title}
+        count={keys.length}
+      />
       <section class="card">
         {keys.length === 0 && part !== "" ? <p>No keys match.</p> : null}
         {keys.length === 0
@@ -242,9 +236,6 @@ function keyColumns(
       : []),
   ];
 }
-
-/** Fewer keys are seen at a glance. */
-const SEARCHABLE = 10;
 
 /** Finds keys by a part of their name or hint. */
 export const KEY_PART = {

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * One model: what it takes, every rate of its price, and the way to its usage and calls.
  */
@@ -90,7 +88,9 @@ export function modelPage(
     visit,
     {
       title: `Model ${model.displayName}`,
-      about: <code>{model.id}</code>,
+      ...(model.displayName === model.id
+        ? {}
+        : { about: <code>{model.id}</code> }),
       nav: `${base}/models`,
       actions: (
         <>

@@ -18,6 +18,13 @@ import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";
 import { csvOf, csvReply } from "../csv/csv.ts";
 import { type Column, DataTable } from "../parts/data_table.tsx";
+import {
+  firstRows,
+  NARROWED,
+  narrowed,
+  NarrowForm,
+  RowsNote,
+} from "../forms/narrowing.tsx";
 import { page } from "../parts/layout.tsx";
 import { type Order, sortedList } from "../parts/sorting.ts";
 import { countText, Money } from "../parts/money.tsx";
@@ -27,7 +34,7 @@ import { accountPageRoute } from "../http/page_route.ts";
 export const MODELS_PAGES: readonly AccountPageRoute[] = [
   accountPageRoute("look", "GET", "/console/models.csv", modelsCsv),
   accountPageRoute("look", "GET", "/console/models", modelsPage, {
-    query: ["sort"],
+    query: NARROWED,
   }),
 ];
 
@@ -98,6 +105,61 @@ async function modelsPage(
 ): Promise<HttpReply> {
   const { admin, models: registry, now } = context.gateway;
   const models = await accountModels(admin, registry, visit.holder, now());
+  const list = sortedList<AccountModel, Column<AccountModel>>(
+    context,
+    narrowed(context, models, ({ model }) => [model.id, model.displayName]),
+    [
+      {
+        name: "Model",
+        order: MODEL_ORDER,
+        wraps: true,
+        isFirst: true,
+        cell: ({ model }) => <ModelLink base="/console" model={model} />,
+      },
+      {
+        name: "May be called",
+        order: { name: "refusal", of: ({ refusal = "" }) => refusal },
+        isFirst: true,
+        wraps: true,
+        cell: ({ refusal }) => mayCall(refusal),
+      },
+      {
+        name: "Health",
+        order: HEALTH_ORDER,
+        cell: ({ health }) => healthOf(health),
+      },
+      ...priceColumns(models),
+      {
+        name: "Price since",
+        wraps: true,
+        cell: ({ model }) => <PriceSince model={model} none="–" />,
+      },
+      {
+        name: "Context",
+        order: {
+          name: "context",
+          largest: "first",
+          of: ({ model }) => model.contextTokens,
+        },
+        number: true,
+        cell: ({ model }) => countText(model.contextTokens),
+      },
+      {
+        name: "Longest reply",
+        order: {
+          name: "longest_reply",
+          largest: "first",
+          of: ({ capabilities }) => capabilities?.maxOutputTokens,
+        },
+        number: true,
+        cell: ({ capabilities }) =>
+          capabilities?.maxOutputTokens === undefined
+            ? "–"
+            : countText(capabilities.maxOutputTokens),
+      },
+    ],
+    "model",
+  );
   return page(
     context,
     visit,
@@ -107,65 +169,27 @@ async function modelsPage(
         "Prices in dollars per million tokens. A call is charged at the price of its moment.",
       actions: <a class="button" href="/console/models.csv">CSV</a>,
     },
-    <section class="card">
-      <DataTable<AccountModel>
-        name="Models"
-        {...sortedList<AccountModel, Column<AccountModel>>(context, models, [
-          {
-            name: "Model",
-            order: MODEL_ORDER,
-            wraps: true,
-            isFirst: true,
-            cell: ({ model }) => <ModelLink base="/console" model={model} />,
-          },
-          {
-            name: "May be called",
-            order: { name: "refusal", of: ({ refusal = "" }) => refusal },
-            isFirst: true,
-            wraps: true,
-            cell: ({ refusal }) => mayCall(refusal),
-          },
-          {
-            name: "Health",
-            order: HEALTH_ORDER,
-            cell: ({ health }) => healthOf(health),
-          },
-          ...priceColumns(models),
-          {
-            name: "Price since",
-            wraps: true,
-            cell: ({ model }) => <PriceSince model={model} none="–" />,
-          },
-          {
-            name: "Context",
-            order: {
-              name: "context",
-              largest: "first",
-              of: ({ model }) => model.contextTokens,
-            },
-            number: true,
-            cell: ({ model }) => countText(model.contextTokens),
-          },
-          {
-            name: "Longest reply",
-            order: {
-              name: "longest_reply",
-              largest: "first",
-              of: ({ capabilities }) => capabilities?.maxOutputTokens,
-            },
-            number: true,
-            cell: ({ capabilities }) =>
-              capabilities?.maxOutputTokens === undefined
-                ? "–"
-                : countText(capabilities.maxOutputTokens),
-          },
-        ], "model")}
+    <>
+      <NarrowForm
+        address={context}
+        visit={visit}
+        title="Id or name"
+        count={models.length}
       />
-      <p class="soft">
-        Health as this gateway process sees it. Degraded: some upstreams of the
-        model fail, and calls go to the others. Away: none takes calls now.
-      </p>
-    </section>,
+      <section class="card">
+        <DataTable<AccountModel>
+          name="Models"
+          rows={firstRows(list.rows)}
+          columns={list.columns}
+        />
+        <RowsNote count={list.rows.length} />
+        <p class="soft">
+          Health as this gateway process sees it. Degraded: some upstreams of
+          the model fail, and calls go to the others. Away: none takes calls
+          now.
+        </p>
+      </section>
+    </>,
   );
 }
 

@@ -32,6 +32,7 @@ import { page } from "../parts/layout.tsx";
 import { recentHealth } from "../parts/recent_health.tsx";
 import { LimitCards, Opens } from "../parts/limit_cards.tsx";
 import { countText, Money } from "../parts/money.tsx";
+import { modelHref } from "./models.tsx";
 import { durationText, Moment } from "../parts/moment.tsx";
 import { sessionText } from "../parts/session_text.ts";
 import { seeOther } from "../http/see_other.ts";
@@ -60,6 +61,13 @@ async function overviewPage(
   const { totals } = await admin.usage({ ...month, by: [] });
   const state = await admin.state(visit.holder);
   const { data: calls } = await admin.calls.list({ ...scope, limit: 5 });
+  const models = await accountModels(
+    admin,
+    context.gateway.models,
+    visit.holder,
+    nowMs,
+  );
+  const callable = models.filter(({ refusal }) => refusal === undefined);
   return page(
     context,
     visit,
@@ -90,16 +98,14 @@ async function overviewPage(
         session={visit.session}
         seesAccount={scope.keyId === undefined}
       />
-      <CallableModels
-        models={await accountModels(
-          admin,
-          context.gateway.models,
-          visit.holder,
-          nowMs,
-        )}
-      />
+      <CallableModels models={callable} count={models.length} />
       {totals.requests === 0
-        ? <FirstCall context={context} />
+        ? calls.length > 0 ? null : (
+          <FirstCall
+            context={context}
+            model={callable.find(({ model }) => generates(model))?.model.id}
+          />
+        )
         : (
           <section class="card">
             <div class="head">
@@ -152,24 +158,28 @@ const MAX_MODELS = 12;
 
 /** The first models that the visitor may call, with the health of those that are not well. */
 function CallableModels(
-  { models }: { readonly models: readonly AccountModel[] },
+  { models, count }: {
+    readonly models: readonly AccountModel[];
+    /** How many there are. */
+    readonly count: number;
+  },
 ): JSX.Element {
-  const callable = models.filter(({ refusal }) => refusal === undefined);
-  const more = callable.length - MAX_MODELS;
+  const more = models.length - MAX_MODELS;
   return (
     <section class="card">
       <div class="head">
         <h2>
-          {countText(callable.length)} of {countText(models.length)}{" "}
-          models may be called
+          {countText(models.length)} of {countText(count)} models may be called
         </h2>
         <a href="/console/models">Models</a>
       </div>
       <p>
-        {callable.slice(0, MAX_MODELS).map(({ model: { id }, health }, at) => (
+        {models.slice(0, MAX_MODELS).map(({ model: { id }, health }, at) => (
           <>
             {at === 0 ? "" : ", "}
-            <code>{cutText(id)}</code>
+            <a href={modelHref("/console", id)}>
+              <code>{cutText(id)}</code>
+            </a>
             {health === "well" ? "" : ` (${health})`}
           </>
         ))}
@@ -263,7 +273,8 @@ function StateCards(
             {account.reservedMicroUsd === 0 ? "nothing reserved" : (
               <>
                 <Money microUsd={account.reservedMicroUsd} /> reserved for{" "}
-                {countText(account.openRequests)} calls under way
+                {countText(account.openRequests)}{" "}
+                {account.openRequests === 1 ? "call" : "calls"} under way
               </>
             )}
           </p>
@@ -310,9 +321,12 @@ function StateCards(
 }
 
 function FirstCall(
-  { context }: { readonly context: RouteContext },
+  { context, model = "MODEL" }: {
+    readonly context: RouteContext;
+    /** Absent: the visitor may call none. */
+    readonly model: string | undefined;
+  },
 ): JSX.Element {
-  const model = context.gateway.models.models.find(generates)?.id ?? "MODEL";
   return (
     <section class="card">
       <p>No calls yet. Paste this, with your key in GATEWAY_KEY:</p>

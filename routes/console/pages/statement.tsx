@@ -287,12 +287,16 @@ export async function statementPage(
           heading="Model"
           lines={byModel}
           charged={charged}
+          hrefOf={({ model }) =>
+            ledgerLink(base, { ...filters, ...compact({ model }) })}
           nameOf={({ model }) => <Foreign text={model ?? ""} />}
         />
         <Lines
           heading="Key"
           lines={byKey}
           charged={charged}
+          hrefOf={({ keyId }) =>
+            ledgerLink(base, { ...filters, ...compact({ key: keyId }) })}
           nameOf={({ keyId = "" }) => (
             <>
               <Foreign text={names.get(keyId) ?? keyId} />
@@ -310,11 +314,13 @@ export async function statementPage(
 const SHOWN = 200;
 
 function Lines(
-  { heading, lines, charged, nameOf }: {
+  { heading, lines, charged, hrefOf, nameOf }: {
     /** Heading of the column that names the lines. */
     readonly heading: string;
     readonly lines: readonly UsageLine[];
     readonly charged: Statement["charged"];
+    /** The charges of a line. */
+    hrefOf(line: UsageLine): string;
     nameOf(line: UsageLine): JSX.Element;
   },
 ): JSX.Element | null {
@@ -345,7 +351,11 @@ function Lines(
           {
             name: "Cost",
             number: true,
-            cell: ({ microUsd }) => <Money microUsd={microUsd} decimals={6} />,
+            cell: (line) => (
+              <a href={hrefOf(line)}>
+                <Money microUsd={line.microUsd} decimals={6} />
+              </a>
+            ),
             sum: <Money microUsd={charged.microUsd} decimals={6} />,
           },
         ]}

@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * What a model takes, in words: a line for each capability that callers can notice.
  */

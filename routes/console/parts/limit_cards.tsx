@@ -100,12 +100,12 @@ export function LimitCards(
             <Fill level={level} nowMs={nowMs} />
           </>
         ))}
-      </section>
-      <section class="card">
-        <span class="label">Under way{own}</span>
-        <span class="stat">
-          <Count value={use.openRequests} />
-        </span>
+        <p>
+          <b>
+            <Count value={use.openRequests} />
+          </b>{" "}
+          under way
+        </p>
         <Fill level={atOnce} nowMs={nowMs} none="no limit on calls at once" />
       </section>
     </>

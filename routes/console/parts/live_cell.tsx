@@ -1,5 +1,3 @@
-/** @jsxImportSource preact */
-/** @jsxImportSourceTypes console-jsx */
 /**
  * A cell of plain texts: the page, its event stream and its script show the same.
  */

@@ -41,9 +41,10 @@ export function BarPlot(
   const sums = bars.map(({ values }) => values.reduce((a, b) => a + b, 0));
   const top = roundTop(Math.max(0, ...sums));
   const height = HEIGHT - TOP - BOTTOM;
-  const scale = [0, 0.5, 1].map((part) => ({
-    value: top * part,
-    text: part === 0 ? "0" : valueText(top * part),
+  // There is no half of a call.
+  const scale = [0, top / 2, top].filter(Number.isInteger).map((value) => ({
+    value,
+    text: value === 0 ? "0" : valueText(value),
   }));
   // The scale is at the right end, which a narrow window shows first.
   const right = WIDTH - 8 -

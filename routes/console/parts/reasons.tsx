@@ -16,7 +16,6 @@ import {
 } from "../../../gateway/accounts/limits/calendar_window.ts";
 import type { LimitCode } from "../../../gateway/accounts/limits/exceeded_limit.ts";
 import { limitWords } from "../../../gateway/accounts/limits/limit_levels.ts";
-import { Foreign } from "./data_table.tsx";
 import { Count, countText, Money } from "./money.tsx";
 import { durationText, Moment } from "./moment.tsx";
 
@@ -182,10 +181,10 @@ export function Why(
             {isOperators && typeof words === "string"
               ? (
                 <>
-                  : <Foreign text={words} />
+                  : <bdi>{words}</bdi>
                 </>
               )
-              : ""}
+              : "."}
           </p>
         )
         : null}

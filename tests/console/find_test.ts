@@ -61,7 +61,7 @@ async function located(visitor: Visitor, path: string): Promise<string> {
   return reply.headers.get("location") ?? `status ${reply.status}`;
 }
 
-Deno.test("the search finds accounts, keys, end users and calls by any part, and opens what is alone", () =>
+Deno.test("the search finds accounts, keys, models, end users and calls by any part, and opens what is alone", () =>
   withWorld(async ({ operator, owner, keyId, keyText, callId }) => {
     const find = (text: string): Promise<string> =>
       located(operator, `${OPERATOR}/find?q=${encodeURIComponent(text)}`);
@@ -88,6 +88,11 @@ Deno.test("the search finds accounts, keys, end users and calls by any part, and
       `${OPERATOR}/calls/req_0123456789abcdef`,
     );
     assert.equal(await find(""), `${OPERATOR}/calls`);
+    assert.equal(await find("OPUS 4.8"), `${OPERATOR}/models/vendora-opus-4-8`);
+    assert.match(
+      await owner.read("/console/find?q=vendorc"),
+      /models\/vendorc-3-pro"[^]*models\/vendorc-3-flash"/,
+    );
     const several = await operator.read(`${OPERATOR}/find?q=laptop`);
     assert.match(several, /Robin&#39;s laptop|Robin's laptop/);
     assert.match(several, /other laptop/);
@@ -100,7 +105,7 @@ Deno.test("the search finds accounts, keys, end users and calls by any part, and
       await located(owner, "/console/find?q=laptop"),
       `/console/keys/${keyId}`,
     );
-    for (const text of ["beta", "Payments", "other"]) {
+    for (const text of ["100%25", "Payments", "other"]) {
       assert.match(
         await owner.read(`/console/find?q=${text}`),
         /Nothing found/,

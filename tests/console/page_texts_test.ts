@@ -85,11 +85,13 @@ Deno.test("a first call is suggested with a model that may be called, until ther
     planId: "few",
     billing: "postpaid",
   });
-  const owner = await visitAs(gateway, "read", "new");
+  const owner = await visitAs(gateway, "manage", "new");
   assert.match(
     await owner.read("/console/"),
     /No calls yet[^]*model&quot;: &quot;vendorb-5&quot;/,
   );
+  const made = await owner.post("/console/keys/new", { name: "laptop" });
+  assert.match(await made.text(), /model&quot;: &quot;vendorb-5&quot;/);
   const { text } = await credentialOf(gateway, "key", "new");
   const refused = await gateway.call({ model: "vendorb-5" }, text);
   await refused.body?.cancel();

@@ -33,7 +33,7 @@ h2 { font-size: 1rem; margin: 0 0 .7rem }
 h3, table, label { font-size: .9rem }
 h1, h3, ul, dl, dd, fieldset { margin: 0 }
 p { margin: .4rem 0 }
-code, pre, kbd, .mono { font: .8125rem/1.5 ui-monospace, Menlo, monospace }
+code, pre, kbd, .mono { font: .8125rem/1.5 ui-monospace, monospace }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px }
 .soft, .label, .id, nav a, .who, .head p, dt, th, small { color: var(--soft) }
 .soft, .label, .who, .legend { font-size: .86rem }
@@ -112,9 +112,9 @@ button, .button, input, select, textarea { font: inherit; border-radius: 8px; ba
 button, .button { padding: .42rem .9rem; border: 1px solid light-dark(#c4c7c3, #474d54); cursor: pointer }
 button:hover, .button:hover { border-color: var(--soft) }
 .main { background: var(--accent); border-color: var(--accent); color: var(--on) }
-.danger { background: var(--bad); border-color: var(--bad); color: light-dark(#fff, #2a0a08) }
+.danger { background: var(--bad); border-color: var(--bad); color: var(--on) }
 .link { border: 0; background: none; padding: 0; color: var(--accent); text-decoration: underline; font-weight: 400 }
-[aria-pressed=true] { color: var(--text); font-weight: 600; text-decoration: none }
+[aria-pressed=true], .head [aria-current] { color: var(--text); font-weight: 600; text-decoration: none }
 :disabled { opacity: .5; cursor: default }
 small { font-weight: 400 }
 input, select, textarea { font-weight: 400; width: 100%; min-height: 2.4rem; margin-top: .2rem; padding: .42rem .6rem; border: 1px solid var(--edge) }
@@ -158,25 +158,27 @@ summary { cursor: pointer; color: var(--accent) }
 .fits { overflow: clip visible }
 .fits th { position: sticky; top: 0; background: var(--card); z-index: 1 }
 th a { color: inherit }
+.first { order: -1 }
 [aria-sort=ascending]::after { content: " ▲" }
 [aria-sort=descending]::after { content: " ▼" }
-@media (max-width: 51.29em) {
-  .scroll :is(thead, th):not(:has(a)), .scroll td:empty { display: none }
-  .scroll thead tr::before { content: "Sort by" }
-  .scroll tr { display: grid; grid: auto/1fr 1fr; gap: .2rem .8rem; padding: .7rem 0; border-bottom: 1px solid var(--line) }
-  .scroll th, .scroll td { border: 0; padding: 0; white-space: normal; text-align: left; overflow-wrap: anywhere }
-  .scroll .acts { flex-wrap: wrap }
-  .scroll .first { order: -1 }
-  .scroll td[data-name]::before { content: attr(data-name); display: block; color: var(--soft); font-size: .75rem }
+@media (max-width: 66em) {
   .shell { display: block }
   .side { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); padding: .7rem .5rem; gap: .6rem }
   nav { overflow-x: auto; padding: .2rem }
   nav ul { display: flex }
   nav a { white-space: nowrap }
   .who { margin: 0; display: flex; flex-wrap: wrap; justify-content: space-between; align-items: center }
+  main { padding-top: 1.1rem }
+}
+@media (max-width: 51.29em) {
+  .scroll :is(thead, th):not(:has(a)), .scroll td:empty { display: none }
+  .scroll thead tr::before { content: "Sort by" }
+  .scroll tr { display: grid; grid: auto/1fr 1fr; gap: .2rem .8rem; padding: .7rem 0; border-bottom: 1px solid var(--line) }
+  .scroll th, .scroll td { border: 0; padding: 0; white-space: normal; text-align: left; overflow-wrap: anywhere }
+  .scroll .acts { flex-wrap: wrap }
+  .scroll td[data-name]::before { content: attr(data-name); display: block; color: var(--soft); font-size: .75rem }
   dl { display: block }
   dd { margin-bottom: .6rem }
-  main { padding-top: 1.1rem }
   .plot text { font-size: 15px }
 }
 @media (forced-colors: active) {

@@ -21,7 +21,7 @@ function partOf({ query }: Address): string {
 }
 
 /** The rows that have the part in one of their texts, in any case. */
-export function narrowed<T>(
+export function narrowRows<T>(
   address: Address,
   rows: readonly T[],
   textsOf: (row: T) => readonly string[],

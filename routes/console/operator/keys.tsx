@@ -6,10 +6,10 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { KEY_ORDERS } from "../../../gateway/accounts/reports/key_list.ts";
 import { KEY, type KeyRecord } from "../../../gateway/accounts/records.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
-import { DataTable, Foreign } from "../parts/data_table.tsx";
+import { DataTable } from "../parts/data_table.tsx";
 import { keyForms } from "../pages/key_changes.tsx";
 import { keyPage } from "../pages/key_page.tsx";
-import { KEY_PART, KeyMeters, KeyState } from "../pages/keys.tsx";
+import { KEY_PART, KeyMeters, KeyName, KeyState } from "../pages/keys.tsx";
 import { byOffset, listCsv } from "../csv/list_csv.ts";
 import { LastUsed, Moment } from "../parts/moment.tsx";
 import { runAdminOperation } from "../http/operations.ts";
@@ -133,13 +133,8 @@ async function listPage(
                   sort: sorting.link("name"),
                   isFirst: true,
                   wraps: true,
-                  cell: ({ id, name }) => (
-                    <a href={`${NAV}/${id}`}>
-                      <Foreign text={name || "(no name)"} />
-                    </a>
-                  ),
+                  cell: (key) => <KeyName list={NAV} item={key} />,
                 },
-                { name: "Key", cell: ({ hint }) => <code>{hint}</code> },
                 {
                   name: "Made",
                   sort: sorting.link("made", "first"),

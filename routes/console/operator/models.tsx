@@ -28,8 +28,8 @@ import { sortedList } from "../parts/sorting.ts";
 import {
   firstRows,
   NARROWED,
-  narrowed,
   NarrowForm,
+  narrowRows,
   RowsNote,
 } from "../forms/narrowing.tsx";
 import { page } from "../parts/layout.tsx";
@@ -54,7 +54,7 @@ async function modelsPage(
   const candidates = mergedCandidates((await live.processes()).data);
   const list = sortedList<AccountModel, Column<AccountModel>>(
     context,
-    narrowed(context, models, ({ model }) => [model.id, model.displayName]),
+    narrowRows(context, models, ({ model }) => [model.id, model.displayName]),
     [
       {
         name: "Model",

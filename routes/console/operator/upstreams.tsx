@@ -20,8 +20,8 @@ import { DataTable } from "../parts/data_table.tsx";
 import {
   firstRows,
   NARROWED,
-  narrowed,
   NarrowForm,
+  narrowRows,
   RowsNote,
 } from "../forms/narrowing.tsx";
 import { page } from "../parts/layout.tsx";
@@ -62,7 +62,7 @@ async function upstreamsPage(
     : undefined;
   const all = mergedCandidates(known.data);
   const candidates = sortRows(
-    narrowed(context, all, ({ model, upstream }) => [model, upstream]),
+    narrowRows(context, all, ({ model, upstream }) => [model, upstream]),
     sorting,
     {
       breaker: ({ hasProblem }) => hasProblem ? 1 : 0,

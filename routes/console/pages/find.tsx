@@ -1,5 +1,5 @@
 /**
- * The search of every page: accounts, keys, end users and calls, by any part of their names and
+ * The search of every page: accounts, keys, models, end users and calls, by any part of their names and
  * ids.
  */
 import type { JSX } from "../jsx.d.ts";
@@ -21,6 +21,7 @@ import { DataTable, Foreign } from "../parts/data_table.tsx";
 import { page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
+import { modelHref, ModelLink } from "./models.tsx";
 import { accountPageRoute } from "../http/page_route.ts";
 
 export const FIND_PAGE: AccountPageRoute = accountPageRoute(
@@ -45,7 +46,14 @@ export async function findPage(
   if (text === "") return seeOther(`${base}/calls`);
   const callPath = `${base}/calls/${encodeURIComponent(text)}`;
   const found = await context.gateway.admin.find(text.slice(0, 200), scope);
-  const links = linksOf(found, base);
+  const part = text.toLowerCase();
+  const models = context.gateway.models.models.filter(({ id, displayName }) =>
+    [id, displayName].some((one) => one.toLowerCase().includes(part))
+  ).slice(0, MOST_FOUND);
+  const links = [
+    ...linksOf(found, base),
+    ...models.map(({ id }) => modelHref(base, id)),
+  ];
   const [only, another] = links;
   if (only !== undefined && another === undefined) return seeOther(only);
   // An old call is not among those that are searched.
@@ -67,12 +75,26 @@ export async function findPage(
       nav: "",
     },
     <>
-      {links.length === 0
-        ? <p class="card">Nothing found.</p>
-        : <Results found={found} base={base} />}
+      {links.length === 0 ? <p class="card">Nothing found.</p> : (
+        <>
+          <Results found={found} base={base} />
+          {models.length === 0 ? null : (
+            <section class="card">
+              <h2>Models</h2>
+              <ul>
+                {models.map((model) => (
+                  <li>
+                    <ModelLink base={base} model={model} />
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
+        </>
+      )}
       <p class="soft">
-        {scope.accountId === undefined ? "Accounts, keys" : "Keys"}, end users
-        and request ids; the latter two of the newest {countText(
+        {scope.accountId === undefined ? "Accounts, keys" : "Keys"}, models, end
+        users and request ids; the latter two of the newest {countText(
           SEARCHED_CALLS[scope.accountId === undefined ? "all" : "account"],
         )} calls, at most {MOST_FOUND}{" "}
         of each. A whole request id finds older calls, too.

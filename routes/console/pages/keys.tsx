@@ -13,6 +13,7 @@ import {
   KEY_ORDERS,
   type KeyOrder,
 } from "../../../gateway/accounts/reports/key_list.ts";
+import { accountModels } from "../../../gateway/console/account_models.ts";
 import { isPermitted } from "../../../gateway/accounts/credential_kind.ts";
 import type { KeyState as State } from "../../../gateway/accounts/ledger/key_state.ts";
 import { limitLevels } from "../../../gateway/accounts/limits/limit_levels.ts";
@@ -174,13 +175,8 @@ function keyColumns(
       sort: sorting.link("name"),
       isFirst: true,
       wraps: true,
-      cell: (key) => (
-        <a href={`/console/keys/${key.id}`}>
-          <Foreign text={key.name || "(no name)"} />
-        </a>
-      ),
+      cell: (key) => <KeyName list="/console/keys" item={key} />,
     },
-    { name: "Key", cell: (key) => <code>{key.hint}</code> },
     {
       name: "Models",
       cell: (key) =>
@@ -235,6 +231,23 @@ function keyColumns(
       }]
       : []),
   ];
+}
+
+/** A key's name, with the way to its page, and its hint. */
+export function KeyName(
+  { list, item: { id, name, hint } }: {
+    readonly list: string;
+    readonly item: KeyRecord;
+  },
+): JSX.Element {
+  return (
+    <>
+      <a href={`${list}/${id}`}>
+        <Foreign text={name || "(no name)"} />
+      </a>
+      <code class="id">{hint}</code>
+    </>
+  );
 }
 
 /** Finds keys by a part of their name or hint. */
@@ -405,11 +418,11 @@ async function issue(
 }
 
 /** The page with a new key, whose `key` is null if the form was sent before. */
-export function newKeyPage(
+export async function newKeyPage(
   context: RouteContext,
   visit: Visit,
   title: string,
-  { id, key: text }: JsonObject,
+  { id, account, key: text }: JsonObject,
   { list, done = list, until }: {
     /** Address of the list of keys. */
     readonly list: string;
@@ -418,10 +431,19 @@ export function newKeyPage(
     /** How long the old key works. */
     readonly until?: JSX.Element | undefined;
   },
-): HttpReply {
+): Promise<HttpReply> {
   const key = typeof text === "string" ? text : undefined;
   const url = baseUrl(context);
-  const model = context.gateway.models.models.find(generates)?.id ?? "MODEL";
+  const { admin, models, now } = context.gateway;
+  const callable = await accountModels(admin, models, {
+    kind: "key",
+    id: String(id),
+    accountId: String(account),
+  }, now());
+  const model =
+    callable.find(({ model, refusal }) =>
+      refusal === undefined && generates(model)
+    )?.model.id ?? "MODEL";
   return page(
     context,
     visit,

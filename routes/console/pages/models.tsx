@@ -21,8 +21,8 @@ import { type Column, DataTable } from "../parts/data_table.tsx";
 import {
   firstRows,
   NARROWED,
-  narrowed,
   NarrowForm,
+  narrowRows,
   RowsNote,
 } from "../forms/narrowing.tsx";
 import { page } from "../parts/layout.tsx";
@@ -107,7 +107,7 @@ async function modelsPage(
   const models = await accountModels(admin, registry, visit.holder, now());
   const list = sortedList<AccountModel, Column<AccountModel>>(
     context,
-    narrowed(context, models, ({ model }) => [model.id, model.displayName]),
+    narrowRows(context, models, ({ model }) => [model.id, model.displayName]),
     [
       {
         name: "Model",

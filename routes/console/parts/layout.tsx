@@ -198,11 +198,11 @@ export function page(
                 type="search"
                 name="q"
                 aria-label={kind === "operator"
-                  ? "Find accounts, keys, end users and calls"
-                  : "Find keys, end users and calls"}
+                  ? "Find accounts, keys, models, end users and calls"
+                  : "Find keys, models, end users and calls"}
                 placeholder={kind === "operator"
-                  ? "Find an account, key, end user or req_…"
-                  : "Find a key, end user or req_…"}
+                  ? "Find an account, key, model, user or req_…"
+                  : "Find a key, model, end user or req_…"}
                 autocomplete="off"
                 spellcheck={false}
                 {...(path === `${home}find`

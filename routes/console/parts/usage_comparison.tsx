@@ -56,6 +56,8 @@ function Figures(
         columns={[
           {
             name: "Called",
+            isFirst: true,
+            wraps: true,
             cell: ({ model }) => <Foreign text={model} />,
             sum: "Sum",
           },

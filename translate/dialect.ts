@@ -55,6 +55,8 @@ export interface EncodeContext {
   readonly wantUsage: boolean;
   /** See {@linkcode GenerationRequest.legacyFunctions}. */
   readonly legacyFunctions: boolean;
+  /** See {@linkcode GenerationRequest.hidesReasoning}. */
+  readonly hidesReasoning?: boolean;
   /** Names of the client's tools that take free text; absent: none. */
   readonly freeTextTools?: ReadonlySet<string>;
   /**

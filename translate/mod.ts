@@ -165,6 +165,7 @@ function encodeContext(
     idSeed,
     wantUsage: request.wantUsage,
     legacyFunctions: request.legacyFunctions === true,
+    hidesReasoning: request.hidesReasoning === true,
     freeTextTools: freeTextNames(request),
     inputEstimate: 0,
     ...(echo === undefined ? {} : { echo }),

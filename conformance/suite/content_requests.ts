@@ -27,7 +27,8 @@ export function contents(text: string): JsonObject {
   return { contents: [{ role: "user", parts: [{ text }] }] };
 }
 
-const MOST_TOKENS = 32;
+/** The most tokens of a reply, where a request states nothing else. */
+export const MOST_TOKENS = 32;
 
 /** A request; its label is `generate_content/ROUTE/FORM/NAME`. */
 export function contentRequest(

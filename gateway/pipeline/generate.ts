@@ -86,6 +86,7 @@ async function run(
     idSeed: newIdSeed(),
     wantUsage: request.wantUsage,
     legacyFunctions: request.legacyFunctions === true,
+    hidesReasoning: request.hidesReasoning === true,
     freeTextTools: freeTextNames(request),
     inputEstimate: tokens,
     ...(dialect.echoOf === undefined

@@ -131,7 +131,11 @@ function judgeError({ dialect, error }: Client, given: ApiError): void {
 function judgeReply(client: Client, reply: UpstreamReply): void {
   const { name, upstream: upstreamName, whole, stream } = reply;
   const upstream = upstreamDialect(upstreamName);
-  const decode = { ...PLAIN_CONTEXT, isTranslated: true };
+  const decode = {
+    ...PLAIN_CONTEXT,
+    isTranslated: true,
+    wantsProbabilities: true,
+  };
   const attempt = (give: () => void): void => {
     try {
       give();

@@ -305,6 +305,11 @@ export interface GenerationRequest extends Partial<Settings> {
    * form too.
    */
   readonly legacyFunctions?: boolean;
+  /**
+   * True where the text of the model's reasoning is left out of the reply: the client's format has
+   * it only on request. Absent: the client receives what there is.
+   */
+  readonly hidesReasoning?: boolean;
   /** The client's names for the neutral fields. */
   readonly fieldNames: FieldNames;
   /** Client paths of fields without a neutral counterpart: dropped wherever the dialect changes. */

@@ -6,6 +6,7 @@ import {
   contentCost,
   type ContentForm,
   contents,
+  MOST_TOKENS,
   sendContents,
 } from "../../suite/content_requests.ts";
 import type { Scenario } from "../../suite/scenario.ts";
@@ -53,8 +54,20 @@ function fixtureBodies(
       // Equal requests may be answered with one reply, from a cache or a simple upstream.
       ...contents(session.prompt(name, `Say something, as in ${name}.`)),
       ...toolsOf(name),
+      ...thoughtsOf(name),
     }),
   ]));
+}
+
+/** Where no tools are called, the format has thoughts only for clients that ask for them. */
+function thoughtsOf(fixture: string): JsonObject {
+  const { thinking = "", tools = [] } = WRITTEN.get(fixture)?.content ?? {};
+  return thinking === "" || tools.length > 0 ? {} : {
+    generationConfig: {
+      maxOutputTokens: MOST_TOKENS,
+      thinkingConfig: { includeThoughts: true },
+    },
+  };
 }
 
 function toolsOf(fixture: string): JsonObject {

@@ -159,6 +159,10 @@ function decode(
     ...settings,
     ...(format === undefined ? {} : { format }),
     ...(reasoning === undefined ? {} : { reasoning }),
+    // Between calls of tools, some models need their reasoning back.
+    ...(reasoning?.visible === true || (toolSet.tools?.length ?? 0) > 0
+      ? {}
+      : { hidesReasoning: true }),
     wantUsage: false,
     fieldNames: wordsOf(config, given),
     unknownFields: [...unknown.optional],

@@ -51,7 +51,9 @@ export function encodeReply(
         encodeGrounding(citations, text, parts.length),
       );
     }
-    parts.push(...prosePart(block));
+    const isHidden = block.kind === "reasoning" &&
+      context.hidesReasoning === true;
+    parts.push(...prosePart(isHidden ? { ...block, text: "" } : block));
   }
   return {
     ...endFields(reason, parts, {

@@ -54,6 +54,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   };
   const addText = (text: string): string => {
     if (open === undefined || text === "") return "";
+    if (open.kind === "reasoning" && context.hidesReasoning === true) return "";
     open.texts.push(text);
     switch (open.kind) {
       case "tool":

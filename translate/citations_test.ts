@@ -402,6 +402,50 @@ Deno.test("code that the vendor ran, and its output, are text", () => {
   );
 });
 
+Deno.test("a source's place counts from the beginning of the part that it names", () => {
+  const support = (partIndex: number, startIndex: number, text: string) => ({
+    segment: {
+      ...(partIndex === 0 ? {} : { partIndex }),
+      startIndex,
+      endIndex: startIndex + BYTES(text),
+      text,
+    },
+    groundingChunkIndices: [0],
+  });
+  const reply = whole("generate_content", chatCompletions, {
+    candidates: [{
+      content: {
+        parts: [
+          { text: "hm", thought: true },
+          { text: "Ça dépend. " },
+          { text: "Né en été." },
+        ],
+      },
+      groundingMetadata: {
+        groundingChunks: [{ web: { uri: URL_A } }],
+        // The vendor leaves the index out, too, where the first part is a thought.
+        groundingSupports: [
+          support(0, 0, "Ça"),
+          support(1, 4, "dépend"),
+          support(2, 7, "été"),
+        ],
+      },
+      finishReason: "STOP",
+    }],
+  });
+  const [choice] = arrayOr(reply["choices"]).map(objectOr);
+  const { content, annotations } = objectOr(choice?.["message"]);
+  assert.deepEqual(
+    arrayOr(annotations).map((one) => {
+      const { start_index: start, end_index: end } = objectOr(
+        objectOr(one)["url_citation"],
+      );
+      return String(content).slice(Number(start), Number(end));
+    }),
+    ["Ça", "dépend", "été"],
+  );
+});
+
 Deno.test("hostile metadata gives no more than the most citations, quickly", () => {
   const { choices } = whole("generate_content", chatCompletions, {
     candidates: [{

@@ -21,6 +21,7 @@ type OtherField =
   | "essential"
   | "cacheMarks"
   | "wantUsage"
+  | "hidesReasoning"
   | "legacyFunctions";
 
 type Settings = Omit<GenerationRequest, OtherField>;

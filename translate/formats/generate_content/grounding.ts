@@ -32,10 +32,14 @@ export function groundingOf(
   return found;
 }
 
-/** The sources of a text. */
+/**
+ * The sources of a text. `starts` are the positions at which the parts that it was joined from
+ * begin, by their index: positions count from the beginning of a part.
+ */
 export function citationsOf(
   grounding: JsonObject,
   text: string,
+  starts: ReadonlyMap<number, number>,
 ): readonly Citation[] {
   const { groundingMetadata, citationMetadata, urlContextMetadata } = grounding;
   const chunks = arrayOr(objectOr(groundingMetadata)["groundingChunks"]).map(
@@ -47,11 +51,15 @@ export function citationsOf(
   const add = (one: Found | undefined): void => {
     if (one !== undefined && found.length < MAX_CITATIONS) found.push(one);
   };
+  const byteAt = bytePositions(text);
   for (const support of supports) {
     const { segment, groundingChunkIndices } = objectOr(support);
+    const place = objectOr(segment);
+    const start = starts.get(countIn(place["partIndex"]) ?? 0) ?? 0;
+    const bytes = bytesOf(place, start === 0 ? 0 : byteAt(start));
     for (const index of arrayOr(groundingChunkIndices)) {
       const chunk = typeof index === "number" ? chunks[index] : undefined;
-      add(chunk && { ...chunk, ...bytesOf(objectOr(segment)) });
+      add(chunk && { ...chunk, ...bytes });
     }
   }
   if (supports.length === 0) chunks.forEach(add);
@@ -62,7 +70,7 @@ export function citationsOf(
     ].map(objectOr)
   ) {
     const cited = sourceOf(one["uri"], one["title"]);
-    add(cited && { ...cited, ...bytesOf(one) });
+    add(cited && { ...cited, ...bytesOf(one, 0) });
   }
   for (const one of arrayOr(objectOr(urlContextMetadata)["urlMetadata"])) {
     const { retrievedUrl, urlRetrievalStatus: status } = objectOr(one);
@@ -103,12 +111,15 @@ function sourceOf(uri: unknown, title: unknown): Found | undefined {
     : { url, ...(name === undefined ? {} : { title: name }) };
 }
 
-/** Positions in bytes; the format leaves zero out. */
+/** Positions in bytes behind the first one; the format leaves zero out. */
 function bytesOf(
   { startIndex, endIndex }: JsonObject,
+  first: number,
 ): { readonly bytes?: readonly [number, number] } {
   const end = countIn(endIndex);
-  return end === undefined ? {} : { bytes: [countIn(startIndex) ?? 0, end] };
+  return end === undefined
+    ? {}
+    : { bytes: [first + (countIn(startIndex) ?? 0), first + end] };
 }
 
 /** The positions in UTF-16 units of positions in bytes, found in one pass. */

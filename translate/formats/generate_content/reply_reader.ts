@@ -78,6 +78,11 @@ export function replyReader(context: DecodeContext): ReplyReader {
   /** The sources, whose positions are in the text of the open block. */
   let grounding: JsonObject | undefined;
   let texts: string[] = [];
+  let textLength = 0;
+  /** Where the text of a part begins in the text of the open block, by the part's index. */
+  const starts = new Map<number, number>();
+  /** The index of the part that is read. */
+  let partAt = 0;
 
   const take = (): readonly ReplyEvent[] => {
     const taken = events;
@@ -87,12 +92,14 @@ export function replyReader(context: DecodeContext): ReplyReader {
   const close = (): void => {
     if (open === undefined) return;
     if (open === "text" && grounding !== undefined) {
-      for (const citation of citationsOf(grounding, texts.join(""))) {
+      for (const citation of citationsOf(grounding, texts.join(""), starts)) {
         events.push({ type: "cite", citation });
       }
       grounding = undefined;
     }
     texts = [];
+    textLength = 0;
+    starts.clear();
     events.push({ type: "close" });
     open = undefined;
   };
@@ -116,7 +123,12 @@ export function replyReader(context: DecodeContext): ReplyReader {
     events.push({ type: "delta", text });
     if (kind !== "text") return;
     sawText = true;
+    if (!starts.has(partAt)) starts.set(partAt, textLength);
+    keepText(text);
+  };
+  const keepText = (text: string): void => {
     texts.push(text);
+    textLength += text.length;
   };
   const call = (
     name: string,
@@ -135,7 +147,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
         text: args,
       });
       sawText = true;
-      texts.push(args);
+      keepText(args);
       open = "text";
       close();
       return;
@@ -263,8 +275,10 @@ export function replyReader(context: DecodeContext): ReplyReader {
     if (candidate === undefined) return;
     sawCandidate = true;
     const before = events.length;
+    partAt = 0;
     for (const part of arrayOr(objectOr(candidate["content"])["parts"])) {
       readPart(part);
+      partAt++;
     }
     if (context.wantsProbabilities === true) {
       const tokens = decodeLogprobs(candidate["logprobsResult"]);
@@ -300,7 +314,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       const text = matched.text();
       if (text !== "") {
         events.push({ type: "delta", text });
-        if (open === "text") texts.push(text);
+        if (open === "text") keepText(text);
       }
       return take();
     },

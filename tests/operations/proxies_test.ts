@@ -75,7 +75,7 @@ for (const { name, program, start, hidden } of PROXIES) {
         await run(gateway, proxy);
       },
     });
-  const asking = (text: string): string =>
+  const promptBody = (text: string): string =>
     JSON.stringify(smallBody({ stream: true, text }));
 
   test(
@@ -83,7 +83,7 @@ for (const { name, program, start, hidden } of PROXIES) {
     async ({ replay }, proxy) => {
       for (const path of ["/v1/messages", "/v1/chat/completions"]) {
         const gate = `proxy-${path.slice(4, 8)}`;
-        const body = asking(`[[fx:text-long?gate=${gate}&at=4]]`);
+        const body = promptBody(`[[fx:text-long?gate=${gate}&at=4]]`);
         using caller = await send(proxy, "POST", path, body);
         await withTimeout(replay.gateReached(gate), "the gate");
         const early = await caller.until(/"text_delta"|"content":"[^"]/);
@@ -97,7 +97,7 @@ for (const { name, program, start, hidden } of PROXIES) {
   test(
     "closes the gateway's connection when a client disconnects",
     async ({ replay, logEntry }, proxy) => {
-      const body = asking("[[fx:hold-mid#proxy-left]]");
+      const body = promptBody("[[fx:hold-mid#proxy-left]]");
       {
         using caller = await send(proxy, "POST", "/v1/messages", body);
         await caller.until(/event: message_start/);

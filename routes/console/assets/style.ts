@@ -99,7 +99,7 @@ dd { min-width: 0 }
 table { border-collapse: separate; border-spacing: 0; width: 100% }
 th, td { text-align: left; padding: .48rem .85rem .48rem 0; border-bottom: 1px solid var(--line); vertical-align: baseline; overflow-wrap: normal }
 td { white-space: nowrap }
-.wrap { min-width: 7rem; white-space: normal; overflow-wrap: anywhere }
+.wrap { min-width: 6rem; white-space: normal; overflow-wrap: anywhere }
 .tag, th { font-size: .8rem }
 tbody tr:last-child>* { border-bottom: 0 }
 tfoot td { border: solid var(--line); border-width: 1px 0 0 }

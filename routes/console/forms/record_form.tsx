@@ -129,19 +129,21 @@ function textOf(kind: FlagKind, value: unknown): string {
 }
 
 /**
- * The body of a form. An empty field is left out, or removes the setting where `clears`. A field
- * that still has the value that the form showed is left out too, so that a change from another tab
- * stays.
+ * The body of a form. An empty field is left out, or removes the setting of a record that there is.
+ * A field that still has the value that the form showed is left out too, so that a change from
+ * another tab stays.
  *
- * @throws {ApiError} `invalid_request` naming every wrong field, also for an empty one of `required`
+ * @throws {ApiError} `invalid_request` naming every wrong field, also for an empty one of
+ *   `required`, and for one that somebody else changed after the form was shown
  */
 export function recordBody(
   fields: RecordFields,
   form: URLSearchParams,
-  { clears, required = [] }: {
-    readonly clears: boolean;
+  { before, required = [] }: {
+    /** The record as JSON has it; absent: a new one. */
+    readonly before?: Readonly<Record<string, unknown>>;
     readonly required?: readonly string[];
-  },
+  } = {},
 ): Readonly<Record<string, unknown>> {
   return inParts(
     ...formFields(fields).map(({ json, kind, set }) => () => {
@@ -149,8 +151,20 @@ export function recordBody(
       if (required.includes(json) && (text ?? "") === "") {
         throw invalidField(json, "choose one");
       }
-      if (text === undefined || text === form.get(`was_${json}`)) return {};
-      if (text === "") return clears && kind !== "text" ? { [json]: null } : {};
+      const shown = form.get(`was_${json}`);
+      if (text === undefined || text === shown) return {};
+      const present = textOf(kind, before?.[json]);
+      if (shown !== null && ![shown, text].includes(present)) {
+        throw invalidField(
+          json,
+          `was changed meanwhile to ${
+            present || "none"
+          }; send the form again to replace that`,
+        );
+      }
+      if (text === "") {
+        return before !== undefined && kind !== "text" ? { [json]: null } : {};
+      }
       const value = valueOf(json, kind, text);
       if (set !== undefined) fieldBody(json, set, value);
       return { [json]: value };

@@ -41,12 +41,15 @@ const { id: _id, status: _status, ...CHANGEABLE } = ACCOUNT;
 /** Change, suspend, top up, sign-in links, tokens and keys. */
 export const ACCOUNT_CHANGE_PAGES: readonly OperatorPageRoute[] = [
   operatorPageRoute("GET", `${NAV}/change/:id`, changePage),
-  operatorPageRoute("POST", `${NAV}/change/:id`, (context, visit) =>
-    change(
+  operatorPageRoute("POST", `${NAV}/change/:id`, async (context, visit) => {
+    const account = await context.gateway.admin.accounts.get(idOf(context));
+    const before = recordJson(ACCOUNT, account);
+    return await change(
       context,
       visit,
-      recordBody(CHANGEABLE, visit.form, { clears: true }),
-    ), { again: changePage }),
+      recordBody(CHANGEABLE, visit.form, { before }),
+    );
+  }, { again: changePage }),
   operatorPageRoute(
     "POST",
     `${NAV}/status/:id`,

@@ -58,8 +58,7 @@ export const ACCOUNTS_PAGES: readonly OperatorPageRoute[] = [
         choices={{ plan: await planChoices(context.gateway.admin) }}
       />
     ),
-    body: (form) =>
-      recordBody(NEW, form, { clears: false, required: ["plan"] }),
+    body: (form) => recordBody(NEW, form, { required: ["plan"] }),
     operationId: "createAccount",
     created: (id) => `${NAV}/${encodeURIComponent(id)}`,
   }),

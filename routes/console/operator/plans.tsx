@@ -56,7 +56,7 @@ export const PLANS_PAGES: readonly OperatorPageRoute[] = [
       ),
     body: (form) =>
       inParts(
-        () => limitedBody(recordBody(NEW, form, { clears: false }), form),
+        () => limitedBody(recordBody(NEW, form), form),
         () => chosenModels(form, { isNew: true }),
       ),
     operationId: "createPlan",
@@ -69,10 +69,10 @@ export const PLANS_PAGES: readonly OperatorPageRoute[] = [
 async function change(context: RouteContext, visit: Visit): Promise<HttpReply> {
   const { form } = visit;
   const id = context.parameters["id"] ?? "";
-  const before = recordJson(LIMITS, await context.gateway.admin.plans.get(id));
+  const before = recordJson(PLAN, await context.gateway.admin.plans.get(id));
   const body = inParts(
     () => {
-      const limits = recordBody(CHANGEABLE, form, { clears: true });
+      const limits = recordBody(CHANGEABLE, form, { before });
       limitedBody({ ...before, ...limits }, form);
       return limits;
     },

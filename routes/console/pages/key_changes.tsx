@@ -101,7 +101,9 @@ export function keyForms<V extends Visit>(
           "update",
           operationInput(
             visit,
-            recordBody(KEY_CHANGES, visit.form, { clears: true }),
+            recordBody(KEY_CHANGES, visit.form, {
+              before: recordJson(KEY, key),
+            }),
             key.id,
           ),
         );

@@ -386,7 +386,7 @@ export function newKeyBody(
   return inParts(
     () => ({
       name: "",
-      ...recordBody({ name: KEY_CHANGES.name }, form, { clears: false }),
+      ...recordBody({ name: KEY_CHANGES.name }, form),
     }),
     () => {
       if (!/^\d{0,3}$/.test(days)) {
@@ -398,7 +398,7 @@ export function newKeyBody(
       };
     },
     () => models.length === 0 ? {} : { models },
-    () => recordBody(LIMITS, form, { clears: false }),
+    () => recordBody(LIMITS, form),
   );
 }
 

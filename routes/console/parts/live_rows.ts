@@ -162,7 +162,9 @@ export function liveNote(
   const left = underWay.leftOut + ended.leftOut;
   return [
     complete
-      ? `${countText(processes)} ${processes === 1 ? "process" : "processes"}.`
+      ? `${countText(underWay.data.length + underWay.leftOut)} under way in ${
+        countText(processes)
+      } ${processes === 1 ? "process" : "processes"}.`
       : "The store does not answer: only calls of this process.",
     left === 0
       ? ""

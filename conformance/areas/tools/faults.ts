@@ -85,10 +85,6 @@ export function first(delta: JsonObject): boolean {
   return delta["id"] !== undefined;
 }
 
-export function without(object: JsonObject, key: string): JsonObject {
-  return { ...object, [key]: undefined };
-}
-
 /** True once per exchange. */
 export function once({ state }: Context): boolean {
   if (state.has("once")) return false;

@@ -31,7 +31,7 @@ export const FIRST_COOLDOWN_MS = 1_000;
 const MAX_DEFAULT_COOLDOWN_MS = 60_000;
 
 /** What belongs to the operator, such as the credential, was refused by the last call with a result. */
-export interface OperatorRefusal {
+interface OperatorRefusal {
   /** Unix time in milliseconds of the first one in a row. */
   readonly sinceMs: number;
   /** The upstream's words. Contains no secret. */

@@ -1,5 +1,5 @@
 /** A server that accepts connections and never answers. */
-export interface SilentServer extends AsyncDisposable {
+interface SilentServer extends AsyncDisposable {
   /** `127.0.0.1` with the port. */
   readonly host: string;
   connections(): number;

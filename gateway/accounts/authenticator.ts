@@ -92,6 +92,8 @@ export function createAuthenticator(
   let configured: { readonly key: string; readonly hash: string } | undefined;
   /** Keyed by the hash of the key. */
   const cache = new Map<string, CacheEntry>();
+  /** Of the keys that exist and are in the cache: hashing takes longer than the rest. */
+  const hashes = new Map<string, string>();
   const identities = new WeakMap<Caller, Identity>();
   let revision = 0;
   let readAtMs = -Infinity;
@@ -176,8 +178,12 @@ export function createAuthenticator(
           ? {}
           : { caller: callerOf(identity, deriveSeal(text)) }),
       };
-      if (cache.size >= MAX_CACHED) cache.clear();
+      if (cache.size >= MAX_CACHED) {
+        cache.clear();
+        hashes.clear();
+      }
       cache.set(hash, found);
+      if (identity !== undefined) hashes.set(text, hash);
       return found;
     }
     throw new Error("the store returned an outdated revision repeatedly");
@@ -207,7 +213,7 @@ export function createAuthenticator(
     async authenticate(presented) {
       let refused: RefusedKey | undefined;
       for (const text of presented.slice(0, MAX_PRESENTED)) {
-        const hash = keyHash(text);
+        const hash = hashes.get(text) ?? keyHash(text);
         // Malformed keys are not looked up.
         if (
           !cache.has(hash) && !isConfigured(hash) && !isWellFormed(text)

@@ -38,9 +38,10 @@ export function noteUnknown(
   if (object === null || object === undefined) return;
   // An array of all entries would cost more than reading them.
   for (const key of Object.keys(object)) {
+    if (known.has(key)) continue;
     if (unknown.optional.size >= MAX_UNKNOWN_FIELDS) return;
     const value: unknown = Reflect.get(object, key);
-    if (known.has(key) || value === null || value === undefined) continue;
+    if (value === null || value === undefined) continue;
     if (Array.isArray(value) && value.length === 0) continue;
     if (key === "caller" && objectOr(value)["type"] === "direct") continue;
     unknown.optional.add(`${prefix}${key}`);
@@ -49,5 +50,6 @@ export function noteUnknown(
 
 /** A checked object as plain JSON, to read fields that its type does not declare. */
 export function asJson(object: object): JsonObject {
-  return { ...object };
+  // Everything that was read from JSON is of this type.
+  return object as JsonObject;
 }

@@ -156,13 +156,6 @@ function decodeShared(
   const format = decodeFormat(wire, older, unknown);
   const effort = wire.output_config?.effort ?? undefined;
   const reasoning = decodeReasoning(wire.thinking, effort);
-  const words: FieldNames = {
-    ...WORDS,
-    ...(older && format !== undefined ? { format: "output_format" } : {}),
-    ...(wire.thinking === undefined && effort !== undefined
-      ? { reasoning: "output_config.effort" }
-      : {}),
-  };
   const toolSet = decodeTools(wire, unknown);
   const system = decodeSystem(wire.system, unknown);
   const turns = decodeMessages(wire.messages, unknown);
@@ -178,7 +171,10 @@ function decodeShared(
     ...(promptCache === undefined ? {} : { promptCache }),
     ...markPaths(unknown.optional, MARK_PATHS),
     wantUsage: false,
-    fieldNames: words,
+    fieldNames: words(
+      older && format !== undefined,
+      wire.thinking === undefined && effort !== undefined,
+    ),
     unknownFields: [...unknown.optional],
     essential: [...unknown.essential],
     ...(continued ? { refusal: lostThread() } : {}),
@@ -195,6 +191,15 @@ function noteEssential(
     if (value === undefined || value === null) continue;
     if (!Array.isArray(value) || value.length > 0) essential.add(field);
   }
+}
+
+/** Made again only where the request has its older or its only name. */
+function words(hasOlderFormat: boolean, hasEffortAlone: boolean): FieldNames {
+  return !hasOlderFormat && !hasEffortAlone ? WORDS : {
+    ...WORDS,
+    ...(hasOlderFormat ? { format: "output_format" } : {}),
+    ...(hasEffortAlone ? { reasoning: "output_config.effort" } : {}),
+  };
 }
 
 /** Client libraries send the whole conversation on this code. */

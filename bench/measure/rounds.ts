@@ -4,7 +4,12 @@
  * compared with that of the raw pipe, or of the direct connection, in the same round.
  */
 import { type Instruments, measure, type Sample } from "./measure.ts";
-import { type ExchangeKind, type Scenario, scenarioOf } from "./scenarios.ts";
+import {
+  type ExchangeKind,
+  pacedMs,
+  type Scenario,
+  scenarioOf,
+} from "./scenarios.ts";
 import type { Site, Target } from "../targets/target.ts";
 
 /** A target that can be started. */
@@ -83,8 +88,11 @@ export async function runRounds(
       isWarmUp ? "warm-up" : `round ${round} of ${options.rounds}`,
     );
     for (const { kind, base, members } of groups) {
-      const isPaced = kind.plan.perSecond > 0;
-      if (isPaced && (isWarmUp || round > options.pacedRounds)) continue;
+      const lengthMs = pacedMs(kind);
+      const isLeftOut = isWarmUp
+        ? options.warmUpMs < lengthMs
+        : lengthMs > 0 && round > options.pacedRounds;
+      if (isLeftOut) continue;
       const samples = new Map<Member, Sample>();
       const ms = isWarmUp ? Math.max(options.warmUpMs, options.ms) : options.ms;
       for (const member of orderOf(members, round)) {

@@ -212,6 +212,11 @@ const SHORT = {
   responses: "responses",
 } as const;
 
+/** How long a paced exchange takes, in milliseconds; 0: it is not paced. */
+export function pacedMs({ plan: { events, perSecond } }: ExchangeKind): number {
+  return perSecond > 0 ? events / perSecond * 1000 : 0;
+}
+
 /** Name of a direction: `messages` for pass-through, `messages-to-chat` for a translation. */
 export function directionName(direction: Direction): string {
   const { caller, upstream } = direction;

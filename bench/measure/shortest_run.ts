@@ -5,6 +5,7 @@
 import { SETTLE_MS } from "./measure.ts";
 import { leastMemoryMs } from "./memory.ts";
 import type { PipelineOptions } from "../options.ts";
+import { pacedMs } from "./scenarios.ts";
 import { WARM_UP_MS as STEADY_WARM_UP_MS } from "./steady.ts";
 import { PORTKEY, portkeySupports } from "../targets/portkey.ts";
 import { type Direction, isPassThrough } from "../targets/target.ts";
@@ -43,13 +44,12 @@ function exchangesMs(options: PipelineOptions): number {
   const bases = new Set<string>();
   let sum = 0;
   for (const { kind, direction, tls } of options.scenarios) {
-    const { events, perSecond } = kind.plan;
-    const isPaced = perSecond > 0;
+    const lengthMs = pacedMs(kind);
+    const isPaced = lengthMs > 0;
     const rounds = isPaced ? options.pacedRounds : options.rounds;
-    const oneMs = isPaced ? events / perSecond * 1000 : options.ms;
-    const warmUpMs = isPaced
-      ? 0
-      : Math.max(options.warmUpMs, options.ms) + SETTLE_MS;
+    const oneMs = isPaced ? lengthMs : options.ms;
+    const leastMs = isPaced ? lengthMs : Math.max(options.warmUpMs, options.ms);
+    const warmUpMs = options.warmUpMs < lengthMs ? 0 : leastMs + SETTLE_MS;
     const memberMs = warmUpMs + rounds * (oneMs + SETTLE_MS);
     sum += (gateways + peersIn(options, direction)) * memberMs;
     const base = `${kind.name} ${direction.caller} ${tls}`;

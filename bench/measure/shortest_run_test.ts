@@ -28,6 +28,16 @@ Deno.test("shortestRunMs() adds up what takes turns", () => {
     "--peers=",
   ]);
   assert.equal(shortestRunMs(two), 4 * 3 * 1_050);
+  const paced = (warmUp: string): number =>
+    shortestRunMs(parseOptions([
+      "--scenario=messages/stream-paced",
+      "--rounds=2",
+      "--peers=",
+      `--warm-up=${warmUp}`,
+    ]));
+  // The raw pipe and the gateway: streams of three seconds.
+  assert.equal(paced("2.9"), 2 * 2 * 3_050);
+  assert.equal(paced("3"), 2 * 3 * 3_050);
   assert.equal(
     shortestRunMs(parseOptions(["--scenario=memory"])),
     21_000,

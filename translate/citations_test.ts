@@ -190,20 +190,42 @@ const GEMINI: Source = {
   ],
 };
 
-const UPSTREAMS: readonly (readonly [DialectName, Source])[] = [
+/** The sources of all texts are beside the parts of the reply, or of a frame. */
+const BEFORE_CALL = {
+  ...GROUNDING,
+  content: {
+    parts: [{ text: SECOND }, { functionCall: { name: "find", args: {} } }],
+  },
+  finishReason: "STOP",
+};
+const GEMINI_BEFORE_CALL: Source = {
+  whole: {
+    candidates: [{
+      ...BEFORE_CALL,
+      content: {
+        parts: [{ text: FIRST }, ...BEFORE_CALL.content.parts],
+      },
+    }],
+  },
+  frames: [{ candidates: [part(FIRST)] }, { candidates: [BEFORE_CALL] }],
+};
+
+/** The label of each is the format, and what follows the text. */
+const UPSTREAMS: readonly (readonly [DialectName, Source, string?])[] = [
   ["chat_completions", CHAT],
   ["responses", RESPONSES],
   ["messages", MESSAGES],
   ["generate_content", GEMINI],
+  ["generate_content", GEMINI_BEFORE_CALL, "before a call"],
 ];
 
 Deno.test("chat clients receive sources as annotations, with their places in the text", async (t) => {
   for (
-    const [from, source] of UPSTREAMS.filter(([name]) =>
+    const [from, source, where = "alone"] of UPSTREAMS.filter(([name]) =>
       name !== "chat_completions"
     )
   ) {
-    await t.step(from, () => {
+    await t.step(`${from}, ${where}`, () => {
       const [choice] = arrayOr(
         whole(from, chatCompletions, source.whole)["choices"],
       ).map(objectOr);
@@ -226,9 +248,11 @@ Deno.test("chat clients receive sources as annotations, with their places in the
 
 Deno.test("clients of the Responses format receive sources as annotations", async (t) => {
   for (
-    const [from, source] of UPSTREAMS.filter(([name]) => name !== "responses")
+    const [from, source, where = "alone"] of UPSTREAMS.filter(([name]) =>
+      name !== "responses"
+    )
   ) {
-    await t.step(from, () => {
+    await t.step(`${from}, ${where}`, () => {
       // Each text of the messages format is a part of its own.
       const from0 = from === "messages" ? START : 0;
       const expected = ANNOTATIONS.map((one) => ({
@@ -261,9 +285,11 @@ Deno.test("clients of the Responses format receive sources as annotations", asyn
 
 Deno.test("messages clients receive sources as citations of the text block", async (t) => {
   for (
-    const [from, source] of UPSTREAMS.filter(([name]) => name !== "messages")
+    const [from, source, where = "alone"] of UPSTREAMS.filter(([name]) =>
+      name !== "messages"
+    )
   ) {
-    await t.step(from, () => {
+    await t.step(`${from}, ${where}`, () => {
       const expected = [["A", URL_A], ["B", URL_B]].map(([title, url]) => ({
         type: "web_search_result_location",
         cited_text: "",
@@ -419,6 +445,8 @@ Deno.test("a source's place counts from the beginning of the part that it names"
           { text: "hm", thought: true },
           { text: "Ça dépend. " },
           { text: "Né en été." },
+          { functionCall: { name: "find", args: {} } },
+          { text: "Il là." },
         ],
       },
       groundingMetadata: {
@@ -428,6 +456,8 @@ Deno.test("a source's place counts from the beginning of the part that it names"
           support(0, 0, "Ça"),
           support(1, 4, "dépend"),
           support(2, 7, "été"),
+          // The text before a call is a block of its own.
+          support(4, 3, "là"),
         ],
       },
       finishReason: "STOP",
@@ -442,7 +472,7 @@ Deno.test("a source's place counts from the beginning of the part that it names"
       );
       return String(content).slice(Number(start), Number(end));
     }),
-    ["Ça", "dépend", "été"],
+    ["Ça", "dépend", "été", "là"],
   );
 });
 

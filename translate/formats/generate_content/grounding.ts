@@ -32,6 +32,29 @@ export function groundingOf(
   return found;
 }
 
+/** The metadata of the text that ends, and that of texts in later parts where there is any. */
+export function splitGrounding(
+  grounding: JsonObject,
+  isLater: (part: number) => boolean,
+): readonly [here: JsonObject, later: JsonObject | undefined] {
+  const { groundingMetadata } = grounding;
+  const { groundingChunks, groundingSupports } = objectOr(groundingMetadata);
+  const here: unknown[] = [];
+  const later: unknown[] = [];
+  for (const support of arrayOr(groundingSupports)) {
+    const { partIndex } = objectOr(objectOr(support)["segment"]);
+    (isLater(countIn(partIndex) ?? 0) ? later : here).push(support);
+  }
+  const of = (groundingSupports: readonly unknown[]): JsonObject =>
+    // Chunks without supports are of the text as a whole.
+    groundingSupports.length === 0 ? {} : {
+      groundingMetadata: { groundingChunks, groundingSupports },
+    };
+  return later.length === 0
+    ? [grounding, undefined]
+    : [{ ...grounding, groundingMetadata: {}, ...of(here) }, of(later)];
+}
+
 /**
  * The sources of a text. `starts` are the positions at which the parts that it was joined from
  * begin, by their index: positions count from the beginning of a part.

@@ -15,7 +15,7 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 import type { ReplyEvent, StopReason, Usage } from "../../model/reply.ts";
-import { citationsOf, groundingOf } from "./grounding.ts";
+import { citationsOf, groundingOf, splitGrounding } from "./grounding.ts";
 import { inBandError } from "./error.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 import { withProbabilities } from "../../model/with_probabilities.ts";
@@ -81,7 +81,8 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let textLength = 0;
   /** Where the text of a part begins in the text of the open block, by the part's index. */
   const starts = new Map<number, number>();
-  /** The index of the part that is read. */
+  /** The parts of the candidate that is read, and the index of the one that is read. */
+  let parts: readonly unknown[] = [];
   let partAt = 0;
 
   const take = (): readonly ReplyEvent[] => {
@@ -92,10 +93,14 @@ export function replyReader(context: DecodeContext): ReplyReader {
   const close = (): void => {
     if (open === undefined) return;
     if (open === "text" && grounding !== undefined) {
-      for (const citation of citationsOf(grounding, texts.join(""), starts)) {
+      const [here, later] = splitGrounding(
+        grounding,
+        (index) => index > partAt && "text" in objectOr(parts[index]),
+      );
+      for (const citation of citationsOf(here, texts.join(""), starts)) {
         events.push({ type: "cite", citation });
       }
-      grounding = undefined;
+      grounding = later;
     }
     texts = [];
     textLength = 0;
@@ -275,8 +280,11 @@ export function replyReader(context: DecodeContext): ReplyReader {
     if (candidate === undefined) return;
     sawCandidate = true;
     const before = events.length;
+    // Before the parts: one that is no text closes the text that the sources are of.
+    grounding = groundingOf(candidate, grounding);
+    parts = arrayOr(objectOr(candidate["content"])["parts"]);
     partAt = 0;
-    for (const part of arrayOr(objectOr(candidate["content"])["parts"])) {
+    for (const part of parts) {
       readPart(part);
       partAt++;
     }
@@ -292,7 +300,6 @@ export function replyReader(context: DecodeContext): ReplyReader {
       textIn(candidate["finishReason"]) ?? "",
     );
     finishMessage = textIn(candidate["finishMessage"]) ?? finishMessage;
-    grounding = groundingOf(candidate, grounding);
   };
 
   return {

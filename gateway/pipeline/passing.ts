@@ -237,6 +237,9 @@ function passingRelay(
   let failure: ApiError | undefined;
   const observe = (frames: ReturnType<SseParser["push"]>): void => {
     for (const { data } of frames) {
+      // What follows is no part of the reply: it neither counts nor keeps the client waiting.
+      if (data.trim() === "[DONE]") hasEnded = true;
+      if (hasEnded) return;
       const json = data.startsWith("{") ? parseJson(data) : undefined;
       if (isObject(json)) figures.noteJson(json);
     }

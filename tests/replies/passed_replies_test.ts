@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { UPSTREAM_KEY, withPassed } from "../support/passed_upstream.ts";
 import { chargesIn } from "../support/tables/billing.ts";
 import { TEST_KEY, type TestGateway } from "../support/test_gateway.ts";
+import { withTimeout } from "../support/with_timeout.ts";
 
 const BODY = { model: "house-thing", input: "a text" };
 
@@ -168,24 +169,46 @@ Deno.test("an empty reply is passed as one", () =>
     },
   ));
 
-Deno.test("tokens of a streamed reply are charged from its events", async () => {
-  const events = [
-    { delta: "a" },
-    { done: true, usage: { input_tokens: 10, output_tokens: 4 } },
-  ].map((one) => `data: ${JSON.stringify(one)}\n\n`).join("");
+Deno.test("tokens of a streamed reply are charged from its events, up to its last one", async (t) => {
+  const event = (json: unknown): string => `data: ${JSON.stringify(json)}\n\n`;
+  const events = event({ delta: "a" }) +
+    event({ done: true, usage: { input_tokens: 10, output_tokens: 4 } });
+  const done = `${events}data: [DONE]\n\n`;
+  const late = event({ usage: { input_tokens: 90, output_tokens: 90 } });
   const headers = { "content-type": "Text/Event-Stream; charset=utf-8" };
-  await withPassed(
-    () => new Response(events, { headers }),
-    { model: { price: { input: 2_000_000, output: 5_000_000 } } },
-    async (server) => {
-      assert.equal(await (await ask(server)).text(), events);
-      const entry = await server.logEntry(({ model }) =>
-        model === "house-thing"
-      );
-      assert.equal(entry.cost_micro_usd, 10 * 2 + 4 * 5);
-      assert.equal((await chargesIn(server)).at(-1)?.estimated, false);
-    },
-  );
+  const price = { input: 2_000_000, output: 5_000_000 };
+  for (
+    const [name, body, staysOpen] of [
+      ["the body ends", events, false],
+      ["[DONE]", done, true],
+      ["usage after [DONE]", done + late, true],
+    ] as const
+  ) {
+    await t.step(name, () =>
+      withPassed(
+        () =>
+          new Response(
+            new ReadableStream({
+              start(controller) {
+                controller.enqueue(new TextEncoder().encode(body));
+                if (!staysOpen) controller.close();
+              },
+            }),
+            { headers },
+          ),
+        { model: { price } },
+        async (server) => {
+          const reply = await ask(server);
+          assert.equal(await withTimeout(reply.text(), "the end"), body);
+          const entry = await server.logEntry(({ model }) =>
+            model === "house-thing"
+          );
+          assert.equal(entry.ended, "complete");
+          assert.equal(entry.cost_micro_usd, 10 * 2 + 4 * 5);
+          assert.equal((await chargesIn(server)).at(-1)?.estimated, false);
+        },
+      ));
+  }
 });
 
 Deno.test("what is no count in a reply's usage is estimated, like usage that is missing", async () => {

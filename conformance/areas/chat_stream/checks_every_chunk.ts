@@ -75,6 +75,11 @@ function wrongIn(chunk: JsonObject, first: JsonObject): string | undefined {
   return undefined;
 }
 
+/** Whether a chunk has the role, as only the first one must. */
+function hasRole({ json }: Frame): boolean {
+  return (at(json, "choices.0.delta.role") ?? null) !== null;
+}
+
 /** The chunks that a text stream has not: calls and thinking. */
 function between(data: JsonObject): boolean {
   return withChoice(data) && !withText(data) && !finishing(data) &&
@@ -106,21 +111,34 @@ export const EVERY_CHUNK_CHECKS: readonly Check[] = checksWith({
     const wrong = (frame: Frame): string | undefined =>
       wrongIn(objectOf(frame.json), first);
     const bad = chunks.find((frame) => wrong(frame) !== undefined);
-    return observed("chunks", bad?.data ?? `${chunks.length}`, x, bad).mustBe(
-      bad === undefined ? "chunks" : wrong(bad) ?? "",
-      bad === undefined,
+    const spoken = chunks.filter(({ json }) =>
+      listAt(json, "choices").length > 0
     );
+    const odd = spoken.find((frame, index) => hasRole(frame) !== (index === 0));
+    return [
+      observed("role", odd?.data ?? "once", x, odd).mustBe(
+        "in the first chunk with a choice, and in no other",
+        odd === undefined,
+      ),
+      observed("chunks", bad?.data ?? `${chunks.length}`, x, bad).mustBe(
+        bad === undefined ? "chunks" : wrong(bad) ?? "",
+        bad === undefined,
+      ),
+    ];
   },
-  misses: Object.fromEntries([
-    ...MEMBERS.map(([path, { misses }]) =>
-      [path, { ...misses, differs: path === "created" ? 1 : "x" }] as const
-    ),
-    ...OF_CHOICE.map(([path, { misses }]) =>
-      [`choices.0.${path}`, misses] as const
-    ),
-  ].flatMap(([path, misses]) =>
-    Object.entries(misses).map(([name, value]) =>
-      [`${path}-${name}`, put(between, path, value)] as const
-    )
-  )),
+  misses: {
+    "role-repeated": put(between, "choices.0.delta.role", "assistant"),
+    ...Object.fromEntries([
+      ...MEMBERS.map(([path, { misses }]) =>
+        [path, { ...misses, differs: path === "created" ? 1 : "x" }] as const
+      ),
+      ...OF_CHOICE.map(([path, { misses }]) =>
+        [`choices.0.${path}`, misses] as const
+      ),
+    ].flatMap(([path, misses]) =>
+      Object.entries(misses).map(([name, value]) =>
+        [`${path}-${name}`, put(between, path, value)] as const
+      )
+    )),
+  },
 }]);

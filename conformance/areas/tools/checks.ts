@@ -28,7 +28,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { at, listAt, sameJson, textAt } from "../../evidence/json_path.ts";
 import { stopCauseIn, toolCallsIn } from "../../evidence/tool_calls.ts";
 import type { Json } from "@model-gateway/replay/json";
-import type { Evidence } from "../../suite/evidence.ts";
+import { type Evidence, outcome } from "../../suite/evidence.ts";
 import { fixtureOf } from "../../endpoints/read_chat.ts";
 import { TOOL_SHAPE_CHECKS } from "./checks_shape.ts";
 import { TOOL_HISTORY_CHECKS } from "./checks_history.ts";
@@ -252,6 +252,43 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({
       "tool-args-as-text": changeParts(
         "args",
         (part) => [{ type: "text", text: part.text }, part],
+      ),
+    },
+  },
+  {
+    id: "tools.beside-a-schema",
+    source:
+      "https://platform.openai.com/docs/guides/structured-outputs, beside function calling",
+    rule:
+      "A schema for texts changes nothing of a reply with a call: its text, its call and its stop cause are those of the model.",
+    reads: ["tool-schema"],
+    // A gateway may refuse a schema that a model does not take.
+    judge: (e) =>
+      e.matching("*/*/*/tool-text").flatMap((x) => {
+        if (x.head?.status !== 200) {
+          return [observed("reply", outcome(x), x).mustBe("any", true)];
+        }
+        const expected = fixtureContent(fixtureOf(x), x.via).text;
+        const cause = x.endpoint === "chat" ? "tool_calls" : "tool_use";
+        return [
+          compare("text", textOf(x), expected, x),
+          compare("stop cause", stopCauseIn(x), cause, x),
+          exact(x),
+        ];
+      }),
+    faults: {
+      "tool-text-lost-beside-a-schema": {
+        part: (part, { request }) =>
+          part.type === "text" && request.body.includes("json_schema")
+            ? []
+            : [part],
+      },
+      "tool-call-as-text-in-a-schema": changeParts(
+        "tool",
+        (part, { request }) =>
+          request.body.includes("json_schema")
+            ? [{ type: "text", text: part.name }]
+            : [part],
       ),
     },
   },

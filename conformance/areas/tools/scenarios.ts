@@ -19,6 +19,7 @@ function fixtures(
   name: string,
   about: string,
   names: readonly string[],
+  more: Readonly<Partial<Record<Generation, JsonObject>>> = {},
 ): Scenario {
   return {
     name,
@@ -38,6 +39,7 @@ function fixtures(
                 session.prompt(fixture, "Use the tools."),
                 {
                   ...toolsOf(endpoint, fixture),
+                  ...more[endpoint],
                   ...(stream ? streamed(endpoint) : {}),
                 },
               ))
@@ -51,6 +53,14 @@ function toolsOf(endpoint: Generation, fixture: string): JsonObject {
   const tools = WRITTEN.get(fixture)?.content.tools ?? [];
   return toolsFor(endpoint, [...new Set(tools.map(({ name }) => name))]);
 }
+
+/** The schema of a text. */
+const SCHEMA: JsonObject = {
+  type: "object",
+  properties: { city: { type: "string" } },
+  required: ["city"],
+  additionalProperties: false,
+};
 
 export const FORCED_TOOL = "get_time";
 
@@ -115,6 +125,19 @@ export const TOOLS_SCENARIOS: readonly Scenario[] = [
     "tool-odd-args",
     "tool-many",
   ]),
+  fixtures("tool-schema", "A call beside text, where texts have a schema", [
+    "tool-text",
+  ], {
+    messages: {
+      output_config: { format: { type: "json_schema", schema: SCHEMA } },
+    },
+    chat: {
+      response_format: {
+        type: "json_schema",
+        json_schema: { name: "city", schema: SCHEMA, strict: true },
+      },
+    },
+  }),
   fixtures("tool-sizes", "A call with 64 KiB of arguments", ["tool-big-args"]),
   {
     name: "tool-same-ids",

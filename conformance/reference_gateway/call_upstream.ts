@@ -228,12 +228,17 @@ export async function askUpstream(
   x: Context,
 ): Promise<Json | undefined> {
   const call = hooks.upstream?.(plain, x) ?? plain;
-  const response = await fetch(call.url, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...call.headers },
-    body: JSON.stringify(call.body),
-    redirect: "manual",
-  });
+  const ask = (): Promise<Response> =>
+    fetch(call.url, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...call.headers },
+      body: JSON.stringify(call.body),
+      redirect: "manual",
+    });
+  for (let more = (hooks.attempts?.(x) ?? 1) - 1; more > 0; more--) {
+    await (await ask()).body?.cancel();
+  }
+  const response = await ask();
   const text = await response.text();
   if (response.status === 200) return parseJson(text);
   const retryAfter = response.headers.get("retry-after");

@@ -39,7 +39,7 @@ import {
 } from "../../suite/finding.ts";
 import { contentType } from "../transport/checks_request_ids.ts";
 import { refusalMembers, refusalWords } from "../replies/refusals.ts";
-import { NAMES } from "./scenarios.ts";
+import { NAMES, WORDS } from "./scenarios.ts";
 
 const SECTION = "Counts (beyond the base specification)";
 
@@ -231,6 +231,30 @@ export const COUNTS_CHECKS: readonly Check[] = [
             }
             : call,
       },
+    }),
+  }),
+  ...onEveryFormat({
+    id: "whole-prompt",
+    rule: "A vendor that counts is asked about the whole prompt, and once.",
+    level: "convention",
+    mode: "replay",
+    reads: "counts",
+    judge: (name, _, e) =>
+      e.matching(`${name}/*/*`).map((x) => {
+        const bodies = x.upstream.map(({ body }) => body);
+        const wrong = WORDS[x.label.split("/")[2] ?? ""]?.find((words) =>
+          bodies.length > 0 && bodies.join().split(words).length !== 2
+        );
+        return observed("requests upstream", bodies, x).mustBe(
+          `with ${wrong ?? "all words"} once`,
+          wrong === undefined,
+        );
+      }),
+    misses: (format) => ({
+      "twice": asking(({ turns }, x) =>
+        isCount(x, format) ? { turns: [...turns, ...turns] } : {}
+      ),
+      "tools-lost": asking((_, x) => isCount(x, format) ? { tools: [] } : {}),
     }),
   }),
   ...onEveryFormat({

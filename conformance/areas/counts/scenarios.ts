@@ -63,6 +63,13 @@ function inRequest(
 const SHORT = "Hello.";
 const LONG = "One, two, three, four, five, six, seven, eight, nine. ".repeat(9);
 
+/** The words of each form of a prompt. */
+export const WORDS: Readonly<Record<string, readonly string[]>> = {
+  short: [SHORT],
+  long: [LONG.trim()],
+  more: [SHORT, SYSTEM, TOOL.name, TOOL.description],
+};
+
 /** Runs for every format whose counts the target offers, on each route or on the first. */
 async function onFormats(
   session: Session,

@@ -17,16 +17,27 @@ import { inReply, inUpstream } from "./faults.ts";
 export const EMBEDDINGS_REQUEST_CHECKS: readonly Check[] = checksWith(COMMON, [
   {
     id: "embeddings.inputs",
-    rule: "All inputs reach the vendor, unchanged and in order.",
+    rule: "All inputs reach the vendor, unchanged, in order and once.",
     mode: "replay",
     each: (x) => {
       const sent = sentInputs(sentFor(x));
-      return observed("inputs upstream", brief(sent, 400), x).mustBe(
-        brief(inputsOf(x), 400),
-        JSON.stringify(sent) === JSON.stringify(inputsOf(x)),
-      );
+      const calls = x.upstream.length;
+      return [
+        observed("inputs upstream", brief(sent, 400), x).mustBe(
+          brief(inputsOf(x), 400),
+          JSON.stringify(sent) === JSON.stringify(inputsOf(x)),
+        ),
+        // The other requests share their inputs.
+        observed("calls of the upstream", calls, x).mustBe(
+          "one",
+          calls === 1 || !x.label.endsWith("/text"),
+        ),
+      ];
     },
     misses: {
+      "twice": {
+        attempts: ({ endpoint }) => endpoint === "embeddings" ? 2 : 1,
+      },
       "trimmed": inUpstream((text) => text.replace(/\.$/, "")),
       "lower-case": inUpstream((text) => text.toLowerCase()),
       "reversed": {

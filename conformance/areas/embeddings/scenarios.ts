@@ -81,10 +81,9 @@ export const EMBEDDINGS_SCENARIOS: readonly Scenario[] = [
     mode: "both",
     cost: perRoute(4),
     async play(session) {
-      const [first = ""] = marked(session);
       const several = marked(session);
       await sendEach(session, {
-        text: () => ({ input: first }),
+        text: () => ({ input: marked(session)[0] ?? "" }),
         texts: () => ({ input: several }),
         float: () => ({ input: several, encoding_format: "float" }),
         base64: () => ({ input: several, encoding_format: "base64" }),

@@ -1,7 +1,13 @@
 /** Judges checks over records. */
 import type { Check } from "../suite/check.ts";
 import { Evidence, type ScenarioRecord } from "../suite/evidence.ts";
-import { fact, type Finding, NotTestable } from "../suite/finding.ts";
+import {
+  fact,
+  type Finding,
+  NotOffered,
+  NotTestable,
+  skill,
+} from "../suite/finding.ts";
 
 export type Verdict =
   /** All facts hold. */
@@ -50,6 +56,10 @@ export function judge(
     }
     return { check, verdict: verdictOf(findings), findings };
   } catch (error) {
+    if (error instanceof NotOffered) {
+      const found = skill(false, "upstreams", "one to judge", error.message);
+      return { check, verdict: "unclear", findings: [found] };
+    }
     if (error instanceof NotTestable) {
       const found = fact(
         false,

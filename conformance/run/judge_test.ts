@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Check } from "../suite/check.ts";
 import type { ScenarioRecord } from "../suite/evidence.ts";
-import { fact, skill } from "../suite/finding.ts";
+import { fact, offered, skill } from "../suite/finding.ts";
 import { judge } from "./judge.ts";
 
 function check(judged: Check["judge"]): Check {
@@ -37,6 +37,15 @@ Deno.test("judge() fails a check whose evidence is missing, and names the reason
 Deno.test("judge() reports as unclear what only a model's skill decides", () => {
   const judged = check(() => [skill(false, "a", "b", "c")]);
   assert.equal(judge(judged, "live", RECORDS).verdict, "unclear");
+});
+
+Deno.test("judge() reports as unclear what no upstream of the target has", () => {
+  const judged = check(
+    () => [fact(offered([], "is one").length > 0, "", "", "")],
+  );
+  const { verdict, findings } = judge(judged, "replay", RECORDS);
+  assert.equal(verdict, "unclear");
+  assert.equal(findings[0]?.actual, "no upstream is one");
 });
 
 Deno.test("judge() does not judge a check whose scenario a cap stopped", () => {

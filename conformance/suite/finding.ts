@@ -33,6 +33,21 @@ export class NotTestable extends Error {
 }
 
 /**
+ * Thrown by a judge of what only some kinds of upstreams have, where no upstream of the target is of
+ * such a kind; the check is then unclear.
+ */
+export class NotOffered extends Error {}
+
+/**
+ * The same items, at least one.
+ * @throws {NotOffered} when there is none
+ */
+export function offered<T>(all: readonly T[], upstream: string): T[] {
+  if (all.length === 0) throw new NotOffered(`no upstream ${upstream}`);
+  return [...all];
+}
+
+/**
  * The findings or replies, at least one: a check that reads only replies of some kind cannot be judged when there is no
  * such reply.
  * @throws {NotTestable} when there is none

@@ -33,6 +33,7 @@ import {
   fact,
   type Finding,
   observed,
+  offered,
   satisfies,
   some,
   statusIs,
@@ -328,17 +329,20 @@ export const COUNTS_CHECKS: readonly Check[] = [
     mode: "replay",
     reads: "counts-limited",
     judge: (name, _, e) =>
-      e.matching(`${name}/*/limited`).filter((x) => x.head?.status === 429).map(
-        (x) => {
-          const delay = name === "generate_content"
-            ? brief(at(x.json, "error.details"), 4000)
-            : headerOf(x, "retry-after") ?? "none";
-          return observed("delay", delay, x).mustBe(
-            "7 seconds",
-            delay === "7" || delay.includes('"retryDelay":"7s"'),
-          );
-        },
-      ),
+      offered(
+        e.matching(`${name}/*/limited`).filter(({ upstream }) =>
+          upstream.some(({ status }) => status === 429)
+        ),
+        "counts",
+      ).map((x) => {
+        const delay = name === "generate_content"
+          ? brief(at(x.json, "error.details"), 4000)
+          : headerOf(x, "retry-after") ?? "none";
+        return observed("delay", delay, x).mustBe(
+          "7 seconds",
+          delay === "7" || delay.includes('"retryDelay":"7s"'),
+        );
+      }),
     misses: (format) => ({
       lost: {
         problem: ({ retryAfter, ...problem }, x) =>

@@ -20,7 +20,7 @@ import {
 import { withAt } from "../../faults/change_reply.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, observed } from "../../suite/finding.ts";
+import { fact, observed, offered } from "../../suite/finding.ts";
 import { count } from "../../endpoints/reply_form.ts";
 import { contentSignatures } from "./signatures.ts";
 
@@ -49,7 +49,7 @@ export const GENERATE_CONTENT_ANSWER_CHECKS: readonly Check[] = checksWith({
   {
     id: "generate_content.thoughts",
     rule: "Thoughts are parts with `thought`, before the answer.",
-    of: withThoughts,
+    of: (e: Evidence) => offered(withThoughts(e), "has thoughts"),
     each: (x) => {
       const parts = partsOf(x);
       const isThought = (part: Json): boolean => at(part, "thought") === true;
@@ -84,9 +84,12 @@ export const GENERATE_CONTENT_ANSWER_CHECKS: readonly Check[] = checksWith({
     rule:
       "A `thoughtSignature` of an upstream in this format reaches the client unchanged.",
     of: (e: Evidence) =>
-      everyContentReply(e).filter((x) =>
-        x.via === "generate_content" &&
-        contentSignatures(nameOf(x)).length > 0
+      offered(
+        everyContentReply(e).filter((x) =>
+          x.via === "generate_content" &&
+          contentSignatures(nameOf(x)).length > 0
+        ),
+        "has this format",
       ),
     each: (x) => {
       const found = partsOf(x).flatMap((part) =>

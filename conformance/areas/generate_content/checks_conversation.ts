@@ -8,7 +8,7 @@ import {
   sent,
 } from "../../faults/change_generate_content.ts";
 import { allOf, type Check, checksWith } from "../../suite/check.ts";
-import { observed, statusIs } from "../../suite/finding.ts";
+import { observed, offered, statusIs } from "../../suite/finding.ts";
 import { SIGNATURE_OF } from "./signatures.ts";
 import { sentFor } from "../responses/sent_request.ts";
 import { PICTURE_ADDRESS, PLACED, SETTINGS } from "./scenarios_requests.ts";
@@ -281,8 +281,11 @@ export const GENERATE_CONTENT_CONVERSATION_CHECKS: readonly Check[] =
         "A `thoughtSignature` that a reply contained returns to its upstream unchanged.",
       reads: ["generate-content-signatures"],
       judge: (e) =>
-        e.matching("generate_content/*/whole/repeated").filter(({ via }) =>
-          via === "messages" || via === "generate_content"
+        offered(
+          e.matching("generate_content/*/whole/repeated").filter(({ via }) =>
+            via === "messages" || via === "generate_content"
+          ),
+          "has signatures",
         ).map((x) => {
           const call = sentFor(x);
           const signature = SIGNATURE_OF[call.dialect];

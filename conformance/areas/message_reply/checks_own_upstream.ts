@@ -17,7 +17,7 @@ import {
   sameJson,
   textAt,
 } from "../../evidence/json_path.ts";
-import { fact, type Finding } from "../../suite/finding.ts";
+import { fact, type Finding, offered } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { scenariosOf } from "../../endpoints/read_messages.ts";
 
@@ -34,6 +34,10 @@ export const MESSAGE_OWN_UPSTREAM_CHECKS: readonly Check[] = checksWith({
       ...scenariosOf("stream", "oddities"),
     ],
     judge: (e) => {
+      offered(
+        e.exchanges.filter(({ via }) => via === "messages"),
+        "has the message format",
+      );
       const whole = parseJson(
         WRITTEN.get("citations")?.replies.messages?.whole ?? "",
       );

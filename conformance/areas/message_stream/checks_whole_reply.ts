@@ -4,7 +4,7 @@
  */
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { putIn } from "../../faults/change_messages.ts";
-import { observed } from "../../suite/finding.ts";
+import { observed, offered } from "../../suite/finding.ts";
 import { ODD_UPSTREAM_CHECKS } from "./checks_odd_upstreams.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { at } from "../../evidence/json_path.ts";
@@ -45,11 +45,13 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
     // that it runs itself.
     judge: (e) => {
       const whole = wholeReplies(e);
-      return messageStreams(e)
-        .filter((x) =>
+      return offered(
+        messageStreams(e).filter((x) =>
           x.via === "messages" &&
           !["server-tool", "usage-late"].includes(fixtureOf(x))
-        )
+        ),
+        "has the message format",
+      )
         .map((x) => {
           const other = whole.find(({ label }) =>
             label === x.label.replace("/stream", "/whole")

@@ -11,7 +11,7 @@ import { at, brief } from "../../evidence/json_path.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import type { Check, Rule } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { type Finding, observed, some } from "../../suite/finding.ts";
+import { type Finding, observed, offered } from "../../suite/finding.ts";
 import { sentFor } from "../responses/sent_request.ts";
 import { onEvery } from "./on_every.ts";
 import { EXTRAS, FULL } from "./scenarios_extras.ts";
@@ -75,9 +75,20 @@ function repliesOf(
   form: string,
   e: Evidence,
 ): readonly Exchange[] {
-  return some(
-    e.matching(`${endpoint}/*/${form}/${EXTRAS}`),
-    "one of an upstream in the same format",
+  return labelled(e, endpoint, `${form}/${EXTRAS}`);
+}
+
+/** The exchanges of that label, which only upstreams of the endpoint's own format get. */
+function labelled(
+  e: Evidence,
+  endpoint: string,
+  end: string,
+): readonly Exchange[] {
+  return offered(
+    e.exchanges.filter(({ label }) =>
+      label.startsWith(`${endpoint}/`) && label.endsWith(`/${end}`)
+    ),
+    "has the format of its clients",
   );
 }
 
@@ -173,8 +184,7 @@ export const FULL_REQUEST_CHECKS: readonly Check[] = onEvery({
     "responses.full-request": REQUEST,
   },
   reads: ({ endpoint }) => [`${endpoint}-extras`],
-  of: ({ endpoint }, e) =>
-    some(e.matching(`${endpoint}/*/whole/${FULL}`), "one"),
+  of: ({ endpoint }, e) => labelled(e, endpoint, `whole/${FULL}`),
   each: () => sendsAll,
   faults: ({ endpoint }) => {
     const upstream = (change: (text: string) => string): Hooks => ({

@@ -25,6 +25,7 @@ import {
   demanded,
   type Finding,
   observed,
+  offered,
   some,
 } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
@@ -214,7 +215,7 @@ export const RESPONSES_CONSISTENCY_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     reads: ["responses-contents"],
     judge: (e) =>
-      some(
+      offered(
         repliesOf(e, "reasoning-usage").filter(({ via }) => via === "responses")
           .map((x) => {
             const path = "usage.output_tokens_details.reasoning_tokens";
@@ -223,7 +224,7 @@ export const RESPONSES_CONSISTENCY_CHECKS: readonly Check[] = checksWith({
               fixtureContent("reasoning-usage", x.via).usage;
             return compare(path, found, reasoning, x);
           }),
-        "of an upstream in this format",
+        "has this format",
       ),
     faults: {
       "responses-reasoning-tokens-zero": usage(

@@ -91,19 +91,17 @@ export const RESPONSES_CUSTOM_TOOL_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     reads: ["responses-odd-calls"],
     judge: (e) =>
-      // A vendor with free-text tools of its own sends no arguments in JSON.
-      repliesOf(e, "free-text").filter(({ via }) => via !== "responses").map(
-        (x) => {
-          const [tool] = fixtureContent("tool-free-text", x.via).tools;
-          const input = textAt(tool?.args, "input");
-          const found = textAt(callsOf(x)[0], "input");
-          const joined = x.frames.length === 0 ? found : toldInput(x);
-          return observed("input", brief([found, joined]), x).mustBe(
-            brief(input),
-            found === input && joined === input,
-          );
-        },
-      ),
+      repliesOf(e, "free-text").map((x) => {
+        const [tool] = fixtureContent("tool-free-text", x.via).tools;
+        const input = textAt(tool?.args, "input");
+        const found = textAt(callsOf(x)[0], "input");
+        const joined = x.frames.length === 0 ? found : toldInput(x);
+        return observed("input", brief([found, joined]), x).mustBe(
+          brief(input),
+          // A vendor with free-text tools of its own sends no arguments in JSON.
+          x.via === "responses" || found === input && joined === input,
+        );
+      }),
     faults: {
       "responses-custom-escaped": inFrames(
         /^custom_tool_call_input\.delta$/,

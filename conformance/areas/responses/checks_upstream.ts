@@ -4,6 +4,7 @@ import {
   fact,
   type Finding,
   observed,
+  offered,
   some,
   statusIs,
 } from "../../suite/finding.ts";
@@ -125,8 +126,8 @@ export const RESPONSES_UPSTREAM_CHECKS: readonly Check[] = checksWith({
     level: "contract",
     reads: ["responses-passed"],
     judge: (e) =>
-      some(
-        e.matching("responses/*/*/passed").flatMap((x) => {
+      offered(
+        e.exchanges.flatMap((x) => {
           const [expected = "", actual = ""] = difference(
             expectedText(x),
             x.text,
@@ -142,7 +143,7 @@ export const RESPONSES_UPSTREAM_CHECKS: readonly Check[] = checksWith({
             ),
           ];
         }),
-        "one of an upstream in the same format",
+        "has this format",
       ),
     faults: {
       "responses-passed-written-anew": passed((text) =>
@@ -173,11 +174,11 @@ export const RESPONSES_UPSTREAM_CHECKS: readonly Check[] = checksWith({
     rule:
       "A function with `strict` `true` is strict upstream, where its vendor has a word for it.",
     judge: (e) =>
-      some(
+      offered(
         e.replies("responses/*/whole/strict").filter(hasStrict).map((x) =>
           fact(strictSent(x) === true, "strict", "true", strictSent(x), x)
         ),
-        "one of an upstream with strict functions",
+        "has strict functions",
       ),
     faults: {
       "responses-strict-lost": askedTools({ strict: undefined }),
@@ -188,7 +189,7 @@ export const RESPONSES_UPSTREAM_CHECKS: readonly Check[] = checksWith({
     rule:
       "A function without `strict` is strict in this format: its own vendor never receives `false`.",
     judge: (e) =>
-      some(
+      offered(
         e.replies("responses/*/whole/unspecified").filter(({ via }) =>
           via === "responses"
         ).map((x) =>
@@ -200,7 +201,7 @@ export const RESPONSES_UPSTREAM_CHECKS: readonly Check[] = checksWith({
             x,
           )
         ),
-        "one of an upstream in the same format",
+        "has this format",
       ),
     faults: {
       "responses-unspecified-is-loose": sent((body) => ({

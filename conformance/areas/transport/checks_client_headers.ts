@@ -1,5 +1,5 @@
 /** Checks of the area `transport`: which headers of a client reach the upstream. */
-import { fact, some } from "../../suite/finding.ts";
+import { fact, offered, some } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 
@@ -65,7 +65,7 @@ export const CLIENT_HEADER_CHECKS: readonly Check[] = checksWith({
     rule:
       "Betas that a client of the message format names reach an upstream of the same format.",
     judge: (e) =>
-      some(
+      offered(
         e.matching("messages/*/extra-headers").filter(({ via }) =>
           via === "messages"
         ).map((x) => {
@@ -82,7 +82,7 @@ export const CLIENT_HEADER_CHECKS: readonly Check[] = checksWith({
             x,
           );
         }),
-        "to an upstream of the message format",
+        "has the message format",
       ),
     faults: {
       "betas-lost": calledWith(({ "anthropic-beta": _, ...headers }) =>
@@ -97,7 +97,7 @@ export const CLIENT_HEADER_CHECKS: readonly Check[] = checksWith({
       "A header of a client of the message format that begins with `anthropic-` reaches an upstream of the same format, even if nobody has heard of it.",
     level: "contract",
     judge: (e) =>
-      some(
+      offered(
         e.matching("messages/*/extra-headers").filter(({ via }) =>
           via === "messages"
         ).map((x) => {
@@ -113,7 +113,7 @@ export const CLIENT_HEADER_CHECKS: readonly Check[] = checksWith({
             x,
           );
         }),
-        "to an upstream of the message format",
+        "has the message format",
       ),
     faults: {
       "vendor-headers-lost": calledWith(({ [UNKNOWN]: _, ...headers }) =>

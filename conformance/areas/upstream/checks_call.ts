@@ -1,5 +1,5 @@
 /** Checks of the area `upstream`: how the upstream is called, and what it must not receive. */
-import { compare, fact, observed, some } from "../../suite/finding.ts";
+import { compare, fact, observed, offered, some } from "../../suite/finding.ts";
 import { type Check, checksWith, shared } from "../../suite/check.ts";
 import { call, withBody } from "./faults.ts";
 import { EMBEDDINGS } from "../embeddings/scenarios.ts";
@@ -134,7 +134,7 @@ export const CALL_CHECKS: readonly Check[] = checksWith({
     rule:
       "An upstream of the message format is called with `anthropic-version`: without it the vendor refuses the request.",
     judge: (e) =>
-      some(
+      offered(
         MEMBERS.flatMap((form) => passed(e, form)).filter(({ call }) =>
           call.dialect === "messages"
         ).map(({ x, call }) => {
@@ -144,7 +144,7 @@ export const CALL_CHECKS: readonly Check[] = checksWith({
             /^\d{4}-\d{2}-\d{2}$/.test(version),
           );
         }),
-        "an upstream of the message format",
+        "has the message format",
       ),
     faults: {
       "called-without-version": call((out) => ({

@@ -1,10 +1,5 @@
 /** Checks of the area `upstream`: the upstream receives the client's conversation word for word. */
-import {
-  compare,
-  NotTestable,
-  observed,
-  statusIs,
-} from "../../suite/finding.ts";
+import { compare, observed, offered, statusIs } from "../../suite/finding.ts";
 import { changeRequest, inParts } from "../../faults/change_request.ts";
 import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
 import {
@@ -42,10 +37,11 @@ function inOrder(parts: readonly string[], within: string): boolean {
 
 /** The requests with blocks to be kept whose upstream has the message format. */
 function sameFormat(e: Evidence): readonly PassedRequest[] {
-  const found = passed(e, "kept-blocks", "messages")
-    .filter(({ call }) => call.dialect === "messages");
-  if (found.length > 0) return found;
-  throw new NotTestable("no model has an upstream of the message format");
+  return offered(
+    passed(e, "kept-blocks", "messages")
+      .filter(({ call }) => call.dialect === "messages"),
+    "has the message format",
+  );
 }
 
 export const CONVERSATION_CHECKS: readonly Check[] = checksWith({

@@ -252,10 +252,12 @@ export const COUNTS_CHECKS: readonly Check[] = [
         );
       }),
     misses: (format) => ({
-      "twice": asking(({ turns }, x) =>
+      "twice": changeRequest(({ turns }, x) =>
         isCount(x, format) ? { turns: [...turns, ...turns] } : {}
       ),
-      "tools-lost": asking((_, x) => isCount(x, format) ? { tools: [] } : {}),
+      "tools-lost": changeRequest((_, x) =>
+        isCount(x, format) ? { tools: [] } : {}
+      ),
     }),
   }),
   ...onEveryFormat({

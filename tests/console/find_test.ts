@@ -275,7 +275,7 @@ Deno.test({
 
 Deno.test("models and candidates are narrowed by a part of a name, and a page has a bounded number", async () => {
   const models = Object.fromEntries(
-    Array.from({ length: 230 }, (_, at) => [`house-${at}`, {
+    Array.from({ length: 230 }, (_, at) => [`House-${at}`, {
       price: { input: 1, output: 1 },
       candidates: [{ vendor: "vendorb", upstream_model: `up-${at}` }],
     }]),

@@ -281,7 +281,12 @@ function Arithmetic(
       name="How the charge was computed"
       rows={parts}
       columns={[
-        { name: "What", cell: (part) => <Meter part={part} />, sum: "Charged" },
+        {
+          name: "What",
+          isFirst: true,
+          cell: (part) => <Meter part={part} />,
+          sum: "Charged",
+        },
         {
           name: "Count",
           number: true,

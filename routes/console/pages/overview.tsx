@@ -76,7 +76,9 @@ async function overviewPage(
       about: (
         <>
           Account <Foreign text={account.name} />, {account.status},{" "}
-          {account.billing}, plan <Foreign text={account.planId} />
+          {account.billing}, plan <Foreign text={account.planId} />.
+          <br />
+          <SignedIn session={visit.session} expiresAtMs={state.expiresAtMs} />
         </>
       ),
     },
@@ -95,7 +97,6 @@ async function overviewPage(
       <StateCards
         account={account}
         state={state}
-        session={visit.session}
         seesAccount={scope.keyId === undefined}
       />
       <CallableModels models={callable} count={models.length} />
@@ -215,7 +216,6 @@ function dayOf(atMs: number): string {
 interface State {
   readonly account: Account;
   readonly state: CredentialState;
-  readonly session: SessionRecord;
   /** False: the visitor's usage pages have one key's figures only. */
   readonly seesAccount: boolean;
 }
@@ -255,10 +255,34 @@ function FirstStopNote(
     );
 }
 
-function StateCards(
-  { account, state, session, seesAccount }: State,
+/** With what the visitor is signed in, and until when. */
+function SignedIn(
+  { session, expiresAtMs }: {
+    readonly session: SessionRecord;
+    readonly expiresAtMs: number | undefined;
+  },
 ): JSX.Element {
-  const { atMs: nowMs, account: { plan, use }, key, expiresAtMs } = state;
+  return (
+    <>
+      Signed in with {sessionText(session)}
+      {session.name === undefined ? null : (
+        <>
+          , <Foreign text={session.name} />
+        </>
+      )}
+      {expiresAtMs === undefined ? "" : (
+        <>
+          , which ends at <Moment atMs={expiresAtMs} />
+        </>
+      )}; this session ends at <Moment atMs={session.endsAtMs} /> at the latest.
+    </>
+  );
+}
+
+function StateCards(
+  { account, state, seesAccount }: State,
+): JSX.Element {
+  const { atMs: nowMs, account: { plan, use }, key } = state;
   return (
     <>
       <div class="cards">
@@ -277,20 +301,6 @@ function StateCards(
                 {account.openRequests === 1 ? "call" : "calls"} under way
               </>
             )}
-          </p>
-          <p class="soft">
-            Signed in with {sessionText(session)}
-            {session.name === undefined ? null : (
-              <>
-                , <Foreign text={session.name} />
-              </>
-            )}
-            {expiresAtMs === undefined ? "" : (
-              <>
-                , which ends at <Moment atMs={expiresAtMs} />
-              </>
-            )}; this session ends at <Moment atMs={session.endsAtMs} />{" "}
-            at the latest
           </p>
         </section>
         <LimitCards

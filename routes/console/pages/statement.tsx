@@ -238,7 +238,7 @@ export async function statementPage(
               ],
             ] as const}
             columns={[
-              { name: "What", cell: ([what]) => what },
+              { name: "What", isFirst: true, cell: ([what]) => what },
               {
                 name: "Amount",
                 number: true,
@@ -341,7 +341,13 @@ function Lines(
         name={title}
         rows={lines.slice(0, SHOWN)}
         columns={[
-          { name: heading, wraps: true, cell: nameOf, sum: "Sum" },
+          {
+            name: heading,
+            isFirst: true,
+            wraps: true,
+            cell: nameOf,
+            sum: "Sum",
+          },
           count("Charges", ({ requests }) => requests),
           count(
             "Tokens in",

@@ -140,7 +140,8 @@ async function parseObject(
   try {
     // `exactJson` returns undefined for invalid JSON; `JSON.parse` then throws an error with the
     // position.
-    json = exactJson(text) ?? JSON.parse(text);
+    json = (top.hasLongNumber === true ? exactJson(text) : undefined) ??
+      JSON.parse(text);
   } catch (error) {
     throw bodyError(
       `the body is not valid JSON: ${

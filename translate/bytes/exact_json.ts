@@ -26,14 +26,18 @@ const LARGE_EXPONENT = /(?:^|[:,[\s])-?\d[\d.]*[eE]\+?\d{3}/;
 /** The end of such a number: cheaper to search for, and rare. */
 const THREE_DIGIT_EXPONENT = /\d[eE]\+?\d\d\d/;
 
+/** Whether a double may round a number in the text, or lies beyond a double's range. */
+export function mayRound(text: string): boolean {
+  return LONG_NUMBER.test(text) ||
+    THREE_DIGIT_EXPONENT.test(text) && LARGE_EXPONENT.test(text);
+}
+
 /**
  * Like `parseJson`, but integers beyond a double's precision and numbers beyond its range keep
  * their text when they are written again.
  */
 export function exactJson(text: string): unknown {
-  const isExact = !LONG_NUMBER.test(text) &&
-    !(THREE_DIGIT_EXPONENT.test(text) && LARGE_EXPONENT.test(text));
-  if (isExact) return parseJson(text);
+  if (!mayRound(text)) return parseJson(text);
   const rawJson: unknown = Reflect.get(JSON, "rawJSON");
   if (typeof rawJson !== "function") return parseJson(text);
   const keepExact = (...[, value, context]: unknown[]): unknown => {

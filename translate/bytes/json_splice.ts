@@ -4,6 +4,7 @@
  * parsed before).
  */
 import { encodeText, joinPieces } from "./buffers.ts";
+import { mayRound } from "./exact_json.ts";
 import { parseJson } from "./json.ts";
 
 /** Byte positions of a top-level field. */
@@ -32,6 +33,8 @@ export interface TopLevel {
    * Look}.
    */
   readonly otherSpelling?: boolean;
+  /** Whether a number is one that a double may round: `exactJson` reads it. Absent: unknown. */
+  readonly hasLongNumber?: boolean;
   /**
    * The bound of the {@linkcode Look} that is exceeded; the rest of the bytes was not read. Absent:
    * none.
@@ -57,6 +60,16 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 const COLON = 0x3a;
+const ZERO = 0x30;
+const NINE = 0x39;
+const POINT = 0x2e;
+/** The letter `e`, and the bit in which it differs from `E`. */
+const EXPONENT = 0x65;
+const LOWER_CASE = 0x20;
+/** An exponent that is beyond a double's range has that many characters at least: `e+400`. */
+const EXPONENT_CHARS = 5;
+/** The least digits of a whole number that a double may round. */
+const LONG_NUMBER = 16;
 
 const DECODER = new TextDecoder();
 /**
@@ -192,6 +205,7 @@ export function topLevelOf(
   let stringStart = 0;
   let stringClose = 0;
   let otherSpelling = false;
+  let hasLongNumber = false;
   const { maxFields = Infinity, maxParts = Infinity } = look ?? {};
   let parts = 0;
   let innerKeys = 0;
@@ -218,7 +232,8 @@ export function topLevelOf(
     key = undefined;
   };
   for (let i = 0; i < chars.length; i++) {
-    switch (chars.charCodeAt(i)) {
+    const code = chars.charCodeAt(i);
+    switch (code) {
       case QUOTE: {
         const end = stringEnd(chars, i);
         if (depth === 1 && key === undefined) {
@@ -260,11 +275,21 @@ export function topLevelOf(
           parts,
           keys: fields.length + innerKeys,
           otherSpelling,
+          hasLongNumber,
         };
       case COMMA:
         if (++parts > maxParts) return endAt("maxParts");
         if (depth === 1) endValue(i);
         break;
+      default: {
+        if (!isDigit(code)) break;
+        const end = numberEnd(chars, i);
+        const isUnusual = end - i >= LONG_NUMBER ||
+          (chars.charCodeAt(end) | LOWER_CASE) === EXPONENT;
+        hasLongNumber ||= isUnusual &&
+          mayRound(chars.slice(i, end + EXPONENT_CHARS));
+        i = end - 1;
+      }
     }
   }
   return {
@@ -274,7 +299,19 @@ export function topLevelOf(
     parts,
     keys: fields.length + innerKeys,
     otherSpelling,
+    hasLongNumber,
   };
+}
+
+/** The position after the digits and points from `start` on. */
+function numberEnd(chars: string, start: number): number {
+  let at = start + 1;
+  while (isDigit(chars.charCodeAt(at)) || chars.charCodeAt(at) === POINT) at++;
+  return at;
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= NINE;
 }
 
 /** The position after the closing quote of the string that opens at `start`. */

@@ -139,3 +139,27 @@ Deno.test("topLevelOf() finds the same fields with the text and without it", () 
     { numRuns: 30 },
   );
 });
+
+Deno.test("topLevelOf() knows whether a double may round a number", async (t) => {
+  const long = [
+    '{"a":9007199254740993}',
+    '{"a":[1,-9007199254740993]}',
+    '{"a":{"b":1e400}}',
+    '{"a":-1.5E+999 }',
+    '{"a":12345678901234567.5}',
+  ];
+  const short = [
+    '{"a":900719925474099,"b":[true,false,null]}',
+    '{"a":[0.12345678901234567,1e22,1e-400,1.5E+99,2]}',
+    '{"text":"9007199254740993 1e400","1e400":1}',
+  ];
+  for (const text of [...long, ...short]) {
+    await t.step(text, () => {
+      const { hasLongNumber } = topLevelOf(
+        new TextEncoder().encode(text),
+        text,
+      );
+      assert.equal(hasLongNumber, long.includes(text));
+    });
+  }
+});

@@ -59,7 +59,12 @@ Deno.test("an object that is read in steps equals one that is read at once", () 
       const bytes = ENCODER.encode(text);
       const { json, top } = read(text);
       assert.deepEqual(json, JSON.parse(new TextDecoder().decode(bytes)));
-      assert.deepEqual(top, topLevelOf(bytes, undefined, LOOK));
+      const { hasLongNumber: _, ...atOnce } = topLevelOf(
+        bytes,
+        undefined,
+        LOOK,
+      );
+      assert.deepEqual(top, atOnce);
     }),
     { numRuns: 150 },
   );

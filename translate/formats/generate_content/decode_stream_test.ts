@@ -55,6 +55,23 @@ Deno.test("streamDecoder() joins the text of several frames into one block", () 
   );
 });
 
+Deno.test("streamDecoder() names sources that come after the text that they are of, once it has ended", () => {
+  const groundingMetadata = {
+    groundingChunks: [{ web: { uri: "https://a.test" } }],
+  };
+  const text = frame([{ text: "a" }]);
+  const call = frame([functionCall("f", {})]);
+  const sources = frame([{ text: "" }], { ...STOP, groundingMetadata });
+  const seen = (...objects: readonly unknown[]): readonly unknown[] =>
+    events(...objects).flatMap((event) =>
+      event.type === "lost" || event.type === "cite" ? [event.type] : []
+    );
+  assert.deepEqual(seen(text, call, sources), ["lost"]);
+  assert.deepEqual(seen(text, sources, call, sources), ["cite"]);
+  const searches = { groundingMetadata: { webSearchQueries: ["x"] } };
+  assert.deepEqual(seen(text, call, frame([], searches), frame([], STOP)), []);
+});
+
 Deno.test("streamDecoder() remembers a call until a STOP that comes later", () => {
   const opened = (list: readonly ReplyEvent[]): readonly unknown[] =>
     list.flatMap((event) =>

@@ -65,6 +65,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
   let sawText = false;
   let sawAnswer = false;
   let sawMedia = false;
+  let sawSource = false;
   let finishReason: string | undefined;
   /** Whether the last candidate is finished for an unspecified reason. */
   let unspecified = false;
@@ -99,6 +100,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
       );
       for (const citation of citationsOf(here, texts.join(""), starts)) {
         events.push({ type: "cite", citation });
+        sawSource = true;
       }
       grounding = later;
     }
@@ -343,6 +345,11 @@ export function replyReader(context: DecodeContext): ReplyReader {
       }
       completeCall();
       close();
+      // Frames repeat sources. Those of a text that ended before the first of them have no place.
+      if (
+        !sawSource && sawText && grounding !== undefined &&
+        citationsOf(grounding, "", starts).length > 0
+      ) events.push({ type: "lost", kind: "groundingMetadata" });
       const meaning = finishReason === undefined
         ? (refused ? "refusal" : "end")
         : FINISH_REASONS.get(finishReason.toUpperCase()) ?? "other";

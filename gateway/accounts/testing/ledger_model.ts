@@ -316,7 +316,7 @@ export class LedgerModel {
         atMs: this.clock.ms,
       }])
     );
-    assert.deepEqual(results, [{ type: "duplicate" }]);
+    assert.deepEqual(results.map(({ type }) => type), ["duplicate"]);
   }
 
   /** Kills a process with its unwritten settlements; its successor settles the calls. */

@@ -71,7 +71,7 @@ export const OPTIONS_HELP: readonly string[] = [
   "                        before a name, with an upstream over TLS (tls/whole-small); tls, memory, steady, start",
   "  --rounds=N            number of rounds, after a warm-up",
   "  --seconds=S           length of a measurement without paced streams",
-  "  --warm-up=S           length of the measurement before the first round, which does not count; 5: a process that has long run",
+  "  --warm-up=S           length of the measurement before the first round, which does not count; 5 for a warm process",
   "  --peers=A,B           of nginx and portkey; empty: none",
   "  --target=NAME=URL     another gateway that is already running; with --key, --header=NAME:VALUE, --pid, and a model",
   "                        for each upstream dialect: --model-messages, --model-chat, --model-generate",
@@ -87,7 +87,7 @@ export const OPTIONS_HELP: readonly string[] = [
 
 const OWN_FOLDER = new URL("../", import.meta.url).pathname;
 const PEERS: readonly string[] = ["nginx", "portkey"];
-/** A process gets cheaper for its first 15,000 calls: five seconds of small ones. */
+/** Contains most of the compilation; five seconds of small calls contain nearly all of it. */
 const WARM_UP_SECONDS = 1;
 const QUICK_WARM_UP_SECONDS = 0.3;
 const QUICK_LATER_SECONDS = 2;

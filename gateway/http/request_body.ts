@@ -140,7 +140,7 @@ async function parseObject(
   try {
     // `exactJson` returns undefined for invalid JSON; `JSON.parse` then throws an error with the
     // position.
-    json = (top.hasLongNumber === true ? exactJson(text) : undefined) ??
+    json = (top.hasLongNumber === false ? undefined : exactJson(text)) ??
       JSON.parse(text);
   } catch (error) {
     throw bodyError(

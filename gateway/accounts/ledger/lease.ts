@@ -25,6 +25,8 @@ interface LeaseOptions {
 
 /** Interval after a failed heartbeat, in milliseconds. */
 const RETRY_MS = 1000;
+/** Interval between renewals while calls are being settled, in milliseconds. */
+const RENEW_MS = 2000;
 
 /** A running heartbeat. */
 interface Lease {
@@ -42,14 +44,42 @@ interface Lease {
  */
 export async function startHeartbeat(options: LeaseOptions): Promise<Lease> {
   const { store, leaseId, now } = options;
-  const recover = recovery({ store, leaseId, onSettled: options.onRecovered });
+  const recover = recovery({
+    store,
+    leaseId,
+    onSettled: options.onRecovered,
+    onLocked: options.onFailed,
+  });
   let cancel: () => void = () => {};
   let running: Promise<void> = Promise.resolve();
   let ended = false;
+  /** Renews the lease while calls are settled: many take longer than a lease lasts. */
+  const renewDuring = async (work: Promise<void>): Promise<void> => {
+    let isDone = false;
+    let cancelNext: () => void = () => {};
+    let renewal: Promise<void> = Promise.resolve();
+    const scheduleRenewal = (): void => {
+      if (isDone) return;
+      cancelNext = options.timer(RENEW_MS, () => {
+        // A store that does not answer fails the work, too.
+        renewal = store.leases.renew(leaseId).catch(() => {}).then(
+          scheduleRenewal,
+        );
+      });
+    };
+    scheduleRenewal();
+    try {
+      await work;
+    } finally {
+      isDone = true;
+      cancelNext();
+      await renewal;
+    }
+  };
   const heartbeat = async (): Promise<void> => {
     await store.leases.renew(leaseId);
     options.onRenewed();
-    await recover(now());
+    await renewDuring(recover(now()));
   };
   const scheduleNext = (waitMs: number): void => {
     if (ended) return;

@@ -41,18 +41,21 @@ interface RecoveryOptions {
   readonly leaseId: string;
   /** Called with the number of calls settled, also if a later step fails. */
   readonly onSettled: (calls: number) => void;
+  /** Called when another session keeps an account locked, whose calls remain for the next time. */
+  readonly onLocked: (error: unknown) => void;
 }
 
 /**
  * Returns a function that settles the calls whose lease has expired or is missing, and calls that are too old, at a
- * time in Unix milliseconds.
+ * time in Unix milliseconds. An account that stays
+ * locked delays no other.
  */
 export function recovery(
-  { store, leaseId, onSettled }: RecoveryOptions,
+  { store, leaseId, onSettled, onLocked }: RecoveryOptions,
 ): (nowMs: number) => Promise<void> {
   const doubtful = new Set<string>();
   return async (nowMs) => {
-    const progress: Progress = { count: 0, doubtful };
+    const progress: Progress = { count: 0, doubtful, locked: undefined };
     const settle = (which: string, value: string | number): Promise<void> =>
       settleAll(store, nowMs, which, value, progress);
     try {
@@ -63,13 +66,16 @@ export function recovery(
       );
       for (const expiredId of await store.leases.expired(leaseId)) {
         await settle("owner_id = $1", expiredId);
-        await store.leases.remove(expiredId);
+        if (progress.locked === undefined) {
+          await store.leases.remove(expiredId);
+        }
       }
       // Whatever was not committed is settled by now.
       const late = await countLost(store, doubtful);
       progress.count += late;
       doubtful.clear();
     } finally {
+      if (progress.locked !== undefined) onLocked(progress.locked.error);
       if (progress.count > 0) onSettled(progress.count);
     }
   };
@@ -80,6 +86,8 @@ interface Progress {
   count: number;
   /** Request ids of calls whose settlement failed, although it may have been committed. */
   readonly doubtful: Set<string>;
+  /** Why the calls of an account could not be settled: another session keeps its row locked. */
+  locked: { readonly error: unknown } | undefined;
 }
 
 async function settleAll(
@@ -89,23 +97,23 @@ async function settleAll(
   value: string | number,
   progress: Progress,
 ): Promise<void> {
+  const ofAccount = `${which} AND account_id = $2`;
+  let after = "";
   for (;;) {
     const accounts = await store.read(
-      `SELECT DISTINCT account_id FROM open_calls WHERE ${which} ORDER BY account_id LIMIT ${MAX_ACCOUNTS}`,
-      [value],
+      `SELECT DISTINCT account_id FROM open_calls WHERE ${which} AND account_id > $2 ORDER BY account_id LIMIT ${MAX_ACCOUNTS}`,
+      [value, after],
     );
-    const before = progress.count;
+    if (accounts.length === 0) return;
     for (const row of accounts) {
-      await settleAccount(
-        store,
-        nowMs,
-        `${which} AND account_id = $2`,
-        [value, textOf(row, "account_id")],
-        progress,
-      );
+      after = textOf(row, "account_id");
+      let count: number;
+      do {
+        const values = [value, after] as const;
+        count = await settleAccount(store, nowMs, ofAccount, values, progress);
+        // Less: nothing is left, or nothing that can be settled.
+      } while (count === BATCH_SIZE);
     }
-    // Nothing is left, or nothing that can be settled: a retry would find the same.
-    if (progress.count === before) return;
   }
 }
 
@@ -120,14 +128,14 @@ async function countLost(
   return [...entries.values()].filter((ended) => ended === "lost").length;
 }
 
-/** Settles some of an account's calls. */
+/** Settles some of an account's calls; gives how many. */
 async function settleAccount(
   store: Store,
   nowMs: number,
   which: string,
   values: readonly [unknown: string | number, accountId: string],
   progress: Progress,
-): Promise<void> {
+): Promise<number> {
   let ids: readonly string[] = [];
   const work = async (sql: Sql): Promise<number> => {
     await sql.lockAccounts?.([values[1]]);
@@ -162,9 +170,12 @@ async function settleAccount(
     for (const id of ids) {
       progress.doubtful.delete(id);
     }
+    return count;
   } catch (error) {
     for (const id of ids) progress.doubtful.add(id);
-    throw error;
+    if (store.parallel?.isOfAccount(error) !== true) throw error;
+    progress.locked = { error };
+    return 0;
   }
 }
 

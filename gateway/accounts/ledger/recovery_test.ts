@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { AccountsEvent } from "../service.ts";
+import { startTimer } from "../timer.ts";
 import { openStore } from "../store/open_store.ts";
 import { faultyStores } from "../testing/faulty_store.ts";
 import {
@@ -54,6 +55,44 @@ Deno.test("the next start settles the calls of a dead process with the model's a
   const account = await second.admin.accounts.get(accountId);
   assert.equal(account.reservedMicroUsd, 0);
   assert.equal(account.openRequests, 0);
+});
+
+Deno.test("a lease is renewed while the calls of a dead process are settled", async () => {
+  await using under = await openStore("sqlite::memory:");
+  const view = faultyStores(under);
+  const clock = testClock();
+  const dying = view();
+  const first = await openTestAccounts(dying, clock);
+  const { caller } = await createTestCaller(first);
+  await reserve(first.accounts, caller);
+  dying.die();
+  await first.accounts.close();
+  const store = view();
+  const renewed = Promise.withResolvers<void>();
+  let renewals = 0;
+  const renew = (id: string): Promise<void> => {
+    if (++renewals === 2) renewed.resolve();
+    return store.leases.renew(id);
+  };
+  const recovered: number[] = [];
+  await using _second = await openTestAccounts(
+    {
+      ...store,
+      leases: { ...store.leases, renew },
+      async write(work, alone) {
+        // The first renewal is that of the start.
+        if (renewals > 0) await renewed.promise;
+        return await store.write(work, alone);
+      },
+    },
+    clock,
+    {
+      timer: (_, run) => startTimer(0, () => renewals === 1 && run()),
+      onEvent: (event) =>
+        event.type === "recovered" && recovered.push(event.calls),
+    },
+  );
+  assert.deepEqual(recovered, [1]);
 });
 
 Deno.test("a start does not settle the calls of a living process", async () => {

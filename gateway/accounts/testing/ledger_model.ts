@@ -344,6 +344,7 @@ export class LedgerModel {
       store: this.#view(),
       leaseId: "observer",
       onSettled() {},
+      onLocked: (error) => assert.fail(String(error)),
     });
     await recover(this.clock.ms);
     await this.expectSettled(process);

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { compact } from "../../../../translate/bytes/compact.ts";
 import { writeAccounts } from "../../ledger/account_writes.ts";
+import { recovery } from "../../ledger/recovery.ts";
 import { audit } from "../../audits/audit.ts";
 import type { LedgerEvent } from "../../ledger/events.ts";
 import {
@@ -18,6 +19,7 @@ import {
   writesOf,
   WRITTEN,
 } from "../../testing/held_writes.ts";
+import { testClock } from "../../testing/open_test_accounts.ts";
 import { postgresAt } from "../../testing/stores.ts";
 import { openPostgresStore } from "./postgres.ts";
 import type { Sql, Store } from "../store.ts";
@@ -159,6 +161,40 @@ test("a process that stops within a write holds its accounts for a limited time,
   assert.deepEqual(await apply(two, callOf("a", shared)), WRITTEN);
   await assert.rejects(held.end());
   assert.deepEqual(await audit(two), []);
+});
+
+test("a recovery leaves out an account that stays locked, and settles the calls of the others", async (shared) => {
+  const { one, two, url } = shared;
+  await using store = openPostgresStore(url, { deadlineMs: 2000 });
+  const removed: string[] = [];
+  const settled: number[] = [];
+  const locked: string[] = [];
+  const recover = recovery({
+    store: {
+      ...store,
+      leases: {
+        ...store.leases,
+        expired: () => Promise.resolve(["owner"]),
+        remove: (id) => Promise.resolve(void removed.push(id)),
+      },
+    },
+    leaseId: "another",
+    onSettled: (calls) => settled.push(calls),
+    onLocked: (error) => locked.push(String(error)),
+  });
+  const reserved = ["a", "b", "c"].flatMap((id) =>
+    callOf(id, shared).slice(0, 1)
+  );
+  await apply(two, reserved);
+  const held = await hold(one, callOf("a", shared));
+  const { now } = testClock();
+  await recover(now());
+  assert.match(locked.join(), /lock timeout/);
+  assert.deepEqual([settled, removed], [[2], []]);
+  await held.end();
+  await recover(now());
+  assert.deepEqual([settled, removed, locked.length], [[2, 1], ["owner"], 1]);
+  assert.deepEqual(await audit(one), []);
 });
 
 test("a wait for the lock that takes too long concerns the account only", async (shared) => {

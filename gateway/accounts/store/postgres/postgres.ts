@@ -68,6 +68,11 @@ const ADMINISTRATION = "administration";
 const HOLD_PART = 0.6;
 /** How long a write of accounts waits for a lock: longer than such a process holds it. */
 const LOCK_PART = 0.8;
+/**
+ * The same for a write that a named lock begins: it goes through many accounts, and comes back to one that is
+ * locked for longer than the writes of calls.
+ */
+const SHORT_LOCK_PART = 0.1;
 /** SQLSTATE of a statement that waited too long for a lock. */
 const LOCK_NOT_AVAILABLE = "55P03";
 /** Writes of accounts at a time, each on a connection of its own. */
@@ -149,10 +154,12 @@ export function openPostgresStore(
     }), pg_advisory_xact_lock${
       isAlone ? "" : "_shared"
     }(${WRITE_LOCK})${mayWrite}`;
-  // The time limit is that of an account's lock, not of a change of tables.
+  // After the other locks: the time limit is that of an account's lock, not of a change of tables.
+  const limitWait = (part: number): string =>
+    `; SET LOCAL lock_timeout = ${Math.ceil(deadlineMs * part)}`;
   const beginAccounts = (): string =>
-    `${beginWrite}; SELECT pg_advisory_xact_lock_shared(${WRITE_LOCK})${mayWrite}; ` +
-    `SET LOCAL lock_timeout = ${Math.ceil(deadlineMs * LOCK_PART)}`;
+    `${beginWrite}; SELECT pg_advisory_xact_lock_shared(${WRITE_LOCK})${mayWrite}` +
+    limitWait(LOCK_PART);
   /** Begins a write; fails if a newer program has changed the store. */
   const beginning = async (query: Query, text: string): Promise<unknown> => {
     try {
@@ -272,7 +279,8 @@ export function openPostgresStore(
       isOfAccount: (error) =>
         error instanceof Error && "code" in error &&
         error.code === LOCK_NOT_AVAILABLE,
-      write: (name, work) => writeAfter(beginOf(name), work),
+      write: (name, work) =>
+        writeAfter(beginOf(name) + limitWait(SHORT_LOCK_PART), work),
     },
     snapshot: (work) =>
       snapshotPool.lend(async (query) => {

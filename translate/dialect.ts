@@ -285,6 +285,11 @@ export interface Dialect extends UpstreamDialect {
    */
   isUnrequestedFrame(frame: Frame, context: EncodeContext): boolean;
   /**
+   * For pass-through: the top-level key that the vendor sends as null in the other frames only
+   * because of {@linkcode Dialect.passThroughFields}; absent and undefined where there is none.
+   */
+  unrequestedKey?(context: EncodeContext): string | undefined;
+  /**
    * Encodes a whole reply.
    *
    * @throws {ApiError} the error that the events contain

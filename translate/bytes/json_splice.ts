@@ -4,6 +4,7 @@
  * parsed before).
  */
 import { encodeText, joinPieces } from "./buffers.ts";
+import type { Edit } from "./apply_edits.ts";
 import { mayRound } from "./exact_json.ts";
 import { parseJson } from "./json.ts";
 
@@ -52,6 +53,7 @@ export interface Look {
   readonly maxParts: number;
 }
 
+const NOTHING = new Uint8Array(0);
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN_BRACE = 0x7b;
@@ -66,6 +68,8 @@ const POINT = 0x2e;
 /** The letter `e`, and the bit in which it differs from `E`. */
 const EXPONENT = 0x65;
 const LOWER_CASE = 0x20;
+/** The first letter of `null`. */
+const SMALL_N = 0x6e;
 /** An exponent that is beyond a double's range has that many characters at least: `e+400`. */
 const EXPONENT_CHARS = 5;
 /** The least digits of a whole number that a double may round. */
@@ -129,6 +133,24 @@ export function spliceText(
     done = end;
   }
   return spliced + json.slice(done);
+}
+
+/** The edits that leave out the occurrences of a top-level field that are null. */
+export function nullFieldEdits(
+  json: Uint8Array,
+  key: string,
+): readonly Edit[] {
+  const top = topLevelOf(json);
+  const isNull = top.fields.some((field) =>
+    field.key === key && json[field.valueStart] === SMALL_N
+  );
+  return isNull
+    ? changesOf({}, top, [key]).map(({ start, end }) => ({
+      start,
+      end,
+      bytes: NOTHING,
+    }))
+    : [];
 }
 
 /** A part of an object's text and what replaces it. */

@@ -1,10 +1,8 @@
 /**
- * Replaces the model id in a stream's frame, in the frame's own bytes. The id is at the top of the
+ * Finds the model id in a stream's frame. The id is at the top of the
  * frame's object or of the `message` in it; a deeper key of that name is the model's or a tool's
  * data and is unchanged.
  */
-import { joinPieces } from "./buffers.ts";
-
 const DECODER = new TextDecoder();
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -12,25 +10,6 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPENERS: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSERS: ReadonlySet<number> = new Set([0x5d, 0x7d]);
-
-/**
- * The frame with its model id replaced by `model`, a JSON string; the same bytes where the frame
- * has no id or an empty one.
- *
- * @param key the id's key
- */
-export function withModel(
-  frame: Uint8Array,
-  model: Uint8Array,
-  key = "model",
-): Uint8Array {
-  const span = modelSpan(frame, key);
-  return span === undefined ? frame : joinPieces([
-    frame.subarray(0, span.start),
-    model,
-    frame.subarray(span.end),
-  ]);
-}
 
 /**
  * The position of the frame's model id, quotes included; undefined where there is none or an empty

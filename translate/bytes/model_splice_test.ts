@@ -1,13 +1,17 @@
 import assert from "node:assert/strict";
-import { withModel } from "./model_splice.ts";
+import { applyEdits } from "./apply_edits.ts";
+import { modelSpan } from "./model_splice.ts";
 
-function spliced(frame: string): string {
+function spliced(frame: string, key?: string): string {
+  const bytes = new TextEncoder().encode(frame);
+  const span = modelSpan(bytes, key);
+  const model = new TextEncoder().encode('"m"');
   return new TextDecoder().decode(
-    withModel(new TextEncoder().encode(frame), new TextEncoder().encode('"m"')),
+    applyEdits(bytes, span === undefined ? [] : [{ ...span, bytes: model }]),
   );
 }
 
-Deno.test("withModel() replaces a top-level model at any position", async (t) => {
+Deno.test("modelSpan() finds a top-level model at any position", async (t) => {
   const rows: readonly (readonly [string, string])[] = [
     ['data: {"id":"1","model":"x"}\n\n', 'data: {"id":"1","model":"m"}\n\n'],
     ['data:{"model" : "x\\"y"}', 'data:{"model" : "m"}'],
@@ -33,7 +37,7 @@ Deno.test("withModel() replaces a top-level model at any position", async (t) =>
   }
 });
 
-Deno.test("withModel() leaves other keys called model unchanged", async (t) => {
+Deno.test("modelSpan() ignores other keys called model", async (t) => {
   for (
     const frame of [
       'data: {"model":""}',
@@ -46,16 +50,10 @@ Deno.test("withModel() leaves other keys called model unchanged", async (t) => {
   ) await t.step(frame, () => assert.equal(spliced(frame), frame));
 });
 
-Deno.test("withModel() replaces the value of another key", () => {
+Deno.test("modelSpan() finds the value of another key", () => {
   const frame = 'data: {"role":"model","model":"x","modelVersion":"y"}';
   assert.equal(
-    new TextDecoder().decode(
-      withModel(
-        new TextEncoder().encode(frame),
-        new TextEncoder().encode('"m"'),
-        "modelVersion",
-      ),
-    ),
+    spliced(frame, "modelVersion"),
     'data: {"role":"model","model":"x","modelVersion":"m"}',
   );
 });

@@ -3,10 +3,10 @@
  * before it (`frame_template.ts`), which is far cheaper. The relays decide what happens to a frame.
  */
 import { frameSplitter } from "./frame_splitter.ts";
+import type { Edit } from "../bytes/apply_edits.ts";
 import {
   type FrameTemplate,
   frameTemplate,
-  type ModelId,
   type VariableKeys,
 } from "./frame_template.ts";
 import type { ReplyEvent } from "../model/reply.ts";
@@ -76,14 +76,13 @@ const MAX_MISSES = 16;
  *
  * @param varying values that may differ between matching frames; absent: every frame is parsed, and
  * its bytes are not passed on
- * @param model JSON string that replaces the model id in frames, and the id's key; absent where it
- * stays
+ * @param editsOf the changes of a frame; absent where frames stay
  * @param onFrames called after each chunk that completes a frame; comments are none
  */
 export function frameReader(
   handler: FrameHandler,
   varying: VariableKeys | undefined,
-  model?: ModelId,
+  editsOf?: (frame: Uint8Array) => readonly Edit[],
   onFrames?: () => void,
 ): FrameReader {
   const splitter = frameSplitter();
@@ -98,7 +97,7 @@ export function frameReader(
     if (text === undefined || varying === undefined) return;
     if (misses === MAX_MISSES) return;
     misses++;
-    template = frameTemplate(bytes, text, varying, model);
+    template = frameTemplate(bytes, text, varying, editsOf?.(bytes));
   };
   const onMatch = (
     bytes: Uint8Array,

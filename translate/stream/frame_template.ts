@@ -4,8 +4,7 @@
  * matched by comparing bytes, and its text and counts are found without parsing it. All its other
  * bytes equal the parsed frame's, so nothing is guessed.
  */
-import { modelSpan } from "../bytes/model_splice.ts";
-import { joinPieces } from "../bytes/buffers.ts";
+import { applyEdits, type Edit } from "../bytes/apply_edits.ts";
 
 /** The values of a dialect's frames that may differ. */
 export interface VariableKeys {
@@ -42,20 +41,13 @@ export interface FrameTemplate extends MatchedFrame {
    */
   headEnd(): number;
   /**
-   * The start of the frame with its model replaced; undefined where the frame contains no model.
+   * The start of the frame with its changes; undefined where it stays.
    */
   readonly head: Uint8Array | undefined;
   /** The position in the chunk from which {@linkcode FrameTemplate.foot} replaces the frame's own bytes. */
   footStart(): number;
-  /** The end of the frame with its model replaced; undefined where the model is not there. */
+  /** The end of the frame with its changes; undefined where it stays. */
   readonly foot: Uint8Array | undefined;
-}
-
-/** The model id to put into frames. */
-export interface ModelId {
-  /** As a JSON string. */
-  readonly value: Uint8Array;
-  readonly key: string;
 }
 
 const QUOTE = 0x22;
@@ -103,14 +95,15 @@ const MAX_DIGITS = 15;
 
 /**
  * Learns from a frame whose only event was a delta of `text`; undefined where the text does not
- * occur exactly once, or where the model is between values that differ. `model` replaces the frame's
- * model id; absent where it stays.
+ * occur exactly once, or where a change is between values that differ.
+ *
+ * @param edits the changes of the frame, in order
  */
 export function frameTemplate(
   frame: Uint8Array,
   text: string,
   varying: VariableKeys,
-  model?: ModelId,
+  edits: readonly Edit[] = [],
 ): FrameTemplate | undefined {
   if (!PLAIN_FRAME.test(DECODER.decode(frame))) return undefined;
   const slots = slotsOf(frame, text, varying);
@@ -120,16 +113,9 @@ export function frameTemplate(
     first === undefined || last === undefined ||
     slots.filter((slot) => slot.kind === "text").length !== 1
   ) return undefined;
-  const span = model === undefined ? undefined : modelSpan(frame, model.key);
-  const isBefore = span !== undefined && span.end <= first.start;
-  const isAfter = span !== undefined && span.start >= last.end;
-  if (span !== undefined && !isBefore && !isAfter) return undefined;
-  const withModel = (from: number, to: number): Uint8Array | undefined =>
-    span === undefined || model === undefined ? undefined : joinPieces([
-      frame.subarray(from, span.start),
-      model.value,
-      frame.subarray(span.end, to),
-    ]);
+  const before = edits.filter((edit) => edit.end <= first.start);
+  const behind = edits.filter((edit) => edit.start >= last.end);
+  if (before.length + behind.length < edits.length) return undefined;
   const segments: Uint8Array[] = [];
   let from = 0;
   for (const slot of slots) {
@@ -140,8 +126,8 @@ export function frameTemplate(
     slots,
     segments,
     frame.slice(from),
-    isBefore ? withModel(0, first.start) : undefined,
-    isAfter ? withModel(last.end, frame.length) : undefined,
+    before.length === 0 ? undefined : applyEdits(frame, before, 0, first.start),
+    behind.length === 0 ? undefined : applyEdits(frame, behind, last.end),
   );
 }
 

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import type { Edit } from "../bytes/apply_edits.ts";
+import { modelSpan } from "../bytes/model_splice.ts";
 import { frameTemplate, type VariableKeys } from "./frame_template.ts";
 
 const VARYING: VariableKeys = {
@@ -8,6 +10,15 @@ const VARYING: VariableKeys = {
 };
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (data: Uint8Array): string => new TextDecoder().decode(data);
+
+const renaming = (
+  frame: Uint8Array,
+  model: string,
+  key?: string,
+): readonly Edit[] => {
+  const span = modelSpan(frame, key);
+  return span === undefined ? [] : [{ ...span, bytes: bytes(model) }];
+};
 
 const messages = (delta: string, blanks = "", index = 0): string =>
   `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"text_delta","text":${delta}}${blanks}}\n\n`;
@@ -31,7 +42,7 @@ Deno.test("matchEnd() matches a frame with other padding, and gives its head wit
     bytes(chat('"Hi"', "abc")),
     "Hi",
     VARYING,
-    { value: bytes('"asked/for"'), key: "model" },
+    renaming(bytes(chat('"Hi"', "abc")), '"asked/for"'),
   );
   assert.ok(like !== undefined);
   const frame = bytes(chat('"yes"', "12345678"));
@@ -86,10 +97,12 @@ Deno.test("frameTemplate() learns from no frame in which the text is ambiguous",
       name,
       () =>
         assert.equal(
-          frameTemplate(bytes(frame), "Hi", VARYING, {
-            value: bytes('"m"'),
-            key: "model",
-          }),
+          frameTemplate(
+            bytes(frame),
+            "Hi",
+            VARYING,
+            renaming(bytes(frame), '"m"'),
+          ),
           undefined,
         ),
     );
@@ -193,10 +206,9 @@ Deno.test("a model behind the values that differ is replaced in the frame's foot
     bytes(
       `data: {"delta":{"text":"${said}"},"modelVersion":"up-1","id":"1"}\n\n`,
     );
-  const like = frameTemplate(frame("Hi"), "Hi", VARYING, {
-    value: bytes('"m"'),
-    key: "modelVersion",
-  });
+  const hi = frame("Hi");
+  const edits = renaming(hi, '"m"', "modelVersion");
+  const like = frameTemplate(hi, "Hi", VARYING, edits);
   assert.ok(like?.foot !== undefined);
   assert.equal(like.head, undefined);
   const chunk = frame("there");

@@ -1,8 +1,8 @@
 /**
  * A stream between a client and an upstream of one dialect: the upstream's own bytes, frame by
  * frame. Only five things change: the `model` value becomes the id that the client asked for; a
- * frame without a name gets one in a dialect whose clients need it; a
- * usage frame that the client did not ask for is removed; the end is sent once, as the format
+ * frame without a name gets one in a dialect whose clients need it; usage that the client did not
+ * ask for is removed; the end is sent once, as the format
  * demands, where the upstream did otherwise; and a failure (an error in the stream, or a cut) is
  * sent in the dialect's error format, with nothing after it.
  */
@@ -15,11 +15,14 @@ import type {
 } from "../dialect.ts";
 import { ApiError } from "../model/error.ts";
 import { frameReader, loneDelta } from "./frame_reader.ts";
-import { withModel } from "../bytes/model_splice.ts";
+import { modelSpan } from "../bytes/model_splice.ts";
+import { nullFieldEdits } from "../bytes/json_splice.ts";
+import type { Frame } from "./sse.ts";
 import type { Relay } from "./relay_interface.ts";
 import type { ReplyEvent } from "../model/reply.ts";
 import { progressTracker } from "../model/reply_progress.ts";
 import { joinPieces, withoutMark } from "../bytes/buffers.ts";
+import { applyEdits, type Edit } from "../bytes/apply_edits.ts";
 
 const ENCODER = new TextEncoder();
 const NOTHING = new Uint8Array(0);
@@ -42,11 +45,20 @@ export function passThroughRelay(
     : upstream.variableKeys;
   const ending = dialect.streamEnding(encode);
   const watch = progressTracker();
-  const model = {
-    value: ENCODER.encode(JSON.stringify(encode.model)),
-    key: dialect.modelKey ?? "model",
+  const model = ENCODER.encode(JSON.stringify(encode.model));
+  const modelKey = dialect.modelKey ?? "model";
+  const unrequestedKey = dialect.unrequestedKey?.(encode);
+  const editsOf = (frame: Uint8Array): readonly Edit[] => {
+    const span = modelSpan(frame, modelKey);
+    const edits = span === undefined ? [] : [{ ...span, bytes: model }];
+    if (unrequestedKey === undefined) return edits;
+    return [...edits, ...nullFieldEdits(frame, unrequestedKey)]
+      .sort((a, b) => a.start - b.start);
   };
-  const quotedKey = JSON.stringify(model.key);
+  const changedKeys = [modelKey, unrequestedKey]
+    .filter((key) => key !== undefined).map((key) => JSON.stringify(key));
+  const mayChange = (frames: readonly Frame[]): boolean =>
+    frames.some(({ data }) => changedKeys.some((key) => data.includes(key)));
   const out = byteRuns();
   let done = false;
   let isFirst = true;
@@ -103,13 +115,12 @@ export function passThroughRelay(
         if (
           !frames.some((frame) => dialect.isUnrequestedFrame(frame, encode))
         ) {
-          const renamed = ending.setsModel !== true &&
-              frames.some((frame) => frame.data.includes(quotedKey))
-            ? withModel(bytes, model.value, model.key)
+          const changed = ending.setsModel !== true && mayChange(frames)
+            ? applyEdits(bytes, editsOf(bytes))
             : bytes;
           const named = name === undefined
-            ? renamed
-            : joinPieces([ENCODER.encode(name), renamed]);
+            ? changed
+            : joinPieces([ENCODER.encode(name), changed]);
           for (const piece of ending.keep(named, frames, events)) {
             out.add(piece);
           }
@@ -133,7 +144,7 @@ export function passThroughRelay(
       isDone: () => done,
     },
     varying,
-    model,
+    editsOf,
     onFrames,
   );
   const guard = (work: () => void): Uint8Array => {

@@ -28,6 +28,7 @@ export const chatCompletions: Dialect = {
   passThroughFields,
   withStop,
   isUnrequestedFrame: isUnrequestedUsage,
+  unrequestedKey: ({ wantUsage }) => wantUsage ? undefined : "usage",
   streamEnding,
   decodeReply,
   encodeReply,

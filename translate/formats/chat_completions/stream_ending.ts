@@ -57,8 +57,8 @@ export function streamEnding(context: EncodeContext): StreamEnding {
   /** The chunk with its usage taken out, to be sent in a chunk of its own. */
   const withoutUsage = (chunk: JsonObject): JsonObject => {
     const { usage: reported, ...rest } = chunk;
-    if (!isObject(reported)) return chunk;
-    return context.wantUsage ? { ...rest, usage: null } : rest;
+    if (!context.wantUsage || reported === undefined) return rest;
+    return { ...rest, usage: null };
   };
   const makeFinish = (events: readonly ReplyEvent[]): Uint8Array[] => {
     const chunk = exactJson(sample ?? "");
@@ -70,14 +70,13 @@ export function streamEnding(context: EncodeContext): StreamEnding {
     );
     return [
       write({
-        ...chunk,
+        ...withoutUsage(chunk),
         choices: [{
           index: 0,
           delta: {},
           logprobs: null,
           finish_reason: word,
         }],
-        ...(chunk["usage"] === undefined ? {} : { usage: null }),
       }),
     ];
   };

@@ -102,7 +102,7 @@ Deno.test("encodeReply() writes every kind of block", () => {
   );
 });
 
-Deno.test("streamEncoder() writes the same parts, and finish reason and usage in the last object alone", () => {
+Deno.test("streamEncoder() writes the same parts, and finish reason and output tokens in the last object alone", () => {
   const frames = framesOf(written(FULL));
   assert.deepEqual(frames.flatMap(partsOf), [
     { text: "hm", thought: true },
@@ -121,8 +121,14 @@ Deno.test("streamEncoder() writes the same parts, and finish reason and usage in
     assert.equal(frame["responseId"], "msg_1");
     const isLast = frame === frames.at(-1);
     assert.equal(candidate(frame)["finishReason"], isLast ? "STOP" : undefined);
-    assert.deepEqual(frame["usageMetadata"], isLast ? USAGE : undefined);
+    assert.deepEqual(frame["usageMetadata"], isLast ? USAGE : {});
   }
+  const usage = { input: 10, cacheRead: 5, cacheWrite: 2 };
+  const [first] = framesOf(written([{ ...START, usage }, ...FULL.slice(1)]));
+  assert.deepEqual(first?.["usageMetadata"], {
+    promptTokenCount: 17,
+    totalTokenCount: 17,
+  });
 });
 
 const FINISH: readonly (readonly [StopReason, string])[] = [

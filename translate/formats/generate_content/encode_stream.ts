@@ -22,7 +22,7 @@ import { errorBody } from "./error.ts";
 import { encodeGrounding } from "./grounding.ts";
 import { encodeLogprobs } from "./logprobs.ts";
 import { signatureField } from "./signatures.ts";
-import { encodeUsage } from "./usage.ts";
+import { encodePromptUsage, encodeUsage } from "./usage.ts";
 
 interface OpenBlock {
   readonly kind: BlockKind;
@@ -48,7 +48,11 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
 
   const frame = (part: string, more = ""): string => {
     if (tail === "") {
-      tail = `,${JSON.stringify(replyFields(id, context)).slice(1)}\n\n`;
+      const fields = {
+        usageMetadata: encodePromptUsage(usage),
+        ...replyFields(id, context),
+      };
+      tail = `,${JSON.stringify(fields).slice(1)}\n\n`;
     }
     return `${FRAME}${part}],"role":"model"},"index":0${more}}]${tail}`;
   };

@@ -137,16 +137,33 @@ export function sameUsage(one: Usage, other: Usage | undefined): boolean {
 }
 
 /**
+ * Encodes `usageMetadata` of a frame before the last: what is known of the prompt. It is empty
+ * where nothing is, not absent: the vendor's frames all have it, and there are clients that read no
+ * frame without it.
+ */
+export function encodePromptUsage(usage: Usage): JsonObject {
+  const prompt = promptOf(usage) ?? 0;
+  return prompt === 0
+    ? {}
+    : { promptTokenCount: prompt, totalTokenCount: prompt };
+}
+
+/** The tokens of the whole prompt; undefined where nothing is known of it. */
+function promptOf(usage: Usage): number | undefined {
+  const { input, cacheRead, cacheWrite } = usage;
+  return input === undefined && cacheRead === undefined &&
+      cacheWrite === undefined
+    ? undefined
+    : (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0);
+}
+
+/**
  * Encodes `usageMetadata`. The format cannot express "unknown": the prompt is then estimated and
  * the output zero.
  */
 export function encodeUsage(usage: Usage, inputEstimate: number): JsonObject {
-  const { input, cacheRead, cacheWrite, output = 0, reasoning } = usage;
-  const isKnown = input !== undefined || cacheRead !== undefined ||
-    cacheWrite !== undefined;
-  const prompt = isKnown
-    ? (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0)
-    : inputEstimate;
+  const { cacheRead, output = 0, reasoning } = usage;
+  const prompt = promptOf(usage) ?? inputEstimate;
   const thoughts = Math.min(reasoning ?? 0, output);
   const candidates = output - thoughts;
   return {

@@ -8,7 +8,11 @@ import {
   type Visitor,
 } from "../support/console/visitor.ts";
 import { csvRows } from "../support/console/csv_rows.ts";
-import { type Candidates, withCandidates } from "../support/with_candidates.ts";
+import {
+  type Candidates,
+  MODEL,
+  withCandidates,
+} from "../support/with_candidates.ts";
 
 /** Calls that complete, are rescued, fail, break off, and are refused for several reasons. */
 async function makeCalls(
@@ -38,6 +42,7 @@ async function makeCalls(
   await made({ stream: true });
   await made({ body: { max_tokens: -1 } });
   await made({ body: { model: "no-such-model" } });
+  await made({ body: { model: "no-such-model", max_tokens: -1 } });
   await made({ headers: { "x-api-key": limited.text } });
   await admin.keys.update(limited.id, { requestsPerMinute: 1 });
   await made({ headers: { "x-api-key": limited.text } });
@@ -133,6 +138,21 @@ Deno.test("every count that is a link opens as many lines as it counts", () =>
       for (const [path, count] of Object.entries(found)) {
         assert.ok(count > 0, `${path} has no count that is a link`);
       }
+      // A key has no keys to group by, and usage of end users has no hours.
+      for (
+        const [visitor, path] of [
+          [ofKey, `/console/models/${MODEL}`],
+          [owner, `/console/usage?from=${hour(-23)}&to=${hour(1)}`],
+        ] as const
+      ) {
+        const links = [...(await visitor.read(path)).matchAll(
+          /<a class="button[^"]*" href="([^"]*\/usage\?[^"]*)"/g,
+        )];
+        assert.ok(links.length > 0, path);
+        for (const [, href = ""] of links) await visitor.read(href);
+      }
+      const ofUsers = await owner.read("/console/usage?by=user");
+      assert.ok(ofUsers.includes(">Today<") && !ofUsers.includes(">24 h<"));
       // Both spans, and at least five causes.
       assert.ok((found["/console/operator/"] ?? 0) >= 12);
       // Neither may an account or a key have a count that leads elsewhere.

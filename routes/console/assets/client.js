@@ -141,8 +141,8 @@ export function consoleClient() {
       if (!(form instanceof HTMLFormElement) || form.method !== "post") return;
       if (form.dataset.sent) event.preventDefault();
       form.dataset.sent = "yes";
-      // Without a reply it can be sent again.
-      setTimeout(() => delete form.dataset.sent, 3000);
+      // Without a reply it can be sent again, but not while a slow one is on its way.
+      setTimeout(() => delete form.dataset.sent, 15_000);
     });
   };
 

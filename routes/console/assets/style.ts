@@ -5,6 +5,8 @@
 const SOURCE = `
 /* Colours: paper, cards, lines, text; accent, bad and warn with their backgrounds */
 :root {
+  /* What has the focus is not below the head of its table. */
+  scroll-padding: 4rem;
   color-scheme: light dark;
   --bg: light-dark(#f6f7f6, #0e1012);
   --card: light-dark(#fff, #16191c);
@@ -58,15 +60,15 @@ nav a:hover { background: var(--bg); color: var(--text) }
 nav a[aria-current] { background: var(--tint); color: var(--accent); font-weight: 600 }
 .who { margin-top: auto; padding: 0 .5rem; display: grid; gap: .6rem }
 .who b { color: var(--text) }
-.who div, .head, .acts, .row, .secret, .legend { display: flex; flex-wrap: wrap }
+.who div, .head, .acts, .row, .secret, .legend, .theme { display: flex; flex-wrap: wrap }
 .who div { gap: .3rem .9rem; align-items: baseline }
-.theme { display: inline-flex; gap: .6rem }
+.theme { gap: .6rem }
 main { padding: 1.6rem clamp(1rem, 3vw, 2.4rem) 3rem; max-width: 80rem; width: 100%; min-width: 0 }
 .find { flex: 0 1 25rem }
 .head { gap: .4rem 1rem; align-items: center; justify-content: space-between; margin-bottom: 1.3rem }
 .head p { margin: .15rem 0 0 }
 .card .head { margin-bottom: .6rem }
-.acts { gap: .5rem; align-items: center }
+.acts, .secret { gap: .5rem; align-items: center }
 p.acts { margin: 0 0 1.1rem }
 .card p.acts { margin: 0 }
 td .acts { flex-wrap: nowrap; gap: .9rem }
@@ -97,7 +99,7 @@ dd { min-width: 0 }
 /* Tables scroll inside their card; a shade at the edge shows that there is more. */
 .scroll { overflow: auto; margin: 0 -1.2rem; padding: 0 1.2rem; background: linear-gradient(-90deg, var(--card) 40%, transparent) 100%/3rem 100% no-repeat local, linear-gradient(-90deg, #8885, transparent) 100%/.7rem 100% no-repeat }
 table { border-collapse: separate; border-spacing: 0; width: 100% }
-th, td { text-align: left; padding: .48rem .85rem .48rem 0; border-bottom: 1px solid var(--line); vertical-align: baseline; overflow-wrap: normal }
+th, td { text-align: left; padding: .48rem .6rem .48rem 0; border-bottom: 1px solid var(--line); vertical-align: baseline; overflow-wrap: normal }
 td { white-space: nowrap }
 .wrap { min-width: 6rem; white-space: normal; overflow-wrap: anywhere }
 .tag, th { font-size: .8rem }
@@ -125,7 +127,6 @@ fieldset label { font-weight: 400; padding: .15rem 0 }
 .row { gap: .7rem; align-items: end }
 .row label { flex: 1 1 8rem; max-width: 16rem }
 .row button { flex: none; min-height: 2.4rem }
-.secret { gap: .5rem }
 .secret input { flex: 1 1 18rem; margin: 0 }
 pre { background: var(--bg); padding: .8rem 1rem; margin: .3rem 0; overflow-x: auto }
 [data-reply-text] { white-space: pre-wrap }
@@ -140,7 +141,7 @@ summary { cursor: pointer; color: var(--accent) }
 .plot>svg { min-width: 34rem; height: auto }
 .plot text { fill: var(--soft); font-size: 11px }
 .plot .grid { stroke: var(--line) }
-.plot a:hover rect, .plot a:focus rect { opacity: .72 }
+.plot a:is(:hover, :focus) rect { opacity: .72 }
 .s1 { fill: light-dark(#0f766e, #2dd4bf) }
 .s2 { fill: light-dark(#b45309, #f59e0b) }
 .s3 { fill: light-dark(#6d28d9, #a78bfa) }
@@ -174,7 +175,7 @@ th a { color: inherit }
   .scroll :is(thead, th):not(:has(a)), .scroll td:empty { display: none }
   .scroll thead tr::before { content: "Sort by" }
   .scroll tr { display: grid; grid: auto/1fr 1fr; gap: .2rem .8rem; padding: .7rem 0; border-bottom: 1px solid var(--line) }
-  .scroll th, .scroll td { border: 0; padding: 0; white-space: normal; text-align: left; overflow-wrap: anywhere }
+  .scroll th, .scroll td { position: static; border: 0; padding: 0; white-space: normal; text-align: left; overflow-wrap: anywhere }
   .scroll .acts { flex-wrap: wrap }
   .scroll td[data-name]::before { content: attr(data-name); display: block; color: var(--soft); font-size: .75rem }
   dl { display: block }
@@ -189,11 +190,11 @@ th a { color: inherit }
   [aria-current], [aria-pressed=true] { border: 2px solid Highlight }
 }
 @media print {
-  .side, .find, .acts, form { display: none }
+  .side, .acts, .shell form { display: none }
   .shell { display: block }
-  .scroll { overflow: visible; background: none }
+  .scroll { overflow: visible }
+  .scroll, body { background: none }
   .card { break-inside: avoid; border: 0; padding: 0 }
-  body { background: none }
 }
 `;
 

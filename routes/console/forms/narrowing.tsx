@@ -3,8 +3,10 @@
  */
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { RouteContext } from "../../route.ts";
-import type { JSX } from "../jsx.d.ts";
+import type { Children, JSX } from "../jsx.d.ts";
+import { type Column, DataTable } from "../parts/data_table.tsx";
 import { countText } from "../parts/money.tsx";
+import { sortedList } from "../parts/sorting.ts";
 import { TextField } from "./field.tsx";
 
 type Address = Pick<RouteContext, "path" | "query">;
@@ -20,21 +22,57 @@ function partOf({ query }: Address): string {
   return query.get("q")?.trim() ?? "";
 }
 
-/** The rows that have the part in one of their texts, in any case. */
-export function narrowRows<T>(
-  address: Address,
-  rows: readonly T[],
-  textsOf: (row: T) => readonly string[],
-): readonly T[] {
+/** The form, and a card with the rows that have the part in one of their texts, in any case. */
+export function NarrowedTable<T>(
+  { address, visit, name, title, heading, rows, textsOf, columns, sort, note }:
+    {
+      readonly address: Address;
+      readonly visit: Visit;
+      /** Names the table. */
+      readonly name: string;
+      /** What the part is of. */
+      readonly title: string;
+      /** Above the table; absent: the page has no other. */
+      readonly heading?: string;
+      /** The whole list. */
+      readonly rows: readonly T[];
+      textsOf(row: T): readonly string[];
+      readonly columns: readonly Column<T>[];
+      /** The order where the address has none. */
+      readonly sort: string;
+      /** Below the table. */
+      readonly note?: Children;
+    },
+): JSX.Element {
   const part = partOf(address).toLowerCase();
-  return rows.filter((row) =>
-    textsOf(row).some((text) => text.toLowerCase().includes(part))
+  const list = sortedList<T, Column<T>>(
+    address,
+    rows.filter((row) =>
+      textsOf(row).some((text) => text.toLowerCase().includes(part))
+    ),
+    columns,
+    sort,
   );
-}
-
-/** The rows of a page. */
-export function firstRows<T>(rows: readonly T[]): readonly T[] {
-  return rows.slice(0, MAX_ROWS);
+  return (
+    <>
+      <NarrowForm
+        address={address}
+        visit={visit}
+        title={title}
+        count={rows.length}
+      />
+      <section class="card">
+        {heading === undefined ? null : <h2>{heading}</h2>}
+        <DataTable<T>
+          name={name}
+          rows={list.rows.slice(0, MAX_ROWS)}
+          columns={list.columns}
+        />
+        <RowsNote count={list.rows.length} />
+        {note === undefined ? null : <p class="soft">{note}</p>}
+      </section>
+    </>
+  );
 }
 
 export function NarrowForm(
@@ -68,7 +106,7 @@ export function NarrowForm(
 }
 
 /** What of the rows is not shown. */
-export function RowsNote(
+function RowsNote(
   { count }: { readonly count: number },
 ): JSX.Element | null {
   return count === 0

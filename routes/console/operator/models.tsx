@@ -23,15 +23,8 @@ import {
   PriceSince,
 } from "../pages/models.tsx";
 import { modelOf, modelPage } from "../pages/model_page.tsx";
-import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
-import { sortedList } from "../parts/sorting.ts";
-import {
-  firstRows,
-  NARROWED,
-  NarrowForm,
-  narrowRows,
-  RowsNote,
-} from "../forms/narrowing.tsx";
+import { type Column, Foreign } from "../parts/data_table.tsx";
+import { NARROWED, NarrowedTable } from "../forms/narrowing.tsx";
 import { page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
 import { operatorPageRoute } from "../http/page_route.ts";
@@ -52,51 +45,46 @@ async function modelsPage(
   const models = knownModels(registry, nowMs);
   const { data: plans } = await admin.plans.list({ limit: 1000 });
   const candidates = mergedCandidates((await live.processes()).data);
-  const list = sortedList<AccountModel, Column<AccountModel>>(
-    context,
-    narrowRows(context, models, ({ model }) => [model.id, model.displayName]),
-    [
-      {
-        name: "Model",
-        order: MODEL_ORDER,
-        isFirst: true,
-        wraps: true,
-        cell: ({ model }) => <ModelLink base={BASE} model={model} />,
+  const columns: readonly Column<AccountModel>[] = [
+    {
+      name: "Model",
+      order: MODEL_ORDER,
+      isFirst: true,
+      wraps: true,
+      cell: ({ model }) => <ModelLink base={BASE} model={model} />,
+    },
+    {
+      name: "Health",
+      order: HEALTH_ORDER,
+      isFirst: true,
+      cell: ({ health }) => healthOf(health),
+    },
+    {
+      name: "Candidates",
+      wraps: true,
+      cell: ({ model: { id } }) => (
+        <Candidates
+          candidates={candidates.filter(({ model }) => model === id)}
+        />
+      ),
+    },
+    ...priceColumns(models),
+    {
+      name: "Since",
+      order: {
+        name: "since",
+        largest: "first",
+        of: ({ model: { price } }) => price.fromMs,
       },
-      {
-        name: "Health",
-        order: HEALTH_ORDER,
-        isFirst: true,
-        cell: ({ health }) => healthOf(health),
-      },
-      {
-        name: "Candidates",
-        wraps: true,
-        cell: ({ model: { id } }) => (
-          <Candidates
-            candidates={candidates.filter(({ model }) => model === id)}
-          />
-        ),
-      },
-      ...priceColumns(models),
-      {
-        name: "Since",
-        order: {
-          name: "since",
-          largest: "first",
-          of: ({ model: { price } }) => price.fromMs,
-        },
-        wraps: true,
-        cell: ({ model }) => <PriceSince model={model} none="always" />,
-      },
-      {
-        name: "May be called by",
-        wraps: true,
-        cell: ({ model }) => <Callers model={model.id} plans={plans} />,
-      },
-    ],
-    "model",
-  );
+      wraps: true,
+      cell: ({ model }) => <PriceSince model={model} none="always" />,
+    },
+    {
+      name: "May be called by",
+      wraps: true,
+      cell: ({ model }) => <Callers model={model.id} plans={plans} />,
+    },
+  ];
   return page(
     context,
     visit,
@@ -115,26 +103,22 @@ async function modelsPage(
         </>
       ),
     },
-    <>
-      <NarrowForm
-        address={context}
-        visit={visit}
-        title="Id or name"
-        count={models.length}
-      />
-      <section class="card">
-        <DataTable<AccountModel>
-          name="Models"
-          rows={firstRows(list.rows)}
-          columns={list.columns}
-        />
-        <RowsNote count={list.rows.length} />
-        <p class="soft">
+    <NarrowedTable
+      address={context}
+      visit={visit}
+      name="Models"
+      title="Id or name"
+      rows={models}
+      textsOf={({ model }) => [model.id, model.displayName]}
+      columns={columns}
+      sort="model"
+      note={
+        <>
           Health as this gateway process sees it; breakers of all processes are
           under <a href={`${BASE}/upstreams`}>Upstreams</a>.
-        </p>
-      </section>
-    </>,
+        </>
+      }
+    />,
   );
 }
 

@@ -16,29 +16,15 @@ import {
 } from "../../../gateway/live/merged_candidates.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { secondsText } from "../parts/call_ending.tsx";
-import { DataTable } from "../parts/data_table.tsx";
-import {
-  firstRows,
-  NARROWED,
-  NarrowForm,
-  narrowRows,
-  RowsNote,
-} from "../forms/narrowing.tsx";
+import { type Column, DataTable } from "../parts/data_table.tsx";
+import { NARROWED, NarrowedTable } from "../forms/narrowing.tsx";
 import { page } from "../parts/layout.tsx";
 import { modelHref } from "../pages/models.tsx";
 import { countText } from "../parts/money.tsx";
-import { type Sorting, sortingOf, sortRows } from "../parts/sorting.ts";
 import { Distance, durationText, Moment } from "../parts/moment.tsx";
 import { operatorPageRoute } from "../http/page_route.ts";
 
 const ATTEMPTS = "/console/operator/attempts";
-const ORDERS = [
-  "breaker",
-  "model",
-  "candidate",
-  "failed",
-  "first_token",
-] as const;
 const WINDOW_MS = 15 * 60_000;
 
 /** Breakers, failures and credentials of each candidate. */
@@ -54,24 +40,12 @@ async function upstreamsPage(
   visit: Visit,
 ): Promise<HttpReply> {
   const { gateway, path, query } = context;
-  const sorting = sortingOf(context, ORDERS, "-breaker");
   const nowMs = gateway.now();
   const known = await gateway.live.processes();
   const failures = known.complete
     ? await gateway.admin.failedAttempts.count(nowMs - WINDOW_MS, nowMs)
     : undefined;
-  const all = mergedCandidates(known.data);
-  const candidates = sortRows(
-    narrowRows(context, all, ({ model, upstream }) => [model, upstream]),
-    sorting,
-    {
-      breaker: ({ hasProblem }) => hasProblem ? 1 : 0,
-      model: ({ model }) => model,
-      candidate: ({ upstream }) => upstream,
-      failed: ({ failed }) => failed,
-      first_token: ({ firstToken }) => firstToken?.p95,
-    },
-  );
+  const candidates = mergedCandidates(known.data);
   return page(
     context,
     visit,
@@ -97,23 +71,24 @@ async function upstreamsPage(
           are running go on.
         </p>
       )}
-      <NarrowForm
+      <NarrowedTable
         address={context}
         visit={visit}
+        name="Candidates"
         title="Model or candidate"
-        count={all.length}
+        heading="Candidates"
+        rows={candidates}
+        textsOf={({ model, upstream }) => [model, upstream]}
+        columns={candidateColumns({
+          processes: known.data.length,
+          areResting: candidates.some(({ restingUntilMs }) =>
+            restingUntilMs !== undefined
+          ),
+          failures,
+          nowMs,
+        })}
+        sort="-breaker"
       />
-      <section class="card">
-        <h2>Candidates</h2>
-        <Candidates
-          candidates={firstRows(candidates)}
-          sorting={sorting}
-          processes={known.data.length}
-          failures={failures}
-          nowMs={nowMs}
-        />
-        <RowsNote count={candidates.length} />
-      </section>
       <section class="card">
         <h2>Processes</h2>
         <Processes processes={known.data} nowMs={nowMs} />
@@ -129,93 +104,94 @@ function aboutText({ data }: KnownProcesses): string {
     : `${data.length} processes, oldest report ${durationText(oldestMs)}.`;
 }
 
-function Candidates(
-  { candidates, sorting, processes, failures, nowMs }: {
-    readonly candidates: readonly MergedCandidate[];
-    readonly sorting: Sorting<typeof ORDERS[number]>;
+function candidateColumns(
+  { processes, areResting, failures, nowMs }: {
     readonly processes: number;
+    /** Whether any candidate takes no calls until a time that its upstream named. */
+    readonly areResting: boolean;
     /** Failed attempts of the last 15 minutes; undefined: the store does not reply. */
     readonly failures: readonly AttemptCount[] | undefined;
     readonly nowMs: number;
   },
-): JSX.Element {
-  return (
-    <DataTable<MergedCandidate>
-      name="Candidates"
-      rows={candidates}
-      columns={[
-        {
-          name: "Model",
-          sort: sorting.link("model"),
-          isFirst: true,
-          wraps: true,
-          cell: ({ model }) => (
-            <a href={modelHref("/console/operator", model)}>
-              <code>{model}</code>
-            </a>
-          ),
-        },
-        {
-          name: "Candidate",
-          sort: sorting.link("candidate"),
-          wraps: true,
-          cell: ({ upstream }) => upstream,
-        },
-        {
-          name: "Breaker",
-          sort: sorting.link("breaker", "only"),
-          isFirst: true,
-          cell: (one) => (
-            <Breaker candidate={one} processes={processes} nowMs={nowMs} />
-          ),
-        },
-        {
-          name: "Since",
-          cell: ({ worst: { since } }) =>
-            since === null
-              ? <span class="soft">the start</span>
-              : <Distance atMs={Date.parse(since)} nowMs={nowMs} />,
-        },
-        ...(candidates.some(({ restingUntilMs }) =>
-            restingUntilMs !== undefined
-          )
-          ? [{
-            name: "Rests until",
-            cell: ({ restingUntilMs }: MergedCandidate) =>
-              restingUntilMs === undefined
-                ? ""
-                : <Distance atMs={restingUntilMs} nowMs={nowMs} />,
-          }]
-          : []),
-        {
-          name: "Last 15 min",
-          sort: sorting.link("failed", "first"),
-          wraps: true,
-          cell: (one) => (
-            <Failures
-              candidate={one}
-              counts={failures?.filter(({ model, upstream }) =>
-                model === one.model && upstream === one.upstream
-              )}
-              nowMs={nowMs}
-            />
-          ),
-        },
-        {
-          name: "First token p50, p95",
-          sort: sorting.link("first_token", "first"),
-          cell: ({ firstToken }) => firstToken === undefined
-            ? "–"
-            : `${secondsText(firstToken.p50)}, ${secondsText(firstToken.p95)}`,
-        },
-        {
-          name: "Credential",
-          wraps: true,
-          cell: (one) => <Credential candidate={one} />,
-        },
-      ]}
-    />
-  );
+): readonly Column<MergedCandidate>[] {
+  return [
+    {
+      name: "Model",
+      order: { name: "model", of: ({ model }) => model },
+      isFirst: true,
+      wraps: true,
+      cell: ({ model }) => (
+        <a href={modelHref("/console/operator", model)}>
+          <code>{model}</code>
+        </a>
+      ),
+    },
+    {
+      name: "Candidate",
+      order: { name: "candidate", of: ({ upstream }) => upstream },
+      wraps: true,
+      cell: ({ upstream }) => upstream,
+    },
+    {
+      name: "Breaker",
+      order: {
+        name: "breaker",
+        largest: "only",
+        of: ({ hasProblem }) => hasProblem ? 1 : 0,
+      },
+      isFirst: true,
+      cell: (one) => (
+        <Breaker candidate={one} processes={processes} nowMs={nowMs} />
+      ),
+    },
+    {
+      name: "Since",
+      cell: ({ worst: { since } }) =>
+        since === null
+          ? <span class="soft">the start</span>
+          : <Distance atMs={Date.parse(since)} nowMs={nowMs} />,
+    },
+    ...(areResting
+      ? [{
+        name: "Rests until",
+        cell: ({ restingUntilMs }: MergedCandidate) =>
+          restingUntilMs === undefined
+            ? ""
+            : <Distance atMs={restingUntilMs} nowMs={nowMs} />,
+      }]
+      : []),
+    {
+      name: "Last 15 min",
+      order: { name: "failed", largest: "first", of: ({ failed }) => failed },
+      wraps: true,
+      cell: (one) => (
+        <Failures
+          candidate={one}
+          counts={failures?.filter(({ model, upstream }) =>
+            model === one.model && upstream === one.upstream
+          )}
+          nowMs={nowMs}
+        />
+      ),
+    },
+    {
+      name: "First token p50, p95",
+      order: {
+        name: "first_token",
+        largest: "first",
+        of: ({ firstToken }) => firstToken?.p95,
+      },
+      cell: ({ firstToken }) =>
+        firstToken === undefined
+          ? "–"
+          : `${secondsText(firstToken.p50)}, ${secondsText(firstToken.p95)}`,
+    },
+    {
+      name: "Credential",
+      wraps: true,
+      cell: (one) => <Credential candidate={one} />,
+    },
+  ];
 }
 
 function Breaker(

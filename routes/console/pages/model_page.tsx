@@ -45,7 +45,8 @@ export const MODEL_PAGE: AccountPageRoute = accountPageRoute(
     const { capabilities } = known;
     return modelPage(context, visit, known, {
       base: "/console",
-      by: "key",
+      // A key sees its own usage only.
+      by: visit.session.kind === "key" ? "day" : "key",
       facts: { "May be called": mayCall(known.refusal) },
       takes: capabilities === undefined ? [] : [["This model", capabilities]],
     });

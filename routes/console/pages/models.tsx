@@ -17,16 +17,10 @@ import type { ModelHealth } from "../../../gateway/upstream/health/model_health.
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";
 import { csvOf, csvReply } from "../csv/csv.ts";
-import { type Column, DataTable } from "../parts/data_table.tsx";
-import {
-  firstRows,
-  NARROWED,
-  NarrowForm,
-  narrowRows,
-  RowsNote,
-} from "../forms/narrowing.tsx";
+import type { Column } from "../parts/data_table.tsx";
+import { NARROWED, NarrowedTable } from "../forms/narrowing.tsx";
 import { page } from "../parts/layout.tsx";
-import { type Order, sortedList } from "../parts/sorting.ts";
+import type { Order } from "../parts/sorting.ts";
 import { countText, Money } from "../parts/money.tsx";
 import { accountPageRoute } from "../http/page_route.ts";
 
@@ -105,61 +99,56 @@ async function modelsPage(
 ): Promise<HttpReply> {
   const { admin, models: registry, now } = context.gateway;
   const models = await accountModels(admin, registry, visit.holder, now());
-  const list = sortedList<AccountModel, Column<AccountModel>>(
-    context,
-    narrowRows(context, models, ({ model }) => [model.id, model.displayName]),
-    [
-      {
-        name: "Model",
-        order: MODEL_ORDER,
-        wraps: true,
-        isFirst: true,
-        cell: ({ model }) => <ModelLink base="/console" model={model} />,
+  const columns: readonly Column<AccountModel>[] = [
+    {
+      name: "Model",
+      order: MODEL_ORDER,
+      wraps: true,
+      isFirst: true,
+      cell: ({ model }) => <ModelLink base="/console" model={model} />,
+    },
+    {
+      name: "May be called",
+      order: { name: "refusal", of: ({ refusal = "" }) => refusal },
+      isFirst: true,
+      wraps: true,
+      cell: ({ refusal }) => mayCall(refusal),
+    },
+    {
+      name: "Health",
+      order: HEALTH_ORDER,
+      cell: ({ health }) => healthOf(health),
+    },
+    ...priceColumns(models),
+    {
+      name: "Price since",
+      wraps: true,
+      cell: ({ model }) => <PriceSince model={model} none="–" />,
+    },
+    {
+      name: "Context",
+      order: {
+        name: "context",
+        largest: "first",
+        of: ({ model }) => model.contextTokens,
       },
-      {
-        name: "May be called",
-        order: { name: "refusal", of: ({ refusal = "" }) => refusal },
-        isFirst: true,
-        wraps: true,
-        cell: ({ refusal }) => mayCall(refusal),
+      number: true,
+      cell: ({ model }) => countText(model.contextTokens),
+    },
+    {
+      name: "Longest reply",
+      order: {
+        name: "longest_reply",
+        largest: "first",
+        of: ({ capabilities }) => capabilities?.maxOutputTokens,
       },
-      {
-        name: "Health",
-        order: HEALTH_ORDER,
-        cell: ({ health }) => healthOf(health),
-      },
-      ...priceColumns(models),
-      {
-        name: "Price since",
-        wraps: true,
-        cell: ({ model }) => <PriceSince model={model} none="–" />,
-      },
-      {
-        name: "Context",
-        order: {
-          name: "context",
-          largest: "first",
-          of: ({ model }) => model.contextTokens,
-        },
-        number: true,
-        cell: ({ model }) => countText(model.contextTokens),
-      },
-      {
-        name: "Longest reply",
-        order: {
-          name: "longest_reply",
-          largest: "first",
-          of: ({ capabilities }) => capabilities?.maxOutputTokens,
-        },
-        number: true,
-        cell: ({ capabilities }) =>
-          capabilities?.maxOutputTokens === undefined
-            ? "–"
-            : countText(capabilities.maxOutputTokens),
-      },
-    ],
-    "model",
-  );
+      number: true,
+      cell: ({ capabilities }) =>
+        capabilities?.maxOutputTokens === undefined
+          ? "–"
+          : countText(capabilities.maxOutputTokens),
+    },
+  ];
   return page(
     context,
     visit,
@@ -169,27 +158,17 @@ async function modelsPage(
         "Prices in dollars per million tokens. A call is charged at the price of its moment.",
       actions: <a class="button" href="/console/models.csv">CSV</a>,
     },
-    <>
-      <NarrowForm
-        address={context}
-        visit={visit}
-        title="Id or name"
-        count={models.length}
-      />
-      <section class="card">
-        <DataTable<AccountModel>
-          name="Models"
-          rows={firstRows(list.rows)}
-          columns={list.columns}
-        />
-        <RowsNote count={list.rows.length} />
-        <p class="soft">
-          Health as this gateway process sees it. Degraded: some upstreams of
-          the model fail, and calls go to the others. Away: none takes calls
-          now.
-        </p>
-      </section>
-    </>,
+    <NarrowedTable
+      address={context}
+      visit={visit}
+      name="Models"
+      title="Id or name"
+      rows={models}
+      textsOf={({ model }) => [model.id, model.displayName]}
+      columns={columns}
+      sort="model"
+      note="Health as this gateway process sees it. Degraded: some upstreams of the model fail, and calls go to the others. Away: none takes calls now."
+    />,
   );
 }
 

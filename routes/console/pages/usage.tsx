@@ -170,6 +170,13 @@ function usageQueryOf(
   };
 }
 
+/** The days of a range of hours: usage of end users is kept by day. */
+function inDays(filters: FigureFilters): FigureFilters {
+  const { fromMs, untilMs } = rangeMs(filters.from, filters.to);
+  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+  return { ...filters, from: day(fromMs), to: day(untilMs - 1) };
+}
+
 /** What the plot can show: sums of charges, and counts of calls. */
 const SHOWN = { ...MEASURES, ...CALL_MEASURES } as const;
 type Shown = keyof typeof SHOWN;
@@ -183,6 +190,7 @@ function isOfCalls(shown: Shown): shown is CallMeasure {
 /** The ranges that one press chooses: name, first day or hour, and the last day or the end. */
 function rangesOf(
   nowMs: number,
+  hasHours: boolean,
 ): readonly (readonly [name: string, from: string, to: string])[] {
   const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
   const hour = (ms: number): string =>
@@ -191,7 +199,11 @@ function rangesOf(
   const month = (months: number, date: number): string =>
     day(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, date));
   return [
-    ["24 h", hour(nowMs - 23 * HOUR_MS), hour(nowMs + HOUR_MS)],
+    ...(hasHours
+      ? [
+        ["24 h", hour(nowMs - 23 * HOUR_MS), hour(nowMs + HOUR_MS)] as const,
+      ]
+      : []),
     ["Today", day(nowMs), day(nowMs)],
     ["3 d", day(nowMs - 2 * DAY_MS), day(nowMs)],
     ["7 d", day(nowMs - 6 * DAY_MS), day(nowMs)],
@@ -258,6 +270,8 @@ export async function usagePage(
       }
       const usage = usageQueryOf(filters, scope);
       requireOneAccount(by, usage);
+      const hasHours = by !== "user" && usage.user === undefined;
+      const hasLedger = visit.session.kind !== "key";
       const sorting = sortingOf(
         context,
         USAGE_ORDERS,
@@ -313,14 +327,15 @@ export async function usagePage(
             },
           })
           : undefined,
-        by === "user" || usage.user !== undefined
-          ? undefined
-          : usageHealth(admin, usage, {
+        hasHours
+          ? usageHealth(admin, usage, {
             by,
             lines: report.data,
             shown: charged,
+            models,
             nowMs,
-          }),
+          })
+          : undefined,
         apart ?? plotOf(report.next === undefined ? report.data : undefined),
       ]);
       const rows = orderedLines(
@@ -336,7 +351,7 @@ export async function usagePage(
       return (
         <>
           <p class="acts">
-            {rangesOf(nowMs).map(([name, from, to]) => (
+            {rangesOf(nowMs, hasHours).map(([name, from, to]) => (
               <a
                 href={`${
                   usageLink(base, { ...filters, from, to }, by)
@@ -355,7 +370,11 @@ export async function usagePage(
             ).map((one) => (
               <a
                 class={one === by ? "button main" : "button"}
-                href={usageLink(base, filters, one)}
+                href={usageLink(
+                  base,
+                  one === "user" ? inDays(filters) : filters,
+                  one,
+                )}
                 aria-current={one === by ? "true" : undefined}
               >
                 {BY_NAMES[one]}
@@ -376,9 +395,7 @@ export async function usagePage(
                   (estimated / totals.microUsd * 100).toFixed(1)
                 } % of it estimated`
                 : undefined}
-              link={visit.session.kind === "key"
-                ? callsLink(base, filters)
-                : ledgerLink(base, filters)}
+              link={(hasLedger ? ledgerLink : callsLink)(base, filters)}
             >
               <Money
                 microUsd={totals.microUsd}
@@ -388,9 +405,7 @@ export async function usagePage(
             <Sum
               name="Charges"
               note="lines of the ledger, also those at $0.00 of calls that failed"
-              {...(visit.session.kind === "key"
-                ? {}
-                : { link: ledgerLink(base, filters) })}
+              {...(hasLedger ? { link: ledgerLink(base, filters) } : {})}
             >
               {countText(totals.requests)}
             </Sum>
@@ -449,7 +464,9 @@ export async function usagePage(
                     <h2>{SHOWN[measure]}</h2>
                     <p class="acts">
                       {SHOWN_NAMES.filter((one) =>
-                        health !== undefined || !isOfCalls(one)
+                        isOfCalls(one)
+                          ? health !== undefined
+                          : hasLedger || one !== "charges"
                       ).map((one) => (
                         <a
                           href={`${usageLink(base, filters, by)}&show=${one}`}
@@ -472,7 +489,7 @@ export async function usagePage(
                     names={names}
                     base={base}
                     filters={filters}
-                    hasLedger={visit.session.kind !== "key"}
+                    hasLedger={hasLedger}
                     caches={caches}
                   />
                 </section>
@@ -525,7 +542,7 @@ export function usageCsv(
   const { by, filters } = chosenOf(context, scope);
   const query = usageQueryOf(filters, scope);
   requireOneAccount(by, query);
-  const { admin } = context.gateway;
+  const { admin, models: { models } } = context.gateway;
   const lines = allPages(
     (page) => admin.usage({ ...query, by: [by], ...page }),
     { limit: GROUPS },
@@ -557,7 +574,7 @@ export function usageCsv(
       [...columns, ...HEALTH_COLUMNS],
       withNames(
         admin,
-        withHealth(admin, query, by, lines),
+        withHealth(admin, query, by, lines, models),
         ({ line }) => idsOf(line),
       ),
       ({ item: { line, health }, names }) => ({

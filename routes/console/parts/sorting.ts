@@ -76,8 +76,8 @@ export function sortRows<T, O extends string>(
 /** An order of a list: its name in the address, and what is compared. */
 export interface Order<T> {
   readonly name: string;
-  /** Figures and times are sorted from the largest on first. */
-  readonly largest?: "first";
+  /** See {@linkcode Sorting.link}. */
+  readonly largest?: "first" | "only";
   of(row: T): string | number | undefined;
 }
 

@@ -66,8 +66,9 @@ export function countsGroups(
 export async function usageHealth(
   admin: Pick<Admin, "callHealths" | "callsCountedFrom" | "hasUsage">,
   query: RangeQuery,
-  { by, lines, shown, nowMs }: {
+  { by, lines, shown, models, nowMs }: {
     readonly by: HealthGroup;
+    readonly models: Models;
     /** All lines of the report, and those that are shown. */
     readonly lines: readonly UsageLine[];
     readonly shown: readonly UsageLine[];
@@ -90,7 +91,7 @@ export async function usageHealth(
     ...(hasGroups
       ? { of: (line) => groups.get(nameOf(by, line)) ?? NO_CALLS }
       : {}),
-    others: withoutCharges(by, groups, named),
+    others: withoutCharges(by, groups, named, models),
     ...(isLacking ? { lacksBeforeMs: sinceMs } : {}),
   };
 }
@@ -104,6 +105,7 @@ export async function* withHealth(
   query: RangeQuery,
   by: HealthGroup,
   slices: AsyncIterable<readonly UsageLine[]>,
+  models: Models,
 ): AsyncGenerator<
   readonly { readonly line: UsageLine; readonly health: CallHealth }[],
   void,
@@ -121,7 +123,7 @@ export async function* withHealth(
       health: groups.get(nameOf(by, line)) ?? NO_CALLS,
     }));
   }
-  yield withoutCharges(by, groups, named).map((line) => ({
+  yield withoutCharges(by, groups, named, models).map((line) => ({
     line,
     health: groups.get(nameOf(by, line)) ?? NO_CALLS,
   }));
@@ -139,6 +141,9 @@ const FIELDS = {
   key: "keyId",
   account: "accountId",
 } as const;
+
+/** The models of the gateway: a name that only refused calls have may be invented. */
+type Models = readonly { readonly id: string }[];
 
 /** What calls are counted by. */
 type HealthGroup = keyof typeof FIELDS;
@@ -183,8 +188,10 @@ function withoutCharges(
   by: HealthGroup,
   groups: ReadonlyMap<string, CallHealth>,
   named: ReadonlySet<string>,
+  models: Models,
 ): readonly UsageLine[] {
   return by === "key" || by === "account" ? [] : [...groups.keys()]
     .filter((name) => name !== "" && !named.has(name))
+    .filter((name) => by === "day" || models.some(({ id }) => id === name))
     .map((name) => ({ ...NO_USAGE, [FIELDS[by]]: name }));
 }

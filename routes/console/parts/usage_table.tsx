@@ -219,9 +219,10 @@ function healthColumns(
         <FirstToken
           health={of(line)}
           href={callsLink(base, filtersOf(line))}
+          isNarrow
         />
       ),
-      sum: <FirstToken health={all} href={callsLink(base, filters)} />,
+      sum: <FirstToken health={all} href={callsLink(base, filters)} isNarrow />,
     },
   ];
 }
@@ -314,7 +315,9 @@ export function UsageTable(
   ): Children =>
     line.user === "" ? text : <a href={link(filtersOf(line))}>{text}</a>;
   const inLedger = (line: UsageLine, text: Children): Children =>
-    hasLedger ? linkTo(line, (of) => ledgerLink(base, of), text) : text;
+    hasLedger && line.requests > 0
+      ? linkTo(line, (of) => ledgerLink(base, of), text)
+      : text;
   const next = by === "day" ? "model" : "day";
   const isWhole = isWholeTable(report, by);
   const sortBeside: SortBy = (order) =>

@@ -88,14 +88,17 @@ export async function accountPage(
             </dd>
             <dt>Balance</dt>
             <dd>
-              <Money microUsd={account.balanceMicroUsd} decimals={6} />{" "}
+              <a href={`${BASE}/ledger?account=${id}`}>
+                <Money microUsd={account.balanceMicroUsd} decimals={6} />
+              </a>{" "}
               ({account.billing})
             </dd>
             <dt>Reserved</dt>
             <dd>
               <Money microUsd={account.reservedMicroUsd} decimals={6} /> for
               {" "}
-              {countText(account.openRequests)} calls under way
+              {countText(account.openRequests)}{" "}
+              {account.openRequests === 1 ? "call" : "calls"} under way
             </dd>
             {account.modelBalances.map(({ model, balanceMicroUsd }) => (
               <>

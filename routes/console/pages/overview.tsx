@@ -291,7 +291,13 @@ function StateCards(
             {account.billing === "prepaid" ? "Left" : "Balance (postpaid)"}
           </span>
           <span class="stat">
-            <Money microUsd={account.balanceMicroUsd} />
+            {seesAccount
+              ? (
+                <a href="/console/ledger">
+                  <Money microUsd={account.balanceMicroUsd} />
+                </a>
+              )
+              : <Money microUsd={account.balanceMicroUsd} />}
           </span>
           <p class="soft">
             {account.reservedMicroUsd === 0 ? "nothing reserved" : (

@@ -51,29 +51,31 @@ export function LimitCards(
         const level = (unit: string): LimitLevel | undefined =>
           levels.find((one) => one.window === window && one.unit === unit);
         const today = dayOf(nowMs);
-        const money = <Money microUsd={microUsd} />;
+        const linked = (figure: JSX.Element): JSX.Element =>
+          linkOf === undefined ? figure : (
+            <a
+              href={linkOf(
+                dayText(firstDayOf(window, today)),
+                dayText(today),
+              )}
+            >
+              {figure}
+            </a>
+          );
         const endMs = dayAfter(window, use.day) * DAY_MS;
         return (
           <section class="card">
             <span class="label">{TITLES[window]}{own}</span>
             <span class="stat">
-              {linkOf === undefined ? money : (
-                <a
-                  href={linkOf(
-                    dayText(firstDayOf(window, today)),
-                    dayText(today),
-                  )}
-                >
-                  {money}
-                </a>
-              )}
+              {linked(<Money microUsd={microUsd} />)}
             </span>
             <Fill level={level("microUsd")} nowMs={nowMs} none="no budget" />
             <p>
-              <b>
-                <Count value={tokens} />
-              </b>{" "}
-              tokens
+              {linked(
+                <b>
+                  <Count value={tokens} />
+                </b>,
+              )} tokens
             </p>
             <Fill level={level("tokens")} nowMs={nowMs} none="no token limit" />
             <p class="soft">

@@ -148,7 +148,7 @@ Deno.test("a refused call is found by its id, with its reason and what helps", (
     await call(gateway, key);
     assert.match(
       await refusal(),
-      /requests per minute[^]*The limit was[^]*What helps/,
+      /requests per minute[^]*The limit was[^]*What helps: Wait until it opens, or/,
     );
     await admin.accounts.update("acme", { status: "disabled" });
     assert.match(await refusal(), /account disabled/);

@@ -51,7 +51,7 @@ export function LimitCards(
         const level = (unit: string): LimitLevel | undefined =>
           levels.find((one) => one.window === window && one.unit === unit);
         const today = dayOf(nowMs);
-        const linked = (figure: JSX.Element): JSX.Element =>
+        const link = (figure: JSX.Element): JSX.Element =>
           linkOf === undefined ? figure : (
             <a
               href={linkOf(
@@ -67,11 +67,11 @@ export function LimitCards(
           <section class="card">
             <span class="label">{TITLES[window]}{own}</span>
             <span class="stat">
-              {linked(<Money microUsd={microUsd} />)}
+              {link(<Money microUsd={microUsd} />)}
             </span>
             <Fill level={level("microUsd")} nowMs={nowMs} none="no budget" />
             <p>
-              {linked(
+              {link(
                 <b>
                   <Count value={tokens} />
                 </b>,

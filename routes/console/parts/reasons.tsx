@@ -101,6 +101,8 @@ export function helpOf(
   if (isTooSmall(why)) return "Lower max_tokens, or ask for a higher limit.";
   return code.endsWith("concurrent_requests")
     ? "Wait for a call under way to end, or ask for a higher limit."
+    : code.includes("requests_per")
+    ? "Wait until it opens, or ask for a higher limit."
     : "Wait until it opens, lower max_tokens, or ask for a higher limit.";
 }
 

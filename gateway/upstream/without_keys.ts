@@ -14,17 +14,15 @@ export function withoutKeys(
   reply: Uint8Array,
   keys: readonly string[],
 ): Uint8Array {
-  let clean = Buffer.from(reply.buffer, reply.byteOffset, reply.byteLength);
+  // A character for each byte: a text is searched much faster than bytes, and a chunk may begin or end within a character.
+  const { buffer, byteOffset, byteLength } = reply;
+  const text = Buffer.from(buffer, byteOffset, byteLength).toString("latin1");
+  let clean = text;
   for (const key of keys) {
-    if (key.length < MIN_KEY_CHARS || !clean.includes(key)) continue;
-    // Byte by byte: a chunk may begin or end within a character.
-    const bytes = Buffer.from(key).toString("latin1");
-    clean = Buffer.from(
-      clean.toString("latin1").replaceAll(bytes, REMOVED),
-      "latin1",
-    );
+    if (key.length < MIN_KEY_CHARS) continue;
+    clean = clean.replaceAll(Buffer.from(key).toString("latin1"), REMOVED);
   }
-  return clean.buffer === reply.buffer ? reply : clean;
+  return clean === text ? reply : Buffer.from(clean, "latin1");
 }
 
 /** The reply without the keys, and its text: to search the text takes a tenth of the time. */

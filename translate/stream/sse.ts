@@ -21,12 +21,19 @@ export interface Frame {
 /** The longest frame that is read, in bytes; bounds the memory that an endless frame can take. */
 export const MAX_FRAME_BYTES: number = 32 * 1024 * 1024;
 
+/**
+ * Lines without a known field that are read between two frames, such as those of a bare object: the parser makes an
+ * error of each, which takes microseconds.
+ */
+const MAX_UNKNOWN_LINES = 5_000;
+
 /** Turns chunks of bytes, cut anywhere, into frames. */
 export interface SseParser {
   /**
    * The frames that this chunk completes.
    *
-   * @throws {ApiError} `upstream` for a frame longer than {@linkcode MAX_FRAME_BYTES}, or with too many values
+   * @throws {ApiError} `upstream` for a frame longer than {@linkcode MAX_FRAME_BYTES}, or with too many values or
+   * unknown lines
    */
   push(chunk: Uint8Array): readonly Frame[];
   /** The body has ended: returns the last frame if it has no blank line. */
@@ -68,6 +75,7 @@ export function sseParser(): SseParser {
   // partial line of an unknown kind.
   let partial: string[] = [];
   let size = 0;
+  let unknownLines = 0;
   const flushBare = (): void => {
     if (bare === "") return;
     frames.push({ data: bare });
@@ -76,6 +84,7 @@ export function sseParser(): SseParser {
   const parser = createParser({
     onEvent(message) {
       flushBare();
+      unknownLines = 0;
       frames.push(
         message.event === undefined
           ? { data: message.data }
@@ -83,6 +92,9 @@ export function sseParser(): SseParser {
       );
     },
     onError(problem) {
+      if (++unknownLines > MAX_UNKNOWN_LINES) {
+        throw unreadableStream("it is no event stream");
+      }
       if (problem.type !== "unknown-field") return;
       const line = problem.line ?? "";
       if (bare === "" && !/^\s*[{[]/.test(line)) return;

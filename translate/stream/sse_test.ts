@@ -43,3 +43,20 @@ Deno.test("sseParser() replaces bytes that are not UTF-8", () => {
     ["A", "\ufffd", "\ufffd"],
   );
 });
+
+Deno.test("sseParser() ends a stream of a great many lines that are no fields, and reads a few", () => {
+  const lines = (line: string, count: number): Uint8Array =>
+    new TextEncoder().encode(line.repeat(count));
+  for (const line of ["x\n\n", "retry: soon\n"]) {
+    assert.throws(
+      () => sseParser().push(lines(line, 5_001)),
+      /it is no event stream/,
+    );
+  }
+  const parser = sseParser();
+  for (let round = 0; round < 2; round++) {
+    parser.push(lines("{\n", 3_000));
+    const frames = parser.push(lines("data: 1\n\n", 1));
+    assert.equal(frames.at(-1)?.data, "1");
+  }
+});

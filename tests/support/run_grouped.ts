@@ -64,8 +64,22 @@ export function readArguments(args: readonly string[]): {
   };
 }
 
+/** The arguments of this program; ends it where there are no such flags or files. */
+function readOwnArguments(): ReturnType<typeof readArguments> {
+  try {
+    return readArguments(Deno.args);
+  } catch (error) {
+    const isHelp = Deno.args[0] === "--help";
+    const usage =
+      "deno task test:grouped [--ignore=NAME] [FILE|FOLDER …] [-- FLAG_OF_DENO_TEST …]";
+    // deno-lint-ignore no-console
+    console.error(isHelp ? usage : `${error}\n${usage}`);
+    Deno.exit(isHelp ? 0 : 2);
+  }
+}
+
 if (import.meta.main) {
-  const { groups, flags } = readArguments(Deno.args);
+  const { groups, flags } = readOwnArguments();
   const folder = Deno.makeTempDirSync({ prefix: "tests-" });
   try {
     const modules = groups.map((files, at) => {

@@ -88,6 +88,11 @@ async function fill(gateway: TestGateway): Promise<string> {
   return id;
 }
 
+if (Deno.args.length > 0) {
+  // deno-lint-ignore no-console
+  console.error("deno task screenshots");
+  Deno.exit(Deno.args[0] === "--help" ? 0 : 2);
+}
 setClock(LAST_DAY_MS - (DAYS - 1) * DAY_MS);
 // The option `now` is the clock of calls. That of the books is what `Date.now` is at the start.
 const systemNow = Date.now;

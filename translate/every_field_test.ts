@@ -62,7 +62,7 @@ const WITH_TOOLS: ReadonlySet<string> = new Set([
 ]);
 
 /** What an encoder makes of a request: its body and dropped fields, or its refusal. */
-function encoded(format: DialectName, request: GenerationRequest): string {
+function encode(format: DialectName, request: GenerationRequest): string {
   try {
     const { body, dropped } = upstreamDialect(format)
       .encodeRequest(request, DEFAULT_CAPABILITIES[format]);
@@ -81,7 +81,7 @@ Deno.test("no encoder ignores a field of the request", async (t) => {
         const base = WITH_TOOLS.has(field) ? { tools: VALUES.tools } : {};
         const without = sampleRequest(base);
         const withField = sampleRequest({ ...base, [field]: VALUES[field] });
-        assert.notEqual(encoded(format, withField), encoded(format, without));
+        assert.notEqual(encode(format, withField), encode(format, without));
       });
     }
   }

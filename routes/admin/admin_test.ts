@@ -107,7 +107,7 @@ async function ok(reply: Promise<Response>): Promise<JsonObject> {
   return body;
 }
 
-async function refused(
+async function refusal(
   reply: Promise<Response>,
 ): Promise<readonly [number, string | undefined]> {
   try {
@@ -334,7 +334,7 @@ const BAD: readonly (readonly [
 test("the error for bad input names the field or the code", async ({ call }) => {
   for (const [method, path, body, status, named] of BAD) {
     assert.deepEqual(
-      await refused(call(method, path, body)),
+      await refusal(call(method, path, body)),
       [status, named],
       `${method} ${path} ${JSON.stringify(body)}`,
     );
@@ -352,7 +352,7 @@ test("a POST with an idempotency key is applied once", async ({ call }) => {
   );
   assert.deepEqual(again, first);
   assert.deepEqual(
-    await refused(call("POST", path, { micro_usd: 6 }, headers)),
+    await refusal(call("POST", path, { micro_usd: 6 }, headers)),
     [409, "idempotency_key_reused"],
   );
   const account = await ok(call("GET", "/admin/v1/accounts/default"));
@@ -436,7 +436,7 @@ test("a wrong token is refused, and after ten of them made to wait", async ({ ca
   const wrong = (
     token: string,
   ): Promise<readonly [number, string | undefined]> =>
-    refused(
+    refusal(
       call("GET", "/admin/v1/plans", undefined, { authorization: token }),
     );
   for (
@@ -451,7 +451,7 @@ test("a wrong token is refused, and after ten of them made to wait", async ({ ca
 });
 
 test("without a configured token there is no admin API", async ({ call }) => {
-  assert.deepEqual(await refused(call("GET", "/admin/v1/plans")), [
+  assert.deepEqual(await refusal(call("GET", "/admin/v1/plans")), [
     404,
     undefined,
   ]);
@@ -536,7 +536,7 @@ test("a file of accounts is shown, applied whole or not at all, and once", async
   );
   assert.ok(!(await list()).some(({ id }) => id === "search"));
   assert.deepEqual(
-    await refused(call("POST", path, { file: ACCOUNTS_FILE, apply: true })),
+    await refusal(call("POST", path, { file: ACCOUNTS_FILE, apply: true })),
     [400, "idempotency-key"],
   );
 
@@ -574,7 +574,7 @@ test("a file of accounts is shown, applied whole or not at all, and once", async
     ],
   );
   assert.deepEqual(
-    await refused(call("POST", path, { file: wrong, apply: true }, {
+    await refusal(call("POST", path, { file: wrong, apply: true }, {
       "idempotency-key": "w",
     })),
     [400, "file"],
@@ -591,7 +591,7 @@ test("a file of accounts is shown, applied whole or not at all, and once", async
       "account,plan,top_up_usd\nsearch,team,1,000",
     ]
   ) {
-    assert.deepEqual(await refused(call("POST", path, { file })), [
+    assert.deepEqual(await refusal(call("POST", path, { file })), [
       400,
       "file",
     ], file.slice(0, 40));

@@ -357,11 +357,11 @@ Deno.test("what a fallback model served costs what that model costs", () =>
         "100 output at 5000000 by claude-haiku-4-5",
       ],
     });
-    await refused(gateway, "/v1/messages", {
+    await assertRefusal(gateway, "/v1/messages", {
       ...body,
       fallbacks: [{ model: "claude-unheard-of" }],
     }, "fallbacks[0].model");
-    await refused(gateway, "/v1/messages", {
+    await assertRefusal(gateway, "/v1/messages", {
       ...body,
       fallbacks: "default",
     }, "fallbacks");
@@ -399,7 +399,7 @@ Deno.test("what a reply reports without a price is charged at the dearest rate, 
   }));
 
 /** A call that is refused before anything is sent, naming the field. */
-async function refused(
+async function assertRefusal(
   gateway: TestGateway,
   path: string,
   body: JsonObject,
@@ -503,7 +503,8 @@ Deno.test("a field without a price is refused before anything is sent, in every 
     for (const [path, model, body, [param, fields]] of rows) {
       await t.step(
         `${path} ${param} ${JSON.stringify(fields)}`,
-        () => refused(gateway, path, { model, ...body, ...fields }, param),
+        () =>
+          assertRefusal(gateway, path, { model, ...body, ...fields }, param),
       );
     }
     assert.equal(upstream.requests.length, 0);

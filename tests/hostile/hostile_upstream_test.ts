@@ -24,7 +24,7 @@ import {
 } from "../support/upstreams/upstream_bytes.ts";
 
 /** Sends a body in a content encoding, with its correct length. */
-function encoded(
+function sendEncoded(
   encoding: string,
   encode: (bytes: Uint8Array) => Uint8Array,
 ): Play {
@@ -114,20 +114,20 @@ Deno.test("pages, empty bodies and wrong content types", (t) =>
 
 Deno.test("content encodings: valid, broken and unknown", (t) =>
   run(t, [
-    { name: "gzip", play: encoded("gzip", gzipSync), expect: COMPLETE },
+    { name: "gzip", play: sendEncoded("gzip", gzipSync), expect: COMPLETE },
     {
       name: "deflate",
-      play: encoded("deflate", deflateSync),
+      play: sendEncoded("deflate", deflateSync),
       expect: COMPLETE,
     },
     {
       name: "plain text declared as gzip",
-      play: encoded("gzip", (bytes) => bytes),
+      play: sendEncoded("gzip", (bytes) => bytes),
       expect: REFUSED,
     },
     {
       name: "truncated gzip",
-      play: encoded("gzip", (bytes) => {
+      play: sendEncoded("gzip", (bytes) => {
         const packed = gzipSync(bytes);
         return packed.subarray(0, packed.length / 2);
       }),
@@ -135,22 +135,26 @@ Deno.test("content encodings: valid, broken and unknown", (t) =>
     },
     {
       name: "gzip with corrupt bytes in the middle",
-      play: encoded("gzip", (bytes) => {
+      play: sendEncoded("gzip", (bytes) => {
         const packed = gzipSync(bytes);
         packed.fill(0xff, packed.length / 3, packed.length / 2);
         return packed;
       }),
       expect: CUT,
     },
-    { name: "br", play: encoded("br", brotliCompressSync), expect: REFUSED },
+    {
+      name: "br",
+      play: sendEncoded("br", brotliCompressSync),
+      expect: REFUSED,
+    },
     {
       name: "an unknown encoding",
-      play: encoded("zstd", gzipSync),
+      play: sendEncoded("zstd", gzipSync),
       expect: CUT,
     },
     {
       name: "gzip twice",
-      play: encoded("gzip, gzip", (bytes) => gzipSync(gzipSync(bytes))),
+      play: sendEncoded("gzip, gzip", (bytes) => gzipSync(gzipSync(bytes))),
       expect: CUT,
     },
   ]));

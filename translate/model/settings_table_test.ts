@@ -39,7 +39,7 @@ const TABLE = settingsTable<{ readonly isCold: boolean }>({
 });
 const CAN = DEFAULT_CAPABILITIES.chat_completions;
 
-function encoded(
+function encode(
   settings: Partial<Settings>,
   can: Partial<Capabilities> = {},
   isCold = false,
@@ -58,7 +58,7 @@ function encoded(
 
 Deno.test("encodeSettings() writes what has a row and names what has none", () => {
   assert.deepEqual(
-    encoded({
+    encode({
       maxTokens: 5,
       temperature: 0.5,
       topP: 0.5,
@@ -114,10 +114,10 @@ Deno.test("encodeSettings() names what a bound or a capability changes", () => {
     [{ stop: [""] }, { maxStops: 0 }, { cap: 9 }, []],
   ];
   for (const [settings, can, fields, dropped] of rows) {
-    assert.deepEqual(encoded(settings, can), [fields, ...dropped]);
+    assert.deepEqual(encode(settings, can), [fields, ...dropped]);
   }
   assert.deepEqual(
-    encoded({ temperature: 1, topP: 1 }, {
+    encode({ temperature: 1, topP: 1 }, {
       sampling: "one",
     }, true),
     [{ cap: 9, config: { share: 1 } }, "TEMPERATURE"],
@@ -125,10 +125,10 @@ Deno.test("encodeSettings() names what a bound or a capability changes", () => {
 });
 
 Deno.test("encodeSettings() refuses what can be neither sent nor dropped", () => {
-  assert.throws(() => encoded({ replyCount: 2 }), {
+  assert.throws(() => encode({ replyCount: 2 }), {
     message: "REPLY_COUNT: this model gives one reply at a time",
   });
-  assert.throws(() => encoded({ maxTokens: 0 }), {
+  assert.throws(() => encode({ maxTokens: 0 }), {
     message: "MAX_TOKENS: this model generates at least one token",
   });
 });

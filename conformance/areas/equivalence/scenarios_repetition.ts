@@ -34,7 +34,7 @@ const NOTE = {
   additionalProperties: false,
 } as const;
 
-function demanded(endpoint: Generation): JsonObject {
+function forcedCall(endpoint: Generation): JsonObject {
   const name = "save_note";
   const description = "Saves a note.";
   return endpoint === "messages"
@@ -67,7 +67,7 @@ const KINDS: Readonly<
     more: (endpoint) => ({
       max_tokens: 400,
       temperature: 0,
-      ...demanded(endpoint),
+      ...forcedCall(endpoint),
     }),
   },
 };

@@ -15,7 +15,7 @@ import type { Evidence } from "../../suite/evidence.ts";
 
 const SECTION = "Limits";
 
-function bounded(e: Evidence, x: Exchange): Finding {
+function outputWithinLimit(e: Evidence, x: Exchange): Finding {
   // A live model may answer with no text at all.
   const least = e.mode === "live" ? 0 : 1;
   const limit = numberAt(parseJson(x.request.body), "max_tokens") ?? 0;
@@ -29,7 +29,7 @@ function bounded(e: Evidence, x: Exchange): Finding {
 /** Tokens of the history, at least, in every tokenizer. */
 const HISTORY_TOKENS = { live: 1, replay: 20 } as const;
 
-function resent(e: Evidence, endpoint: Generation): Finding[] {
+function historyTokens(e: Evidence, endpoint: Generation): Finding[] {
   return ["whole", "stream"].flatMap((form) => {
     const get = form === "whole" ? e.replies : e.streams;
     const alone = get.call(e, `${endpoint}/*/${form}-alone`);
@@ -56,8 +56,8 @@ export const LIMITS_USAGE_CHECKS: readonly Check[] = checksWith({
       "| `max_tokens` is required and is an upper bound on output tokens | message endpoint |",
     reads: ["bounded"],
     judge: (e) => [
-      ...e.replies("*/*/whole").map((x) => bounded(e, x)),
-      ...e.streams("*/*/stream").map((x) => bounded(e, x)),
+      ...e.replies("*/*/whole").map((x) => outputWithinLimit(e, x)),
+      ...e.streams("*/*/stream").map((x) => outputWithinLimit(e, x)),
     ],
     faults: {
       "output-count-raised": usage((part) => ({
@@ -74,7 +74,7 @@ export const LIMITS_USAGE_CHECKS: readonly Check[] = checksWith({
     rule:
       "| Billed input includes the whole resent history | message endpoint |",
     reads: ["resent-history"],
-    judge: (e) => resent(e, "messages"),
+    judge: (e) => historyTokens(e, "messages"),
     faults: {
       "history-dropped": changeRequest(({ turns }) => ({
         turns: turns.slice(-1),
@@ -91,7 +91,7 @@ export const LIMITS_USAGE_CHECKS: readonly Check[] = checksWith({
     section: "Equivalent fields between the two formats",
     rule: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
     reads: ["resent-history"],
-    judge: (e) => resent(e, "chat"),
+    judge: (e) => historyTokens(e, "chat"),
     faults: shared(
       "history-dropped",
       "input-count-fixed",

@@ -11,7 +11,7 @@ async function* source(
   for (let at = 0; at < pieces; at++) yield [PIECE];
 }
 
-function resent(pieces: number): ResentBody<Uint8Array> {
+function bodyOf(pieces: number): ResentBody<Uint8Array> {
   return new ResentBody([PIECE], source(pieces), (piece) => piece.length);
 }
 
@@ -24,28 +24,28 @@ async function sizeOf(body: ResentBody<Uint8Array>): Promise<number> {
 }
 
 Deno.test("a body is sent again while all of it is kept", async () => {
-  const body = resent(3);
+  const body = bodyOf(3);
   assert.equal(await sizeOf(body), KEPT_BYTES);
   assert.ok(body.canRepeat);
   assert.equal(await sizeOf(body), KEPT_BYTES);
 });
 
 Deno.test("a longer body is sent once", async () => {
-  const body = resent(4);
+  const body = bodyOf(4);
   assert.equal(await sizeOf(body), KEPT_BYTES + PIECE.length);
   assert.ok(!body.canRepeat);
   await assert.rejects(sizeOf(body), /cannot be sent again/);
 });
 
 Deno.test("nothing is kept once the reply has begun", async () => {
-  const body = resent(1);
+  const body = bodyOf(1);
   body.release();
   await sizeOf(body);
   assert.ok(!body.canRepeat);
 });
 
 Deno.test("two receivers share what is read", async () => {
-  const body = resent(2);
+  const body = bodyOf(2);
   const [one, other] = await Promise.all([sizeOf(body), sizeOf(body)]);
   assert.equal(one, 3 * PIECE.length);
   assert.equal(other, one);

@@ -29,9 +29,8 @@ const text = (...texts: string[]): readonly ReplyEvent[] => [
   { type: "close" },
 ];
 
-const thought = (text: string): readonly ReplyEvent[] => [
-  ...blockOf("reasoning", text),
-];
+const thought = (text: string): readonly ReplyEvent[] =>
+  blockOf("reasoning", text);
 
 const tool = (
   name: string,

@@ -48,22 +48,22 @@ const SEARCH: OpaqueTool = {
   value: { type: "web_search_20250305" },
 };
 
-function encoded(
+function encode(
   over: Partial<GenerationRequest>,
   can: Capabilities = NEWER,
 ): ReturnType<typeof encodeRequest> {
   return encodeRequest(sampleRequest(over), can);
 }
 
-function refused(
+function refusedField(
   over: Partial<GenerationRequest>,
   can: Capabilities = NEWER,
 ): string | undefined {
-  return refusalOf(() => encoded(over, can)).details.param;
+  return refusalOf(() => encode(over, can)).details.param;
 }
 
 Deno.test("encodeRequest() encodes only the given fields, and no model", () => {
-  assert.deepEqual(encoded({}), {
+  assert.deepEqual(encode({}), {
     body: contentsOf(contentBy("user", { text: "hi" })),
     headers: {},
     dropped: [],
@@ -72,7 +72,7 @@ Deno.test("encodeRequest() encodes only the given fields, and no model", () => {
 });
 
 Deno.test("encodeRequest() encodes every part of the system prompt, without empty ones and the billing line", () => {
-  const { body } = encoded({
+  const { body } = encode({
     system: [
       text("x-anthropic-billing-header: cc_version=1; cch=a;"),
       text("one"),
@@ -87,23 +87,26 @@ Deno.test("encodeRequest() encodes every part of the system prompt, without empt
 
 Deno.test("encodeRequest() refuses fields whose loss would change the meaning", async (t) => {
   await t.step("an essential field", () => {
-    assert.equal(refused({ essential: ["modalities", "audio"] }), "modalities");
+    assert.equal(
+      refusedField({ essential: ["modalities", "audio"] }),
+      "modalities",
+    );
   });
   await t.step("several replies", () => {
-    assert.equal(refused({ replyCount: 2 }), "REPLY_COUNT");
+    assert.equal(refusedField({ replyCount: 2 }), "REPLY_COUNT");
     assert.equal(
-      encoded({ replyCount: 1 }).body["generationConfig"],
+      encode({ replyCount: 1 }).body["generationConfig"],
       undefined,
     );
   });
   await t.step("an empty conversation", () => {
-    assert.equal(refused({ turns: [] }), "MESSAGES");
+    assert.equal(refusedField({ turns: [] }), "MESSAGES");
   });
   await t.step("a cap of no tokens", () => {
-    assert.equal(refused({ maxTokens: 0 }), "MAX_TOKENS");
+    assert.equal(refusedField({ maxTokens: 0 }), "MAX_TOKENS");
   });
   await t.step("only tools of another dialect", () => {
-    assert.equal(refused({ tools: [SEARCH] }), "tools[1]");
+    assert.equal(refusedField({ tools: [SEARCH] }), "tools[1]");
   });
   await t.step("a choice outside the tools", () => {
     for (
@@ -111,17 +114,20 @@ Deno.test("encodeRequest() refuses fields whose loss would change the meaning", 
         { type: "tool", name: "nope" },
         { type: "allowed", required: true, names: ["nope"] },
       ] as const
-    ) assert.equal(refused({ tools: [F], toolChoice }), "TOOL_CHOICE");
-    assert.equal(refused({ toolChoice: { type: "required" } }), "TOOL_CHOICE");
+    ) assert.equal(refusedField({ tools: [F], toolChoice }), "TOOL_CHOICE");
     assert.equal(
-      refused({ tools: [], toolChoice: { type: "tool", name: "f" } }),
+      refusedField({ toolChoice: { type: "required" } }),
+      "TOOL_CHOICE",
+    );
+    assert.equal(
+      refusedField({ tools: [], toolChoice: { type: "tool", name: "f" } }),
       "TOOL_CHOICE",
     );
   });
 });
 
 Deno.test("encodeRequest() turns a lone system prompt into a user turn", () => {
-  const { body } = encoded({
+  const { body } = encode({
     turns: [],
     system: [text("s")],
   });
@@ -130,10 +136,10 @@ Deno.test("encodeRequest() turns a lone system prompt into a user turn", () => {
 
 Deno.test("encodeRequest() drops and names a seed beyond 32 bits", () => {
   const most = 2 ** 31 - 1;
-  assert.deepEqual(encoded({ seed: most }).body["generationConfig"], {
+  assert.deepEqual(encode({ seed: most }).body["generationConfig"], {
     seed: most,
   });
-  const { body, dropped } = encoded({ seed: most + 1 });
+  const { body, dropped } = encode({ seed: most + 1 });
   assert.equal(body["generationConfig"], undefined);
   assert.deepEqual(dropped, ["SEED"]);
 });
@@ -165,7 +171,7 @@ Deno.test("encodeRequest() binds calls to the schemas where all functions are st
     [{ tools: [strict] }, undefined, ["TOOLS[].strict"], { schema: "openapi" }],
   ];
   for (const [request, mode, dropped, can] of rows) {
-    const { body, dropped: named } = encoded(request, {
+    const { body, dropped: named } = encode(request, {
       ...NEWER,
       ...can,
     });
@@ -174,7 +180,7 @@ Deno.test("encodeRequest() binds calls to the schemas where all functions are st
     assert.deepEqual(named, dropped);
   }
   assert.deepEqual(
-    encoded({ tools: [{ ...strict, strict: false }] }).dropped,
+    encode({ tools: [{ ...strict, strict: false }] }).dropped,
     [],
   );
 });
@@ -189,20 +195,20 @@ Deno.test("encodeRequest() names wrapped arguments as dropped", () => {
       arguments: text,
     }],
   });
-  assert.deepEqual(encoded({ turns: [turnOf("[1]")] }).dropped, [
+  assert.deepEqual(encode({ turns: [turnOf("[1]")] }).dropped, [
     "ARGUMENTS",
   ]);
-  assert.deepEqual(encoded({ turns: [turnOf("")] }).dropped, []);
+  assert.deepEqual(encode({ turns: [turnOf("")] }).dropped, []);
 });
 
 Deno.test("encodeRequest() names a cap above the model's as dropped", () => {
   const can = { ...NEWER, maxOutputTokens: 10 };
-  assert.deepEqual(encoded({ maxTokens: 11 }, can).dropped, ["MAX_TOKENS"]);
-  assert.deepEqual(encoded({ maxTokens: 10 }, can).dropped, []);
+  assert.deepEqual(encode({ maxTokens: 11 }, can).dropped, ["MAX_TOKENS"]);
+  assert.deepEqual(encode({ maxTokens: 10 }, can).dropped, []);
 });
 
 Deno.test("encodeRequest() names each dropped field once, by the client's path", () => {
-  const { dropped } = encoded({
+  const { dropped } = encode({
     tools: [F, SEARCH],
     parallelTools: false,
     user: "u",
@@ -230,18 +236,18 @@ Deno.test("encodeRequest() names each dropped field once, by the client's path",
 });
 
 Deno.test("encodeRequest() does not name the switch for parallel calls without tools", () => {
-  assert.deepEqual(encoded({ parallelTools: false }).dropped, []);
-  assert.deepEqual(encoded({ parallelTools: true, tools: [F] }).dropped, []);
+  assert.deepEqual(encode({ parallelTools: false }).dropped, []);
+  assert.deepEqual(encode({ parallelTools: true, tools: [F] }).dropped, []);
 });
 
 Deno.test("encodeRequest() encodes all functions in one element, with the schemas that the model supports", () => {
-  assert.deepEqual(encoded({ tools: [F, SEARCH, G] }).body["tools"], [{
+  assert.deepEqual(encode({ tools: [F, SEARCH, G] }).body["tools"], [{
     functionDeclarations: [
       { name: "f", description: "does f", parametersJsonSchema: SCHEMA },
       { name: "g" },
     ],
   }]);
-  assert.deepEqual(encoded({ tools: [F, G] }, OLDER).body["tools"], [{
+  assert.deepEqual(encode({ tools: [F, G] }, OLDER).body["tools"], [{
     functionDeclarations: [
       {
         name: "f",
@@ -251,7 +257,7 @@ Deno.test("encodeRequest() encodes all functions in one element, with the schema
       { name: "g" },
     ],
   }]);
-  const tools = encoded({ tools: [F] }).body["tools"];
+  const tools = encode({ tools: [F] }).body["tools"];
   assert.ok(JSON.stringify(tools).includes(JSON.stringify(SCHEMA)));
 });
 
@@ -260,7 +266,7 @@ Deno.test("encodeRequest() leaves out the parameters of a function without argum
     parameters: JsonObject,
     can: Capabilities,
   ): readonly string[] => {
-    const { body } = encoded({ tools: [{ ...G, parameters }] }, can);
+    const { body } = encode({ tools: [{ ...G, parameters }] }, can);
     return JSON.stringify(body["tools"]).match(/parameters\w*/g) ?? [];
   };
   for (
@@ -294,7 +300,7 @@ Deno.test("encodeRequest() leaves out the parameters of a function without argum
     const properties = { a: { type: "string" } };
     for (const can of [NEWER, OLDER]) {
       const tools = [{ ...G, parameters: { properties } }];
-      const { body } = encoded({ tools }, can);
+      const { body } = encode({ tools }, can);
       assert.match(JSON.stringify(body["tools"]), /"type":"object"/i);
     }
   });
@@ -341,7 +347,7 @@ Deno.test("encodeRequest() encodes the choice among tools", async (t) => {
     ];
   for (const [toolChoice, config, names] of cases) {
     await t.step(JSON.stringify(toolChoice), () => {
-      const { body } = encoded({ tools: [F, G], toolChoice });
+      const { body } = encode({ tools: [F, G], toolChoice });
       assert.deepEqual(body["toolConfig"], { functionCallingConfig: config });
       assert.deepEqual(
         JSON.stringify(body["tools"]).match(/(?<="name":")[^"]+/g),
@@ -350,9 +356,9 @@ Deno.test("encodeRequest() encodes the choice among tools", async (t) => {
     });
   }
   await t.step("nothing without a choice, or without tools", () => {
-    assert.equal(encoded({ tools: [F] }).body["toolConfig"], undefined);
+    assert.equal(encode({ tools: [F] }).body["toolConfig"], undefined);
     for (const type of ["auto", "none"] as const) {
-      const { body } = encoded({ tools: [], toolChoice: { type } });
+      const { body } = encode({ tools: [], toolChoice: { type } });
       assert.equal(body["toolConfig"], undefined);
       assert.equal(body["tools"], undefined);
     }
@@ -362,7 +368,7 @@ Deno.test("encodeRequest() encodes the choice among tools", async (t) => {
 Deno.test("encodeRequest() changes refused names everywhere alike and records the mapping", () => {
   const name = "mcp__".padEnd(80, "y");
   const wire = functionName(name, 64);
-  const { body, context } = encoded({
+  const { body, context } = encode({
     turns: [
       turn("user", text("go")),
       turn("assistant", call("1", "old one", "")),
@@ -383,7 +389,7 @@ Deno.test("encodeRequest() encodes the generation config", async (t) => {
   const config = (
     over: Partial<GenerationRequest>,
     can: Capabilities = NEWER,
-  ): unknown => encoded(over, can).body["generationConfig"];
+  ): unknown => encode(over, can).body["generationConfig"];
   await t.step("every field, zeros too", () => {
     assert.deepEqual(
       config({
@@ -426,7 +432,7 @@ Deno.test("encodeRequest() encodes the generation config", async (t) => {
     );
     assert.equal(config({ stop: [""] }), undefined);
     assert.deepEqual(
-      encoded({ stop: ["", "1"] }, { ...NEWER, maxStops: 1 }).dropped,
+      encode({ stop: ["", "1"] }, { ...NEWER, maxStops: 1 }).dropped,
       [],
     );
   });
@@ -444,7 +450,7 @@ Deno.test("encodeRequest() encodes the generation config", async (t) => {
     assert.deepEqual(config({ topP: 0.5 }, { ...NEWER, sampling: "one" }), {
       topP: 0.5,
     });
-    const none = encoded(both, { ...NEWER, sampling: "none" });
+    const none = encode(both, { ...NEWER, sampling: "none" });
     assert.equal(none.body["generationConfig"], undefined);
     assert.deepEqual(none.dropped, ["TEMPERATURE", "TOP_P"]);
   });
@@ -616,7 +622,7 @@ Deno.test("encodeRequest() asks for reasoning by level or budget, never both", a
   ];
   for (const [name, reasoning, can, config, lost] of cases) {
     await t.step(name, () => {
-      const { body, dropped } = encoded({ reasoning }, can);
+      const { body, dropped } = encode({ reasoning }, can);
       assert.deepEqual(
         body["generationConfig"],
         config === undefined ? undefined : { thinkingConfig: config },
@@ -633,7 +639,7 @@ Deno.test("encodeRequest() binds the reply to a format", async (t) => {
     format: OutputFormat,
     can: Capabilities,
     over: Partial<GenerationRequest> = {},
-  ): unknown => encoded({ format, ...over }, can).body["generationConfig"];
+  ): unknown => encode({ format, ...over }, can).body["generationConfig"];
   await t.step("by its own field", () => {
     assert.deepEqual(config(schema, NEWER), {
       responseMimeType: "application/json",
@@ -649,7 +655,7 @@ Deno.test("encodeRequest() binds the reply to a format", async (t) => {
     assert.equal(config({ type: "text" }, NEWER), undefined);
   });
   await t.step("together with functions where the model supports both", () => {
-    const { body, context } = encoded({ format: schema, tools: [F] }, NEWER);
+    const { body, context } = encode({ format: schema, tools: [F] }, NEWER);
     assert.deepEqual(body["generationConfig"], {
       responseMimeType: "application/json",
       responseJsonSchema: SCHEMA,
@@ -657,7 +663,7 @@ Deno.test("encodeRequest() binds the reply to a format", async (t) => {
     assert.equal(context.formatTool, undefined);
   });
   await t.step("by a forced function where it cannot be bound", () => {
-    const { body, context, dropped } = encoded(
+    const { body, context, dropped } = encode(
       { format: schema },
       { ...NEWER, structuredOutput: false },
     );
@@ -695,7 +701,7 @@ Deno.test("encodeRequest() binds the reply to a format", async (t) => {
       }],
     ];
     for (const [toolChoice, expected] of choices) {
-      const { body, context } = encoded({
+      const { body, context } = encode({
         format: schema,
         tools: [own],
         ...compact({ toolChoice }),
@@ -708,7 +714,7 @@ Deno.test("encodeRequest() binds the reply to a format", async (t) => {
     }
   });
   await t.step("in the prompt for JSON among functions on older models", () => {
-    const { body, dropped } = encoded(
+    const { body, dropped } = encode(
       { format: json, tools: [F] },
       OLDER,
     );

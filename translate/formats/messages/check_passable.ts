@@ -20,17 +20,17 @@ const message = z.discriminatedUnion("role", [
       : undefined,
 });
 
-const shared = {
+const commonFields = {
   model: z.string().min(1),
   messages: list(message).min(1),
   system: content.nullish(),
   tools: list(z.unknown()).nullish(),
 };
 
-const countable = z.looseObject(shared);
+const countable = z.looseObject(commonFields);
 
 const passable = z.looseObject({
-  ...shared,
+  ...commonFields,
   max_tokens: z.int().min(0),
   stream: z.boolean().nullish(),
   temperature: z.number().min(0).max(1).nullish(),

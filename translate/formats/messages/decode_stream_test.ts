@@ -105,20 +105,16 @@ Deno.test("streamDecoder() reads blocks", async (t) => {
         change(0, { type: "signature_delta", signature: "S" }),
         stop(0),
       ],
-      [
-        ...signedBlock("reasoning", { from: "messages", value: "S" }, "hm"),
-      ],
+      signedBlock("reasoning", { from: "messages", value: "S" }, "hm"),
     ],
     [
       "redacted reasoning",
       [begin(0, { type: "redacted_thinking", data: "R" }), stop(0)],
-      [
-        ...signedBlock("reasoning", {
-          from: "messages",
-          value: "R",
-          redacted: true,
-        }),
-      ],
+      signedBlock("reasoning", {
+        from: "messages",
+        value: "R",
+        redacted: true,
+      }),
     ],
     [
       "a call",
@@ -129,9 +125,7 @@ Deno.test("streamDecoder() reads blocks", async (t) => {
         json(0, ": 1}"),
         stop(0),
       ],
-      [
-        ...toolBlock("a", "f", '{"x"', ": 1}"),
-      ],
+      toolBlock("a", "f", '{"x"', ": 1}"),
     ],
     [
       "a call without arguments",
@@ -140,7 +134,7 @@ Deno.test("streamDecoder() reads blocks", async (t) => {
         json(0, ""),
         stop(0),
       ],
-      [...toolBlock("a", "f")],
+      toolBlock("a", "f"),
     ],
     [
       "a call with all arguments in its start",
@@ -148,9 +142,7 @@ Deno.test("streamDecoder() reads blocks", async (t) => {
         begin(0, toolUse("a", "f", { x: 1 })),
         stop(0),
       ],
-      [
-        ...toolBlock("a", "f", '{"x":1}'),
-      ],
+      toolBlock("a", "f", '{"x":1}'),
     ],
     [
       "a call whose arguments come twice",
@@ -159,9 +151,7 @@ Deno.test("streamDecoder() reads blocks", async (t) => {
         json(0, '{"x":1}'),
         stop(0),
       ],
-      [
-        ...toolBlock("a", "f", '{"x":1}'),
-      ],
+      toolBlock("a", "f", '{"x":1}'),
     ],
     [
       "server tools and notes, passed over with their deltas",

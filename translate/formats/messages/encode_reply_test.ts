@@ -54,27 +54,21 @@ Deno.test("decodeReply() reads every kind of block", async (t) => {
     [
       "reasoning",
       { type: "thinking", thinking: "hm", signature: "S" },
-      [
-        ...signedBlock("reasoning", { from: "messages", value: "S" }, "hm"),
-      ],
+      signedBlock("reasoning", { from: "messages", value: "S" }, "hm"),
     ],
     [
       "redacted reasoning",
       { type: "redacted_thinking", data: "R" },
-      [
-        ...signedBlock("reasoning", {
-          from: "messages",
-          value: "R",
-          redacted: true,
-        }),
-      ],
+      signedBlock("reasoning", {
+        from: "messages",
+        value: "R",
+        redacted: true,
+      }),
     ],
     [
       "a call",
       toolUse("a", "f", { x: 1 }),
-      [
-        ...toolBlock("a", "f", '{"x":1}'),
-      ],
+      toolBlock("a", "f", '{"x":1}'),
     ],
     [
       "a call without arguments",
@@ -103,7 +97,7 @@ Deno.test("decodeReply() reads every kind of block", async (t) => {
     [
       "cited text",
       { type: "text", text: "t", citations: [{ type: "char_location" }] },
-      [...blockOf("text", "t")],
+      blockOf("text", "t"),
     ],
   ];
   for (const [name, block, expected] of rows) {
@@ -366,46 +360,38 @@ Deno.test("encodeReply() writes an empty reply", () => {
 
 Deno.test("encodeReply() writes every kind of block", async (t) => {
   const rows: readonly [string, readonly ReplyEvent[], readonly unknown[]][] = [
-    ["an empty text", [...blockOf("text")], []],
+    ["an empty text", blockOf("text"), []],
     [
       "a refusal",
-      [...blockOf("refusal", "no")],
+      blockOf("refusal", "no"),
       [{ type: "text", text: "no", citations: [] }],
     ],
     [
       "reasoning that another dialect made",
-      [
-        ...signedBlock(
-          "reasoning",
-          { from: "generate_content", value: "G" },
-          "hm",
-        ),
-      ],
+      signedBlock(
+        "reasoning",
+        { from: "generate_content", value: "G" },
+        "hm",
+      ),
       [{ type: "thinking", thinking: "hm", signature: "" }],
     ],
     [
       "reasoning without text that another dialect made",
-      [
-        ...signedBlock("reasoning", { from: "generate_content", value: "G" }),
-      ],
+      signedBlock("reasoning", { from: "generate_content", value: "G" }),
       [],
     ],
     [
       "signed reasoning without text",
-      [
-        ...signedBlock("reasoning", { from: "messages", value: "S" }),
-      ],
+      signedBlock("reasoning", { from: "messages", value: "S" }),
       [{ type: "thinking", thinking: "", signature: "S" }],
     ],
     [
       "redacted reasoning",
-      [
-        ...signedBlock("reasoning", {
-          from: "messages",
-          value: "R",
-          redacted: true,
-        }),
-      ],
+      signedBlock("reasoning", {
+        from: "messages",
+        value: "R",
+        redacted: true,
+      }),
       [{ type: "redacted_thinking", data: "R" }],
     ],
     [
@@ -443,16 +429,12 @@ Deno.test("encodeReply() writes every kind of block", async (t) => {
     ],
     [
       "a call with blank arguments",
-      [
-        ...toolBlock("x", "g", " "),
-      ],
+      toolBlock("x", "g", " "),
       [{ type: "tool_use", id: "x", name: "g", input: {}, caller: DIRECT }],
     ],
     [
       "a call cut in its arguments",
-      [
-        ...toolBlock("x", "g", '{"a":'),
-      ],
+      toolBlock("x", "g", '{"a":'),
       [{
         type: "tool_use",
         id: "x",
@@ -489,12 +471,8 @@ Deno.test("encodeReply() writes every kind of block", async (t) => {
 });
 
 Deno.test("encodeReply() writes the stop reason", async (t) => {
-  const call: readonly ReplyEvent[] = [
-    ...toolBlock("x", "g"),
-  ];
-  const refusal: readonly ReplyEvent[] = [
-    ...blockOf("refusal", "no"),
-  ];
+  const call: readonly ReplyEvent[] = toolBlock("x", "g");
+  const refusal: readonly ReplyEvent[] = blockOf("refusal", "no");
   const rows: readonly [string, readonly ReplyEvent[], StopReason, string][] = [
     ["a call under a plain end", call, "end", "tool_use"],
     ["a phantom call", [], "tool_use", "end_turn"],

@@ -42,7 +42,7 @@ const F = {
 const WIRE_F = { name: "f", input_schema: { type: "object" } };
 const HI = [user(text("hi"))];
 
-function encoded(
+function encode(
   over: Partial<GenerationRequest>,
   can: Capabilities = BUDGET,
 ): { body: JsonObject; dropped: readonly string[] } {
@@ -51,11 +51,11 @@ function encoded(
 }
 
 function messagesOf(turns: readonly Turn[], can = BUDGET): unknown {
-  return encoded({ turns }, can).body["messages"];
+  return encode({ turns }, can).body["messages"];
 }
 
 function refusal(over: Partial<GenerationRequest>, can = BUDGET): ApiError {
-  return refusalOf(() => encoded(over, can));
+  return refusalOf(() => encode(over, can));
 }
 
 Deno.test("encodeRequest() sets the cap that the dialect requires", () => {
@@ -203,7 +203,7 @@ Deno.test("encodeRequest() encodes plain fields, and names the dropped ones", as
   ];
   for (const [name, over, expected, dropped, can] of rows) {
     await t.step(name, () => {
-      const got = encoded(over, can);
+      const got = encode(over, can);
       const { model: _, messages: __, max_tokens, ...rest } = got.body;
       const cap = expected["max_tokens"] ?? 8192;
       assert.equal(max_tokens, cap);
@@ -421,7 +421,7 @@ Deno.test("encodeRequest() numbers calls with the same id, and their results", (
 });
 
 Deno.test("encodeRequest() turns a lone system prompt into a user turn", () => {
-  const { body } = encoded({
+  const { body } = encode({
     turns: [],
     system: [text("S")],
   });
@@ -534,7 +534,7 @@ Deno.test("encodeRequest() puts a result's images behind all results where they 
 Deno.test("encodeRequest() wraps arguments that are not an object, and names them", async (t) => {
   for (const args of ['{"a":', "[1]", '"x"', "null", "3"]) {
     await t.step(args, () => {
-      const got = encoded({ turns: [turn("assistant", call("a", args))] });
+      const got = encode({ turns: [turn("assistant", call("a", args))] });
       assert.deepEqual(got.body["messages"], [
         assistant(toolUse("a", "f", { __raw_arguments: args })),
       ]);
@@ -621,7 +621,7 @@ Deno.test("encodeRequest() leaves out reasoning that nothing follows", async (t)
 });
 
 Deno.test("encodeRequest() drops and names another dialect's part that is not essential", () => {
-  const got = encoded({
+  const got = encode({
     turns: [turn("user", text("a"), {
       type: "opaque",
       from: "chat_completions",
@@ -807,7 +807,7 @@ Deno.test("encodeRequest() encodes tools and the tool choice", async (t) => {
   ];
   for (const [name, over, expected, dropped, can] of rows) {
     await t.step(name, () => {
-      const got = encoded(over, can);
+      const got = encode(over, can);
       const { model: _, messages: __, max_tokens: ___, ...rest } = got.body;
       assert.deepEqual(rest, expected);
       assert.deepEqual(got.dropped, dropped);
@@ -839,7 +839,7 @@ Deno.test("encodeRequest() defines the tools of earlier calls beside the tool th
 
 Deno.test("encodeRequest() passes a tool's schema by reference", () => {
   const parameters = objectOf({ default: {} });
-  const { body } = encoded({
+  const { body } = encode({
     tools: [{ type: "function", name: "f", parameters }],
   });
   const tools = body["tools"];
@@ -1172,7 +1172,7 @@ Deno.test("encodeRequest() requests reasoning in the way that the model supports
   ];
   for (const [name, over, can, expected, dropped] of rows) {
     await t.step(name, () => {
-      const got = encoded(over, can);
+      const got = encode(over, can);
       const { model: _, messages: __, ...rest } = got.body;
       assert.deepEqual(rest, expected);
       assert.deepEqual(got.dropped, dropped);
@@ -1190,15 +1190,15 @@ Deno.test("encodeRequest() requests no budget while a call without signed reason
       turn("user", result("a")),
     ],
   });
-  const unsigned = encoded(loop());
+  const unsigned = encode(loop());
   assert.equal(unsigned.body["thinking"], undefined);
   assert.deepEqual(unsigned.dropped, ["REASONING"]);
-  const signed = encoded(loop(reasoning("hm", "messages", "S")));
+  const signed = encode(loop(reasoning("hm", "messages", "S")));
   assert.deepEqual(signed.body["thinking"], {
     type: "enabled",
     budget_tokens: 2048,
   });
-  assert.deepEqual(encoded(loop(), ADAPTIVE).body["thinking"], {
+  assert.deepEqual(encode(loop(), ADAPTIVE).body["thinking"], {
     type: "adaptive",
   });
 });
@@ -1211,7 +1211,7 @@ Deno.test("encodeRequest() sends no prefill to a model that reasons or has an ou
   ];
   for (const [name, over] of rows) {
     await t.step(name, () => {
-      const messages = encoded({ turns, ...over }).body["messages"];
+      const messages = encode({ turns, ...over }).body["messages"];
       assert.ok(Array.isArray(messages));
       assert.deepEqual(messages.at(-1), user(text("Continue.")));
     });
@@ -1264,7 +1264,7 @@ Deno.test("encodeRequest() wraps arguments that are nested too deep to be writte
     "]".repeat(3_500)
   }]}`;
   for (const args of [deep, long]) {
-    const got = encoded({ turns: [turn("assistant", call("a", args))] });
+    const got = encode({ turns: [turn("assistant", call("a", args))] });
     assert.equal(JSON.stringify(got.body).includes("__raw_arguments"), true);
     assert.deepEqual(got.dropped, ["ARGUMENTS"]);
   }

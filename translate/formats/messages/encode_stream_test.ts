@@ -234,9 +234,7 @@ Deno.test("streamEncoder() writes blocks one after another", async (t) => {
     ],
     [
       "signed reasoning",
-      [
-        ...signedBlock("reasoning", { from: "messages", value: "S" }, "hm"),
-      ],
+      signedBlock("reasoning", { from: "messages", value: "S" }, "hm"),
       [
         begins(0, { type: "thinking", thinking: "", signature: "" }),
         adds(0, thinks("hm")),
@@ -246,9 +244,7 @@ Deno.test("streamEncoder() writes blocks one after another", async (t) => {
     ],
     [
       "signed reasoning without text",
-      [
-        ...signedBlock("reasoning", { from: "messages", value: "S" }),
-      ],
+      signedBlock("reasoning", { from: "messages", value: "S" }),
       [
         begins(0, { type: "thinking", thinking: "", signature: "" }),
         adds(0, { type: "signature_delta", signature: "S" }),
@@ -257,24 +253,20 @@ Deno.test("streamEncoder() writes blocks one after another", async (t) => {
     ],
     [
       "redacted reasoning",
-      [
-        ...signedBlock("reasoning", {
-          from: "messages",
-          value: "R",
-          redacted: true,
-        }),
-      ],
+      signedBlock("reasoning", {
+        from: "messages",
+        value: "R",
+        redacted: true,
+      }),
       [begins(0, { type: "redacted_thinking", data: "R" }), stops(0)],
     ],
     [
       "reasoning that another dialect made has no signature",
-      [
-        ...signedBlock(
-          "reasoning",
-          { from: "generate_content", value: "G" },
-          "hm",
-        ),
-      ],
+      signedBlock(
+        "reasoning",
+        { from: "generate_content", value: "G" },
+        "hm",
+      ),
       [
         begins(0, { type: "thinking", thinking: "", signature: "" }),
         adds(0, thinks("hm")),

@@ -292,7 +292,7 @@ const format = z.looseObject({
   schema: opaqueObject().describe("JSON Schema of the reply's text."),
 });
 
-const shared = {
+const commonFields = {
   model: z.string().min(1).describe("Model id, as `GET /v1/models` lists it."),
   messages: list(message).min(1).describe("The turns, oldest first."),
   system: z.union([z.string(), list(text)]).optional().describe(
@@ -316,7 +316,7 @@ const shared = {
   ),
 };
 
-const counted = z.looseObject(shared).describe(
+const counted = z.looseObject(commonFields).describe(
   "A request whose input tokens are to be counted.",
 );
 
@@ -326,7 +326,7 @@ export type CountTokensRequest = Checked<typeof counted>;
 export const countTokensRequest: z.ZodType<CountTokensRequest> = counted;
 
 const request = z.looseObject({
-  ...shared,
+  ...commonFields,
   stream: z.boolean().optional().describe("True: server-sent events."),
   ...settingsShape(SETTINGS),
   metadata: z.looseObject(settingsShape(SETTINGS, "metadata")).optional()

@@ -27,7 +27,7 @@ const decoded = (over: JsonObject = {}): GenerationRequest =>
 
 const items = (...input: JsonObject[]): GenerationRequest => decoded({ input });
 
-function refused(body: JsonObject): ApiError {
+function refusal(body: JsonObject): ApiError {
   return refusalOf(() => decodeRequest({ model: "m", input: "hi", ...body }));
 }
 
@@ -524,7 +524,7 @@ Deno.test("decodeRequest() refuses references to stored state and names the fiel
     [inputOf({ type: "item_reference", id: "rs_1" }), "input[0]"],
   ];
   for (const [body, param] of bodies) {
-    const error = refused(body);
+    const error = refusal(body);
     assert.equal(error.details.param, param);
     assert.equal(error.details.code, "unsupported_parameter");
   }
@@ -570,6 +570,6 @@ Deno.test("decodeRequest() names the invalid field", () => {
     [{ previous_response_id: "" }, "previous_response_id"],
   ];
   for (const [body, param] of bodies) {
-    assert.equal(refused(body).details.param, param);
+    assert.equal(refusal(body).details.param, param);
   }
 });

@@ -27,20 +27,20 @@ import { refusalOf } from "../../testing/refusal_of.ts";
 
 const CAN = DEFAULT_CAPABILITIES.responses;
 
-const encoded = (
+const encode = (
   over: Partial<GenerationRequest> = {},
   can: Partial<Capabilities> = {},
 ): EncodedRequest => encodeRequest(sampleRequest(over), { ...CAN, ...can });
 
-function refused(
+function refusal(
   over: Partial<GenerationRequest>,
   can: Partial<Capabilities> = {},
 ): ApiError {
-  return refusalOf(() => encoded(over, can));
+  return refusalOf(() => encode(over, can));
 }
 
 Deno.test("encodeRequest() asks the upstream to store nothing and to sign reasoning", () => {
-  assert.deepEqual(encoded().body, {
+  assert.deepEqual(encode().body, {
     model: "m",
     input: [{
       type: "message",
@@ -50,8 +50,8 @@ Deno.test("encodeRequest() asks the upstream to store nothing and to sign reason
     store: false,
     include: ["reasoning.encrypted_content"],
   });
-  assert.equal(encoded({ stream: true }).body["stream"], true);
-  const alone = encoded({ system: [text("go")], turns: [] });
+  assert.equal(encode({ stream: true }).body["stream"], true);
+  const alone = encode({ system: [text("go")], turns: [] });
   assert.deepEqual(alone.body["input"], [{
     type: "message",
     role: "developer",
@@ -59,13 +59,13 @@ Deno.test("encodeRequest() asks the upstream to store nothing and to sign reason
   }], "instructions alone are no input");
   assert.equal(alone.body["instructions"], undefined);
   assert.equal(
-    encoded({}, { encryptedReasoning: false }).body["include"],
+    encode({}, { encryptedReasoning: false }).body["include"],
     undefined,
   );
 });
 
 Deno.test("encodeRequest() encodes the conversation as items without ids", () => {
-  const { body, dropped } = encoded({
+  const { body, dropped } = encode({
     system: [{ type: "text", text: "one" }, { type: "text", text: "two" }],
     turns: [
       turn("user", { type: "text", text: "go" }),
@@ -115,7 +115,7 @@ Deno.test("encodeRequest() encodes the conversation as items without ids", () =>
 
 Deno.test("encodeRequest() shortens the id of a call and of its output in the same way", () => {
   const id = "x".repeat(300);
-  const { body } = encoded({
+  const { body } = encode({
     turns: [
       turn("assistant", { type: "tool_call", id, name: "f", arguments: "{}" }),
       turn("user", result(id)),
@@ -128,7 +128,7 @@ Deno.test("encodeRequest() shortens the id of a call and of its output in the sa
 
 Deno.test("encodeRequest() encodes images and files, also in outputs of calls", () => {
   const png = { type: "base64", mediaType: "image/png", data: "AAAA" } as const;
-  const { body } = encoded({
+  const { body } = encode({
     turns: [
       turn(
         "user",
@@ -167,12 +167,12 @@ Deno.test("encodeRequest() encodes images and files, also in outputs of calls", 
     },
   ]);
   const sound = turn("user", { type: "audio", format: "wav", data: "AA" });
-  assert.equal(refused({ turns: [sound] }).details.param, "MESSAGES");
+  assert.equal(refusal({ turns: [sound] }).details.param, "MESSAGES");
 });
 
 Deno.test("encodeRequest() encodes tools as not strict unless requested, and the tool choice", () => {
   const long = "n".repeat(80);
-  const { body, context } = encoded({
+  const { body, context } = encode({
     tools: [
       { type: "function", name: "f", description: "d", parameters: {} },
       {
@@ -207,7 +207,7 @@ Deno.test("encodeRequest() encodes tools as not strict unless requested, and the
 });
 
 Deno.test("encodeRequest() sends no tool choice without tools", () => {
-  const { body, dropped } = encoded({
+  const { body, dropped } = encode({
     toolChoice: { type: "required" },
     parallelTools: false,
   });
@@ -226,10 +226,10 @@ Deno.test("encodeRequest() drops and reports other formats' own tools, and refus
     value: {},
   } as const;
   const tools = [own, { type: "function", name: "f" } as const];
-  assert.deepEqual(encoded({ tools }).dropped, ["tools[0]"]);
-  assert.equal(refused({ tools: [own] }).details.param, "tools[0]");
+  assert.deepEqual(encode({ tools }).dropped, ["tools[0]"]);
+  assert.equal(refusal({ tools: [own] }).details.param, "tools[0]");
   assert.equal(
-    refused({ tools, toolChoice: { type: "tool", name: "bash" } }).details
+    refusal({ tools, toolChoice: { type: "tool", name: "bash" } }).details
       .param,
     "TOOL_CHOICE",
   );
@@ -239,7 +239,7 @@ Deno.test("encodeRequest() requests reasoning by effort, with summaries unless t
   const asked = (
     reasoning: GenerationRequest["reasoning"],
     can: Partial<Capabilities> = {},
-  ) => encoded(reasoning === undefined ? {} : { reasoning }, can);
+  ) => encode(reasoning === undefined ? {} : { reasoning }, can);
   assert.equal(asked(undefined).body["reasoning"], undefined);
   assert.deepEqual(asked({ mode: "on", effort: "low" }).body["reasoning"], {
     effort: "low",
@@ -277,7 +277,7 @@ Deno.test("encodeRequest() encodes the text format, strict if the schema allows 
   };
   const format = (schema: typeof closed | object, strict?: boolean) =>
     JSON.parse(JSON.stringify(
-      encoded({
+      encode({
         format: {
           type: "schema",
           schema: { ...schema },
@@ -297,14 +297,14 @@ Deno.test("encodeRequest() encodes the text format, strict if the schema allows 
     false,
   );
   assert.equal(format(closed, false).strict, false);
-  assert.deepEqual(encoded({ format: { type: "json" } }).body["text"], {
+  assert.deepEqual(encode({ format: { type: "json" } }).body["text"], {
     format: { type: "json_object" },
   });
-  assert.equal(encoded({ format: { type: "text" } }).body["text"], undefined);
+  assert.equal(encode({ format: { type: "text" } }).body["text"], undefined);
 });
 
 Deno.test("encodeRequest() reports fields that the format cannot express", () => {
-  const { body, dropped } = encoded({
+  const { body, dropped } = encode({
     stop: ["x"],
     topK: 1,
     seed: 2,
@@ -330,17 +330,17 @@ Deno.test("encodeRequest() reports fields that the format cannot express", () =>
   assert.equal(body["temperature"], 0.5);
   assert.match(String(body["safety_identifier"]), /^[0-9a-f]{64}$/);
   assert.deepEqual(
-    encoded({ temperature: 1, topP: 1 }, { sampling: "none" }).dropped,
+    encode({ temperature: 1, topP: 1 }, { sampling: "none" }).dropped,
     ["TEMPERATURE", "TOP_P"],
   );
 });
 
 Deno.test("encodeRequest() refuses essential fields that it cannot express", () => {
-  assert.equal(refused({ replyCount: 2 }).details.param, "REPLY_COUNT");
-  assert.equal(refused({ essential: ["audio"] }).details.param, "audio");
-  assert.equal(refused({ turns: [] }).details.param, "MESSAGES");
+  assert.equal(refusal({ replyCount: 2 }).details.param, "REPLY_COUNT");
+  assert.equal(refusal({ essential: ["audio"] }).details.param, "audio");
+  assert.equal(refusal({ turns: [] }).details.param, "MESSAGES");
   assert.equal(
-    refused({
+    refusal({
       turns: [turn("user", {
         type: "opaque",
         from: "messages",

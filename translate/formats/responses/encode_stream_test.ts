@@ -54,7 +54,7 @@ const sign = (from: Signature["from"], value: string): ReplyEvent => ({
   signature: { from, value },
 });
 
-function encoded(
+function encode(
   events: readonly ReplyEvent[],
   context: Partial<EncodeContext> = {},
 ): string {
@@ -66,7 +66,7 @@ function read(
   events: readonly ReplyEvent[],
   context: Partial<EncodeContext> = {},
 ): ReadResponse {
-  return readResponseStream(encoded(events, context));
+  return readResponseStream(encode(events, context));
 }
 
 function eventsIn(stream: string): JsonObject[] {
@@ -396,7 +396,7 @@ Deno.test("streamEncoder() sends no done frame for a call that a failure cut sho
 });
 
 Deno.test("streamEncoder() sends an error's fields both flat and nested", () => {
-  const stream = encoded([START, {
+  const stream = encode([START, {
     type: "error",
     error: new ApiError("invalid_request", "too long", {
       code: "context_length_exceeded",

@@ -14,7 +14,7 @@ import {
 } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
 import { callArguments } from "./encode_messages.ts";
-import { encodeGrounding } from "./grounding.ts";
+import { type CitedText, encodeGrounding } from "./grounding.ts";
 import { encodeLogprobs } from "./logprobs.ts";
 import { signatureField } from "./signatures.ts";
 import { WIRE_FINISH_REASONS } from "./stop_reason.ts";
@@ -32,7 +32,7 @@ export function encodeReply(
   const { id, blocks, probabilities, usage, stop } = foldReply(events);
   const reason = settleStop(stop?.reason ?? "end", kindsOf(blocks));
   const callId = replyCallIds("call_", context.idSeed);
-  let grounding: JsonObject = {};
+  const cited: CitedText[] = [];
   const parts: JsonObject[] = [];
   for (const block of blocks) {
     if (block.kind === "tool") {
@@ -46,10 +46,7 @@ export function encodeReply(
     }
     const { text, citations = [] } = block;
     if (citations.length > 0) {
-      grounding = joinObjects(
-        grounding,
-        encodeGrounding(citations, text, parts.length),
-      );
+      cited.push({ text, citations, part: parts.length });
     }
     const isHidden = block.kind === "reasoning" &&
       context.hidesReasoning === true;
@@ -57,9 +54,7 @@ export function encodeReply(
   }
   return {
     ...endFields(reason, parts, {
-      ...(Object.keys(grounding).length === 0
-        ? {}
-        : { groundingMetadata: grounding }),
+      ...encodeGrounding(cited),
       ...(probabilities === undefined
         ? {}
         : { logprobsResult: encodeLogprobs(probabilities) }),
@@ -145,21 +140,4 @@ function prosePart(block: Block): readonly JsonObject[] {
       : [{ text, thought: true, ...signatureField(signature) }];
   }
   return text === "" ? [] : [{ text }];
-}
-
-/** Sources of several texts, numbered on. */
-function joinObjects(first: JsonObject, second: JsonObject): JsonObject {
-  const chunks = arrayOr(first["groundingChunks"]);
-  return {
-    groundingChunks: [...chunks, ...arrayOr(second["groundingChunks"])],
-    groundingSupports: [
-      ...arrayOr(first["groundingSupports"]),
-      ...arrayOr(second["groundingSupports"]).map((support) => ({
-        ...objectOr(support),
-        groundingChunkIndices: arrayOr(
-          objectOr(support)["groundingChunkIndices"],
-        ).map((index) => Number(index) + chunks.length),
-      })),
-    ],
-  };
 }

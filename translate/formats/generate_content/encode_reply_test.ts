@@ -219,7 +219,7 @@ Deno.test("sources become grounding, at positions in bytes, and read back", () =
   const frames = framesOf(written(cited));
   assert.deepEqual(
     frames.map((frame) => candidate(frame)["groundingMetadata"]),
-    [undefined, grounding, undefined],
+    [undefined, grounding],
   );
   const decoder = streamDecoder(PLAIN_CONTEXT);
   const events = frames.flatMap((frame) =>
@@ -229,6 +229,43 @@ Deno.test("sources become grounding, at positions in bytes, and read back", () =
     [...events, ...decoder.end()].filter(({ type }) => type === "cite"),
     cited.filter(({ type }) => type === "cite").slice(0, 1),
   );
+});
+
+Deno.test("the last object of a stream has the sources of all texts, as a whole reply has", () => {
+  const said = (text: string, url: string): ReplyEvent[] => [
+    { type: "open", kind: "text" },
+    { type: "delta", text },
+    { type: "cite", citation: { url, span: { start: 0, end: 2 } } },
+    { type: "close" },
+  ];
+  const events: ReplyEvent[] = [
+    START,
+    ...said("It is", "https://a.test"),
+    ...said("so.", "https://b.test"),
+    { type: "open", kind: "tool", id: "c1", name: "f" },
+    { type: "close" },
+    ...ending("end"),
+  ];
+  const grounding = {
+    groundingChunks: [
+      { web: { uri: "https://a.test" } },
+      { web: { uri: "https://b.test" } },
+    ],
+    groundingSupports: [{
+      segment: { startIndex: 0, endIndex: 2, text: "It" },
+      groundingChunkIndices: [0],
+    }, {
+      segment: { partIndex: 1, startIndex: 0, endIndex: 2, text: "so" },
+      groundingChunkIndices: [1],
+    }],
+  };
+  const frames = framesOf(written(events)).map(candidate);
+  for (const one of [candidate(encodeReply(events, CONTEXT)), frames.at(-1)]) {
+    assert.deepEqual(one?.["groundingMetadata"], grounding);
+  }
+  for (const one of frames.slice(0, -1)) {
+    assert.equal(one["groundingMetadata"], undefined);
+  }
 });
 
 Deno.test("an error ends a stream, with nothing after it", () => {

@@ -1,7 +1,7 @@
 /**
  * Encodes streams for a client: response objects, each with the parts that are new. Calls are
- * whole, as clients of the format expect. The last object has the finish reason and the usage; the
- * end of the body ends the stream. `decode_stream.ts` is the inverse.
+ * whole, as clients of the format expect. The last object has the finish reason, the sources and the
+ * usage; the end of the body ends the stream. `decode_stream.ts` is the inverse.
  */
 import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
 import type { JsonObject } from "../../bytes/json.ts";
@@ -19,7 +19,7 @@ import type { Signature } from "../../model/request.ts";
 import { dataFrame } from "../../stream/sse.ts";
 import { callPart, endFields, replyFields } from "./encode_reply.ts";
 import { errorBody } from "./error.ts";
-import { encodeGrounding } from "./grounding.ts";
+import { type CitedText, encodeGrounding } from "./grounding.ts";
 import { encodeLogprobs } from "./logprobs.ts";
 import { signatureField } from "./signatures.ts";
 import { encodePromptUsage, encodeUsage } from "./usage.ts";
@@ -42,6 +42,8 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   const callId = replyCallIds("call_", context.idSeed);
   let parts = 0;
   const kinds = new Set<BlockKind>();
+  /** For the last object: clients keep the `groundingMetadata` that comes last. */
+  const cited: CitedText[] = [];
   let usage: Usage = {};
   let reason: StopReason = "end";
   let ended = false;
@@ -70,7 +72,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
         return frame(`{"text":${JSON.stringify(text)}}`);
     }
   };
-  /** What is written at the end of a block: a call, a signature, sources. */
+  /** What is written at the end of a block: a call, a signature. */
   const close = (): string => {
     if (open === undefined) return "";
     const { kind, call, texts, citations, signature } = open;
@@ -93,12 +95,10 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
         }),
       );
     }
-    if (citations.length === 0) return "";
-    const grounding = encodeGrounding(citations, texts.join(""), at);
-    return frame(
-      '{"text":""}',
-      `,"groundingMetadata":${JSON.stringify(grounding)}`,
-    );
+    if (citations.length > 0) {
+      cited.push({ text: texts.join(""), citations, part: at });
+    }
+    return "";
   };
   const begun = (event: ReplyEvent & { type: "open" }): string => {
     const before = close();
@@ -124,7 +124,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
       ? []
       : [{ text: "" }];
     return before + dataFrame(JSON.stringify({
-      ...endFields(settleStop(reason, kinds), content),
+      ...endFields(settleStop(reason, kinds), content, encodeGrounding(cited)),
       usageMetadata: encodeUsage(usage, context.inputEstimate),
       ...replyFields(id, context),
     }));

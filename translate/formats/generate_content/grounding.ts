@@ -165,28 +165,43 @@ function utf16Positions(
   return (position) => units.get(position) ?? 0;
 }
 
-/** The `groundingMetadata` of one text's sources; `part` is the place of the text in the turn. */
-export function encodeGrounding(
-  citations: readonly Citation[],
-  text: string,
-  part: number,
-): JsonObject {
-  const byteAt = bytePositions(text);
+/** A text with sources. */
+export interface CitedText {
+  readonly text: string;
+  readonly citations: readonly Citation[];
+  /** The place of the text in the turn. */
+  readonly part: number;
+}
+
+/** The `groundingMetadata` of all sources of a reply, as a field; none where there are none. */
+export function encodeGrounding(cited: readonly CitedText[]): JsonObject {
+  if (cited.length === 0) return {};
+  const chunks: JsonObject[] = [];
+  const supports: JsonObject[] = [];
+  for (const { text, citations, part } of cited) {
+    const byteAt = bytePositions(text);
+    for (const { url, title, span } of citations) {
+      if (span !== undefined) {
+        supports.push({
+          segment: {
+            ...(part === 0 ? {} : { partIndex: part }),
+            startIndex: byteAt(span.start),
+            endIndex: byteAt(span.end),
+            text: text.slice(span.start, span.end),
+          },
+          groundingChunkIndices: [chunks.length],
+        });
+      }
+      chunks.push({
+        web: { uri: url, ...(title === undefined ? {} : { title }) },
+      });
+    }
+  }
   return {
-    groundingChunks: citations.map(({ url, title }) => ({
-      web: { uri: url, ...(title === undefined ? {} : { title }) },
-    })),
-    groundingSupports: citations.flatMap(({ span }, index) =>
-      span === undefined ? [] : [{
-        segment: {
-          ...(part === 0 ? {} : { partIndex: part }),
-          startIndex: byteAt(span.start),
-          endIndex: byteAt(span.end),
-          text: text.slice(span.start, span.end),
-        },
-        groundingChunkIndices: [index],
-      }]
-    ),
+    groundingMetadata: {
+      groundingChunks: chunks,
+      groundingSupports: supports,
+    },
   };
 }
 

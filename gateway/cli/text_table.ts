@@ -64,13 +64,25 @@ function cell(name: string, value: unknown): string {
     return /(^|_)micro_usd$/.test(name) ? usdText(value) : String(value);
   }
   if (typeof value === "string") {
-    return /_at$|^time$/.test(name) ? value.replace(/\.\d+Z$/, "Z") : value;
+    return /_at$|^time$/.test(name)
+      ? value.replace(/\.\d+Z$/, "Z")
+      : printable(value);
   }
   if (Array.isArray(value)) {
-    return value.map((item) => isObject(item) ? inline(item) : String(item))
+    return value.map((item) =>
+      isObject(item) ? inline(item) : printable(String(item))
+    )
       .join(", ");
   }
   return isObject(value) ? inline(value) : String(value);
+}
+
+/** Ids of end users and models are clients' texts: a terminal follows control characters and marks of direction. */
+function printable(text: string): string {
+  return text.replace(
+    /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu,
+    (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`,
+  );
 }
 
 function inline(record: JsonObject): string {

@@ -66,18 +66,12 @@ async function useSession(
   await context.addCookies([{ name, value, url }]);
 }
 
-const browserTest = (
-  name: string,
-  run: (browser: Browser, gateway: TestGateway) => Promise<void>,
-): void =>
-  Deno.test({
-    name,
-    ignore: CHROMIUM === undefined,
-    async fn() {
-      await using gateway = await startConsole();
-      await withBrowser((browser) => run(browser, gateway));
-    },
-  });
+type BrowserTest = (browser: Browser, gateway: TestGateway) => Promise<void>;
+const tests = new Map<string, BrowserTest>();
+
+const browserTest = (name: string, run: BrowserTest): void => {
+  tests.set(name, run);
+};
 
 const ACCOUNT_PAGES: readonly string[] = [
   "/console/",
@@ -503,6 +497,26 @@ browserTest(
     }
   },
 );
+
+Deno.test({
+  name: "pages in a browser",
+  ignore: CHROMIUM === undefined,
+  fn: (t) =>
+    withBrowser(async (browser) => {
+      for (const [name, run] of tests) {
+        await t.step({
+          name,
+          // The browser is open before and after; the test around the steps sees what stays.
+          sanitizeOps: false,
+          sanitizeResources: false,
+          async fn() {
+            await using gateway = await startConsole();
+            await run(browser, gateway);
+          },
+        });
+      }
+    }),
+});
 
 Deno.test("the style sheet stays under 8 KB", () => {
   assert.ok(new TextEncoder().encode(STYLE).length < 8192);

@@ -245,6 +245,24 @@ Deno.test({
           ),
           0,
         );
+        assert.deepEqual(
+          await tab.page.evaluate(
+            "[...document.querySelectorAll('tbody a')].reverse().filter((one) => { one.focus(); const { left, top, height } = one.getClientRects()[0]; return !one.contains(document.elementFromPoint(left + 3, top + height / 2)); }).map((one) => one.textContent)",
+          ),
+          [],
+          "links that have the focus below the head of the table",
+        );
+        await tab.page.goto(`${gateway.url}${OPERATOR}/usage?by=model`);
+        for (const width of [1280, 1024]) {
+          await tab.page.setViewportSize({ width, height: 900 });
+          assert.deepEqual(
+            await tab.page.evaluate(
+              "[...document.querySelectorAll('.scroll')].map((one) => one.scrollWidth - one.clientWidth)",
+            ),
+            [0, 0],
+            `usage at ${width}`,
+          );
+        }
         await tab.context.close();
         const phone = await openTab(browser, {
           viewport: { width: 375, height: 800 },

@@ -178,8 +178,14 @@ async function listPage(
                   name: "Balance",
                   sort: sorting.link("balance"),
                   number: true,
-                  cell: ({ balanceMicroUsd }) => (
-                    <Money microUsd={balanceMicroUsd} decimals={4} />
+                  cell: ({ id, balanceMicroUsd }) => (
+                    <a
+                      href={`/console/operator/ledger?account=${
+                        encodeURIComponent(id)
+                      }`}
+                    >
+                      <Money microUsd={balanceMicroUsd} decimals={4} />
+                    </a>
                   ),
                 },
                 {

@@ -407,27 +407,6 @@ Deno.test("sources beside the choices of a chat reply are cited once, unless it 
   }
 });
 
-Deno.test("code that the vendor ran, and its output, are text", () => {
-  const reply = whole("generate_content", chatCompletions, {
-    candidates: [{
-      content: {
-        parts: [
-          { text: "I count." },
-          { executableCode: { language: "PYTHON", code: "print(1 + 1)\n" } },
-          { codeExecutionResult: { outcome: "OUTCOME_OK", output: "2\n" } },
-          { text: "Two." },
-        ],
-      },
-      finishReason: "STOP",
-    }],
-  });
-  const [choice] = arrayOr(reply["choices"]).map(objectOr);
-  assert.equal(
-    objectOr(choice?.["message"])["content"],
-    "I count.\n```python\nprint(1 + 1)\n```\n\n```\n2\n```\nTwo.",
-  );
-});
-
 Deno.test("a source's place counts from the beginning of the part that it names", () => {
   const support = (partIndex: number, startIndex: number, text: string) => ({
     segment: {

@@ -107,22 +107,3 @@ Deno.test("clients of the Responses format receive why a model refused", () => {
     }
   }
 });
-
-Deno.test("a refusal without an explanation has no text", () => {
-  const { body } = wholeReply(
-    chatCompletions,
-    messages,
-    PLAIN_CONTEXT,
-    ENCODE,
-    new TextEncoder().encode(JSON.stringify({
-      ...REPLY,
-      ...STOP,
-      content: [],
-      stop_details: { type: "refusal", category: null, explanation: null },
-      usage: USAGE,
-    })),
-  );
-  const [choice] = JSON.parse(new TextDecoder().decode(body)).choices;
-  assert.equal(choice.message.refusal, null);
-  assert.equal(choice.finish_reason, "content_filter");
-});

@@ -128,33 +128,6 @@ function streamed(to: keyof typeof REQUESTS): readonly JsonObject[] {
     );
 }
 
-Deno.test("a chat client gets the messages in order as one text, without added text", () => {
-  const [choice] = arrayOr(whole("chat_completions")["choices"]);
-  const message = objectOr(objectOr(choice)["message"]);
-  assert.equal(message["content"], "I look.It is done.");
-  assert.equal(message["reasoning_content"], "plancheck");
-
-  const deltas = streamed("chat_completions").flatMap((data) =>
-    arrayOr(data["choices"]).map((one) => objectOr(objectOr(one)["delta"]))
-  );
-  const joined = (key: string): string =>
-    deltas.map((delta) => delta[key] ?? "").join("");
-  assert.equal(joined("content"), "I look.It is done.");
-  assert.equal(joined("reasoning_content"), "plancheck");
-});
-
-Deno.test("a messages client gets a block per text, without added text", () => {
-  const blocks = arrayOr(whole("messages")["content"]).map(objectOr);
-  assert.deepEqual(
-    blocks.map((block) => block["text"] ?? block["thinking"]),
-    ["plan", "I look.", "check", "It is ", "done."],
-  );
-  const text = streamed("messages").map((data) =>
-    objectOr(data["delta"])["text"] ?? ""
-  ).join("");
-  assert.equal(text, "I look.It is done.");
-});
-
 Deno.test("a Responses client gets the phase of each message, also where the upstream has functions alone", () => {
   const messagesOf = (output: unknown): readonly unknown[] =>
     arrayOr(output).map(objectOr).filter((item) => item["type"] === "message")

@@ -1,9 +1,7 @@
 /** Requests in the chat format, as an upstream of the messages format receives them. */
 import {
-  assistant,
   calling,
   chatCall,
-  chatTool,
   HARD_SCHEMA,
   LONG_NAME,
   messagesOf,
@@ -45,23 +43,6 @@ const HI = user(text("hi"));
 
 const PLAIN: readonly RequestRow[] = [
   {
-    name: "the smallest request gets the model's output limit",
-    body: {},
-    arrives: {
-      model: "budget",
-      max_tokens: 16_000,
-      messages: [HI],
-      system: undefined,
-      tools: undefined,
-      tool_choice: undefined,
-      stream: undefined,
-      stream_options: undefined,
-      temperature: undefined,
-      thinking: undefined,
-      metadata: undefined,
-    },
-  },
-  {
     name: "max_tokens alone",
     body: { max_tokens: 9 },
     arrives: { max_tokens: 9 },
@@ -84,33 +65,9 @@ const PLAIN: readonly RequestRow[] = [
     },
   },
   {
-    name: "empty texts and turns are removed, neighbours merge",
-    body: messagesOf(
-      user("a"),
-      assistant(""),
-      user(text(""), text("b")),
-      assistant("c"),
-      assistant("d"),
-      user("e"),
-    ),
-    arrives: messagesOf(
-      user(text("a"), text("b")),
-      assistant(text("c"), text("d")),
-      user(text("e")),
-    ),
-  },
-  {
     name: "a request with only empty content is refused",
     body: messagesOf(user("")),
     param: "messages",
-  },
-  {
-    name: "an image of an unsupported type is refused",
-    body: messagesOf(user({
-      type: "image_url",
-      image_url: { url: "data:image/bmp;base64,AA==" },
-    })),
-    param: "messages[0].content[0]",
   },
   {
     name: "a PDF and a text file become documents",
@@ -141,14 +98,6 @@ const PLAIN: readonly RequestRow[] = [
         },
       ],
     },
-  },
-  {
-    name: "audio is refused",
-    body: messagesOf(user({
-      type: "input_audio",
-      input_audio: { data: "AA==", format: "wav" },
-    })),
-    param: "messages[0].content[0]",
   },
   {
     name: "optional fields without an equivalent are dropped and named",
@@ -200,27 +149,6 @@ const PLAIN: readonly RequestRow[] = [
 
 const TOOLS: readonly RequestRow[] = [
   {
-    name:
-      "no schema, an empty one and one without a type become object schemas",
-    body: {
-      tools: [
-        chatTool("a"),
-        chatTool("b", {}),
-        chatTool("c", { properties: { x: { type: "string" } } }),
-      ],
-    },
-    arrives: {
-      tools: [
-        { name: "a", input_schema: objectOf({}) },
-        { name: "b", input_schema: objectOf({}) },
-        {
-          name: "c",
-          input_schema: objectOf({ x: { type: "string" } }),
-        },
-      ],
-    },
-  },
-  {
     name: "no parallel calls, one call required",
     body: {
       tools: [tool("f")],
@@ -239,31 +167,6 @@ const TOOLS: readonly RequestRow[] = [
       "a tool name too long for the chat format is kept up to 128 characters",
     body: { tools: [tool(LONG_NAME)] },
     arrives: { "tools[0].name": LONG_NAME },
-  },
-  {
-    name:
-      "parallel results and the user's next text are one turn, results first",
-    body: {
-      tools: [tool("f")],
-      messages: [
-        user("a"),
-        calling("x", chatCall("c1", "f", '{"a":1}'), chatCall("c2", "f", "")),
-        { role: "system", content: "S" },
-        toolMessage("c1", "one"),
-        toolMessage("c2", [text("two"), text("three")]),
-        user("go on"),
-      ],
-    },
-    arrives: messagesOf(
-      user(text("a")),
-      assistant(text("x"), toolUse("c1", "f", { a: 1 }), toolUse("c2")),
-      user(
-        toolResult("c1", [text("one")]),
-        toolResult("c2", [text("two"), text("three")]),
-        text("<system-reminder>\nS\n</system-reminder>"),
-        text("go on"),
-      ),
-    ),
   },
   {
     name: "a result with an image keeps it, an empty one has no content",
@@ -290,21 +193,6 @@ const TOOLS: readonly RequestRow[] = [
     },
   },
   {
-    name: "malformed arguments are wrapped and reported",
-    body: {
-      tools: [tool("f")],
-      messages: [user("a"), {
-        role: "assistant",
-        tool_calls: [chatCall("c1", "f", '{"a":')],
-      }, toolMessage("c1", '{"error":1}')],
-    },
-    arrives: {
-      "messages[1].content[0].input": { __raw_arguments: '{"a":' },
-      "messages[2].content[0].is_error": undefined,
-    },
-    dropped: ["messages[].tool_calls[].function.arguments"],
-  },
-  {
     name:
       "integers beyond double precision keep their digits in a call's arguments",
     body: {
@@ -316,28 +204,6 @@ const TOOLS: readonly RequestRow[] = [
     },
     arrives: { "messages[1].content[0].name": "f" },
     arrivesContaining: [`"input":{"id":12345678901234567890}`],
-  },
-  {
-    name:
-      "call ids with invalid characters are replaced in call and result alike, and repeated ones stay distinct",
-    body: {
-      tools: [tool("f")],
-      messages: [
-        user("a"),
-        { role: "assistant", tool_calls: [chatCall("functions.f:0", "f")] },
-        toolMessage("functions.f:0", "x"),
-        { role: "assistant", tool_calls: [chatCall("functions.f:0", "f")] },
-        toolMessage("functions.f:0", "y"),
-      ],
-    },
-    arrives: {
-      "messages[1].content[0].id": "call_d6bdd4de328a22edd610f9548b4f419f",
-      "messages[2].content[0].tool_use_id":
-        "call_d6bdd4de328a22edd610f9548b4f419f",
-      "messages[3].content[0].id": "call_d6bdd4de328a22edd610f9548b4f419f_1",
-      "messages[4].content[0].tool_use_id":
-        "call_d6bdd4de328a22edd610f9548b4f419f_1",
-    },
   },
   {
     name: "the deprecated functions fields",
@@ -425,19 +291,6 @@ const REASONING: readonly RequestRow[] = [
     model: "adaptive",
     reasoning_effort: "xhigh",
   }, { "output_config.effort": "xhigh" }),
-  {
-    name: "structured output within the format's subset",
-    body: {
-      response_format: {
-        type: "json_schema",
-        json_schema: { name: "r", strict: true, schema: strict },
-      },
-    },
-    arrives: {
-      output_config: { format: { type: "json_schema", schema: BOUND } },
-      tools: undefined,
-    },
-  },
   {
     name: "a strict tool within the format's subset",
     body: {

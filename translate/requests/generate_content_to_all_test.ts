@@ -8,7 +8,6 @@ import {
   objectOf,
   PDF,
   PNG,
-  text,
 } from "../testing/request_samples.ts";
 import {
   checkRows,
@@ -459,21 +458,6 @@ const TO_MESSAGES: readonly RequestRow[] = [
     arrives: {
       "messages[1].content[0]": { type: "redacted_thinking", data: "data" },
     },
-  },
-  {
-    name: "thoughts that another format signed are left out",
-    body: contentsOf(
-      HI,
-      contentBy(
-        "model",
-        { text: "t", thought: true, thoughtSignature: "RWFz" },
-        {
-          text: "x",
-        },
-      ),
-      HI,
-    ),
-    arrives: { "messages[1].content": [text("x")] },
   },
   {
     name: "a budget",

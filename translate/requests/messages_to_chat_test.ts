@@ -123,25 +123,6 @@ const PLAIN: readonly RequestRow[] = [
     body: messagesOf(user("a"), assistant(""), user(text(""), text("b"))),
     arrives: messagesOf(user("a"), user("b")),
   },
-  {
-    name: "fields without an equivalent are dropped and named",
-    body: {
-      context_management: { edits: [{ type: "clear_thinking_20251015" }] },
-      speed: "fast",
-      inference_geo: "eu",
-      cache_control: { type: "ephemeral" },
-      service_tier: "standard_only",
-      safeguards: {},
-    },
-    arrives: { service_tier: "default" },
-    dropped: [
-      "context_management",
-      "speed",
-      "inference_geo",
-      "cache_control",
-      "safeguards",
-    ],
-  },
 ];
 
 const EMPTY: readonly RequestRow[] = [
@@ -368,15 +349,6 @@ const CLIENTS: readonly RequestRow[] = [
       "messages[3].content[1].file.file_data":
         `data:application/pdf;base64,${PDF}`,
     },
-  },
-  {
-    name: "an unknown block in a result is refused, and its path is named",
-    body: messagesOf(
-      user("a"),
-      assistant(toolUse("t1")),
-      user(toolResult("t1", [text("a"), { type: "future" }])),
-    ),
-    param: "messages[2].content[0].content[1]",
   },
   {
     name: "two long names that begin alike stay distinct",

@@ -38,7 +38,6 @@ const MODELS: RequestTable["models"] = {
   },
 };
 const SENTINEL = "skip_thought_signature_validator";
-const HI = user({ text: "hi" });
 const png = { inlineData: { mimeType: "image/png", data: PNG } };
 
 const FROM_MESSAGES = {
@@ -71,38 +70,10 @@ const level = (
 
 const MESSAGES_ROWS: readonly RequestRow[] = [
   {
-    name: "the smallest request",
-    body: {},
-    arrives: {
-      contents: [HI],
-      generationConfig: { maxOutputTokens: 500 },
-      systemInstruction: undefined,
-      tools: undefined,
-      toolConfig: undefined,
-      model: undefined,
-      stream: undefined,
-      safetySettings: undefined,
-    },
-  },
-  {
     name: "stop sequences beyond the fifth are dropped and reported",
     body: { stop_sequences: ["1", "2", "3", "4", "5", "6"] },
     arrives: { "generationConfig.stopSequences": ["1", "2", "3", "4", "5"] },
     dropped: ["stop_sequences"],
-  },
-  {
-    name: "a system turn becomes marked user text at its position",
-    body: messagesOf(turn("user", text("a")), turn("assistant", text("b")), {
-      role: "system",
-      content: "S",
-    }, { role: "user", content: "c" }),
-    arrives: contentsOf(
-      user({ text: "a" }),
-      model({ text: "b" }),
-      user({ text: "<system-reminder>\nS\n</system-reminder>" }, {
-        text: "c",
-      }),
-    ),
   },
   {
     name: "neighbours merge, empty texts are removed, a user turn comes first",

@@ -46,19 +46,6 @@ function fault(body: unknown): ApiError {
   return refusalOf(() => chatCompletions.decodeRequest(body));
 }
 
-Deno.test("decodeRequest() decodes the smallest request", () => {
-  const { fieldNames: _, ...request } = decode({});
-  assert.deepEqual(request, {
-    model: "m",
-    stream: false,
-    system: [],
-    turns: [turn("user", text("Hi"))],
-    wantUsage: false,
-    unknownFields: [],
-    essential: [],
-  });
-});
-
 Deno.test("decodeRequest() decodes every setting", () => {
   const { fieldNames: _, turns: __, system: ___, ...request } = decode({
     stream: true,
@@ -222,13 +209,6 @@ Deno.test("decodeRequest() refuses a body that is not an object without naming a
   }
 });
 
-Deno.test("decodeRequest() reports where a system prompt belongs", () => {
-  assert.match(
-    fault({ model: "m", messages: [USER], system: "Be kind." }).message,
-    /first entry of messages, with role "system"/,
-  );
-});
-
 Deno.test("decodeRequest() decodes leading instructions as the system prompt and later ones as turns", () => {
   const request = decode(
     messagesOf(
@@ -289,30 +269,6 @@ Deno.test("decodeRequest() decodes every kind of part", () => {
       title: "n.txt",
     },
     documentPart("application/pdf", "JVBERi0="),
-  ]);
-});
-
-Deno.test("decodeRequest() keeps file ids and unknown parts unchanged and marks them essential", () => {
-  const file = { type: "file", file: { file_id: "file-1" } };
-  const video = { type: "video_url", video_url: { url: "https://x" } };
-  const [turn] = turnsOf(user(file, video));
-  assert.deepEqual(turn?.parts, [
-    {
-      type: "opaque",
-      from: "chat_completions",
-      kind: "file",
-      path: "messages[0].content[0].file.file_id",
-      value: file,
-      essential: true,
-    },
-    {
-      type: "opaque",
-      from: "chat_completions",
-      kind: "video_url",
-      path: "messages[0].content[1]",
-      value: video,
-      essential: true,
-    },
   ]);
 });
 

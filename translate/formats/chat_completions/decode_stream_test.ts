@@ -101,33 +101,6 @@ function failure(events: readonly ReplyEvent[]) {
   return last.error;
 }
 
-Deno.test("streamDecoder() decodes a plain reply", () => {
-  assert.deepEqual(
-    read([
-      choice({ role: "assistant", content: "", refusal: null }),
-      choice({ content: "He" }, { finish_reason: null }),
-      choice({ content: "llo" }),
-      finish("stop"),
-      frame({
-        id: "u1",
-        choices: [],
-        usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
-      }),
-      DONE,
-    ]),
-    [
-      { type: "start", id: "u1", model: "um" },
-      { type: "open", kind: "text" },
-      { type: "delta", text: "He" },
-      { type: "delta", text: "llo" },
-      { type: "stop", reason: "end", raw: "stop" },
-      { type: "usage", usage: { input: 3, output: 2 } },
-      { type: "close" },
-      { type: "end" },
-    ],
-  );
-});
-
 // The open block's kind decides.
 Deno.test("streamDecoder() opens a new block for text after a call", () => {
   assert.deepEqual(

@@ -285,52 +285,9 @@ Deno.test("encodeReply() sends reasoning, with its signatures in reasoning_detai
   });
 });
 
-Deno.test("encodeReply() sends no reasoning_details without a signature", () => {
-  const message = choiceOf(whole([
-    ...block("reasoning", "a"),
-    ...block("text", "b", { from: "generate_content", value: "G" }),
-  ])).message;
-  assert.deepEqual(Object.keys(message), [
-    "role",
-    "content",
-    "refusal",
-    "reasoning_content",
-  ]);
-});
-
 Deno.test("encodeReply() throws the error of an error event", () => {
   const error = new ApiError("overloaded", "busy");
   assert.throws(() => encode([{ type: "error", error }]), error);
-});
-
-Deno.test("decodeReply() returns the events of a stream", () => {
-  assert.deepEqual(
-    decodeReply(
-      {
-        ...replyWith({ role: "assistant", content: "Hi", refusal: null }),
-        usage: {
-          prompt_tokens: 10,
-          completion_tokens: 5,
-          total_tokens: 15,
-          prompt_tokens_details: { cached_tokens: 4 },
-          completion_tokens_details: { reasoning_tokens: 3 },
-        },
-      },
-      PLAIN_CONTEXT,
-    ),
-    [
-      { type: "start", id: "c1", model: "um" },
-      { type: "open", kind: "text" },
-      { type: "delta", text: "Hi" },
-      { type: "stop", reason: "end", raw: "stop" },
-      {
-        type: "usage",
-        usage: { input: 6, cacheRead: 4, output: 5, reasoning: 3 },
-      },
-      { type: "close" },
-      { type: "end" },
-    ],
-  );
 });
 
 Deno.test("decodeReply() accepts the deviations of vendors", async (t) => {

@@ -179,17 +179,6 @@ Deno.test("streamEncoder() replies to the deprecated form in the deprecated form
   assert.deepEqual(framesOf(text).at(-2), chunk({}, "function_call"));
 });
 
-Deno.test("streamEncoder() sends a refusal in its own field", () => {
-  assert.deepEqual(
-    deltasOf(encode([
-      START,
-      ...blockOf("refusal", "No."),
-      END,
-    ])).slice(1),
-    [{ refusal: "No." }, {}],
-  );
-});
-
 Deno.test("streamEncoder() sends signatures in reasoning_details, with the text of the whole block", () => {
   const claude = (value: string, redacted?: boolean): ReplyEvent => ({
     type: "sign",
@@ -306,17 +295,6 @@ Deno.test("streamEncoder() encodes an empty reply completely", () => {
     },
     "[DONE]",
   ]);
-});
-
-Deno.test("streamEncoder() sends the role once and the same id in every chunk", () => {
-  const text = encode([
-    START,
-    { type: "start", id: "msg_02" },
-    ...blockOf("text", "x"),
-    END,
-  ]);
-  assert.equal(text.split('"role"').length, 2);
-  assert.ok(!text.includes("msg_02") && !text.includes("chatcmpl-02"));
 });
 
 Deno.test("ping() sends only between the first chunk and the end, and releases a start that was held back", () => {

@@ -5,7 +5,6 @@ import type { ReplyEvent } from "../../model/reply.ts";
 import { sseParser } from "../../stream/sse.ts";
 import { streamDecoder } from "./decode_stream.ts";
 import { functionCall } from "../../testing/request_samples.ts";
-import { blockOf } from "../../testing/reply_events.ts";
 
 function frame(parts: readonly unknown[], more: JsonObject = {}): JsonObject {
   return { candidates: [{ content: { role: "model", parts }, ...more }] };
@@ -34,26 +33,6 @@ function message(list: readonly ReplyEvent[]): string | undefined {
   const last = list.at(-1);
   return last?.type === "error" ? last.error.message : undefined;
 }
-
-Deno.test("streamDecoder() joins the text of several frames into one block", () => {
-  assert.deepEqual(
-    events(
-      frame([{ text: "t1", thought: true }]),
-      frame([{ text: "t2", thought: true }]),
-      frame([{ text: "a" }]),
-      frame([{ text: "" }]),
-      frame([{ text: "b" }]),
-      frame([{ text: "", thoughtSignature: "S" }], STOP),
-    ),
-    [
-      { type: "start" },
-      ...blockOf("reasoning", "t1", "t2"),
-      ...blockOf("text", "a", "b"),
-      { type: "stop", reason: "end", raw: "STOP" },
-      { type: "end" },
-    ],
-  );
-});
 
 Deno.test("streamDecoder() names sources that come after the text that they are of, once it has ended", () => {
   const groundingMetadata = {

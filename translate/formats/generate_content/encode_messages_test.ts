@@ -43,48 +43,6 @@ function parts(part: Part, can: Capabilities = OLDER): readonly JsonObject[] {
   return contents([turn("user", part)], can)[0]?.parts ?? [];
 }
 
-Deno.test("encodeMessages() merges neighbours and keeps the order of text and calls", () => {
-  assert.deepEqual(
-    contents([
-      turn("user", text("a")),
-      turn("user", text("b")),
-      turn("assistant", text("c"), call("1", "f", '{"x":1}'), text("d")),
-      turn("assistant", text("e")),
-    ]),
-    [
-      contentBy("user", { text: "a" }, { text: "b" }),
-      contentBy("model", { text: "c" }, functionCall("f", { x: 1 }), {
-        text: "d",
-      }, { text: "e" }),
-    ],
-  );
-});
-
-Deno.test("encodeMessages() marks a system turn in its place, behind results that it would separate from their calls", () => {
-  assert.deepEqual(
-    contents([
-      turn("user", text("go")),
-      turn("assistant", call("1", "f")),
-      turn("system", text("be brief")),
-      turn("user", result("1", "done")),
-    ]).slice(2),
-    [
-      contentBy("user", functionResponse("f", { output: "done" })),
-      contentBy("user", {
-        text: "<system-reminder>\nbe brief\n</system-reminder>",
-      }),
-    ],
-  );
-});
-
-Deno.test("encodeMessages() refuses an empty conversation", () => {
-  for (const turns of [[], [turn("user", text(""))]]) {
-    const error = refusalOf(() => contents(turns));
-    assert.equal(error.kind, "invalid_request");
-    assert.equal(error.details.param, "MESSAGES");
-  }
-});
-
 Deno.test("encodeMessages() adds a turn to continue only for a model without prefill", () => {
   const turns = [turn("user", text("a")), turn("assistant", text("b"))];
   assert.equal(contents(turns, NEWER).length, 2);
@@ -96,25 +54,6 @@ Deno.test("encodeMessages() adds a turn to continue only for a model without pre
   // it.
   const called = [turn("user", text("a")), turn("assistant", call("1", "f"))];
   assert.equal(contents(called, { ...NEWER, prefill: false }).length, 2);
-});
-
-Deno.test("encodeMessages() resolves the name of a result from its call, also where ids repeat", () => {
-  assert.deepEqual(
-    contents([
-      turn("user", text("go")),
-      turn("assistant", call("x", "f")),
-      turn("user", result("x", "1")),
-      turn("assistant", call("x", "g"), call("x", "h")),
-      turn("user", result("x", "2"), result("x", "3")),
-    ]).flatMap((content) =>
-      content.parts.flatMap((part) => part["functionResponse"] ?? [])
-    ),
-    [
-      { name: "f", response: { output: "1" } },
-      { name: "g", response: { output: "2" } },
-      { name: "h", response: { output: "3" } },
-    ],
-  );
 });
 
 Deno.test("encodeMessages() resolves the name of a result several turns after its call", () => {
@@ -145,22 +84,6 @@ Deno.test("encodeMessages() names a result without a call by its id, after the o
       functionResponse("call_9", { output: "lost" }),
     ],
   );
-});
-
-Deno.test("encodeMessages() sends ids only where the upstream supports them", () => {
-  const turns = [
-    turn("user", text("go")),
-    turn("assistant", call("c1", "f")),
-    turn("user", result("c1", "ok")),
-  ];
-  assert.deepEqual(
-    contents(turns, { ...NEWER, reasoning: "none" }).slice(1),
-    [
-      contentBy("model", functionCall("f", {}, "c1")),
-      contentBy("user", functionResponse("f", { output: "ok" }, "c1")),
-    ],
-  );
-  assert.doesNotMatch(JSON.stringify(contents(turns, OLDER)), /"id"/);
 });
 
 Deno.test("encodeMessages() numbers repeated ids, and their results alike", () => {

@@ -9,7 +9,7 @@ import { streamDecoder } from "./decode_stream.ts";
 import { encodeReply, withStop } from "./encode_reply.ts";
 import { streamEncoder } from "./encode_stream.ts";
 import { ENCODE_CONTEXT } from "../../testing/encode_context.ts";
-import { signedBlock, toolBlock } from "../../testing/reply_events.ts";
+import { signedBlock } from "../../testing/reply_events.ts";
 import { functionCall } from "../../testing/request_samples.ts";
 
 const CONTEXT: EncodeContext = { ...ENCODE_CONTEXT, model: "asked/for" };
@@ -173,18 +173,6 @@ Deno.test("a reply without content has an empty text: clients drop turns without
   const events = [START, ...ending("end")];
   assert.deepEqual(partsOf(encodeReply(events, CONTEXT)), [{ text: "" }]);
   assert.deepEqual(framesOf(written(events)).flatMap(partsOf), [{ text: "" }]);
-});
-
-Deno.test("arguments that are no object are wrapped", () => {
-  const events: ReplyEvent[] = [
-    START,
-    ...toolBlock("c", "f", "[1"),
-    ...ending("tool_use"),
-  ];
-  const args = { __raw_arguments: "[1" };
-  const expected = functionCall("f", args, "c");
-  assert.deepEqual(partsOf(encodeReply(events, CONTEXT)), [expected]);
-  assert.deepEqual(framesOf(written(events)).map(partsOf)[0], [expected]);
 });
 
 Deno.test("sources become grounding, at positions in bytes, and read back", () => {

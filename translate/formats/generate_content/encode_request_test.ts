@@ -10,14 +10,8 @@ import type {
   Reasoning,
   ToolChoice,
 } from "../../model/request.ts";
-import { functionName } from "./function_names.ts";
 import { encodeRequest } from "./encode_request.ts";
-import {
-  call,
-  result,
-  sampleRequest,
-  turn,
-} from "../../testing/sample_request.ts";
+import { sampleRequest } from "../../testing/sample_request.ts";
 import { NEWER, OLDER } from "./sample_models.ts";
 import {
   contentBy,
@@ -240,27 +234,6 @@ Deno.test("encodeRequest() does not name the switch for parallel calls without t
   assert.deepEqual(encode({ parallelTools: true, tools: [F] }).dropped, []);
 });
 
-Deno.test("encodeRequest() encodes all functions in one element, with the schemas that the model supports", () => {
-  assert.deepEqual(encode({ tools: [F, SEARCH, G] }).body["tools"], [{
-    functionDeclarations: [
-      { name: "f", description: "does f", parametersJsonSchema: SCHEMA },
-      { name: "g" },
-    ],
-  }]);
-  assert.deepEqual(encode({ tools: [F, G] }, OLDER).body["tools"], [{
-    functionDeclarations: [
-      {
-        name: "f",
-        description: "does f",
-        parameters: objectOf({ a: { type: "string" } }),
-      },
-      { name: "g" },
-    ],
-  }]);
-  const tools = encode({ tools: [F] }).body["tools"];
-  assert.ok(JSON.stringify(tools).includes(JSON.stringify(SCHEMA)));
-});
-
 Deno.test("encodeRequest() leaves out the parameters of a function without arguments", async (t) => {
   const fields = (
     parameters: JsonObject,
@@ -363,26 +336,6 @@ Deno.test("encodeRequest() encodes the choice among tools", async (t) => {
       assert.equal(body["tools"], undefined);
     }
   });
-});
-
-Deno.test("encodeRequest() changes refused names everywhere alike and records the mapping", () => {
-  const name = "mcp__".padEnd(80, "y");
-  const wire = functionName(name, 64);
-  const { body, context } = encode({
-    turns: [
-      turn("user", text("go")),
-      turn("assistant", call("1", "old one", "")),
-      turn("user", result("1")),
-    ],
-    tools: [{ ...F, name }],
-    toolChoice: { type: "tool", name },
-  });
-  assert.deepEqual(
-    context.toolNames,
-    new Map([[functionName("old one", 64), "old one"], [wire, name]]),
-  );
-  assert.equal(JSON.stringify(body).split(`"${wire}"`).length, 3);
-  assert.ok(!JSON.stringify(body).includes(name));
 });
 
 Deno.test("encodeRequest() encodes the generation config", async (t) => {

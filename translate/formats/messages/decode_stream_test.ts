@@ -3,7 +3,7 @@ import { type DecodeContext, PLAIN_CONTEXT } from "../../dialect.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
 import type { Frame } from "../../stream/sse.ts";
 import { streamDecoder } from "./decode_stream.ts";
-import { blockOf, signedBlock, toolBlock } from "../../testing/reply_events.ts";
+import { blockOf, toolBlock } from "../../testing/reply_events.ts";
 import { toolUse } from "../../testing/request_samples.ts";
 
 type Wire = Record<string, unknown> & { type: string };
@@ -96,45 +96,6 @@ Deno.test("streamDecoder() reads blocks", async (t) => {
       "text from the start",
       [text(0, "a"), more(0, ""), stop(0)],
       textReply("a"),
-    ],
-    [
-      "reasoning and its signature",
-      [
-        begin(0, { type: "thinking", thinking: "", signature: "" }),
-        change(0, { type: "thinking_delta", thinking: "hm" }),
-        change(0, { type: "signature_delta", signature: "S" }),
-        stop(0),
-      ],
-      signedBlock("reasoning", { from: "messages", value: "S" }, "hm"),
-    ],
-    [
-      "redacted reasoning",
-      [begin(0, { type: "redacted_thinking", data: "R" }), stop(0)],
-      signedBlock("reasoning", {
-        from: "messages",
-        value: "R",
-        redacted: true,
-      }),
-    ],
-    [
-      "a call",
-      [
-        begin(0, toolUse("a")),
-        json(0, ""),
-        json(0, '{"x"'),
-        json(0, ": 1}"),
-        stop(0),
-      ],
-      toolBlock("a", "f", '{"x"', ": 1}"),
-    ],
-    [
-      "a call without arguments",
-      [
-        begin(0, toolUse("a")),
-        json(0, ""),
-        stop(0),
-      ],
-      toolBlock("a", "f"),
     ],
     [
       "a call with all arguments in its start",

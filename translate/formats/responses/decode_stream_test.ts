@@ -555,13 +555,6 @@ Deno.test("a reply ends with the calls that its client must answer, whole and st
   const text = message("so far");
   const rows: readonly (readonly [string, readonly JsonObject[], string])[] = [
     ["a program's call", [program, functionCall("{}", byProgram)], "tool_use"],
-    ["a program's free-text call", [program, {
-      type: "custom_tool_call",
-      call_id: "call_c",
-      name: "g",
-      input: "x",
-      ...byProgram,
-    }], "tool_use"],
     ["a program without its output", [text, program], "other"],
     ["a program with its output", [
       program,
@@ -602,38 +595,6 @@ Deno.test("a reply ends with the calls that its client must answer, whole and st
       ) assert.equal(foldReply(events).stop?.reason, reason);
     });
   }
-});
-
-Deno.test("decodeReply() decodes items in order", () => {
-  const events = decodeReply({
-    id: "resp_1",
-    status: "completed",
-    output: [
-      {
-        type: "reasoning",
-        summary: [{ type: "summary_text", text: "hm" }],
-        encrypted_content: "e",
-      },
-      message("hi"),
-      functionCall(""),
-      {
-        type: "message",
-        content: [{ type: "refusal", refusal: "not that" }],
-      },
-    ],
-    usage: USAGE,
-  }, PLAIN_CONTEXT);
-  assert.deepEqual(foldReply(events).blocks, [
-    {
-      kind: "reasoning",
-      text: "hm",
-      signature: { from: "responses", value: "e" },
-    },
-    { kind: "text", text: "hi" },
-    { kind: "tool", id: "call_1", name: "f", text: "" },
-    { kind: "refusal", text: "not that" },
-  ]);
-  assert.equal(events.at(-1)?.type, "end");
 });
 
 Deno.test("decodeReply() fails a reply that is not complete", () => {

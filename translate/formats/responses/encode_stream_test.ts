@@ -127,17 +127,6 @@ Deno.test("streamEncoder() assigns output_index when an item has content, not wh
   ]);
 });
 
-Deno.test("streamEncoder() sends an empty object for a call without arguments, also as a delta", () => {
-  const { items, types } = read([
-    START,
-    ...call("f", "call_1", ""),
-    stop("tool_use"),
-    END,
-  ]);
-  assert.equal(items[0]?.["arguments"], "{}");
-  assert.ok(types.includes("function_call_arguments.delta"));
-});
-
 Deno.test("streamEncoder() sends no white space before the arguments of a call", () => {
   const { items } = read([
     START,

@@ -15,65 +15,32 @@ import {
   requestIdOf,
   type TokenCounts,
 } from "../support/tables/billing.ts";
+import { type Program, startProgram } from "../support/programs/program.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
 const CONFIGURED_KEY = "sk-0123456789abcdefghij";
 const KILLS = 20;
 
-/** A gateway process; disposing of it kills it. */
-interface Program extends AsyncDisposable {
-  readonly url: string;
-  end(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
-}
-
-function run(file: string, args: readonly string[], databaseUrl: string) {
-  return new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "--no-prompt", "--no-check", "-A"],
-      ...[`--lock=${ROOT}deno.lock`, ROOT + file, ...args],
-    ],
+function settings(databaseUrl: string): Parameters<typeof startProgram>[0] {
+  return {
+    folder: ".",
     env: {
-      PATH: "/usr/bin:/bin",
-      HOME: Deno.env.get("HOME") ?? "/",
-      PORT: "0",
       DATABASE_URL: databaseUrl,
       GATEWAY_KEY: CONFIGURED_KEY,
       GATEWAY_UPSTREAM: "replay",
-      GATEWAY_ADMIN_TOKEN: "an-admin-token-of-some-length",
     },
-    clearEnv: true,
-    stdout: "piped",
-    stderr: "inherit",
-  });
+  };
 }
 
-async function startProgram(databaseUrl: string): Promise<Program> {
-  const process = run("main.ts", [], databaseUrl).spawn();
-  const address = Promise.withResolvers<string>();
-  const reading = (async () => {
-    let text = "";
-    for await (
-      const piece of process.stdout.pipeThrough(new TextDecoderStream())
-    ) {
-      text += piece;
-      const url = /^Model gateway at (http\S+)\n/m.exec(text)?.[1];
-      if (url !== undefined) address.resolve(url);
-    }
-    address.reject(new Error(`the gateway did not start:\n${text}`));
-  })();
-  let ended: Promise<void> | undefined;
-  const end: Program["end"] = (signal) =>
-    ended ??= (async () => {
-      process.kill(signal);
-      await process.status;
-      await reading;
-    })();
-  return {
-    url: await address.promise,
-    end,
-    [Symbol.asyncDispose]: () => end("SIGKILL"),
-  };
+async function startGateway(databaseUrl: string): Promise<Program> {
+  const program = await startProgram(settings(databaseUrl));
+  assert.notEqual(program.url, "", program.output());
+  return program;
+}
+
+async function stop(program: Program): Promise<void> {
+  program.signal("SIGTERM");
+  assert.equal(await program.ended, 0, program.output());
 }
 
 /** Creates a store with a prepaid account, runs the test on it, then checks the final ledger. */
@@ -175,10 +142,10 @@ Deno.test(`kill -9 under load, ${KILLS} times: every complete reply is in the le
   );
   await withBooks(given, async (databaseUrl, key) => {
     for (const moment of moments) {
-      await using program = await startProgram(databaseUrl);
+      await using program = await startGateway(databaseUrl);
       let pieces = 0;
       const onPiece = (): void => {
-        if (++pieces === moment) void program.end("SIGKILL");
+        if (++pieces === moment) program.signal("SIGKILL");
       };
       const lanes = Array.from({ length: 8 }, (_, lane) =>
         load(
@@ -191,18 +158,15 @@ Deno.test(`kill -9 under load, ${KILLS} times: every complete reply is in the le
       await Promise.all(lanes);
     }
     // The next start settles what the last kill left open.
-    await using program = await startProgram(databaseUrl);
-    await program.end("SIGTERM");
-    const audit = await run(
-      "gateway/cli/cli.ts",
-      ["ledger", "audit"],
-      databaseUrl,
-    )
-      .output();
-    assert.equal(
-      new TextDecoder().decode(audit.stdout),
-      "The books balance.\n",
-    );
+    await using program = await startGateway(databaseUrl);
+    await stop(program);
+    await using audit = await startProgram({
+      ...settings(databaseUrl),
+      command: ["gateway/cli/cli.ts", "ledger", "audit"],
+      until: /\n/,
+    });
+    await audit.ended;
+    assert.equal(audit.output(), "The books balance.\n");
   }, async (admin, store) => {
     const prepaid = await chargesOf(admin, "prepaid");
     const postpaid = await chargesOf(admin, "default");
@@ -245,8 +209,8 @@ Deno.test("two processes on one SQLite file spend one balance completely and do 
   const worst = 700;
   const served = new Map<string, Set<string>>();
   await withBooks(given, async (databaseUrl, key) => {
-    await using one = await startProgram(databaseUrl);
-    await using two = await startProgram(databaseUrl);
+    await using one = await startGateway(databaseUrl);
+    await using two = await startGateway(databaseUrl);
     const spend = async (url: string, lane: number): Promise<void> => {
       for (let call = lane;; call++) {
         const path = call % 2 === 0 ? "/v1/messages" : "/v1/chat/completions";
@@ -277,10 +241,10 @@ Deno.test("two processes on one SQLite file spend one balance completely and do 
         [0, 1, 2, 3].map((lane) => spend(url, lane))
       ),
     );
-    await one.end("SIGTERM");
+    await stop(one);
     // The balance that the first process had reserved is free again and is spent here.
     await spend(two.url, 0);
-    await two.end("SIGTERM");
+    await stop(two);
   }, async (admin) => {
     assert.equal(served.size, 2, "one of the two served nothing");
     const charges = await chargesOf(admin, "prepaid");

@@ -256,7 +256,7 @@ Deno.test("the last object of a stream has the sources of all texts, as a whole 
   }
 });
 
-Deno.test("an error ends a stream, with nothing after it", () => {
+Deno.test("an error ends a stream, with nothing after it but a comment that fails clients that ignore errors", () => {
   const error = new ApiError("overloaded", "busy", { retryAfterSeconds: 3 });
   const stream = written([
     START,
@@ -264,6 +264,7 @@ Deno.test("an error ends a stream, with nothing after it", () => {
     { type: "error", error },
     ...ending("end"),
   ]);
+  assert.match(stream, /\}\n\n: the reply is incomplete\n\n$/);
   assert.deepEqual(framesOf(stream).at(-1), {
     error: {
       code: 503,

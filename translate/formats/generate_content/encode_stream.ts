@@ -33,6 +33,12 @@ interface OpenBlock {
   signature?: Signature;
 }
 
+/**
+ * Follows an error. `@google/generative-ai` and what is built on it take the frame of an error for
+ * an empty one, so the reply looked complete; what is no frame fails them.
+ */
+const INCOMPLETE = ": the reply is incomplete\n\n";
+
 const FRAME = 'data: {"candidates":[{"content":{"parts":[';
 
 export function streamEncoder(context: EncodeContext): StreamEncoder {
@@ -167,7 +173,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
           return end();
         case "error":
           ended = true;
-          return dataFrame(JSON.stringify(errorBody(event.error)));
+          return dataFrame(JSON.stringify(errorBody(event.error))) + INCOMPLETE;
       }
     },
     // Clients ignore a comment; no object may be empty.

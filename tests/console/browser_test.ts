@@ -11,7 +11,6 @@ import {
   withBrowser,
 } from "../support/console/chromium.ts";
 import {
-  ADMIN_TOKEN,
   credentialOf,
   startConsole,
   visit,
@@ -64,6 +63,18 @@ async function useSession(
 ): Promise<void> {
   const [name = "", value = ""] = cookie.split("=");
   await context.addCookies([{ name, value, url }]);
+}
+
+/** Opens a tab in a visitor's session. */
+async function openAs(
+  browser: Browser,
+  { url }: TestGateway,
+  visitor: Visitor,
+  options: Parameters<typeof openTab>[1] = {},
+): Promise<Tab> {
+  const tab = await openTab(browser, options);
+  await useSession(tab, visitor, url);
+  return tab;
 }
 
 type BrowserTest = (browser: Browser, gateway: TestGateway) => Promise<void>;
@@ -129,12 +140,8 @@ browserTest(
   async (browser, gateway) => {
     const { url } = gateway;
     const { key } = await fill(gateway);
-    const manage = await visit(
-      url,
-      "manage",
-      (await credentialOf(gateway, "manage", "search")).text,
-    );
-    const operator = await visit(url, "operator", ADMIN_TOKEN);
+    const manage = await visitAs(gateway, "manage", "search");
+    const operator = await visitAs(gateway, "operator");
     const own = await visit(url, "key", key);
     const shots = Deno.env.get("SCREENSHOTS");
     for (const width of [1280, 375]) {
@@ -222,8 +229,11 @@ browserTest(
     await call.text();
     await gateway.recorded();
     const at = encodeURIComponent(MARKUP);
-    const tab = await openTab(browser);
-    await useSession(tab, await visit(url, "manage", text), url);
+    const tab = await openAs(
+      browser,
+      gateway,
+      await visit(url, "manage", text),
+    );
     for (
       const path of [
         `calls/${call.headers.get("request-id")}`,
@@ -287,20 +297,15 @@ browserTest(
   "copying puts the key into the clipboard, and selects it where there is none",
   async (browser, gateway) => {
     const { url } = gateway;
-    const manage = await visit(
-      url,
-      "manage",
-      (await credentialOf(gateway, "manage")).text,
-    );
+    const manage = await visitAs(gateway, "manage");
     const made = async (tab: Tab): Promise<{ page: Page; key: string }> => {
-      await useSession(tab, manage, url);
       await tab.page.goto(`${url}/console/keys/new`);
       await tab.page.getByLabel("Name").fill("x");
       await tab.page.getByRole("button", { name: "Make the key" }).click();
       const key = await tab.page.getByLabel("The new key").inputValue();
       return { page: tab.page, key };
     };
-    const allowed = await openTab(browser);
+    const allowed = await openAs(browser, gateway, manage);
     await allowed.context.grantPermissions([
       "clipboard-read",
       "clipboard-write",
@@ -312,7 +317,7 @@ browserTest(
       await one.page.evaluate("navigator.clipboard.readText()"),
       one.key,
     );
-    const denied = await openTab(browser);
+    const denied = await openAs(browser, gateway, manage);
     const other = await made(denied);
     await other.page.evaluate(
       "Object.defineProperty(navigator, 'clipboard', { value: undefined })",
@@ -335,11 +340,13 @@ browserTest(
   async (browser, gateway) => {
     const { url } = gateway;
     const { text } = await credentialOf(gateway, "manage");
-    const tab = await openTab(browser);
-    const { page, context } = tab;
+    const { page, context } = await openAs(
+      browser,
+      gateway,
+      await visit(url, "manage", text),
+    );
     const press = (name: string): Promise<void> =>
       page.getByRole("button", { name }).click();
-    await useSession(tab, await visit(url, "manage", text), url);
     await page.goto(`${url}/console/keys/new`);
     const name = page.getByLabel("Name");
     await name.fill("crawler");
@@ -379,11 +386,10 @@ browserTest(
   "a form on another port of the same host is sent with the cookie and refused",
   async (browser, gateway) => {
     const { url } = gateway;
-    const tab = await openTab(browser);
-    await useSession(
-      tab,
-      await visit(url, "manage", (await credentialOf(gateway, "manage")).text),
-      url,
+    const tab = await openAs(
+      browser,
+      gateway,
+      await visitAs(gateway, "manage"),
     );
     let sent = "";
     const evil = serveLoopback((request) => {
@@ -420,8 +426,7 @@ browserTest(
     const manage = await visitAs(gateway, "manage", "search");
     const texts: string[] = [];
     for (const timezoneId of ["Pacific/Kiritimati", "Pacific/Pago_Pago"]) {
-      const tab = await openTab(browser, { timezoneId });
-      await useSession(tab, manage, gateway.url);
+      const tab = await openAs(browser, gateway, manage, { timezoneId });
       await tab.page.goto(`${gateway.url}/console/usage`);
       texts.push(await tab.page.locator("main").innerText());
       await tab.context.close();
@@ -435,8 +440,7 @@ browserTest(
   async (browser, gateway) => {
     const { url } = gateway;
     const { key } = await fill(gateway);
-    const tab = await openTab(browser);
-    await useSession(tab, await visit(url, "key", key), url);
+    const tab = await openAs(browser, gateway, await visit(url, "key", key));
     const { page } = tab;
     await page.goto(`${url}/console/try`);
     await page.getByLabel("API key").fill(key);
@@ -455,17 +459,12 @@ browserTest(
     const { url, accounts: { admin } } = gateway;
     await fill(gateway);
     await admin.accounts.topUp("search", { microUsd: 987_654_321_120_000 });
-    const manage = await visit(
-      url,
-      "manage",
-      (await credentialOf(gateway, "manage", "search")).text,
-    );
+    const manage = await visitAs(gateway, "manage", "search");
     for (const width of [1280, 700, 320]) {
-      const tab = await openTab(browser, {
+      const tab = await openAs(browser, gateway, manage, {
         viewport: { width, height: 900 },
         forcedColors: "active",
       });
-      await useSession(tab, manage, url);
       await tab.page.goto(`${url}/console/`);
       assert.match(
         await tab.page.locator(".stat").first().innerText(),
@@ -495,6 +494,152 @@ browserTest(
       assert.equal(await scrollsSideways(tab.page), false, `at ${width}`);
       await tab.context.close();
     }
+  },
+);
+
+browserTest(
+  "the values of a bar stand below its plot on hover and focus, and at the first touch, whatever the plot shows",
+  async (browser, gateway) => {
+    const key = await credentialOf(gateway, "key");
+    const reply = await gateway.call({ model: "vendorb-5.5" }, key.text);
+    await reply.text();
+    await gateway.recorded();
+    const reader = await visitAs(gateway, "read");
+    for (const hasTouch of [false, true]) {
+      const tab = await openAs(browser, gateway, reader, { hasTouch });
+      const { page } = tab;
+      for (const shown of ["cost", "calls", "errors", "first_token"]) {
+        const address = `${gateway.url}/console/usage?by=model&show=${shown}`;
+        await page.goto(address);
+        await page.waitForLoadState("load");
+        const bars = page.locator(".plot a");
+        const values = page.locator(".plot [data-values]");
+        assert.equal(await bars.count(), 30, shown);
+        const labelOf = async (at: number): Promise<string> =>
+          await bars.nth(at).getAttribute("aria-label") ?? "";
+        // Without the script the last day stands there.
+        assert.equal(await values.innerText(), await labelOf(29));
+        if (!hasTouch) {
+          await bars.nth(3).hover();
+          assert.equal(await values.innerText(), await labelOf(3));
+          await bars.nth(4).focus();
+          assert.equal(await values.innerText(), await labelOf(4));
+          await page.keyboard.press("Tab");
+          assert.equal(await values.innerText(), await labelOf(5));
+          continue;
+        }
+        await bars.nth(6).tap();
+        assert.equal(await values.innerText(), await labelOf(6));
+        assert.equal(page.url(), address, "the first touch shows");
+        await bars.nth(6).tap();
+        await page.waitForURL(/\/console\/(?:ledger|calls)\?/);
+      }
+      assert.deepEqual(tab.complaints, []);
+      await tab.context.close();
+    }
+  },
+);
+
+browserTest(
+  "with and without JavaScript a wrong field has the focus, and once corrected the form is taken",
+  async (browser, gateway) => {
+    await fill(gateway);
+    const operator = await visitAs(gateway, "operator");
+    const accounts = `${gateway.url}/console/operator/accounts`;
+    for (const javaScriptEnabled of [true, false]) {
+      const id = javaScriptEnabled ? "one" : "two";
+      const { page, context } = await openAs(browser, gateway, operator, {
+        javaScriptEnabled,
+      });
+      await page.goto(`${accounts}/new`);
+      await page.locator(".form input[name=id]").fill("bad id!");
+      await page.locator(".form input[name=name]").fill("Search team");
+      await page.locator("select[name=plan]").selectOption("team");
+      await page.getByRole("button", { name: "Create" }).click();
+      const wrong = page.locator("[aria-invalid=true]");
+      await wrong.waitFor();
+      assert.equal(await page.locator(":focus").inputValue(), "bad id!");
+      await wrong.fill(id);
+      await page.getByRole("button", { name: "Create" }).click();
+      await page.waitForURL(`${accounts}/${id}`);
+      const { name, planId } = await gateway.accounts.admin.accounts.get(id);
+      assert.deepEqual([name, planId], ["Search team", "team"]);
+      await context.close();
+    }
+  },
+);
+
+browserTest(
+  "the page scrolls and not a box in it, heads stay, and on a phone a row is a card with its state first",
+  async (browser, gateway) => {
+    await fill(gateway);
+    for (let at = 0; at < 60; at++) {
+      await gateway.accounts.admin.keys.issue({ accountId: "search" });
+    }
+    await gateway.recorded();
+    const operator = await visitAs(gateway, "operator");
+    const area = `${gateway.url}/console/operator`;
+    const tab = await openAs(browser, gateway, operator, {
+      viewport: { width: 1440, height: 900 },
+    });
+    for (const path of ["keys", "accounts", "calls", "upstreams"]) {
+      await tab.page.goto(`${area}/${path}`);
+      assert.deepEqual(
+        await tab.page.evaluate(
+          "[...document.querySelectorAll('main *')].filter((one) => one.scrollHeight > one.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(one).overflowY)).map((one) => one.className)",
+        ),
+        [],
+        path,
+      );
+    }
+    await tab.page.goto(`${area}/keys`);
+    assert.equal(
+      await tab.page.evaluate(
+        "(window.scrollTo(0, 1200), document.querySelector('th').getBoundingClientRect().top)",
+      ),
+      0,
+    );
+    assert.deepEqual(
+      await tab.page.evaluate(
+        "[...document.querySelectorAll('tbody a')].reverse().filter((one) => { one.focus(); const { left, top, height } = one.getClientRects()[0]; return !one.contains(document.elementFromPoint(left + 3, top + height / 2)); }).map((one) => one.textContent)",
+      ),
+      [],
+      "links that have the focus below the head of the table",
+    );
+    await tab.page.goto(`${area}/usage?by=model`);
+    for (const width of [1280, 1024]) {
+      await tab.page.setViewportSize({ width, height: 900 });
+      assert.deepEqual(
+        await tab.page.evaluate(
+          "[...document.querySelectorAll('.scroll')].map((one) => one.scrollWidth - one.clientWidth)",
+        ),
+        [0, 0],
+        `usage at ${width}`,
+      );
+    }
+    await tab.context.close();
+    const phone = await openAs(browser, gateway, operator, {
+      viewport: { width: 375, height: 800 },
+    });
+    for (const path of ["keys", "upstreams", "calls", "accounts"]) {
+      await phone.page.goto(`${area}/${path}`);
+      assert.deepEqual(
+        await phone.page.evaluate(
+          "(() => { const box = document.querySelector('.scroll'); const tag = box.querySelector('td .tag').getBoundingClientRect(); const row = box.querySelector('tbody tr').getBoundingClientRect(); return [box.scrollWidth <= box.clientWidth, tag.top - row.top < 60, tag.right <= 375]; })()",
+        ),
+        [true, true, true],
+        path,
+      );
+    }
+    await phone.page.goto(`${area}/usage`);
+    assert.deepEqual(
+      await phone.page.evaluate(
+        "[...document.querySelectorAll('.plot .grid + text')].map((one) => one.getBoundingClientRect()).map(({ left, right }) => left > 0 && right <= 375)",
+      ),
+      [true, true, true],
+      "the scale of the plot",
+    );
+    await phone.context.close();
   },
 );
 

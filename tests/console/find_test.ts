@@ -1,6 +1,5 @@
 /** People, keys and calls are found by any part of what they are called, and lists are sorted. */
 import assert from "node:assert/strict";
-import { CHROMIUM, openTab, withBrowser } from "../support/console/chromium.ts";
 import {
   startConsole,
   visitAs,
@@ -212,84 +211,6 @@ Deno.test("keys are filtered by name and hint, and sorted, for operators over al
       /account=gamma$/,
     );
   }));
-
-Deno.test({
-  name:
-    "the page scrolls and not a box in it, heads stay, and on a phone a row is a card with its state first",
-  ignore: CHROMIUM === undefined,
-  fn: () =>
-    withWorld(async ({ gateway, operator }) => {
-      for (let at = 0; at < 60; at++) {
-        await gateway.accounts.admin.keys.issue({ accountId: "gamma" });
-      }
-      const [name = "", value = ""] = operator.cookie.split("=");
-      await withBrowser(async (browser) => {
-        const tab = await openTab(browser, {
-          viewport: { width: 1440, height: 900 },
-        });
-        await tab.context.addCookies([{ name, value, url: gateway.url }]);
-        for (const path of ["keys", "accounts", "calls", "upstreams"]) {
-          await tab.page.goto(`${gateway.url}${OPERATOR}/${path}`);
-          assert.deepEqual(
-            await tab.page.evaluate(
-              "[...document.querySelectorAll('main *')].filter((one) => one.scrollHeight > one.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(one).overflowY)).map((one) => one.className)",
-            ),
-            [],
-            path,
-          );
-        }
-        await tab.page.goto(`${gateway.url}${OPERATOR}/keys`);
-        assert.equal(
-          await tab.page.evaluate(
-            "(window.scrollTo(0, 1200), document.querySelector('th').getBoundingClientRect().top)",
-          ),
-          0,
-        );
-        assert.deepEqual(
-          await tab.page.evaluate(
-            "[...document.querySelectorAll('tbody a')].reverse().filter((one) => { one.focus(); const { left, top, height } = one.getClientRects()[0]; return !one.contains(document.elementFromPoint(left + 3, top + height / 2)); }).map((one) => one.textContent)",
-          ),
-          [],
-          "links that have the focus below the head of the table",
-        );
-        await tab.page.goto(`${gateway.url}${OPERATOR}/usage?by=model`);
-        for (const width of [1280, 1024]) {
-          await tab.page.setViewportSize({ width, height: 900 });
-          assert.deepEqual(
-            await tab.page.evaluate(
-              "[...document.querySelectorAll('.scroll')].map((one) => one.scrollWidth - one.clientWidth)",
-            ),
-            [0, 0],
-            `usage at ${width}`,
-          );
-        }
-        await tab.context.close();
-        const phone = await openTab(browser, {
-          viewport: { width: 375, height: 800 },
-        });
-        await phone.context.addCookies([{ name, value, url: gateway.url }]);
-        for (const path of ["keys", "upstreams", "calls", "accounts"]) {
-          await phone.page.goto(`${gateway.url}${OPERATOR}/${path}`);
-          assert.deepEqual(
-            await phone.page.evaluate(
-              "(() => { const box = document.querySelector('.scroll'); const tag = box.querySelector('td .tag').getBoundingClientRect(); const row = box.querySelector('tbody tr').getBoundingClientRect(); return [box.scrollWidth <= box.clientWidth, tag.top - row.top < 60, tag.right <= 375]; })()",
-            ),
-            [true, true, true],
-            path,
-          );
-        }
-        await phone.page.goto(`${gateway.url}${OPERATOR}/usage`);
-        assert.deepEqual(
-          await phone.page.evaluate(
-            "[...document.querySelectorAll('.plot .grid + text')].map((one) => one.getBoundingClientRect()).map(({ left, right }) => left > 0 && right <= 375)",
-          ),
-          [true, true, true],
-          "the scale of the plot",
-        );
-        await phone.context.close();
-      });
-    }),
-});
 
 Deno.test("models and candidates are narrowed by a part of a name, and a page has a bounded number", async () => {
   const models = Object.fromEntries(

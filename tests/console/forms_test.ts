@@ -1,6 +1,5 @@
 /** Forms that are refused: the error stands at its field, in words, with everything that was entered. */
 import assert from "node:assert/strict";
-import { CHROMIUM, openTab, withBrowser } from "../support/console/chromium.ts";
 import {
   credentialOf,
   startConsole,
@@ -385,40 +384,6 @@ Deno.test("plans and models are chosen, and an error without a form stays in the
     await missing.text(),
     /<nav aria-label="Pages">[^]*no plan none/,
   );
-});
-
-Deno.test({
-  name:
-    "in a browser with and without JavaScript, a wrong field has the focus, and once corrected the form is taken",
-  ignore: CHROMIUM === undefined,
-  async fn() {
-    await using gateway = await startConsole();
-    await worldOf(gateway);
-    const { cookie } = await visitAs(gateway, "operator");
-    const [name = "", value = ""] = cookie.split("=");
-    await withBrowser(async (browser) => {
-      for (const javaScriptEnabled of [true, false]) {
-        const id = javaScriptEnabled ? "search" : "search-without";
-        const { page, context } = await openTab(browser, { javaScriptEnabled });
-        await context.addCookies([{ name, value, url: gateway.url }]);
-        await page.goto(`${gateway.url}${OPERATOR}/accounts/new`);
-        await page.locator(".form input[name=id]").fill("bad id!");
-        await page.locator(".form input[name=name]").fill("Search team");
-        await page.locator("select[name=plan]").selectOption("team");
-        await page.getByRole("button", { name: "Create" }).click();
-        const wrong = page.locator("[aria-invalid=true]");
-        await wrong.waitFor();
-        assert.equal(await page.locator(":focus").inputValue(), "bad id!");
-        await wrong.fill(id);
-        await page.getByRole("button", { name: "Create" }).click();
-        await page.waitForURL(`${gateway.url}${OPERATOR}/accounts/${id}`);
-        const { name: shown, planId } = await gateway.accounts.admin.accounts
-          .get(id);
-        assert.deepEqual([shown, planId], ["Search team", "team"]);
-        await context.close();
-      }
-    });
-  },
 });
 
 Deno.test("who a sign-in link is for is known to the session and to what it changes", async () => {

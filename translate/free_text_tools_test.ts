@@ -210,15 +210,6 @@ Deno.test("free-text tools become functions where the upstream has nothing else"
   }
 });
 
-Deno.test("a free-text tool without a description becomes a function without one", () => {
-  const tools = [{ type: "custom", name: "run" }];
-  for (const to of ["messages", "generate_content"] as const) {
-    const body = { model: "m", input: "go", tools };
-    const { bytes } = translated("responses", to, body);
-    assert.ok(!new TextDecoder().decode(bytes).includes('"description":""'));
-  }
-});
-
 /** Upstream replies that call `patch` with the input, and then `add`, whole and streamed. */
 interface Calling {
   readonly whole: JsonObject;

@@ -167,24 +167,6 @@ Deno.test("signed reasoning between text and calls returns in its order through 
   assert.deepEqual(order(chatCompletions, streamed), expected);
 });
 
-Deno.test("a stream carries a signature as a whole reply does", () => {
-  for (const { dialect } of REPLAYS) {
-    const events = reply("hm", { from: "responses", value: "proof" });
-    const whole = JSON.stringify(dialect.encodeReply(events, CONTEXT));
-    const encoder = dialect.streamEncoder(CONTEXT);
-    const stream = events.map((event) => encoder.push(event)).join("");
-    const frames = sseParser().push(new TextEncoder().encode(stream));
-    const carried = dialect.name === "responses"
-      ? "proof"
-      : "gw1:responses:proof";
-    assert.ok(whole.includes(`"${carried}"`), dialect.name);
-    assert.ok(
-      frames.some(({ data }) => data.includes(`"${carried}"`)),
-      dialect.name,
-    );
-  }
-});
-
 Deno.test("untagged() reads only values from taggedValue()", () => {
   const signature: Signature = {
     from: "messages",

@@ -97,12 +97,12 @@ export async function readPassedBody(
       bytes: spliceFields(bytes, { model: upstreamModel }, top),
       headers: { "content-type": "application/json" },
     }),
-    ...KEPT,
+    ...WHOLE_BODY,
   };
 }
 
 /** What a body that was read to its end can do: it can be sent again, and holds nothing. */
-const KEPT: Pick<PassedBody, "canRepeat" | "release" | "close"> = {
+const WHOLE_BODY: Pick<PassedBody, "canRepeat" | "release" | "close"> = {
   canRepeat: () => true,
   release() {},
   close: () => Promise.resolve(),
@@ -180,7 +180,7 @@ async function readForm(
         bytes: joinPieces(begun.map(writer(upstreamModel))),
         headers,
       }),
-      ...KEPT,
+      ...WHOLE_BODY,
     };
   }
   const bytes = Number(declared ?? limits.maxBytes);

@@ -193,19 +193,6 @@ const TOOLS: readonly RequestRow[] = [
     },
   },
   {
-    name:
-      "integers beyond double precision keep their digits in a call's arguments",
-    body: {
-      tools: [tool("f")],
-      messages: [user("a"), {
-        role: "assistant",
-        tool_calls: [chatCall("c1", "f", '{"id":12345678901234567890}')],
-      }, toolMessage("c1", "x")],
-    },
-    arrives: { "messages[1].content[0].name": "f" },
-    arrivesContaining: [`"input":{"id":12345678901234567890}`],
-  },
-  {
     name: "the deprecated functions fields",
     body: {
       functions: [{ name: "f", description: "d", parameters: HARD_SCHEMA }],

@@ -18,7 +18,7 @@ import {
   readReport,
   type RepositoryContext,
 } from "../repositories/repository.ts";
-import { contains, pattern } from "./find_by_part.ts";
+import { contains, MAX_SEARCHED, pattern } from "./find_by_part.ts";
 
 /** What a list of accounts is sorted by, as columns of the query. */
 const ORDERS = {
@@ -57,9 +57,6 @@ export interface ListedAccount extends Account {
   readonly lastUsedAtMs?: number;
 }
 
-/** Accounts that are looked through. */
-const SEARCHED = 20_000;
-
 /**
  * Reads a page of the accounts, and whether there are more.
  *
@@ -94,7 +91,7 @@ export async function listAccounts(
   const rows = await readReport(
     { store },
     `SELECT a.*, CAST(${spent} AS BIGINT) AS spent, ${used} AS used ` +
-      `FROM (SELECT * FROM accounts ORDER BY id LIMIT ${SEARCHED}) a ${join} WHERE ${where} ORDER BY ${
+      `FROM (SELECT * FROM accounts ORDER BY id LIMIT ${MAX_SEARCHED}) a ${join} WHERE ${where} ORDER BY ${
         ORDERS[order]
       } ${isDescending ? "DESC" : "ASC"} NULLS LAST, a.id LIMIT ${
         put(limit + 1)

@@ -52,8 +52,7 @@ export const ACCOUNT_AUDIT = fields({
 /** The newest daily audit of one account. */
 export interface AccountAudit extends RecordOf<typeof ACCOUNT_AUDIT> {}
 
-/** Audits that are kept. */
-const KEPT = 400;
+const MAX_AUDITS = 400;
 
 /** Stores an audit, and removes the oldest. */
 export async function insertAudit(
@@ -63,7 +62,7 @@ export async function insertAudit(
   await insertRow(sql, "audits", rowOf(AUDIT, record));
   await sql.all(
     "DELETE FROM audits WHERE id <= (SELECT id FROM audits ORDER BY id DESC LIMIT 1 OFFSET $1)",
-    [KEPT],
+    [MAX_AUDITS],
   );
 }
 

@@ -37,7 +37,7 @@ interface FoundKey {
 /** Items of each list. */
 export const MOST_FOUND = 20;
 /** Most accounts, and most keys, that a search reads. */
-const SEARCHED = 20_000;
+export const MAX_SEARCHED = 20_000;
 /** Most calls that a search reads, the newest; fewer of one account, as its index is slower. */
 export const SEARCHED_CALLS = { all: 50_000, account: 10_000 } as const;
 
@@ -75,7 +75,7 @@ async function findAccounts(
 ): Promise<Found["accounts"]> {
   const rows = await readReport(
     context,
-    `SELECT id, name FROM (SELECT id, name FROM accounts ORDER BY id LIMIT ${SEARCHED}) a ` +
+    `SELECT id, name FROM (SELECT id, name FROM accounts ORDER BY id LIMIT ${MAX_SEARCHED}) a ` +
       `WHERE ${contains("id")} OR ${
         contains("name")
       } ORDER BY id LIMIT ${MOST_FOUND}`,
@@ -97,7 +97,7 @@ async function findKeys(
     context,
     `SELECT id, name, hint, account_id FROM (SELECT id, name, hint, account_id FROM keys ${
       accountId === undefined ? "" : "WHERE account_id = $2 "
-    }ORDER BY id DESC LIMIT ${SEARCHED}) k WHERE ${contains("id")} OR ${
+    }ORDER BY id DESC LIMIT ${MAX_SEARCHED}) k WHERE ${contains("id")} OR ${
       contains("name")
     } OR ${contains("hint")} ORDER BY id DESC LIMIT ${MOST_FOUND}`,
     [pattern(part), ...(accountId === undefined ? [] : [accountId])],

@@ -89,7 +89,9 @@ const AT_BASE_RATE = [
   ...PART_METERS,
 ] as const;
 
-const KEPT = `must be one of ${AT_BASE_RATE.join(", ")}, uses.NAME`;
+const AT_BASE_RATE_RULE = `must be one of ${
+  AT_BASE_RATE.join(", ")
+}, uses.NAME`;
 
 const card = rates.extend(unitRates.shape).extend({
   from: z.union([z.iso.date(), z.iso.datetime({ offset: true })], {
@@ -111,9 +113,12 @@ const card = rates.extend(unitRates.shape).extend({
   when: z.array(condition).max(100).optional(),
   at_base_rate: z.array(
     z.union(
-      [z.enum(AT_BASE_RATE), z.string().regex(/^uses\.\w{1,64}$/, KEPT)],
+      [
+        z.enum(AT_BASE_RATE),
+        z.string().regex(/^uses\.\w{1,64}$/, AT_BASE_RATE_RULE),
+      ],
       {
-        error: KEPT,
+        error: AT_BASE_RATE_RULE,
       },
     ),
   ).optional(),

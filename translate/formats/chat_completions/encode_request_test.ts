@@ -109,27 +109,6 @@ Deno.test("encodeRequest() joins system blocks with a blank line and leaves the 
   assert.deepEqual(dropped, []);
 });
 
-Deno.test("encodeRequest() keeps system turns in order, as marked user text if the model does not accept them there", () => {
-  const turns = [
-    user(text("a")),
-    turn("system", text("b")),
-    user(text("c")),
-  ];
-  assert.deepEqual(messagesOf(turns), [
-    { role: "user", content: "a" },
-    { role: "system", content: "b" },
-    { role: "user", content: "c" },
-  ]);
-  assert.deepEqual(messagesOf(turns, { systemAnywhere: false }), [
-    { role: "user", content: "a" },
-    {
-      role: "user",
-      content: "<system-reminder>\nb\n</system-reminder>",
-    },
-    { role: "user", content: "c" },
-  ]);
-});
-
 Deno.test("encodeRequest() puts tool messages directly after the calls, before user and system text", () => {
   const turns = [
     assistant(text("Look"), text("ing."), call("t1"), call("t2", "g", "")),
@@ -587,34 +566,10 @@ Deno.test("encodeRequest() sends tool_choice and parallel_tool_calls only with t
     string[],
   ][] = [
     [
-      "auto",
-      { tools, toolChoice: { type: "auto" } },
-      {},
-      "auto",
-      undefined,
-      [],
-    ],
-    [
-      "required",
-      { tools, toolChoice: { type: "required" } },
-      {},
-      "required",
-      undefined,
-      [],
-    ],
-    [
       "none",
       { tools, toolChoice: { type: "none" } },
       {},
       "none",
-      undefined,
-      [],
-    ],
-    [
-      "one",
-      { tools, toolChoice: { type: "tool", name: "f" } },
-      {},
-      named,
       undefined,
       [],
     ],

@@ -108,22 +108,6 @@ Deno.test("decodeError() decodes errors of any shape", async (t) => {
       { upstreamStatus: 422 },
     ],
     [
-      "azure",
-      429,
-      '{"error":{"code":"RateLimitReached","message":"slow"}}',
-      "rate_limit",
-      "slow",
-      { upstreamStatus: 429, code: "RateLimitReached" },
-    ],
-    [
-      "openrouter",
-      429,
-      '{"error":{"code":429,"message":"slow","metadata":{"raw":"x"}}}',
-      "rate_limit",
-      "slow",
-      { upstreamStatus: 429 },
-    ],
-    [
       "quota",
       429,
       '{"error":{"message":"pay","type":"insufficient_quota","code":"insufficient_quota"}}',
@@ -135,14 +119,6 @@ Deno.test("decodeError() decodes errors of any shape", async (t) => {
         retryable: false,
         upstreamCode: "insufficient_quota",
       },
-    ],
-    [
-      "model",
-      404,
-      '{"error":{"message":"no model","code":"model_not_found"}}',
-      "not_found",
-      "no model",
-      { upstreamStatus: 404, code: "model_not_found" },
     ],
     [
       "overflow",
@@ -165,31 +141,7 @@ Deno.test("decodeError() decodes errors of any shape", async (t) => {
         upstreamMessage: "bad key sk-abc",
       },
     ],
-    [
-      "html",
-      502,
-      "<html><title>502 Bad Gateway</title></html>",
-      "upstream",
-      "502 Bad Gateway",
-      { upstreamStatus: 502 },
-    ],
     ["text", 503, "busy", "unavailable", "busy", { upstreamStatus: 503 }],
-    [
-      "nothing",
-      500,
-      "",
-      "internal",
-      "the upstream failed",
-      { upstreamStatus: 500 },
-    ],
-    [
-      "array",
-      400,
-      '[{"error":{"message":"bad"}}]',
-      "invalid_request",
-      "bad",
-      { upstreamStatus: 400 },
-    ],
   ];
   for (const [name, status, body, kind, message, details] of rows) {
     await t.step(name, () => {

@@ -140,17 +140,6 @@ Deno.test("decodeReply() emits the signature of a thought", () => {
   );
 });
 
-Deno.test("decodeReply() restores changed tool names", () => {
-  const events = decodeReply(
-    reply([functionCall("a_b_1", {}), functionCall("other", {})]),
-    { toolNames: new Map([["a_b_1", "a b"]]) },
-  );
-  assert.deepEqual(events.slice(1, -2), [
-    ...tool("a b", "{}"),
-    ...tool("other", "{}"),
-  ]);
-});
-
 Deno.test("decodeReply() turns the format tool's arguments into text, once, with a plain end", () => {
   const events = decodeReply(
     reply([

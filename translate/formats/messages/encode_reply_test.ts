@@ -79,15 +79,6 @@ Deno.test("decodeReply() reads every kind of block", async (t) => {
   }
 });
 
-Deno.test("decodeReply() restores the names of tools", () => {
-  assert.deepEqual(
-    between([toolUse("a", "short")], {
-      toolNames: new Map([["short", "the long one"]]),
-    })[0],
-    { type: "open", kind: "tool", id: "a", name: "the long one" },
-  );
-});
-
 Deno.test("decodeReply() turns the format tool's arguments back into text", () => {
   const context = { toolNames: new Map<string, string>(), formatTool: "out" };
   const form = toolUse("a", "out", { n: 1 });

@@ -222,31 +222,6 @@ Deno.test("encodeRequest() refuses fields that it can neither express nor drop",
       { ...BUDGET, mediaUrls: false },
     ],
     [
-      "another dialect's essential part",
-      userTurn({
-        type: "opaque",
-        from: "chat_completions",
-        kind: "file",
-        path: "messages[0].content[0].file.file_id",
-        value: {},
-        essential: true,
-      }),
-      "messages[0].content[0].file.file_id",
-    ],
-    [
-      "nothing but another dialect's tools",
-      {
-        tools: [{
-          type: "opaque",
-          from: "chat_completions",
-          kind: "custom",
-          path: "tools[0]",
-          value: {},
-        }],
-      },
-      "tools[0]",
-    ],
-    [
       "another dialect's tool as the choice",
       {
         tools: [F, {
@@ -616,18 +591,6 @@ Deno.test("encodeRequest() encodes tools and the tool choice", async (t) => {
   ][] = [
     ["a tool", { tools: [F] }, { tools: [WIRE_F] }, []],
     [
-      "a tool without parameters",
-      { tools: [{ type: "function", name: "f", description: "" }] },
-      {
-        tools: [{
-          name: "f",
-          description: "",
-          input_schema: objectOf({}),
-        }],
-      },
-      [],
-    ],
-    [
       "a schema without type keeps all its keywords",
       {
         tools: [{
@@ -744,20 +707,6 @@ Deno.test("encodeRequest() encodes tools and the tool choice", async (t) => {
       [],
     ],
     [
-      "another dialect's tool beside one of ours",
-      {
-        tools: [{
-          type: "opaque",
-          from: "chat_completions",
-          kind: "custom",
-          path: "tools[0]",
-          value: {},
-        }, F],
-      },
-      { tools: [WIRE_F] },
-      ["tools[0]"],
-    ],
-    [
       "stubs for the calls of the past, not to be called",
       {
         turns: [
@@ -868,20 +817,6 @@ Deno.test("encodeRequest() binds the reply to a schema", async (t) => {
       BUDGET,
       { output_config: { format: wireFormat } },
       undefined,
-    ],
-    [
-      "by a forced tool",
-      {},
-      emulating,
-      {
-        tools: [tool],
-        tool_choice: {
-          type: "tool",
-          name: "structured_output",
-          disable_parallel_tool_use: true,
-        },
-      },
-      "structured_output",
     ],
     [
       "by a tool among others",

@@ -27,17 +27,19 @@ const STRING_FORMATS: ReadonlySet<unknown> = new Set([
   "uuid",
 ]);
 
-/**
- * Keywords that are kept. Keywords in none of these tables move into the description for the model.
- */
-const KEPT: ReadonlySet<string> = new Set([
+/** Keywords in none of these tables move into the description for the model. */
+const KEPT_KEYWORDS: ReadonlySet<string> = new Set([
   "type",
   "title",
   "required",
   "description",
 ]);
 /** Keywords that do not constrain the value. */
-const DROPPED: ReadonlySet<string> = new Set(["$schema", "$id", "$comment"]);
+const DROPPED_KEYWORDS: ReadonlySet<string> = new Set([
+  "$schema",
+  "$id",
+  "$comment",
+]);
 /** Keywords that hold schemas by name. */
 const SCHEMA_MAPS: ReadonlySet<string> = new Set([
   "$defs",
@@ -102,7 +104,7 @@ function convert(given: JsonObject, walk: Walk, depth: number): JsonObject {
       out[key] = inner(value);
     } else if (isKept(key, value)) {
       out[key] = value;
-    } else if (!DROPPED.has(key) && !isOpenness(key, value)) {
+    } else if (!DROPPED_KEYWORDS.has(key) && !isOpenness(key, value)) {
       constraints.push(`${key}: ${JSON.stringify(value)}`);
     }
   }
@@ -149,7 +151,7 @@ function joinAllOf(schema: JsonObject, walk: Walk): JsonObject {
     for (const [key, value] of Object.entries(member)) {
       if (key === "required" || key === "properties") continue;
       if (out[key] === undefined) out[key] = value;
-      else if (!KEPT.has(key) && !isOpenness(key, value)) {
+      else if (!KEPT_KEYWORDS.has(key) && !isOpenness(key, value)) {
         apart.push({ [key]: value });
       }
     }
@@ -208,7 +210,7 @@ function isKept(key: string, value: unknown): boolean {
     case "minItems":
       return value === 0 || value === 1;
     default:
-      return KEPT.has(key);
+      return KEPT_KEYWORDS.has(key);
   }
 }
 

@@ -405,20 +405,6 @@ Deno.test("streamDecoder() emits the input of a free-text call as arguments", ()
   assert.deepEqual(JSON.parse(block?.text ?? ""), { input: 'a"\n\u{1F600}' });
 });
 
-Deno.test("streamDecoder() restores the client's tool names", () => {
-  const events = decoded(
-    [CREATED, done(0, functionCall("{}")), ended("completed")],
-    { toolNames: new Map([["f", "their.name"]]) },
-  );
-  const open = events.find(({ type }) => type === "open");
-  assert.deepEqual(open, {
-    type: "open",
-    kind: "tool",
-    id: "call_1",
-    name: "their.name",
-  });
-});
-
 Deno.test("streamDecoder() reports why a reply is incomplete", () => {
   for (
     const [reason, neutral] of [

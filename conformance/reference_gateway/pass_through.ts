@@ -33,7 +33,10 @@ export async function passThrough(passed: Call): Promise<void> {
   const isStored = via === "responses";
   const own = callOf(modelRequest, via, passed.upstreamUrl);
   const { model: _, ...asIs } = objectOf(parseJson(x.request.body));
-  const plain = isStored
+  // A reply that is neither kept nor continued needs nothing of this gateway.
+  const isKept = isStored &&
+    !(asIs["store"] === false && asIs["previous_response_id"] === undefined);
+  const plain = isKept
     ? own
     // The path of generate content has the model and the form of the reply.
     : via === "generate_content"

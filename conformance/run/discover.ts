@@ -223,13 +223,23 @@ function noteLack(
 ): void {
   const last = tried.at(-1);
   if (last === undefined) return;
-  if (tried.every(({ head }) => NO_ENDPOINT.includes(head?.status))) {
+  if (tried.every(isUnknown)) {
     lacks.set(feature, outcome(last));
   }
 }
 
 /** Statuses with which a target without an endpoint answers. */
 const NO_ENDPOINT: readonly unknown[] = [404, 405, 501];
+
+/** Members that only a reply has. */
+const REPLIES = ["output", "candidates", "input_tokens", "totalTokens", "data"];
+
+/** Whether the target does not know an endpoint; a reply with such a status is a fault of it. */
+function isUnknown({ head, json, upstream }: Exchange): boolean {
+  return NO_ENDPOINT.includes(head?.status) &&
+    !REPLIES.some((name) => at(json, name) !== undefined) &&
+    !upstream.some(({ status }) => status === 200);
+}
 
 /** The optional features that no reply of the Responses endpoint shows. */
 function lacksOf(
@@ -245,7 +255,7 @@ function lacksOf(
   }
   const last = tried.at(-1);
   if (last === undefined) return lacks;
-  if (tried.every(({ head }) => NO_ENDPOINT.includes(head?.status))) {
+  if (tried.every(isUnknown)) {
     lacks.set("responses", outcome(last));
     lacks.set("stored-responses", outcome(last));
   } else if (!tried.some(({ json }) => at(json, "store") === true)) {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { startReferenceGateway } from "../reference_gateway/gateway.ts";
 import type { Hooks } from "../reference_gateway/hooks.ts";
 import { problemOf } from "../reference_gateway/problems.ts";
+import { changeReplies } from "../faults/change_hooks.ts";
 import { put } from "../faults/change_responses.ts";
 import { startReplay } from "@model-gateway/replay";
 import { run } from "./run.ts";
@@ -117,6 +118,13 @@ for (
       ["--filter=embeddings.members"],
       0,
       /^without {3}embeddings: 1 check .*404[^]*^plan {6}3 checks /m,
+    ],
+    [
+      "a target that has an endpoint and answers with the status 404 fails",
+      changeReplies({ endpoint: "responses" }, { status: 404 }),
+      [],
+      1,
+      /fail {2}responses\.status/,
     ],
     [
       "a target without web sockets loses only their checks",

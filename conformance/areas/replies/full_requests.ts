@@ -8,6 +8,7 @@ const SCHEMA: JsonObject = {
   properties: {
     a: { type: "integer", minimum: 0 },
     b: { type: ["string", "null"], enum: ["x", null] },
+    c: { type: "array", items: { type: "string", description: "One." } },
   },
   required: ["a"],
   additionalProperties: false,
@@ -79,12 +80,20 @@ function messages(prompt: string): JsonObject {
       ...CACHED,
     }],
     tool_choice: { type: "auto", disable_parallel_tool_use: true },
-    thinking: { type: "enabled", budget_tokens: 1024 },
+    thinking: {
+      type: "enabled",
+      budget_tokens: 1024,
+      display: "summarized",
+    },
+    top_p: 0.95,
     metadata: { user_id: "u-1" },
     stop_sequences: STOPS,
     service_tier: "standard_only",
     context_management: { edits: [{ type: "clear_tool_uses_20250919" }] },
-    output_config: { effort: "low" },
+    output_config: {
+      effort: "low",
+      format: { type: "json_schema", schema: SCHEMA },
+    },
   };
 }
 
@@ -180,6 +189,7 @@ function generateContent(prompt: string): JsonObject {
     }, {
       role: "model",
       parts: [
+        { text: "To add.", thought: true },
         { text: "I add.", thoughtSignature: "c2lnbjE=" },
         {
           functionCall: { id: "f1", name: "add", args: { a: 1 } },
@@ -189,7 +199,12 @@ function generateContent(prompt: string): JsonObject {
     }, {
       role: "user",
       parts: [{
-        functionResponse: { id: "f1", name: "add", response: { result: 2 } },
+        functionResponse: {
+          id: "f1",
+          name: "add",
+          response: { result: 2, error: "none" },
+          parts: [{ inlineData: { mimeType: "image/png", data: PNG } }],
+        },
       }],
     }, {
       role: "model",
@@ -206,6 +221,17 @@ function generateContent(prompt: string): JsonObject {
         parametersJsonSchema: SCHEMA,
         responseJsonSchema: { type: "object" },
         behavior: "BLOCKING",
+      }, {
+        name: "sum",
+        description: "Sums.",
+        parameters: {
+          type: "OBJECT",
+          properties: {
+            a: { type: "INTEGER", description: "The first." },
+            b: { type: "ARRAY", items: { type: "STRING", enum: ["x"] } },
+          },
+          required: ["a"],
+        },
       }],
     }],
     toolConfig: {
@@ -264,12 +290,53 @@ function responses(prompt: string): JsonObject {
         ],
       },
       {
+        type: "reasoning",
+        id: "rs_1",
+        summary: [{ type: "summary_text", text: "Add." }],
+        encrypted_content: "ZW5j",
+      },
+      {
+        type: "message",
+        id: "msg_1",
+        status: "completed",
+        role: "assistant",
+        content: [{
+          type: "output_text",
+          text: "I add.",
+          annotations: [],
+          logprobs: [],
+        }],
+      },
+      {
         type: "function_call",
+        id: "fc_1",
+        status: "completed",
         call_id: "call_1",
         name: "add",
         arguments: '{"a":1}',
       },
-      { type: "function_call_output", call_id: "call_1", output: "2" },
+      {
+        type: "function_call_output",
+        id: "fco_1",
+        status: "completed",
+        call_id: "call_1",
+        output: [
+          { type: "input_text", text: "2" },
+          {
+            type: "input_image",
+            image_url: `data:image/png;base64,${PNG}`,
+            detail: "low",
+          },
+        ],
+      },
+      {
+        type: "custom_tool_call",
+        id: "ctc_1",
+        call_id: "call_2",
+        name: "patch",
+        input: "abc",
+      },
+      { type: "custom_tool_call_output", call_id: "call_2", output: "Done." },
       {
         type: "message",
         role: "user",
@@ -311,6 +378,7 @@ function responses(prompt: string): JsonObject {
     include: ["reasoning.encrypted_content"],
     max_output_tokens: 64,
     max_tool_calls: 3,
+    client_metadata: { originator: "a" },
     metadata: { team: "a" },
     safety_identifier: "s-1",
     prompt_cache_key: "k-1",

@@ -20,7 +20,6 @@ import {
   at,
   brief,
   listAt,
-  numberAt,
   sameJson,
   textAt,
 } from "../../evidence/json_path.ts";
@@ -28,6 +27,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { RESPONSES_EXACT_CHECKS } from "./checks_exact.ts";
 import { RESPONSES_CONSISTENCY_CHECKS } from "./checks_consistency.ts";
+import { EVERY_STATE_CHECKS } from "./checks_every_state.ts";
 import { RESPONSES_HEAD_CHECKS } from "./checks_heads.ts";
 import { RESPONSES_STREAM_CHECKS } from "./checks_stream.ts";
 import { RESPONSES_REQUEST_CHECKS } from "./checks_requests.ts";
@@ -44,6 +44,7 @@ import {
   whereAccepted,
 } from "../../endpoints/read_responses.ts";
 import {
+  isUsage,
   itemMembers,
   LONGEST_ID,
   MEMBERS,
@@ -81,20 +82,9 @@ function pathsIn(value: JsonObject, before = ""): [string, Json][] {
 /** Judges the usage at the end of a reply. */
 export function usageAddsUp(x: Exchange): Finding {
   const usage = at(responseOf(x), "usage");
-  const [input, output, total, cached, reasoning] = [
-    "input_tokens",
-    "output_tokens",
-    "total_tokens",
-    "input_tokens_details.cached_tokens",
-    "output_tokens_details.reasoning_tokens",
-  ].map((path) => numberAt(usage, path) ?? NaN);
   return observed("usage", usage, x).mustBe(
     "whole numbers, their sum, and parts that are not larger",
-    [input, output, total, cached, reasoning].every((count) =>
-      Number.isInteger(count)
-    ) && Number(total) === Number(input) + Number(output) &&
-      Number(cached) <= Number(input) &&
-      Number(reasoning) <= Number(output),
+    isObject(usage) && isUsage(usage),
   );
 }
 
@@ -374,4 +364,5 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
   ...RESPONSES_UPSTREAM_CHECKS,
   ...RESPONSES_HEAD_CHECKS,
   ...RESPONSES_CONSISTENCY_CHECKS,
+  ...EVERY_STATE_CHECKS,
 ]);

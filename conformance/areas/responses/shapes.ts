@@ -1,7 +1,7 @@
 /** The members of replies and of their items, with the test of each value. */
 import type { Exchange } from "../../evidence/exchange.ts";
 import { typeOf } from "../../endpoints/read_responses.ts";
-import { at, sameJson, textAt } from "../../evidence/json_path.ts";
+import { at, numberAt, sameJson, textAt } from "../../evidence/json_path.ts";
 import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
 import { fact, type Finding, observed } from "../../suite/finding.ts";
 
@@ -173,6 +173,31 @@ export function members(
   return wrong.map(([name]) =>
     fact(false, name, "present, of its type", at(value, name), x)
   );
+}
+
+/** The member of an item that is wrong; undefined where none is. */
+export function wrongMember(item: Json): string | undefined {
+  const type = textAt(item, "type");
+  const tests = Object.entries(ITEMS[type] ?? { type: isWord });
+  // The arguments of a call are complete where the call is.
+  const isCut = at(item, "status") !== "completed";
+  return tests.find(([name, test]) =>
+    !(isCut && name === "arguments" ? isText : test)(at(item, name))
+  )?.[0];
+}
+
+/** Whether a usage is right: whole counts that add up, with parts that are not larger; or none. */
+export function isUsage(usage: Json | undefined): boolean {
+  if ((usage ?? null) === null) return true;
+  const [input = 0, output = 0, total = 0, cached = 0, reasoning = 0] = [
+    "input_tokens",
+    "output_tokens",
+    "total_tokens",
+    "input_tokens_details.cached_tokens",
+    "output_tokens_details.reasoning_tokens",
+  ].map((path) => numberAt(usage, path) ?? NaN);
+  return [input, output, total, cached, reasoning].every(Number.isInteger) &&
+    total === input + output && cached <= input && reasoning <= output;
 }
 
 export function itemMembers(x: Exchange, item: Json): Finding[] {

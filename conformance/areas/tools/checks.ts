@@ -1,4 +1,5 @@
 /** Checks of the area `tools`: tool calls in replies. */
+import { ANSWER_SCHEMA_CHECKS } from "./checks_answer_schema.ts";
 import { block, delta } from "../../faults/change_messages.ts";
 import { changeParts } from "../../faults/change_hooks.ts";
 import { chatFrames, messageReply, withAt } from "../../faults/change_reply.ts";
@@ -315,6 +316,7 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({
       })),
     },
   },
+  ...ANSWER_SCHEMA_CHECKS,
   ...FORCED_CHECKS,
   ...TOOL_SHAPE_CHECKS,
   ...TOOL_REQUEST_CHECKS,

@@ -7,7 +7,9 @@ import { fact, type Finding, observed, some } from "../../suite/finding.ts";
 import { all, json, SAME_IDS, without } from "./faults.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
-import { textAt } from "../../evidence/json_path.ts";
+import { at } from "../../evidence/json_path.ts";
+import type { Hooks } from "../../reference_gateway/hooks.ts";
+import { isObject, type Json } from "@model-gateway/replay/json";
 import { CANARY } from "./scenarios_requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 
@@ -66,6 +68,25 @@ export function upstreamHeaders(
       leaked.length === 0 && x.head?.status === 200,
     );
   });
+}
+
+/** Whether the target itself refused; an upstream's refusal may be passed on with the upstream's id. */
+function isOwnRefusal(
+  { head, upstream }: Exchange,
+  { mode }: Evidence,
+): boolean {
+  const status = head?.status ?? 0;
+  return mode === "live"
+    ? status === 401
+    : status >= 400 && upstream.length === 0;
+}
+
+/** Refusals with another `request_id` in the body. */
+function inRefusals(id: Json): Hooks {
+  return changeReplies(
+    { least: 400 },
+    ({ body }) => ({ body: { ...body, request_id: id } }),
+  );
 }
 
 /** The endpoints whose libraries expose a request id. */
@@ -160,20 +181,24 @@ export const REQUEST_ID_CHECKS: readonly Check[] = checksWith(
       source: "https://docs.anthropic.com/en/api/errors",
       rule:
         "Where an error body has `request_id`, it is the one in the header.",
-      reads: [KEYS_SCENARIO],
-      matching: "*/missing",
-      each: (x) => {
-        const requestId = textAt(x.json, "request_id");
-        return observed("request_id", requestId).mustBe(
-          idOf(x) ?? "none",
-          requestId === "" || requestId === idOf(x),
-        );
-      },
-      faults: {
-        "request-id-mismatch": changeReplies(
-          {},
-          (reply) => ({ body: { ...reply.body, request_id: "req_other" } }),
+      reads: "everything",
+      provedBy: [KEYS_SCENARIO],
+      judge: (e) =>
+        some(
+          e.exchanges.filter((x) => isOwnRefusal(x, e) && isObject(x.json)).map(
+            (x) => {
+              const found = at(x.json, "request_id");
+              return observed("request_id", found, x).mustBe(
+                `${idOf(x)}, or none`,
+                found === undefined || found === idOf(x),
+              );
+            },
+          ),
+          "a refusal",
         ),
+      faults: {
+        "request-id-mismatch": inRefusals("req_other"),
+        "request-id-null": inRefusals(null),
       },
     },
     {

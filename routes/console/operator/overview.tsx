@@ -24,6 +24,7 @@ import {
 import { NoticeLines, noticesOf } from "./notices.tsx";
 import { FullestLimits } from "./fullest_limits.tsx";
 import { AccountLink } from "./account_link.tsx";
+import { StatCard } from "../parts/stat_card.tsx";
 import { operatorPageRoute } from "../http/page_route.ts";
 
 export const OPERATOR_OVERVIEW_ROUTES: readonly OperatorPageRoute[] = [
@@ -126,59 +127,47 @@ async function overviewPage(
         )}
       </section>
       <div class="cards">
-        <section class="card">
-          <span class="label">Today (UTC)</span>
-          <span class="stat">
-            <a href={usageLink(BASE, todayDays, "account")}>
+        {([
+          ["Today (UTC)", todayDays, todays],
+          ["30 days", days, totals],
+        ] as const).map(([name, of, sums]) => (
+          <StatCard
+            name={name}
+            link={usageLink(BASE, of, "account")}
+            figure={
               <Money
-                microUsd={todays.microUsd}
-                estimated={hasEstimate(todays)}
+                microUsd={sums.microUsd}
+                estimated={hasEstimate(sums)}
               />
-            </a>
-          </span>
-          <p class="soft">
-            <a href={ledgerLink(BASE, todayDays)}>
-              {chargesText(todays.requests)}
-            </a>
-          </p>
-        </section>
-        <section class="card">
-          <span class="label">30 days</span>
-          <span class="stat">
-            <a href={usageLink(BASE, days, "account")}>
-              <Money
-                microUsd={totals.microUsd}
-                estimated={hasEstimate(totals)}
-              />
-            </a>
-          </span>
-          <p class="soft">
-            <a href={ledgerLink(BASE, days)}>
-              {chargesText(totals.requests)}
-            </a>
-          </p>
-        </section>
+            }
+          >
+            <p class="soft">
+              <a href={ledgerLink(BASE, of)}>{chargesText(sums.requests)}</a>
+            </p>
+          </StatCard>
+        ))}
         <section class="card">
           <span class="label">This month (UTC)</span>
           <p>
             <Forecast forecast={await forecastOf(admin, {}, nowMs)} />
           </p>
         </section>
-        <section class="card">
-          <span class="label">Under way</span>
-          <span class="stat">{countText(underWay)}</span>
+        <StatCard
+          name="Under way"
+          link="/console/operator/live"
+          figure={countText(underWay)}
+        >
           <p class="soft">
             of {countText(sumOf(processes, ({ calls }) => calls.limit))} in{" "}
             {countText(processes.length)}{" "}
-            {processes.length === 1 ? "process" : "processes"}:{" "}
-            <a href="/console/operator/live">Live</a>
+            {processes.length === 1 ? "process" : "processes"}
           </p>
           <p class="soft">
             The store {await gateway.accounts.ready() ? "answers" : "is down"},
             {" "}
             {countText(gateway.accounts.backlog())} writes wait
           </p>
-        </section>
+        </StatCard>
       </div>
       {audit !== undefined && audit.findings.length > 0
         ? null

@@ -37,6 +37,7 @@ import { durationText, Moment } from "../parts/moment.tsx";
 import { sessionText } from "../parts/session_text.ts";
 import { seeOther } from "../http/see_other.ts";
 import { Snippet } from "../parts/snippet.tsx";
+import { StatCard } from "../parts/stat_card.tsx";
 import { usagePlot } from "../plots/usage_plot.tsx";
 import { accountPageRoute } from "../http/page_route.ts";
 
@@ -286,19 +287,11 @@ function StateCards(
   return (
     <>
       <div class="cards">
-        <section class="card">
-          <span class="label">
-            {account.billing === "prepaid" ? "Left" : "Balance (postpaid)"}
-          </span>
-          <span class="stat">
-            {seesAccount
-              ? (
-                <a href="/console/ledger">
-                  <Money microUsd={account.balanceMicroUsd} />
-                </a>
-              )
-              : <Money microUsd={account.balanceMicroUsd} />}
-          </span>
+        <StatCard
+          name={account.billing === "prepaid" ? "Left" : "Balance (postpaid)"}
+          link={seesAccount ? "/console/ledger" : undefined}
+          figure={<Money microUsd={account.balanceMicroUsd} />}
+        >
           <p class="soft">
             {account.reservedMicroUsd === 0 ? "nothing reserved" : (
               <>
@@ -308,7 +301,7 @@ function StateCards(
               </>
             )}
           </p>
-        </section>
+        </StatCard>
         <LimitCards
           use={use}
           limits={plan}

@@ -65,6 +65,7 @@ import {
   type UsageBy,
   UsageTable,
 } from "../parts/usage_table.tsx";
+import { StatCard } from "../parts/stat_card.tsx";
 import { accountPageRoute } from "../http/page_route.ts";
 
 /** Usage pages, and their figures as a file. */
@@ -388,34 +389,43 @@ export async function usagePage(
             </p>
           )}
           <div class="cards">
-            <Sum
+            <StatCard
               name="Cost"
-              note={estimated > 0
-                ? `${
-                  (estimated / totals.microUsd * 100).toFixed(1)
-                } % of it estimated`
-                : undefined}
               link={(hasLedger ? ledgerLink : callsLink)(base, filters)}
+              figure={
+                <Money
+                  microUsd={totals.microUsd}
+                  estimated={hasEstimate(totals)}
+                />
+              }
             >
-              <Money
-                microUsd={totals.microUsd}
-                estimated={hasEstimate(totals)}
-              />
-            </Sum>
-            <Sum
+              {estimated === 0 ? null : (
+                <p class="soft">
+                  {(estimated / totals.microUsd * 100).toFixed(1)}{" "}
+                  % of it estimated
+                </p>
+              )}
+            </StatCard>
+            <StatCard
               name="Charges"
-              note="lines of the ledger, also those at $0.00 of calls that failed"
-              {...(hasLedger ? { link: ledgerLink(base, filters) } : {})}
+              link={hasLedger ? ledgerLink(base, filters) : undefined}
+              figure={countText(totals.requests)}
             >
-              {countText(totals.requests)}
-            </Sum>
-            <Sum name="Tokens in, with cache reads and writes">
-              {countText(
+              <p class="soft">
+                lines of the ledger, also those at $0.00 of calls that failed
+              </p>
+            </StatCard>
+            <StatCard
+              name="Tokens in, with cache reads and writes"
+              figure={countText(
                 totals.inputTokens + totals.cacheReadTokens +
                   totals.cacheWriteTokens,
               )}
-            </Sum>
-            <Sum name="Tokens out">{countText(totals.outputTokens)}</Sum>
+            />
+            <StatCard
+              name="Tokens out"
+              figure={countText(totals.outputTokens)}
+            />
           </div>
           {health === undefined
             ? (
@@ -507,27 +517,6 @@ export async function usagePage(
         </>
       );
     },
-  );
-}
-
-function Sum(
-  { name, note, link, children }: {
-    readonly name: string;
-    /** Below the figure. */
-    readonly note?: string | undefined;
-    /** To what the figure adds up. */
-    readonly link?: string;
-    readonly children: string | JSX.Element | readonly (string | JSX.Element)[];
-  },
-): JSX.Element {
-  return (
-    <section class="card">
-      <span class="label">{name}</span>
-      <span class="stat">
-        {link === undefined ? children : <a href={link}>{children}</a>}
-      </span>
-      {note === undefined ? null : <p class="soft">{note}</p>}
-    </section>
   );
 }
 

@@ -21,6 +21,7 @@ import type { LimitSettings } from "../../../gateway/accounts/records.ts";
 import { Count, Money } from "./money.tsx";
 import { durationText, Moment } from "./moment.tsx";
 import { Meter } from "./plot.tsx";
+import { StatCard } from "./stat_card.tsx";
 
 const TITLES: Readonly<Record<WindowName, string>> = {
   day: "Today (UTC)",
@@ -51,37 +52,31 @@ export function LimitCards(
         const level = (unit: string): LimitLevel | undefined =>
           levels.find((one) => one.window === window && one.unit === unit);
         const today = dayOf(nowMs);
-        const link = (figure: JSX.Element): JSX.Element =>
-          linkOf === undefined ? figure : (
-            <a
-              href={linkOf(
-                dayText(firstDayOf(window, today)),
-                dayText(today),
-              )}
-            >
-              {figure}
-            </a>
-          );
+        const link = linkOf?.(
+          dayText(firstDayOf(window, today)),
+          dayText(today),
+        );
+        const count = (
+          <b>
+            <Count value={tokens} />
+          </b>
+        );
         const endMs = dayAfter(window, use.day) * DAY_MS;
         return (
-          <section class="card">
-            <span class="label">{TITLES[window]}{own}</span>
-            <span class="stat">
-              {link(<Money microUsd={microUsd} />)}
-            </span>
+          <StatCard
+            name={TITLES[window] + own}
+            link={link}
+            figure={<Money microUsd={microUsd} />}
+          >
             <Fill level={level("microUsd")} nowMs={nowMs} none="no budget" />
             <p>
-              {link(
-                <b>
-                  <Count value={tokens} />
-                </b>,
-              )} tokens
+              {link === undefined ? count : <a href={link}>{count}</a>} tokens
             </p>
             <Fill level={level("tokens")} nowMs={nowMs} none="no token limit" />
             <p class="soft">
               resets <Moment atMs={endMs} />, in {durationText(endMs - nowMs)}
             </p>
-          </section>
+          </StatCard>
         );
       })}
       <section class="card">

@@ -378,7 +378,6 @@ function responses(prompt: string): JsonObject {
     include: ["reasoning.encrypted_content"],
     max_output_tokens: 64,
     max_tool_calls: 3,
-    client_metadata: { originator: "a" },
     metadata: { team: "a" },
     safety_identifier: "s-1",
     prompt_cache_key: "k-1",

@@ -2,6 +2,7 @@
  * Checks of the area `transport` about the heads of replies: content types, length, compression,
  * request ids, headers of the upstream.
  */
+import { KEYS_SCENARIO } from "../auth/scenarios.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { MODEL_LIST_NAME } from "../models/scenarios.ts";
 import { UPSTREAM_REFUSALS } from "../upstream/scenarios_refusals.ts";
@@ -233,6 +234,30 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
         ),
       })),
       ...shared("stream-says-gzip"),
+    },
+  },
+  {
+    id: "transport.encoding-honest",
+    source: "RFC 9110, 8.4",
+    rule:
+      "A body that is declared to be compressed is: clients decode it by its `content-encoding`.",
+    reads: "everything",
+    provedBy: [KEYS_SCENARIO],
+    judge: (e) =>
+      e.exchanges.map((x) => {
+        const encoding = headerOf(x, "content-encoding");
+        // `fetch` decodes the body itself, and reports why it cannot.
+        const isUndecodable = x.ending === "broken" &&
+          /gzip|brotli|deflate/i.test(x.problem ?? "");
+        const isPlain = encoding === "gzip" && x.body.length > 1 &&
+          !(x.body[0] === 0x1f && x.body[1] === 0x8b);
+        return observed("body", x.problem ?? x.text.slice(0, 80), x).mustBe(
+          encoding ?? "as declared",
+          !isUndecodable && !isPlain,
+        );
+      }),
+    faults: {
+      "plain-body-says-gzip": json({ "content-encoding": "gzip" }),
     },
   },
   ...REQUEST_ID_CHECKS,

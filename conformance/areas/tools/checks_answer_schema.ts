@@ -11,7 +11,7 @@ import {
   parseJson,
 } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { observed, some } from "../../suite/finding.ts";
+import { observed, offered } from "../../suite/finding.ts";
 
 /** Where requests of the formats have the schema of their reply. */
 const PATHS = [
@@ -50,7 +50,7 @@ export const ANSWER_SCHEMA_CHECKS: readonly Check[] = checksWith({
   rule:
     "The schema of a reply reaches the upstream with all that it states, where the upstream is given one.",
   judge: (e) =>
-    some(
+    offered(
       e.exchanges.flatMap((x) => {
         const call = x.upstream.at(-1);
         const found = schemaIn(call?.json);
@@ -65,7 +65,7 @@ export const ANSWER_SCHEMA_CHECKS: readonly Check[] = checksWith({
           ),
         ];
       }),
-      "to a request with a schema",
+      "is given the schema of a reply",
     ),
   misses: {
     "required-lost": inSchemas(({ required: _, ...rest }) => rest),

@@ -9,7 +9,7 @@ import { type Check, checksWith } from "../../suite/check.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { at } from "../../evidence/json_path.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
-import { isObject, type Json } from "@model-gateway/replay/json";
+import type { Json } from "@model-gateway/replay/json";
 import { CANARY } from "./scenarios_requests.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 
@@ -184,18 +184,15 @@ export const REQUEST_ID_CHECKS: readonly Check[] = checksWith(
       reads: "everything",
       provedBy: [KEYS_SCENARIO],
       judge: (e) =>
-        some(
-          e.exchanges.filter((x) => isOwnRefusal(x, e) && isObject(x.json)).map(
-            (x) => {
-              const found = at(x.json, "request_id");
-              return observed("request_id", found, x).mustBe(
-                `${idOf(x)}, or none`,
-                found === undefined || found === idOf(x),
-              );
-            },
-          ),
-          "a refusal",
-        ),
+        e.exchanges.map((x) => {
+          const found = isOwnRefusal(x, e)
+            ? at(x.json, "request_id")
+            : undefined;
+          return observed("request_id", found, x).mustBe(
+            `${idOf(x)}, or none`,
+            found === undefined || found === idOf(x),
+          );
+        }),
       faults: {
         "request-id-mismatch": inRefusals("req_other"),
         "request-id-null": inRefusals(null),

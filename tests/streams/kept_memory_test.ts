@@ -57,8 +57,9 @@ const KINDS_TOGETHER = 8;
 const SMALL_BUFFER_BYTES = 64 * 1024;
 const SMALL_BUFFERS = largestSendBuffer() <= SMALL_BUFFER_BYTES;
 
-/** Series of rounds before a kind fails. Each has twice the calls of the one before. */
+/** Series of rounds before a kind fails, and before kinds are halved. Each has twice the calls of the one before. */
 const MAX_ATTEMPTS = 3;
+const MAX_ATTEMPTS_TOGETHER = 2;
 
 /**
  * Compiling, optimizing and discarding code changes the heap by more than a few hundred calls may
@@ -662,22 +663,21 @@ async function excess(
 }
 
 /**
- * Measures the kinds together, as collecting garbage costs more than the calls, and the halves of
- * those that keep too much.
+ * Measures the kinds together, as collecting garbage costs more than the calls. Those that keep too much are measured once
+ * more, because code that is still being compiled keeps too much once and a leak always; then each half of them.
  */
 async function excesses(
   measuring: Measuring,
   kinds: readonly Kind[],
-  attempts = MAX_ATTEMPTS,
+  attempts = kinds.length === 1 ? MAX_ATTEMPTS : MAX_ATTEMPTS_TOGETHER,
   count = ROUND_CALLS,
 ): Promise<string[]> {
   const found = await excess(measuring, kinds, count);
   if (found === undefined) return [];
-  if (kinds.length === 1) {
-    return attempts === 1
-      ? [found]
-      : await excesses(measuring, kinds, attempts - 1, count * 2);
+  if (attempts > 1) {
+    return await excesses(measuring, kinds, attempts - 1, count * 2);
   }
+  if (kinds.length === 1) return [found];
   const half = kinds.length >> 1;
   return [
     ...await excesses(measuring, kinds.slice(0, half)),

@@ -66,7 +66,12 @@ async function runGemini(program: string, url: string): Promise<{
       "--prompt",
       "Do the task.",
     ],
-    env: { GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: TEST_KEY },
+    env: {
+      GOOGLE_GEMINI_BASE_URL: url,
+      GEMINI_API_KEY: TEST_KEY,
+      // The program otherwise starts itself once more, to have more memory.
+      GEMINI_CLI_NO_RELAUNCH: "true",
+    },
     home: {
       ".gemini/settings.json": JSON.stringify({
         security: { auth: { selectedType: "gemini-api-key" } },

@@ -14,7 +14,7 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
 /** The most files of a group: few enough that groups end at about the same time. */
-const MAX_FILES = 12;
+const MAX_FILES = 24;
 
 /** The isolates of these files and folders: the paths of each one's test files. */
 function groupsOf(

@@ -11,6 +11,7 @@ import { Budget } from "../suite/budget.ts";
 import type { ScenarioRecord } from "../suite/evidence.ts";
 import type { TargetProfile } from "../suite/route.ts";
 import type { Scenario } from "../suite/scenario.ts";
+import type { Watch } from "../suite/session.ts";
 import { discover } from "./discover.ts";
 import { play } from "./play.ts";
 
@@ -33,13 +34,17 @@ export interface ReferenceRun {
   readonly redaction: Redaction;
 }
 
-/** Plays the scenarios; `known` is the profile of an earlier run, which a mutant has. */
+/**
+ * Plays the scenarios; `known` is the profile of an earlier run, which a mutant has, and `watch` may
+ * end the run.
+ */
 export async function playOnReference(
   upstream: ReplayServer,
   mode: "live" | "replay",
   hooks: Hooks,
   scenarios: readonly Scenario[],
   known?: TargetProfile,
+  watch?: Watch,
 ): Promise<ReferenceRun> {
   const gateway = await startReferenceGateway({
     key: KEY,
@@ -63,6 +68,7 @@ export async function playOnReference(
       budget: new Budget({}),
       timeoutMs: known === undefined ? GOLDEN_TIMEOUT_MS : MUTANT_TIMEOUT_MS,
       seed: 1,
+      ...(watch === undefined ? {} : { watch }),
     } as const;
     const profile = known ?? await discover(stage);
     const { records } = await play(

@@ -17,6 +17,7 @@ import type { ScenarioRecord } from "../suite/evidence.ts";
 import type { Scenario } from "../suite/scenario.ts";
 import type { Routed, TargetProfile } from "../suite/route.ts";
 import { judge, type Result } from "./judge.ts";
+import { KillWatch } from "./kill_watch.ts";
 import { playOnReference, type ReferenceRun } from "./on_reference.ts";
 import { unnoticed } from "./spoil_replies.ts";
 import { changesOnlyReplies, rewriteRecord } from "./rewrite_record.ts";
@@ -187,13 +188,13 @@ async function attack(
   shown.push(...failuresIn(judgeRewritten(mode, hooks, left(), golden)));
   const soon = left().filter((check) => passing.has(check));
   if (few !== undefined && soon.length > 0) {
-    const { results } = await runOn(upstream, mode, hooks, soon, few.profile);
+    const results = await runMutant(upstream, mode, hooks, soon, few);
     shown.push(...failuresIn(results));
   }
   const late = left();
-  const { results } = late.length === 0
-    ? { results: [] }
-    : await runOn(upstream, mode, hooks, late, golden.profile);
+  const results = late.length === 0
+    ? []
+    : await runMutant(upstream, mode, hooks, late, golden);
   return [...shown, ...results].map(({ check, verdict, findings, why }) => {
     const bad = findings.find((finding) => finding.verdict === "fail");
     return {
@@ -267,6 +268,38 @@ async function runOn(
   const run = await playOnReference(upstream, mode, hooks, scenarios, known);
   const results = checks.map((check) => judge(check, mode, run.records));
   return { ...run, results };
+}
+
+/** The results of the checks on a mutant, which is asked until all of them have failed. */
+async function runMutant(
+  upstream: ReplayServer,
+  mode: "live" | "replay",
+  hooks: Hooks,
+  checks: readonly Check[],
+  { profile, records: expected }: Run,
+): Promise<Result[]> {
+  const scenarios = scenariosFor(checks, mode);
+  const watch = new KillWatch(
+    mode,
+    checks,
+    new Map(
+      scenarios.flatMap(({ name }) => {
+        const record = expected.get(name);
+        return record === undefined ? [] : [[name, record] as const];
+      }),
+    ),
+  );
+  const { records } = await playOnReference(
+    upstream,
+    mode,
+    hooks,
+    scenarios,
+    profile,
+    watch,
+  );
+  return checks.map((check) =>
+    watch.failureOf(check) ?? judge(check, mode, records)
+  );
 }
 
 /** The scenarios that checks read, in the order of the registry. */

@@ -58,6 +58,15 @@ export interface Stage {
   readonly timeoutMs: number;
   /** Makes nonces differ between runs. */
   readonly seed: number;
+  /** Sees each exchange of a request that is sent alone, and may end the run; absent: nothing ends it. */
+  readonly watch?: Watch;
+}
+
+/** Follows the exchanges of a run. */
+export interface Watch {
+  see(scenario: string, exchange: Exchange): void;
+  /** True when no further request is needed. */
+  readonly isDecided: boolean;
 }
 
 /** The settings of a session. */
@@ -197,7 +206,9 @@ export class Session {
   /** Sends a request and records the whole exchange. */
   async send(request: TestRequest): Promise<Exchange> {
     const patience = this.mode === "live" ? this.#options.patience : undefined;
+    const { watch, scenario } = this.#options;
     for (let attempt = 0, billed = true;; attempt++) {
+      if (watch?.isDecided === true) throw new Error("The run is decided");
       await patience?.ready();
       const exchange = await this.#record(request, this.#open(request, billed));
       const status = exchange.head?.status ?? 0;
@@ -210,6 +221,7 @@ export class Session {
       const busy = status === 503 || status === 529;
       if (patience === undefined || !busy || attempt >= MAX_RETRIES) {
         this.#exchanges.push(exchange);
+        watch?.see(scenario, exchange);
         return this.#watched(exchange);
       }
       const ms = Math.min(

@@ -10,6 +10,7 @@ import {
   contentErrorReply,
   contentModelListReply,
   contentModelReply,
+  contentPiece,
   contentReply,
 } from "./reply_schemas.ts";
 import { statusOf } from "../tests/support/status_of.ts";
@@ -81,7 +82,7 @@ Deno.test("a reply is whole, an event stream, or an array, for models of every f
         assert.equal(pieces.at(-1)?.candidates?.[0]?.finishReason, "STOP");
         assert.ok((pieces.at(-1)?.usageMetadata?.totalTokenCount ?? 0) > 0);
         for (const piece of pieces) {
-          contentReply.parse({ ...piece, responseId: "" });
+          contentPiece.parse({ ...piece, responseId: "" });
           assert.equal(piece.modelVersion, model);
         }
       }

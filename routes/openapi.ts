@@ -43,6 +43,7 @@ import {
   contentErrorReply,
   contentModelListReply,
   contentModelReply,
+  contentPiece,
   contentReply,
   countReply,
   deletedResponseReply,
@@ -125,7 +126,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     query: z.object({
       alt: z.literal("sse").optional().describe("An event stream."),
     }),
-    reply: z.array(contentReply),
+    reply: z.array(contentPiece),
     streams: true,
   },
   countContentTokens: {

@@ -88,8 +88,13 @@ export const messageReply: z.ZodType = z.looseObject({
   usage: z.looseObject({ input_tokens: tokens, output_tokens: tokens }),
 });
 
-/** A reply, or a piece of one, in the generate-content format. */
-export const contentReply: z.ZodType = z.looseObject({
+const contentUsage = z.looseObject({
+  promptTokenCount: tokens,
+  candidatesTokenCount: tokens,
+  totalTokenCount: tokens,
+});
+
+const contentFields = z.looseObject({
   candidates: z.array(z.looseObject({
     content: z.looseObject({
       role: z.literal("model"),
@@ -101,13 +106,19 @@ export const contentReply: z.ZodType = z.looseObject({
     index: z.literal(0),
   })).optional().describe("absent where the prompt was blocked"),
   promptFeedback: z.looseObject({ blockReason: z.string() }).optional(),
-  usageMetadata: z.looseObject({
-    promptTokenCount: tokens,
-    candidatesTokenCount: tokens,
-    totalTokenCount: tokens,
-  }).optional(),
+  usageMetadata: contentUsage.optional(),
   modelVersion: z.string(),
   responseId: z.string(),
+});
+
+/** A whole reply in the generate-content format. */
+export const contentReply: z.ZodType = contentFields;
+
+/** A piece of a streamed one. */
+export const contentPiece: z.ZodType = contentFields.extend({
+  usageMetadata: contentUsage.partial().optional().describe(
+    "complete in the last piece",
+  ),
 });
 
 export const contentCountReply: z.ZodType = z.looseObject({

@@ -224,14 +224,17 @@ function readContentStream(stream: string): { readonly error?: unknown } {
     if (candidate === undefined) continue;
     assert.equal(object["modelVersion"], MODEL);
     assert.ok(arrayOr(objectOr(candidate["content"])["parts"]).length > 0);
-    assert.equal(object["usageMetadata"] !== undefined, isLast);
+    assert.ok(object["usageMetadata"] !== undefined);
   }
   return last["error"] === undefined ? {} : { error: last["error"] };
 }
 
-/** The error is the last frame: nothing after it can look like an end. */
+/** The error is the last frame, before comments: nothing after it can look like an end. */
 function assertErrorLast(out: string): void {
-  const last = out.trimEnd().split(/\r?\n\r?\n/).at(-1) ?? "";
+  const last =
+    out.trimEnd().split(/\r?\n\r?\n/).findLast((frame) =>
+      !frame.startsWith(":")
+    ) ?? "";
   assert.match(last, /"error"/, "the error is the last frame");
 }
 

@@ -47,8 +47,7 @@ interface RecoveryOptions {
 
 /**
  * Returns a function that settles the calls whose lease has expired or is missing, and calls that are too old, at a
- * time in Unix milliseconds. An account that stays
- * locked delays no other.
+ * time in Unix milliseconds. An account that stays locked delays no other.
  */
 export function recovery(
   { store, leaseId, onSettled, onLocked }: RecoveryOptions,

@@ -4,8 +4,8 @@
 import {
   compare,
   fact,
+  factOf,
   type Finding,
-  observed,
   skill,
   wholeNumber,
 } from "../suite/finding.ts";
@@ -53,19 +53,19 @@ export function compareBlocks(x: Exchange): Finding[] {
   const ids = found.filter(({ type }) => type === "tool_use")
     .map((block) => textAt(block, "id"));
   return [
-    observed("thinking", received, x).mustBe(
+    factOf("thinking", received, x).mustBe(
       thinking,
       received === "" || received === thinking,
     ),
-    observed("blocks", types, x).mustBe(
+    factOf("blocks", types, x).mustBe(
       "thinking before the answer",
       types.lastIndexOf("thinking") <= 0,
     ),
-    observed("blocks", types, x).mustBe(
+    factOf("blocks", types, x).mustBe(
       "in the order of the upstream",
       fixtureOf(x) !== "tool-text" || types.join() === "text,tool_use",
     ),
-    observed("ids of calls", ids, x).mustBe(
+    factOf("ids of calls", ids, x).mustBe(
       "one for each call",
       new Set(ids).size === ids.length && !ids.includes(""),
     ),
@@ -119,13 +119,13 @@ export function compareUsageDetails(x: Exchange): Finding[] {
     stopSequenceMatches(x),
     ...(late ? [] : [inputMatches(x)]),
     ...(x.via !== "messages" || late ? [] : [
-      observed("cached input tokens", { read, written }, x).mustBe(
+      factOf("cached input tokens", { read, written }, x).mustBe(
         `${usage.cacheRead} read, ${usage.cacheWrite} written`,
         (read ?? 0) === usage.cacheRead && (written ?? 0) === usage.cacheWrite,
       ),
     ]),
     ...[read, written].map((count) =>
-      observed("cached input tokens", count, x).mustBe(
+      factOf("cached input tokens", count, x).mustBe(
         "integers, or null",
         count === undefined || count === null || wholeNumber(0)(count),
       )
@@ -173,7 +173,7 @@ export function forced(x: Exchange, mode: "live" | "replay"): Finding[] {
   const judged = mode === "live" ? skill : fact;
   return [
     judged(reason === expected, "stop_reason", expected, reason, x),
-    observed("stop_reason", reason, x).mustBe(
+    factOf("stop_reason", reason, x).mustBe(
       "tool_use exactly when a tool is called",
       called === (reason === "tool_use") || reason === "max_tokens",
     ),

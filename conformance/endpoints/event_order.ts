@@ -2,7 +2,7 @@
  * Walks a stream of the message endpoint event by event, and lists the events that are out of
  * order.
  */
-import { fact, type Finding, observed } from "../suite/finding.ts";
+import { fact, factOf, type Finding } from "../suite/finding.ts";
 import type { Exchange, Frame } from "../evidence/exchange.ts";
 import { at, textAt } from "../evidence/json_path.ts";
 import {
@@ -166,7 +166,7 @@ export function orderFindings(
     const faults = splitStream(x).faults.filter((fault) => fault.rule === rule);
     if (faults.length === 0) return [fact(true, rule, expected, expected, x)];
     return faults.map((fault) =>
-      observed(
+      factOf(
         `event ${fault.frame?.at ?? 0}`,
         fault.frame?.data.slice(0, 200) ?? "no event",
         x,

@@ -70,8 +70,8 @@ function turnBodies({ role, parts }: Turn): JsonObject[] {
       : []
   );
   const textParts = parts.flatMap(textBody);
-  const texts = textParts.every((part) => part["type"] === "text");
-  const content = texts
+  const isTextOnly = textParts.every((part) => part["type"] === "text");
+  const content = isTextOnly
     ? textParts.map((part) => textAt(part, "text")).join("\n")
     : textParts;
   if (textParts.length === 0 && calls.length === 0) return results;

@@ -48,8 +48,8 @@ export interface Check {
 }
 
 /**
- * Faults of a gateway by name: each is a change of the reference gateway, or `shared` when another
- * check of the area describes it.
+ * Faults of a gateway by name: each is a change of the reference gateway, or `SHARED` when another
+ * check of the area describes that change.
  */
 export type Faults = Readonly<Record<string, Hooks | typeof SHARED>>;
 
@@ -59,7 +59,7 @@ export type Misses = Readonly<Record<string, Hooks>>;
 const SHARED = "shared";
 
 /** Faults that other checks of the area describe. */
-export function shared(...names: readonly string[]): Faults {
+export function sharedFaults(...names: readonly string[]): Faults {
   return Object.fromEntries(names.map((name) => [name, SHARED]));
 }
 

@@ -77,8 +77,8 @@ export function fact(
   };
 }
 
-/** The same in two steps, for facts that do not fit on a line: what was found, and what must be. */
-export function observed(
+/** The same in two steps: the fact as it was found, and what it must be. */
+export function factOf(
   what: string,
   actual: unknown,
   exchange?: Exchange,

@@ -2,14 +2,14 @@
 import { changeProblems, changeReplies } from "../../faults/change_hooks.ts";
 import {
   equals,
+  factOf,
   type Finding,
   NotTestable,
-  observed,
   some,
   statusIs,
   valueAt,
 } from "../../suite/finding.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import {
   acceptWhere,
   body401,
@@ -72,7 +72,7 @@ function served(x: Exchange): Finding {
     (x.label.includes("-stream/")
       ? isStream(x) && x.frames.length > 0
       : isObject(x.json));
-  return observed(
+  return factOf(
     "reply",
     `${x.head?.status ?? x.ending} ${x.text.slice(0, 120)}`,
     x,
@@ -169,7 +169,7 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
       "auth-off": { admit: () => undefined },
       "streams-without-key": acceptWhere(({ stream }) => stream),
       "missing-key-403": refuseKey(403, true),
-      ...shared("models-public"),
+      ...sharedFaults("models-public"),
     },
   },
   {
@@ -215,7 +215,7 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
     judge: (e) => refused(refusedForms(e, ["listed"])),
     faults: {
       "first-of-listed-keys": changeKey((key) => key.split(",")[0] ?? ""),
-      ...shared("key-by-part"),
+      ...sharedFaults("key-by-part"),
     },
   },
   {
@@ -225,7 +225,7 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
     judge: (e) => refused(refusedForms(e, ["foreign", "foreign-project"])),
     faults: {
       "foreign-keys-ok": acceptWhere((x) => /sk-(ant|proj)-/.test(shown(x))),
-      ...shared("any-key-ok"),
+      ...sharedFaults("any-key-ok"),
     },
   },
   {
@@ -272,7 +272,7 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
       }, (reply) => ({ body: { error: reply.body["error"] } })),
       "401-in-a-list": body401((body) => ({ ...body, error: [body["error"]] })),
       "401-empty-body": body401(() => ({})),
-      ...shared("401-without-top-type"),
+      ...sharedFaults("401-without-top-type"),
     },
   },
   {
@@ -300,7 +300,7 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       allRefused(e).map(turnedAway).map((x) => {
         const type = headerOf(x, "content-type") ?? "no content type";
-        return observed("content-type", type, x).mustBe(
+        return factOf("content-type", type, x).mustBe(
           "application/json, also for a stream request",
           /^application\/json\s*(;|$)/i.test(type) && isObject(x.json) &&
             x.frames.length === 0,
@@ -309,7 +309,7 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
     faults: {
       "401-as-html": typed401("text/html; charset=utf-8", false),
       "stream-401-as-events": typed401("text/event-stream", true),
-      ...shared("401-as-text"),
+      ...sharedFaults("401-as-text"),
     },
   },
   {
@@ -322,7 +322,7 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
       e.matching("*/missing");
       return some(
         e.exchanges.filter((x) => x.head?.status !== 200).map((x) =>
-          observed(`${x.label}: calls upstream`, `${x.upstream.length}`, x)
+          factOf(`${x.label}: calls upstream`, `${x.upstream.length}`, x)
             .mustBe(
               "none",
               x.upstream.length === 0,

@@ -4,8 +4,8 @@
  */
 import {
   equals,
+  factOf,
   NotTestable,
-  observed,
   statusIs,
   valueAt,
 } from "../../suite/finding.ts";
@@ -14,7 +14,7 @@ import {
   type Check,
   checksWith,
   type Faults,
-  shared,
+  sharedFaults,
 } from "../../suite/check.ts";
 import {
   acceptWhere,
@@ -131,13 +131,13 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
   }),
   pastedCheck("auth.pasted-newline", /newline|crlf/, {
     "key-unescaped": changeKey((key) => key.replaceAll("\\n", "")),
-    ...shared("key-decoded"),
+    ...sharedFaults("key-decoded"),
   }),
   pastedCheck("auth.pasted-curly-quotes", /curly|angle/, {
     "curly-quotes-stripped": changeKey((key) =>
       key.replaceAll(/[\u2018-\u201d\u00ab\u00bb]/g, "")
     ),
-    ...shared("key-of-ascii-only"),
+    ...sharedFaults("key-of-ascii-only"),
   }),
   {
     id: "auth.broken-header-lines",
@@ -149,7 +149,7 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
       namesOf(e, "broken").flatMap((form) =>
         pasted(e, form).map((x) => {
           const status = x.head?.status;
-          return observed("status", status ?? x.ending, x).mustBe(
+          return factOf("status", status ?? x.ending, x).mustBe(
             "4xx, or the connection closed",
             status === undefined ? x.ending !== "timeout" : status >= 400 &&
               status < 500,
@@ -171,7 +171,7 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
       namesOf(e, "stripped").flatMap((form) =>
         pasted(e, form).map((x) => {
           const status = x.head?.status;
-          return observed("status", status ?? x.ending, x).mustBe(
+          return factOf("status", status ?? x.ending, x).mustBe(
             "200, 400 or 401",
             status === undefined
               ? x.ending !== "timeout"
@@ -179,7 +179,7 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
           );
         })
       ),
-    faults: shared("broken-lines-500"),
+    faults: sharedFaults("broken-lines-500"),
   },
   {
     id: "auth.no-other-scheme",
@@ -221,7 +221,7 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
     source: "RFC 9110, 11.4: credentials begin with the scheme",
     rule: "A key alone in `Authorization`, without a scheme, is refused.",
     judge: (e) => controlled(e, "bare").map((x) => statusIs(x, 401)),
-    faults: shared("any-scheme-accepted"),
+    faults: sharedFaults("any-scheme-accepted"),
   },
   {
     id: "auth.scheme-case",
@@ -333,7 +333,7 @@ export const AUTH_KEY_CHECKS: readonly Check[] = checksWith({
           equals(x, "error.type", "authentication_error"),
           valueAt(x, "error.message").mustBe("a string", (value) =>
             typeof value === "string"),
-          observed("content-type", headerOf(x, "content-type"), x).mustBe(
+          factOf("content-type", headerOf(x, "content-type"), x).mustBe(
             "application/json",
             /^application\/json\s*(;|$)/i.test(
               headerOf(x, "content-type") ?? "",

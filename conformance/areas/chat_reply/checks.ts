@@ -3,8 +3,8 @@ import {
   demanded,
   equals,
   fact,
+  factOf,
   NotTestable,
-  observed,
   valueAt,
 } from "../../suite/finding.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
@@ -18,7 +18,7 @@ import {
   words,
 } from "../../faults/field.ts";
 import { CONTENT, field, FINISH, finish, put } from "./faults.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
 import { CUT_AT } from "./scenarios.ts";
 import { chatReplies, FINISH_REASONS } from "../../endpoints/read_chat.ts";
@@ -62,7 +62,7 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
       "https://platform.openai.com/docs/api-reference/chat/create, n is 1 by default",
     rule: "A request for one reply gets one choice, with index 0.",
     each: (x) => [
-      observed("choices", at(x.json, "choices")).mustBe(
+      factOf("choices", at(x.json, "choices")).mustBe(
         "one",
         listAt(x.json, "choices").length === 1,
       ),
@@ -146,12 +146,12 @@ export const CHAT_REPLY_CHECKS: readonly Check[] = checksWith({
           typeof at(message, "refusal") === "string" ||
           numberAt(x.json, "usage.completion_tokens") === 0 ||
           x.label.endsWith("/empty"));
-      return observed("choices.0.message.content", content).mustBe(
+      return factOf("choices.0.message.content", content).mustBe(
         "a string, or null beside calls",
         typeof content === "string" || none,
       );
     },
-    faults: shared("chat-content-null", "chat-content-missing"),
+    faults: sharedFaults("chat-content-null", "chat-content-missing"),
   },
   {
     id: "chat_reply.finish_reason",

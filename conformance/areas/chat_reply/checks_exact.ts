@@ -5,7 +5,7 @@
 import {
   compare,
   fact,
-  observed,
+  factOf,
   satisfies,
   valueAt,
   wholeNumber,
@@ -75,14 +75,14 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
           numberAt(x.json, `usage.${path}`) ?? 0;
         const refusal = at(x.json, "choices.0.message.refusal") ?? null;
         return [
-          observed("usage", at(x.json, "usage"), x).mustBe(
+          factOf("usage", at(x.json, "usage"), x).mustBe(
             "parts that are not larger than the whole",
             count("prompt_tokens_details.cached_tokens") <=
                 count("prompt_tokens") &&
               count("completion_tokens_details.reasoning_tokens") <=
                 count("completion_tokens"),
           ),
-          observed("choices.0.message.refusal", refusal, x).mustBe(
+          factOf("choices.0.message.refusal", refusal, x).mustBe(
             "a text, null or absent",
             refusal === null || typeof refusal === "string",
           ),
@@ -158,7 +158,7 @@ export const CHAT_REPLY_EXACT_CHECKS: readonly Check[] = checksWith({
       chatReplies(e).filter((x) => fixtureContentOf(x).tools.length === 0).map(
         (x) => {
           const found = at(x.json, "choices.0.message.tool_calls") ?? [];
-          return observed("choices.0.message.tool_calls", found, x).mustBe(
+          return factOf("choices.0.message.tool_calls", found, x).mustBe(
             "nothing",
             Array.isArray(found) && found.length === 0,
           );

@@ -2,7 +2,7 @@
  * Judges replies whose upstream broke off or failed: they must be reported as failed, or still be
  * right.
  */
-import { fact, type Finding, observed } from "../../suite/finding.ts";
+import { fact, factOf, type Finding } from "../../suite/finding.ts";
 import {
   contentOf,
   fixtureContent,
@@ -64,7 +64,7 @@ function wellFormed(x: Exchange): boolean {
 export function failed(x: Exchange, fixture: string): Finding[] {
   if (!isStream(x)) {
     return [
-      observed(
+      factOf(
         "the reply",
         `${x.head?.status ?? x.ending}: ${x.text.slice(0, 120)}`,
         x,
@@ -79,27 +79,32 @@ export function failed(x: Exchange, fixture: string): Finding[] {
   const fullText = fixtureContent(fixture, x.via).text;
   const { text } = contentOf(x);
   return [
-    observed("frames that mark the reply as complete", ends[0] ?? "none", x)
+    factOf("frames that mark the reply as complete", ends[0] ?? "none", x)
       .mustBe("none", ends.length === 0),
-    observed("the end", x.frames.at(-1)?.data ?? "nothing", x, x.frames.at(-1))
+    factOf(
+      "the end",
+      x.frames.at(-1)?.data ?? "nothing",
+      x,
+      x.frames.at(-1),
+    )
       .mustBe(
         "an error in the stream, or a broken connection",
         error >= 0 || x.ending === "broken",
       ),
-    observed(
+    factOf(
       "after the error",
       x.frames[error + 1]?.data ?? "nothing",
       x,
       error,
     )
       .mustBe("nothing", error < 0 || error === x.frames.length - 1),
-    observed("the error", x.frames[error]?.data ?? "none", x, error).mustBe(
+    factOf("the error", x.frames[error]?.data ?? "none", x, error).mustBe(
       x.endpoint === "chat"
         ? "data with error.type and error.message"
         : "event: error, type error, error.type and error.message",
       error < 0 || wellFormed(x),
     ),
-    observed("the text before it", text, x).mustBe(
+    factOf("the text before it", text, x).mustBe(
       `a beginning of: ${fullText}`,
       fullText.startsWith(text),
     ),
@@ -128,7 +133,7 @@ export function rightOrFailed(
   if (endsInError(x)) {
     const error = x.frames.at(-1)?.data ?? "";
     return [
-      observed("the error", error, x).mustBe(
+      factOf("the error", error, x).mustBe(
         "the shape that the format documents",
         wellFormed(x),
       ),
@@ -140,9 +145,9 @@ export function rightOrFailed(
   const actual = all(contentOf(x));
   return [
     fact(expected === actual, "content", expected, actual, x),
-    observed("errors in the stream", x.frames[errorIn(x)]?.data ?? "none", x)
+    factOf("errors in the stream", x.frames[errorIn(x)]?.data ?? "none", x)
       .mustBe("none", errorIn(x) < 0),
-    observed(
+    factOf(
       "frames",
       x.frames.find(({ data, json }) => data !== "[DONE]" && !isObject(json))
         ?.data ?? "JSON",

@@ -13,9 +13,9 @@ import {
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { CHAT_FORMS } from "../chat_reply/scenarios.ts";
 import { chatFrames } from "../../faults/change_reply.ts";
-import { demanded, observed, some } from "../../suite/finding.ts";
+import { demanded, factOf, some } from "../../suite/finding.ts";
 import { done, wire, words } from "./faults.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { isObject } from "@model-gateway/replay/json";
 import { CHAT_STREAM_CHUNK_CHECKS } from "./checks_chunks.ts";
 import { CHAT_STREAM_END_CHECKS } from "./checks_end.ts";
@@ -69,7 +69,7 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
       "chat-chunk-as-string": chatFrames((data) => [{
         data: JSON.stringify(JSON.stringify(data)),
       }]),
-      ...shared("chat-error-event-line"),
+      ...sharedFaults("chat-error-event-line"),
     },
   },
   {
@@ -79,7 +79,7 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
       const bad = x.text.split(/\r\n|\n|\r/).find((line) =>
         !/^(|:.*|(id|retry):.*|data: (\{.*\}\s*|\[DONE\]))$/s.test(line)
       );
-      return observed("lines of the stream", bad ?? "so").mustBe(
+      return factOf("lines of the stream", bad ?? "so").mustBe(
         "data: {…} or data: [DONE], each on one line",
         bad === undefined,
       );
@@ -93,7 +93,7 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
       ),
       "chat-bare-json-lines": wire((text) => text.replace(/^data: \{/, "{")),
       "chat-done-in-small": done(() => [{ data: "[done]" }]),
-      ...shared("chat-event-lines", "chat-done-without-blank"),
+      ...sharedFaults("chat-event-lines", "chat-done-without-blank"),
     },
   },
   ...CHAT_STREAM_CHUNK_CHECKS,
@@ -122,7 +122,7 @@ export const CHAT_STREAM_CHECKS: readonly Check[] = checksWith({
     },
     faults: {
       "chat-stream-empty": words(() => ""),
-      ...shared("chat-message-frames"),
+      ...sharedFaults("chat-message-frames"),
     },
   },
   ...CHAT_STREAM_USAGE_CHECKS,

@@ -15,8 +15,8 @@ import {
 } from "../chat_reply/scenarios.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { chatFrames, withAt } from "../../faults/change_reply.ts";
-import { observed } from "../../suite/finding.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { factOf } from "../../suite/finding.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { chunk, END, errors, wire } from "./faults.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
 import { isObject } from "@model-gateway/replay/json";
@@ -47,7 +47,7 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
       const wellFormed = isObject(error) && textAt(error, "message") !== "" &&
         textAt(error, "type") !== "" && last?.event === undefined;
       return [
-        observed(
+        factOf(
           "last frame",
           `${last?.data ?? x.text.slice(0, 100)}, ${x.ending}`,
           x,
@@ -98,10 +98,11 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
       const bad = x.frames.find((frame) =>
         frame.data === "[DONE]" || finishes(frame)
       );
-      return observed("end of the stream", bad?.data ?? "none", x, bad).mustBe(
-        "no finish_reason and no [DONE]",
-        bad === undefined,
-      );
+      return factOf("end of the stream", bad?.data ?? "none", x, bad)
+        .mustBe(
+          "no finish_reason and no [DONE]",
+          bad === undefined,
+        );
     },
     faults: {
       "chat-error-then-done": errors((data) => [{ data }, END]),
@@ -109,7 +110,7 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
         chunk({ delta: {}, finish_reason: "stop" }),
         { data },
       ]),
-      ...shared("chat-error-swallowed"),
+      ...sharedFaults("chat-error-swallowed"),
     },
   },
   {
@@ -120,7 +121,7 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
     each: (x) => {
       const fullText = fixtureContent("text", x.via).text;
       const found = textOfStream(x);
-      return observed("text before the break", found).mustBe(
+      return factOf("text before the break", found).mustBe(
         `the beginning of ${fullText}`,
         fullText.startsWith(found),
       );
@@ -149,7 +150,7 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
           const well = x.frames.some((frame) =>
             frame.data === "[DONE]" || finishes(frame)
           );
-          return observed(
+          return factOf(
             "reply",
             `${x.head?.status}: ${x.text.slice(0, 160)}`,
             x,
@@ -157,7 +158,7 @@ export const CHAT_STREAM_BREAK_CHECKS: readonly Check[] = checksWith({
             .mustBe("an error", (hasError || x.ending !== "complete") && !well);
         },
       ),
-    faults: shared("chat-error-swallowed", "chat-error-then-done"),
+    faults: sharedFaults("chat-error-swallowed", "chat-error-then-done"),
   },
   {
     id: "chat_stream.errors-only-when-broken",

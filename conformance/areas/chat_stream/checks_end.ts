@@ -14,14 +14,14 @@ import {
   CHAT_SIZES,
 } from "../chat_reply/scenarios.ts";
 import { chatFrames, withAt } from "../../faults/change_reply.ts";
-import { fact, type Finding, observed } from "../../suite/finding.ts";
+import { fact, factOf, type Finding } from "../../suite/finding.ts";
 import {
   chatFinishMissingInOwnDialect,
   chatFinishTwiceInOwnDialect,
   DELTA,
   finish as finishInOwnDialect,
 } from "../equivalence/faults.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import {
   chunk,
@@ -61,12 +61,12 @@ function finishOnce(x: Exchange): Finding[] {
   const delta = at(last.json, "choices.0.delta");
   const finished = chunks.filter(finishes);
   return [
-    observed("last chunk finish_reason", reason, x, last).mustBe(
+    factOf("last chunk finish_reason", reason, x, last).mustBe(
       "a reason",
       typeof reason === "string" && reason !== "",
     ),
     fact(sameJson(delta, {}), "last chunk delta", "{}", delta, x, last),
-    observed("finish_reason", `${finished.length} times`, x, finished[1])
+    factOf("finish_reason", `${finished.length} times`, x, finished[1])
       .mustBe(
         "once",
         finished.length === 1,
@@ -117,7 +117,7 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
     each: (x) => {
       const lines = x.text.split(/\r\n|\n|\r/);
       const last = lines.findLast((line) => line !== "");
-      return observed("last line", `${last}, ${x.ending}`).mustBe(
+      return factOf("last line", `${last}, ${x.ending}`).mustBe(
         "data: [DONE], then the end of the body",
         last === "data: [DONE]" && x.ending === "complete",
       );
@@ -135,7 +135,7 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
             ? { ...writer, end: () => setTimeout(writer.reset, 20) }
             : writer,
       },
-      ...shared("chat-done-missing", "chat-chunk-after-done"),
+      ...sharedFaults("chat-done-missing", "chat-chunk-after-done"),
     },
   },
   {
@@ -144,7 +144,7 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     reads: [CHAT_ODDITIES],
     each: doneOnce,
-    faults: shared("chat-done-missing"),
+    faults: sharedFaults("chat-done-missing"),
   },
   {
     id: "chat_stream.done-after-long-streams",
@@ -215,7 +215,7 @@ export const CHAT_STREAM_END_CHECKS: readonly Check[] = checksWith({
           tool_calls: [{ index: 0, function: { arguments: "" } }],
         }),
       ]),
-      ...shared("chat-finish-missing"),
+      ...sharedFaults("chat-finish-missing"),
     },
   },
   {

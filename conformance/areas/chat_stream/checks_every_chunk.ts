@@ -25,7 +25,7 @@ import {
 } from "../../faults/field.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { FORCED } from "../tools/scenarios.ts";
-import { observed, some } from "../../suite/finding.ts";
+import { factOf, some } from "../../suite/finding.ts";
 
 type Member = readonly [name: string, right: Right];
 
@@ -106,7 +106,7 @@ export const EVERY_CHUNK_CHECKS: readonly Check[] = checksWith({
     ),
   each: (x, e) => {
     if (e.mode === "replay" && x.via === "chat_completions") {
-      return observed("chunks", "passed on").mustBe("the upstream's", true);
+      return factOf("chunks", "passed on").mustBe("the upstream's", true);
     }
     const chunks = chunksIn(x);
     const first = objectOf(chunks[0]?.json);
@@ -118,11 +118,11 @@ export const EVERY_CHUNK_CHECKS: readonly Check[] = checksWith({
     );
     const odd = spoken.find((frame, index) => hasRole(frame) !== (index === 0));
     return [
-      observed("role", odd?.data ?? "once", x, odd).mustBe(
+      factOf("role", odd?.data ?? "once", x, odd).mustBe(
         "in the first chunk with a choice, and in no other",
         odd === undefined,
       ),
-      observed("chunks", bad?.data ?? `${chunks.length}`, x, bad).mustBe(
+      factOf("chunks", bad?.data ?? `${chunks.length}`, x, bad).mustBe(
         bad === undefined ? "chunks" : wrong(bad) ?? "",
         bad === undefined,
       ),

@@ -10,7 +10,7 @@ import {
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { CHAT_FORMS, CHAT_USAGE_UNASKED } from "../chat_reply/scenarios.ts";
 import { chatFrames } from "../../faults/change_reply.ts";
-import { compare, observed, wholeNumber } from "../../suite/finding.ts";
+import { compare, factOf, wholeNumber } from "../../suite/finding.ts";
 import { changeRequest } from "../../faults/change_request.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { objectOf } from "@model-gateway/replay/json";
@@ -48,21 +48,21 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
         name,
       ) => at(usage?.json, `usage.${name}_tokens`));
       return [
-        observed("chunks with usage", `${withUsage.length}`).mustBe(
+        factOf("chunks with usage", `${withUsage.length}`).mustBe(
           "one",
           withUsage.length === 1,
         ),
-        observed("usage", usage?.data, x, usage).mustBe(
+        factOf("usage", usage?.data, x, usage).mustBe(
           "after the finish",
           usage !== undefined && chunks.indexOf(usage) > end,
         ),
-        observed(
+        factOf(
           "choices of the usage chunk",
           at(usage?.json, "choices"),
           x,
           usage,
         ).mustBe("[]", JSON.stringify(at(usage?.json, "choices")) === "[]"),
-        observed("usage", at(usage?.json, "usage"), x, usage).mustBe(
+        factOf("usage", at(usage?.json, "usage"), x, usage).mustBe(
           "whole numbers and their sum",
           wholeNumber(1)(input) && wholeNumber(0)(output) &&
             total === Number(input) + Number(output),
@@ -127,7 +127,7 @@ export const CHAT_STREAM_USAGE_CHECKS: readonly Check[] = checksWith({
       const chunk = usageChunk(x);
       const path = "usage.prompt_tokens_details.cached_tokens";
       const found = at(chunk?.json, path) ?? undefined;
-      return observed(path, found, x, chunk).mustBe(
+      return factOf(path, found, x, chunk).mustBe(
         `${cacheRead}`,
         found === cacheRead || (found === undefined && cacheRead === 0),
       );

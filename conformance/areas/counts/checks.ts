@@ -31,8 +31,8 @@ import {
 import type { Evidence } from "../../suite/evidence.ts";
 import {
   fact,
+  factOf,
   type Finding,
-  observed,
   offered,
   satisfies,
   some,
@@ -177,7 +177,7 @@ export const COUNTS_CHECKS: readonly Check[] = [
     judge: (name, { member }, e) =>
       e.replies(`${name}/*/*`).map((x) => {
         const found = at(x.json, member);
-        return observed(member, found, x).mustBe(
+        return factOf(member, found, x).mustBe(
           "a whole number of at least 1",
           whole(1).test(found),
         );
@@ -213,7 +213,7 @@ export const COUNTS_CHECKS: readonly Check[] = [
     reads: "counts",
     judge: (name, _, e) =>
       e.matching(`${name}/*/*`).map((x) =>
-        observed("operations upstream", asked(x), x).mustBe(
+        factOf("operations upstream", asked(x), x).mustBe(
           "none, or counts",
           asked(x).every((operation) => operation !== "generate"),
         )
@@ -246,7 +246,7 @@ export const COUNTS_CHECKS: readonly Check[] = [
         const wrong = WORDS[x.label.split("/")[2] ?? ""]?.find((words) =>
           bodies.length > 0 && bodies.join().split(words).length !== 2
         );
-        return observed("requests upstream", bodies, x).mustBe(
+        return factOf("requests upstream", bodies, x).mustBe(
           `with ${wrong ?? "all words"} once`,
           wrong === undefined,
         );
@@ -340,7 +340,7 @@ export const COUNTS_CHECKS: readonly Check[] = [
         const delay = name === "generate_content"
           ? brief(at(x.json, "error.details"), 4000)
           : headerOf(x, "retry-after") ?? "none";
-        return observed("delay", delay, x).mustBe(
+        return factOf("delay", delay, x).mustBe(
           "7 seconds",
           delay === "7" || delay.includes('"retryDelay":"7s"'),
         );

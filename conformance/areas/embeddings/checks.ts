@@ -9,7 +9,7 @@ import {
   words,
 } from "../../faults/field.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { fact, observed } from "../../suite/finding.ts";
+import { fact, factOf } from "../../suite/finding.ts";
 import { contentType } from "../transport/checks_request_ids.ts";
 import { COMMON, first, vectorsOf } from "./vectors.ts";
 import { BODY, ENTRIES, inEntries, inReply } from "./faults.ts";
@@ -47,7 +47,7 @@ export const EMBEDDINGS_CHECKS: readonly Check[] = [
         "An entry of `data` has `object` (`embedding`), `index` and `embedding`.",
       each: (x) => [
         ...ENTRY.each(x),
-        observed("embedding", first(vectorsOf(x)), x).mustBe(
+        factOf("embedding", first(vectorsOf(x)), x).mustBe(
           "numbers, in each entry",
           vectorsOf(x).every((vector) =>
             vector.length > 0 && vector.every(Number.isFinite)

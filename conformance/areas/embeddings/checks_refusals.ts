@@ -6,7 +6,7 @@ import { isObject } from "@model-gateway/replay/json";
 import { withAt } from "../../faults/change_reply.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { compare, observed, statusIs } from "../../suite/finding.ts";
+import { compare, factOf, statusIs } from "../../suite/finding.ts";
 import { fitsStatus } from "../errors/type_of_status.ts";
 import { refusalMembers, refusalWords } from "../replies/refusals.ts";
 import { WRONG } from "./scenarios.ts";
@@ -31,7 +31,7 @@ export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
       Object.entries(WRONG).flatMap(([name, { param }]) =>
         e.matching(`embeddings/*/${name}`).flatMap((x) => [
           statusIs(x, 400),
-          observed("error.param", at(x.json, "error.param"), x).mustBe(
+          factOf("error.param", at(x.json, "error.param"), x).mustBe(
             `${param}`,
             param.test(textAt(x.json, "error.param")),
           ),
@@ -133,7 +133,7 @@ export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
     reads: ["embeddings-failures"],
     matching: "embeddings/*/failing",
     each: (x) => [
-      observed("status", `${x.head?.status}: ${x.text.slice(0, 160)}`, x)
+      factOf("status", `${x.head?.status}: ${x.text.slice(0, 160)}`, x)
         .mustBe(
           "500 to 599 with an error",
           (x.head?.status ?? 0) >= 500 && isObject(at(x.json, "error")),

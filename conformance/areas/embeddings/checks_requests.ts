@@ -3,7 +3,7 @@ import { mapValues } from "@model-gateway/replay/map_values";
 import { at, brief, listAt } from "../../evidence/json_path.ts";
 import { objectOf } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { observed } from "../../suite/finding.ts";
+import { factOf } from "../../suite/finding.ts";
 import {
   COMMON,
   first,
@@ -23,12 +23,12 @@ export const EMBEDDINGS_REQUEST_CHECKS: readonly Check[] = checksWith(COMMON, [
       const sent = sentInputs(sentFor(x));
       const calls = x.upstream.length;
       return [
-        observed("inputs upstream", brief(sent, 400), x).mustBe(
+        factOf("inputs upstream", brief(sent, 400), x).mustBe(
           brief(inputsOf(x), 400),
           JSON.stringify(sent) === JSON.stringify(inputsOf(x)),
         ),
         // The other requests share their inputs.
-        observed("calls of the upstream", calls, x).mustBe(
+        factOf("calls of the upstream", calls, x).mustBe(
           "one",
           calls === 1 || !x.label.endsWith("/text"),
         ),
@@ -62,7 +62,7 @@ export const EMBEDDINGS_REQUEST_CHECKS: readonly Check[] = checksWith(COMMON, [
     replies: "embeddings/*/*",
     each: (x) => {
       const expected = x.label.endsWith("/several-tokens") ? 2 : 1;
-      return observed("vectors", first(vectorsOf(x)), x).mustBe(
+      return factOf("vectors", first(vectorsOf(x)), x).mustBe(
         `${expected}`,
         vectorsOf(x).length === expected,
       );

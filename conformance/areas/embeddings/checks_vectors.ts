@@ -3,7 +3,7 @@ import { replaceInBody } from "../../faults/change_hooks.ts";
 import { at, brief, listAt } from "../../evidence/json_path.ts";
 import { type Json, objectOf } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { fact, observed } from "../../suite/finding.ts";
+import { fact, factOf } from "../../suite/finding.ts";
 import { DIMENSIONS } from "./scenarios.ts";
 import {
   COMMON,
@@ -39,7 +39,11 @@ export const EMBEDDINGS_VECTOR_CHECKS: readonly Check[] = checksWith(COMMON, [
     id: "embeddings.one-each",
     rule: "Each input has one vector, at its place.",
     each: (x) =>
-      observed("indexes", listAt(x.json, "data").map((e) => at(e, "index")), x)
+      factOf(
+        "indexes",
+        listAt(x.json, "data").map((e) => at(e, "index")),
+        x,
+      )
         .mustBe(
           `0 to ${inputsOf(x).length - 1}, in order`,
           listAt(x.json, "data").map((entry) => at(entry, "index")).join() ===
@@ -63,7 +67,7 @@ export const EMBEDDINGS_VECTOR_CHECKS: readonly Check[] = checksWith(COMMON, [
     replies: "embeddings/*/*",
     each: (x) => {
       const lengths = new Set(vectorsOf(x).map(({ length }) => length));
-      return observed("lengths", [...lengths], x).mustBe(
+      return factOf("lengths", [...lengths], x).mustBe(
         "one",
         lengths.size === 1 && !lengths.has(0),
       );
@@ -82,7 +86,7 @@ export const EMBEDDINGS_VECTOR_CHECKS: readonly Check[] = checksWith(COMMON, [
     replies: "embeddings/*/texts",
     each: (x) => {
       const vectors = vectorsOf(x).map((vector) => brief(vector, 4000));
-      return observed("vectors", first(vectorsOf(x)), x).mustBe(
+      return factOf("vectors", first(vectorsOf(x)), x).mustBe(
         "no two of them equal",
         new Set(vectors).size === vectors.length && vectors.length > 1,
       );
@@ -107,7 +111,7 @@ export const EMBEDDINGS_VECTOR_CHECKS: readonly Check[] = checksWith(COMMON, [
     judge: (e) =>
       ["text", "texts", "float"].flatMap((name) =>
         e.replies(`embeddings/*/${name}`).map((x) =>
-          observed("embedding", brief(at(x.json, "data.0.embedding")), x)
+          factOf("embedding", brief(at(x.json, "data.0.embedding")), x)
             .mustBe(
               "lists of numbers",
               listAt(x.json, "data").every((entry) =>
@@ -176,7 +180,7 @@ export const EMBEDDINGS_VECTOR_CHECKS: readonly Check[] = checksWith(COMMON, [
     replies: "embeddings/*/*",
     each: (x) => {
       const lengths = vectorsOf(x).map(({ length }) => length);
-      return observed("lengths", lengths, x).mustBe(
+      return factOf("lengths", lengths, x).mustBe(
         `${DIMENSIONS} each`,
         lengths.length > 0 && lengths.every((each) => each === DIMENSIONS),
       );

@@ -1,7 +1,7 @@
 /** Checks of the area `equivalence`: both formats carry the same content. */
 import { changeParts, changeReplies } from "../../faults/change_hooks.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
-import { type Finding, NotTestable, observed } from "../../suite/finding.ts";
+import { factOf, type Finding, NotTestable } from "../../suite/finding.ts";
 import { chatInputDoubled } from "./faults.ts";
 import { contentOf, textAndCalls, tokensOf } from "../../evidence/content.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
@@ -35,7 +35,7 @@ function same(
   return pairs(e).map(([messages, chat]) => {
     const expected = read(messages);
     const actual = read(chat);
-    return observed(`${what} on both endpoints`, actual, chat).mustBe(
+    return factOf(`${what} on both endpoints`, actual, chat).mustBe(
       `as in ${messages.label}: ${expected}`,
       expected === actual,
     );

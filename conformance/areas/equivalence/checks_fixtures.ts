@@ -12,9 +12,9 @@ import {
 import {
   compare,
   fact,
+  factOf,
   type Finding,
   NotTestable,
-  observed,
 } from "../../suite/finding.ts";
 import { changeRequest } from "../../faults/change_request.ts";
 import {
@@ -40,7 +40,7 @@ import {
   checksWith,
   type Level,
   pick,
-  shared,
+  sharedFaults,
 } from "../../suite/check.ts";
 import {
   contentOf,
@@ -96,10 +96,11 @@ function wholeAsStream(e: Evidence, kind: Kind): Finding[] {
       const x = e.exchange(whole.label.replace(/-whole$/, "-stream"));
       const expected = fullContent(contentOf(whole));
       const actual = fullContent(contentOf(x));
-      return observed("content, stop cause and token counts", actual, x).mustBe(
-        `as in ${whole.label}: ${expected}`,
-        expected === actual,
-      );
+      return factOf("content, stop cause and token counts", actual, x)
+        .mustBe(
+          `as in ${whole.label}: ${expected}`,
+          expected === actual,
+        );
     })
   );
 }
@@ -151,7 +152,7 @@ function sameRequests(e: Evidence, forms: readonly string[]): Finding[] {
           inKeyOrder(parseJson(JSON.stringify(asked)) ?? null),
         ).replaceAll(/\[\[fx:[^\]]*\]\]/g, "");
       });
-      return observed("the request upstream", right, chat).mustBe(
+      return factOf("the request upstream", right, chat).mustBe(
         `as of ${messages.label}: ${left}`,
         left === right,
       );
@@ -250,7 +251,7 @@ export const FIXTURE_CHECKS: readonly Check[] = checksWith({
         const text = stringOf(objectOf(data["delta"])["text"]);
         return text?.endsWith(".") === true ? [frame, frame] : data;
       }),
-      ...shared("chat-stream-text-changed"),
+      ...sharedFaults("chat-stream-text-changed"),
     },
   },
   {
@@ -281,7 +282,7 @@ export const FIXTURE_CHECKS: readonly Check[] = checksWith({
           ];
         }),
       })),
-      ...shared("message-whole-text-trimmed"),
+      ...sharedFaults("message-whole-text-trimmed"),
     },
   },
   ...ENDS_OF_THEIR_OWN.map((fixture) => ({
@@ -292,10 +293,11 @@ export const FIXTURE_CHECKS: readonly Check[] = checksWith({
     judge: (e: Evidence) =>
       of(e, fixture).map((x) => {
         const expected = x.endpoint === "chat" ? "stop" : "end_turn";
-        return observed("stop cause, sent once", stopOf(x) || "none", x).mustBe(
-          expected,
-          stopOf(x) === expected,
-        );
+        return factOf("stop cause, sent once", stopOf(x) || "none", x)
+          .mustBe(
+            expected,
+            stopOf(x) === expected,
+          );
       }),
     faults: {
       ...pick(FIXTURE_FAULTS, "chat-finish-told-twice", "chat-finish-lost"),

@@ -12,12 +12,12 @@ import {
 } from "../../faults/change_reply.ts";
 import {
   fact,
+  factOf,
   type Finding,
   NotTestable,
-  observed,
   skill,
 } from "../../suite/finding.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { numberOf, objectOf, parseJson } from "@model-gateway/replay/json";
 import { streamed, trimmed } from "./faults.ts";
 import {
@@ -119,7 +119,7 @@ function bothForms(
         commonValue(group.wholes, gate) === undefined ||
         commonValue(group.streams, gate) === undefined
       ) return incomparable(e, what, stream);
-      return observed(`${what} of the stream`, actual, stream).mustBe(
+      return factOf(`${what} of the stream`, actual, stream).mustBe(
         `as in ${whole.label}: ${expected}`,
         expected === actual,
       );
@@ -154,7 +154,7 @@ function bothEndpoints(
       const other = chat.wholes.concat(chat.streams)[at] ?? right;
       const expected = read(x);
       const actual = read(other);
-      return observed(`${what} on both endpoints`, actual, other).mustBe(
+      return factOf(`${what} on both endpoints`, actual, other).mustBe(
         `as in ${x.label}: ${expected}`,
         expected === actual,
       );
@@ -269,7 +269,7 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
           0;
         return withAt(body, "usage.completion_tokens", tokens - 1);
       }),
-      ...shared("streams-cost-more"),
+      ...sharedFaults("streams-cost-more"),
     },
   },
   {
@@ -301,7 +301,7 @@ export const REPETITION_CHECKS: readonly Check[] = checksWith({
     id: "equivalence.again-price",
     rule: OUTPUT,
     judge: (e) => bothEndpoints(e, "output tokens", outputOf),
-    faults: shared("chat-output-one-more"),
+    faults: sharedFaults("chat-output-one-more"),
   },
   {
     id: "equivalence.again-stop-cause",

@@ -1,5 +1,5 @@
 /** Judges the stop causes of the same reply on both endpoints. */
-import { type Finding, observed } from "../../suite/finding.ts";
+import { factOf, type Finding } from "../../suite/finding.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { textAt } from "../../evidence/json_path.ts";
@@ -71,7 +71,7 @@ export function stopPairs(e: Evidence, kind: Kind): Finding[] {
         const allowed = PAIRS_OF[fixture] ?? PAIRS[stop];
         // An undocumented cause may be passed on unchanged.
         const open = stop === "other" && /^[^/+]+\/[^/+]+$/.test(pair);
-        return observed(
+        return factOf(
           `stop_reason/finish_reason of ${messages.label}`,
           pair,
           chat,

@@ -2,14 +2,19 @@
 import { changeProblems } from "../../faults/change_hooks.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import {
+  factOf,
   type Finding,
-  observed,
   statusIs,
   valueAt,
 } from "../../suite/finding.ts";
 import { AFTER_REFUSAL_CHECKS, wrong } from "./checks_after_refusal.ts";
 import { changeRequest } from "../../faults/change_request.ts";
-import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
+import {
+  type Check,
+  checksWith,
+  pick,
+  sharedFaults,
+} from "../../suite/check.ts";
 import { WRONG_REQUEST_FAULTS } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { textAt } from "../../evidence/json_path.ts";
@@ -67,7 +72,7 @@ function refusedFor(x: Exchange, names: readonly string[]): Finding[] {
   }`;
   return [
     statusIs(x, 400, 422),
-    observed("error.param and error.message", error, x).mustBe(
+    factOf("error.param and error.message", error, x).mustBe(
       `name ${names.join(" or ")}`,
       names.some((name) => error.includes(name)),
     ),
@@ -108,7 +113,7 @@ function missingCheck(form: string, { only }: WrongMember): Check {
     judge: (e) =>
       wrong(e, form, only).map((x) => {
         const status = x.head?.status ?? 0;
-        return observed("status", x.head?.status ?? x.ending, x).mustBe(
+        return factOf("status", x.head?.status ?? x.ending, x).mustBe(
           "4xx",
           status >= 400 && status < 500,
         );
@@ -129,7 +134,7 @@ function modelNotFound(x: Exchange): Finding[] {
     : ["model_not_found"];
   return [
     statusIs(x, 404),
-    observed("error.code and error.type", names.join(", "), x).mustBe(
+    factOf("error.code and error.type", names.join(", "), x).mustBe(
       usual.join(" or "),
       names.some((name) => usual.includes(name)),
     ),
@@ -148,7 +153,7 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
     judge: (e) => {
       e.replies("*/*/control");
       return e.matching("*/*/unknown-model").map((x) =>
-        observed("status", x.head?.status ?? x.ending, x).mustBe(
+        factOf("status", x.head?.status ?? x.ending, x).mustBe(
           "400, 403 or 404",
           [400, 403, 404].includes(x.head?.status ?? 0),
         )
@@ -218,7 +223,7 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
       Object.entries(MISSING).flatMap(([form, { names, only }]) =>
         wrong(e, form, only).flatMap((x) => refusedFor(x, names))
       ),
-    faults: shared("errors-name-nothing", "every-wrong-request-500"),
+    faults: sharedFaults("errors-name-nothing", "every-wrong-request-500"),
   },
   {
     id: "errors.chat-param-names-member",
@@ -234,7 +239,7 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
         only === "messages"
           ? []
           : wrong(e, form, "chat").map((x) =>
-            observed("error.param", textAt(x.json, "error.param"), x).mustBe(
+            factOf("error.param", textAt(x.json, "error.param"), x).mustBe(
               `a path that ends with ${names.join(" or ")}`,
               names.some((name) =>
                 new RegExp(`(^|[.\\]])${name}(\\[\\d+\\]|\\.\\d+)?$`).test(
@@ -278,7 +283,7 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
             ? { ...problem, type: "invalid_request_error" }
             : { ...problem, ...(code === undefined ? {} : { code }) },
       },
-      ...shared("unknown-model-500", "unknown-model-served"),
+      ...sharedFaults("unknown-model-500", "unknown-model-served"),
     },
   },
   {
@@ -291,7 +296,7 @@ export const ERRORS_CHECKS: readonly Check[] = checksWith({
       "empty-model-served": {
         accept: (problem, body) => body["model"] === "" ? undefined : problem,
       },
-      ...shared("every-wrong-request-500"),
+      ...sharedFaults("every-wrong-request-500"),
     },
   },
   ...AFTER_REFUSAL_CHECKS,

@@ -1,8 +1,8 @@
 /** Checks of the area `errors`: the shape of every refusal in the whole run. */
 import {
+  factOf,
   type Finding,
   NotTestable,
-  observed,
   satisfies,
   valueAt,
 } from "../../suite/finding.ts";
@@ -98,10 +98,11 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
     "Every refusal is a JSON object with an `error` object, under `content-type: application/json`.",
     ALL,
     (x) => [
-      observed("content-type", headerOf(x, "content-type") ?? "none", x).mustBe(
-        "application/json",
-        /^application\/json\b/i.test(headerOf(x, "content-type") ?? ""),
-      ),
+      factOf("content-type", headerOf(x, "content-type") ?? "none", x)
+        .mustBe(
+          "application/json",
+          /^application\/json\b/i.test(headerOf(x, "content-type") ?? ""),
+        ),
       satisfies(x, "", "a JSON object", isObject),
       satisfies(x, "error", "an object", isObject),
     ],
@@ -126,7 +127,7 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
     "No member of a refusal exposes internals: no stack trace, no file and line.",
     ALL,
     (x) => [
-      observed("body", x.text.slice(0, 300), x).mustBe(
+      factOf("body", x.text.slice(0, 300), x).mustBe(
         "no internals",
         !/\\n\s+at \S|\bfile:\/\/\/|\.(ts|js|py|go|rs):\d+(:\d+)?\b|"(stack|stacktrace|traceback)"\s*:/i
           .test(x.text),
@@ -230,7 +231,7 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
       const requestId = at(x.json, "request_id");
       const header = headerOf(x, "request-id");
       return [
-        observed("request_id", requestId ?? "none", x).mustBe(
+        factOf("request_id", requestId ?? "none", x).mustBe(
           header ?? "any",
           requestId === undefined || header === undefined ||
             requestId === header,
@@ -272,7 +273,7 @@ export const REFUSAL_BODY_CHECKS: readonly Check[] = [
         name === "authentication_error" || name === "invalid_api_key"
       );
       return [
-        observed("error.type and error.code", names.join(", "), x).mustBe(
+        factOf("error.type and error.code", names.join(", "), x).mustBe(
           "nothing about the key",
           !blamed || x.head?.status === 401,
         ),

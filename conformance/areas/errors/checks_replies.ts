@@ -6,7 +6,7 @@ import {
   messageReply,
 } from "../../faults/change_reply.ts";
 import { at } from "../../evidence/json_path.ts";
-import { type Finding, observed } from "../../suite/finding.ts";
+import { factOf, type Finding } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 
@@ -17,7 +17,7 @@ function noError(x: Exchange): Finding {
   const found = [x.json, ...x.frames.map(({ json }) => json)].find((json) =>
     (at(json, "error") ?? null) !== null || at(json, "type") === "error"
   );
-  return observed("error", found ?? "none", x).mustBe(
+  return factOf("error", found ?? "none", x).mustBe(
     "none beside a reply",
     found === undefined,
   );

@@ -1,7 +1,7 @@
 /** Whether the type of an error in the chat and the Responses format contradicts its status. */
 import type { Exchange } from "../../evidence/exchange.ts";
 import { textAt } from "../../evidence/json_path.ts";
-import { type Finding, observed } from "../../suite/finding.ts";
+import { factOf, type Finding } from "../../suite/finding.ts";
 
 const OF_SERVER = /^(api|server|overloaded|internal|internal_server)_error$/;
 const OF_CLIENT =
@@ -33,7 +33,7 @@ export function fitsStatus(x: Exchange): Finding {
   const status = x.head?.status ?? 0;
   const wrong = status >= 500 ? OF_CLIENT : OF_SERVER;
   const cause = CAUSES[status] ?? /./;
-  return observed("error.type and error.code", `${type}, ${code}`, x).mustBe(
+  return factOf("error.type and error.code", `${type}, ${code}`, x).mustBe(
     `words that do not contradict ${status}`,
     (!(status >= 500 || BLAMES_CLIENT.includes(status)) || !wrong.test(type)) &&
       // Whether there is a type is judged elsewhere.

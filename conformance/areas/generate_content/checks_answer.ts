@@ -20,7 +20,7 @@ import {
 import { withAt } from "../../faults/change_reply.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, observed, offered } from "../../suite/finding.ts";
+import { fact, factOf, offered } from "../../suite/finding.ts";
 import { count } from "../../endpoints/reply_form.ts";
 import { contentSignatures } from "./signatures.ts";
 
@@ -160,7 +160,7 @@ export const GENERATE_CONTENT_ANSWER_CHECKS: readonly Check[] = checksWith({
     of: (e: Evidence) => everyContentReply(e).filter(hasCalls),
     each: (x) => {
       const ids = callsOf(x).flatMap((call) => at(call, "id") ?? []);
-      return observed("ids", ids, x).mustBe(
+      return factOf("ids", ids, x).mustBe(
         "words, no two of them equal",
         new Set(ids).size === ids.length &&
           ids.every((id) => typeof id === "string" && id !== ""),
@@ -181,7 +181,7 @@ export const GENERATE_CONTENT_ANSWER_CHECKS: readonly Check[] = checksWith({
         formOf(x) === "whole"
       ),
     each: (x) =>
-      observed("parts", partsOf(x), x).mustBe(
+      factOf("parts", partsOf(x), x).mustBe(
         "no text but thoughts",
         partsOf(x).every((part) =>
           at(part, "text") === undefined || at(part, "thought") === true

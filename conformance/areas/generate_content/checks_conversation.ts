@@ -8,7 +8,7 @@ import {
   sent,
 } from "../../faults/change_generate_content.ts";
 import { allOf, type Check, checksWith } from "../../suite/check.ts";
-import { observed, offered, statusIs } from "../../suite/finding.ts";
+import { factOf, offered, statusIs } from "../../suite/finding.ts";
 import { SIGNATURE_OF } from "./signatures.ts";
 import { sentFor } from "../responses/sent_request.ts";
 import { PICTURE_ADDRESS, PLACED, SETTINGS } from "./scenarios_requests.ts";
@@ -289,7 +289,7 @@ export const GENERATE_CONTENT_CONVERSATION_CHECKS: readonly Check[] =
         ).map((x) => {
           const call = sentFor(x);
           const signature = SIGNATURE_OF[call.dialect];
-          return observed("request upstream", call.body.slice(0, 600), x)
+          return factOf("request upstream", call.body.slice(0, 600), x)
             .mustBe(
               "the signature of its reply",
               signature !== undefined && call.body.includes(`"${signature}"`),

@@ -18,7 +18,7 @@ import { fieldOf, oneOf, type Place, valueOf } from "../../faults/field.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { observed } from "../../suite/finding.ts";
+import { factOf } from "../../suite/finding.ts";
 import { INCOMPLETE } from "./scenarios.ts";
 
 /** The objects about a prompt that was refused. */
@@ -76,7 +76,7 @@ export const GENERATE_CONTENT_END_CHECKS: readonly Check[] = checksWith({
         INCOMPLETE.includes(nameOf(x)) && expectedContent(x).stop !== "end"
       ),
     each: (x) =>
-      observed("finishReason", reasonOf(x), x).mustBe(
+      factOf("finishReason", reasonOf(x), x).mustBe(
         "a reason that is not STOP",
         reasonOf(x) !== "STOP" && reasonOf(x) !== "",
       ),
@@ -106,8 +106,8 @@ export const GENERATE_CONTENT_END_CHECKS: readonly Check[] = checksWith({
       const reason = objectsOf(x).map((each) =>
         textAt(each, "promptFeedback.blockReason")
       ).find((each) => each !== "");
-      return observed("reply", x.text.slice(0, 200), x).mustBe(
-        "a blockReason and no candidate",
+      return factOf("reply", x.text.slice(0, 200), x).mustBe(
+        "a blockReason, no candidate, and 22 prompt tokens",
         reason !== undefined &&
           objectsOf(x).every((each) =>
             listAt(each, "candidates").length === 0

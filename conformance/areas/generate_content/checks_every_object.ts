@@ -17,7 +17,7 @@ import {
 } from "../../faults/change_generate_content.ts";
 import { withAt } from "../../faults/change_reply.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { observed, some } from "../../suite/finding.ts";
+import { factOf, some } from "../../suite/finding.ts";
 
 /** Counts that make up the total. */
 const COUNTS = ["prompt", "candidates", "thoughts", "toolUsePrompt"];
@@ -117,7 +117,7 @@ export const EVERY_OBJECT_CHECKS: readonly Check[] = checksWith({
       isEnd(json) ? [index] : []
     );
     return [
-      observed(
+      factOf(
         "object",
         bad?.json ?? `${objects.length}`,
         x,
@@ -126,11 +126,11 @@ export const EVERY_OBJECT_CHECKS: readonly Check[] = checksWith({
         `right, with ${wrongIn(objectOf(bad?.json), first) ?? "all members"}`,
         bad === undefined,
       ),
-      observed("objects that end the reply", ends, x).mustBe(
+      factOf("objects that end the reply", ends, x).mustBe(
         `the last one, ${objects.length - 1}`,
         ends.length === 1 && ends[0] === objects.length - 1,
       ),
-      observed("usageMetadata", at(last, "usageMetadata"), x).mustBe(
+      factOf("usageMetadata", at(last, "usageMetadata"), x).mustBe(
         "the tokens of the prompt and of all at the end",
         ["prompt", "total"].every((name) =>
           Number(at(last, `usageMetadata.${name}TokenCount`)) >= 1

@@ -13,7 +13,7 @@ import {
 } from "../../evidence/offered_tools.ts";
 import { parseJson } from "@model-gateway/replay/json";
 import { allOf, type Check, checksWith } from "../../suite/check.ts";
-import { demanded, observed } from "../../suite/finding.ts";
+import { demanded, factOf } from "../../suite/finding.ts";
 import { sentFor } from "../responses/sent_request.ts";
 import { forgets, ofContents, upstream } from "./passed_request.ts";
 
@@ -36,7 +36,7 @@ function eachTool(
     ["auto", "named"].flatMap((name) =>
       e.matching(`generate_content/*/*/${name}`).flatMap((x) =>
         offers(x).map(([sent, found]) =>
-          observed("function upstream", found, x).mustBe(
+          factOf("function upstream", found, x).mustBe(
             brief(sent),
             found !== undefined && test(sent, found, x),
           )

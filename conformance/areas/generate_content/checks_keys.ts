@@ -4,7 +4,7 @@ import { containedKey } from "../../evidence/redaction.ts";
 import { brief } from "../../evidence/json_path.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { observed, statusIs } from "../../suite/finding.ts";
+import { factOf, statusIs } from "../../suite/finding.ts";
 import { sentFor } from "../responses/sent_request.ts";
 
 function keyIn(name: string): Check["judge"] {
@@ -71,7 +71,7 @@ export const GENERATE_CONTENT_KEYS_CHECKS: readonly Check[] = checksWith({
     each: (x) => {
       const call = sentFor(x);
       const sent = `${call.path} ${brief(call.headers, 2000)} ${call.body}`;
-      return observed("request upstream", sent.slice(0, 400), x).mustBe(
+      return factOf("request upstream", sent.slice(0, 400), x).mustBe(
         "without the client's key, like the reply",
         !sent.includes(maskOf(x)) && !containedKey(x.text),
       );

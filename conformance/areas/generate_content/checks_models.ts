@@ -21,7 +21,7 @@ import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { contentType } from "../transport/checks_request_ids.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, observed, some, statusIs } from "../../suite/finding.ts";
+import { fact, factOf, some, statusIs } from "../../suite/finding.ts";
 
 const METHODS = ["generateContent", "streamGenerateContent", "countTokens"];
 
@@ -112,7 +112,7 @@ export const GENERATE_CONTENT_MODEL_CHECKS: readonly Check[] = checksWith({
           listAt(model, "supportedGenerationMethods").length > 0
         ).map((model) => {
           const methods = listAt(model, "supportedGenerationMethods");
-          return observed("methods", methods).mustBe(
+          return factOf("methods", methods).mustBe(
             METHODS.join(),
             METHODS.every((method) => methods.includes(method)),
           );

@@ -6,7 +6,7 @@ import type { Json } from "@model-gateway/replay/json";
 import { inErrors, status } from "../../faults/change_generate_content.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { compare, equals, observed, statusIs } from "../../suite/finding.ts";
+import { compare, equals, factOf, statusIs } from "../../suite/finding.ts";
 import { refusalMembers, refusalWords } from "../replies/refusals.ts";
 import { WRONG } from "./scenarios_refusals.ts";
 
@@ -121,7 +121,7 @@ export const GENERATE_CONTENT_REFUSAL_CHECKS: readonly Check[] = checksWith({
             detailOf(x, "BadRequest"),
             "fieldViolations.0.field",
           );
-          return observed("field", found, x).mustBe(
+          return factOf("field", found, x).mustBe(
             `${field}`,
             field.test(found),
           );
@@ -250,7 +250,7 @@ export const GENERATE_CONTENT_REFUSAL_CHECKS: readonly Check[] = checksWith({
     reads: ["generate-content-failures"],
     matching: "generate_content/*/*/failing",
     each: (x) =>
-      observed("status", `${x.head?.status}: ${x.text.slice(0, 160)}`, x)
+      factOf("status", `${x.head?.status}: ${x.text.slice(0, 160)}`, x)
         .mustBe(
           "500 to 599 with an error",
           (x.head?.status ?? 0) >= 500 &&

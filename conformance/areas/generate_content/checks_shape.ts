@@ -26,7 +26,7 @@ import {
 } from "../../faults/field.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { observed } from "../../suite/finding.ts";
+import { factOf } from "../../suite/finding.ts";
 import { WITHOUT_CONTENT } from "./scenarios.ts";
 
 const REPLIES = "generate-content-replies";
@@ -192,7 +192,7 @@ export const GENERATE_CONTENT_SHAPE_CHECKS: readonly Check[] = checksWith({
       "A part has one kind: `text`, or `functionCall` with `name` and an object `args`.",
     each: (x) => {
       const wrong = partsOf(x).find((part) => faultOf(part) !== undefined);
-      return observed("part", wrong ?? partsOf(x)[0], x).mustBe(
+      return factOf("part", wrong ?? partsOf(x)[0], x).mustBe(
         "of one kind",
         wrong === undefined && partsOf(x).length > 0,
       );

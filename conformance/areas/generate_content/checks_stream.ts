@@ -23,7 +23,7 @@ import { frames } from "../../faults/change_reply.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { fact, observed, some } from "../../suite/finding.ts";
+import { fact, factOf, some } from "../../suite/finding.ts";
 import { count } from "../../endpoints/reply_form.ts";
 import { WITHOUT_CONTENT } from "./scenarios.ts";
 
@@ -65,7 +65,12 @@ export const GENERATE_CONTENT_STREAM_CHECKS: readonly Check[] = checksWith({
       const odd = x.frames.find(({ event, json }) =>
         event !== undefined || !isObject(json)
       );
-      return observed("frame", odd?.data ?? `${x.frames.length} frames`, x, odd)
+      return factOf(
+        "frame",
+        odd?.data ?? `${x.frames.length} frames`,
+        x,
+        odd,
+      )
         .mustBe(
           "data alone, an object",
           odd === undefined && x.frames.length > 0,
@@ -101,7 +106,10 @@ export const GENERATE_CONTENT_STREAM_CHECKS: readonly Check[] = checksWith({
       const ids = new Set(
         objectsOf(x).map((each) => textAt(each, "responseId")),
       );
-      return observed("responseId", [...ids], x).mustBe("one", ids.size === 1);
+      return factOf("responseId", [...ids], x).mustBe(
+        "one",
+        ids.size === 1,
+      );
     },
     misses: {
       counted: inObjects((object, x) => ({
@@ -117,7 +125,7 @@ export const GENERATE_CONTENT_STREAM_CHECKS: readonly Check[] = checksWith({
     each: (x) => {
       const all = objectsOf(x);
       const ends = all.map((each) => textAt(each, "candidates.0.finishReason"));
-      return observed("finish reasons", ends, x).mustBe(
+      return factOf("finish reasons", ends, x).mustBe(
         "one, in the last object, with usageMetadata",
         ends.at(-1) !== "" && ends.filter((end) => end !== "").length === 1 &&
           isObject(at(all.at(-1), "usageMetadata")),
@@ -143,7 +151,7 @@ export const GENERATE_CONTENT_STREAM_CHECKS: readonly Check[] = checksWith({
     each: (x) => {
       const expected = expectedContent(x).tools.length;
       const calls = callsOf(x);
-      return observed("calls", calls, x).mustBe(
+      return factOf("calls", calls, x).mustBe(
         `${expected} with objects as arguments`,
         calls.length === expected &&
           calls.every((call) => isObject(at(call, "args"))),
@@ -167,7 +175,7 @@ export const GENERATE_CONTENT_STREAM_CHECKS: readonly Check[] = checksWith({
     of: (e: Evidence) => contentReplies(e, "array"),
     each: (x) => {
       const elements = Array.isArray(x.json) ? x.json : [];
-      return observed("elements", brief(elements), x).mustBe(
+      return factOf("elements", brief(elements), x).mustBe(
         "objects, at least one",
         elements.length > 0 && elements.every((each) => isObject(each)),
       );
@@ -197,7 +205,7 @@ export const GENERATE_CONTENT_STREAM_CHECKS: readonly Check[] = checksWith({
       some(
         broken(e).map((x) => {
           const all = objectsOf(x);
-          return observed("the end", brief(all.slice(-2), 400), x).mustBe(
+          return factOf("the end", brief(all.slice(-2), 400), x).mustBe(
             "one error and no finishReason",
             textAt(all.at(-1), "error.message") !== "" &&
               all.filter((each) => each["error"] !== undefined).length === 1 &&
@@ -237,7 +245,7 @@ export const GENERATE_CONTENT_STREAM_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       some(
         broken(e).filter((x) => formOf(x) === "array").map((x) =>
-          observed("body", x.text.slice(-200), x).mustBe(
+          factOf("body", x.text.slice(-200), x).mustBe(
             "a JSON array",
             Array.isArray(x.json) && x.ending === "complete",
           )
@@ -302,7 +310,7 @@ export const GENERATE_CONTENT_STREAM_CHECKS: readonly Check[] = checksWith({
         broken(e).map((x) => {
           const error = at(objectsOf(x).at(-1), "error");
           const code = at(error, "code");
-          return observed("error", error, x).mustBe(
+          return factOf("error", error, x).mustBe(
             "code from 500 on, message and status",
             Number.isInteger(code) && Number(code) >= 500 &&
               /^[A-Z_]+$/.test(textAt(error, "status")) &&

@@ -9,7 +9,7 @@ import { changeRequest } from "../../faults/change_request.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import type { ModelRequest, TurnPart } from "../../reference_gateway/part.ts";
 import type { Check } from "../../suite/check.ts";
-import { observed } from "../../suite/finding.ts";
+import { factOf } from "../../suite/finding.ts";
 import { sentFor } from "../responses/sent_request.ts";
 
 /** Judges the request upstream of each request with that name. */
@@ -21,7 +21,7 @@ export function upstream(
   return (e) =>
     e.matching(`generate_content/*/*/${name}`).map((x) => {
       const call = sentFor(x);
-      return observed("request upstream", call.body.slice(0, 400), x).mustBe(
+      return factOf("request upstream", call.body.slice(0, 400), x).mustBe(
         expected,
         test(readUpstreamRequest(call), call),
       );

@@ -6,8 +6,8 @@ import { textsOfOthers } from "../transport/faults.ts";
 import {
   compare,
   fact,
+  factOf,
   NotTestable,
-  observed,
   statusIs,
 } from "../../suite/finding.ts";
 import {
@@ -17,7 +17,12 @@ import {
   wholeText,
 } from "./faults.ts";
 import { breakBecomesEnd } from "../upstream/faults.ts";
-import { type Check, type Faults, pick, shared } from "../../suite/check.ts";
+import {
+  type Check,
+  type Faults,
+  pick,
+  sharedFaults,
+} from "../../suite/check.ts";
 import {
   contentOf,
   fixtureContent,
@@ -99,7 +104,7 @@ export const STREAM_CHECKS: readonly Check[] = [
               "late-break-becomes-end",
               "break-has-no-event-name",
             ),
-            ...shared("break-becomes-end"),
+            ...sharedFaults("break-becomes-end"),
           },
       )
     )
@@ -137,7 +142,7 @@ export const STREAM_CHECKS: readonly Check[] = [
           "break-adds-words",
           ...form === "error-first" ? ["break-without-words-becomes-end"] : [],
         ),
-        ...shared("break-becomes-end"),
+        ...sharedFaults("break-becomes-end"),
       },
     )
   ),
@@ -236,7 +241,7 @@ export const STREAM_CHECKS: readonly Check[] = [
       const all = e.matching("*/*/*");
       return ["request-id", "x-request-id"].map((name) => {
         const ids = all.flatMap((x) => headerOf(x, name) ?? []);
-        return observed(
+        return factOf(
           `${name} of ${all.length} replies`,
           `${new Set(ids).size} of ${ids.length} different`,
         ).mustBe("all different", new Set(ids).size === ids.length);

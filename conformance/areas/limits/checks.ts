@@ -1,5 +1,5 @@
 /** Checks of the area `limits`. */
-import { type Finding, observed } from "../../suite/finding.ts";
+import { factOf, type Finding } from "../../suite/finding.ts";
 import {
   formsOf,
   limit,
@@ -8,7 +8,7 @@ import {
   sent,
 } from "./checks_refusals.ts";
 import { problemOf } from "../../reference_gateway/problems.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { acceptWhere, changeBody, field, refuseParam } from "./faults.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
@@ -27,7 +27,7 @@ import { LIMITS_USAGE_CHECKS } from "./checks_usage.ts";
  */
 function refused(x: Exchange): Finding {
   const status = x.head?.status ?? 0;
-  return observed("status", x.head?.status ?? x.ending, x).mustBe(
+  return factOf("status", x.head?.status ?? x.ending, x).mustBe(
     "4xx",
     status >= 400 && status < 500,
   );
@@ -37,7 +37,7 @@ function refused(x: Exchange): Finding {
 function answered(x: Exchange): Finding {
   const good = x.head?.status === 200 &&
     (x.label.endsWith("-stream") ? isStream(x) : isObject(x.json));
-  return observed(
+  return factOf(
     "reply",
     `${x.head?.status ?? x.ending}: ${x.text.slice(0, 160)}`,
     x,
@@ -88,7 +88,7 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
         (body, { endpoint }) =>
           endpoint === "chat" && body["max_tokens"] === undefined,
       ),
-      ...shared("chat-streams-need-max_tokens"),
+      ...sharedFaults("chat-streams-need-max_tokens"),
     },
   ),
   {
@@ -118,7 +118,7 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
       "| max_tokens | integer | no | Optional here (required on the message endpoint) |",
     mode: "replay",
     judge: (e) => refusals(e, "chat", "max_tokens").map(refused),
-    faults: shared("max_tokens-coerced", "max_tokens-rounded"),
+    faults: sharedFaults("max_tokens-coerced", "max_tokens-rounded"),
   },
   limit(
     "limits.temperature-range",
@@ -147,7 +147,7 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
       "temperature-coerced": changeBody((body) =>
         field(body, "temperature", (value) => value)
       ),
-      ...shared("temperature-unchecked"),
+      ...sharedFaults("temperature-unchecked"),
     },
   ),
   limit(
@@ -159,7 +159,7 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
         "temperature",
         (body) => body["temperature"] === 1,
       ),
-      ...shared("temperature-zero-refused"),
+      ...sharedFaults("temperature-zero-refused"),
     },
     // Live models may have limits of their own; `limits.takes-temperature` asks several models.
     "replay",
@@ -168,7 +168,7 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
     "limits.chat-temperature-range",
     CHAT_TEMPERATURE,
     (e) => refusals(e, "chat", "temperature").map(refused),
-    shared(
+    sharedFaults(
       "temperature-unchecked",
       "temperature-clamped",
       "temperature-coerced",
@@ -178,7 +178,7 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
     "limits.chat-temperature-edges",
     CHAT_TEMPERATURE,
     (e) => acceptances(e, "chat", "temperature"),
-    shared(
+    sharedFaults(
       "temperature-zero-refused",
       "temperature-of-messages-on-chat",
       "temperature-two-refused",
@@ -221,7 +221,7 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
         const { system, ...rest } = body;
         return Array.isArray(system) ? rest : body;
       }),
-      ...shared("chat-system-first-refused"),
+      ...sharedFaults("chat-system-first-refused"),
     },
   },
   ...REFUSAL_CHECKS,

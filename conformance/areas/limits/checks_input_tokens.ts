@@ -1,10 +1,5 @@
 /** Checks of the area `limits` about input tokens: everything in a request is billed as input. */
-import {
-  type Finding,
-  observed,
-  skill,
-  statusIs,
-} from "../../suite/finding.ts";
+import { factOf, type Finding, skill, statusIs } from "../../suite/finding.ts";
 import { chatInputDoubled } from "../equivalence/faults.ts";
 import { changeRequest, inParts } from "../../faults/change_request.ts";
 import { toolDescriptionsLost } from "../tools/faults.ts";
@@ -47,7 +42,7 @@ function counted(e: Evidence, forms: readonly Form[]): Finding[] {
           : skill(false, "status", "200", status, x);
       }
       const least = inputOf(other) + Math.floor(words * TOKENS_PER_WORD);
-      return observed("input tokens", inputOf(x), x).mustBe(
+      return factOf("input tokens", inputOf(x), x).mustBe(
         `at least ${least}: those of "${than}" and of ${words} words`,
         inputOf(x) >= least && inputOf(other) > 0,
       );
@@ -72,7 +67,7 @@ function sameOnBoth(e: Evidence): Finding[] {
     const [left, right] = [inputOf(x), inputOf(other)];
     const most = Math.max(left, right) * TOLERANCE.part + TOLERANCE.tokens;
     return [
-      observed("input tokens on both endpoints", right, other).mustBe(
+      factOf("input tokens on both endpoints", right, other).mustBe(
         `about ${left}, as in ${x.label}`,
         Math.abs(left - right) <= most,
       ),

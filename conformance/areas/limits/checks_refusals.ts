@@ -2,9 +2,9 @@
 import { changeProblems, changeReplies } from "../../faults/change_hooks.ts";
 import {
   equals,
+  factOf,
   type Finding,
   NotTestable,
-  observed,
   statusIs,
 } from "../../suite/finding.ts";
 import { type Check, checksWith, type Faults } from "../../suite/check.ts";
@@ -96,7 +96,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
       GENERATION.flatMap((endpoint) =>
         ["max_tokens", "temperature", "system"].flatMap((field) =>
           refusals(e, endpoint, field).map((x) =>
-            observed(
+            factOf(
               "error.message",
               textAt(x.json, "error.message") || x.text.slice(0, 120),
               x,
@@ -133,11 +133,11 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
       allRefusals(e).flatMap((x) => [
         statusIs(x, 400, 422),
         equals(x, "error.type", "invalid_request_error"),
-        observed("type", at(x.json, "type"), x).mustBe(
+        factOf("type", at(x.json, "type"), x).mustBe(
           "error, on the message endpoint",
           x.endpoint === "chat" || at(x.json, "type") === "error",
         ),
-        observed("reply", x.text.slice(0, 80), x).mustBe(
+        factOf("reply", x.text.slice(0, 80), x).mustBe(
           "no event stream",
           x.frames.length === 0 && !isStream(x),
         ),

@@ -14,7 +14,7 @@ import {
   messageReply,
   withAt,
 } from "../../faults/change_reply.ts";
-import { type Finding, observed, skill, some } from "../../suite/finding.ts";
+import { factOf, type Finding, skill, some } from "../../suite/finding.ts";
 import { setting } from "../../faults/change_request.ts";
 import {
   arrayOf,
@@ -24,7 +24,7 @@ import {
   parseJson,
   stringOf,
 } from "@model-gateway/replay/json";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import {
   at,
   brief,
@@ -57,7 +57,7 @@ function halted(e: Evidence): Finding[] {
     const contained = stops.find((stop) =>
       typeof stop === "string" && text.includes(stop)
     );
-    return observed("text", text.slice(-160), x).mustBe(
+    return factOf("text", text.slice(-160), x).mustBe(
       `without ${brief(stops)}`,
       contained === undefined,
     );
@@ -75,14 +75,14 @@ function capReported(x: Exchange): Finding[] {
   if (output < allowed) {
     // Some vendors count a token or two fewer than they allow.
     return content.stop !== "max_tokens" ? [] : [
-      observed("output tokens", output, x).mustBe(
+      factOf("output tokens", output, x).mustBe(
         `about ${allowed}: the limit is the reported stop cause`,
         output >= allowed / 2,
       ),
     ];
   }
   return [
-    observed("stop cause", content.stop, x).mustBe(
+    factOf("stop cause", content.stop, x).mustBe(
       `the limit: all ${allowed} tokens were used`,
       content.stop === "max_tokens",
     ),
@@ -112,7 +112,7 @@ function integers(x: Exchange, which: (path: string) => boolean): Finding[] {
     !(Number.isInteger(count) && Number(count) >= 0)
   );
   return [
-    observed(bad?.[0] ?? "counts", bad?.[1] ?? counts.length, x).mustBe(
+    factOf(bad?.[0] ?? "counts", bad?.[1] ?? counts.length, x).mustBe(
       "an integer of at least 0, or null",
       bad === undefined,
     ),
@@ -228,7 +228,7 @@ export const LIMITS_REPORTED_CHECKS: readonly Check[] = checksWith(
         "cached-count-as-text": messageReply((body) =>
           withAt(body, "usage.cache_read_input_tokens", "0")
         ),
-        ...shared("start-count-as-text"),
+        ...sharedFaults("start-count-as-text"),
       },
     },
   ],

@@ -2,14 +2,14 @@
  * Checks of the areas `limits` and `tools`: every documented form of a request is accepted and read
  * in full.
  */
-import { type Finding, observed, skill } from "../../suite/finding.ts";
+import { factOf, type Finding, skill } from "../../suite/finding.ts";
 import {
   attempts,
   MESSAGES,
   READS,
   WHOLE_REQUEST_CHECKS,
 } from "./checks_whole_request.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { arrayOf, objectOf } from "@model-gateway/replay/json";
 import {
   blocksIn,
@@ -37,7 +37,7 @@ function taken(
 ): Finding[] {
   const judged = found.map((x) => ({ x, fault: shapeFault(x) }));
   const findings = judged.map(({ x, fault }) =>
-    observed("reply", fault ?? 200, x).mustBe(
+    factOf("reply", fault ?? 200, x).mustBe(
       "the status of a plain request",
       fault === undefined,
     )
@@ -244,7 +244,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
         "temperature",
         (body) => body["temperature"] === 2,
       ),
-      ...shared("temperature-zero-refused"),
+      ...sharedFaults("temperature-zero-refused"),
     },
   },
   {
@@ -259,7 +259,10 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
         (body) =>
           JSON.stringify(body["messages"] ?? "").includes('"role":"system"'),
       ),
-      ...shared("long-histories-refused", "streams-with-history-without-end"),
+      ...sharedFaults(
+        "long-histories-refused",
+        "streams-with-history-without-end",
+      ),
     },
   },
   {
@@ -268,7 +271,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
     rule:
       "| tools | array | no | Function-calling shape of the chat-completion convention |",
     judge: takes("chat", "tools"),
-    faults: shared(
+    faults: sharedFaults(
       "tools-refused",
       "tools-need-a-choice",
       "streams-with-tools-whole",
@@ -287,7 +290,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
           endpoint === "chat" && body["stream"] === true &&
           body["max_tokens"] === undefined,
       ),
-      ...shared("max_tokens-one-refused"),
+      ...sharedFaults("max_tokens-one-refused"),
     },
   },
   {
@@ -297,7 +300,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
     rule:
       "Content may be a string or an array of parts, which may be pictures.",
     judge: takes("chat", "parts", "image"),
-    faults: shared("blocks-refused", "images-refused"),
+    faults: sharedFaults("blocks-refused", "images-refused"),
   },
   {
     id: "tools.takes-history",
@@ -319,7 +322,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
             type === "tool_result" && content === ""
           ),
       ),
-      ...shared("streams-with-history-without-end"),
+      ...sharedFaults("streams-with-history-without-end"),
     },
   },
   {
@@ -336,7 +339,7 @@ export const REQUEST_FORM_CHECKS: readonly Check[] = checksWith({
             turn["tool_calls"] !== undefined && !("content" in turn)
           ),
       ),
-      ...shared("tool-turns-refused"),
+      ...sharedFaults("tool-turns-refused"),
     },
   },
   ...WHOLE_REQUEST_CHECKS,

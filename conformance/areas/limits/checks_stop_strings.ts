@@ -2,12 +2,7 @@
  * Checks of the area `limits` about stop strings: where a reply stops, and which string it reports.
  */
 import { messageFrames, withAt } from "../../faults/change_reply.ts";
-import {
-  demanded,
-  type Finding,
-  observed,
-  skill,
-} from "../../suite/finding.ts";
+import { demanded, factOf, type Finding, skill } from "../../suite/finding.ts";
 import { messageSequenceNull } from "../message_reply/faults.ts";
 import { parseJson } from "@model-gateway/replay/json";
 import { at, listAt } from "../../evidence/json_path.ts";
@@ -61,7 +56,7 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
       halted(e, (x) => {
         const { text } = contentOf(x);
         return [
-          observed("text", text, x).mustBe(
+          factOf("text", text, x).mustBe(
             `without ${STOPS.hit}`,
             !text.includes(STOPS.hit),
           ),
@@ -91,7 +86,7 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
         const hit = reasonOf(x) === "stop_sequence";
         const sequence = sequenceOf(x);
         return [
-          observed("stop_sequence", sequence, x).mustBe(
+          factOf("stop_sequence", sequence, x).mustBe(
             hit ? STOPS.hit : "null",
             sequence === (hit ? STOPS.hit : null),
           ),
@@ -125,7 +120,7 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
         const hit = reasonOf(x) === "stop_sequence";
         const sequence = sequenceOf(x) ?? null;
         return [
-          observed("stop_sequence", sequence, x).mustBe(
+          factOf("stop_sequence", sequence, x).mustBe(
             hit ? STOPS.hit : "null",
             sequence === (hit ? STOPS.hit : null),
           ),

@@ -4,9 +4,9 @@
  */
 import {
   compare,
+  factOf,
   type Finding,
   NotTestable,
-  observed,
 } from "../../suite/finding.ts";
 import { readMessages } from "../../reference_gateway/formats/read_messages.ts";
 import { readChat } from "../../reference_gateway/formats/read_chat.ts";
@@ -101,7 +101,7 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
         .map((x): Finding => {
           const call = callOf(x);
           const limit = limitOf(call);
-          return observed("limit of the call upstream", limit, x).mustBe(
+          return factOf("limit of the call upstream", limit, x).mustBe(
             call.dialect === "messages"
               ? `a default of at least ${LEAST_DEFAULT}`
               : `none, or at least ${LEAST_DEFAULT}`,
@@ -162,15 +162,16 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
           const temperature = temperatureOf(call);
           const must = x.endpoint === "chat" && call.dialect !== "messages";
           return [
-            observed("temperature of the call upstream", temperature, x).mustBe(
-              `${asked}`,
-              temperature === asked || (temperature === undefined && !must),
-            ),
+            factOf("temperature of the call upstream", temperature, x)
+              .mustBe(
+                `${asked}`,
+                temperature === asked || (temperature === undefined && !must),
+              ),
           ];
         }),
       ...forms(e, "top_p").map((x) => {
         const topP = topPOf(callOf(x));
-        return observed("top_p of the call upstream", topP, x).mustBe(
+        return factOf("top_p of the call upstream", topP, x).mustBe(
           "0.9",
           topP === 0.9 || topP === undefined,
         );
@@ -249,7 +250,7 @@ export const LIMITS_UPSTREAM_CHECKS: readonly Check[] = checksWith({
       ["whole", "stream"].flatMap((form) =>
         e.matching(`*/*/${form}-after-history`).flatMap((x) =>
           HISTORY.map((words) =>
-            observed(
+            factOf(
               "turns of the call upstream",
               callOf(x).body.slice(0, 200),
               x,

@@ -2,8 +2,8 @@
  * Checks of the area `limits` about token counts: output is within its bound, input includes the
  * whole history.
  */
-import { type Finding, observed } from "../../suite/finding.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { factOf, type Finding } from "../../suite/finding.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { changeRequest } from "../../faults/change_request.ts";
 import { usage } from "./faults.ts";
 import { contentOf, tokensOf } from "../../evidence/content.ts";
@@ -20,7 +20,7 @@ function outputWithinLimit(e: Evidence, x: Exchange): Finding {
   const least = e.mode === "live" ? 0 : 1;
   const limit = numberAt(parseJson(x.request.body), "max_tokens") ?? 0;
   const { output } = tokensOf(contentOf(x));
-  return observed("output tokens", output, x).mustBe(
+  return factOf("output tokens", output, x).mustBe(
     `at least ${least} and at most ${limit}`,
     output >= least && output <= limit,
   );
@@ -38,7 +38,7 @@ function historyTokens(e: Evidence, endpoint: Generation): Finding[] {
       const less = tokensOf(contentOf(x)).input;
       const longer = after[at] ?? x;
       const more = tokensOf(contentOf(longer)).input;
-      return observed("input tokens", more, longer).mustBe(
+      return factOf("input tokens", more, longer).mustBe(
         `more than the ${less} of the last turn alone`,
         less > 0 && more >= less + HISTORY_TOKENS[e.mode],
       );
@@ -66,7 +66,7 @@ export const LIMITS_USAGE_CHECKS: readonly Check[] = checksWith({
           ? part.usage
           : { ...part.usage, output: part.usage.output + 100 },
       })),
-      ...shared("max_tokens-raised", "max_tokens-dropped"),
+      ...sharedFaults("max_tokens-raised", "max_tokens-dropped"),
     },
   },
   {
@@ -83,7 +83,7 @@ export const LIMITS_USAGE_CHECKS: readonly Check[] = checksWith({
         ...part,
         usage: { ...part.usage, input: 10 },
       })),
-      ...shared("history-assistant-dropped"),
+      ...sharedFaults("history-assistant-dropped"),
     },
   },
   {
@@ -92,7 +92,7 @@ export const LIMITS_USAGE_CHECKS: readonly Check[] = checksWith({
     rule: "| Input tokens | `usage.input_tokens` | `usage.prompt_tokens` |",
     reads: ["resent-history"],
     judge: (e) => historyTokens(e, "chat"),
-    faults: shared(
+    faults: sharedFaults(
       "history-dropped",
       "input-count-fixed",
       "history-assistant-dropped",

@@ -1,11 +1,11 @@
 /** Checks of the area `limits`: a request is read in full. */
 import {
+  factOf,
   type Finding,
   NotTestable,
-  observed,
   skill,
 } from "../../suite/finding.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 
 import {
   afterFirst,
@@ -48,7 +48,7 @@ function longRead(e: Evidence, endpoint: Generation): Finding[] {
   const input = (one: Exchange): number => tokensOf(contentOf(one)).input;
   const least = input(plain) + Math.floor(PLACED_WORDS * TOKENS_PER_WORD);
   return [
-    observed("input tokens", input(long), long).mustBe(
+    factOf("input tokens", input(long), long).mustBe(
       `at least ${least}: those of "plain" and of ${PLACED_WORDS} words`,
       input(long) >= least,
     ),
@@ -85,7 +85,7 @@ function allRead(
     }
     const least = Math.floor(input(base) + more * PART_READ);
     return [
-      observed("input tokens", input(x), x).mustBe(
+      factOf("input tokens", input(x), x).mustBe(
         `at least ${least}: those of "${without}" and of the words of "long"`,
         input(x) >= least,
       ),
@@ -134,7 +134,7 @@ export const WHOLE_REQUEST_CHECKS: readonly Check[] = checksWith({
         "result",
         (part) => part.type === "result" ? { ...part, text: "" } : part,
       ),
-      ...shared("long-text-unread", "system-lost"),
+      ...sharedFaults("long-text-unread", "system-lost"),
     },
   },
   {
@@ -148,7 +148,7 @@ export const WHOLE_REQUEST_CHECKS: readonly Check[] = checksWith({
       ...allRead(e, "chat", "parts", "plain"),
       ...allRead(e, "chat", "tool-turns", "tools"),
     ],
-    faults: shared(
+    faults: sharedFaults(
       "long-text-unread",
       "oldest-turns-dropped",
       "second-block-lost",

@@ -1,5 +1,5 @@
 /** Judges that a refused request cost nothing. */
-import { type Finding, observed } from "../../suite/finding.ts";
+import { factOf, type Finding } from "../../suite/finding.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 
 /**
@@ -8,7 +8,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
  */
 export function unbilled(x: Exchange): Finding {
   const billed = x.upstream.filter(({ status }) => status === 200);
-  return observed("calls that an upstream answered", `${billed.length}`, x)
+  return factOf("calls that an upstream answered", `${billed.length}`, x)
     .mustBe(
       "none for a request that should be refused",
       billed.length === 0,

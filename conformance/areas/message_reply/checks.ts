@@ -1,5 +1,5 @@
 /** Checks of the area `message_reply`: every field of a whole reply of the message endpoint. */
-import { fact, observed, satisfies, valueAt } from "../../suite/finding.ts";
+import { fact, factOf, satisfies, valueAt } from "../../suite/finding.ts";
 import { literal, oneOf, whole } from "../../faults/field.ts";
 import { field, fields, messageSequenceNull, put } from "./faults.ts";
 import { at, listAt, numberAt, textAt } from "../../evidence/json_path.ts";
@@ -35,7 +35,7 @@ const FIELDS: readonly Check[] = checksWith({
       satisfies(x, "content", "an array of blocks", Array.isArray),
       ...listAt(x.json, "content").map((block, index) => {
         const type = textAt(block, "type");
-        return observed(`content.${index}`, block).mustBe(
+        return factOf(`content.${index}`, block).mustBe(
           "a block with a type; a text block has a text, other blocks have none",
           type !== "" &&
             (type === "text") === (typeof at(block, "text") === "string"),

@@ -4,13 +4,13 @@ import { MESSAGE_FORMS_STREAM } from "../message_reply/scenarios_forms.ts";
 import { messageFrames } from "../../faults/change_reply.ts";
 import {
   fact,
+  factOf,
   frameEquals,
   NotTestable,
-  observed,
   some,
 } from "../../suite/finding.ts";
 import { wire } from "./faults.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { delta, event } from "../../faults/change_messages.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import { isStream } from "../../evidence/exchange.ts";
@@ -94,7 +94,10 @@ const WIRE: readonly Check[] = checksWith({
         frameEquals(x, frame, "delta.stop_reason", "end_turn"),
       ];
     },
-    faults: shared("message-final-usage-missing", "message-stop-reason-null"),
+    faults: sharedFaults(
+      "message-final-usage-missing",
+      "message-stop-reason-null",
+    ),
   },
   {
     id: "message_stream.wire",
@@ -104,12 +107,12 @@ const WIRE: readonly Check[] = checksWith({
       const lines = x.text.replace(/^\uFEFF/, "").split(/\r\n|\n|\r/);
       const stray = lines.filter((line) => !LINE.test(line));
       return [
-        observed("lines", stray).mustBe(
+        factOf("lines", stray).mustBe(
           "event and data lines, comments, blank lines",
           stray.length === 0,
         ),
         ...x.frames.map((frame) =>
-          observed(`event ${frame.at}`, frame.data.slice(0, 200), x, frame)
+          factOf(`event ${frame.at}`, frame.data.slice(0, 200), x, frame)
             .mustBe(
               "a JSON object",
               isObject(frame.json),
@@ -130,7 +133,7 @@ const WIRE: readonly Check[] = checksWith({
         ...frame,
         data: JSON.stringify(JSON.stringify(data)),
       }]),
-      ...shared("message-done-line"),
+      ...sharedFaults("message-done-line"),
     },
   },
   {
@@ -142,7 +145,12 @@ const WIRE: readonly Check[] = checksWith({
       ...x.frames.map((frame) => {
         const foreign = at(frame.json, "choices") !== undefined ||
           textAt(frame.json, "object").startsWith("chat.completion");
-        return observed(`event ${frame.at}`, frame.data.slice(0, 200), x, frame)
+        return factOf(
+          `event ${frame.at}`,
+          frame.data.slice(0, 200),
+          x,
+          frame,
+        )
           .mustBe("no member of a chat chunk", !foreign);
       }),
     ],

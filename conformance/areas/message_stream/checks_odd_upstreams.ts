@@ -2,8 +2,8 @@
 import { MESSAGE_FAILURES } from "../message_reply/scenarios_forms.ts";
 import { event, out, putIn } from "../../faults/change_messages.ts";
 import { messageFrames } from "../../faults/change_reply.ts";
-import { fact, observed, some } from "../../suite/finding.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { fact, factOf, some } from "../../suite/finding.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import type { Json } from "@model-gateway/replay/json";
 import { withoutContent } from "./faults.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
@@ -37,11 +37,11 @@ function failedStream(x: Exchange): ReturnType<typeof fact>[] {
   const { errors, stops, finals, faults } = splitStream(x);
   const last = x.frames.at(-1);
   return [
-    observed("content-type", x.text.slice(0, 99), x).mustBe(
+    factOf("content-type", x.text.slice(0, 99), x).mustBe(
       "text/event-stream",
       isStream(x),
     ),
-    observed("last event", last?.data.slice(0, 300) ?? "no event", x, last)
+    factOf("last event", last?.data.slice(0, 300) ?? "no event", x, last)
       .mustBe(
         "error, with type and message of the error",
         errors.length === 1 && last === errors[0] && last?.event === "error" &&
@@ -58,7 +58,7 @@ function failedStream(x: Exchange): ReturnType<typeof fact>[] {
       x,
       last,
     ),
-    observed(
+    factOf(
       "error.message",
       textAt(last?.json, "error.message").slice(0, 200),
       x,
@@ -67,7 +67,7 @@ function failedStream(x: Exchange): ReturnType<typeof fact>[] {
       "a plain message: no HTML page, no JSON, no stack trace",
       plainMessage(at(last?.json, "error.message")),
     ),
-    observed(
+    factOf(
       "events",
       [...finals, ...stops].map(({ data }) => data.slice(0, 200)),
       x,
@@ -76,7 +76,7 @@ function failedStream(x: Exchange): ReturnType<typeof fact>[] {
       stops.length + finals.length === 0,
     ),
     ...faults.filter(({ rule }) => rule !== "start").map((fault) =>
-      observed(
+      factOf(
         `event ${fault.frame?.at}`,
         fault.frame?.data.slice(0, 200),
         x,
@@ -102,13 +102,13 @@ export const ODD_UPSTREAM_CHECKS: readonly Check[] = checksWith({
         e.streams(`messages/*/stream/${fixture}`).flatMap((x) => {
           const { faults } = splitStream(x);
           return [
-            observed(
+            factOf(
               "order of events",
               faults.map(({ expected }) => expected),
               x,
             )
               .mustBe("start, stop reason, end", faults.length === 0),
-            observed("content", blocksOf(x), x).mustBe(
+            factOf("content", blocksOf(x), x).mustBe(
               "none",
               blocksOf(x).every((block) =>
                 sameJson(block, { type: "text", text: "" })
@@ -144,7 +144,7 @@ export const ODD_UPSTREAM_CHECKS: readonly Check[] = checksWith({
     reads: scenariosOf("stream", "blocks", "oddities", "sizes"),
     each: (x) => {
       const [fault] = splitStream(x).faults;
-      return observed(
+      return factOf(
         fault === undefined ? "order of events" : `event ${fault.frame?.at}`,
         fault?.frame?.data.slice(0, 200) ?? "the documented order",
         x,
@@ -164,7 +164,7 @@ export const ODD_UPSTREAM_CHECKS: readonly Check[] = checksWith({
           frame,
         ];
       }),
-      ...shared("message-block-stop-missing", "message-index-always-0"),
+      ...sharedFaults("message-block-stop-missing", "message-index-always-0"),
     },
   },
   {
@@ -180,7 +180,7 @@ export const ODD_UPSTREAM_CHECKS: readonly Check[] = checksWith({
             frame,
           ) => {
             const type = textAt(frame.json, "error.type");
-            return observed("error.type", type, x, frame).mustBe(
+            return factOf("error.type", type, x, frame).mustBe(
               MESSAGE_TYPES.join(", "),
               MESSAGE_TYPES.includes(type),
             );
@@ -204,7 +204,7 @@ export const ODD_UPSTREAM_CHECKS: readonly Check[] = checksWith({
         (fixture) =>
           e.matching(`messages/*/${fixture}`).flatMap((x) =>
             x.head?.status === 200 ? failedStream(x) : [
-              observed("reply", x.head?.status ?? x.ending, x).mustBe(
+              factOf("reply", x.head?.status ?? x.ending, x).mustBe(
                 "an error status with its body",
                 (x.head?.status ?? 0) >= 400 && isProblem(x.json),
               ),

@@ -12,8 +12,8 @@ import {
   putIn,
 } from "../../faults/change_messages.ts";
 import { messageFrames, withAt } from "../../faults/change_reply.ts";
-import { compare, fact, observed, wholeNumber } from "../../suite/finding.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { compare, fact, factOf, wholeNumber } from "../../suite/finding.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { index, PING } from "./faults.ts";
 import { at, sameJson, textAt } from "../../evidence/json_path.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
@@ -55,7 +55,7 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
     each: (x) => [
       ...orderFindings([x], "stop", "message_stop last and once"),
       ...splitStream(x).stops.map((stop) =>
-        observed("message_stop", stop.data.slice(0, 200), x, stop).mustBe(
+        factOf("message_stop", stop.data.slice(0, 200), x, stop).mustBe(
           "only type",
           isObject(stop.json) && Object.keys(stop.json).join() === "type",
         )
@@ -195,7 +195,7 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
         "message_delta",
         (_data, _x, frame) => [frame, frame],
       ),
-      ...shared("message-delta-and-stop-swapped"),
+      ...sharedFaults("message-delta-and-stop-swapped"),
     },
   },
   {
@@ -240,7 +240,7 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
         return [fact(e.mode === "live", "blocks", "one or more", "none")];
       }
       return blocks.map(({ start }) =>
-        observed("content_block", at(start.json, "content_block"), x, start)
+        factOf("content_block", at(start.json, "content_block"), x, start)
           .mustBe(
             "a type, and empty content of that type",
             startsWell(at(start.json, "content_block")),
@@ -281,11 +281,11 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
       const output = finalOf(x, "usage.output_tokens");
       const known = ["end_turn", "max_tokens", "stop_sequence", "tool_use"];
       return [
-        observed("delta.stop_reason", reason).mustBe(
+        factOf("delta.stop_reason", reason).mustBe(
           known.join(" or "),
           typeof reason === "string" && known.includes(reason),
         ),
-        observed("usage.output_tokens", output).mustBe(
+        factOf("usage.output_tokens", output).mustBe(
           "an integer",
           wholeNumber(0)(output),
         ),
@@ -326,7 +326,7 @@ export const MESSAGE_STREAM_ORDER_CHECKS: readonly Check[] = checksWith({
     each: (x) => {
       const reason = finalOf(x, "delta.stop_reason");
       const sequence = finalOf(x, "delta.stop_sequence");
-      return observed("delta.stop_sequence", sequence).mustBe(
+      return factOf("delta.stop_sequence", sequence).mustBe(
         "null, or the stop sequence that hit",
         sequence === undefined || sequence === null ||
           (reason === "stop_sequence" && sequence === "END"),

@@ -4,7 +4,7 @@
  */
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { putIn } from "../../faults/change_messages.ts";
-import { observed, offered } from "../../suite/finding.ts";
+import { factOf, offered } from "../../suite/finding.ts";
 import { ODD_UPSTREAM_CHECKS } from "./checks_odd_upstreams.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { at } from "../../evidence/json_path.ts";
@@ -57,7 +57,7 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
             label === x.label.replace("/stream", "/whole")
           );
           const expected = at(other?.json, "usage.input_tokens");
-          return observed("message.usage.input_tokens", startInput(x), x, 0)
+          return factOf("message.usage.input_tokens", startInput(x), x, 0)
             .mustBe(
               `as in the whole reply: ${expected}`,
               expected !== undefined && startInput(x) === expected,
@@ -86,7 +86,7 @@ export const MESSAGE_STREAM_WHOLE_REPLY_CHECKS: readonly Check[] = checksWith({
           0,
       );
       const end = tokens(x, "output_tokens");
-      return observed("message.usage.output_tokens", start, x, 0).mustBe(
+      return factOf("message.usage.output_tokens", start, x, 0).mustBe(
         `at most ${end}`,
         typeof end === "number" && start <= end,
       );

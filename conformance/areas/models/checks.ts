@@ -9,7 +9,7 @@ import {
   type Right,
   right,
 } from "../../faults/field.ts";
-import { observed } from "../../suite/finding.ts";
+import { factOf } from "../../suite/finding.ts";
 import { SERVED_CHECKS, SERVICE, unlisted } from "./checks_served.ts";
 import {
   ENTRIES,
@@ -126,7 +126,7 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       lists(e).map((x) => {
         const ids = idsOf(x);
-        return observed("data.*.id", ids, x).mustBe(
+        return factOf("data.*.id", ids, x).mustBe(
           "different ids",
           new Set(ids).size === ids.length,
         );
@@ -146,7 +146,7 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
       const [first] = e.replies("first");
       const wanted = first === undefined ? [] : idsOf(first);
       return lists(e).map((x) =>
-        observed("data.*.id", idsOf(x), x).mustBe(
+        factOf("data.*.id", idsOf(x), x).mustBe(
           "the same ids for the same key, whichever library requests the list",
           sameJson([...wanted].map(String), [...idsOf(x)].map(String)),
         )

@@ -5,8 +5,8 @@
 import {
   equals,
   fact,
+  factOf,
   type Finding,
-  observed,
   satisfies,
   some,
   valueAt,
@@ -27,7 +27,7 @@ function pagingOf(x: Exchange): Finding[] {
   const has = (name: string): boolean => at(x.json, name) !== undefined;
   const id = (index: number) => at(data.at(index), "id") ?? null;
   return [
-    observed("has_more", at(x.json, "has_more"), x).mustBe(
+    factOf("has_more", at(x.json, "has_more"), x).mustBe(
       "true or false, or absent",
       !has("has_more") || typeof at(x.json, "has_more") === "boolean",
     ),
@@ -60,7 +60,7 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       LISTS.flatMap((name) => e.replies(name)).flatMap((x) => [
         ...pagingOf(x),
-        observed("has_more", at(x.json, "has_more"), x).mustBe(
+        factOf("has_more", at(x.json, "has_more"), x).mustBe(
           "a list without a limit is complete",
           at(x.json, "has_more") !== true,
         ),
@@ -91,7 +91,7 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
         const page = pageOf(e, name);
         if (page === undefined || ids.length < 2) return [];
         return [
-          observed("data", listAt(page.json, "data").length, page).mustBe(
+          factOf("data", listAt(page.json, "data").length, page).mustBe(
             "one entry",
             listAt(page.json, "data").length === 1,
           ),
@@ -179,7 +179,7 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
               ),
           ]
           : [
-            observed(
+            factOf(
               "status of one entry",
               entry.head?.status ?? entry.ending,
               entry,
@@ -188,7 +188,7 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
               [404, 405].includes(entry.head?.status ?? 0),
             ),
           ]),
-        observed(
+        factOf(
           "status without a key",
           keyless.head?.status ?? keyless.ending,
           keyless,
@@ -196,7 +196,7 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
           "401, or 404 where it is not offered",
           [401, 404, 405].includes(keyless.head?.status ?? 0),
         ),
-        observed("status of an unlisted id", status, none).mustBe(
+        factOf("status of an unlisted id", status, none).mustBe(
           "4xx",
           status >= 400 && status < 500,
         ),

@@ -1,16 +1,16 @@
 /** Checks of the area `models`: listed models answer, and others are refused. */
 import { changeReplies } from "../../faults/change_hooks.ts";
 import {
+  factOf,
   type Finding,
   NotTestable,
-  observed,
   some,
   statusIs,
   valueAt,
 } from "../../suite/finding.ts";
 import { dialectOf } from "../../reference_gateway/models.ts";
 import { LISTED, ofVendor, put, renamed, unserved } from "./faults.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { shapeFault } from "../../evidence/documented_shape.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { textAt } from "../../evidence/json_path.ts";
@@ -42,7 +42,7 @@ function inFormat(e: Evidence, endpoint: Generation): Finding[] {
     calledOn(e, endpoint).filter(({ head }) => head?.status === 200).map(
       (x) => {
         const fault = shapeFault(x);
-        return observed("documented members", fault ?? "all", x).mustBe(
+        return factOf("documented members", fault ?? "all", x).mustBe(
           "all present",
           fault === undefined,
         );
@@ -58,7 +58,7 @@ function served(x: Exchange): Finding {
     (x.label.endsWith("/stream")
       ? isStream(x) && x.frames.length > 0
       : textAt(x.json, "model") !== "");
-  return observed(
+  return factOf(
     "reply of a listed model",
     `${x.head?.status ?? x.ending}: ${x.text.slice(0, 160)}`,
     x,
@@ -94,7 +94,7 @@ export const SERVED_CHECKS: readonly Check[] = checksWith({
       "vendora-not-on-chat": unserved(({ endpoint, model }) =>
         endpoint === "chat" && model.startsWith("vendora")
       ),
-      ...shared("models-list-more"),
+      ...sharedFaults("models-list-more"),
     },
   },
   {
@@ -137,7 +137,7 @@ export const SERVED_CHECKS: readonly Check[] = checksWith({
     id: "models.all-in-chat-format",
     rule: "`POST /v1/chat/completions` uses the chat-completion format.",
     judge: (e) => inFormat(e, "chat"),
-    faults: shared(
+    faults: sharedFaults(
       "one-model-without-usage",
       "one-model-with-its-own-id",
       "one-model-with-its-own-stop",
@@ -172,7 +172,7 @@ export const SERVED_CHECKS: readonly Check[] = checksWith({
       unlisted(e).filter(({ endpoint }) => endpoint === "messages").map((x) =>
         statusIs(x, 400, 403, 404)
       ),
-    faults: shared("model-id-trimmed", "model-id-any-case"),
+    faults: sharedFaults("model-id-trimmed", "model-id-any-case"),
   },
   {
     id: "models.unlisted-error",
@@ -185,7 +185,7 @@ export const SERVED_CHECKS: readonly Check[] = checksWith({
         "a string that is not empty",
         (value) => typeof value === "string" && value !== "",
       ),
-      observed("reply", x.text.slice(0, 80)).mustBe(
+      factOf("reply", x.text.slice(0, 80)).mustBe(
         "no event stream",
         !isStream(x) && x.frames.length === 0,
       ),
@@ -224,7 +224,7 @@ export const SERVED_CHECKS: readonly Check[] = checksWith({
             }
             : reply,
       },
-      ...shared("unknown-model-falls-back"),
+      ...sharedFaults("unknown-model-falls-back"),
     },
   },
 ]);

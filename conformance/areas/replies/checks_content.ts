@@ -17,9 +17,9 @@ import type {
 import type { Check, Misses, Rule } from "../../suite/check.ts";
 import {
   fact,
+  factOf,
   type Finding,
   NotTestable,
-  observed,
 } from "../../suite/finding.ts";
 import { onEvery, some, unusualOf } from "./on_every.ts";
 
@@ -205,7 +205,7 @@ function text(form: ReplyForm): (x: Exchange) => Finding {
   return (x) => {
     const right = form.texts(form.content(x));
     const found = form.text(x);
-    return observed("text", found.slice(0, 200), x).mustBe(
+    return factOf("text", found.slice(0, 200), x).mustBe(
       right.map((each) => each.slice(0, 200)).join(" or "),
       right.includes(found),
     );
@@ -233,7 +233,7 @@ function stop(form: ReplyForm): (x: Exchange) => readonly Finding[] {
     const right = form.stops(x);
     const { value, frame } = form.stop(x);
     return [
-      observed("reason of the end", value, x, frame).mustBe(
+      factOf("reason of the end", value, x, frame).mustBe(
         right.join(" or ") || "a reason",
         typeof value === "string" && value !== "" &&
           (right.length === 0 || right.includes(value)),
@@ -502,7 +502,7 @@ export const CONTENT_CHECKS: readonly Check[] = [
     // together.
     each: (form) => (x) => {
       const pieces = form.pieces(x);
-      return observed("pieces with text", pieces, x).mustBe(
+      return factOf("pieces with text", pieces, x).mustBe(
         "several: the upstream sends many",
         pieces >= 2,
       );

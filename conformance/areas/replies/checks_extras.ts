@@ -11,7 +11,7 @@ import { at, brief } from "../../evidence/json_path.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import type { Check, Rule } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { type Finding, observed, offered } from "../../suite/finding.ts";
+import { factOf, type Finding, offered } from "../../suite/finding.ts";
 import { sentFor } from "../responses/sent_request.ts";
 import { onEvery } from "./on_every.ts";
 import { EXTRAS, FULL } from "./scenarios_extras.ts";
@@ -96,7 +96,7 @@ function keepsAll(x: Exchange): Finding {
   const found = valuesOf(x);
   const sent = valuesSent(x);
   const first = [lost(sent, found)].flat()[0];
-  return observed(
+  return factOf(
     first ?? "members",
     brief(first === undefined ? "all" : at([...found], first)),
     x,
@@ -111,7 +111,7 @@ function sendsAll(x: Exchange): Finding {
   const { model: _, ...asked } = objectOf(parseJson(x.request.body));
   const call = sentFor(x);
   const first = lost(asked, call.json);
-  return observed(
+  return factOf(
     first ?? "members",
     brief(first === undefined ? "all" : at(call.json, first)),
     x,

@@ -1,6 +1,6 @@
 /** Rules for the pace of streams at the optional endpoints. */
 import { holdPieces } from "../transport/faults.ts";
-import { compare, observed } from "../../suite/finding.ts";
+import { compare, factOf } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { PACED } from "./scenarios_pace.ts";
@@ -22,7 +22,11 @@ export const PACE_CHECKS: readonly Check[] = Object.entries(PACED).flatMap((
         "Intermediaries in front of a client must not buffer the stream or the client receives the reply in one piece at the end.",
       matching: `${endpoint}/*/*/gated`,
       each: (x, e) =>
-        observed("first content", "did not arrive while the upstream waited", x)
+        factOf(
+          "first content",
+          "did not arrive while the upstream waited",
+          x,
+        )
           .mustBe(
             "reach the client before the upstream sends the rest",
             e.note(`${x.label} seen`) === true,

@@ -15,7 +15,7 @@ import {
 import { finishing, later, put } from "../../faults/change_chunks.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import type { Check, Rule } from "../../suite/check.ts";
-import { compare, observed } from "../../suite/finding.ts";
+import { compare, factOf } from "../../suite/finding.ts";
 import { onEvery } from "./on_every.ts";
 
 const JSON_BODIES: Rule = {
@@ -113,7 +113,7 @@ function unstreamed(
     reads: () => [`${endpoint === "chat" ? "chat" : "message"}-stream-false`],
     of: (_, e) => e.matching(`${endpoint}/*/whole`),
     each: () => (x) =>
-      observed("reply", `${x.head?.status}: ${x.text.slice(0, 160)}`).mustBe(
+      factOf("reply", `${x.head?.status}: ${x.text.slice(0, 160)}`).mustBe(
         "one JSON object",
         x.head?.status === 200 && isObject(x.json) && x.frames.length === 0,
       ),
@@ -152,7 +152,7 @@ export const SHAPE_CHECKS: readonly Check[] = [
     each: (form) => (x) => {
       const type = headerOf(x, "content-type");
       return [
-        observed("content-type", type).mustBe(
+        factOf("content-type", type).mustBe(
           typeOf(form),
           isType(typeOf(form), type),
         ),
@@ -239,7 +239,7 @@ export const SHAPE_CHECKS: readonly Check[] = [
         const id = JSON.stringify(at(head?.json, idOf(form)));
         const first = seen.get(id);
         seen.set(id, first ?? x.label);
-        return observed(
+        return factOf(
           "id",
           first === undefined ? id : `${id}, as in ${first}`,
           x,
@@ -359,7 +359,7 @@ export const SHAPE_CHECKS: readonly Check[] = [
     mode: "both",
     reads: "forms",
     each: () => (x) =>
-      observed("frames", `${x.frames.length}`).mustBe(
+      factOf("frames", `${x.frames.length}`).mustBe(
         `${x.witness.length} finished frames of one line`,
         x.frames.length === x.witness.length &&
           x.frames.every(({ data }) => !data.includes("\n")),
@@ -387,8 +387,13 @@ function dated(form: ReplyForm): Hooks {
 }
 
 /** No character was damaged or replaced. */
-function utf8(x: Exchange): ReturnType<ReturnType<typeof observed>["mustBe"]> {
-  return observed("characters", x.validUtf8 ? x.text.slice(0, 200) : "no UTF-8")
+function utf8(
+  x: Exchange,
+): ReturnType<ReturnType<typeof factOf>["mustBe"]> {
+  return factOf(
+    "characters",
+    x.validUtf8 ? x.text.slice(0, 200) : "no UTF-8",
+  )
     .mustBe(
       "UTF-8 without U+FFFD",
       x.validUtf8 && !/\ufffd|\\ufffd/i.test(x.text),

@@ -19,7 +19,7 @@ import {
 } from "../../faults/field.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import type { Check, Misses } from "../../suite/check.ts";
-import { type Finding, observed, some } from "../../suite/finding.ts";
+import { factOf, type Finding, some } from "../../suite/finding.ts";
 import { contentType } from "../transport/checks_request_ids.ts";
 import {
   MESSAGE_TYPES,
@@ -112,7 +112,7 @@ export const REFUSAL_FORMS = {
     fits: (x) => {
       const type = textAt(x.json, "error.type");
       const fitting = TYPES_OF[x.head?.status ?? 0];
-      return observed("error.type", type, x).mustBe(
+      return factOf("error.type", type, x).mustBe(
         fitting?.join(" or ") ?? "anything",
         fitting?.includes(type) ?? true,
       );
@@ -146,7 +146,7 @@ export const REFUSAL_FORMS = {
       const status = x.head?.status ?? 0;
       const found = textAt(x.json, "error.status");
       const fitting = STATUS_WORDS[status];
-      return observed(
+      return factOf(
         "code and status",
         `${numberAt(x.json, "error.code")} ${found}`,
         x,

@@ -7,7 +7,7 @@ import {
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Feature } from "../../suite/route.ts";
-import { observed } from "../../suite/finding.ts";
+import { factOf } from "../../suite/finding.ts";
 import { sentFor } from "../responses/sent_request.ts";
 
 /** Judges a setting that some models do not take: it is right wherever it is sent, and sent to one. */
@@ -21,15 +21,16 @@ export function sentWhereTaken(
       .map((x) => [x, read(readUpstreamRequest(sentFor(x)))] as const);
     return [
       ...all.map(([x, found]) =>
-        observed("setting upstream", found, x).mustBe(
+        factOf("setting upstream", found, x).mustBe(
           `${value}, or nothing`,
           found === undefined || found === value,
         )
       ),
-      observed("models that receive it", all.map(([, found]) => found)).mustBe(
-        "at least one",
-        all.some(([, found]) => found === value),
-      ),
+      factOf("models that receive it", all.map(([, found]) => found))
+        .mustBe(
+          "at least one",
+          all.some(([, found]) => found === value),
+        ),
     ];
   };
 }

@@ -2,9 +2,9 @@
 import { checksOfEvery } from "../replies/checks.ts";
 import {
   fact,
+  factOf,
   type Finding,
   NotTestable,
-  observed,
 } from "../../suite/finding.ts";
 import {
   isObject,
@@ -13,7 +13,7 @@ import {
   objectOf,
   parseJson,
 } from "@model-gateway/replay/json";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { count, usage } from "./faults.ts";
 import { inItems, inReply, put } from "../../faults/change_responses.ts";
 import {
@@ -62,7 +62,7 @@ function answered(e: Evidence): readonly Exchange[] {
 
 function items(e: Evidence): Finding[] {
   return answered(e).flatMap((x) => [
-    observed("output", at(responseOf(x), "output"), x).mustBe(
+    factOf("output", at(responseOf(x), "output"), x).mustBe(
       "a list",
       Array.isArray(at(responseOf(x), "output")),
     ),
@@ -82,7 +82,7 @@ function pathsIn(value: JsonObject, before = ""): [string, Json][] {
 /** Judges the usage at the end of a reply. */
 export function usageAddsUp(x: Exchange): Finding {
   const usage = at(responseOf(x), "usage");
-  return observed("usage", usage, x).mustBe(
+  return factOf("usage", usage, x).mustBe(
     "whole numbers, their sum, and parts that are not larger",
     isObject(usage) && isUsage(usage),
   );
@@ -136,7 +136,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     reads: ["responses-contents"],
     judge: items,
-    faults: shared("responses-arguments-empty"),
+    faults: sharedFaults("responses-arguments-empty"),
   },
   {
     id: "responses.echo",
@@ -195,7 +195,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       whereAccepted(e, "settings", (x) => {
         const tool = at(responseOf(x), "tools.0");
-        return observed("tools.0", tool, x).mustBe(
+        return factOf("tools.0", tool, x).mustBe(
           brief(WEATHER),
           Object.entries(WEATHER).every(([name, value]) =>
             sameJson(at(tool, name), value ?? null)
@@ -247,7 +247,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
         const reply = responseOf(x);
         const reason = textAt(reply, "incomplete_details.reason");
         const status = textAt(reply, "status");
-        return observed(
+        return factOf(
           "status",
           `${status} ${brief(at(reply, "incomplete_details"))}`,
           x,
@@ -295,7 +295,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
           ...own,
           ...callsOf(x).map((call) => textAt(call, "call_id")),
         ];
-        return observed("ids", ids.join(", "), x).mustBe(
+        return factOf("ids", ids.join(", "), x).mustBe(
           "all different, of the form of their kind",
           new Set(ids).size === ids.length &&
             ids.every(({ length }) => length > 0 && length <= LONGEST_ID) &&
@@ -315,7 +315,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
         ...item,
         call_id: textAt(item, "id"),
       })),
-      ...shared("responses-call-ids-equal"),
+      ...sharedFaults("responses-call-ids-equal"),
     },
   },
   {
@@ -332,7 +332,7 @@ export const RESPONSES_CHECKS: readonly Check[] = checksWith({
             textAt(part, "refusal") === ""
           )
         );
-        return observed("messages beside calls", empty, x).mustBe(
+        return factOf("messages beside calls", empty, x).mustBe(
           "with text",
           callsOf(x).length === 0 || empty.length === 0,
         );

@@ -23,12 +23,12 @@ import { objectOf } from "@model-gateway/replay/json";
 import {
   compare,
   demanded,
+  factOf,
   type Finding,
-  observed,
   offered,
   some,
 } from "../../suite/finding.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { withAt } from "../../faults/change_reply.ts";
@@ -62,7 +62,7 @@ export const RESPONSES_CONSISTENCY_CHECKS: readonly Check[] = checksWith({
           name,
         ) => numberAt(reply, name));
         const isDone = at(reply, "status") === "completed";
-        return observed("times", [created, completed ?? null], x).mustBe(
+        return factOf("times", [created, completed ?? null], x).mustBe(
           "seconds, in order",
           created < LATEST &&
             (completed === undefined
@@ -82,7 +82,7 @@ export const RESPONSES_CONSISTENCY_CHECKS: readonly Check[] = checksWith({
     rule: "A reply that did not fail has no error.",
     judge: (e) =>
       repliesOf(e).map((x) =>
-        observed("error", at(responseOf(x), "error"), x).mustBe(
+        factOf("error", at(responseOf(x), "error"), x).mustBe(
           "null",
           (at(responseOf(x), "error") ?? null) === null,
         )
@@ -169,7 +169,7 @@ export const RESPONSES_CONSISTENCY_CHECKS: readonly Check[] = checksWith({
         const { id, status, error } = objectOf(data["response"]);
         return { ...data, response: { id, status, error } };
       }),
-      ...shared(
+      ...sharedFaults(
         "responses-created-bare",
         "responses-settings-not-echoed-at-once",
       ),
@@ -262,7 +262,7 @@ function addedIn(x: Exchange): Finding[] {
         textAt(item, "input") === "" && listAt(item, "content").length === 0;
       const status = textAt(item, "status") || undefined;
       return [
-        observed("item", item, x, frame).mustBe(
+        factOf("item", item, x, frame).mustBe(
           "in progress, and empty",
           isEmpty && [undefined, "in_progress"].includes(status),
         ),
@@ -271,7 +271,7 @@ function addedIn(x: Exchange): Finding[] {
     if (typeOf(frame) !== "response.content_part.added") return [];
     const part = at(json, "part");
     return [
-      observed("part", part, x, frame).mustBe(
+      factOf("part", part, x, frame).mustBe(
         "without text, and with an empty list of annotations",
         textAt(part, "text") === "" &&
           (textAt(part, "type") !== "output_text" ||

@@ -1,8 +1,8 @@
 /** Checks of the area `responses`: tools with free text. */
-import { demanded, observed } from "../../suite/finding.ts";
+import { demanded, factOf } from "../../suite/finding.ts";
 import { frameOf, inFrames } from "./faults.ts";
 import { inItems } from "../../faults/change_responses.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { brief, textAt } from "../../evidence/json_path.ts";
 import { fixtureContent } from "../../evidence/content.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -69,7 +69,7 @@ export const RESPONSES_CUSTOM_TOOL_CHECKS: readonly Check[] = checksWith({
     each: (x) => {
       const text = toldInput(x);
       const input = textAt(callsOf(x)[0], "input");
-      return observed("joined deltas", text).mustBe(
+      return factOf("joined deltas", text).mustBe(
         input,
         text === input && text !== "",
       );
@@ -96,7 +96,7 @@ export const RESPONSES_CUSTOM_TOOL_CHECKS: readonly Check[] = checksWith({
         const input = textAt(tool?.args, "input");
         const found = textAt(callsOf(x)[0], "input");
         const joined = x.frames.length === 0 ? found : toldInput(x);
-        return observed("input", brief([found, joined]), x).mustBe(
+        return factOf("input", brief([found, joined]), x).mustBe(
           brief(input),
           // A vendor with free-text tools of its own sends no arguments in JSON.
           x.via === "responses" || found === input && joined === input,
@@ -110,7 +110,7 @@ export const RESPONSES_CUSTOM_TOOL_CHECKS: readonly Check[] = checksWith({
           delta: JSON.stringify(textAt(data, "delta")).slice(1, -1),
         }),
       ),
-      ...shared("responses-custom-wrapped"),
+      ...sharedFaults("responses-custom-wrapped"),
     },
   },
 ]);

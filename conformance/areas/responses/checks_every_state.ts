@@ -5,7 +5,7 @@ import { isObject, type Json } from "@model-gateway/replay/json";
 import { withAt } from "../../faults/change_reply.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { type Finding, observed, some } from "../../suite/finding.ts";
+import { factOf, type Finding, some } from "../../suite/finding.ts";
 import { inFrames } from "./faults.ts";
 import { isUsage, wrongMember } from "./shapes.ts";
 
@@ -36,7 +36,7 @@ function itemsIn(x: Exchange): readonly Json[] {
 /** The first of these that is wrong, as a finding; one that passes where none is. */
 function first(x: Exchange, all: readonly Judged[], expected: string): Finding {
   const bad = all.find(({ wrong }) => wrong !== undefined);
-  return observed(bad?.wrong ?? "members", bad?.value ?? `${all.length}`, x)
+  return factOf(bad?.wrong ?? "members", bad?.value ?? `${all.length}`, x)
     .mustBe(expected, bad === undefined);
 }
 
@@ -122,7 +122,7 @@ export const EVERY_STATE_CHECKS: readonly Check[] = checksWith({
     "https://platform.openai.com/docs/api-reference/responses-streaming, `sequence_number`",
   rule: "The numbers of the events of a reply count on, each by one.",
   each: (x) =>
-    observed(
+    factOf(
       "sequence_number",
       x.frames.map(({ json }) => at(json, "sequence_number") ?? null),
       x,

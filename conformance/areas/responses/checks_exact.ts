@@ -1,6 +1,6 @@
 /** Checks of the area `responses`: replies whose content is known. */
 import { changeParts } from "../../faults/change_hooks.ts";
-import { fact, observed, some } from "../../suite/finding.ts";
+import { fact, factOf, some } from "../../suite/finding.ts";
 import { asLatin1 } from "../../faults/change_messages.ts";
 import { isCall } from "./faults.ts";
 import { inItems, inReply } from "../../faults/change_responses.ts";
@@ -27,7 +27,7 @@ function compare(
     repliesOf(e).map((x) => {
       const expected = member(expectedContent(x));
       const actual = member(contentIn(x));
-      return observed(name, brief(actual), x).mustBe(
+      return factOf(name, brief(actual), x).mustBe(
         brief(expected),
         brief(expected, 1e5) === brief(actual, 1e5),
       );
@@ -99,7 +99,7 @@ export const RESPONSES_EXACT_CHECKS: readonly Check[] = checksWith({
             const expected = fixtureContent(nameOf(x), x.via).thinking;
             const { thinking } = contentIn(x);
             const kinds = itemsOf(x).map((item) => textAt(item, "type"));
-            return observed(
+            return factOf(
               "reasoning",
               `${kinds.join(", ")}: ${brief(thinking)}`,
               x,

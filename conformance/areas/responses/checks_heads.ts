@@ -4,12 +4,12 @@
  */
 import { changeReplies } from "../../faults/change_hooks.ts";
 import {
+  factOf,
   type Finding,
   NotTestable,
-  observed,
   some,
 } from "../../suite/finding.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { inErrors } from "./faults.ts";
 import {
   all,
@@ -52,11 +52,11 @@ function plainError(x: Exchange): readonly Finding[] {
   const message = at(x.json, "error.message");
   const type = textAt(x.json, "error.type");
   return [
-    observed("error.message", message).mustBe(
+    factOf("error.message", message).mustBe(
       "a plain text",
       plainMessage(message),
     ),
-    observed("error.type", type).mustBe(
+    factOf("error.type", type).mustBe(
       "a word in lower case",
       /^[a-z][a-z0-9_.-]*$/.test(type),
     ),
@@ -116,7 +116,7 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
           seen.add(id ?? "");
           return isNew;
         }),
-        observed("request_id", at(x.json, "request_id"), x).mustBe(
+        factOf("request_id", at(x.json, "request_id"), x).mustBe(
           "absent, or that of the header",
           [undefined, headerOf(x, "x-request-id")].includes(
             textAt(x.json, "request_id") || undefined,
@@ -161,11 +161,11 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
       "After its last frame a stream ends at once, by its framing and behind a blank line.",
     of: answeredStreams,
     each: (x: Exchange) => [
-      observed("the end", x.problem ?? x.ending).mustBe(
+      factOf("the end", x.problem ?? x.ending).mustBe(
         "complete by its framing",
         x.ending === "complete",
       ),
-      observed(
+      factOf(
         "frames with and without the last blank line",
         [x.frames.length, x.witness.length],
       ).mustBe("equally many", x.frames.length === x.witness.length),
@@ -193,7 +193,7 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
       const odd = x.text.split(/\r\n|\n|\r/).find((line) =>
         !/^(|:.*|(data|event|id|retry)(:.*)?)$/s.test(line)
       );
-      return observed("first odd line", hasMark ? "the first" : odd).mustBe(
+      return factOf("first odd line", hasMark ? "the first" : odd).mustBe(
         "none",
         !hasMark && odd === undefined,
       );
@@ -222,7 +222,7 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
     of: refusals,
     each: (x: Exchange) => [
       ...plainError(x),
-      observed("body", x.text.slice(0, 300)).mustBe(
+      factOf("body", x.text.slice(0, 300)).mustBe(
         "an error alone, without internals",
         !/\\n\s+at \S|\bfile:\/\/\/|\.(ts|js|py|go|rs):\d+(:\d+)?\b|"(stack|stacktrace|traceback|output|usage|choices)"\s*:/i
           .test(x.text),
@@ -263,7 +263,7 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
     each: (x: Exchange) => [
       fitsStatus(x),
       ...plainError(x),
-      observed("retry-after", headerOf(x, "retry-after")).mustBe(
+      factOf("retry-after", headerOf(x, "retry-after")).mustBe(
         "the 7 seconds of the upstream with a 429",
         x.head?.status !== 429 || headerOf(x, "retry-after") === "7",
       ),
@@ -275,7 +275,7 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
       "responses-type-always-invalid": inErrors({
         type: "invalid_request_error",
       }),
-      ...shared("responses-message-nested"),
+      ...sharedFaults("responses-message-nested"),
     },
   },
   {
@@ -316,7 +316,7 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
       some(
         refusals(e).map((x) => {
           const host = x.upstream[0]?.headers["host"] ?? "";
-          return observed("reply", x.text.slice(0, 300), x).mustBe(
+          return factOf("reply", x.text.slice(0, 300), x).mustBe(
             "the upstream's address is not in it",
             host === "" || !x.text.includes(host),
           );

@@ -1,7 +1,7 @@
 /** Checks of the area `responses`: calls, results and reasoning that a request replays. */
 import { PIXEL } from "../upstream/scenarios_request.ts";
 import { sentFor, upstream } from "./sent_request.ts";
-import { observed } from "../../suite/finding.ts";
+import { factOf } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { isObject, objectOf, parseJson } from "@model-gateway/replay/json";
 import { askedItemsOf, changeRequestItems, sent } from "./faults.ts";
@@ -209,10 +209,11 @@ export const RESPONSES_HISTORY_CHECKS: readonly Check[] = checksWith({
         const sent = listAt(sentFor(x).json, "messages").flatMap((turn) =>
           listAt(turn, "content")
         ).map((block) => textAt(block, "signature")).filter(Boolean);
-        return observed("signatures upstream", sent.join() || "none", x).mustBe(
-          signature,
-          sent.join() === signature,
-        );
+        return factOf("signatures upstream", sent.join() || "none", x)
+          .mustBe(
+            signature,
+            sent.join() === signature,
+          );
       }),
     faults: {
       "responses-reasoning-not-returned": askedItemsOf(

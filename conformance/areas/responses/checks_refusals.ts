@@ -7,9 +7,9 @@ import {
 import {
   compare,
   fact,
+  factOf,
   type Finding,
   NotTestable,
-  observed,
   statusIs,
 } from "../../suite/finding.ts";
 import { withAt } from "../../faults/change_reply.ts";
@@ -169,7 +169,7 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
       const protocol = headerOf(x, "upgrade");
       return [
         statusIs(x, 426, 101),
-        observed("upgrade", protocol ?? "none", x).mustBe(
+        factOf("upgrade", protocol ?? "none", x).mustBe(
           "websocket",
           protocol?.toLowerCase() === "websocket",
         ),
@@ -227,11 +227,11 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
       Object.entries(FAILURES).flatMap(([name, [status, code = ""]]) =>
         e.matching(`responses/*/*/${name}`).flatMap((x) => [
           statusIs(x, status),
-          observed("error.code", at(x.json, "error.code"), x).mustBe(
+          factOf("error.code", at(x.json, "error.code"), x).mustBe(
             code,
             textAt(x.json, "error.code") === code,
           ),
-          observed("retry-after", headerOf(x, "retry-after") ?? "none", x)
+          factOf("retry-after", headerOf(x, "retry-after") ?? "none", x)
             .mustBe(
               "seconds with a 429",
               status !== 429 || /^\d+$/.test(headerOf(x, "retry-after") ?? ""),
@@ -254,7 +254,7 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
     reads: ["responses-failures"],
     matching: "responses/*/*/failing",
     each: (x) =>
-      observed("status", `${x.head?.status}: ${x.text.slice(0, 160)}`).mustBe(
+      factOf("status", `${x.head?.status}: ${x.text.slice(0, 160)}`).mustBe(
         "500 to 599 with an error",
         (x.head?.status ?? 0) >= 500 && isObject(at(x.json, "error")),
       ),
@@ -276,7 +276,7 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
       broken(e).map((x) => {
         const { index, error, last } = failure(x);
         const message = textAt(error?.json, "message");
-        return observed(
+        return factOf(
           "the end",
           x.frames.slice(-2).map(({ data }) => data).join(" ").slice(0, 600),
           x,
@@ -353,7 +353,7 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
             : ""
         ).join("");
         const full = fixtureContent("text", x.via).text;
-        return observed("output", `${partial} / ${textOf(x)}`, x).mustBe(
+        return factOf("output", `${partial} / ${textOf(x)}`, x).mustBe(
           `the beginning of: ${full}`,
           full.startsWith(partial) && textOf(x) === partial,
         );

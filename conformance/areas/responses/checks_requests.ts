@@ -5,11 +5,11 @@ import { sentFor, upstream } from "./sent_request.ts";
 import {
   compare,
   demanded,
+  factOf,
   type Finding,
-  observed,
   statusIs,
 } from "../../suite/finding.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
 import {
   changeResponsesRequest,
@@ -260,7 +260,7 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
             body,
           ),
     ),
-    faults: shared("responses-format-lost"),
+    faults: sharedFaults("responses-format-lost"),
   },
   {
     id: "responses.dropped-named",
@@ -272,7 +272,7 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
       ...e.matching("responses/*/*/hosted").filter(({ via }) =>
         via !== "responses"
       ).map((x): Finding =>
-        observed(
+        factOf(
           "x-gateway-dropped",
           headerOf(x, "x-gateway-dropped") ?? "none",
           x,
@@ -282,7 +282,7 @@ export const RESPONSES_REQUEST_CHECKS: readonly Check[] = checksWith({
         )
       ),
       ...e.matching("responses/*/whole/string").map((x): Finding =>
-        observed(
+        factOf(
           "x-gateway-dropped",
           headerOf(x, "x-gateway-dropped") ?? "none",
           x,

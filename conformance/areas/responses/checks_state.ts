@@ -1,5 +1,5 @@
 /** Checks of the area `responses`: replies that the target keeps. */
-import { equals, fact, observed, statusIs } from "../../suite/finding.ts";
+import { equals, fact, factOf, statusIs } from "../../suite/finding.ts";
 import { objectOf } from "@model-gateway/replay/json";
 import {
   below,
@@ -72,11 +72,11 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
       const { dialect, json, body } = sentFor(x);
       const kinds = historySteps(dialect, json).map(({ kind }) => kind);
       return [
-        observed("turns upstream", kinds.join()).mustBe(
+        factOf("turns upstream", kinds.join()).mustBe(
           "user and assistant in turn, five in all",
           kinds.join() === "user,assistant,user,assistant,user",
         ),
-        observed("words upstream", body.slice(0, 400)).mustBe(
+        factOf("words upstream", body.slice(0, 400)).mustBe(
           TURNS.join(" "),
           TURNS.every((words) => body.includes(words)),
         ),
@@ -101,7 +101,7 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     replies: "responses/*/whole/third",
     each: (x) =>
-      observed("request upstream", sentFor(x).body.slice(0, 400)).mustBe(
+      factOf("request upstream", sentFor(x).body.slice(0, 400)).mustBe(
         "without the first turn's instructions",
         !sentFor(x).body.includes(ONCE),
       ),
@@ -121,7 +121,7 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
       const { dialect, json } = sentFor(x);
       const kinds = historySteps(dialect, json).map(({ kind }) => kind);
       return [
-        observed("turns upstream", kinds.join()).mustBe(
+        factOf("turns upstream", kinds.join()).mustBe(
           "user, assistant, user",
           kinds.join() === "user,assistant,user",
         ),
@@ -178,7 +178,7 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
       const asked = data.filter((item) => textAt(item, "role") === "user");
       return [
         statusIs(x, 200),
-        observed("data", data).mustBe(
+        factOf("data", data).mustBe(
           "typed items, messages with roles and typed parts",
           data.every((item) =>
             textAt(item, "type") !== "" &&
@@ -191,13 +191,13 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
                 )))
           ),
         ),
-        observed("first_id, last_id and has_more", x.text.slice(-120)).mustBe(
+        factOf("first_id, last_id and has_more", x.text.slice(-120)).mustBe(
           "the ids at both ends, and a flag",
           at(x.json, "first_id") === at(data[0], "id") &&
             at(x.json, "last_id") === at(data.at(-1), "id") &&
             typeof at(x.json, "has_more") === "boolean",
         ),
-        observed("data", data).mustBe(
+        factOf("data", data).mustBe(
           "items with different ids, the last turn among them",
           at(x.json, "object") === "list" && data.length > 0 &&
             data.every((item) => textAt(item, "id") !== "") &&
@@ -252,7 +252,7 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
     judge: (e) => [
       ...e.matching("responses/*/DELETE/stored").flatMap((x) => [
         statusIs(x, 200),
-        observed("body", x.json, x).mustBe(
+        factOf("body", x.json, x).mustBe(
           "id, object response, deleted true",
           at(x.json, "deleted") === true &&
             x.request.path.endsWith(`/${textAt(x.json, "id") || "?"}`) &&

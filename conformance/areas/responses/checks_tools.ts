@@ -1,6 +1,6 @@
 /** Checks of the area `responses`: tools of every kind, and the choice among them. */
 import { inTools } from "../../faults/change_request.ts";
-import { demanded, observed } from "../../suite/finding.ts";
+import { demanded, factOf } from "../../suite/finding.ts";
 import { type Json, objectOf } from "@model-gateway/replay/json";
 import {
   askedItemsOf,
@@ -11,7 +11,12 @@ import {
   sent,
 } from "./faults.ts";
 import { inItems } from "../../faults/change_responses.ts";
-import { allOf, type Check, checksWith, shared } from "../../suite/check.ts";
+import {
+  allOf,
+  type Check,
+  checksWith,
+  sharedFaults,
+} from "../../suite/check.ts";
 import {
   at,
   brief,
@@ -67,7 +72,7 @@ function reaches(
       e,
       name,
       (x) =>
-        observed("request upstream", sentFor(x).body.slice(0, 400), x).mustBe(
+        factOf("request upstream", sentFor(x).body.slice(0, 400), x).mustBe(
           expected,
           test(x),
         ),
@@ -193,7 +198,7 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
       streamsOf(e, "same-ids").filter(({ via }) => via !== "responses").map(
         (x) => {
           const ids = callsOf(x).map((call) => textAt(call, "call_id"));
-          return observed("call_id", ids.join(", "), x).mustBe(
+          return factOf("call_id", ids.join(", "), x).mustBe(
             "two different ones",
             ids.length === 2 && new Set(ids).size === 2,
           );
@@ -319,6 +324,9 @@ export const RESPONSES_TOOL_CHECKS: readonly Check[] = checksWith({
           namesSent(x).join() === "get_weather",
       ),
     ),
-    faults: shared("responses-choice-ignored", "responses-allowed-ignored"),
+    faults: sharedFaults(
+      "responses-choice-ignored",
+      "responses-allowed-ignored",
+    ),
   },
 ]);

@@ -2,8 +2,8 @@
 import { changeReplies } from "../../faults/change_hooks.ts";
 import {
   fact,
+  factOf,
   type Finding,
-  observed,
   offered,
   some,
   statusIs,
@@ -90,11 +90,11 @@ export const RESPONSES_UPSTREAM_CHECKS: readonly Check[] = checksWith({
       const [fault] = faultsIn(x.frames);
       const signs = x.frames.filter((frame) => typeOf(frame) === "keepalive");
       return [
-        observed("frames", x.frames.map(typeOf).slice(0, 9).join(), x).mustBe(
+        factOf("frames", x.frames.map(typeOf).slice(0, 9).join(), x).mustBe(
           "with a keepalive frame",
           signs.length > 0,
         ),
-        observed("frame", fault?.frame?.data ?? "all frames", x, fault?.frame)
+        factOf("frame", fault?.frame?.data ?? "all frames", x, fault?.frame)
           .mustBe(fault?.expected ?? "as the format has it", !fault),
       ];
     },
@@ -133,11 +133,11 @@ export const RESPONSES_UPSTREAM_CHECKS: readonly Check[] = checksWith({
             x.text,
           );
           return [
-            observed("bytes", actual, x).mustBe(
+            factOf("bytes", actual, x).mustBe(
               expected,
               x.text === expectedText(x),
             ),
-            observed("id", textAt(responseOf(x), "id"), x).mustBe(
+            factOf("id", textAt(responseOf(x), "id"), x).mustBe(
               "not the upstream's",
               textAt(responseOf(x), "id") !== PASSED_ID,
             ),
@@ -221,7 +221,7 @@ export const RESPONSES_UPSTREAM_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       some(
         e.replies("responses/*/whole/strict").map((x) =>
-          observed("x-gateway-dropped", dropped(x), x).mustBe(
+          factOf("x-gateway-dropped", dropped(x), x).mustBe(
             strictSent(x) === true ? "no strict" : "strict",
             (strictSent(x) === true) !== /strict/.test(dropped(x)),
           )

@@ -1,6 +1,6 @@
 /** What the grammar of streams finds, as findings of checks. */
 import type { Exchange } from "../../evidence/exchange.ts";
-import { type Finding, observed } from "../../suite/finding.ts";
+import { factOf, type Finding } from "../../suite/finding.ts";
 import { faultsIn, type GrammarRule } from "./grammar.ts";
 
 /** Judges a stream by some rules of the grammar, or by all when none is given. */
@@ -18,7 +18,7 @@ function judging(
 ): (x: Exchange) => Finding {
   return (x) => {
     const fault = faultsIn(x.frames).find(({ rule }) => isJudged(rule));
-    return observed(
+    return factOf(
       fault === undefined ? "frames" : `frame ${fault.frame?.at ?? "none"}`,
       fault?.frame?.data ?? `${x.frames.length} frames`,
       x,

@@ -1,7 +1,7 @@
 /** Finds and judges what the target sent upstream for a request. */
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
 import type { Check } from "../../suite/check.ts";
-import { NotTestable, observed } from "../../suite/finding.ts";
+import { factOf, NotTestable } from "../../suite/finding.ts";
 
 /**
  * The request upstream of an exchange.
@@ -23,7 +23,7 @@ export function upstream(
   return (e) =>
     e.replies(`responses/*/*/${name}`).map((x) => {
       const call = sentFor(x);
-      return observed("request upstream", call.body.slice(0, 400), x).mustBe(
+      return factOf("request upstream", call.body.slice(0, 400), x).mustBe(
         expected,
         test(call, x),
       );

@@ -3,7 +3,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { typeOf } from "../../endpoints/read_responses.ts";
 import { at, numberAt, sameJson, textAt } from "../../evidence/json_path.ts";
 import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
-import { fact, type Finding, observed } from "../../suite/finding.ts";
+import { fact, factOf, type Finding } from "../../suite/finding.ts";
 
 type Test = (value: Json | undefined) => boolean;
 const isText: Test = (value) => typeof value === "string";
@@ -103,7 +103,7 @@ export function sameStates(x: Exchange): Finding {
       known === name && sameJson(usual, value)
     )
   );
-  return observed("states", other ?? "one", x).mustBe(
+  return factOf("states", other ?? "one", x).mustBe(
     "one for what does not change",
     other === undefined,
   );

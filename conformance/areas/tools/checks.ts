@@ -3,7 +3,7 @@ import { ANSWER_SCHEMA_CHECKS } from "./checks_answer_schema.ts";
 import { block, delta } from "../../faults/change_messages.ts";
 import { changeParts } from "../../faults/change_hooks.ts";
 import { chatFrames, messageReply, withAt } from "../../faults/change_reply.ts";
-import { compare, fact, type Finding, observed } from "../../suite/finding.ts";
+import { compare, fact, factOf, type Finding } from "../../suite/finding.ts";
 import {
   ENDED,
   FINE,
@@ -12,7 +12,7 @@ import {
   repliesOf,
 } from "./checks_forced.ts";
 import { DELTA, own } from "../equivalence/faults.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import {
   ARGS,
   args,
@@ -126,7 +126,7 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({
       "tool-chat-args-empty-for-none": chatCall((call) =>
         textAt(call, ARGS) === "{}" ? withAt(call, ARGS, "") : call
       ),
-      ...shared(
+      ...sharedFaults(
         "tool-chat-args-lost",
         "tool-chat-name-each",
         "tool-args-value-changed",
@@ -165,7 +165,7 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({
             : [part];
         },
       },
-      ...shared("tool-args-value-changed"),
+      ...sharedFaults("tool-args-value-changed"),
     },
   },
   {
@@ -227,7 +227,7 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({
         const found = stopCauseIn(x);
         return fact(found === expected, "stop cause", expected, found, x);
       }),
-    faults: shared(
+    faults: sharedFaults(
       "tool-stop-of-chat-lost",
       "tool-stop-of-messages-stream-lost",
     ),
@@ -267,7 +267,7 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       e.matching("*/*/*/tool-text").flatMap((x) => {
         if (x.head?.status !== 200) {
-          return [observed("reply", outcome(x), x).mustBe("any", true)];
+          return [factOf("reply", outcome(x), x).mustBe("any", true)];
         }
         const expected = fixtureContent(fixtureOf(x), x.via).text;
         const cause = x.endpoint === "chat" ? "tool_calls" : "tool_use";
@@ -304,7 +304,7 @@ export const TOOLS_CHECKS: readonly Check[] = checksWith({
         ...e.streams("messages/*/stream/tool-text"),
       ].map((x) => {
         const found = kinds(x);
-        return observed("blocks", found, x).mustBe(
+        return factOf("blocks", found, x).mustBe(
           "text, tool_use",
           sameJson(found, ["text", "tool_use"]),
         );

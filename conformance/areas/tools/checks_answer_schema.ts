@@ -11,7 +11,7 @@ import {
   parseJson,
 } from "@model-gateway/replay/json";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { observed, offered } from "../../suite/finding.ts";
+import { factOf, offered } from "../../suite/finding.ts";
 
 /** Where requests of the formats have the schema of their reply. */
 const PATHS = [
@@ -59,7 +59,7 @@ export const ANSWER_SCHEMA_CHECKS: readonly Check[] = checksWith({
         const ownKind = x.endpoint === "generate_content" ||
           call?.dialect === "generate_content";
         return asked === undefined ? [] : [
-          observed("schema upstream", found, x).mustBe(
+          factOf("schema upstream", found, x).mustBe(
             brief(asked),
             keepsSchema(asked, found, ownKind),
           ),

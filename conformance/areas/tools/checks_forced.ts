@@ -3,7 +3,7 @@ import {
   type Check,
   checksWith,
   type Rule,
-  shared,
+  sharedFaults,
 } from "../../suite/check.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { brief } from "../../evidence/json_path.ts";
@@ -83,7 +83,7 @@ export const FORCED_CHECKS: readonly Check[] = checksWith({
           );
         },
       ),
-    faults: shared("tool-choice-lost", "tool-choice-named-as-any"),
+    faults: sharedFaults("tool-choice-lost", "tool-choice-named-as-any"),
   },
   {
     id: "tools.forced-any",
@@ -98,14 +98,14 @@ export const FORCED_CHECKS: readonly Check[] = checksWith({
           return judged(found.length > 0, "tool calls", "one", found, x);
         },
       ),
-    faults: shared("tool-choice-lost", "tool-choice-any-as-auto"),
+    faults: sharedFaults("tool-choice-lost", "tool-choice-any-as-auto"),
   },
   {
     id: "tools.forced-stop",
     rule: ENDED,
     level: "documented",
     judge: (e) => stoppedForCall(e, "messages", () => ["tool_use"]),
-    faults: shared(
+    faults: sharedFaults(
       "tool-stop-of-messages-lost",
       "tool-stop-of-messages-stream-lost",
     ),
@@ -122,6 +122,6 @@ export const FORCED_CHECKS: readonly Check[] = checksWith({
         (x) =>
           x.label.endsWith("/named") ? ["tool_calls", "stop"] : ["tool_calls"],
       ),
-    faults: shared("tool-stop-of-chat-lost"),
+    faults: sharedFaults("tool-stop-of-chat-lost"),
   },
 ]);

@@ -1,5 +1,5 @@
 /** Checks of the area `tools`: how calls and their results reach the upstream in later turns. */
-import { fact, type Finding, observed } from "../../suite/finding.ts";
+import { fact, factOf, type Finding } from "../../suite/finding.ts";
 import {
   changeRequest,
   inParts,
@@ -14,7 +14,7 @@ import {
   results,
   resultsLast,
 } from "./faults.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import type { UpstreamCall } from "../../evidence/exchange.ts";
 import { brief, sameJson } from "../../evidence/json_path.ts";
 import { type HistoryStep, historySteps } from "../../evidence/tool_history.ts";
@@ -37,7 +37,7 @@ function histories(
       call,
     );
     const found = view(historySteps(call.dialect, call.json), call);
-    return observed("turns sent upstream", brief(found, 600), x).mustBe(
+    return factOf("turns sent upstream", brief(found, 600), x).mustBe(
       brief(sent, 600),
       sameJson(sent, found),
     );
@@ -97,7 +97,7 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
       const call = callOf(x);
       const sent = historySteps(ownDialect(x), parseJson(x.request.body));
       const found = historySteps(call.dialect, call.json);
-      return observed(
+      return factOf(
         "results sent upstream: number of the call, and text",
         brief(answers(found), 600),
       ).mustBe(brief(answers(sent), 600), sameAnswers(sent, found));
@@ -159,7 +159,7 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
           ],
         };
       }),
-      ...shared("tool-results-as-text"),
+      ...sharedFaults("tool-results-as-text"),
     },
   },
   {
@@ -227,7 +227,7 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
         const failed = historySteps(dialect, json).flatMap((step) =>
           step.kind === "result" ? [step.failed] : []
         );
-        return observed(
+        return factOf(
           "is_error of the results sent upstream",
           brief(failed),
           x,
@@ -265,7 +265,7 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
             ],
             [[0, "Answer number 0"], [1, "Answer number 1"]],
           ];
-          return observed(
+          return factOf(
             "calls and results sent upstream",
             brief(found, 400),
             x,
@@ -275,7 +275,7 @@ export const TOOL_HISTORY_CHECKS: readonly Check[] = checksWith({
       ),
     faults: {
       "tool-chat-args-lost": chatCall((call) => withAt(call, ARGS, "")),
-      ...shared("tool-results-other-ids"),
+      ...sharedFaults("tool-results-other-ids"),
     },
   },
 ]);

@@ -1,7 +1,7 @@
 /** Checks of the area `tools`: the fields of tool calls, whole and in fragments. */
 import { block, delta, opening } from "../../faults/change_messages.ts";
 import { changeParts } from "../../faults/change_hooks.ts";
-import { observed, some } from "../../suite/finding.ts";
+import { factOf, some } from "../../suite/finding.ts";
 import {
   callsAt,
   CHAT_SHAPES,
@@ -12,7 +12,7 @@ import {
   uncalled,
 } from "./checks_shape_chat.ts";
 import { isObject, type Json, parseJson } from "@model-gateway/replay/json";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, brief, sameJson, textAt } from "../../evidence/json_path.ts";
 import { toolCallsIn } from "../../evidence/tool_calls.ts";
@@ -151,7 +151,7 @@ const SHAPES: readonly Check[] = checksWith({
       [...e.replies("*/*/whole/*"), ...e.streams("*/*/stream/*")].map((x) => {
         const ids = toolCallsIn(x).map(({ id }) => id);
         if (ids.length === 0) return uncalled(e, x);
-        return observed("ids of the calls", brief(ids), x).mustBe(
+        return factOf("ids of the calls", brief(ids), x).mustBe(
           "present and unique",
           !ids.includes("") &&
             new Set(ids).size === ids.length,
@@ -162,7 +162,7 @@ const SHAPES: readonly Check[] = checksWith({
         "tool",
         (part) => ({ ...part, id: "call_1" }),
       ),
-      ...shared("tool-message-id-empty", "tool-chat-id-missing"),
+      ...sharedFaults("tool-message-id-empty", "tool-chat-id-missing"),
     },
   },
 ]);
@@ -187,14 +187,14 @@ export const TOOL_SHAPE_CHECKS: readonly Check[] = [
           via !== (endpoint === "chat" ? "chat_completions" : endpoint)
         ).map((x) => {
           const ids = toolCallsIn(x).map(({ id }) => id);
-          return observed("ids of the calls", brief(ids), x).mustBe(
+          return factOf("ids of the calls", brief(ids), x).mustBe(
             "two different ones",
             ids.length === 2 && new Set(ids).size === 2,
           );
         }),
         "a reply of an upstream of another format",
       ),
-    faults: { ...shared("tool-ids-equal") },
+    faults: { ...sharedFaults("tool-ids-equal") },
   }]),
   ...SHAPES.flatMap((shape): readonly Check[] => {
     // Two calls in one reply show it, which only fixtures have.

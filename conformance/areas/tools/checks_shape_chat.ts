@@ -1,6 +1,6 @@
 /** Checks of the area `tools`: the form of calls in replies of the chat endpoint. */
 import { chatReply, withAt } from "../../faults/change_reply.ts";
-import { demanded, fact, type Finding, observed } from "../../suite/finding.ts";
+import { demanded, fact, factOf, type Finding } from "../../suite/finding.ts";
 import {
   isObject,
   type Json,
@@ -8,7 +8,7 @@ import {
   parseJson,
 } from "@model-gateway/replay/json";
 import { ARGS, CALLS, chatCall, chatDelta, first } from "./faults.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, brief, listAt, textAt } from "../../evidence/json_path.ts";
 import { stopCauseIn, toolCallsIn } from "../../evidence/tool_calls.ts";
@@ -92,7 +92,7 @@ export function faults(
     const fault = faultOf(x);
     return fault === undefined
       ? fact(true, what, "in order", "in order", x)
-      : observed(
+      : factOf(
         `frame ${fault.at} ${what}`,
         x.frames[fault.at]?.data,
         x,
@@ -156,7 +156,7 @@ export const CHAT_SHAPES: readonly Check[] = checksWith({
       ),
       "tool-chat-id-missing": chatCall({ id: undefined }),
       "tool-chat-type-missing": chatCall({ type: undefined }),
-      ...shared("tool-chat-args-lost"),
+      ...sharedFaults("tool-chat-args-lost"),
     },
   },
   {
@@ -211,7 +211,7 @@ export const CHAT_SHAPES: readonly Check[] = checksWith({
     replies: "chat/*/whole/*",
     each: (x) => {
       const content = at(x.json, "choices.0.message.content");
-      return observed("choices.0.message.content", content, x).mustBe(
+      return factOf("choices.0.message.content", content, x).mustBe(
         "a string or null",
         content === null || typeof content === "string",
       );

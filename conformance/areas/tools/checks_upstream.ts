@@ -1,12 +1,12 @@
 /** Checks of the area `tools` about requests upstream: tool definitions and tool choices. */
 import {
   fact,
+  factOf,
   type Finding,
   NotTestable,
-  observed,
 } from "../../suite/finding.ts";
 import { changeRequest, inTools } from "../../faults/change_request.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
 import { brief, sameJson } from "../../evidence/json_path.ts";
 import {
@@ -92,7 +92,7 @@ function demands(e: Evidence, forms: readonly string[]): Finding[] {
         (form === "none" && offered.length === 0) ||
         (form === "named" && choice === "any" && offered.length === 1 &&
           offered[0]?.name === "get_time");
-      return observed("tool choice sent upstream", choice, x).mustBe(
+      return factOf("tool choice sent upstream", choice, x).mustBe(
         expected.join(" or "),
         holds,
       );
@@ -114,7 +114,11 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
       const [expected, actual] = [sent, found].map((tools) =>
         tools.map(({ name }) => name)
       );
-      return observed("names of the tools sent upstream", brief(actual, 400), x)
+      return factOf(
+        "names of the tools sent upstream",
+        brief(actual, 400),
+        x,
+      )
         .mustBe(brief(expected, 400), sameJson(expected ?? [], actual ?? []));
     },
     faults: {
@@ -139,7 +143,7 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
       const bad = sent.find(({ description }, at) =>
         description !== "" && found[at]?.description !== description
       );
-      return observed(
+      return factOf(
         "descriptions of the tools sent upstream",
         found[sent.findIndex((tool) => tool === bad)]?.description ?? "all",
         x,
@@ -150,7 +154,7 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
       "tool-descriptions-ascii": inTools(({ about }) => ({
         about: about === undefined ? undefined : ascii(about),
       })),
-      ...shared("tool-definitions-lost"),
+      ...sharedFaults("tool-definitions-lost"),
     },
   },
   {
@@ -165,7 +169,7 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
         !(ownKind && tool.description === "") &&
         !keepsSchema(tool.schema, found[at]?.schema, ownKind)
       );
-      return observed(
+      return factOf(
         "schemas of the tools sent upstream",
         brief(found[bad]?.schema ?? "all", 600),
         x,
@@ -231,7 +235,7 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
       "tool-choice-none-as-auto": choice((wanted) =>
         wanted === "none" ? "auto" : wanted
       ),
-      ...shared("tool-choice-lost"),
+      ...sharedFaults("tool-choice-lost"),
     },
   },
   {
@@ -257,13 +261,13 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
           const found = offeredTools(call.dialect, call.json).map(({ name }) =>
             name
           );
-          return observed("tools sent upstream", brief(found), x).mustBe(
+          return factOf("tools sent upstream", brief(found), x).mustBe(
             "get_weather, get_time",
             sameJson(found, ["get_weather", "get_time"]),
           );
         })
       ),
-    faults: shared("tool-definitions-lost", "tool-definitions-turned"),
+    faults: sharedFaults("tool-definitions-lost", "tool-definitions-turned"),
   },
   {
     id: "tools.parallel-off",
@@ -280,7 +284,7 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
           }
           const { parallel } = toolChoiceIn(call.dialect, call.json);
           return [
-            observed("parallel calls sent upstream", parallel, x).mustBe(
+            factOf("parallel calls sent upstream", parallel, x).mustBe(
               "forbidden",
               parallel === false,
             ),
@@ -303,14 +307,14 @@ export const TOOL_REQUEST_CHECKS: readonly Check[] = checksWith({
       ).map((x) => {
         const call = callOf(x);
         const { parallel } = toolChoiceIn(call.dialect, call.json);
-        return observed("parallel calls sent upstream", parallel, x).mustBe(
+        return factOf("parallel calls sent upstream", parallel, x).mustBe(
           "not forbidden",
           parallel !== false,
         );
       }),
     faults: {
       "tool-parallel-never": changeRequest({ parallel: false }),
-      ...shared("tool-parallel-flag-turned"),
+      ...sharedFaults("tool-parallel-flag-turned"),
     },
   },
 ]);

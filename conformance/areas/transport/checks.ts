@@ -6,13 +6,13 @@ import { changeProblems, changeReplies } from "../../faults/change_hooks.ts";
 import { CLIENT_HEADER_CHECKS } from "./checks_client_headers.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { KEYS_SCENARIO } from "../auth/scenarios.ts";
-import { compare, fact, observed, some } from "../../suite/finding.ts";
+import { compare, fact, factOf, some } from "../../suite/finding.ts";
 import { UPSTREAM_KEY } from "../../reference_gateway/call_upstream.ts";
 import {
   type Check,
   checksWith,
   type Faults,
-  shared,
+  sharedFaults,
 } from "../../suite/check.ts";
 import {
   concurrentTextLost,
@@ -86,7 +86,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       reads: ["gated"],
       matching: "*/*/gated",
       each: (x, e) =>
-        observed("first content", "did not arrive while the upstream waited")
+        factOf("first content", "did not arrive while the upstream waited")
           .mustBe(
             "reach the client before the upstream sends the rest",
             e.note(`${x.label} seen`) === true,
@@ -103,7 +103,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       matching: "*/*/gated-each",
       each: (x, e) => {
         const held = e.note(`${x.label} held`);
-        return observed(
+        return factOf(
           "content of each frame",
           held === "" ? "all came" : `${held} did not`,
         ).mustBe(
@@ -131,7 +131,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
           },
         },
         "stream-buffered-late": holdPieces((_, sent) => sent < 8),
-        ...shared("stream-buffered", "stream-buffered-by-size"),
+        ...sharedFaults("stream-buffered", "stream-buffered-by-size"),
       },
     },
     hangUp(
@@ -144,7 +144,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       "transport.hang-up-before-head",
       "When the client disconnects before the reply has begun, the upstream call is ended.",
       ["before-head", "after-head"],
-      shared("hang-up-ignored"),
+      sharedFaults("hang-up-ignored"),
     ),
     hangUp(
       "transport.hang-up-whole",
@@ -152,7 +152,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       ["whole-before-head", "whole-middle"],
       {
         "hang-up-of-whole-ignored": { hangUpCancels: ({ stream }) => stream },
-        ...shared("hang-up-ignored"),
+        ...sharedFaults("hang-up-ignored"),
       },
     ),
     {
@@ -182,7 +182,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       judge: (e) =>
         some(
           e.exchanges.filter(isStream).map((x) =>
-            observed("end of the body", x.problem ?? x.ending, x).mustBe(
+            factOf("end of the body", x.problem ?? x.ending, x).mustBe(
               "complete",
               x.ending === "complete",
             )
@@ -203,7 +203,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       judge: (e) =>
         some(
           jsonReplies(e).map((x) =>
-            observed("end of the body", x.problem ?? x.ending, x).mustBe(
+            factOf("end of the body", x.problem ?? x.ending, x).mustBe(
               "complete",
               x.ending === "complete",
             )
@@ -231,7 +231,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
       provedBy: [KEYS_SCENARIO, TEXT_SCENARIO],
       judge: (e) =>
         e.exchanges.map((x) =>
-          observed("reply", "contains a key", x).mustBe(
+          factOf("reply", "contains a key", x).mustBe(
             "no key in it",
             !containedKey(x.text) &&
               !containedKey(JSON.stringify(x.head?.headers ?? [])),
@@ -278,7 +278,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
           ...e.matching(`*/*/${name}-whole`),
           ...e.matching(`*/*/${name}-stream`),
         ]).map((x) =>
-          observed("reply", x.text.slice(0, 160), x).mustBe(
+          factOf("reply", x.text.slice(0, 160), x).mustBe(
             "the upstream's key is not in it",
             e.note(`${x.label} holds key`) === false && !containedKey(x.text),
           )
@@ -303,7 +303,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
         some(
           e.exchanges.flatMap((x) =>
             x.upstream.map((call) =>
-              observed("upstream call", "contains a key", x).mustBe(
+              factOf("upstream call", "contains a key", x).mustBe(
                 "no key but the upstream's own, in its own header",
                 !containedKey(call.body) &&
                   !containedKey(

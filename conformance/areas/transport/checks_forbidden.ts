@@ -4,7 +4,7 @@ import { SAME_AGAIN_NAME } from "../equivalence/scenarios_repetition.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { KEYS_SCENARIO } from "../auth/scenarios.ts";
 import { MODEL_LIST_NAME } from "../models/scenarios.ts";
-import { type Finding, observed, some } from "../../suite/finding.ts";
+import { factOf, type Finding, some } from "../../suite/finding.ts";
 import { UPSTREAM_REFUSALS } from "../upstream/scenarios_refusals.ts";
 import { all, halved, refusals, without } from "./faults.ts";
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
@@ -23,7 +23,7 @@ function wellFormed(value: Json | undefined): boolean {
 
 function texts(x: Exchange): Finding {
   const frame = x.frames.find(({ json }) => !wellFormed(json));
-  return observed(
+  return factOf(
     "characters",
     frame?.data.slice(0, 200) ?? x.text.slice(0, 200),
     x,
@@ -36,7 +36,7 @@ function texts(x: Exchange): Finding {
 
 function forbidden(x: Exchange, name: RegExp): Finding {
   const found = x.head?.headers.find(([key]) => name.test(key.toLowerCase()));
-  return observed("headers", found?.join(": ") ?? "none of these", x).mustBe(
+  return factOf("headers", found?.join(": ") ?? "none of these", x).mustBe(
     `none like ${name}`,
     found === undefined,
   );
@@ -67,7 +67,7 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       // A gateway may pass on the bytes of an upstream that begins with a mark.
       e.exchanges.filter(({ label }) => !label.endsWith("-bom")).map((x) =>
-        observed("first bytes", [...x.body.slice(0, 3)], x).mustBe(
+        factOf("first bytes", [...x.body.slice(0, 3)], x).mustBe(
           "no byte order mark",
           isStream(x) ||
             !(x.body[0] === 0xef && x.body[1] === 0xbb && x.body[2] === 0xbf),
@@ -99,7 +99,7 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     provedBy: [KEYS_SCENARIO],
     judge: (e) =>
       e.exchanges.map((x) =>
-        observed("x-deny-reason", headerOf(x, "x-deny-reason"), x).mustBe(
+        factOf("x-deny-reason", headerOf(x, "x-deny-reason"), x).mustBe(
           "none from the service itself",
           headerOf(x, "x-deny-reason") === undefined,
         )
@@ -120,7 +120,7 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       e.exchanges.map((x) => {
         const cacheControl = headerOf(x, "cache-control") ?? "";
-        return observed("cache-control", cacheControl, x).mustBe(
+        return factOf("cache-control", cacheControl, x).mustBe(
           "neither public nor s-maxage",
           !/\b(public|s-maxage|immutable)\b/i.test(cacheControl),
         );
@@ -145,7 +145,7 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
           [429, 503, 529].includes(x.head?.status ?? 0) &&
           headerOf(x, "retry-after") !== undefined
         ).map((x) =>
-          observed("x-should-retry", headerOf(x, "x-should-retry"), x).mustBe(
+          factOf("x-should-retry", headerOf(x, "x-should-retry"), x).mustBe(
             "not false",
             headerOf(x, "x-should-retry") !== "false",
           )
@@ -174,7 +174,7 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
           const status = x.head?.status ?? 0;
           const advice = `${status === 408 || status === 429 || status >= 500}`;
           const found = headerOf(x, "x-should-retry");
-          return observed("x-should-retry", `${status}: ${found}`, x).mustBe(
+          return factOf("x-should-retry", `${status}: ${found}`, x).mustBe(
             advice,
             found === advice,
           );
@@ -232,7 +232,7 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     reads: [TEXT_SCENARIO],
     streams: "*/*/stream",
     each: (x) =>
-      observed("first bytes", [...x.body.slice(0, 3)], x).mustBe(
+      factOf("first bytes", [...x.body.slice(0, 3)], x).mustBe(
         "no byte order mark",
         !(x.body[0] === 0xef && x.body[1] === 0xbb && x.body[2] === 0xbf),
       ),
@@ -255,7 +255,7 @@ export const TRANSPORT_FORBIDDEN_CHECKS: readonly Check[] = checksWith({
     provedBy: [KEYS_SCENARIO],
     judge: (e) =>
       e.exchanges.map((x) =>
-        observed(
+        factOf(
           "x-should-retry",
           `${x.head?.status}: ${headerOf(x, "x-should-retry")}`,
           x,

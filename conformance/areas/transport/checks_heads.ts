@@ -8,9 +8,9 @@ import { MODEL_LIST_NAME } from "../models/scenarios.ts";
 import { UPSTREAM_REFUSALS } from "../upstream/scenarios_refusals.ts";
 import { BROKEN_OFF_NAME } from "../upstream/scenarios.ts";
 import {
+  factOf,
   type Finding,
   NotTestable,
-  observed,
   some,
 } from "../../suite/finding.ts";
 import {
@@ -25,7 +25,7 @@ import {
   type Check,
   checksWith,
   type Faults,
-  shared,
+  sharedFaults,
 } from "../../suite/check.ts";
 import { type Exchange, headerOf, isStream } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
@@ -155,7 +155,7 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
       ),
     {
       "stream-without-cache-control": streams({ "cache-control": undefined }),
-      ...shared("stream-cacheable"),
+      ...sharedFaults("stream-cacheable"),
     },
     "everywhere",
   ),
@@ -205,11 +205,11 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
       const length = headerOf(x, "content-length");
       const chunked = headerOf(x, "transfer-encoding");
       return [
-        observed("body", x.problem ?? x.ending).mustBe(
+        factOf("body", x.problem ?? x.ending).mustBe(
           "complete by its framing",
           x.ending === "complete",
         ),
-        observed("framing", `${length} and ${chunked}`).mustBe(
+        factOf("framing", `${length} and ${chunked}`).mustBe(
           "content-length or transfer-encoding",
           length === undefined || chunked === undefined,
         ),
@@ -233,7 +233,7 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
           new TextEncoder().encode(JSON.stringify(body)).length + 5,
         ),
       })),
-      ...shared("stream-says-gzip"),
+      ...sharedFaults("stream-says-gzip"),
     },
   },
   {
@@ -251,7 +251,7 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
           /gzip|brotli|deflate/i.test(x.problem ?? "");
         const isPlain = encoding === "gzip" && x.body.length > 1 &&
           !(x.body[0] === 0x1f && x.body[1] === 0x8b);
-        return observed("body", x.problem ?? x.text.slice(0, 80), x).mustBe(
+        return factOf("body", x.problem ?? x.text.slice(0, 80), x).mustBe(
           encoding ?? "as declared",
           !isUndecodable && !isPlain,
         );
@@ -283,7 +283,7 @@ export const TRANSPORT_HEAD_CHECKS: readonly Check[] = checksWith({
     judge: (e) => {
       const host = e.note("upstream host");
       return e.matching("*/*/*").map((x) =>
-        observed("reply", x.text.slice(0, 160), x).mustBe(
+        factOf("reply", x.text.slice(0, 160), x).mustBe(
           "the upstream's address is not in it",
           typeof host === "string" && !x.text.includes(host) &&
             !JSON.stringify(x.head?.headers ?? []).includes(host),

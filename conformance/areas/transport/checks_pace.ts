@@ -5,7 +5,7 @@
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { BOUNDED_SCENARIO, LIMITS_REFUSED } from "../limits/scenarios.ts";
 import { SAME_AGAIN_NAME } from "../equivalence/scenarios_repetition.ts";
-import { type Finding, observed, skill } from "../../suite/finding.ts";
+import { factOf, type Finding, skill } from "../../suite/finding.ts";
 import { heldFrom } from "./faults.ts";
 import { type Exchange, isStream } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
@@ -61,7 +61,7 @@ export function judgePace(exchanges: readonly Exchange[]): Finding[] {
   return judgeable.map((x) => {
     const rest = arrivals(x).slice(BEFORE);
     const span = (rest.at(-1) ?? 0) - (rest[0] ?? 0);
-    return observed(
+    return factOf(
       "deltas",
       `${rest.length} within ${span.toFixed(1)} ms, of ${
         Math.round(x.endedMs)

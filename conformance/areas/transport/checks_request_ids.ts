@@ -3,7 +3,7 @@ import { changeReplies } from "../../faults/change_hooks.ts";
 import { TEXT_SCENARIO } from "../message_reply/scenarios.ts";
 import { KEYS_SCENARIO } from "../auth/scenarios.ts";
 import { MODEL_LIST_NAME } from "../models/scenarios.ts";
-import { fact, type Finding, observed, some } from "../../suite/finding.ts";
+import { fact, factOf, type Finding, some } from "../../suite/finding.ts";
 import { all, json, SAME_IDS, without } from "./faults.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
@@ -63,7 +63,7 @@ export function upstreamHeaders(
     const leaked = (x.head?.headers ?? []).filter(([name, value]) =>
       which(name.toLowerCase()) && value.includes(CANARY)
     );
-    return observed("headers", leaked, x).mustBe(
+    return factOf("headers", leaked, x).mustBe(
       "not the upstream's value",
       leaked.length === 0 && x.head?.status === 200,
     );
@@ -188,7 +188,7 @@ export const REQUEST_ID_CHECKS: readonly Check[] = checksWith(
           const found = isOwnRefusal(x, e)
             ? at(x.json, "request_id")
             : undefined;
-          return observed("request_id", found, x).mustBe(
+          return factOf("request_id", found, x).mustBe(
             `${idOf(x)}, or none`,
             found === undefined || found === idOf(x),
           );
@@ -210,7 +210,7 @@ export const REQUEST_ID_CHECKS: readonly Check[] = checksWith(
           const ids = (x.head?.headers ?? []).filter(([name]) =>
             isRequestId(name)
           ).map(([, id]) => id);
-          return observed("request ids", ids, x).mustBe(
+          return factOf("request ids", ids, x).mustBe(
             "equal",
             new Set(ids).size < 2,
           );

@@ -4,13 +4,13 @@
  */
 import {
   fact,
+  factOf,
   type Finding,
   NotTestable,
-  observed,
   statusIs,
 } from "../../suite/finding.ts";
 import { changeRequest } from "../../faults/change_request.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { afterRefusals, html, refuseWhere, replies } from "./faults.ts";
 import {
   contentOf,
@@ -32,7 +32,7 @@ function wrongMethods(e: Evidence): readonly Exchange[] {
 }
 
 function isJsonError(x: Exchange): Finding {
-  return observed(
+  return factOf(
     "reply",
     `${headerOf(x, "content-type")}: ${x.text.slice(0, 120)}`,
     x,
@@ -44,7 +44,7 @@ function isJsonError(x: Exchange): Finding {
 }
 
 function noCall(x: Exchange): Finding {
-  return observed("calls upstream", `${x.upstream.length}`, x).mustBe(
+  return factOf("calls upstream", `${x.upstream.length}`, x).mustBe(
     "none",
     x.upstream.length === 0,
   );
@@ -57,7 +57,7 @@ function asControl(e: Evidence, ...formsSent: string[]): Finding[] {
     const streamed = /"stream":true/.test(x.request.body);
     const good = x.head?.status === 200 &&
       (streamed ? isStream(x) && x.frames.length > 0 : isObject(x.json));
-    return observed(
+    return factOf(
       "reply",
       `${x.head?.status ?? x.ending}: ${x.text.slice(0, 120)}`,
       x,
@@ -93,7 +93,7 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     each: (x) => {
       const allow = headerOf(x, "allow");
       const right = x.endpoint === "models" ? "GET" : "POST";
-      return observed("allow", allow).mustBe(
+      return factOf("allow", allow).mustBe(
         `names ${right}`,
         x.head?.status !== 405 || (allow ?? "").includes(right),
       );
@@ -176,7 +176,10 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
     rule: "OPTIONS is answered without a 5xx, and calls no model.",
     matching: "*/*/OPTIONS",
     each: (x) => [
-      observed("reply", `${x.head?.status ?? x.ending}: ${x.text.slice(0, 80)}`)
+      factOf(
+        "reply",
+        `${x.head?.status ?? x.ending}: ${x.text.slice(0, 80)}`,
+      )
         .mustBe(
           "no 5xx, and no reply of a model",
           (x.head?.status ?? 500) < 500 && !isStream(x) &&
@@ -184,7 +187,7 @@ export const TRANSPORT_REQUEST_CHECKS: readonly Check[] = checksWith({
         ),
       noCall(x),
     ],
-    faults: shared("any-method-posts", "wrong-method-500"),
+    faults: sharedFaults("any-method-posts", "wrong-method-500"),
   },
   {
     id: "transport.unknown-headers",

@@ -2,7 +2,7 @@
  * Checks of the area `transport` about refused requests whose body the target need not read, and
  * about the connection after them.
  */
-import { observed } from "../../suite/finding.ts";
+import { factOf } from "../../suite/finding.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { announcesClose } from "../../evidence/exchange.ts";
 import { isObject } from "@model-gateway/replay/json";
@@ -25,7 +25,7 @@ export const UNREAD_BODY_CHECKS: readonly Check[] = checksWith({}, [
           label === `models/${endpoint}-after/${form}`
         );
         const served = next?.head?.status === 200 && isObject(next.json);
-        return observed(
+        return factOf(
           "connection",
           next === undefined || x.ending !== "complete"
             ? outcome(x)
@@ -57,7 +57,7 @@ export const UNREAD_BODY_CHECKS: readonly Check[] = checksWith({}, [
     reads: ["refused-large"],
     matching: "*/large/wrong-key",
     each: (x) =>
-      observed("refusal", outcome(x)).mustBe(
+      factOf("refusal", outcome(x)).mustBe(
         "a status of 400 or above, and its whole body",
         x.ending === "complete" && (x.head?.status ?? 0) >= 400,
       ),

@@ -1,6 +1,6 @@
 /** Checks of the area `upstream`: the client's reply when the upstream refuses or breaks off. */
 import { changeProblems, changeReplies } from "../../faults/change_hooks.ts";
-import { type Finding, observed, statusIs } from "../../suite/finding.ts";
+import { factOf, type Finding, statusIs } from "../../suite/finding.ts";
 import { breakBecomesEnd } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, textAt } from "../../evidence/json_path.ts";
@@ -47,7 +47,7 @@ export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
         ...e.matching(`*/*/${code}-whole`),
         ...e.matching(`*/*/${code}-stream`),
       ]).map((x): Finding =>
-        observed(
+        factOf(
           "error.message",
           `${x.head?.status}: ${x.text.slice(0, 120)}`,
           x,
@@ -72,7 +72,7 @@ export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
       [...e.matching("*/*/401-whole"), ...e.matching("*/*/401-stream")].map((
         x,
       ) =>
-        observed("status", x.head?.status, x).mustBe(
+        factOf("status", x.head?.status, x).mustBe(
           "5xx: the client's key is not at fault",
           (x.head?.status ?? 0) >= 500,
         )
@@ -95,7 +95,7 @@ export const UPSTREAM_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       BREAKS.flatMap((form) =>
         e.matching(`*/*/${form}`).map((x) =>
-          observed(
+          factOf(
             "end of the stream",
             x.frames.at(-1)?.data ?? "nothing",
             x,

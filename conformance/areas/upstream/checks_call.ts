@@ -1,6 +1,6 @@
 /** Checks of the area `upstream`: how the upstream is called, and what it must not receive. */
-import { compare, fact, observed, offered, some } from "../../suite/finding.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { compare, fact, factOf, offered, some } from "../../suite/finding.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { call, withBody } from "./faults.ts";
 import { EMBEDDINGS } from "../embeddings/scenarios.ts";
 import type { Exchange, UpstreamCall } from "../../evidence/exchange.ts";
@@ -60,7 +60,7 @@ export const CALL_CHECKS: readonly Check[] = checksWith({
         ),
         "a success",
       ),
-    faults: shared("called-twice"),
+    faults: sharedFaults("called-twice"),
   },
   {
     id: "upstream.call-is-json",
@@ -75,7 +75,7 @@ export const CALL_CHECKS: readonly Check[] = checksWith({
         { x, call },
       ) => [
         fact(call.method === "POST", "method upstream", "POST", call.method, x),
-        observed(
+        factOf(
           "body upstream",
           call.headers["content-type"] ?? "no content-type",
           x,
@@ -113,7 +113,7 @@ export const CALL_CHECKS: readonly Check[] = checksWith({
       // The operator may have configured another key than the suite asks for.
       const isKnown = calls.some(({ keys }) => hasOwn(keys));
       return calls.map(({ x, keys }) =>
-        observed("keys upstream", keys, x).mustBe(
+        factOf("keys upstream", keys, x).mustBe(
           isKnown ? "the upstream's" : "one",
           isKnown ? hasOwn(keys) : keys.some((key) => key !== ""),
         )
@@ -139,7 +139,7 @@ export const CALL_CHECKS: readonly Check[] = checksWith({
           call.dialect === "messages"
         ).map(({ x, call }) => {
           const version = call.headers["anthropic-version"] ?? "none";
-          return observed("anthropic-version upstream", version, x).mustBe(
+          return factOf("anthropic-version upstream", version, x).mustBe(
             "a date",
             /^\d{4}-\d{2}-\d{2}$/.test(version),
           );
@@ -163,7 +163,7 @@ export const CALL_CHECKS: readonly Check[] = checksWith({
       "A key belongs to exactly one gateway (section Authentication): to others it is a secret",
     rule: "The client's key is never sent upstream.",
     judge: (e) => [
-      observed(
+      factOf(
         "the client's key upstream",
         e.note("the client's key was seen upstream"),
       ).mustBe("never", e.note("the client's key was seen upstream") === false),

@@ -1,5 +1,5 @@
 /** Checks of the area `upstream`: tools and pictures reach the upstream unchanged. */
-import { observed, statusIs } from "../../suite/finding.ts";
+import { factOf, statusIs } from "../../suite/finding.ts";
 import {
   afterFirst,
   changeRequest,
@@ -7,7 +7,7 @@ import {
   inTools,
   inTurns,
 } from "../../faults/change_request.ts";
-import { type Check, checksWith, shared } from "../../suite/check.ts";
+import { type Check, checksWith, sharedFaults } from "../../suite/check.ts";
 import { sameJson } from "../../evidence/json_path.ts";
 import {
   turnsText,
@@ -36,7 +36,7 @@ export const CONTENT_CHECKS: readonly Check[] = checksWith({
     rule: "| tools | array | no | Tool definitions;",
     judge: (e) =>
       passed(e, "tools").map(({ x, asked, sent }) =>
-        observed("tools upstream", JSON.stringify(sent.tools), x).mustBe(
+        factOf("tools upstream", JSON.stringify(sent.tools), x).mustBe(
           JSON.stringify(asked.tools),
           sameJson(asked.tools.map(meant), sent.tools.map(meant)),
         )
@@ -105,7 +105,7 @@ export const CONTENT_CHECKS: readonly Check[] = checksWith({
         ...part,
         url: part.url.split("?")[0] ?? "",
       })),
-      ...shared("image-lost"),
+      ...sharedFaults("image-lost"),
     },
   },
 ]);

@@ -1,7 +1,12 @@
 /** Checks of the area `upstream`: the upstream receives the client's conversation word for word. */
-import { compare, observed, offered, statusIs } from "../../suite/finding.ts";
+import { compare, factOf, offered, statusIs } from "../../suite/finding.ts";
 import { changeRequest, inParts } from "../../faults/change_request.ts";
-import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
+import {
+  type Check,
+  checksWith,
+  pick,
+  sharedFaults,
+} from "../../suite/check.ts";
 import {
   CONVERSATION_FAULTS,
   systemLost,
@@ -54,7 +59,7 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
     rule: "Alternating `user` / `assistant` turns, oldest first.",
     judge: (e) =>
       ["history", "long-history"].flatMap((form) => passed(e, form)).map((p) =>
-        observed("turns upstream", turnsText(p.sent), p.x).mustBe(
+        factOf("turns upstream", turnsText(p.sent), p.x).mustBe(
           turnsText(p.asked),
           turnsText(p.asked) === turnsText(p.sent),
         )
@@ -160,12 +165,12 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
         ...passed(e, "two-systems", "chat"),
         ...passed(e, "system-blocks", "messages"),
       ].map(({ x, sent }) =>
-        observed("instructions upstream", sent.system.join("|"), x).mustBe(
+        factOf("instructions upstream", sent.system.join("|"), x).mustBe(
           "One. and Two.",
           inOrder(["One.", "Two."], sent.system.join("\n")),
         )
       ),
-    faults: shared("system-first-line-only", "system-lost"),
+    faults: sharedFaults("system-first-line-only", "system-lost"),
   },
   {
     id: "upstream.kept-blocks",
@@ -178,7 +183,7 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
         const sent = KEPT.map((_, n) =>
           at(call.json, `messages.1.content.${n}`) ?? null
         );
-        return observed("blocks upstream", sent, x).mustBe(
+        return factOf("blocks upstream", sent, x).mustBe(
           JSON.stringify(KEPT),
           sameJson(sent, [...KEPT]),
         );
@@ -224,7 +229,7 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
       const p = passedRequest(x);
       return equal(p, "instructions upstream", p.asked.system, p.sent.system);
     },
-    faults: shared("system-lost-on-chat", "system-as-user-text"),
+    faults: sharedFaults("system-lost-on-chat", "system-as-user-text"),
   },
   ...["neighbours", "parts"].map((form) => ({
     id: `upstream.text-of-${form}`,
@@ -234,7 +239,7 @@ export const CONVERSATION_CHECKS: readonly Check[] = checksWith({
       : "Consecutive user turns all reach the upstream, in order.",
     judge: (e: Evidence) =>
       passed(e, form).map(({ x, asked, sent }) =>
-        observed("text upstream", textsOf(sent), x).mustBe(
+        factOf("text upstream", textsOf(sent), x).mustBe(
           JSON.stringify(textsOf(asked)),
           inOrder(textsOf(asked), textsOf(sent).join("\n")),
         )

@@ -2,8 +2,13 @@
  * Checks of the area `upstream`: the client's reply for each refusal of the upstream, on both
  * endpoints, whole and streamed.
  */
-import { compare, observed, some, statusIs } from "../../suite/finding.ts";
-import { type Check, checksWith, pick, shared } from "../../suite/check.ts";
+import { compare, factOf, some, statusIs } from "../../suite/finding.ts";
+import {
+  type Check,
+  checksWith,
+  pick,
+  sharedFaults,
+} from "../../suite/check.ts";
 import { brokenByRefusals, changed, REFUSAL_FAULTS } from "./faults.ts";
 import { type Exchange, headerOf } from "../../evidence/exchange.ts";
 import { at, brief, textAt } from "../../evidence/json_path.ts";
@@ -68,7 +73,7 @@ function both(e: Evidence, name: string): readonly Exchange[] {
 
 function inside(x: Exchange, least: number, most: number) {
   const status = x.head?.status ?? 0;
-  return observed("status", x.head?.status ?? x.ending, x).mustBe(
+  return factOf("status", x.head?.status ?? x.ending, x).mustBe(
     `${least} to ${most}`,
     status >= least && status <= most,
   );
@@ -129,7 +134,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
     judge: (e: Evidence) =>
       both(e, name).flatMap((x) => [
         inside(x, 500, 599),
-        observed("error.message", x.text.slice(0, 160), x).mustBe(
+        factOf("error.message", x.text.slice(0, 160), x).mustBe(
           "a text that is not an HTML page",
           textAt(x.json, "error.message").trim() !== "" &&
             !/<\/?(html|center|h1|title|hr)\b/i.test(x.text),
@@ -162,13 +167,13 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       both(e, "detail-422").flatMap((x) => [
         statusIs(x, 400, 422),
-        observed("error.message", textAt(x.json, "error.message"), x).mustBe(
+        factOf("error.message", textAt(x.json, "error.message"), x).mustBe(
           "the upstream's message: Input should be a valid string",
           textAt(x.json, "error.message").includes("valid string"),
         ),
       ]),
     faults: {
-      ...shared("upstream-words-lost"),
+      ...sharedFaults("upstream-words-lost"),
       ...pick(REFUSAL_FAULTS, "status-422-misread"),
     },
   },
@@ -182,7 +187,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
       both(e, String(status)).map((x) => {
         const expected = vendorWords(x, status);
         const actual = flat(textAt(x.json, "error.message"));
-        return observed("error.message", actual, x).mustBe(
+        return factOf("error.message", actual, x).mustBe(
           expected,
           actual.includes(expected),
         );
@@ -198,7 +203,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
     reads: ["upstream-refusals"],
     judge: (e) =>
       both(e, "401").map((x) =>
-        observed("error.message", x.text.slice(0, 200), x).mustBe(
+        factOf("error.message", x.text.slice(0, 200), x).mustBe(
           "nothing of the upstream's message",
           !flat(x.text).includes(vendorWords(x, 401)),
         )
@@ -252,11 +257,11 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
           : textAt(x.json, "error.code") === "context_length_exceeded";
         return [
           statusIs(x, 400, 413),
-          observed("error.message", message, x).mustBe(
+          factOf("error.message", message, x).mustBe(
             "the upstream's count, 201234",
             /201234/.test(message),
           ),
-          observed(
+          factOf(
             x.endpoint === "messages" ? "error.message" : "error.code",
             x.text.slice(0, 240),
             x,
@@ -274,7 +279,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
         type,
         message,
       })),
-      ...shared("upstream-words-lost"),
+      ...sharedFaults("upstream-words-lost"),
       ...pick(REFUSAL_FAULTS, "status-400-misread"),
     },
   },
@@ -322,7 +327,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
       STATUSES.flatMap((status) => {
         const most = FINAL.some((final) => final === status) ? 1 : MOST_CALLS;
         return both(e, String(status)).map((x) =>
-          observed("calls of the upstream", x.upstream.length, x).mustBe(
+          factOf("calls of the upstream", x.upstream.length, x).mustBe(
             `1${most === 1 ? "" : ` to ${most}`}`,
             x.upstream.length >= 1 && x.upstream.length <= most,
           )
@@ -350,7 +355,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       both(e, "redirect").flatMap((x) => [
         inside(x, 500, 599),
-        observed(
+        factOf(
           "the address of the redirect",
           e.note(`${x.label} followed`),
           x,
@@ -366,7 +371,7 @@ export const REFUSAL_CHECKS: readonly Check[] = checksWith({
             : { ...call, url: decodeURIComponent(to) };
         },
       },
-      ...shared("odd-faults-are-400"),
+      ...sharedFaults("odd-faults-are-400"),
     },
   },
 ]);

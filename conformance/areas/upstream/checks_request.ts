@@ -4,8 +4,8 @@
 import { changeReplies, replaceInBody } from "../../faults/change_hooks.ts";
 import {
   fact,
+  factOf,
   type Finding,
-  observed,
   some,
   statusIs,
 } from "../../suite/finding.ts";
@@ -49,12 +49,12 @@ function sampled(
           asked.model === p.asked.model && read(sent) !== undefined
         );
         const right = taken ? value : undefined;
-        return observed(`${form} upstream`, read(p.sent), p.x).mustBe(
+        return factOf(`${form} upstream`, read(p.sent), p.x).mustBe(
           `${right ?? "nothing, as for this model in the other form"}`,
           read(p.sent) === right,
         );
       }),
-      observed(`${form} of the ${endpoint} endpoint upstream`, "for none")
+      factOf(`${form} of the ${endpoint} endpoint upstream`, "for none")
         .mustBe(
           "sent for at least one model",
           all.some(({ sent }) => read(sent) !== undefined),
@@ -90,7 +90,7 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
       "A chat request without a limit gets one where the upstream's format requires it.",
     judge: (e) =>
       passed(e, "no-limit", "chat").map(({ x, sent, call }) =>
-        observed("limit upstream", sent.maxTokens, x).mustBe(
+        factOf("limit upstream", sent.maxTokens, x).mustBe(
           "an integer of at least 1 in the message dialect",
           call.dialect !== "messages" ||
             (sent.maxTokens !== undefined && sent.maxTokens >= 1),
@@ -212,7 +212,7 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
       "| metadata | object | no | Passed through; `user_id` inside it serves the caller's own attribution |",
     judge: (e) =>
       passed(e, "metadata", "messages").map(({ x, call }) =>
-        observed(
+        factOf(
           "metadata.user_id upstream",
           at(call.json, "metadata.user_id") ?? "nothing",
           x,
@@ -241,7 +241,7 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
           if (x.head?.status !== 200) return statusIs(x, 400, 422);
           const text = textAt(x.json, "choices.0.message.content");
           const reply = parseJson(text);
-          return observed("content", text, x).mustBe(
+          return factOf("content", text, x).mustBe(
             "JSON with city and days",
             isObject(reply) && typeof reply["city"] === "string" &&
               Number.isInteger(reply["days"]),
@@ -308,7 +308,7 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
           const own = x.endpoint === "chat" ? "chat_completions" : "messages";
           const members = x.endpoint === "chat" ? OWN.chat : OWN.messages;
           return Object.entries(members).map(([name, value]) =>
-            observed(`${name} upstream`, at(call.json, name) ?? "nothing", x)
+            factOf(`${name} upstream`, at(call.json, name) ?? "nothing", x)
               .mustBe(
                 JSON.stringify(value),
                 call.dialect !== own || sameJson(at(call.json, name), value),
@@ -332,7 +332,7 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
       [...e.matching("chat/*/own-whole"), ...e.matching("chat/*/own-stream")]
         .map((x) => {
           const named = headerOf(x, "x-gateway-dropped") ?? "";
-          return observed("x-gateway-dropped", named, x).mustBe(
+          return factOf("x-gateway-dropped", named, x).mustBe(
             "logit_bias, exactly where it is lost",
             /\blogit_bias\b/.test(named) ===
               (at(x.upstream[0]?.json, "logit_bias") === undefined),
@@ -354,7 +354,7 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
       "An unknown member of the body does no harm: the request is answered, or refused with a 400 that names the member.",
     matching: "*/*/unknown-whole",
     each: (x) =>
-      observed("status", x.head?.status ?? x.ending, x).mustBe(
+      factOf("status", x.head?.status ?? x.ending, x).mustBe(
         "200, or 400 that names x_unknown_member",
         x.head?.status === 200 ||
           (x.head?.status === 400 && x.text.includes("x_unknown_member")),

@@ -16,8 +16,8 @@ import { type Check, checksWith, type Misses } from "../../suite/check.ts";
 import {
   compare,
   fact,
+  factOf,
   type Finding,
-  observed,
   statusIs,
 } from "../../suite/finding.ts";
 import { HANDSHAKE_ACCEPT } from "../../suite/web_socket_handshake.ts";
@@ -87,10 +87,11 @@ export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
         const odd = x.frames.find(({ json }) =>
           !isObject(json) || textAt(json, "type") === ""
         );
-        return observed("message", odd?.data ?? x.frames.length, x, odd).mustBe(
-          "an object with a type",
-          odd === undefined,
-        );
+        return factOf("message", odd?.data ?? x.frames.length, x, odd)
+          .mustBe(
+            "an object with a type",
+            odd === undefined,
+          );
       }),
     misses: {
       untyped: ofType(/created$/, ({ type: _, ...event }) => event),
@@ -120,7 +121,7 @@ export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
     judge: (e) =>
       replies(e, "*").map((x) => {
         const found = x.frames.map(({ json }) => at(json, "sequence_number"));
-        return observed("sequence numbers", found, x).mustBe(
+        return factOf("sequence numbers", found, x).mustBe(
           `0 to ${found.length - 1}`,
           found.join() === found.map((_, index) => index).join(),
         );

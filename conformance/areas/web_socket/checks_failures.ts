@@ -4,7 +4,7 @@ import { at, textAt } from "../../evidence/json_path.ts";
 import { withAt } from "../../faults/change_reply.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { observed } from "../../suite/finding.ts";
+import { factOf } from "../../suite/finding.ts";
 import { inErrors, ofType } from "./faults.ts";
 import { goesOn, refused, turns, types } from "./read_turns.ts";
 
@@ -109,7 +109,7 @@ export const WEB_SOCKET_FAILURE_CHECKS: readonly Check[] = checksWith({
     reads: [FAILURES],
     judge: (e) =>
       turns(e, "broken").map((x) =>
-        observed("the end", types(x).slice(-2), x).mustBe(
+        factOf("the end", types(x).slice(-2), x).mustBe(
           "error, response.failed",
           types(x).slice(-2).join() === "error,response.failed",
         )

@@ -4,7 +4,7 @@ import type { Json } from "@model-gateway/replay/json";
 import type { FrameHooks, Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { type Finding, observed } from "../../suite/finding.ts";
+import { factOf, type Finding } from "../../suite/finding.ts";
 import { CUT_WORD, PING, WRONG_FRAMES } from "./scenarios_frames.ts";
 
 const FRAGMENTS = "web-socket-fragments";
@@ -24,7 +24,9 @@ function arrived(
   test: (all: readonly string[]) => boolean,
 ): readonly Finding[] {
   const all = noted(e, name);
-  return [observed(`what arrived (${name})`, all).mustBe(expected, test(all))];
+  return [
+    factOf(`what arrived (${name})`, all).mustBe(expected, test(all)),
+  ];
 }
 
 const isReply = (all: readonly string[]): boolean =>
@@ -85,7 +87,7 @@ export const FRAME_CHECKS: readonly Check[] = checksWith({
     judge: (e) => {
       const body = String(e.note("fragments upstream"));
       return [
-        observed("request upstream", body.slice(0, 400)).mustBe(
+        factOf("request upstream", body.slice(0, 400)).mustBe(
           CUT_WORD,
           body.includes(CUT_WORD),
         ),
@@ -120,7 +122,7 @@ export const FRAME_CHECKS: readonly Check[] = checksWith({
     judge: (e) => {
       const odd = e.note("odd frames");
       return [
-        observed("odd frames", odd).mustBe(
+        factOf("odd frames", odd).mustBe(
           "none",
           Array.isArray(odd) && odd.length === 0 &&
             isReply(noted(e, "fragments")),

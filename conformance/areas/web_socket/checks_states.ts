@@ -4,7 +4,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { at, brief, sameJson, textAt } from "../../evidence/json_path.ts";
 import { withAt } from "../../faults/change_reply.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { fact, type Finding, observed } from "../../suite/finding.ts";
+import { fact, factOf, type Finding } from "../../suite/finding.ts";
 import { plainMessage } from "../errors/refusal_words.ts";
 import { fitsStatus } from "../errors/type_of_status.ts";
 import { usageAddsUp } from "../responses/checks.ts";
@@ -131,7 +131,7 @@ export const WEB_SOCKET_STATE_CHECKS: readonly Check[] = checksWith({
               message,
               x,
             ),
-            observed("error.type", type, x).mustBe(
+            factOf("error.type", type, x).mustBe(
               "a word in lower case",
               typeof type === "string" && /^[a-z][a-z0-9_.-]*$/.test(type),
             ),
@@ -164,11 +164,11 @@ export const WEB_SOCKET_STATE_CHECKS: readonly Check[] = checksWith({
             : ""
         ).join("");
         return [
-          observed("error", [code, message ?? null], x).mustBe(
+          factOf("error", [code, message ?? null], x).mustBe(
             "a code and a plain message",
             code !== "" && plainMessage(message),
           ),
-          observed("output", at(reply, "output"), x).mustBe(
+          factOf("output", at(reply, "output"), x).mustBe(
             `with ${brief(text)}`,
             text === textAt(reply, "output.0.content.0.text"),
           ),

@@ -4,7 +4,7 @@ import { listAt, numberAt, textAt } from "../../evidence/json_path.ts";
 import { responseOf } from "../../endpoints/read_responses.ts";
 import { withAt } from "../../faults/change_reply.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
-import { observed } from "../../suite/finding.ts";
+import { factOf } from "../../suite/finding.ts";
 import { events, inErrors, ofType } from "./faults.ts";
 import {
   goesOn,
@@ -89,7 +89,7 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
     reads: [EVENTS],
     judge: (e) =>
       replies(e, "prepared").map((x) =>
-        observed("reply", JSON.stringify(responseOf(x)).slice(0, 300), x)
+        factOf("reply", JSON.stringify(responseOf(x)).slice(0, 300), x)
           .mustBe(
             "completed, without output and tokens",
             types(x).at(-1) === "response.completed" &&
@@ -126,7 +126,7 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
     reads: [EVENTS],
     judge: (e) =>
       turns(e, "steer").map((x) =>
-        observed("the answer", x.text.slice(0, 300), x).mustBe(
+        factOf("the answer", x.text.slice(0, 300), x).mustBe(
           "response.steer.failed with a code, or a reply",
           types(x)[0] !== "response.steer.failed"
             ? isLast(types(x).at(-1) ?? "")
@@ -153,7 +153,7 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
         const ids = x.frames.map(({ json }) => textAt(json, "response.id"))
           .filter((id) => id !== "");
         const ends = types(x).filter(isLast);
-        return observed("events", types(x), x).mustBe(
+        return factOf("events", types(x), x).mustBe(
           "a whole reply, then an incomplete one",
           ends.join() === "response.completed,response.incomplete" &&
             ids.join() ===
@@ -168,7 +168,7 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
     mode: "replay",
     reads: ["web-socket-closed"],
     judge: (e) => [
-      observed("the call upstream", e.note("upstream")).mustBe(
+      factOf("the call upstream", e.note("upstream")).mustBe(
         "ended by the target",
         !["still open", "complete"].includes(String(e.note("upstream"))),
       ),

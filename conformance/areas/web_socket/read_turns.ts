@@ -9,7 +9,7 @@ import {
 } from "@model-gateway/replay/json";
 import { type Check } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
-import { type Finding, NotTestable, observed } from "../../suite/finding.ts";
+import { factOf, type Finding, NotTestable } from "../../suite/finding.ts";
 import { sentFor } from "../responses/sent_request.ts";
 
 /** The turns with these names; "*" is all of them. */
@@ -54,7 +54,7 @@ export function reaches(
   return (e) =>
     replies(e, name).map((x) => {
       const { body } = sentFor(x);
-      return observed("request upstream", body.slice(0, 400), x).mustBe(
+      return factOf("request upstream", body.slice(0, 400), x).mustBe(
         words.join(", "),
         words.every((each) => body.includes(each)),
       );
@@ -68,7 +68,7 @@ export function refused(
   expected: string,
 ): Finding {
   const last = x.frames.at(-1);
-  return observed("the event", last?.data, x, last).mustBe(
+  return factOf("the event", last?.data, x, last).mustBe(
     expected,
     x.frames.length === 1 && textAt(last?.json, "type") === "error" &&
       isObject(at(last?.json, "error")) && test(objectOf(last?.json)),
@@ -79,7 +79,7 @@ export function refused(
 export function goesOn(...names: readonly string[]): Check["judge"] {
   return (e) =>
     e.matching(`socket/*/${names[0]}`).map((x) =>
-      observed("the turn", `${x.ending}: ${types(x).at(-1)}`, x).mustBe(
+      factOf("the turn", `${x.ending}: ${types(x).at(-1)}`, x).mustBe(
         "a reply to its end",
         x.ending === "complete" && isLast(types(x).at(-1) ?? "") &&
           types(x).at(-1) !== "response.failed",

@@ -8,10 +8,10 @@ import {
   OpenAIResponsesModel,
   OpenAIResponsesWSModel,
 } from "@openai/agents-openai";
-import OpenAI from "openai";
 import { z } from "zod";
+import { openaiAt } from "../support/clients/library_clients.ts";
 import { eachFamily } from "../support/tables/each_family.ts";
-import { TEST_KEY, type TestGateway } from "../support/test_gateway.ts";
+import type { TestGateway } from "../support/test_gateway.ts";
 
 setTracingDisabled(true);
 
@@ -52,12 +52,7 @@ function agentFor(
   over: Transport,
   onCall: (city: string) => void = () => {},
 ): Agent {
-  const client = new OpenAI({
-    baseURL: `${url}/v1`,
-    apiKey: TEST_KEY,
-    maxRetries: 0,
-  });
-  const caller = new TRANSPORTS[over](client, model);
+  const caller = new TRANSPORTS[over](openaiAt(url), model);
   if (caller instanceof OpenAIResponsesWSModel) open.push(caller);
   return new Agent({
     name: "reporter",

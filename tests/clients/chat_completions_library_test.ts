@@ -4,8 +4,9 @@
  */
 import assert from "node:assert/strict";
 import OpenAI from "openai";
+import { openaiAt } from "../support/clients/library_clients.ts";
 import { eachFamily } from "../support/tables/each_family.ts";
-import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
+import { startTestGateway } from "../support/test_gateway.ts";
 
 const TOOLS: OpenAI.ChatCompletionTool[] = [{
   type: "function",
@@ -19,10 +20,6 @@ const TOOLS: OpenAI.ChatCompletionTool[] = [{
     },
   },
 }];
-
-function client(url: string): OpenAI {
-  return new OpenAI({ baseURL: `${url}/v1`, apiKey: TEST_KEY, maxRetries: 0 });
-}
 
 function ask(
   model: string,
@@ -44,7 +41,7 @@ function calls(message: OpenAI.ChatCompletionMessage | undefined): unknown[] {
 
 Deno.test("a whole completion", (t) =>
   eachFamily(t, async ({ url }, model) => {
-    const completion = await client(url).chat.completions.create(
+    const completion = await openaiAt(url).chat.completions.create(
       ask(model, "Hello there"),
     );
     assert.equal(completion.object, "chat.completion");
@@ -67,10 +64,10 @@ Deno.test("a whole completion", (t) =>
 
 Deno.test("a streamed completion adds up to the whole one", (t) =>
   eachFamily(t, async ({ url }, model) => {
-    const whole = await client(url).chat.completions.create(
+    const whole = await openaiAt(url).chat.completions.create(
       ask(model, "[[fx:text]]"),
     );
-    const runner = client(url).chat.completions.stream({
+    const runner = openaiAt(url).chat.completions.stream({
       ...ask(model, "[[fx:text]]"),
       stream: true,
       stream_options: { include_usage: true },
@@ -101,7 +98,7 @@ Deno.test("a streamed completion adds up to the whole one", (t) =>
 Deno.test("a usage chunk comes only if it is requested", (t) =>
   eachFamily(t, async ({ url }, model) => {
     for (const include_usage of [false, true]) {
-      const stream = await client(url).chat.completions.create({
+      const stream = await openaiAt(url).chat.completions.create({
         ...ask(model, "[[fx:text]]"),
         stream: true,
         ...(include_usage ? { stream_options: { include_usage } } : {}),
@@ -121,10 +118,10 @@ Deno.test("parallel tool calls, and their results on the next turn", (t) =>
       { name: "get_weather", arguments: { city: "Tokyo" } },
     ];
     const params = { ...ask(model, "[[fx:tool-parallel]]"), tools: TOOLS };
-    const whole = await client(url).chat.completions.create(params);
+    const whole = await openaiAt(url).chat.completions.create(params);
     assert.equal(whole.choices[0]?.finish_reason, "tool_calls");
     assert.deepEqual(calls(whole.choices[0]?.message), wanted);
-    const streamed = await client(url).chat.completions.stream({
+    const streamed = await openaiAt(url).chat.completions.stream({
       ...params,
       stream: true,
     }).finalChatCompletion();
@@ -135,7 +132,7 @@ Deno.test("parallel tool calls, and their results on the next turn", (t) =>
     assert.ok(message !== undefined);
 
     const nonce = `results-${model}`;
-    const answer = await client(url).chat.completions.create({
+    const answer = await openaiAt(url).chat.completions.create({
       ...params,
       messages: [
         ...params.messages,
@@ -157,7 +154,7 @@ Deno.test("parallel tool calls, and their results on the next turn", (t) =>
 
 Deno.test("a forced tool and a JSON schema without a fixture", (t) =>
   eachFamily(t, async ({ url }, model) => {
-    const forced = await client(url).chat.completions.create({
+    const forced = await openaiAt(url).chat.completions.create({
       ...ask(model, "What is the weather?"),
       tools: TOOLS,
       tool_choice: { type: "function", function: { name: "get_weather" } },
@@ -167,7 +164,7 @@ Deno.test("a forced tool and a JSON schema without a fixture", (t) =>
       typeof (call as { arguments: { city: unknown } }).arguments.city,
       "string",
     );
-    const bound = await client(url).chat.completions.create({
+    const bound = await openaiAt(url).chat.completions.create({
       ...ask(model, "Name a city"),
       response_format: {
         type: "json_schema",
@@ -192,13 +189,13 @@ Deno.test("a forced tool and a JSON schema without a fixture", (t) =>
 Deno.test("the model list", async () => {
   await using gateway = await startTestGateway();
   const ids: string[] = [];
-  for await (const model of client(gateway.url).models.list()) {
+  for await (const model of openaiAt(gateway.url).models.list()) {
     ids.push(model.id);
   }
   assert.equal(ids.length, 10);
   const id = "vendora-sonnet-4-6 (context-1m beta)";
   assert.equal(
-    (await client(gateway.url).models.retrieve(id)).owned_by,
+    (await openaiAt(gateway.url).models.retrieve(id)).owned_by,
     "vendora",
   );
 });

@@ -4,11 +4,7 @@
  */
 import assert from "node:assert/strict";
 import OpenAI from "openai";
-import {
-  startTestGateway,
-  TEST_KEY,
-  type TestGateway,
-} from "../support/test_gateway.ts";
+import { withOpenai } from "../support/clients/library_clients.ts";
 
 const PRICE = { input: 20_000_000 };
 const CONFIG = JSON.stringify({
@@ -51,23 +47,9 @@ const CONFIG = JSON.stringify({
   },
 });
 
-async function withGateway(
-  run: (client: OpenAI, server: TestGateway) => Promise<void>,
-): Promise<void> {
-  await using server = await startTestGateway({
-    configFile: CONFIG,
-  });
-  const client = new OpenAI({
-    apiKey: TEST_KEY,
-    baseURL: `${server.url}/v1`,
-    maxRetries: 0,
-  });
-  await run(client, server);
-}
-
 for (const model of ["embed-chat", "embed-generate"]) {
   Deno.test(`${model}: the library's default and floats give the same vectors`, () =>
-    withGateway(async (client) => {
+    withOpenai(CONFIG, async (client) => {
       const input = ["one text", "another"];
       const byDefault = await client.embeddings.create({ model, input });
       const floats = await client.embeddings.create({
@@ -87,7 +69,7 @@ for (const model of ["embed-chat", "embed-generate"]) {
     }));
 
   Deno.test(`${model}: the length of the vectors`, () =>
-    withGateway(async (client) => {
+    withOpenai(CONFIG, async (client) => {
       const { data } = await client.embeddings.create({
         model,
         input: "a",
@@ -98,7 +80,7 @@ for (const model of ["embed-chat", "embed-generate"]) {
 }
 
 Deno.test("tokens reach an upstream of the chat format; another one refuses them by name", () =>
-  withGateway(async (client) => {
+  withOpenai(CONFIG, async (client) => {
     const { usage } = await client.embeddings.create({
       model: "embed-chat",
       input: [[1, 2, 3], [4]],
@@ -112,7 +94,7 @@ Deno.test("tokens reach an upstream of the chat format; another one refuses them
   }));
 
 Deno.test("a call is charged by its prompt alone, estimated where the upstream reports nothing", () =>
-  withGateway(async (client, server) => {
+  withOpenai(CONFIG, async (client, server) => {
     const input = "twelve bytes";
     await client.embeddings.create({ model: "embed-chat", input });
     const reported = await server.logEntry(({ model }) =>
@@ -135,7 +117,7 @@ Deno.test("a call is charged by its prompt alone, estimated where the upstream r
   }));
 
 Deno.test("a model is called for what it does", () =>
-  withGateway(async (client) => {
+  withOpenai(CONFIG, async (client) => {
     const refused = (call: Promise<unknown>, text: RegExp) =>
       assert.rejects(call, (error) => {
         assert.ok(error instanceof OpenAI.BadRequestError);
@@ -168,7 +150,7 @@ Deno.test("a model is called for what it does", () =>
   }));
 
 Deno.test("an upstream that fails is replaced by one of the same vector space", () =>
-  withGateway(async (client, server) => {
+  withOpenai(CONFIG, async (client, server) => {
     const { data } = await client.embeddings.create({
       model: "embed-twice",
       input: "[[fx:recover#embed]]",

@@ -5,11 +5,11 @@
 import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
+import { anthropicAt, openaiAt } from "../support/clients/library_clients.ts";
 import {
   assertAbortReachesUpstream,
   eachFamily,
 } from "../support/tables/each_family.ts";
-import { TEST_KEY } from "../support/test_gateway.ts";
 
 interface CallOptions {
   readonly stream?: boolean;
@@ -31,21 +31,16 @@ interface Endpoint {
   readonly refusal: Readonly<Record<string, string>>;
 }
 
-function openai(url: string, apiKey = TEST_KEY): OpenAI {
-  return new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
-}
-
 const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   messages: {
     library: Anthropic,
     create: (url, model, text, { stream = false, apiKey, signal } = {}) =>
-      new Anthropic({ baseURL: url, apiKey: apiKey ?? TEST_KEY, maxRetries: 0 })
-        .messages.create({
-          model,
-          max_tokens: 200,
-          messages: [{ role: "user", content: text }],
-          stream,
-        }, { signal }),
+      anthropicAt(url, apiKey).messages.create({
+        model,
+        max_tokens: 200,
+        messages: [{ role: "user", content: text }],
+        stream,
+      }, { signal }),
     async read(stream, seen) {
       const events = stream as AsyncIterable<Anthropic.MessageStreamEvent>;
       for await (const event of events) {
@@ -58,7 +53,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   chat: {
     library: OpenAI,
     create: (url, model, text, { stream = false, apiKey, signal } = {}) =>
-      openai(url, apiKey).chat.completions.create({
+      openaiAt(url, apiKey).chat.completions.create({
         model,
         messages: [{ role: "user", content: text }],
         stream,
@@ -74,7 +69,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   responses: {
     library: OpenAI,
     create: (url, model, text, { stream = false, apiKey, signal } = {}) =>
-      openai(url, apiKey).responses.create({ model, input: text, stream }, {
+      openaiAt(url, apiKey).responses.create({ model, input: text, stream }, {
         signal,
       }),
     async read(stream, seen) {

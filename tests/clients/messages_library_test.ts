@@ -4,12 +4,9 @@
  */
 import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
+import { anthropicAt } from "../support/clients/library_clients.ts";
 import { eachFamily } from "../support/tables/each_family.ts";
-import {
-  FAMILIES,
-  startTestGateway,
-  TEST_KEY,
-} from "../support/test_gateway.ts";
+import { FAMILIES, startTestGateway } from "../support/test_gateway.ts";
 
 const TOOLS: Anthropic.Tool[] = [{
   name: "get_weather",
@@ -20,10 +17,6 @@ const TOOLS: Anthropic.Tool[] = [{
     required: ["city"],
   },
 }];
-
-function client(url: string): Anthropic {
-  return new Anthropic({ baseURL: url, apiKey: TEST_KEY, maxRetries: 0 });
-}
 
 function ask(
   model: string,
@@ -44,7 +37,7 @@ function toolInputs(message: Anthropic.Message): unknown[] {
 
 Deno.test("a whole message", (t) =>
   eachFamily(t, async ({ url }, model) => {
-    const message = await client(url).messages.create(
+    const message = await anthropicAt(url).messages.create(
       ask(model, "Hello there"),
     );
     assert.equal(message.type, "message");
@@ -61,8 +54,10 @@ Deno.test("a whole message", (t) =>
 
 Deno.test("a streamed message adds up to the whole one", (t) =>
   eachFamily(t, async ({ url }, model) => {
-    const whole = await client(url).messages.create(ask(model, "[[fx:text]]"));
-    const stream = client(url).messages.stream(ask(model, "[[fx:text]]"));
+    const whole = await anthropicAt(url).messages.create(
+      ask(model, "[[fx:text]]"),
+    );
+    const stream = anthropicAt(url).messages.stream(ask(model, "[[fx:text]]"));
     let seen = "";
     stream.on("text", (delta) => seen += delta);
     const streamed = await stream.finalMessage();
@@ -83,10 +78,11 @@ Deno.test("parallel tool calls, and their results on the next turn", (t) =>
       { name: "get_weather", input: { city: "Tokyo" } },
     ];
     const params = { ...ask(model, "[[fx:tool-parallel]]"), tools: TOOLS };
-    const whole = await client(url).messages.create(params);
+    const whole = await anthropicAt(url).messages.create(params);
     assert.equal(whole.stop_reason, "tool_use");
     assert.deepEqual(toolInputs(whole), wanted);
-    const streamed = await client(url).messages.stream(params).finalMessage();
+    const streamed = await anthropicAt(url).messages.stream(params)
+      .finalMessage();
     assert.deepEqual(toolInputs(streamed), wanted);
     const ids = streamed.content.flatMap((block) =>
       block.type === "tool_use" ? [block.id] : []
@@ -94,7 +90,7 @@ Deno.test("parallel tool calls, and their results on the next turn", (t) =>
     assert.equal(new Set(ids).size, 2);
 
     const nonce = `results-${model}`;
-    const answer = await client(url).messages.create({
+    const answer = await anthropicAt(url).messages.create({
       ...params,
       messages: [
         ...params.messages,
@@ -125,7 +121,7 @@ Deno.test("parallel tool calls, and their results on the next turn", (t) =>
 
 Deno.test("a forced tool without a fixture", (t) =>
   eachFamily(t, async ({ url }, model) => {
-    const message = await client(url).messages.create({
+    const message = await anthropicAt(url).messages.create({
       ...ask(model, "What is the weather?"),
       tools: TOOLS,
       tool_choice: { type: "tool", name: "get_weather" },
@@ -139,7 +135,7 @@ Deno.test("a forced tool without a fixture", (t) =>
 
 Deno.test("models and token counts", async () => {
   await using gateway = await startTestGateway();
-  const library = client(gateway.url);
+  const library = anthropicAt(gateway.url);
   const ids: string[] = [];
   for await (const model of library.models.list({ limit: 3 })) {
     ids.push(model.id);

@@ -4,12 +4,9 @@
  */
 import assert from "node:assert/strict";
 import OpenAI from "openai";
+import { withOpenai } from "../support/clients/library_clients.ts";
 import { chargesIn } from "../support/tables/billing.ts";
-import {
-  startTestGateway,
-  TEST_KEY,
-  type TestGateway,
-} from "../support/test_gateway.ts";
+import type { TestGateway } from "../support/test_gateway.ts";
 
 const PAGE = await Deno.readTextFile(
   new URL("../../docs/routes.md", import.meta.url),
@@ -21,26 +18,12 @@ async function isEstimated(server: TestGateway): Promise<boolean | undefined> {
   return (await chargesIn(server)).at(-1)?.estimated;
 }
 
-async function withGateway(
-  run: (client: OpenAI, server: TestGateway) => Promise<void>,
-): Promise<void> {
-  await using server = await startTestGateway({
-    configFile: EXAMPLE,
-  });
-  const client = new OpenAI({
-    apiKey: TEST_KEY,
-    baseURL: `${server.url}/v1`,
-    maxRetries: 0,
-  });
-  await run(client, server);
-}
-
 const SOUND = new File([new Uint8Array(40_000).fill(7)], "a.wav", {
   type: "audio/wav",
 });
 
 Deno.test("a transcription is charged by the seconds that its reply reports", () =>
-  withGateway(async (client, server) => {
+  withOpenai(EXAMPLE, async (client, server) => {
     const reply = await client.audio.transcriptions.create({
       file: SOUND,
       model: "house-transcribe",
@@ -64,7 +47,7 @@ Deno.test("a transcription is charged by the seconds that its reply reports", ()
   }));
 
 Deno.test("a transcription that reports nothing is charged by an estimate, marked as one", () =>
-  withGateway(async (client, server) => {
+  withOpenai(EXAMPLE, async (client, server) => {
     const text = await client.audio.transcriptions.create({
       model: "house-transcribe",
       file: SOUND,
@@ -80,7 +63,7 @@ Deno.test("a transcription that reports nothing is charged by an estimate, marke
   }));
 
 Deno.test("a streamed transcription arrives as events", () =>
-  withGateway(async (client) => {
+  withOpenai(EXAMPLE, async (client) => {
     const stream = await client.audio.transcriptions.create({
       model: "house-transcribe",
       file: SOUND,
@@ -96,7 +79,7 @@ Deno.test("a streamed transcription arrives as events", () =>
   }));
 
 Deno.test("speech is sound, charged by the characters of its text", () =>
-  withGateway(async (client, server) => {
+  withOpenai(EXAMPLE, async (client, server) => {
     const ask = (input: string) =>
       client.audio.speech.create({
         model: "house-speech",
@@ -118,7 +101,7 @@ Deno.test("speech is sound, charged by the characters of its text", () =>
   }));
 
 Deno.test("images are charged by their number, or by tokens where those are reported", () =>
-  withGateway(async (client, server) => {
+  withOpenai(EXAMPLE, async (client, server) => {
     const ask = (model: string) =>
       client.images.generate({ model, prompt: "a house", n: 2 });
     const reply = await ask("house-image");
@@ -140,7 +123,7 @@ Deno.test("images are charged by their number, or by tokens where those are repo
   }));
 
 Deno.test("a value that the price does not cover is refused by name", () =>
-  withGateway(async (client, server) => {
+  withOpenai(EXAMPLE, async (client, server) => {
     await assert.rejects(
       client.images.generate({
         model: "house-image",
@@ -161,7 +144,7 @@ Deno.test("a value that the price does not cover is refused by name", () =>
   }));
 
 Deno.test("moderations of a free model cost nothing and name the model of the request", () =>
-  withGateway(async (client, server) => {
+  withOpenai(EXAMPLE, async (client, server) => {
     const reply = await client.moderations.create({
       model: "house-moderation",
       input: ["one", "two"],
@@ -178,7 +161,7 @@ Deno.test("moderations of a free model cost nothing and name the model of the re
   }));
 
 Deno.test("rerank is charged by call", () =>
-  withGateway(async (_client, server) => {
+  withOpenai(EXAMPLE, async (_client, server) => {
     const reply = await server.post("/v1/rerank", {
       model: "house-rerank",
       query: "which?",
@@ -194,7 +177,7 @@ Deno.test("rerank is charged by call", () =>
   }));
 
 Deno.test("a model is called at its own endpoint, which the model list names", () =>
-  withGateway(async (client, server) => {
+  withOpenai(EXAMPLE, async (client, server) => {
     const refused = (call: Promise<unknown>, text: RegExp) =>
       assert.rejects(call, (error) => {
         assert.ok(error instanceof OpenAI.BadRequestError);

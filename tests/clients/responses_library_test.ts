@@ -4,12 +4,9 @@ import OpenAI from "openai";
 import { zodTextFormat } from "../packages/openai_zod.ts";
 import { z } from "zod";
 import { readResponseStream } from "../../translate/formats/responses/stream_grammar.ts";
+import { openaiAt } from "../support/clients/library_clients.ts";
 import { eachFamily } from "../support/tables/each_family.ts";
-import {
-  FAMILIES,
-  startTestGateway,
-  TEST_KEY,
-} from "../support/test_gateway.ts";
+import { FAMILIES, startTestGateway } from "../support/test_gateway.ts";
 
 const TOOLS: OpenAI.Responses.FunctionTool[] = [{
   type: "function",
@@ -22,10 +19,6 @@ const TOOLS: OpenAI.Responses.FunctionTool[] = [{
     required: ["city"],
   },
 }];
-
-function client(url: string): OpenAI {
-  return new OpenAI({ baseURL: `${url}/v1`, apiKey: TEST_KEY, maxRetries: 0 });
-}
 
 type FunctionCall = OpenAI.Responses.ResponseFunctionToolCall;
 
@@ -42,7 +35,7 @@ function summary(calls: readonly FunctionCall[]): unknown[] {
 
 Deno.test("a whole response", (t) =>
   eachFamily(t, async ({ url }, model) => {
-    const response = await client(url).responses.create({
+    const response = await openaiAt(url).responses.create({
       model,
       input: "Hello there",
     });
@@ -57,16 +50,16 @@ Deno.test("a whole response", (t) =>
     const { completed_at: completedAt } = response;
     assert.ok(Number.isInteger(completedAt));
     assert.ok(Number(completedAt) >= response.created_at);
-    const stored = await client(url).responses.retrieve(response.id);
+    const stored = await openaiAt(url).responses.retrieve(response.id);
     assert.equal(stored.completed_at, completedAt);
   }));
 
 Deno.test("a streamed response follows the grammar and adds up to the whole one", (t) =>
   eachFamily(t, async (gateway, model) => {
     const asked = { model, input: "[[fx:text]]" };
-    const whole = await client(gateway.url).responses.create(asked);
+    const whole = await openaiAt(gateway.url).responses.create(asked);
     const kinds = new Set<string>();
-    const stream = client(gateway.url).responses.stream(asked);
+    const stream = openaiAt(gateway.url).responses.stream(asked);
     for await (const event of stream) kinds.add(event.type);
     const streamed = await stream.finalResponse();
     assert.equal(streamed.output_text, whole.output_text);
@@ -91,15 +84,16 @@ Deno.test("parallel calls, and their outputs on the next turn", (t) =>
       tools: TOOLS,
       store: false,
     };
-    const whole = await client(url).responses.create(asked);
+    const whole = await openaiAt(url).responses.create(asked);
     assert.deepEqual(summary(callsOf(whole)), wanted);
-    const streamed = await client(url).responses.stream(asked).finalResponse();
+    const streamed = await openaiAt(url).responses.stream(asked)
+      .finalResponse();
     const calls = callsOf(streamed);
     assert.deepEqual(summary(calls), wanted);
     assert.equal(new Set(calls.map((call) => call.call_id)).size, 2);
 
     const nonce = `outputs-${model}`;
-    const answer = await client(url).responses.create({
+    const answer = await openaiAt(url).responses.create({
       ...asked,
       input: [
         { role: "user", content: asked.input },
@@ -123,7 +117,7 @@ Deno.test("parallel calls, and their outputs on the next turn", (t) =>
 
 Deno.test("a forced tool and a parsed schema", (t) =>
   eachFamily(t, async ({ url }, model) => {
-    const forced = await client(url).responses.create({
+    const forced = await openaiAt(url).responses.create({
       model,
       input: "What is the weather?",
       tools: TOOLS,
@@ -131,7 +125,7 @@ Deno.test("a forced tool and a parsed schema", (t) =>
     });
     const [call] = callsOf(forced);
     assert.equal(typeof JSON.parse(call?.arguments ?? "").city, "string");
-    const bound = await client(url).responses.parse({
+    const bound = await openaiAt(url).responses.parse({
       model,
       input: "Name a city",
       text: { format: zodTextFormat(z.object({ city: z.string() }), "city") },
@@ -141,7 +135,7 @@ Deno.test("a forced tool and a parsed schema", (t) =>
 
 Deno.test("reasoning arrives as summaries", (t) =>
   eachFamily(t, async ({ url }, model) => {
-    const response = await client(url).responses.create({
+    const response = await openaiAt(url).responses.create({
       model,
       input: "[[fx:thinking]]",
       reasoning: { effort: "low", summary: "auto" },
@@ -158,8 +152,8 @@ Deno.test("a reply that is cut short reports why", (t) =>
     for (const stream of [false, true]) {
       const asked = { model, input: "[[fx:max-tokens]]" };
       const response = stream
-        ? await client(url).responses.stream(asked).finalResponse()
-        : await client(url).responses.create(asked);
+        ? await openaiAt(url).responses.stream(asked).finalResponse()
+        : await openaiAt(url).responses.create(asked);
       assert.equal(response.status, "incomplete", model);
       assert.equal(response.incomplete_details?.reason, "max_output_tokens");
     }

@@ -1,11 +1,8 @@
 /** Replies that are not found, not stored or not served: keys, times, sizes and fields. */
 import assert from "node:assert/strict";
-import {
-  fault,
-  isStored,
-  openaiAt as client,
-  withGateway,
-} from "../support/clients/stored_replies.ts";
+import { openaiAt } from "../support/clients/library_clients.ts";
+import { fault, isStored } from "../support/clients/stored_replies.ts";
+import { withGateway } from "../support/with_gateway.ts";
 import {
   FAMILIES,
   TEST_KEY,
@@ -28,8 +25,8 @@ async function otherKey({ accounts }: TestGateway): Promise<string> {
 
 Deno.test("another key's reply does not exist", () =>
   withGateway(async (gateway) => {
-    const own = client(gateway.url).responses;
-    const foreign = client(gateway.url, await otherKey(gateway)).responses;
+    const own = openaiAt(gateway.url).responses;
+    const foreign = openaiAt(gateway.url, await otherKey(gateway)).responses;
     const reply = await own.create({ model: MODEL, input: "a secret" });
     const answers = await Promise.all([
       fault(foreign.retrieve(reply.id)),
@@ -68,10 +65,10 @@ Deno.test("a rotated key does not find the replies of the old one, and a revoked
       billing: "postpaid",
     });
     const old = await admin.keys.issue({ accountId: account.id });
-    const withOld = client(gateway.url, old.text).responses;
+    const withOld = openaiAt(gateway.url, old.text).responses;
     const reply = await withOld.create({ model: MODEL, input: "Hello" });
     const { text } = await admin.keys.rotate(old.record.id, 60_000);
-    const withNew = client(gateway.url, text).responses;
+    const withNew = openaiAt(gateway.url, text).responses;
     assert.equal((await fault(withNew.retrieve(reply.id))).status, 404);
     assert.equal((await withOld.retrieve(reply.id)).id, reply.id);
     await admin.keys.revoke(old.record.id);
@@ -81,7 +78,7 @@ Deno.test("a rotated key does not find the replies of the old one, and a revoked
 Deno.test("an expired reply does not exist", async () => {
   let nowMs = Date.now();
   await withGateway(async ({ url }) => {
-    const { responses } = client(url);
+    const { responses } = openaiAt(url);
     const reply = await responses.create({ model: MODEL, input: "Hello" });
     nowMs += 2 * DAY_MS - 1000;
     assert.equal((await responses.retrieve(reply.id)).id, reply.id);
@@ -98,7 +95,7 @@ Deno.test("an expired reply does not exist", async () => {
 
 Deno.test("with storing off, replies say so, and references are refused with the remedy", () =>
   withGateway(async ({ url }) => {
-    const { responses } = client(url);
+    const { responses } = openaiAt(url);
     const reply = await responses.create({
       model: MODEL,
       input: "Hello",
@@ -112,7 +109,7 @@ Deno.test("with storing off, replies say so, and references are refused with the
       ] as const
     ) {
       const refused = await fault(
-        client(url).post("/responses", {
+        openaiAt(url).post("/responses", {
           body: { model: MODEL, input: "go on", ...over },
         }),
       );
@@ -127,7 +124,7 @@ Deno.test("with storing off, replies say so, and references are refused with the
 
 Deno.test("what needs more than stored replies is refused by name", () =>
   withGateway(async (gateway) => {
-    const { responses } = client(gateway.url);
+    const { responses } = openaiAt(gateway.url);
     const first = await responses.create({ model: MODEL, input: "Hello" });
     const rows: readonly (readonly [object, string])[] = [
       [{ background: true }, "background"],
@@ -177,7 +174,7 @@ Deno.test("what needs more than stored replies is refused by name", () =>
 
 Deno.test("an account's oldest replies go when its share is used, and a request beyond the share is not stored", () =>
   withGateway(async ({ url }) => {
-    const { responses } = client(url);
+    const { responses } = openaiAt(url);
     const ids: string[] = [];
     for (let n = 0; n < 4; n++) {
       const { id } = await responses.create({ model: MODEL, input: "Hello" });
@@ -196,7 +193,7 @@ Deno.test("an account's oldest replies go when its share is used, and a request 
 
 Deno.test("a conversation larger than a request's body may be is refused", () =>
   withGateway(async ({ url }) => {
-    const { responses } = client(url);
+    const { responses } = openaiAt(url);
     const long = "x".repeat(3_000);
     const first = await responses.create({ model: MODEL, input: long });
     const second = await responses.create({

@@ -3,12 +3,9 @@ import assert from "node:assert/strict";
 import OpenAI from "openai";
 import { readResponseStream } from "../../translate/formats/responses/stream_grammar.ts";
 import { eachFamily } from "../support/tables/each_family.ts";
-import {
-  fault,
-  isStored,
-  openaiAt as client,
-  withGateway,
-} from "../support/clients/stored_replies.ts";
+import { openaiAt } from "../support/clients/library_clients.ts";
+import { fault, isStored } from "../support/clients/stored_replies.ts";
+import { withGateway } from "../support/with_gateway.ts";
 import {
   FAMILIES,
   TEST_KEY,
@@ -28,7 +25,7 @@ async function sentUpstream(
 Deno.test("a chain of three replies, whole and streamed", (t) =>
   eachFamily(t, async (gateway, model) => {
     for (const stream of [false, true]) {
-      const { responses } = client(gateway.url);
+      const { responses } = openaiAt(gateway.url);
       const ask = (
         input: string,
         previous_response_id: string | null,
@@ -80,7 +77,7 @@ Deno.test("the stored reply is the one that the client received", (t) =>
 
 Deno.test("a call and its output in the next request", (t) =>
   eachFamily(t, async (gateway, model) => {
-    const { responses } = client(gateway.url);
+    const { responses } = openaiAt(gateway.url);
     const first = await responses.create({
       model,
       input: "[[fx:tool-parallel]]",
@@ -114,7 +111,7 @@ Deno.test("a call and its output in the next request", (t) =>
 
 Deno.test("signatures of reasoning return to the upstream that made them", (t) =>
   eachFamily(t, async (gateway, model) => {
-    const { responses } = client(gateway.url);
+    const { responses } = openaiAt(gateway.url);
     const first = await responses.create({ model, input: "[[fx:thinking]]" });
     const proofs = first.output.flatMap((item) =>
       item.type === "reasoning" ? item.encrypted_content ?? [] : []
@@ -135,7 +132,7 @@ Deno.test("signatures of reasoning return to the upstream that made them", (t) =
 
 Deno.test("items of a reply are referred to by their ids", () =>
   withGateway(async (gateway) => {
-    const { responses } = client(gateway.url);
+    const { responses } = openaiAt(gateway.url);
     const first = await responses.create({ model: MODEL, input: "Hello" });
     const [item] = first.output;
     assert.ok(item?.id !== undefined);
@@ -174,7 +171,7 @@ Deno.test("items of a reply are referred to by their ids", () =>
 
 Deno.test("a stored reply is read, its input listed, and deleted", () =>
   withGateway(async ({ url }) => {
-    const { responses } = client(url);
+    const { responses } = openaiAt(url);
     const first = await responses.create({ model: MODEL, input: "one" });
     const second = await responses.create({
       model: MODEL,
@@ -251,7 +248,7 @@ Deno.test("a stored reply is read, its input listed, and deleted", () =>
 
 Deno.test("store: false stores nothing, and the reply says so", () =>
   withGateway(async ({ url, gateway }) => {
-    const { responses } = client(url);
+    const { responses } = openaiAt(url);
     const kept = await responses.create({ model: MODEL, input: "Hello" });
     for (const stream of [false, true]) {
       const asked = {
@@ -275,7 +272,7 @@ Deno.test("store: false stores nothing, and the reply says so", () =>
 
 Deno.test("an incomplete reply is stored, a failed one is not and says so", () =>
   withGateway(async (gateway) => {
-    const { responses } = client(gateway.url);
+    const { responses } = openaiAt(gateway.url);
     for (const stream of [false, true]) {
       const asked = { model: MODEL, input: "[[fx:max-tokens]]" };
       const cut = stream

@@ -3,12 +3,12 @@
  * (`thread`) and sends all of it again where the vendor does not keep it.
  */
 import assert from "node:assert/strict";
-import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "../packages/anthropic.ts";
 import { jsonScript, replyScript } from "../../replay/mod.ts";
 import { isObject, objectOr, parseJson } from "../../translate/bytes/json.ts";
+import { anthropicAt } from "../support/clients/library_clients.ts";
 import { eachFamily } from "../support/tables/each_family.ts";
-import { FAMILIES, TEST_KEY } from "../support/test_gateway.ts";
+import { FAMILIES } from "../support/test_gateway.ts";
 
 const LOST = {
   type: "error",
@@ -50,12 +50,7 @@ for (const stream of [false, true]) {
         },
         run: ({ city }) => `18 degrees in ${city} [[fx:forgetful]]`,
       });
-      const client = new Anthropic({
-        baseURL: url,
-        apiKey: TEST_KEY,
-        maxRetries: 0,
-      });
-      const last = await client.beta.messages.toolRunner({
+      const last = await anthropicAt(url).beta.messages.toolRunner({
         model,
         max_tokens: 200,
         stream,

@@ -9,13 +9,11 @@ import OpenAI from "openai";
 import { jsonScript, type Script, streamScript } from "../../replay/mod.ts";
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import { errorClasses } from "../packages/anthropic.ts";
+import { anthropicAt, openaiAt } from "../support/clients/library_clients.ts";
 import { withResponsesUpstream } from "../support/responses_world.ts";
 import { messageItem } from "../support/upstreams/responses_upstream.ts";
-import {
-  startTestGateway,
-  TEST_KEY,
-  type TestGateway,
-} from "../support/test_gateway.ts";
+import type { TestGateway } from "../support/test_gateway.ts";
+import { withGateway } from "../support/with_gateway.ts";
 
 const MESSAGES_MODEL = "vendora-opus-4-8";
 const CHAT_MODEL = "vendorb-5.5";
@@ -45,13 +43,6 @@ function isElsewhere(name: string): boolean {
     name.startsWith("412 ");
 }
 
-async function withGateway(
-  run: (gateway: TestGateway) => Promise<void>,
-): Promise<void> {
-  await using gateway = await startTestGateway();
-  await run(gateway);
-}
-
 let scripts = 0;
 
 /** A prompt that the upstream answers with this script. */
@@ -59,14 +50,6 @@ function prompt(gateway: TestGateway, script: Script): string {
   const name = `typed-${scripts++}`;
   gateway.replay.script(name, script);
   return `[[fx:${name}]]`;
-}
-
-function anthropic({ url }: TestGateway): Anthropic {
-  return new Anthropic({ baseURL: url, apiKey: TEST_KEY, maxRetries: 0 });
-}
-
-function openai({ url }: TestGateway): OpenAI {
-  return new OpenAI({ baseURL: `${url}/v1`, apiKey: TEST_KEY, maxRetries: 0 });
 }
 
 function question(
@@ -119,7 +102,7 @@ Deno.test("every typed error of the messages library arrives as its class with i
         const error = await errorOf(
           Anthropic.APIError,
           () =>
-            anthropic(gateway).messages.create(question(
+            anthropicAt(gateway.url).messages.create(question(
               MESSAGES_MODEL,
               prompt(gateway, jsonScript(Number(status), vendorError(details))),
             )),
@@ -151,7 +134,7 @@ Deno.test("details of an error inside a stream reach the messages library whole"
         const error = await errorOf(
           Anthropic.APIError,
           () =>
-            anthropic(gateway).messages.stream(
+            anthropicAt(gateway.url).messages.stream(
               question(MESSAGES_MODEL, prompt(gateway, script)),
             ).finalMessage(),
         );
@@ -168,12 +151,12 @@ Deno.test("other formats receive the code and the message of details", (t) =>
     const script = jsonScript(400, vendorError(PICTURE));
     const calls: Readonly<Record<string, () => Promise<unknown>>> = {
       chat: () =>
-        openai(gateway).chat.completions.create({
+        openaiAt(gateway.url).chat.completions.create({
           model: MESSAGES_MODEL,
           messages: [{ role: "user", content: prompt(gateway, script) }],
         }),
       responses: () =>
-        openai(gateway).responses.create({
+        openaiAt(gateway.url).responses.create({
           model: MESSAGES_MODEL,
           input: prompt(gateway, script),
         }),
@@ -222,7 +205,7 @@ Deno.test("misalignment reaches the chat library whole, by status and inside a s
     for (const [name, script] of Object.entries(scripts)) {
       await t.step(name, async () => {
         const error = await errorOf(OpenAI.APIError, async () => {
-          const stream = await openai(gateway).chat.completions.create({
+          const stream = await openaiAt(gateway.url).chat.completions.create({
             model: CHAT_MODEL,
             stream: true,
             messages: [{ role: "user", content: prompt(gateway, script) }],
@@ -237,7 +220,7 @@ Deno.test("misalignment reaches the chat library whole, by status and inside a s
       const error = await errorOf(
         Anthropic.BadRequestError,
         () =>
-          anthropic(gateway).messages.create(question(
+          anthropicAt(gateway.url).messages.create(question(
             CHAT_MODEL,
             prompt(gateway, jsonScript(400, { error: BLOCKED })),
           )),

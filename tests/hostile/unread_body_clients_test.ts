@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
+import { anthropicAt, openaiAt } from "../support/clients/library_clients.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
 const LARGE = { bytes: 40 * 1024 * 1024, times: 20 };
@@ -96,11 +97,7 @@ Deno.test("both client libraries on Deno receive the refusal of 40 MB", async (t
   const content = "x".repeat(LARGE.bytes);
   const ask = { model: MODEL, max_tokens: 16 };
   await t.step("messages", async () => {
-    const client = new Anthropic({
-      baseURL: gateway.url,
-      apiKey: TEST_KEY,
-      maxRetries: 0,
-    });
+    const client = anthropicAt(gateway.url);
     for (let i = 0; i < LARGE.times; i++) {
       await assert.rejects(
         client.messages.create({
@@ -114,11 +111,7 @@ Deno.test("both client libraries on Deno receive the refusal of 40 MB", async (t
     }
   });
   await t.step("chat completions", async () => {
-    const client = new OpenAI({
-      baseURL: `${gateway.url}/v1`,
-      apiKey: TEST_KEY,
-      maxRetries: 0,
-    });
+    const client = openaiAt(gateway.url);
     for (let i = 0; i < LARGE.times; i++) {
       await assert.rejects(
         client.chat.completions.create({

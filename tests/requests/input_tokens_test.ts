@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import OpenAI from "openai";
 import { objectOr } from "../../translate/bytes/json.ts";
+import { openaiAt } from "../support/clients/library_clients.ts";
 import { send } from "../support/tables/request_table.ts";
-import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
+import { startTestGateway } from "../support/test_gateway.ts";
 import { serveLoopback } from "../support/serve_loopback.ts";
 
 const CHAT = "/v1/chat/completions/input_tokens";
@@ -92,11 +93,7 @@ for (const path of [CHAT, RESPONSES] as const) {
 
 Deno.test("the official library counts a conversation with its stored replies", async () => {
   await using gateway = await startTestGateway();
-  const client = new OpenAI({
-    apiKey: TEST_KEY,
-    baseURL: `${gateway.url}/v1`,
-    maxRetries: 0,
-  });
+  const client = openaiAt(gateway.url);
   const model = "vendora-opus-4-8";
   const first = await client.responses.create({ model, input: "Hello" });
   const alone = await client.responses.inputTokens.count({

@@ -1,15 +1,15 @@
 /**
  * A gateway whose only model is at an upstream that speaks the Responses format.
  */
-import Anthropic from "@anthropic-ai/sdk";
-import OpenAI from "openai";
+import type Anthropic from "@anthropic-ai/sdk";
+import type OpenAI from "openai";
+import { anthropicAt, openaiAt } from "./clients/library_clients.ts";
 import {
   type ResponsesUpstream,
   startResponsesUpstream,
 } from "./upstreams/responses_upstream.ts";
 import {
   startTestGateway,
-  TEST_KEY,
   type TestGateway,
   type TestGatewayOptions,
 } from "./test_gateway.ts";
@@ -58,11 +58,10 @@ export async function withResponsesUpstream(
       },
     }),
   });
-  const common = { apiKey: TEST_KEY, maxRetries: 0 };
   await run({
     gateway,
     upstream,
-    openai: new OpenAI({ ...common, baseURL: `${gateway.url}/v1` }),
-    anthropic: new Anthropic({ ...common, baseURL: gateway.url }),
+    openai: openaiAt(gateway.url),
+    anthropic: anthropicAt(gateway.url),
   });
 }

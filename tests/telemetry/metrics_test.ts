@@ -4,24 +4,13 @@ import { streamScript } from "../../replay/mod.ts";
 import { CandidateRates } from "../../gateway/upstream/health/candidate_rates.ts";
 import { callScripted } from "../support/tables/reply_script.ts";
 import { smallBody } from "../support/small_body.ts";
-import {
-  startTestGateway,
-  TEST_KEY,
-  type TestGateway,
-} from "../support/test_gateway.ts";
+import { TEST_KEY, type TestGateway } from "../support/test_gateway.ts";
+import { withGateway } from "../support/with_gateway.ts";
 
 const TOKEN = "admin-0123456789abcdef";
 
 function ask(model: string, text: string, stream = true): unknown {
   return smallBody({ model, text, stream });
-}
-
-async function withGateway(
-  env: Readonly<Record<string, string>>,
-  run: (gateway: TestGateway) => Promise<void>,
-): Promise<void> {
-  await using gateway = await startTestGateway({ env });
-  await run(gateway);
 }
 
 /** The upstream's own failure, after the reply has begun. */
@@ -47,7 +36,7 @@ async function metric(
 }
 
 Deno.test("a call is counted once, with its tokens, its cost and its times", () =>
-  withGateway({}, async (gateway) => {
+  withGateway(async (gateway) => {
     const model = "vendora-opus-4-8";
     for (const stream of [true, false]) {
       const response = await gateway.post(
@@ -89,7 +78,7 @@ Deno.test("a call is counted once, with its tokens, its cost and its times", () 
   }));
 
 Deno.test("the cost in the log is the ledger's charge, also for a failed stream", () =>
-  withGateway({}, async ({ post, logged, accounts: books }) => {
+  withGateway(async ({ post, logged, accounts: books }) => {
     for (const fixture of ["cache-usage", "error-mid", "status?code=500"]) {
       await (await post(
         "/v1/chat/completions",
@@ -105,7 +94,7 @@ Deno.test("the cost in the log is the ledger's charge, also for a failed stream"
   }));
 
 Deno.test("upstream failures are counted by vendor and kind, the gateway's own errors are not", () =>
-  withGateway({}, async (gateway) => {
+  withGateway(async (gateway) => {
     const { post } = gateway;
     for (
       const fixture of [
@@ -151,7 +140,7 @@ Deno.test("upstream failures are counted by vendor and kind, the gateway's own e
   }));
 
 Deno.test("a stream that its upstream breaks off with an error of its own counts against the candidate", () =>
-  withGateway({}, async (gateway) => {
+  withGateway(async (gateway) => {
     const reply = await callScripted(gateway, "messages", "chat", BROKEN_OFF, {
       stream: true,
     });
@@ -177,7 +166,7 @@ Deno.test("a stream that its upstream breaks off with an error of its own counts
   }));
 
 Deno.test("open streams and running calls are counted while they last", () =>
-  withGateway({}, async (gateway) => {
+  withGateway(async (gateway) => {
     const response = await gateway.post(
       "/v1/messages",
       ask("vendora-opus-4-8", "[[fx:text-long?gate=open&at=8]]"),
@@ -195,7 +184,7 @@ Deno.test("open streams and running calls are counted while they last", () =>
   }));
 
 Deno.test("no client's text is in the metrics, and unauthenticated requests add no series", () =>
-  withGateway({}, async (gateway) => {
+  withGateway(async (gateway) => {
     const { url, post } = gateway;
     const secret = "Xyzzy";
     const calls = [
@@ -261,7 +250,7 @@ Deno.test("the metrics need the admin token, or a loopback client if there is no
     await t.step(
       name,
       () =>
-        withGateway({ ...replay, ...env }, async ({ url }) => {
+        withGateway(async ({ url }) => {
           for (
             const [path, content] of [
               ["/metrics", "gateway_requests_total"],
@@ -279,7 +268,7 @@ Deno.test("the metrics need the admin token, or a loopback client if there is no
           }
           const plain = await fetch(`${url}/readyz`);
           assert.deepEqual(await plain.json(), { status: "ready" });
-        }),
+        }, { env: { ...replay, ...env } }),
     );
   }
 });

@@ -16,13 +16,13 @@ import {
   FAMILIES,
   startTestGateway,
   TEST_KEY,
-  type TestGateway,
 } from "../support/test_gateway.ts";
 import {
   chunk,
   framesOf,
   STREAM_HEAD,
 } from "../support/upstreams/upstream_bytes.ts";
+import { withGateway } from "../support/with_gateway.ts";
 import { withTimeout } from "../support/with_timeout.ts";
 
 const [MODEL = ""] = FAMILIES;
@@ -36,14 +36,6 @@ function creation(input: string, fields: JsonObject = {}): JsonObject {
     input,
     ...fields,
   };
-}
-
-async function withGateway(
-  run: (gateway: TestGateway) => Promise<void>,
-  env: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  await using gateway = await startTestGateway({ env });
-  await run(gateway);
 }
 
 /** Begins a reply that its upstream holds back; ends once its first text is there. */
@@ -196,7 +188,7 @@ Deno.test("a connection ends at its age, after the reply under way", () =>
     assert.equal((await end(busy))["type"], "response.completed");
     assert.equal((await busy.closed).code, 1000);
     assert.equal(gateway.replay.requestLog.entries.length, 1);
-  }, { GATEWAY_WEB_SOCKET_SECONDS: "0.5" }));
+  }, { env: { GATEWAY_WEB_SOCKET_SECONDS: "0.5" } }));
 
 Deno.test("a revoked key ends its connections and refuses their next turns", () =>
   withGateway(async (gateway) => {
@@ -267,7 +259,7 @@ Deno.test("a silent client gets a ping, and is cut off if it does not answer", (
     assert.equal(reason, "the client answers no ping");
     // The client keeps its side open.
     await withTimeout(gateway.gateway.sockets.closed(), "the last one");
-  }, { GATEWAY_WEB_SOCKET_IDLE_SECONDS: "1" }));
+  }, { env: { GATEWAY_WEB_SOCKET_IDLE_SECONDS: "1" } }));
 
 Deno.test("a client that does not read holds one buffer, and is cut off", async () => {
   await using upstream = await startRawUpstream();
@@ -307,4 +299,4 @@ Deno.test("a client that does not answer the close is cut off", () =>
     assert.equal(sockets.count, 1);
     await withTimeout(sockets.closed(), "the last one");
     assert.equal(await socket.next(), undefined);
-  }, { GATEWAY_WEB_SOCKET_IDLE_SECONDS: "1" }));
+  }, { env: { GATEWAY_WEB_SOCKET_IDLE_SECONDS: "1" } }));

@@ -3,25 +3,6 @@
  */
 import assert from "node:assert/strict";
 import OpenAI from "openai";
-import {
-  startTestGateway,
-  TEST_KEY,
-  type TestGateway,
-  type TestGatewayOptions,
-} from "../test_gateway.ts";
-
-/** A client of the gateway at an address; its default key is the test gateway's. */
-export function openaiAt(url: string, apiKey = TEST_KEY): OpenAI {
-  return new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
-}
-
-export async function withGateway(
-  run: (gateway: TestGateway) => Promise<void>,
-  options: TestGatewayOptions = {},
-): Promise<void> {
-  await using gateway = await startTestGateway(options);
-  await run(gateway);
-}
 
 /** The error that the library throws. */
 export async function fault(

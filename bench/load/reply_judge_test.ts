@@ -34,7 +34,7 @@ const plan = { ...DEFAULT_PLAN, events: 12 };
 const decoder = new TextDecoder("latin1");
 const encoder = new TextEncoder();
 
-/** Reads the body of a reply whose bytes arrive in pieces of `size`. */
+/** Reads the body of a reply whose bytes arrive in pieces of this size. */
 async function bodyOf(
   writes: readonly Uint8Array[],
   pieceBytes = 100_000,

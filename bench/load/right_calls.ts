@@ -1,6 +1,7 @@
 /**
- * Right calls beside what other parties do, with their upstream, in a process of their own:
- * processor time that the other callers take from the benchmark's process delays none of them.
+ * Correct calls at a fixed rate, to measure beside other load. They and their upstream have a process
+ * of their own, so that the processor time of other callers in the benchmark's process delays none
+ * of them.
  */
 import { receiveMessages, sendMessage } from "./child.ts";
 import { behaviourTag, startSoakUpstream } from "../soak/soak_upstream.ts";
@@ -14,8 +15,8 @@ export interface RightCalls {
   /** Time between the starts of two calls. */
   readonly everyMs: number;
   /**
-   * Deno's sockets hold back a small piece until the client has confirmed the one before, up to 40
-   * ms: streams show that, too.
+   * Whether to ask for streams. Only those show that a socket holds back a small piece until the
+   * client has confirmed the one before, which takes up to 40 ms.
    */
   readonly stream: boolean;
 }
@@ -25,7 +26,7 @@ export interface RightCall {
   /** Its beginning, in milliseconds since 1970. */
   readonly atMs: number;
   readonly tookMs: number;
-  /** `200`, `200, error`, another status, or what went wrong. */
+  /** `200`, `200, error: MESSAGE`, `200, no end`, another status, or what was thrown. */
   readonly outcome: string;
 }
 

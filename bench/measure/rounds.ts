@@ -72,16 +72,16 @@ interface RoundsOptions {
 }
 
 /**
- * Measures all scenarios, together with the baseline of each group. `fields` has the targets of
- * each kind of upstream.
+ * Measures all scenarios, together with the baseline of each group. `sets` has one set of
+ * targets for each kind of upstream: plain, or over TLS.
  */
 export async function runRounds(
   instruments: Instruments,
-  fields: readonly TargetSet[],
+  sets: readonly TargetSet[],
   scenarios: readonly Scenario[],
   options: RoundsOptions,
 ): Promise<readonly Cell[]> {
-  const groups = groupsOf(scenarios, fields);
+  const groups = groupsOf(scenarios, sets);
   for (let round = 0; round <= options.rounds; round++) {
     const isWarmUp = round === 0;
     options.progress(
@@ -122,16 +122,16 @@ interface Group {
 
 function groupsOf(
   scenarios: readonly Scenario[],
-  fields: readonly TargetSet[],
+  sets: readonly TargetSet[],
 ): readonly Group[] {
   const groups = new Map<string, Group>();
   for (const scenario of scenarios) {
     const { kind, direction: { caller }, tls } = scenario;
-    const field = fields.find((one) => one.tls === tls);
-    if (field === undefined) {
+    const set = sets.find((one) => one.tls === tls);
+    if (set === undefined) {
       throw new Error(`there are no targets for ${scenario.name}`);
     }
-    const { targets, pipe, direct } = field;
+    const { targets, pipe, direct } = set;
     const base = kind.measures === "cpu" ? pipe : direct;
     const id = `${kind.name} ${caller}${tls ? " over TLS" : ""}`;
     let group = groups.get(id);

@@ -1,4 +1,4 @@
-/** Forms that are refused: the error stands at its field, in words, with everything that was entered. */
+/** Forms: a refused one shows its error at the field and keeps what was entered; some ask before they act. */
 import assert from "node:assert/strict";
 import {
   credentialOf,
@@ -120,8 +120,7 @@ const OF_OPERATORS: readonly Refused[] = [
     path: "/keys/limits/KEY",
     form: { name: "renamed", spend_per_day_micro_usd: "100" },
     field: "spend_per_day_micro_usd",
-    says:
-      /at most the plan&#39;s limit of \$20|at most the plan's limit of \$20/,
+    says: /at most the plan(?:&#39;|')s limit of \$20/,
   },
   {
     path: "/keys/revoke/KEY",
@@ -158,7 +157,8 @@ const OF_ACCOUNTS: readonly Refused[] = [
   },
 ];
 
-async function worldOf(gateway: TestGateway): Promise<string> {
+/** Gives the account the plan `team`; returns the id of a key of it. */
+async function addTeamPlan(gateway: TestGateway): Promise<string> {
   const { admin } = gateway.accounts;
   await admin.plans.create({
     id: "team",
@@ -217,7 +217,7 @@ async function checkRefused(
 
 Deno.test("a refused form is shown again, with its problem at the field and what was entered", async (t) => {
   await using gateway = await startConsole();
-  const keyId = await worldOf(gateway);
+  const keyId = await addTeamPlan(gateway);
   const operator = await visitAs(gateway, "operator");
   const owner = await visitAs(gateway, "manage");
   const changes = async (): Promise<number> =>
@@ -304,7 +304,7 @@ const SEVERAL: readonly (readonly [
 
 Deno.test("every wrong field of a form says what is wrong with it, and the first one has the focus", async () => {
   await using gateway = await startConsole();
-  await worldOf(gateway);
+  await addTeamPlan(gateway);
   const operator = await visitAs(gateway, "operator");
   for (const [path, form, says] of SEVERAL) {
     const reply = await operator.post(path, {
@@ -355,7 +355,7 @@ Deno.test("an amount of a form in the address is refused on the page of the form
 
 Deno.test("plans and models are chosen, and an error without a form stays in the frame of the pages", async () => {
   await using gateway = await startConsole();
-  await worldOf(gateway);
+  await addTeamPlan(gateway);
   const operator = await visitAs(gateway, "operator");
   const read = async (path: string): Promise<string> =>
     await operator.read(`${OPERATOR}${path}`);

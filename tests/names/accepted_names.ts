@@ -16,7 +16,8 @@ export interface Accepted {
 
 const MODEL_IDS =
   "models come from the vendors' lists, the catalogue and the configuration file";
-const OTHER_ENDPOINTS = "endpoints that the gateway does not have";
+const OTHER_ENDPOINTS =
+  "endpoints that the gateway does not have, or whose bodies it reads only in part";
 const VENDOR_TOOLS =
   "tools that vendors run or define: passed in the same format; elsewhere refused by kind, and passed over in replies";
 const VENDOR_SETTINGS =
@@ -74,7 +75,8 @@ export const ANTHROPIC: readonly Accepted[] = [
     names: "user_profile",
   },
   {
-    reason: "what the list of models leaves open",
+    reason:
+      "capabilities in the vendor's list of models: the gateway's come from its catalogue",
     declarations: /ModelCapabilities/,
   },
 ];
@@ -123,7 +125,7 @@ export const OPENAI: readonly Accepted[] = [
       "input_transformations prompt_cache_diagnostics created_by commentary",
   },
   {
-    reason: "read and written by the part of the name that streams share",
+    reason: "the code composes these names of parts",
     names: /response\.reasoning_text\.(?:delta|done)/,
   },
   {
@@ -138,7 +140,7 @@ export const OPENAI: readonly Accepted[] = [
 export const GENAI: readonly Accepted[] = [
   {
     reason:
-      "everything but generation: clients do not speak this format, and hosts are called for replies and counts alone",
+      "everything but replies and counts: other endpoints have names only where the gateway reads or sends them",
     declarations:
       /(?!(?:GenerateContent(?!Batch)|Candidate|Content$|Part$|PartialArg|UsageMetadata|FinishReason|BlockedReason|Function(?:Call|Declaration|Response)|ThinkingConfig|ThinkingLevel|ToolConfig|Tool$|Blob$|FileData$|CodeExecutionResult$|ExecutableCode$|Language$|Outcome$|TrafficType|ServiceTier|Grounding|Citation|Url|Safety|Harm|Logprobs|Model(?:Stage|Status)|ModalityTokenCount|MediaModality|CountTokens|Behavior|Schema$|Type$|PartMediaResolution|VideoMetadata|Segment$|RetrievalMetadata|SearchEntryPoint|ToolCall|ToolResponse|ToolType)).*/,
   },
@@ -165,14 +167,15 @@ export const GENAI: readonly Accepted[] = [
     names: "safetyRatings avgLogprobs modelStatus createTime",
   },
   {
-    reason: "media other than those that clients' formats have",
+    reason:
+      "media that only this format has: passed in the same format, without a place elsewhere",
     declarations: /PartMediaResolution.*|VideoMetadata|MediaModality/,
     names:
       "mediaProcessing mediaResolution videoMetadata audioTranscription speechMetadata partMetadata",
   },
   {
     reason:
-      "settings that no client's format has, and how functions run at the vendor",
+      "settings of this format alone, and how functions run at the vendor: passed in the same format",
     declarations: /Behavior|FunctionResponseScheduling/,
     names:
       "behavior scheduling streamFunctionCallArguments candidateCount routingConfig modelSelectionConfig safetySettings cachedContent responseModalities speechConfig audioTimestamp audioTranscriptionConfig imageConfig enableEnhancedCivicAnswers modelArmorConfig generationOutputConfig continuationToken initialPromptTokenCount",
@@ -188,10 +191,6 @@ export const GENAI: readonly Accepted[] = [
   {
     reason: "sums that other counts contain",
     names: "totalTokens responseTokenCount responseTokensDetails",
-  },
-  {
-    reason: "no client's schema has an order of properties",
-    names: "propertyOrdering",
   },
   {
     reason: "a null among partial arguments is known by its field",

@@ -40,7 +40,10 @@ export function productLock(lock: Lock, wanted: readonly string[]): Lock {
   };
 }
 
-/** A dependency is named without what distinguishes it, if the lock has one such package only. */
+/**
+ * The lock's key of a dependency. Deno names a dependency without its version, or without its
+ * peers, where the lock has only one such package.
+ */
 function keyOf({ npm }: Lock, id: string): string {
   if (id in npm) return id;
   const [key, ...others] = Object.keys(npm).filter((key) =>

@@ -1,6 +1,6 @@
 /**
- * Makes the Grafana dashboard: `deno task dashboard` writes `deploy/monitoring/dashboard.json`, which Grafana
- * imports as it is.
+ * Makes the Grafana dashboard: `deno task dashboard` writes `deploy/monitoring/dashboard.json`, which
+ * Grafana imports as it is.
  */
 
 /** A panel: a plot over time, or a single figure. */
@@ -9,7 +9,7 @@ interface Panel {
   readonly title: string;
   /** A unit that Grafana knows. */
   readonly unit: string;
-  /** By the name of its line, with labels in double braces. */
+  /** The query of each line, by the line's name, which has labels in double braces. */
   readonly queries: Readonly<Record<string, string>>;
   readonly description: string;
 }
@@ -24,44 +24,45 @@ const panelOf = (type: Panel["type"]) =>
 const plot = panelOf("timeseries");
 const stat = panelOf("stat");
 
-/** The label matchers of every query. */
-const M = `job=~"$job"`;
+/** The label matcher of every query. */
+const JOB = `job=~"$job"`;
 
-/** The calls of a model, `$model`. */
-const MODEL = `${M}, model=~"$model"`;
+/** The label matchers of queries about calls of a model. */
+const MODEL = `${JOB}, model=~"$model"`;
 
 const ROWS: readonly (readonly [string, readonly Panel[]])[] = [
   ["Now", [
-    stat("Processes", "none", { answer: `sum(up{${M}})` }),
+    stat("Processes", "none", { answer: `sum(up{${JOB}})` }),
     stat("Calls under way", "none", {
-      calls: `sum(gateway_calls_under_way{${M}})`,
+      calls: `sum(gateway_calls_under_way{${JOB}})`,
     }),
     stat("Calls a second", "reqps", {
-      calls: `sum(rate(gateway_requests_total{${M}}[5m]))`,
+      calls: `sum(rate(gateway_requests_total{${JOB}}[5m]))`,
     }),
     stat(
       "Errors",
       "percentunit",
-      { errors: `max(job:gateway_request_errors:ratio_rate5m{${M}})` },
+      { errors: `max(job:gateway_request_errors:ratio_rate5m{${JOB}})` },
       "Share of calls that end with an error of the gateway or of an upstream.",
     ),
     stat("Cost an hour", "currencyUSD", {
-      cost: `sum(increase(gateway_cost_micro_usd_total{${M}}[1h])) / 1e6`,
+      cost: `sum(increase(gateway_cost_micro_usd_total{${JOB}}[1h])) / 1e6`,
     }),
     stat("Audit findings", "none", {
-      findings: `max(gateway_audit_findings{${M}})`,
+      findings: `max(gateway_audit_findings{${JOB}})`,
     }),
   ]],
   ["Calls", [
     plot("Calls by how they ended", "reqps", {
-      "{{ended}}": `sum by (ended) (job_ended:gateway_requests:rate5m{${M}})`,
+      "{{ended}}": `sum by (ended) (job_ended:gateway_requests:rate5m{${JOB}})`,
     }),
     plot("Requests by status", "reqps", {
-      "{{status}}": `sum by (status) (rate(gateway_requests_total{${M}}[5m]))`,
+      "{{status}}":
+        `sum by (status) (rate(gateway_requests_total{${JOB}}[5m]))`,
     }),
     plot("Calls by endpoint", "reqps", {
       "{{endpoint}}":
-        `sum by (endpoint) (rate(gateway_requests_total{${M}}[5m]))`,
+        `sum by (endpoint) (rate(gateway_requests_total{${JOB}}[5m]))`,
     }),
     plot("Time to the first byte, 95 %", "s", {
       "{{model}}":
@@ -80,9 +81,9 @@ const ROWS: readonly (readonly [string, readonly Panel[]])[] = [
       ),
     ),
     plot("Under way, against the limit", "none", {
-      "{{instance}}": `gateway_calls_under_way{${M}}`,
-      "{{instance}} streams": `gateway_open_streams{${M}}`,
-      "{{instance}} limit": `gateway_calls_limit{${M}}`,
+      "{{instance}}": `gateway_calls_under_way{${JOB}}`,
+      "{{instance}} streams": `gateway_open_streams{${JOB}}`,
+      "{{instance}} limit": `gateway_calls_limit{${JOB}}`,
     }),
   ]],
   ["Models", [
@@ -101,53 +102,53 @@ const ROWS: readonly (readonly [string, readonly Panel[]])[] = [
   ]],
   ["Upstreams", [
     plot("Failed attempts", "percentunit", {
-      "{{vendor}}": `job_vendor:gateway_upstream_errors:ratio_rate5m{${M}}`,
+      "{{vendor}}": `job_vendor:gateway_upstream_errors:ratio_rate5m{${JOB}}`,
     }),
     plot("Attempts by result", "reqps", {
       "{{vendor}} {{result}}":
-        `sum by (vendor, result) (rate(gateway_upstream_calls_total{${M}}[5m]))`,
+        `sum by (vendor, result) (rate(gateway_upstream_calls_total{${JOB}}[5m]))`,
     }),
     plot("First byte, 95 %", "s", {
       "{{vendor}}":
-        `job_vendor:gateway_upstream_first_byte_seconds:p95_rate5m{${M}}`,
+        `job_vendor:gateway_upstream_first_byte_seconds:p95_rate5m{${JOB}}`,
     }),
     plot("Retries and other candidates", "reqps", {
       "{{vendor}} retries":
-        `sum by (vendor) (rate(gateway_upstream_retries_total{${M}}[5m]))`,
+        `sum by (vendor) (rate(gateway_upstream_retries_total{${JOB}}[5m]))`,
       "replies of another candidate":
-        `sum(rate(gateway_upstream_fallbacks_total{${M}}[5m]))`,
+        `sum(rate(gateway_upstream_fallbacks_total{${JOB}}[5m]))`,
     }),
     plot("Breakers that are not closed", "none", {
       "{{upstream}}":
-        `max by (upstream) (gateway_upstream_breaker_state{${M}}) > 0`,
+        `max by (upstream) (gateway_upstream_breaker_state{${JOB}}) > 0`,
     }),
     plot("Credentials: 0 works, 1 fails, 2 none", "none", {
-      "{{vendor}}": `max by (vendor) (gateway_credential_state{${M}})`,
+      "{{vendor}}": `max by (vendor) (gateway_credential_state{${JOB}})`,
     }),
   ]],
   ["The gateway", [
     plot("Own time before the upstream", "s", {
-      "99 %": `max(job:gateway_time_to_upstream_seconds:p99_rate5m{${M}})`,
+      "99 %": `max(job:gateway_time_to_upstream_seconds:p99_rate5m{${JOB}})`,
     }),
     plot("Writes that wait", "none", {
-      "{{instance}}": `gateway_ledger_backlog{${M}}`,
+      "{{instance}}": `gateway_ledger_backlog{${JOB}}`,
     }),
-    plot("Store", "none", { "{{instance}}": `gateway_store_up{${M}}` }),
+    plot("Store", "none", { "{{instance}}": `gateway_store_up{${JOB}}` }),
     plot("Read replica, seconds behind", "s", {
-      "{{instance}}": `gateway_read_replica_lag_seconds{${M}}`,
+      "{{instance}}": `gateway_read_replica_lag_seconds{${JOB}}`,
     }, "Only where DATABASE_READ_URL is set."),
     plot("Processor", "percentunit", {
-      "{{instance}}": `rate(process_cpu_seconds_total{${M}}[5m])`,
+      "{{instance}}": `rate(process_cpu_seconds_total{${JOB}}[5m])`,
     }),
     plot("Memory", "bytes", {
-      "{{instance}}": `process_resident_memory_bytes{${M}}`,
+      "{{instance}}": `process_resident_memory_bytes{${JOB}}`,
     }),
     plot("Events of the log, an hour", "none", {
-      "{{type}}": `sum by (type) (increase(gateway_events_total{${M}}[1h]))`,
+      "{{type}}": `sum by (type) (increase(gateway_events_total{${JOB}}[1h]))`,
     }),
     plot("Versions", "none", {
       "{{version}}, Deno {{deno}}":
-        `count by (version, deno) (gateway_build_info{${M}})`,
+        `count by (version, deno) (gateway_build_info{${JOB}})`,
     }),
   ]],
 ];

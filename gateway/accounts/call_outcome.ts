@@ -4,7 +4,6 @@
 import type { Usage } from "../../translate/model/reply.ts";
 import type { UsageBound } from "./charges/usage_bound.ts";
 
-/** How a call ended. */
 export interface CallOutcome {
   /** Token counts reported by the upstream; an absent count was not reported. */
   readonly usage: Usage;

@@ -49,9 +49,10 @@ export interface OwnSums {
   readonly estimatedPicoUsd: bigint;
 }
 
-/** A repeated line that the file has too often. */
+/** A line that the file has more often than the books explain. */
 interface DoubledLine {
   readonly line: InvoiceLine;
+  /** How many times too often. */
   readonly times: number;
   readonly picoUsd: bigint;
 }
@@ -59,7 +60,7 @@ interface DoubledLine {
 /** A micro-dollar: each charge is rounded up to one. */
 export const PICO_PER_MICRO = 1_000_000n;
 
-/** A split difference. */
+/** A difference in its parts, and the lines of the part `doubled`. */
 interface Split {
   readonly causes: Causes;
   readonly doubled: readonly DoubledLine[];
@@ -69,8 +70,8 @@ interface Split {
  * Splits the difference of a day and model by their sums.
  *
  * @param price in micro-dollars per million tokens
- * @param otherwise the part of the difference, at our prices, of other lives, tiers and the like in
- * the file
+ * @param otherwise what the other cache lives, tiers, speeds, regions and searches of the file cost,
+ * at our prices, more than those of the books
  */
 export function splitDifference(
   ours: OwnSums,
@@ -159,8 +160,9 @@ function doubledLines(
   lines: readonly InvoiceLine[],
   worth: (of: Tokens) => bigint,
 ): readonly DoubledLine[] {
-  let { tokens } = sumsOf(lines);
-  let excess = (sumsOf(lines).amount?.picoUsd ?? 0n) - ours.picoUsd;
+  const { tokens: allTokens, amount } = sumsOf(lines);
+  let tokens = allTokens;
+  let excess = (amount?.picoUsd ?? 0n) - ours.picoUsd;
   const found: DoubledLine[] = [];
   for (const line of lines) {
     const each = line.amount?.picoUsd ?? worth(line.tokens ?? ours.tokens);
@@ -185,11 +187,8 @@ export function tolerance(
   { calls }: Pick<OwnSums, "calls">,
   lines: readonly InvoiceLine[],
 ): bigint {
-  return BigInt(calls) * PICO_PER_MICRO + roundedBy(lines);
-}
-
-function roundedBy(lines: readonly InvoiceLine[]): bigint {
-  return sumsOf(lines).amount?.roundedBy ?? 0n;
+  return BigInt(calls) * PICO_PER_MICRO +
+    (sumsOf(lines).amount?.roundedBy ?? 0n);
 }
 
 function sum(values: readonly bigint[]): bigint {
@@ -204,9 +203,9 @@ function within(value: bigint, limit: bigint): bigint {
   return value > limit ? limit : value < -limit ? -limit : value;
 }
 
-/** Sum of the parts: the difference. */
+/** The difference that the parts add up to. */
 export function differenceOf(causes: Causes): bigint {
-  return Object.values(causes).reduce((a: bigint, b: bigint) => a + b, 0n);
+  return sum(Object.values(causes));
 }
 
 /** Adds parts. */

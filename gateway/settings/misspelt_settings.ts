@@ -14,7 +14,7 @@ const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//;
 /** Largest edit distance at which a name counts as a misspelling. */
 const MAX_EDITS = 2;
 
-/** How every name begins that only a setting has. */
+/** The prefixes that only the gateway's own settings have. */
 const OWN_PREFIX = new RegExp(
   `^(?:GATEWAY|${VENDORS.map(({ name }) => name.toUpperCase()).join("|")})_`,
 );
@@ -41,7 +41,7 @@ export function misspeltSettings(
 }
 
 /**
- * Common variants of the vendors' settings, normalized like {@linkcode plain}; the first of each is
+ * Common variants of the vendors' settings, normalized like {@linkcode normalizeName}; the first of each is
  * the setting itself.
  */
 const VENDOR_SPELLINGS: readonly {
@@ -100,7 +100,7 @@ function normalizeName(name: string): string {
 }
 
 /**
- * The name without our prefix, else a setting within `MAX_EDITS`, else the nearest setting that
+ * The name without `GATEWAY_` if that is a setting, else a setting within `MAX_EDITS`, else the nearest setting that
  * shares all words of the shorter name.
  */
 function nearestSetting(

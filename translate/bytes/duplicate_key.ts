@@ -10,10 +10,13 @@ interface Level {
   /** Keys so far; undefined: an array, or an object whose keys do not matter. */
   readonly keys: Set<string> | undefined;
   readonly isArray: boolean;
+  /** Whether it is, or is inside, a value whose keys do not matter. */
   readonly isFree: boolean;
-  /** The key of the value that is read; of an array, its index. */
+  /** The key of the value that is read, in an object. */
   key: string;
+  /** The index of the value that is read, in an array. */
   index: number;
+  /** Whether the next string is a key. */
   expectsKey: boolean;
 }
 
@@ -22,7 +25,7 @@ const NOTHING: ReadonlySet<string> = new Set();
 /**
  * The path of the first repeated key; undefined if there is none. The text must be valid JSON.
  *
- * @param freeForm keys of objects that are not searched, and nothing inside them
+ * @param freeForm keys whose values are not searched, nor anything inside them
  */
 export function duplicateKey(
   json: string,
@@ -82,7 +85,7 @@ function pathOf(levels: readonly Level[]): string {
 }
 
 /**
- * The keys of all objects in a value that was parsed from JSON, of at most `MAX_LEVELS` levels. A
+ * The number of keys of all objects in a value that was parsed from JSON, of at most `MAX_LEVELS` levels. A
  * text with more keys than that has a duplicate.
  */
 export function keysIn(value: object): number {

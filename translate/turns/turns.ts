@@ -50,17 +50,6 @@ function resultsFirst(parts: readonly Part[]): readonly Part[] {
   ];
 }
 
-/** Names of the tools that the conversation's calls use, each once, in order. */
-export function calledNames(turns: readonly Turn[]): readonly string[] {
-  const names = new Set<string>();
-  for (const turn of turns) {
-    for (const part of turn.parts) {
-      if (part.type === "tool_call") names.add(part.name);
-    }
-  }
-  return [...names];
-}
-
 /**
  * The turns without reasoning that a dialect's upstreams signed, for an upstream that refuses the
  * signatures.
@@ -75,15 +64,4 @@ export function withoutSignedReasoning(
       part.type !== "reasoning" || part.signature?.from !== from
     ),
   })).filter((turn) => turn.parts.length > 0);
-}
-
-const BILLING_LINE = /^x-anthropic-billing-header:[^\n]*\n?/;
-
-/**
- * A system text without the first line that Claude-style clients add: it changes on every request,
- * means nothing to other vendors' models and defeats prompt caches. Usually the line is a block of
- * its own, so an empty text remains.
- */
-export function withoutBillingLine(text: string): string {
-  return text.replace(BILLING_LINE, "");
 }

@@ -34,7 +34,7 @@ export interface CallBook {
 }
 
 const WRITE_MS = 1000;
-/** From this many records on a write is near, so that none holds up the event loop long. */
+/** When so many records wait, they are written soon, so that each write is short. */
 const MANY = 25;
 const MANY_WRITE_MS = 50;
 const PURGE_MS = 60_000;
@@ -51,9 +51,11 @@ const REFUSALS_PER_MINUTE = 100;
 export function openCallBook(options: CallBookOptions): CallBook {
   const { dialect, write, now, timer } = options;
   let waiting: CallRecord[] = [];
+  /** Refusals that are only counted, by the id of the record that holds the count. */
   let further = new Map<string, number>();
+  /** The minute of `refusals`. */
   let minute = -1;
-  /** The refusals of the present minute, by key: how many were kept, and the id of the last one. */
+  /** By key: how many refusals of the minute were kept, and the id of the last one. */
   let refusals = new Map<string, { kept: number; lastId: string }>();
   let cancelWrite: (() => void) | undefined;
   let writing: Promise<void> = Promise.resolve();
@@ -101,17 +103,17 @@ export function openCallBook(options: CallBookOptions): CallBook {
       minute = nowMinute;
       refusals = new Map();
     }
-    const of = refusals.get(record.keyId);
-    if (of === undefined) {
+    const before = refusals.get(record.keyId);
+    if (before === undefined) {
       refusals.set(record.keyId, { kept: 1, lastId: record.requestId });
       return true;
     }
-    if (of.kept < REFUSALS_PER_MINUTE) {
-      of.kept++;
-      of.lastId = record.requestId;
+    if (before.kept < REFUSALS_PER_MINUTE) {
+      before.kept++;
+      before.lastId = record.requestId;
       return true;
     }
-    further.set(of.lastId, (further.get(of.lastId) ?? 0) + 1);
+    further.set(before.lastId, (further.get(before.lastId) ?? 0) + 1);
     return false;
   };
 

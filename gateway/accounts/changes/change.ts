@@ -134,9 +134,6 @@ export const CHANGE = fields({
 /** A change as it is stored. */
 export interface ChangeRecord extends RecordOf<typeof CHANGE> {}
 
-/** Bookkeeping that follows from the change itself. */
-const UNCHANGING = new Set(["object"]);
-
 /**
  * The fields in which two JSON forms of a record differ. Without `before`: every field of `after`
  * that has a value.
@@ -145,7 +142,8 @@ export function difference(
   before: JsonObject | undefined,
   after: JsonObject,
 ): Pick<Change, "before" | "after"> {
-  const names = Object.keys(after).filter((name) => !UNCHANGING.has(name));
+  // `object` is the type of the record, which never changes.
+  const names = Object.keys(after).filter((name) => name !== "object");
   if (before === undefined) {
     return {
       after: Object.fromEntries(

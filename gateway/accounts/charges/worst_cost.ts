@@ -161,8 +161,8 @@ const BASE = {
 } as const satisfies Record<"in" | "out", readonly MeterName[]>;
 
 /**
- * Upstreams may serve a call at less than what it asks for, and its prompt may be shorter than
- * estimated.
+ * Every situation in which a call may be charged: upstreams may serve it at less than what it asks
+ * for, and its prompt may be shorter than estimated.
  */
 function situationsOf(
   card: RateCard,

@@ -11,7 +11,7 @@ import { type Rounds, startRounds } from "../rounds.ts";
 import type { Timer } from "../timer.ts";
 
 /** How long hours are kept, in days; days are kept for ever. */
-export const HOURS_DAYS = 35;
+export const HOURS_KEPT_DAYS = 35;
 
 interface BackfillOptions {
   readonly store: Store;
@@ -22,8 +22,9 @@ interface BackfillOptions {
 }
 
 const FIRST_MS = 200;
-/** Pause once nothing is left to do, and after a failed write. */
+/** Pause once nothing is left to do. */
 const IDLE_MS = 600_000;
+/** Pause after a failed write. */
 const RETRY_MS = 5000;
 /** Pause after a write, as a multiple of its duration: other work has the rest of the time. */
 const PAUSE_FACTOR = 2;
@@ -89,7 +90,7 @@ export async function backfillSlice(
     sql,
     first,
     last,
-    Math.floor(nowMs / HOUR_MS) - HOURS_DAYS * 24,
+    Math.floor(nowMs / HOUR_MS) - HOURS_KEPT_DAYS * 24,
   );
   await addStoredDays(sql, first, last);
   const [before] = await sql.all(
@@ -115,7 +116,7 @@ export async function removeOldHours(
   store: Store,
   nowMs: number,
 ): Promise<boolean> {
-  const oldest = Math.floor(nowMs / HOUR_MS) - HOURS_DAYS * 24;
+  const oldest = Math.floor(nowMs / HOUR_MS) - HOURS_KEPT_DAYS * 24;
   const [row] = await store.read(
     "SELECT hour FROM usage_hours ORDER BY hour LIMIT 1",
   );

@@ -30,9 +30,9 @@ const MAX_ACCOUNTS = 100;
  * computed.
  */
 const SAMPLE_SIZE = 100;
-/** Only the newest entries are searched for them. */
+/** The sample is taken from this many of the newest entries of the ledger. */
 const RECENT_ENTRIES = 10_000;
-/** Average output of a model without such replies. */
+/** Average output of a model without a sample. */
 const DEFAULT_OUTPUT_TOKENS = 256;
 
 interface RecoveryOptions {
@@ -46,8 +46,8 @@ interface RecoveryOptions {
 }
 
 /**
- * Returns a function that settles the calls whose lease has expired or is missing, and calls that are too old, at a
- * time in Unix milliseconds. An account that stays locked delays no other.
+ * Returns a function that settles the calls whose lease has expired or is missing, and calls that
+ * are too old, at a time in Unix milliseconds. An account that stays locked delays no other.
  */
 export function recovery(
   { store, leaseId, onSettled, onLocked }: RecoveryOptions,
@@ -110,7 +110,7 @@ async function settleAll(
       do {
         const values = [value, after] as const;
         count = await settleAccount(store, nowMs, ofAccount, values, progress);
-        // Less: nothing is left, or nothing that can be settled.
+        // A smaller count: nothing is left, or nothing that can be settled.
       } while (count === BATCH_SIZE);
     }
   }
@@ -127,7 +127,7 @@ async function countLost(
   return [...entries.values()].filter((ended) => ended === "lost").length;
 }
 
-/** Settles some of an account's calls; gives how many. */
+/** Settles at most `BATCH_SIZE` of an account's calls; returns how many. */
 async function settleAccount(
   store: Store,
   nowMs: number,

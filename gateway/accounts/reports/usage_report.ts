@@ -4,7 +4,7 @@
 import { invalidField } from "../../../translate/model/error.ts";
 import { coverage } from "./coverage.ts";
 import { dayNumber, dayText, hourNumber, hourText } from "./days.ts";
-import { HOURS_DAYS } from "../ledger/backfill.ts";
+import { HOURS_KEPT_DAYS } from "../ledger/backfill.ts";
 import { DAY_MS } from "../limits/calendar_window.ts";
 import {
   type ListPage,
@@ -307,7 +307,7 @@ async function firstCompleteDay(
   if (!by.includes("hour")) return fromDay === 0 ? undefined : fromDay;
   return Math.max(
     fromDay,
-    Math.floor(context.now() / DAY_MS) - HOURS_DAYS + 1,
+    Math.floor(context.now() / DAY_MS) - HOURS_KEPT_DAYS + 1,
   );
 }
 

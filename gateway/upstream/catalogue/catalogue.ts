@@ -30,7 +30,7 @@ import {
 import { type PassedRoute, passedRoutes } from "./route_settings.ts";
 import { addedVendor } from "./vendor_settings.ts";
 import { type Vendor, VENDORS } from "./vendors.ts";
-import { type HostLists, withListed } from "./wildcards.ts";
+import { type ListedIds, withListed } from "./wildcards.ts";
 
 /** A vendor and the id under which it serves the model. */
 export interface CandidateRow {
@@ -91,17 +91,17 @@ export interface Catalogue {
 }
 
 /**
- * The built-in rows with the overrides applied: rows are changed, added, or removed (null). `lists`
- * are the models that wildcard rows offer.
+ * The built-in rows with the overrides applied: rows are changed, added, or removed (null).
  *
+ * @param listed the models that wildcard rows offer
  * @param nowMs Unix milliseconds: the prices of this time are shown
  */
 export function catalogue(
   file: CatalogueOverrides = {},
-  lists: HostLists = {},
+  listed: ListedIds = {},
   nowMs: number = Date.now(),
 ): Catalogue {
-  const overrides = withListed(file, lists);
+  const overrides = withListed(file, listed);
   const vendors = [...VENDORS, ...addedVendors(overrides)];
   const rows = new Map(MODELS.map((model) => [model.id, model]));
   const kindOf = (name: string): string => {

@@ -5,7 +5,7 @@
 import { ApiError } from "../../../translate/model/error.ts";
 import type { TimerId, Timers } from "../../timers.ts";
 import { hostList, HostListError } from "./host_list.ts";
-import type { HostLists as Lists } from "./wildcards.ts";
+import type { ListedIds } from "./wildcards.ts";
 
 /** A list has changed, or cannot be read. */
 export type HostListEvent =
@@ -71,7 +71,7 @@ export class HostLists {
   }
 
   /** The ids by vendor, as far as they are known. */
-  known(): Lists {
+  known(): ListedIds {
     return Object.fromEntries(
       [...this.#followed].map(([vendor, { ids, source }]) => [
         vendor,
@@ -82,7 +82,7 @@ export class HostLists {
 
   /**
    * Replaces the sources, by vendor, and reads each list. A list whose address has not changed
-   * keeps its ids until then.
+   * keeps its ids until it is read.
    */
   follow(sources: ReadonlyMap<string, ListSource>): void {
     const previous = new Map(this.#followed);

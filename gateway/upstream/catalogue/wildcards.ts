@@ -5,7 +5,7 @@
 import type { CatalogueOverrides, ModelOverride } from "./catalogue_shape.ts";
 
 /** The ids that hosts list, by vendor. */
-export type HostLists = Readonly<Record<string, readonly string[]>>;
+export type ListedIds = Readonly<Record<string, readonly string[]>>;
 
 interface Wildcard {
   readonly vendor: string;
@@ -128,19 +128,19 @@ export function wantedIds(
  */
 export function withListed(
   file: CatalogueOverrides,
-  lists: HostLists,
+  listed: ListedIds,
 ): CatalogueOverrides {
   const rows = Object.entries(file.models ?? {});
   const wildcards = wildcardsOf(file);
   if (wildcards.length === 0) return file;
   const own = new Map(rows.filter(([id]) => !isWildcard(id)));
-  const listed = new Map<string, ModelOverride>();
-  for (const [vendor, ids] of Object.entries(lists)) {
+  const added = new Map<string, ModelOverride>();
+  for (const [vendor, ids] of Object.entries(listed)) {
     for (const upstreamModel of ids) {
       const id = `${vendor}/${upstreamModel}`;
       const row = wildcardOf(wildcards, vendor, upstreamModel)?.row;
       if (row === undefined || row === null || own.has(id)) continue;
-      listed.set(id, {
+      added.set(id, {
         ...row,
         vendor,
         upstream_model: upstreamModel,
@@ -148,5 +148,5 @@ export function withListed(
       });
     }
   }
-  return { ...file, models: Object.fromEntries([...own, ...listed]) };
+  return { ...file, models: Object.fromEntries([...own, ...added]) };
 }

@@ -17,7 +17,6 @@ import { type Choice, SelectField, TextField } from "./field.tsx";
 import { labelOf } from "../parts/problem_words.ts";
 
 interface FormField {
-  readonly name: string;
   readonly json: string;
   readonly kind: FlagKind;
   readonly help: string;
@@ -28,9 +27,8 @@ interface FormField {
 }
 
 function formFields(fields: RecordFields): readonly FormField[] {
-  return Object.entries(fields).flatMap(([name, one]) =>
+  return Object.values(fields).flatMap((one) =>
     one.flag === undefined ? [] : [{
-      name,
       json: one.json,
       kind: one.flag.kind ?? one.flagKind,
       help: one.flag.help.replace(/, or none( for all)?$/, ""),

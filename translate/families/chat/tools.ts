@@ -9,7 +9,7 @@ import type { DecodeContext } from "../../dialect.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { freeTextNames } from "../../turns/free_text.ts";
 import { changedToolNames } from "../../turns/names.ts";
-import { calledNames } from "../../turns/turns.ts";
+import { calledNames } from "../../turns/called_names.ts";
 import type { DroppedFields } from "../../model/dropped_fields.ts";
 import { invalidField } from "../../model/error.ts";
 import type {

@@ -20,7 +20,8 @@ import type {
   ToolResultPart,
   Turn,
 } from "../../model/request.ts";
-import { systemTurnsAsUser, withoutBillingLine } from "../../turns/turns.ts";
+import { withoutBillingLine } from "../../turns/without_billing_line.ts";
+import { systemTurnsAsUser } from "../../turns/turns.ts";
 import {
   contentOf,
   type ContentSource,

@@ -1,6 +1,6 @@
 /**
- * Encodes a request for an upstream of the Converse format. The model id and the choice of streaming are in the address.
- * `encode_messages.ts` encodes the turns, `encode_tools.ts` the tools and the output format, `settings.ts` has the settings.
+ * Encodes a request for an upstream of the Converse format. The model id and the choice of streaming
+ * are in the address.
  */
 import type { EncodedRequest } from "../../dialect.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
@@ -18,8 +18,6 @@ import { encodeTools } from "./encode_tools.ts";
 import { SETTINGS } from "./settings.ts";
 
 /**
- * Encodes a request.
- *
  * @throws {ApiError} `invalid_request` with the client's path of a field that can be neither
  * dropped nor expressed
  */

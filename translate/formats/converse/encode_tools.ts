@@ -9,7 +9,7 @@ import type { Drop } from "../../families/messages/turns.ts";
 import { changedToolNames, wireToolName } from "../../turns/names.ts";
 import { objectSchema } from "../../turns/object_schema.ts";
 import type { FunctionTool, GenerationRequest } from "../../model/request.ts";
-import { calledNames } from "../../turns/turns.ts";
+import { calledNames } from "../../turns/called_names.ts";
 import { cachePoint } from "./cache_marks.ts";
 
 /** The tool fields of a request. */

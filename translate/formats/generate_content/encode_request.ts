@@ -11,7 +11,8 @@ import type {
   OutputFormat,
   TextPart,
 } from "../../model/request.ts";
-import { calledNames, withoutBillingLine } from "../../turns/turns.ts";
+import { withoutBillingLine } from "../../turns/without_billing_line.ts";
+import { calledNames } from "../../turns/called_names.ts";
 import {
   droppedFieldsOf,
   refuseEssential,

@@ -176,7 +176,8 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
           return dataFrame(JSON.stringify(errorBody(event.error))) + INCOMPLETE;
       }
     },
-    // Clients ignore a comment; no object may be empty.
+    // The format has no ping: `@google/generative-ai` fails on a comment, and clients refuse an
+    // object without parts.
     ping: () => "",
   };
 }

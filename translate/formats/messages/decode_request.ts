@@ -22,7 +22,7 @@ import {
   noteUnknown,
   type UnknownFields,
 } from "../../model/unknown_fields.ts";
-import { withoutBillingLine } from "../../turns/turns.ts";
+import { withoutBillingLine } from "../../turns/without_billing_line.ts";
 import { markOf } from "./cache_marks.ts";
 import { continuesThread } from "./check_passable.ts";
 import { decodeMessages } from "./decode_messages.ts";

@@ -127,42 +127,21 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   const openBlock = (event: ReplyEvent & { type: "open" }): string => {
     const out = close();
     kinds.add(event.kind);
-    switch (event.kind) {
-      case "tool": {
-        const id = callId(event.id);
-        // Held back until its second delta: a signature may follow, and only the first frame has a
-        // field for it.
-        open = {
-          kind: "tool",
-          call: { id, name: event.name },
-          prefix: "",
-          written: false,
-          fed: false,
-          held: "",
-        };
-        return out;
-      }
-      case "refusal":
-      case "text":
-        open = {
-          kind: "text",
-          prefix: "",
-          written: false,
-          fed: false,
-          held: "",
-        };
-        return out + release();
-      case "reasoning":
-        // Held back until there is text: without any, the block may be redacted or empty.
-        open = {
-          kind: "reasoning",
-          prefix: "",
-          written: false,
-          fed: false,
-          held: "",
-        };
-        return out;
-    }
+    const kind = event.kind === "refusal" ? "text" : event.kind;
+    open = {
+      kind,
+      ...(event.kind === "tool"
+        ? { call: { id: callId(event.id), name: event.name } }
+        : {}),
+      prefix: "",
+      written: false,
+      fed: false,
+      held: "",
+    };
+    // A call is held back until its second delta: a signature may follow, and only the first frame
+    // has a field for it. Reasoning is held back until there is text: without any, the block may be
+    // redacted or empty.
+    return kind === "text" ? out + release() : out;
   };
   const addText = (given: string): string => {
     if (open === undefined) return "";

@@ -13,7 +13,7 @@ import type {
   Tool,
   ToolChoice,
 } from "../../model/request.ts";
-import { calledNames } from "../../turns/turns.ts";
+import { calledNames } from "../../turns/called_names.ts";
 import { markField } from "./cache_marks.ts";
 import { strictSchema } from "./strict_schema.ts";
 

@@ -24,7 +24,8 @@ import type {
   ToolResultPart,
   Turn,
 } from "../../model/request.ts";
-import { systemTurnsAsUser, withoutBillingLine } from "../../turns/turns.ts";
+import { withoutBillingLine } from "../../turns/without_billing_line.ts";
+import { systemTurnsAsUser } from "../../turns/turns.ts";
 import { type CallIds, callIds } from "../../turns/call_ids.ts";
 import { type DroppedFields, keepsOpaque } from "../../model/dropped_fields.ts";
 

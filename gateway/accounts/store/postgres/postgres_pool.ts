@@ -46,7 +46,10 @@ const KEEP_ALIVE_MS = 30_000;
 const MAX_AGE_SECONDS = 3600;
 const FIRST_PAUSE_MS = 25;
 const MAX_PAUSE_MS = 500;
+/** The id of the type, whose values the driver gives as text unless it has a parser. */
 const INT8 = 20;
+const UNREACHABLE = "could not reach the store";
+const NO_ANSWER = "no answer in time";
 
 /**
  * On Deno 2.7.13 to 2.9.0 a closed socket is never garbage-collected; removing its
@@ -296,9 +299,6 @@ function unreachable(cause: unknown): Error {
   return new Error(`${UNREACHABLE}: ${reason(cause)}`, { cause });
 }
 
-const UNREACHABLE = "could not reach the store";
-const NO_ANSWER = "no answer in time";
-
 /** If every address of a host refused, the error has no message of its own. */
 function reason(cause: unknown): string {
   if (typeof cause === "string") return cause;
@@ -309,8 +309,8 @@ function reason(cause: unknown): string {
 
 /**
  * SQLSTATE classes that concern the connection or server: connection, transaction timeouts,
- * resources, operator intervention, system. A server that has become a standby accepts no writes: its
- * connections are closed until another server, or the same one, does.
+ * resources, operator intervention, system. A server that has become a standby accepts no writes:
+ * its connections are closed until another server, or the same one, does.
  */
 const OF_CONNECTION = new RegExp(`^(08|${READ_ONLY}|25P|53|57P|58|XX)`);
 

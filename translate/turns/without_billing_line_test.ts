@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { withoutBillingLine } from "./turns.ts";
+import { withoutBillingLine } from "./without_billing_line.ts";
 
 Deno.test("withoutBillingLine() removes only the billing line", async (t) => {
   const rows: readonly (readonly [string, string])[] = [

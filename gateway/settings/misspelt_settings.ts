@@ -41,8 +41,8 @@ export function misspeltSettings(
 }
 
 /**
- * Common variants of the vendors' settings, normalized like {@linkcode normalizeName}; the first of each is
- * the setting itself.
+ * Common variants of the vendors' settings, as {@linkcode normalizeName} returns them; the first of
+ * each is the setting itself.
  */
 const VENDOR_SPELLINGS: readonly {
   readonly setting: string;
@@ -100,8 +100,8 @@ function normalizeName(name: string): string {
 }
 
 /**
- * The name without `GATEWAY_` if that is a setting, else a setting within `MAX_EDITS`, else the nearest setting that
- * shares all words of the shorter name.
+ * The name without `GATEWAY_` if that is a setting, else a setting within `MAX_EDITS`, else the
+ * nearest setting that shares all words of the shorter name.
  */
 function nearestSetting(
   name: string,

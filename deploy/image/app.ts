@@ -26,7 +26,7 @@ export async function copyApp(root: string, app: string): Promise<void> {
     target.startsWith("npm:") || paths.has(target.slice("./".length))
   );
   const wanted = own.flatMap(([, target]) =>
-    // A package's part has the package's line.
+    // A part of a package, such as `npm:preact@10.29.0/jsx-runtime`, is in the package's own line.
     /^npm:@?[^@]+@[^/]+$/.test(target) ? [target] : []
   ).toSorted();
   await Deno.writeTextFile(
@@ -57,7 +57,10 @@ export async function copyApp(root: string, app: string): Promise<void> {
   );
 }
 
-/** Downloads the packages that the program in the folder `app` can load, by its lock, into the `DENO_DIR` at `packages`. */
+/**
+ * Downloads the packages that the program in the folder `app` can load, by its lock, into the
+ * `DENO_DIR` at `packages`.
+ */
 export async function cachePackages(
   deno: string,
   app: string,

@@ -19,7 +19,7 @@ import { createAuthenticator } from "./authenticator.ts";
 import { wholeTokens } from "./charges/charge.ts";
 import { startBackfill } from "./ledger/backfill.ts";
 import { startDailyAudit } from "./audits/daily_audit.ts";
-import { seedDefaults } from "./bootstrap.ts";
+import { seedDefaults } from "./seed_defaults.ts";
 import { writeBatcher, type WrittenBatch } from "./ledger/write_batcher.ts";
 import { writeAccounts } from "./ledger/account_writes.ts";
 import { accountOf, type LedgerEvent } from "./ledger/events.ts";

@@ -6,7 +6,7 @@ import { explainCharge } from "../accounts/charges/explanation.ts";
 import { isPerUse, isUnit, meterWords } from "../accounts/charges/meters.ts";
 import { reasonText } from "../accounts/charges/reason_text.ts";
 import type { LedgerEntry } from "../accounts/records.ts";
-import { csvCell } from "../accounts/reports/ledger_report.ts";
+import { csvCell } from "../accounts/reports/csv_cell.ts";
 
 function meterName(of: string): string {
   return isPerUse(of) || isUnit(of)

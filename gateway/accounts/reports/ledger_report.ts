@@ -4,6 +4,7 @@
 import { invalidField } from "../../../translate/model/error.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";
 import { recordJson } from "../field.ts";
+import { csvCell } from "./csv_cell.ts";
 import {
   type LedgerQuery,
   ledgerWalk,
@@ -118,22 +119,4 @@ export const CSV_HEAD: string = `${
 /** An entry as a line of CSV (RFC 4180). */
 export function csvLine(entry: LedgerEntry): string {
   return `${Object.values(entryJson(entry)).map(csvCell).join(",")}\r\n`;
-}
-
-/** How a formula begins. A negative number is none. */
-const IS_FORMULA = /^(?!-\d+(?:\.\d+)?$)[=+\-@\t\r\n＝＋－＠]/;
-/** The same after what separates cells in some languages. */
-const INNER_FORMULA = /([;\t\r\n][\s"]*)(?=[=+\-@＝＋－＠])/g;
-
-/**
- * Spreadsheets evaluate a cell that starts like a formula, and clients choose the text in
- * `user`: a quote in front prevents that.
- */
-export function csvCell(value: unknown): string {
-  if (value === null) return "";
-  if (typeof value === "object") return csvCell(JSON.stringify(value));
-  if (typeof value !== "string") return String(value);
-  const text = (IS_FORMULA.test(value) ? `'${value}` : value)
-    .replaceAll(INNER_FORMULA, "$1'");
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -53,7 +53,7 @@ import {
   auditReport,
   insertAudit,
 } from "../reports/audit_report.ts";
-import { seedDefaults } from "../bootstrap.ts";
+import { seedDefaults } from "../seed_defaults.ts";
 import { type KeyListQuery, listKeys } from "../reports/key_list.ts";
 import { type KeyRepository, keyRepository } from "./key_repository.ts";
 import {

@@ -1,5 +1,6 @@
 /**
- * Reads and writes account states: rows of the tables `accounts`, `plans` and `purses`.
+ * Reads and writes account states: rows of the tables `accounts`, `plans` and
+ * `purses`, which has the balances of single models.
  */
 import { ACCOUNT_ROW, MODEL_BALANCE, PLAN } from "../records.ts";
 import { columnsOf, picks, recordFrom, rowOf } from "./record_rows.ts";

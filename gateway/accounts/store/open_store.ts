@@ -15,8 +15,8 @@ export interface OpenStoreOptions extends ProcessClocks {
   /** Replaces the time limit of a report's statement, in milliseconds. */
   readonly reportMs?: number;
   /**
-   * Seals secrets in the rows; absent: they are stored in clear text. Postgres only: SQLite has a file of its own for
-   * its key.
+   * Seals secrets in the rows; absent: they are stored in clear text. Postgres only: SQLite has a
+   * file of its own for its key.
    */
   readonly secrets?: SecretSeal;
   /** A replica of the store, from which reports are read; absent: from the store. Postgres only. */

@@ -2,9 +2,9 @@
  * Delivers webhooks in the background: looks for due messages in the store, sends them, and
  * retries with growing pauses. Calls never wait for it.
  *
- * Of each account one message at a time is sent: a receiver that does not answer keeps its own account's messages waiting,
- * and those of other accounts only while `MAX_SENDING` receivers are slow for the first time: from then on they take at most
- * `MAX_SLOW` of the places.
+ * Of each account one message at a time is sent. So a receiver that does not answer keeps only its
+ * own account's messages waiting; those of other accounts wait only while `MAX_SENDING` receivers
+ * are slow for the first time. From then on slow receivers take at most `MAX_SLOW` of the places.
  *
  * Before a process sends a message it moves the message's due time to that of the next
  * attempt, in one write. So no other process sends it at the same time, and if this one dies
@@ -88,7 +88,7 @@ export function startDeliveries(options: DeliveryOptions): Deliveries {
     await endMessage(store, message, now(), reason);
     if (reason !== undefined) options.onGivenUp(message, reason);
   };
-  /** Begins to send what is due of other accounts than `later`, while fewer than `most` messages are being sent. */
+  /** Begins to send what is due, except of the accounts `later`, up to `most` messages at a time. */
   const sendDue = async (
     later: Iterable<string>,
     most: number,
@@ -112,8 +112,9 @@ export function startDeliveries(options: DeliveryOptions): Deliveries {
     }
   };
   /**
-   * Begins to send what is due, in turn with other looks, so that none sees an account as free whose message it takes. While
-   * the store does not answer, nothing is lost: the messages are in it.
+   * Begins to send what is due. One look runs at a time: a second one would take another message of
+   * an account whose message the first is taking. While the store does not answer, nothing is lost:
+   * the messages are in it.
    */
   const look = (): Promise<void> => {
     const mine = looking.then(async () => {

@@ -1,5 +1,6 @@
 /**
- * Tokens of Microsoft Entra: for an application with a secret or a federated token, or for the machine's managed identity.
+ * Tokens of Microsoft Entra: for an application with a secret or a federated token, or for the
+ * machine's managed identity.
  */
 import type {
   INetworkModule,
@@ -37,7 +38,8 @@ interface EntraSources {
 }
 
 /**
- * A token for the scope. The library's caches are bypassed, and a federated token is read again each time.
+ * A token for the scope. The library's caches are bypassed, and a federated token is read again each
+ * time.
  *
  * @throws {CredentialError} naming the source and the error's code
  */
@@ -122,7 +124,10 @@ async function managedToken(
   );
 }
 
-/** Asks for any answer: a token may take the metadata server some seconds, but being there does not. */
+/**
+ * Checks that the metadata server answers at all: a token may take it some seconds, any other answer
+ * does not.
+ */
 async function probeMetadata(
   host: string,
   httpFetch: typeof fetch,

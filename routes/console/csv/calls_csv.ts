@@ -7,7 +7,7 @@ import { callJson, operatorJson } from "../../../gateway/admin/calls.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { type JsonObject, objectOr } from "../../../translate/bytes/json.ts";
 import { csvOf, csvReply } from "./csv.ts";
-import { withNames } from "./named.ts";
+import { withNames } from "./with_names.ts";
 
 const COLUMNS: readonly string[] = [
   "request_id",

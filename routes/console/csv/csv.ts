@@ -2,7 +2,7 @@
  * Tables as CSV files.
  */
 import { dollarsText } from "../../../gateway/accounts/charges/money.ts";
-import { csvCell } from "../../../gateway/accounts/reports/ledger_report.ts";
+import { csvCell } from "../../../gateway/accounts/reports/csv_cell.ts";
 import { exportText } from "../../../gateway/admin/export_text.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { isObject, type JsonObject } from "../../../translate/bytes/json.ts";

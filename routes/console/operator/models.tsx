@@ -16,12 +16,12 @@ import {
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import {
   HEALTH_ORDER,
-  healthOf,
+  healthTag,
   MODEL_ORDER,
   ModelLink,
   priceColumns,
   PriceSince,
-} from "../pages/models.tsx";
+} from "../parts/model_cells.tsx";
 import { modelOf, modelPage } from "../pages/model_page.tsx";
 import { type Column, Foreign } from "../parts/data_table.tsx";
 import { NARROWED, NarrowedTable } from "../forms/narrowing.tsx";
@@ -57,7 +57,7 @@ async function modelsPage(
       name: "Health",
       order: HEALTH_ORDER,
       isFirst: true,
-      cell: ({ health }) => healthOf(health),
+      cell: ({ health }) => healthTag(health),
     },
     {
       name: "Candidates",

@@ -19,7 +19,7 @@ import { secondsText } from "../parts/call_ending.tsx";
 import { type Column, DataTable } from "../parts/data_table.tsx";
 import { NARROWED, NarrowedTable } from "../forms/narrowing.tsx";
 import { page } from "../parts/layout.tsx";
-import { modelHref } from "../pages/models.tsx";
+import { modelHref } from "../parts/model_cells.tsx";
 import { countText } from "../parts/money.tsx";
 import { Distance, durationText, Moment } from "../parts/moment.tsx";
 import { operatorPageRoute } from "../http/page_route.ts";

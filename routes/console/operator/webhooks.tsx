@@ -1,5 +1,6 @@
 /**
- * Webhooks: where the warnings of accounts are sent, whether they arrive, and the forms that change it.
+ * Webhooks: where the warnings of accounts are sent, whether they arrive, and the forms that change
+ * it.
  */
 import type { Children, JSX } from "../jsx.d.ts";
 import type {
@@ -34,28 +35,30 @@ export const WEBHOOKS_PAGES: readonly OperatorPageRoute[] = [
   operatorPageRoute("POST", `${NAV}/set/:id`, set, { again: webhookPage }),
   ...(["test", "remove"] as const).map((
     name,
-  ): OperatorPageRoute => (operatorPageRoute(
-    "POST",
-    `${NAV}/${name}/:id`,
-    askingFirst(
-      async (context, visit) => {
-        const id = idOf(context);
-        await runAdminOperation(
-          context,
-          visit,
-          `${name}Webhook`,
-          operationInput(visit, {}, id),
-        );
-        return seeOther(`${NAV}/${encodeURIComponent(id)}`);
-      },
-      (context) => ({
-        title: `Remove the webhook of ${idOf(context)}`,
-        text: "Its secret and the messages that wait are lost.",
-        back: `${NAV}/${encodeURIComponent(idOf(context))}`,
-      }),
-    ),
-    { again: webhookPage },
-  ))),
+  ) =>
+    operatorPageRoute(
+      "POST",
+      `${NAV}/${name}/:id`,
+      askingFirst(
+        async (context, visit) => {
+          const id = idOf(context);
+          await runAdminOperation(
+            context,
+            visit,
+            `${name}Webhook`,
+            operationInput(visit, {}, id),
+          );
+          return seeOther(`${NAV}/${encodeURIComponent(id)}`);
+        },
+        (context) => ({
+          title: `Remove the webhook of ${idOf(context)}`,
+          text: "Its secret and the messages that wait are lost.",
+          back: `${NAV}/${encodeURIComponent(idOf(context))}`,
+        }),
+      ),
+      { again: webhookPage },
+    )
+  ),
 ];
 
 function idOf({ parameters }: RouteContext): string {

@@ -25,7 +25,7 @@ import { DataTable, Foreign } from "../parts/data_table.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { keyNames } from "../parts/key_names.ts";
 import { page } from "../parts/layout.tsx";
-import { modelHref } from "./models.tsx";
+import { modelHref } from "../parts/model_cells.tsx";
 import { underWayColumns } from "../parts/live_rows.ts";
 import { LiveText } from "../parts/live_cell.tsx";
 import { lookOf } from "../parts/live_view.tsx";

@@ -21,7 +21,7 @@ import { DataTable, Foreign } from "../parts/data_table.tsx";
 import { page } from "../parts/layout.tsx";
 import { countText } from "../parts/money.tsx";
 import { Moment } from "../parts/moment.tsx";
-import { modelHref, ModelLink } from "./models.tsx";
+import { modelHref, ModelLink } from "../parts/model_cells.tsx";
 import { accountPageRoute } from "../http/page_route.ts";
 
 export const FIND_PAGE: AccountPageRoute = accountPageRoute(

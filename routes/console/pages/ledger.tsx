@@ -19,7 +19,7 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { AccountAuditNote, AuditNote } from "../parts/audit_note.tsx";
 import { csvOf, csvReply } from "../csv/csv.ts";
-import { withNames } from "../csv/named.ts";
+import { withNames } from "../csv/with_names.ts";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
 import { filterFields } from "../forms/filter_fields.ts";
 import { countText, Money } from "../parts/money.tsx";

@@ -30,7 +30,7 @@ import { usageLink } from "../parts/figure_links.ts";
 import { page } from "../parts/layout.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { accountPageRoute } from "../http/page_route.ts";
-import { healthOf, mayCall, PriceSince } from "./models.tsx";
+import { healthTag, PriceSince, refusalTag } from "../parts/model_cells.tsx";
 
 export const MODEL_PAGE: AccountPageRoute = accountPageRoute(
   "look",
@@ -47,7 +47,7 @@ export const MODEL_PAGE: AccountPageRoute = accountPageRoute(
       base: "/console",
       // A key sees its own usage only.
       by: visit.session.kind === "key" ? "day" : "key",
-      facts: { "May be called": mayCall(known.refusal) },
+      facts: { "May be called": refusalTag(known.refusal) },
       takes: capabilities === undefined ? [] : [["This model", capabilities]],
     });
   },
@@ -119,7 +119,7 @@ export function modelPage(
         <Facts
           of={{
             ...facts,
-            Health: healthOf(health),
+            Health: healthTag(health),
             "Called for": (model.operations ?? GENERATES).join(", "),
             Context: `${countText(model.contextTokens)} tokens`,
             "Longest reply": longest === undefined

@@ -32,7 +32,7 @@ import { page } from "../parts/layout.tsx";
 import { recentHealth } from "../parts/recent_health.tsx";
 import { LimitCards, Opens } from "../parts/limit_cards.tsx";
 import { countText, Money } from "../parts/money.tsx";
-import { modelHref } from "./models.tsx";
+import { modelHref } from "../parts/model_cells.tsx";
 import { durationText, Moment } from "../parts/moment.tsx";
 import { sessionText } from "../parts/session_text.ts";
 import { seeOther } from "../http/see_other.ts";

@@ -22,7 +22,7 @@ import { invalidField } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { cacheUses } from "../parts/cache_savings.ts";
 import { csvOf, csvReply } from "../csv/csv.ts";
-import { withNames } from "../csv/named.ts";
+import { withNames } from "../csv/with_names.ts";
 import {
   CALL_MEASURES,
   type CallMeasure,
@@ -109,9 +109,13 @@ interface Chosen {
   readonly filters: FigureFilters;
 }
 
+/** The day (UTC) of a time, as in `2026-11-21`. */
+function day(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
 /** The last thirty days. */
 function daysOf(nowMs: number): { readonly from: string; readonly to: string } {
-  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
   return { from: day(nowMs - 29 * DAY_MS), to: day(nowMs) };
 }
 
@@ -174,7 +178,6 @@ function usageQueryOf(
 /** The days of a range of hours: usage of end users is kept by day. */
 function inDays(filters: FigureFilters): FigureFilters {
   const { fromMs, untilMs } = rangeMs(filters.from, filters.to);
-  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
   return { ...filters, from: day(fromMs), to: day(untilMs - 1) };
 }
 
@@ -193,7 +196,6 @@ function rangesOf(
   nowMs: number,
   hasHours: boolean,
 ): readonly (readonly [name: string, from: string, to: string])[] {
-  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
   const hour = (ms: number): string =>
     `${new Date(ms).toISOString().slice(0, "2026-11-21T13".length)}:00`;
   const now = new Date(nowMs);

@@ -108,7 +108,7 @@ const ALWAYS_INCLUDED: ReadonlySet<string> = new Set([
   PROBABILITIES,
 ]);
 
-/** Where marks of what to cache are. */
+/** The path of the marks of what to cache. */
 const MARK = "input[].content[].prompt_cache_breakpoint";
 
 /**
@@ -252,6 +252,6 @@ function noteUnknownFields(
   if (request.include?.some((wish) => !ALWAYS_INCLUDED.has(wish)) === true) {
     optional.add("include");
   }
-  const hosted = request.tools?.some((tool) => !isKnownTool(tool)) === true;
-  if (request.max_tool_calls && hosted) optional.add("max_tool_calls");
+  const hasHosted = request.tools?.some((tool) => !isKnownTool(tool)) === true;
+  if (request.max_tool_calls && hasHosted) optional.add("max_tool_calls");
 }

@@ -12,7 +12,9 @@ interface Lock {
   readonly workspace: { readonly dependencies: readonly string[] };
 }
 
-/** The lock of the packages that `wanted` names, such as `npm:zod@4.6.7`, and of what they depend on. */
+/**
+ * The lock of the packages that `wanted` names, such as `npm:zod@4.6.7`, and of what they depend on.
+ */
 export function productLock(lock: Lock, wanted: readonly string[]): Lock {
   const specifiers: Record<string, string> = {};
   const kept = new Set<string>();

@@ -10,7 +10,10 @@ const PACKAGES: Readonly<Record<string, string>> = {
   aarch64: "@deno/linux-arm64-glibc",
 };
 
-/** Copies the runtime of this process's version to `target`; npm checks its archive against the registry. */
+/**
+ * Copies the runtime of this process's version to `target`; npm checks its archive against the
+ * registry.
+ */
 export async function copyRuntime(target: string): Promise<NpmPackage> {
   const name = PACKAGES[Deno.build.arch];
   if (name === undefined) {

@@ -29,6 +29,11 @@ type PartText = { readonly text: string } | { readonly problem: string };
 const PARAMETER =
   /\s*;\s*([\w*-]+)=(?:"((?:[^"\\\p{Cc}]|\\.)*)"|([^\s";,]+))/uy;
 
+/**
+ * The boundary between the parts, from the `content-type` header.
+ *
+ * @throws {ApiError} `invalid_request` where the content type names no valid one
+ */
 export function boundaryOf(contentType: string): string {
   const parameters = parametersIn(
     contentType.slice("multipart/form-data".length),
@@ -174,8 +179,8 @@ export class MultipartReader {
       );
     }
     this.#name = isFile ? undefined : name;
-    if (name !== "model" && this.#texts.has(name)) this.#repeated.add(name);
     if (name !== "model") {
+      if (this.#texts.has(name)) this.#repeated.add(name);
       this.#texts.set(
         name,
         // With an empty file name it is a text to some readers.
@@ -293,7 +298,10 @@ function readHead(
   return { name, isFile: filename !== undefined };
 }
 
-/** Whether some readers take a part for the one of this name: `Size`, `size[]` and `s_ize` for `size`. */
+/**
+ * Whether some readers take a part for the one of this name: `Size`, `size[]` and `s_ize` for
+ * `size`.
+ */
 function isOtherPartName(other: string, name: string): boolean {
   return other !== name &&
     tolerantName(other.replaceAll(/\[\d*\]/g, "")) === tolerantName(name);

@@ -10,7 +10,10 @@ export interface MergedCandidate {
   readonly upstream: string;
   /** The state in the process whose breaker is the furthest from closed. */
   readonly worst: Pick<CandidateState, "state" | "since" | "probe_at">;
-  /** Whether its breaker is not closed, it rests, or its credential fails or is refused, in any process. */
+  /**
+   * Whether, in any process, its breaker is not closed, it rests, or its credential fails or is
+   * refused.
+   */
   readonly hasProblem: boolean;
   /** Number of processes whose breaker is not closed. */
   readonly problemsIn: number;

@@ -85,8 +85,8 @@ function pathOf(levels: readonly Level[]): string {
 }
 
 /**
- * The number of keys of all objects in a value that was parsed from JSON, of at most `MAX_LEVELS` levels. A
- * text with more keys than that has a duplicate.
+ * The number of keys of all objects in a value that was parsed from JSON, of at most `MAX_LEVELS`
+ * levels. A text with more keys than that has a duplicate.
  */
 export function keysIn(value: object): number {
   let keys = 0;

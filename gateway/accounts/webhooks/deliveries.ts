@@ -47,7 +47,7 @@ const MAX_SENDING = 50;
 const MAX_SLOW = 25;
 const SLOW_MS = 1000;
 
-/** Pauses between the attempts; a message is given up after the attempt that follows the last one. */
+/** Pauses between the attempts; a message is given up after the attempt that follows the last. */
 export const RETRY_PAUSES_MS: readonly number[] = [
   30_000,
   120_000,

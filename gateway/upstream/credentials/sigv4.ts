@@ -1,5 +1,6 @@
 /**
- * Signs calls for AWS (Signature Version 4). Signs as few headers as the services accept: others may change on the way.
+ * Signs calls for AWS (Signature Version 4), and as few of their headers as the services accept:
+ * others may change on the way.
  */
 import { Buffer } from "node:buffer";
 import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";
@@ -32,8 +33,9 @@ export function hostRegion(hostname: string): string | undefined {
 }
 
 /**
- * The headers of a signed call: the signature, what it covers, and the session token of temporary keys. Covers `host`, which the HTTP
- * client sends by itself, `content-type`, and the `x-amz-` headers.
+ * The headers of a signed call: the signature, what it covers, and the session token of temporary
+ * keys. The signature covers `host`, which the HTTP client sends by itself, `content-type`, and the
+ * `x-amz-` headers.
  */
 export async function signedHeaders(
   call: CallToSign,

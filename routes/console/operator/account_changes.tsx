@@ -118,14 +118,13 @@ async function change(
   visit: Visit,
   body: Readonly<Record<string, unknown>>,
 ): Promise<HttpReply> {
-  const id = idOf(context);
   await runAdminOperation(
     context,
     visit,
     "updateAccount",
-    operationInput(visit, body, id),
+    operationInput(visit, body, idOf(context)),
   );
-  return seeOther(`${NAV}/${encodeURIComponent(id)}`);
+  return seeOther(pathOf(context));
 }
 
 async function changePage(
@@ -218,14 +217,13 @@ function scopeBody(form: URLSearchParams): Readonly<Record<string, unknown>> {
 }
 
 async function topUp(context: RouteContext, visit: Visit): Promise<HttpReply> {
-  const id = idOf(context);
   await runAdminOperation(
     context,
     visit,
     "topUpAccount",
-    operationInput(visit, topUpBody(visit.form), id),
+    operationInput(visit, topUpBody(visit.form), idOf(context)),
   );
-  return seeOther(`${NAV}/${encodeURIComponent(id)}`);
+  return seeOther(pathOf(context));
 }
 
 async function revokeKeysPage(
@@ -283,7 +281,7 @@ async function revokeKeys(
     "revokeAllKeys",
     operationInput(visit, {}, id),
   );
-  return seeOther(`${NAV}/${encodeURIComponent(id)}`);
+  return seeOther(pathOf(context));
 }
 
 async function makeLink(
@@ -434,6 +432,7 @@ async function makeKey(
   });
 }
 
+/** The page of a new secret, which cannot be shown again. */
 function shownOnce(
   context: RouteContext,
   visit: Visit,

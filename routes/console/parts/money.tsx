@@ -8,7 +8,10 @@ export function decimalsOf(microUsd: readonly number[]): 2 | 4 {
   return microUsd.some((one) => Math.abs(one) >= 100_000_000) ? 2 : 4;
 }
 
-/** An amount as text: `$18.4021`, `−$1.20`, `<$0.0001`, never zero if it is not. Computed with integers. */
+/**
+ * An amount as text: `$18.4021`, `−$1.20`, `<$0.0001`; an amount other than zero never looks like
+ * zero. Computed with integers.
+ */
 export function moneyText(microUsd: number, decimals: 2 | 4 | 6): string {
   const size = Math.abs(microUsd);
   const sign = microUsd < 0 ? "−" : "";

@@ -5,7 +5,10 @@
 /** Temperatures that the formats accept. */
 export const TEMPERATURES: readonly [least: number, most: number] = [0, 1];
 
-/** The stop strings that are not blank, since the formats refuse others; undefined where none is left. */
+/**
+ * The stop strings that are not blank, because the formats refuse blank ones; undefined where none
+ * is left.
+ */
 export function withoutBlank(
   stops: readonly string[],
   use: { drop(): void },

@@ -20,8 +20,9 @@ const DOCUMENT_FORMATS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The blocks of an image or a document. `words` are the client's field names, `number` counts documents: their names must differ.
+ * The blocks of an image or a document. `words` are the client's field names.
  *
+ * @param number the document's number in the request: the names of documents must differ
  * @throws {ApiError} `invalid_request` for media that the format does not support
  */
 export function mediaBlocks(
@@ -43,13 +44,12 @@ export function mediaBlocks(
     lines.flatMap((text) =>
       text === undefined || text.trim() === "" ? [] : [{ text }]
     );
-  const about = texts(part.context);
   if (source.type === "text") {
     return texts(part.title, part.context, source.text);
   }
   const format = DOCUMENT_FORMATS.get(source.mediaType);
   if (format !== undefined) {
-    return [...about, {
+    return [...texts(part.context), {
       document: {
         format,
         name: documentName(part.title, number),

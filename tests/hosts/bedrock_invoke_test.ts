@@ -18,7 +18,7 @@ const KEYS = {
   sessionToken: "IQoJb3JpZ2luX2VjSessionTokenExample==",
 };
 
-/** As Bedrock sends them. */
+/** The events of a stream, as Bedrock sends them. */
 const START =
   '{"type":"message_start","message":{"model":"claude-opus-4-8","id":"msg_bdrk_01ABC","type":"message","role":"assistant","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":12,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1}}}';
 const TEXT = [
@@ -290,7 +290,7 @@ Deno.test("no part of the AWS keys in an exception's text reaches a client or th
   }
 });
 
-Deno.test("no part of the AWS keys reaches a client or the log", () =>
+Deno.test("no part of the AWS keys in a refusal reaches a client or the log", () =>
   withBedrock(
     () =>
       Response.json(

@@ -69,7 +69,7 @@ function ask(gateway: TestGateway): Promise<Response> {
   });
 }
 
-/** Sends a call and returns the log entry of it. */
+/** Discards a reply and returns the log entry of its call. */
 async function entryOf(gateway: TestGateway, response: Response) {
   await response.body?.cancel();
   const id = response.headers.get("request-id");

@@ -4,9 +4,9 @@ import { join } from "node:path";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** 76 packages in November 2026. A new dependency of the program may raise this; a dependency of tests must not. */
+/** 77 packages in November 2026. A new dependency of the program may raise this; a dependency of tests must not. */
 const MAX_PACKAGES = 78;
-/** Packages, their metadata and compiled modules; 76 MB in November 2026. */
+/** Packages, their metadata and compiled modules; 68 MB in November 2026. */
 const MAX_BYTES = 85_000_000;
 
 const STARTED = /^Model gateway at /m;

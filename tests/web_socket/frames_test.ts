@@ -69,10 +69,7 @@ Deno.test("a message larger than a body may be ends the connection with 1009", a
       const closed = socket.socket.closed.then(() => isClosed = true);
       await socket.send(part(fragment, true));
       const piece = part(new Uint8Array(512 * KIB).fill(0x20), false);
-      for (let sent = 0; sent < 2048 && !isClosed; sent++) {
-        await Promise.race([socket.send(piece), closed]);
-      }
-      assert.ok(isClosed, "a GiB was taken");
+      while (!isClosed) await Promise.race([socket.send(piece), closed]);
     },
   };
   for (const [name, send] of Object.entries(rows)) {
@@ -86,7 +83,7 @@ Deno.test("a message larger than a body may be ends the connection with 1009", a
         const [code, reason] = await socket.closeFrame();
         assert.equal(code, 1009);
         assert.match(reason, /larger than 65536 bytes/);
-        await sent;
+        await withTimeout(sent, "the closing of the connection");
       }, {
         GATEWAY_MAX_BODY_BYTES: String(limit),
         GATEWAY_WEB_SOCKET_IDLE_SECONDS: "1",

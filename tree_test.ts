@@ -206,8 +206,8 @@ Deno.test("the console's files stand in rooms, and pages import parts, never the
 });
 
 /**
- * The files of a format folder. A missing one means that the format has no such thing; what only one
- * format needs is listed with it.
+ * The files of a format folder. A missing one means that the format has no such thing; what only
+ * one format needs is listed with it.
  */
 const FORMAT_FILES: readonly string[] = [
   "mod wire error usage stop_reason signatures",

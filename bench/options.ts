@@ -40,7 +40,8 @@ export interface PipelineOptions {
   /** Rounds at a steady rate of calls; absent: none. */
   readonly steady?: SteadyOptions;
   /**
-   * Settings of further gateways, each measured beside the one without them; the texts are as given.
+   * Settings of further gateways, each measured beside the one without them; the texts are as
+   * given.
    */
   readonly gatewaySettings: readonly string[];
   /** Flags for the gateways' `deno run`. */

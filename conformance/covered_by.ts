@@ -1,6 +1,7 @@
 /**
  * Sentences of the specification that a check covers without quoting them, and sentences that no
- * black-box test can observe. A sentence is named by the first words of its heading, and by its own.
+ * black-box test can observe. A sentence is named by the first words of its heading, and by its
+ * own.
  */
 
 /** A sentence, and the value of its entry. */

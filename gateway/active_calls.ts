@@ -1,6 +1,6 @@
 /**
- * The calls under way. When a `Set` grows, its old table keeps what was in it, and refers to the new
- * one: once such a table is in the old generation, the garbage collector's frequent runs take
+ * The calls under way. When a `Set` grows, its old table keeps what was in it, and refers to the
+ * new one: once such a table is in the old generation, the garbage collector's frequent runs take
  * everything in all later tables for alive. So members forget their calls when they are removed.
  */
 

@@ -125,8 +125,8 @@ export interface Gateway extends GatewayParts {
   /** False once new calls are refused. */
   accepting(): boolean;
   /**
-   * Announces the end, so that load balancers stop sending calls: the gateway reports not ready, and
-   * replies ask clients to close their connections.
+   * Announces the end, so that load balancers stop sending calls: the gateway reports not ready,
+   * and replies ask clients to close their connections.
    */
   announceStop(): void;
   /** Begins the shutdown: the end is announced, and new calls are refused. */

@@ -7,8 +7,8 @@ let monotonic = 0;
 let readAtMs = -1;
 
 /**
- * Milliseconds since some moment; never goes back. Exact to the millisecond of the platform's time, which costs half as
- * much to read as `performance.now()`.
+ * Milliseconds since some moment; never goes back. Exact to the millisecond of the platform's time,
+ * which costs half as much to read as `performance.now()`.
  */
 export function monotonicMs(): number {
   const nowMs = Date.now();

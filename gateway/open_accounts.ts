@@ -57,9 +57,9 @@ export function pricesOf({ models }: Catalogue): Prices {
 
 /**
  * Opens the accounts. If `DATABASE_URL` is not set, the default store cannot be written and
- * `GATEWAY_KEY` is set, data is kept in memory, without replies: enough for a stateless deployment. `showKey`
- * receives a first key before it is stored; `now` is the clock of the stored replies, absent: the store's; `prices` are asked
- * at each call, because the models may change.
+ * `GATEWAY_KEY` is set, data is kept in memory, without replies: enough for a stateless deployment.
+ * `showKey` receives a first key before it is stored; `now` is the clock of the stored replies,
+ * absent: the store's; `prices` are asked at each call, because the models may change.
  *
  * @throws {ConfigError} if the store cannot be opened, or thrown by `showKey`
  */
@@ -90,7 +90,8 @@ export async function openConfiguredAccounts(
       isUnusableFile(config.databaseUrl, error)
     ) {
       return {
-        // Such a deployment usually has several processes, which would not find each other's replies.
+        // Such a deployment usually has several processes, which would not find each other's
+        // replies.
         ...await openWith(
           { ...config, storeResponses: false },
           MEMORY,

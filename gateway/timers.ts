@@ -7,8 +7,9 @@ export type TimerId = ReturnType<typeof setTimeout> | LongTimer;
 
 export interface Timers {
   /**
-   * Calls back once after `ms` milliseconds; a timer of a second or more may be a tick late. Time in which the process
-   * was stopped does not count for such a timer: what has arrived meanwhile is read first, and may clear it.
+   * Calls back once after `ms` milliseconds; a timer of a second or more may be a tick late. Time
+   * in which the process was stopped does not count for such a timer: what has arrived meanwhile is
+   * read first, and may clear it.
    */
   set(callback: () => void, ms: number): TimerId;
   /** Cancels a timer; does nothing if it has fired. */

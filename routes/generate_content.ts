@@ -1,7 +1,7 @@
 /**
  * The generate-content format: `POST /v1beta/models/{model}:generateContent`,
- * `:streamGenerateContent` and `:countTokens`, the same under `/v1`, and the model list in its shape. The model is in the
- * path, and so is the kind of reply.
+ * `:streamGenerateContent` and `:countTokens`, the same under `/v1`, and the model list in its
+ * shape. The model is in the path, and so is the kind of reply.
  */
 import { clientClosedReply } from "../gateway/observability/log_entry.ts";
 import { countTokens } from "../gateway/pipeline/count_tokens.ts";

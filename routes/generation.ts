@@ -53,8 +53,8 @@ export function handleGeneration(
 }
 
 /**
- * Handles a call with a JSON body that is paid for. Its concurrency slot is acquired before the body
- * is read.
+ * Handles a call with a JSON body that is paid for. Its concurrency slot is acquired before the
+ * body is read.
  *
  * @param target what the path states; absent: the body does
  */

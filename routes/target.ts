@@ -56,8 +56,8 @@ function parse(text: string): RequestTarget {
 }
 
 /**
- * Checks the fields of a query. No setting or record contains a NUL, and Postgres refuses a statement
- * with one.
+ * Checks the fields of a query. No setting or record contains a NUL, and Postgres refuses a
+ * statement with one.
  *
  * @throws {ApiError} `invalid_request` naming the field with a NUL
  */

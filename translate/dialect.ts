@@ -241,19 +241,21 @@ export interface Dialect extends UpstreamDialect {
    */
   isPassable?(body: JsonObject, can: Capabilities): boolean;
   /**
-   * For pass-through: the request's conversation without what the gateway itself marked in its replies (other dialects' signatures
-   * and the thoughts they belong to) and without what the model refuses; undefined where there is nothing to remove, so that
-   * the client's bytes can go as they are.
+   * For pass-through: the request's conversation without what the gateway itself marked in its
+   * replies (other dialects' signatures and the thoughts they belong to) and without what the model
+   * refuses; undefined where there is nothing to remove, so that the client's bytes can go as they
+   * are.
    */
   cleanRequest(body: JsonObject, can: Capabilities): CleanRequest | undefined;
   /**
-   * For pass-through: keys that the model does not take, in the form of `refuses` of `body_edits.ts`. Absent: every model takes
-   * all of them.
+   * For pass-through: keys that the model does not take, in the form of `refuses` of
+   * `body_edits.ts`. Absent: every model takes all of them.
    */
   refusedKeys?(can: Capabilities): readonly string[];
   /**
-   * For pass-through: the top-level fields of a request that change where proofs of reasoning that its own dialect's upstreams
-   * made are left out, for an upstream that refuses them: they are bound to an account. Absent where the dialect has none.
+   * For pass-through: the top-level fields of a request that change where proofs of reasoning that
+   * its own dialect's upstreams made are left out, for an upstream that refuses them: they are
+   * bound to an account. Absent where the dialect has none.
    */
   withoutSignatures?(body: JsonObject): JsonObject;
   /** For pass-through: top-level fields to set in the client's request beside `model`, so that the reply reports usage. */

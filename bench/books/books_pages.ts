@@ -1,6 +1,6 @@
 /**
- * The console over ten million ledger entries: how long each page takes, and for how long the process
- * answers nothing else meanwhile.
+ * The console over ten million ledger entries: how long each page takes, and for how long the
+ * process answers nothing else meanwhile.
  */
 import { ADMIN_TOKEN } from "../load/admin_post.ts";
 import type { Admin } from "../../gateway/accounts/repositories/admin.ts";

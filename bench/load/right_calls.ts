@@ -1,7 +1,7 @@
 /**
- * Correct calls at a fixed rate, to measure beside other load. They and their upstream have a process
- * of their own, so that the processor time of other callers in the benchmark's process delays none
- * of them.
+ * Correct calls at a fixed rate, to measure beside other load. They and their upstream have a
+ * process of their own, so that the processor time of other callers in the benchmark's process
+ * delays none of them.
  */
 import { receiveMessages, sendMessage } from "./child.ts";
 import { behaviourTag, startSoakUpstream } from "../soak/soak_upstream.ts";

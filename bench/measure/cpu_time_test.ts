@@ -14,8 +14,8 @@ Deno.test("the clock agrees with /proc to within some ticks", async () => {
   await child.receive();
   const before = clock.microsOf(child.pid);
   assert.ok(before > 0);
-  // Both parts of /proc's figure are rounded down to a tick of 10 ms, and on a busy machine they are
-  // some ticks behind.
+  // Both parts of /proc's figure are rounded down to a tick of 10 ms, and on a busy machine they
+  // are some ticks behind.
   const ticks = statMicros(child.pid);
   assert.ok(ticks >= before - 100_000, `${ticks} and ${before}`);
   assert.ok(clock.microsOf(child.pid) >= ticks);

@@ -1,6 +1,7 @@
 /**
  * Measures how long the event loop of its process is blocked. Preloaded into a gateway, see
- * {@linkcode probeFlag}; run alone, an idle process: the baseline for delays that the machine causes.
+ * {@linkcode probeFlag}; run alone, an idle process: the baseline for delays that the machine
+ * causes.
  */
 import { exitWithStdin, sendMessage } from "../load/child.ts";
 

@@ -175,8 +175,9 @@ function memberOf(
 }
 
 /**
- * Each round begins with another target; every second one goes backwards. What a target's processes still do after its
- * measurement costs the next one 10 to 20 % of a gateway's time, so no target may always follow the same other one.
+ * Each round begins with another target; every second one goes backwards. What a target's processes
+ * still do after its measurement costs the next one 10 to 20 % of a gateway's time, so no target
+ * may always follow the same other one.
  */
 function orderOf<T>(items: readonly T[], round: number): readonly T[] {
   const start = items.length === 0 ? 0 : (round >> 1) % items.length;

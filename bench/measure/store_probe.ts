@@ -1,7 +1,6 @@
 /**
- * Measures the statements that a process runs on SQLite beside those of reports. Each one blocks its
- * event loop.
- * Preloaded into a gateway, see {@linkcode storeProbeFlag}.
+ * Measures the statements that a process runs on SQLite beside those of reports. Each one blocks
+ * its event loop. Preloaded into a gateway, see {@linkcode storeProbeFlag}.
  */
 import { StatementSync } from "node:sqlite";
 

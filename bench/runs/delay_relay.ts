@@ -1,6 +1,6 @@
 /**
- * A relay in front of a server that passes everything on some milliseconds later, both ways, as a network
- * does.
+ * A relay in front of a server that passes everything on some milliseconds later, both ways, as a
+ * network does.
  */
 
 /** The relay. Disposing of it closes all connections. */

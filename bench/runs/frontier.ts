@@ -21,9 +21,9 @@ export interface Frontier {
 }
 
 /**
- * Tries ascending rates until one is beyond the widest bound. A rate counts for a bound if all lower
- * ones do; one that misses a bound is tried once more, since other work on the machine may have
- * delayed it.
+ * Tries ascending rates until one is beyond the widest bound. A rate counts for a bound if all
+ * lower ones do; one that misses a bound is tried once more, since other work on the machine may
+ * have delayed it.
  */
 export async function findFrontiers(
   rates: readonly number[],

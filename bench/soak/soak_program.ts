@@ -1,6 +1,6 @@
 /**
- * The gateway of the soak: answers each line on its standard input, after forced collections, with a line of figures. To be run
- * with `--v8-flags=--expose-gc`.
+ * The gateway of the soak: answers each line on its standard input, after forced collections, with
+ * a line of figures. To be run with `--v8-flags=--expose-gc`.
  */
 import "../../main.ts";
 

@@ -5,8 +5,8 @@
 const running = new Set<Deno.ChildProcess>();
 
 /**
- * Starts a program. Stop it with {@linkcode stop}; {@linkcode killAll} stops it when the benchmark is
- * interrupted.
+ * Starts a program. Stop it with {@linkcode stop}; {@linkcode killAll} stops it when the benchmark
+ * is interrupted.
  */
 export function startProgram(
   program: string,

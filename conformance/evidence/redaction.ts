@@ -20,8 +20,8 @@ export class Redaction {
   /**
    * Hides a text, variants of it in other letter case, and its end. The end identifies a key even
    * when a foreign character after its first few is encoded in any way. `fill` fills the mask: a
-   * different one shows that a text derived from the key (`~`), the other key (`+`) or the upstream's
-   * (`^`) was there.
+   * different one shows that a text derived from the key (`~`), the other key (`+`) or the
+   * upstream's (`^`) was there.
    */
   hide(secret: string, fill: "*" | "~" | "+" | "^" = "*"): void {
     if (secret.length < 8) return;

@@ -35,8 +35,8 @@ export interface ReferenceRun {
 }
 
 /**
- * Plays the scenarios; `known` is the profile of an earlier run, which a mutant has, and `watch` may
- * end the run.
+ * Plays the scenarios; `known` is the profile of an earlier run, which a mutant has, and `watch`
+ * may end the run.
  */
 export async function playOnReference(
   upstream: ReplayServer,

@@ -50,8 +50,8 @@ export function changesOnlyReplies(hooks: Hooks): boolean {
 }
 
 /**
- * The record with its replies rewritten, itself where all stay as they are; undefined when the mutant
- * must be asked, as where a request follows from an earlier reply.
+ * The record with its replies rewritten, itself where all stay as they are; undefined when the
+ * mutant must be asked, as where a request follows from an earlier reply.
  */
 export function rewriteRecord(
   record: ScenarioRecord,

@@ -228,7 +228,8 @@ export function unnoticed(
       scenarios.set(kind, (scenarios.get(kind) ?? new Set()).add(name));
     }
   }
-  // What noticed the last fault of a kind is the first to be asked about the next one, and what reads much is the last.
+  // What noticed the last fault of a kind is the first to be asked about the next one, and what
+  // reads much is the last.
   const keenOf = new Map<string, Check[]>();
   const weight = ({ reads }: Check): number =>
     reads === "everything"

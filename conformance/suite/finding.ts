@@ -33,8 +33,8 @@ export class NotTestable extends Error {
 }
 
 /**
- * Thrown by a judge of what only some kinds of upstreams have, where no upstream of the target is of
- * such a kind; the check is then unclear.
+ * Thrown by a judge of what only some kinds of upstreams have, where no upstream of the target is
+ * of such a kind; the check is then unclear.
  */
 export class NotOffered extends Error {}
 
@@ -48,8 +48,8 @@ export function offered<T>(all: readonly T[], upstream: string): T[] {
 }
 
 /**
- * The findings or replies, at least one: a check that reads only replies of some kind cannot be judged when there is no
- * such reply.
+ * The findings or replies, at least one: a check that reads only replies of some kind cannot be
+ * judged when there is no such reply.
  * @throws {NotTestable} when there is none
  */
 export function some<T>(all: readonly T[], what: string): T[] {

@@ -153,8 +153,8 @@ export class Session {
   }
 
   /**
-   * Longest wait for something that a correct target does at once. It grows with `--timeout`, and is
-   * long enough for a busy machine; only a faulty target reaches it.
+   * Longest wait for something that a correct target does at once. It grows with `--timeout`, and
+   * is long enough for a busy machine; only a faulty target reaches it.
    */
   get patienceMs(): number {
     return this.#options.timeoutMs * PATIENCE;

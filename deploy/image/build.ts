@@ -1,6 +1,6 @@
 /**
- * Builds the image of the gateway from Debian's packages, Deno's npm package and the npm packages of
- * the program:
+ * Builds the image of the gateway from Debian's packages, Deno's npm package and the npm packages
+ * of the program:
  *
  *     deno task image                      # dist/model-gateway.oci.tar, dist/sbom.cdx.json, dist/licences.txt
  *     deno task image --tree=/opt/gateway  # only the tree, for the Containerfile and for systemd

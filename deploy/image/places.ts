@@ -55,8 +55,9 @@ export const ENTRYPOINT: readonly string[] = [
 ];
 
 /**
- * `deno.json` at the root, the working directory: `deno task admin` is the command line for operators. It is no part
- * of `/app/deno.json`, because `deno task` asks the registry about the packages that stand beside a task.
+ * `deno.json` at the root, the working directory: `deno task admin` is the command line for
+ * operators. It is no part of `/app/deno.json`, because `deno task` asks the registry about the
+ * packages that stand beside a task.
  */
 export const ROOT_CONFIG: string = JSON.stringify({
   tasks: {

@@ -13,7 +13,8 @@ interface Lock {
 }
 
 /**
- * The lock of the packages that `wanted` names, such as `npm:zod@4.6.7`, and of what they depend on.
+ * The lock of the packages that `wanted` names, such as `npm:zod@4.6.7`, and of what they depend
+ * on.
  */
 export function productLock(lock: Lock, wanted: readonly string[]): Lock {
   const specifiers: Record<string, string> = {};

@@ -1,6 +1,6 @@
 /**
- * The bill of materials of the image, in CycloneDX's JSON (https://cyclonedx.org/docs/1.6/json/), and the list
- * of licences.
+ * The bill of materials of the image, in CycloneDX's JSON (https://cyclonedx.org/docs/1.6/json/),
+ * and the list of licences.
  */
 import type { DebianPackage } from "./debian.ts";
 import type { NpmPackage } from "./npm_packages.ts";

@@ -1,6 +1,6 @@
 /**
- * Makes the Grafana dashboard: `deno task dashboard` writes `deploy/monitoring/dashboard.json`, which
- * Grafana imports as it is.
+ * Makes the Grafana dashboard: `deno task dashboard` writes `deploy/monitoring/dashboard.json`,
+ * which Grafana imports as it is.
  */
 
 /** A panel: a plot over time, or a single figure. */

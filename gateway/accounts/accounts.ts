@@ -98,8 +98,8 @@ export class RefusedKey extends ApiError {
 }
 
 /**
- * A reserved call: granted, or very probably granted. Settle it exactly once; later calls of `settle` do
- * nothing.
+ * A reserved call: granted, or very probably granted. Settle it exactly once; later calls of
+ * `settle` do nothing.
  */
 export interface Reservation {
   /**
@@ -139,8 +139,8 @@ export interface Accounts {
    */
   authenticate(presented: readonly string[]): Promise<Caller>;
   /**
-   * Reserves the call's worst-case cost. Waits for the decision, unless the call will very probably be
-   * granted: then {@linkcode Reservation.decided} is to be observed.
+   * Reserves the call's worst-case cost. Waits for the decision, unless the call will very probably
+   * be granted: then {@linkcode Reservation.decided} is to be observed.
    *
    * @throws {ApiError} `permission` with code `account_disabled`, `insufficient_balance` or
    * `model_not_in_plan`; `rate_limit` with `retryAfterSeconds`; `unavailable` if the store

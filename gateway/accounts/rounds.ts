@@ -7,8 +7,8 @@ export interface Rounds {
 }
 
 /**
- * Runs rounds one after the other, the first after `firstMs` milliseconds. `round` returns the pause
- * until the next one in milliseconds, and never throws.
+ * Runs rounds one after the other, the first after `firstMs` milliseconds. `round` returns the
+ * pause until the next one in milliseconds, and never throws.
  */
 export function startRounds(
   timer: Timer,

@@ -1,6 +1,6 @@
 /**
- * Admin operations on the audits of the books. An audit is made by the gateway once a day, or by the
- * command line; the API makes none.
+ * Admin operations on the audits of the books. An audit is made by the gateway once a day, or by
+ * the command line; the API makes none.
  */
 import { z } from "zod";
 import type { JsonObject } from "../../translate/bytes/json.ts";

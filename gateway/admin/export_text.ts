@@ -8,9 +8,9 @@ import { nextTurn } from "../accounts/next_turn.ts";
 const PIECE_MS = 3;
 
 /**
- * The lines of all items. The first piece begins with `head` and comes after the first read, so that
- * a read that fails at once fails before anything is sent. A piece is empty where a slice has no
- * lines: between two pieces the reader can end the export.
+ * The lines of all items. The first piece begins with `head` and comes after the first read, so
+ * that a read that fails at once fails before anything is sent. A piece is empty where a slice has
+ * no lines: between two pieces the reader can end the export.
  *
  * @param head the first line with its end; may be empty
  * @param slices items, as they are read from the store

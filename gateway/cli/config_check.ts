@@ -1,6 +1,6 @@
 /**
- * `deno task admin config check`: whether a start with these settings would succeed, and what it would
- * change. Opens no store and calls nothing but the running gateway.
+ * `deno task admin config check`: whether a start with these settings would succeed, and what it
+ * would change. Opens no store and calls nothing but the running gateway.
  */
 import { isObject, type JsonObject } from "../../translate/bytes/json.ts";
 import {

@@ -34,8 +34,8 @@ export interface Discovered {
 /**
  * The models that the vendor's host lists.
  *
- * @throws {ApiError} for an unknown vendor, one that is not a host of the chat format with a key of a
- * variable or none, or a host that does not answer with a list
+ * @throws {ApiError} for an unknown vendor, one that is not a host of the chat format with a key of
+ * a variable or none, or a host that does not answer with a list
  */
 export async function discover(
   config: Config,

@@ -44,8 +44,8 @@ export interface Console {
   readonly hasOperatorArea: boolean;
   /**
    * Exchanges a key, an account token, a sign-in code or, in the operators' area, the admin token
-   * for a session. `replaces` is the cookie's value so far. Sign-ins, refused ones too, are recorded
-   * as changes.
+   * for a session. `replaces` is the cookie's value so far. Sign-ins, refused ones too, are
+   * recorded as changes.
    *
    * @throws {ApiError} `authentication`; `rate_limit` after many wrong credentials; `unavailable`
    */

@@ -77,8 +77,9 @@ const MIN_ELAPSED_MS = 3_600_000;
 const HORIZON_MS = 30 * DAY_MS;
 
 /**
- * The allowance that is used up first at today's pace; undefined if none is in sight within 30 days.
- * Of those that are used up already, it is the one that opens last, which is what a refusal names.
+ * The allowance that is used up first at today's pace; undefined if none is in sight within 30
+ * days. Of those that are used up already, it is the one that opens last, which is what a refusal
+ * names.
  */
 export function firstStop<Name extends string>(
   nowMs: number,

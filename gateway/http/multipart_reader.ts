@@ -1,7 +1,7 @@
 /**
- * Reads a multipart body piece by piece and lets it pass unchanged, except for the value of one part:
- * the model. Whatever an upstream's parser could read differently is refused, so that no request
- * names another model there than here.
+ * Reads a multipart body piece by piece and lets it pass unchanged, except for the value of one
+ * part: the model. Whatever an upstream's parser could read differently is refused, so that no
+ * request names another model there than here.
  */
 import { Buffer } from "node:buffer";
 import { tolerantName } from "../../translate/bytes/key_spelling.ts";

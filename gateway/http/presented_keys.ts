@@ -6,8 +6,8 @@
  * Keys from `x-api-key`, `x-goog-api-key` and `authorization: Bearer …`, in this order; one valid
  * key is enough.
  *
- * @param query the query of a request in the generate-content format, whose clients may send the key
- * as `key`; absent: it is not read
+ * @param query the query of a request in the generate-content format, whose clients may send the
+ * key as `key`; absent: it is not read
  */
 export function presentedKeys(
   headers: Headers,

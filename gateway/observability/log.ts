@@ -136,7 +136,8 @@ export interface LogEntry {
   readonly bounded?: true;
   /**
    * Paths, in the client's format, of request fields that the upstream does not support, and
-   * `reply.KIND` for parts of the reply that the client's format cannot carry: at most 50, the first 200 characters of each; absent if there are none.
+   * `reply.KIND` for parts of the reply that the client's format cannot carry: at most 50, the
+   * first 200 characters of each; absent if there are none.
    */
   readonly dropped?: readonly string[];
   /** Kind of the error; for an internal error, the top of its stack. */

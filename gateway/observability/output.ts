@@ -28,8 +28,8 @@ const PRINTER = `data:text/javascript,${
 }`;
 
 /**
- * The console of a worker: only what goes through a console is exported by Deno, one record for each
- * call, and a worker's console stops no one but the worker.
+ * The console of a worker: only what goes through a console is exported by Deno, one record for
+ * each call, and a worker's console stops no one but the worker.
  */
 export function exportedOutput(): Output {
   const worker = new Worker(PRINTER, { type: "module" });

@@ -1,6 +1,6 @@
 /**
- * Removes credentials from texts that clients choose: a client may put its key into a path, a model's
- * name or an end user's id, and logs and records contain none.
+ * Removes credentials from texts that clients choose: a client may put its key into a path, a
+ * model's name or an end user's id, and logs and records contain none.
  */
 
 /** A credential, or most of one, by the prefixes of `key.ts`; vendors' keys often begin alike. */

@@ -40,7 +40,8 @@ export async function embed(
     model,
     operation: new Embedding({ request, bytes, top }, inputTokens),
     replyCount: 1,
-    // A token has at least one byte; models add fewer to an input than its own quotes and comma have.
+    // A token has at least one byte; models add fewer to an input than its own quotes and comma
+    // have.
     mostUsage: (_, sentBytes) => ({ input: 2 * sentBytes, output: 0 }),
     taps: [],
     worstCase: () => ({

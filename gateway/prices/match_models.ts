@@ -1,6 +1,7 @@
 /**
- * Finds the row of a price table for each model of the configuration: by the vendor and the upstream
- * model of its candidates. A name that could mean several prices is reported, never guessed.
+ * Finds the row of a price table for each model of the configuration: by the vendor and the
+ * upstream model of its candidates. A name that could mean several prices is reported, never
+ * guessed.
  */
 import type { Catalogue, Model } from "../upstream/catalogue/catalogue.ts";
 import type { CatalogueOverrides } from "../upstream/catalogue/catalogue_shape.ts";

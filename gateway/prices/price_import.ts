@@ -37,7 +37,8 @@ export interface PriceImport {
  * Compares a table with the configuration. Models that are free by the configuration, and aliases,
  * are left out.
  *
- * @param chosen the models to look at, with the names of their rows where those are given; empty: all
+ * @param chosen the models to look at, with the names of their rows where those are given; empty:
+ * all
  * @throws {ApiError} `invalid_request` for a chosen model that is not in the configuration
  */
 export function planImport(

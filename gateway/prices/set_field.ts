@@ -7,8 +7,8 @@ import {
 } from "../../translate/bytes/json_splice.ts";
 
 /**
- * The text with the value at a path of keys, indented as the text is. Objects that are absent on the
- * way are added.
+ * The text with the value at a path of keys, indented as the text is. Objects that are absent on
+ * the way are added.
  *
  * @param text a JSON object; each value on the way is an object or absent
  * @example

@@ -1,6 +1,7 @@
 /**
- * How tokens are billed beside their four totals: by the life of cache writes, under which tier, speed
- * and region, with how many searches. Of a line of a vendor's export, and of a charge of the ledger.
+ * How tokens are billed beside their four totals: by the life of cache writes, under which tier,
+ * speed and region, with how many searches. Of a line of a vendor's export, and of a charge of the
+ * ledger.
  */
 import {
   DIMENSION_NAMES,

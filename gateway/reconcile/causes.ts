@@ -70,8 +70,8 @@ interface Split {
  * Splits the difference of a day and model by their sums.
  *
  * @param price in micro-dollars per million tokens
- * @param otherwise what the other cache lives, tiers, speeds, regions and searches of the file cost,
- * at our prices, more than those of the books
+ * @param otherwise what the other cache lives, tiers, speeds, regions and searches of the file
+ * cost, at our prices, more than those of the books
  */
 export function splitDifference(
   ours: OwnSums,

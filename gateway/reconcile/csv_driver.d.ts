@@ -1,6 +1,6 @@
 /**
- * Types for the used part of `npm:csv-parse`. Its own bring the types of Node.js along, which replace
- * Deno's in every module of the project.
+ * Types for the used part of `npm:csv-parse`. Its own bring the types of Node.js along, which
+ * replace Deno's in every module of the project.
  */
 import type { Transform } from "node:stream";
 

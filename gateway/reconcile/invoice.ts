@@ -1,6 +1,6 @@
 /**
- * Reads a vendor's export: what it bills by day and model. Memory grows with the number of different
- * lines, which is limited, not with the file.
+ * Reads a vendor's export: what it bills by day and model. Memory grows with the number of
+ * different lines, which is limited, not with the file.
  */
 import { createHash } from "node:crypto";
 import { compact } from "../../translate/bytes/compact.ts";

@@ -1,6 +1,6 @@
 /**
- * The columns of a vendor's export: which of them hold the day, the model, the tokens and the amount.
- * Names are compared without case and punctuation.
+ * The columns of a vendor's export: which of them hold the day, the model, the tokens and the
+ * amount. Names are compared without case and punctuation.
  */
 import { invalidField } from "../../translate/model/error.ts";
 

@@ -73,8 +73,8 @@ function contentDifferences(
 }
 
 /**
- * The configuration file as operators may read it: the values of a vendor's headers may be secrets of
- * a proxy.
+ * The configuration file as operators may read it: the values of a vendor's headers may be secrets
+ * of a proxy.
  */
 export function shownContent(content: JsonObject): JsonObject {
   const { vendors } = content;

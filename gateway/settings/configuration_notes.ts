@@ -1,6 +1,6 @@
 /**
- * What an operator should know of a valid configuration: what will not be called or offered, and what
- * can be read on its way.
+ * What an operator should know of a valid configuration: what will not be called or offered, and
+ * what can be read on its way.
  */
 import type { Config } from "./config.ts";
 import { notOffered } from "../upstream/catalogue/not_offered.ts";

@@ -1,6 +1,6 @@
 /**
- * Notices that files have changed, by looking at them at intervals: this also works for files that are
- * replaced by renaming, and for mounted volumes that send no notifications.
+ * Notices that files have changed, by looking at them at intervals: this also works for files that
+ * are replaced by renaming, and for mounted volumes that send no notifications.
  */
 
 /** How often the files are looked at, in milliseconds. */

@@ -1,6 +1,6 @@
 /**
- * Records in the store which configuration is in force: settings, models and prices. A configuration
- * takes effect in memory, so its record follows it.
+ * Records in the store which configuration is in force: settings, models and prices. A
+ * configuration takes effect in memory, so its record follows it.
  */
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { keyHash } from "../accounts/key.ts";

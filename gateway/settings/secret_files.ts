@@ -1,6 +1,6 @@
 /**
- * Settings that stand in files, as containers and services mount secrets: `…_FILE` names the file of
- * a setting. No message has a piece of a file's text.
+ * Settings that stand in files, as containers and services mount secrets: `…_FILE` names the file
+ * of a setting. No message has a piece of a file's text.
  */
 import { FILE_FORMS, fileForm, type SettingName } from "./setting_forms.ts";
 import { unreadable } from "./unreadable_file.ts";

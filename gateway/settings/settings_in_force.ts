@@ -19,8 +19,8 @@ export interface SettingInForce {
   /** True: the value is never part of it. */
   readonly isSecret: boolean;
   /**
-   * What its value is from. `file` is the configuration file, `secret_file` the one that the variable
-   * `…_FILE` names.
+   * What its value is from. `file` is the configuration file, `secret_file` the one that the
+   * variable `…_FILE` names.
    */
   readonly source: "environment" | "secret_file" | "file" | "default";
 }

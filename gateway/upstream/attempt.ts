@@ -162,8 +162,8 @@ async function failedStatus(
 }
 
 /**
- * Reads a body of text up to a limit, without a byte order mark. Beyond the limit, `"cut"` returns the bytes so far and `"fail"`
- * throws.
+ * Reads a body of text up to a limit, without a byte order mark. Beyond the limit, `"cut"` returns
+ * the bytes so far and `"fail"` throws.
  *
  * @throws {ApiError} `upstream` for a body beyond the limit
  */

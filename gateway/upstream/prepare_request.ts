@@ -1,6 +1,6 @@
 /**
- * Writes a generation's request for one candidate. The formats of a model's candidates differ in what
- * they can express. A large request is written in turns of the event loop.
+ * Writes a generation's request for one candidate. The formats of a model's candidates differ in
+ * what they can express. A large request is written in turns of the event loop.
  */
 import { encodeText, joinPieces } from "../../translate/bytes/buffers.ts";
 import { jsonPieces } from "../../translate/bytes/json_pieces.ts";
@@ -55,8 +55,8 @@ function strictly(upstream: UpstreamRequest): UpstreamRequest {
 const FOREIGN_PROOF = "invalid_encrypted_content";
 
 /**
- * The request for the same candidate without signed reasoning, if the signatures are what it refused; undefined if they are not,
- * or with `isStrict`.
+ * The request for the same candidate without signed reasoning, if the signatures are what it
+ * refused; undefined if they are not, or with `isStrict`.
  */
 export function withoutProofs(
   client: ClientRequest,

@@ -14,7 +14,8 @@ export function withoutKeys(
   reply: Uint8Array,
   keys: readonly string[],
 ): Uint8Array {
-  // A character for each byte: a text is searched much faster than bytes, and a chunk may begin or end within a character.
+  // A character for each byte: a text is searched much faster than bytes, and a chunk may begin or
+  // end within a character.
   const { buffer, byteOffset, byteLength } = reply;
   const text = Buffer.from(buffer, byteOffset, byteLength).toString("latin1");
   let clean = text;

@@ -1,6 +1,6 @@
 /**
- * `GET /v1/account/ledger` and `/v1/account/ledger/export`: the ledger of an account, for the holder
- * of an account token.
+ * `GET /v1/account/ledger` and `/v1/account/ledger/export`: the ledger of an account, for the
+ * holder of an account token.
  */
 import { exportOwnLedger, ownLedger } from "../../gateway/admin/ledger.ts";
 import { queryOf } from "../admin/auth.ts";

@@ -1,6 +1,6 @@
 /**
- * `GET /v1/account/models`: prices, capabilities, limits and health of the models, for the holder of
- * an API key or an account token.
+ * `GET /v1/account/models`: prices, capabilities, limits and health of the models, for the holder
+ * of an API key or an account token.
  */
 import {
   accountModels,

@@ -7,8 +7,8 @@ import type { HeaderFields, HttpReply } from "../../gateway/http/http_reply.ts";
  * Sends the pieces of a text as the body. A piece is read when the client has taken the one before,
  * and none after the client has left; at most two are in memory.
  *
- * @throws {ApiError} from the first piece, which is read before the status is sent: a wrong filter or
- * a store that does not answer is an error and not a truncated file
+ * @throws {ApiError} from the first piece, which is read before the status is sent: a wrong filter
+ * or a store that does not answer is an error and not a truncated file
  */
 export async function fileReply(
   headers: HeaderFields,

@@ -1,6 +1,6 @@
 /**
- * Files that clients read at their own pace, such as exports: each holds a slot until its end, and a client that
- * leaves its file unread is cut off.
+ * Files that clients read at their own pace, such as exports: each holds a slot until its end, and
+ * a client that leaves its file unread is cut off.
  */
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { HttpReply } from "../../gateway/http/http_reply.ts";

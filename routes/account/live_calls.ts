@@ -1,6 +1,6 @@
 /**
- * `GET /v1/calls/live` and `/v1/calls/under-way`: the calls of a key, or with an account token those
- * of the account, while they are under way.
+ * `GET /v1/calls/live` and `/v1/calls/under-way`: the calls of a key, or with an account token
+ * those of the account, while they are under way.
  */
 import { scopeOf } from "../../gateway/admin/account_scope.ts";
 import { liveJson, ownLiveScope } from "../../gateway/live/live_json.ts";

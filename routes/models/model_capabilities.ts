@@ -20,8 +20,8 @@ export function modelCapabilities(
 ): JsonObject {
   const isOwn = dialect === "messages";
   const reasons = can.reasoning !== "none";
-  // Of the upstreams of the messages format, only the vendor's own address keeps conversations; only
-  // it runs tools and edits contexts.
+  // Of the upstreams of the messages format, only the vendor's own address keeps conversations;
+  // only it runs tools and edits contexts.
   const isVendor = isOwn && can.threads;
   const takes = {
     // A budget is made of an effort in translation; in the format itself it is another field.

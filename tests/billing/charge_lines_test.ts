@@ -1,6 +1,6 @@
 /**
- * One call that is billed by a cache life, a speed, a region and uses of a tool: page, API, CSV, FOCUS
- * and ledger have the same lines and the same sum.
+ * One call that is billed by a cache life, a speed, a region and uses of a tool: page, API, CSV,
+ * FOCUS and ledger have the same lines and the same sum.
  */
 import assert from "node:assert/strict";
 import {

@@ -1,6 +1,7 @@
 /**
- * Counts that upstreams report are claims: every format reads the same claim alike, and no charge is beyond what the call
- * can have used. Over real sockets: `tests/hostile/hostile_upstream_frames_test.ts`.
+ * Counts that upstreams report are claims: every format reads the same claim alike, and no charge
+ * is beyond what the call can have used. Over real sockets:
+ * `tests/hostile/hostile_upstream_frames_test.ts`.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";

@@ -136,7 +136,8 @@ async function load(
 Deno.test(`kill -9 under load, ${KILLS} times: every complete reply is in the ledger once, and the ledger balances`, async () => {
   const given = 1_000_000_000;
   const whole = new Map<string, TokenCounts>();
-  // Numbers of pieces. Early moments are more frequent: what comes before a late one costs more than the start.
+  // Numbers of pieces. Early moments are more frequent: what comes before a late one costs more
+  // than the start.
   const moments = Array.from(
     { length: KILLS },
     () => 1 + Math.floor(Math.random() ** 2 * 1000),

@@ -1,6 +1,6 @@
 /**
- * A reply that the upstream did not complete is an incomplete reply, or a failed one, for clients of
- * every format. What a client received of it is charged.
+ * A reply that the upstream did not complete is an incomplete reply, or a failed one, for clients
+ * of every format. What a client received of it is charged.
  */
 import assert from "node:assert/strict";
 import { jsonScript, type Script, streamScript } from "../../replay/mod.ts";

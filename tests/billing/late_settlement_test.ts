@@ -15,8 +15,8 @@ import { withTimeout } from "../support/with_timeout.ts";
 const KEY = "sk-0123456789abcdefghij";
 const CALLS = 3;
 /**
- * The lease of ten seconds, which is observed anew after each heartbeat that a slow disk lets fail after its five
- * seconds.
+ * The lease of ten seconds, which is observed anew after each heartbeat that a slow disk lets fail
+ * after its five seconds.
  */
 const RECOVERY_MS = 60_000;
 

@@ -1,6 +1,6 @@
 /**
- * The Agents SDK, which calls `/v1/responses` by default, against all four model families, over HTTP
- * and through a web socket.
+ * The Agents SDK, which calls `/v1/responses` by default, against all four model families, over
+ * HTTP and through a web socket.
  */
 import assert from "node:assert/strict";
 import { Agent, run, setTracingDisabled, tool } from "@openai/agents-core";

@@ -1,6 +1,6 @@
 /**
- * The compiled program. Its runtime is a download that no registry of packages has, so everything up to it is tested:
- * what is compiled into the binary, and the check that judges one.
+ * The compiled program. Its runtime is a download that no registry of packages has, so everything
+ * up to it is tested: what is compiled into the binary, and the check that judges one.
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";

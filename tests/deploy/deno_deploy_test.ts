@@ -1,6 +1,7 @@
 /**
- * The gateway as Deno Deploy documents to run programs: no address to listen on, several isolates that share only the
- * database, SIGINT and five seconds at the end. Stricter than the platform: nothing may be written, and no program run.
+ * The gateway as Deno Deploy documents to run programs: no address to listen on, several isolates
+ * that share only the database, SIGINT and five seconds at the end. Stricter than the platform:
+ * nothing may be written, and no program run.
  */
 import assert from "node:assert/strict";
 import {

@@ -120,7 +120,8 @@ const SMUGGLED: readonly Row[] = [
         [HOST, KEY, TYPE, `transfer-encoding: ${coding}`],
         `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`,
       ),
-      // The status depends on how the last coding frames the body, and on whether the content is JSON.
+      // The status depends on how the last coding frames the body, and on whether the content is
+      // JSON.
       [200, 400, 415, 501, undefined],
     ]),
   ...["zz", "-1", "ffffffffffffffffff", "5;"].map((size): Row => [

@@ -1,6 +1,6 @@
 /**
- * Upstreams with broken HTTP: answers that are cut, reset, of a false length or sent twice. No partial answer
- * looks complete, and no call receives another call's answer.
+ * Upstreams with broken HTTP: answers that are cut, reset, of a false length or sent twice. No
+ * partial answer looks complete, and no call receives another call's answer.
  */
 import assert from "node:assert/strict";
 import {

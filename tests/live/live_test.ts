@@ -292,7 +292,8 @@ if (serverUrl === undefined) {
         const ofRunning = (picture: JsonObject): boolean =>
           callsOf(picture, "under_way").length === 1;
         await upstream.arrival(0);
-        // Reservations are written in order: once this call has a reply, the first one's is written.
+        // Reservations are written in order: once this call has a reply, the first one's is
+        // written.
         assert.equal((await (await ask(b, false)).json()).type, "message");
         await list.until("the call", ofRunning);
         isDown = true;

@@ -1,6 +1,6 @@
 /**
- * Two processes on one store, behind nginx as documented, restart one after the other under load: each
- * one's line is taken out of the configuration before, and put back after.
+ * Two processes on one store, behind nginx as documented, restart one after the other under load:
+ * each one's line is taken out of the configuration before, and put back after.
  */
 import assert from "node:assert/strict";
 import { startHostUpstream } from "../support/upstreams/host_upstream.ts";

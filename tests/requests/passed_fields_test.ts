@@ -1,6 +1,6 @@
 /**
- * Fields of a configured endpoint's body that decide what a call costs: where an upstream could read
- * another value than the one that is charged, the request is refused.
+ * Fields of a configured endpoint's body that decide what a call costs: where an upstream could
+ * read another value than the one that is charged, the request is refused.
  */
 import assert from "node:assert/strict";
 import { withPassed } from "../support/passed_upstream.ts";

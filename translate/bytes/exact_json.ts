@@ -14,9 +14,9 @@ import { unreadableReply } from "../model/reply_faults.ts";
 
 /**
  * A number that a double may round, at the start of a JSON value. A match inside a string only
- * costs the slower parse. The sixteen digits are written out, not as `\d{16}`: then V8 skips sixteen
- * characters at a time. The sign is one of the characters before them, not an optional part, because
- * an id with many digits would be searched a second time.
+ * costs the slower parse. The sixteen digits are written out, not as `\d{16}`: then V8 skips
+ * sixteen characters at a time. The sign is one of the characters before them, not an optional
+ * part, because an id with many digits would be searched a second time.
  */
 const LONG_NUMBER = /(?:^|[-:,[\s])\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d/;
 

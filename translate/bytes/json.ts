@@ -50,8 +50,8 @@ export function isNoCount(value: unknown): boolean {
 }
 
 /**
- * A count of generated tokens. What is no count reads as 0, in the place of an earlier count, too: beside a text that was
- * received, 0 is no count.
+ * A count of generated tokens. What is no count reads as 0, in the place of an earlier count, too:
+ * beside a text that was received, 0 is no count.
  */
 export function outputCountIn(value: unknown): number | undefined {
   return isNoCount(value) ? 0 : countIn(value);

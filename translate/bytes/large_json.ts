@@ -1,7 +1,7 @@
 /**
  * Reads a JSON object of any size in steps, so that other work can run between two of them: one
- * pass finds the top level and the values that are long, then the text is parsed in segments. What is
- * read equals what `exactJson` and `topLevelOf` read at once.
+ * pass finds the top level and the values that are long, then the text is parsed in segments. What
+ * is read equals what `exactJson` and `topLevelOf` read at once.
  */
 import { duplicateKey } from "./duplicate_key.ts";
 import { exactJson } from "./exact_json.ts";

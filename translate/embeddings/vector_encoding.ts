@@ -1,5 +1,6 @@
 /**
- * The two encodings of a vector: a list of numbers, and its 32-bit floats (little-endian) in base64.
+ * The two encodings of a vector: a list of numbers, and its 32-bit floats (little-endian) in
+ * base64.
  */
 import type { VectorEncoding } from "./embedding_request.ts";
 

@@ -59,8 +59,8 @@ export interface OverflowNumbers {
 }
 
 /**
- * The wordings with numbers; the first match counts. Thousands separators have been removed. Nothing between words
- * is without a bound: the search would take the square of a long text's time.
+ * The wordings with numbers; the first match counts. Thousands separators have been removed.
+ * Nothing between words is without a bound: the search would take the square of a long text's time.
  */
 const PATTERNS: readonly RegExp[] = [
   /(?:max_tokens|max_completion_tokens)\S{0,300} is too large: (?<output>\d{1,12})[^]{0,300}?maximum context length is (?<maximum>\d{1,12}) tokens and your request has (?<tokens>\d{1,12}) input tokens/i,

@@ -1,6 +1,6 @@
 /**
- * Request fields that change what a vendor bills, beside the number of tokens. Which price each has is
- * the gateway's matter.
+ * Request fields that change what a vendor bills, beside the number of tokens. Which price each has
+ * is the gateway's matter.
  */
 import { isObject, type JsonObject, objectOr, textIn } from "../bytes/json.ts";
 import type { Usage } from "./reply.ts";

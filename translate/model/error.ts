@@ -67,8 +67,9 @@ export interface ErrorDetails {
   /** Methods that the path supports, for `method_not_allowed`. */
   readonly allow?: readonly string[];
   /**
-   * What belongs to the operator and was refused by the upstream: the credential, the account (no credit), or the set-up (a
-   * deployment that does not exist). Absent: the request itself, or nothing. Never sent to clients.
+   * What belongs to the operator and was refused by the upstream: the credential, the account (no
+   * credit), or the set-up (a deployment that does not exist). Absent: the request itself, or
+   * nothing. Never sent to clients.
    */
   readonly refused?: "credential" | "account" | "setup";
   /** The upstream's code for what belongs to the operator. For logs and metrics, never sent to clients. */

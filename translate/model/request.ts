@@ -34,8 +34,8 @@ export type Media =
   | { readonly type: "url"; readonly url: string; readonly mediaType?: string };
 
 /**
- * For how long a prompt is kept in the upstream's cache: the usual time, five minutes in the messages
- * format, or the long one.
+ * For how long a prompt is kept in the upstream's cache: the usual time, five minutes in the
+ * messages format, or the long one.
  */
 export type CacheMark = "5m" | "1h";
 
@@ -323,8 +323,8 @@ export interface GenerationRequest extends Partial<Settings> {
    */
   readonly refusal?: ApiError;
   /**
-   * Paths like `unknownFields`, but dropping them would change the meaning: a change of dialect must
-   * refuse the request.
+   * Paths like `unknownFields`, but dropping them would change the meaning: a change of dialect
+   * must refuse the request.
    */
   readonly essential: readonly string[];
 }

@@ -1,7 +1,7 @@
 /**
  * A format's settings as a table with a row for each that the format can express. Schema, decoder,
- * encoder and the client's names follow from the rows. A setting without a row is dropped and named,
- * or refused where it must not be dropped.
+ * encoder and the client's names follow from the rows. A setting without a row is dropped and
+ * named, or refused where it must not be dropped.
  */
 import type { z } from "zod";
 import { type JsonDraft, type JsonObject, objectOr } from "../bytes/json.ts";

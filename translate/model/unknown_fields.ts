@@ -26,8 +26,8 @@ export function newUnknownFields(): UnknownFields {
 
 /**
  * Records the fields of an object that are not in `known`. Null and `[]` are skipped, because
- * client libraries send them for absent values; so is `caller` where it states that the model itself
- * made a call, as newer replies state in every call.
+ * client libraries send them for absent values; so is `caller` where it states that the model
+ * itself made a call, as newer replies state in every call.
  */
 export function noteUnknown(
   object: object | null | undefined,

@@ -1,6 +1,6 @@
 /**
- * Unwraps AWS's binary event streams into event-stream text. The JSON of each event keeps its bytes, so that the rest of the way is
- * the same as for a host that sends text.
+ * Unwraps AWS's binary event streams into event-stream text. The JSON of each event keeps its
+ * bytes, so that the rest of the way is the same as for a host that sends text.
  */
 import { requireFewValues } from "../bytes/few_values.ts";
 import { encodeText, joinPieces } from "../bytes/buffers.ts";
@@ -40,8 +40,8 @@ const EVENT_NAME = /^[A-Za-z][\w.-]*$/;
 type DecodeError = UpstreamDialect["decodeError"];
 
 /**
- * Unwraps one stream. A frame that is no event, a wrong checksum and a cut are errors: they must never look like the end of an
- * answer.
+ * Unwraps one stream. A frame that is no event, a wrong checksum and a cut are errors: they must
+ * never look like the end of an answer.
  */
 export class AwsEventStream {
   readonly #splitter = new AwsFrameSplitter();

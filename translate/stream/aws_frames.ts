@@ -1,6 +1,7 @@
 /**
- * Splits AWS's binary event streams (`application/vnd.amazon.eventstream`) into frames. A frame is: total length, length of the
- * headers, CRC of both, headers, payload, CRC of all before it; numbers are big endian.
+ * Splits AWS's binary event streams (`application/vnd.amazon.eventstream`) into frames. A frame is:
+ * total length, length of the headers, CRC of both, headers, payload, CRC of all before it; numbers
+ * are big endian.
  */
 import { joinPieces } from "../bytes/buffers.ts";
 import { crc32 } from "../bytes/crc32.ts";

@@ -107,8 +107,8 @@ function endsInHalfCrlf(frame: Uint8Array): boolean {
 }
 
 /**
- * The position of the next line feed or carriage return; the chunk's length where there is none. One
- * loop for both: a second search, or `indexOf`, would read the text twice or beyond the frame.
+ * The position of the next line feed or carriage return; the chunk's length where there is none.
+ * One loop for both: a second search, or `indexOf`, would read the text twice or beyond the frame.
  */
 function lineEndAt(chunk: Uint8Array, from: number): number {
   let at = from;

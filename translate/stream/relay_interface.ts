@@ -19,7 +19,8 @@ export interface Relay {
    */
   fail(error: ApiError): Uint8Array;
   /**
-   * Whether an error cannot be written into the reply, so that the response is broken off after a failure; absent: it can.
+   * Whether an error cannot be written into the reply, so that the response is broken off after a
+   * failure; absent: it can.
    */
   readonly breaksOff?: true;
   /** The bytes of a ping. */

@@ -22,8 +22,8 @@ export interface Frame {
 export const MAX_FRAME_BYTES: number = 32 * 1024 * 1024;
 
 /**
- * Lines without a known field that are read between two frames, such as those of a bare object: the parser makes an
- * error of each, which takes microseconds.
+ * Lines without a known field that are read between two frames, such as those of a bare object: the
+ * parser makes an error of each, which takes microseconds.
  */
 const MAX_UNKNOWN_LINES = 5_000;
 
@@ -32,8 +32,8 @@ export interface SseParser {
   /**
    * The frames that this chunk completes.
    *
-   * @throws {ApiError} `upstream` for a frame longer than {@linkcode MAX_FRAME_BYTES}, or with too many values or
-   * unknown lines
+   * @throws {ApiError} `upstream` for a frame longer than {@linkcode MAX_FRAME_BYTES}, or with too
+   * many values or unknown lines
    */
   push(chunk: Uint8Array): readonly Frame[];
   /** The body has ended: returns the last frame if it has no blank line. */

@@ -1,5 +1,6 @@
 /**
- * Unique ids of calls: of a conversation, for upstream formats that refuse repeated ones, and of a reply, for its client.
+ * Unique ids of calls: of a conversation, for upstream formats that refuse repeated ones, and of a
+ * reply, for its client.
  */
 import { wireCallId } from "./names.ts";
 
@@ -65,11 +66,11 @@ export function idsInstead(calls: Iterable<string>): CallIds | undefined {
 
 /**
  * The ids of the calls of one reply, in order: the upstream's id, or one that is unique through the
- * reply's seed where the upstream sent none or repeats one. Two calls with one id cannot be distinguished
- * by their results.
+ * reply's seed where the upstream sent none or repeats one. Two calls with one id cannot be
+ * distinguished by their results.
  *
- * @param max most characters of an id, which is then as {@linkcode wireCallId} makes it; absent: the
- * format takes any id
+ * @param max most characters of an id, which is then as {@linkcode wireCallId} makes it; absent:
+ * the format takes any id
  */
 export function replyCallIds(
   prefix: "call_" | "toolu_",

@@ -220,7 +220,8 @@ const BOUNDED: Scenario = {
   cost: perRoute(2, ASKED_TOKENS),
   async play(session) {
     await onRoutes(session, async (endpoint, route) => {
-      // Without a marker the replay upstream generates a reply within the `max_tokens` that it receives.
+      // Without a marker the replay upstream generates a reply within the `max_tokens` that it
+      // receives.
       const words = "Count from 1 to 500, one number a line.";
       const few = { max_tokens: ASKED_TOKENS };
       await session.send(plainRequest(endpoint, route, "whole", words, few));

@@ -117,8 +117,8 @@ export const REQUEST_CHECKS: readonly Check[] = checksWith({
       ...passed(e, "limit").map((p) =>
         equal(p, "temperature upstream", undefined, p.sent.temperature)
       ),
-      // The range of the message format ends at 1; a model of another format accepts the range of the
-      // chat format.
+      // The range of the message format ends at 1; a model of another format accepts the range of
+      // the chat format.
       ...passed(e, "hot", "chat").filter(({ call, sent }) =>
         call.dialect !== "messages" && sent.temperature !== undefined
       ).map((p) =>

@@ -1,6 +1,6 @@
 /**
- * Audits the books while calls go on: adds up the ledger in slices, then compares each account in one
- * statement, with what was entered since. It locks nothing.
+ * Audits the books while calls go on: adds up the ledger in slices, then compares each account in
+ * one statement, with what was entered since. It locks nothing.
  */
 import { intOf, type Store, textOf } from "../store/store.ts";
 

@@ -63,8 +63,8 @@ export function microUsdOf(picoUsd: bigint): number {
 }
 
 /**
- * A price as stored with each reservation and ledger entry: input/cache read/cache write/output, and `@` with the
- * card's version, if it has one.
+ * A price as stored with each reservation and ledger entry: input/cache read/cache write/output,
+ * and `@` with the card's version, if it has one.
  */
 export function priceText(price: StoredPrice): string {
   const rates =

@@ -1,7 +1,7 @@
 /**
- * Applies a batch of ledger events inside one database write. Every decision is made here,
- * from the stored state at that moment, which no other write changes meanwhile, so that any number of processes can spend one
- * balance and none can spend what another has reserved.
+ * Applies a batch of ledger events inside one database write. Every decision is made here, from the
+ * stored state at that moment, which no other write changes meanwhile, so that any number of
+ * processes can spend one balance and none can spend what another has reserved.
  *
  * An event may be repeated after a failure with an unknown outcome. So a charge is entered
  * once under its request id, and a reservation is undone only if it is found.
@@ -83,8 +83,9 @@ export async function applyEvents(
 }
 
 /**
- * Decides events: reads what they need and updates `cache`. What is to be written needs no further reads. `locked`
- * gives the accounts that this write may change; absent: all. Events of other accounts have no result.
+ * Decides events: reads what they need and updates `cache`. What is to be written needs no further
+ * reads. `locked` gives the accounts that this write may change; absent: all. Events of other
+ * accounts have no result.
  */
 export async function decideEvents(
   sql: Sql,

@@ -1,6 +1,7 @@
 /**
- * Two simulated processes share one store; calls, settlements, repetitions, faults, crashes,
- * and cuts between a process and the store come in any order. `testing/ledger_model.ts` computes the expected ledger.
+ * Two simulated processes share one store; calls, settlements, repetitions, faults, crashes, and
+ * cuts between a process and the store come in any order. `testing/ledger_model.ts` computes the
+ * expected ledger.
  */
 import fc from "fast-check";
 import { openStore } from "../store/open_store.ts";

@@ -20,8 +20,8 @@ const MINUTE_MS = 60_000;
 
 /**
  * The bucket at `nowMs`. An earlier `nowMs` changes nothing, unless the bucket's time must come
- * from a wrong clock: then the level leaks from now on. Without a limit the bucket is empty, so that
- * a limit set later starts afresh.
+ * from a wrong clock: then the level leaks from now on. Without a limit the bucket is empty, so
+ * that a limit set later starts afresh.
  */
 export function leak(
   bucket: Bucket,

@@ -1,5 +1,6 @@
 /**
- * The tokens that prompts read from caches and wrote to them, by key and model: what a cache saved depends on the model.
+ * The tokens that prompts read from caches and wrote to them, by key and model: what a cache saved
+ * depends on the model.
  */
 import {
   readReport,

@@ -318,8 +318,8 @@ async function walkEnd(
 }
 
 /**
- * The calls of a walk down to `endId`. With two lower bounds SQLite would search the index by either
- * one and check the other for each call, so there is only one.
+ * The calls of a walk down to `endId`. With two lower bounds SQLite would search the index by
+ * either one and check the other for each call, so there is only one.
  */
 function walkQuery(
   { among, first, above, bounds, filters, outcomes }: CallWalk,

@@ -1,6 +1,6 @@
 /**
- * Finds accounts, keys, end users and calls by any part of their names and ids. Each list is read from
- * a bounded number of rows, so that the time does not grow with the books.
+ * Finds accounts, keys, end users and calls by any part of their names and ids. Each list is read
+ * from a bounded number of rows, so that the time does not grow with the books.
  */
 import { isWellFormed, keyHint } from "../key.ts";
 import { type SqlValue, textOf } from "../store/store.ts";

@@ -1,6 +1,6 @@
 /**
- * Lists by a figure that no index has: it is the order of the newest rows alone, so that a page takes
- * as long however many there are, and a write keeps no further index.
+ * Lists by a figure that no index has: it is the order of the newest rows alone, so that a page
+ * takes as long however many there are, and a write keeps no further index.
  */
 import { intOf, type SqlRow, type SqlValue } from "../store/store.ts";
 

@@ -149,8 +149,8 @@ function sumRow(
 }
 
 /**
- * The rows that the sums of a whole report are read from. Without a filter on end users the table of days
- * has the same sums in far fewer rows than the one of end users, once it is filled.
+ * The rows that the sums of a whole report are read from. Without a filter on end users the table
+ * of days has the same sums in far fewer rows than the one of end users, once it is filled.
  */
 async function selectTotals(
   context: RepositoryContext,
@@ -187,7 +187,8 @@ async function readGroups(
     const selection = selectUsage(query, by);
     return await readOrdered(context, selection, query, by, sums, limit);
   }
-  // Sorting the rows of all end users takes the longest: first by one figure, then the others of those shown.
+  // Sorting the rows of all end users takes the longest: first by one figure, then the others of
+  // those shown.
   const ranked = await readOrdered(
     context,
     selectUsage(query, by),
@@ -260,8 +261,8 @@ function readOrdered(
 }
 
 /**
- * What a report sums up. Rows of `usage_days` are in the order of day, account and key: the sums of those,
- * which need no sorting, are far fewer rows to sort by account or key.
+ * What a report sums up. Rows of `usage_days` are in the order of day, account and key: the sums of
+ * those, which need no sorting, are far fewer rows to sort by account or key.
  */
 function partsOf(
   selection: UsageSelection,

@@ -1,5 +1,6 @@
 /**
- * The cost, tokens or charges of each day or hour, split by model, key or account: what a plot shows.
+ * The cost, tokens or charges of each day or hour, split by model, key or account: what a plot
+ * shows.
  */
 import { dayText } from "./days.ts";
 import {
@@ -59,8 +60,8 @@ export interface UsageSeries {
   /** Whether there are other groups: the last series, which has no name, is their sum. */
   readonly hasOthers: boolean;
   /**
-   * The figure of each series by day or hour, such as `2026-11-21` or `2026-11-21T07:00`; those without
-   * usage are absent.
+   * The figure of each series by day or hour, such as `2026-11-21` or `2026-11-21T07:00`; those
+   * without usage are absent.
    */
   readonly sums: ReadonlyMap<string, readonly number[]>;
 }

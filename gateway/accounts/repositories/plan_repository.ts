@@ -82,7 +82,8 @@ export function planRepository(context: RepositoryContext): PlanRepository {
         const before = await written(sql, id);
         await updateRow(sql, "plans", id, rowOf(PLAN, settings));
         if (LIMIT_NAMES.some((name) => name in settings)) {
-          // Warnings are due again at the new limits. The statement waits for the lock of each account.
+          // Warnings are due again at the new limits. The statement waits for the lock of each
+          // account.
           await sql.all(
             `UPDATE accounts SET warned = warned & ${LOW_BALANCE_BIT} WHERE plan_id = $1 AND warned <> 0`,
             [id],

@@ -268,8 +268,8 @@ export interface SearchRequest extends PageRequest {
 
 /**
  * A page of an export: few enough rows for one turn of the event loop, from so few records that the
- * next reader in line does not wait long, each of them on a page of the disk of its own. Nothing is held
- * while a client reads.
+ * next reader in line does not wait long, each of them on a page of the disk of its own. Nothing is
+ * held while a client reads.
  */
 export const EXPORT_PAGE = { rows: 500, scanned: 10_000 } as const;
 

@@ -193,8 +193,8 @@ export async function correctCall(
 const REMOVED_CALLS = 200;
 
 /**
- * Removes some of the oldest records, those beyond `maxRows` and those before `oldestMs`, and counts
- * by hour before `oldestHoursMs`. Returns their number; 0: none is left to remove.
+ * Removes some of the oldest records, those beyond `maxRows` and those before `oldestMs`, and
+ * counts by hour before `oldestHoursMs`. Returns their number; 0: none is left to remove.
  */
 export async function removeOldCalls(
   sql: Sql,

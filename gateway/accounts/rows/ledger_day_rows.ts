@@ -1,7 +1,7 @@
 /**
- * Writes which entries of the ledger belong to a day, and which are top-ups, so that lists
- * read only the entries that they show: rows of `account_days` and `ledger_top_ups`. Entries of versions without
- * `account_days` are in `ledger_days`, which has a row for all accounts.
+ * Writes which entries of the ledger belong to a day, and which are top-ups, so that lists read
+ * only the entries that they show: rows of `account_days` and `ledger_top_ups`. Entries of versions
+ * without `account_days` are in `ledger_days`, which has a row for all accounts.
  */
 import { accountIdOf, entryIdOf, type NewEntry } from "./ledger_rows.ts";
 import { DAY_MS, dayOf } from "../limits/calendar_window.ts";
@@ -41,8 +41,8 @@ export async function addLedgerDays(
 }
 
 /**
- * The ids of the first and the last entry of each account and day: entries are inserted in order, so that their numbers are the
- * lowest and the highest.
+ * The ids of the first and the last entry of each account and day: entries are inserted in order,
+ * so that their numbers are the lowest and the highest.
  */
 function endsOfDays(entries: readonly NewEntry[]): readonly string[] {
   const first = new Map<string, string>();

@@ -96,8 +96,8 @@ export async function insertMessages(
 }
 
 /**
- * Takes due messages, one of each account that is not `busy`: they are due again after the pause of their attempt, unless
- * they are deleted before.
+ * Takes due messages, one of each account that is not `busy`: they are due again after the pause of
+ * their attempt, unless they are deleted before.
  */
 export async function claimMessages(
   store: Store,

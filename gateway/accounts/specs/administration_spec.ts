@@ -1,5 +1,6 @@
 /**
- * Reports, lists, errors and repeated requests of the administration: tests that every store must pass.
+ * Reports, lists, errors and repeated requests of the administration: tests that every store must
+ * pass.
  */
 import assert from "node:assert/strict";
 import { compact } from "../../../translate/bytes/compact.ts";

@@ -21,9 +21,9 @@ export class NewerStoreError extends Error {
 }
 
 /**
- * Applies the missing migrations in one write: a process that dies in it leaves no partial
- * change, and of two processes that start at once one waits for the other. Programs older than `leastWriter`
- * that still run cannot write any more.
+ * Applies the missing migrations in one write: a process that dies in it leaves no partial change,
+ * and of two processes that start at once one waits for the other. Programs older than
+ * `leastWriter` that still run cannot write any more.
  *
  * @throws {NewerStoreError} if a newer version of the program wrote the store
  */

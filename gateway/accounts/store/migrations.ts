@@ -98,8 +98,8 @@ export const MIGRATIONS: readonly Migration[] = [
       at_ms INTEGER NOT NULL
     ) {strict}`,
     `CREATE INDEX reservations_owner ON reservations (owner_id)`,
-    // micro_usd is the amount added to the balance of the model in `purse` ('' is the account's own):
-    // charges are negative.
+    // micro_usd is the amount added to the balance of the model in `purse` ('' is the account's
+    // own): charges are negative.
     `CREATE TABLE ledger (
       seq {serial},
       request_id TEXT NOT NULL UNIQUE,
@@ -526,8 +526,8 @@ export const MIGRATIONS: readonly Migration[] = [
     `CREATE INDEX webhook_deliveries_account ON webhook_deliveries (account_id, at_ms)`,
   ],
   [
-    // As ledger_days, by account: a row that entries of all accounts change would let one write run at a
-    // time. ledger_days keeps the entries of earlier versions.
+    // As ledger_days, by account: a row that entries of all accounts change would let one write run
+    // at a time. ledger_days keeps the entries of earlier versions.
     `CREATE TABLE account_days (
       account_id TEXT NOT NULL,
       day INTEGER NOT NULL,
@@ -544,8 +544,8 @@ export const MIGRATIONS: readonly Migration[] = [
     `INSERT INTO ledger_end (id, seq) VALUES (1, 0)`,
   ],
   [
-    // Programs of versions that do not look at `writers` know the open calls by another name, so that
-    // their writes fail.
+    // Programs of versions that do not look at `writers` know the open calls by another name, so
+    // that their writes fail.
     `ALTER TABLE reservations RENAME TO open_calls`,
     // Programs with an older schema than this must not write: see LEAST_WRITER.
     `CREATE TABLE writers (
@@ -585,8 +585,8 @@ export const WRITERS_SINCE: number = 1 +
   );
 
 /**
- * The oldest schema version whose programs may write to a store of this one. A process that was started before
- * an upgrade goes on only if its version is at least this. Raise it to the number of a migration when
- * programs that do not know the migration would write wrong sums.
+ * The oldest schema version whose programs may write to a store of this one. A process that was
+ * started before an upgrade goes on only if its version is at least this. Raise it to the number of
+ * a migration when programs that do not know the migration would write wrong sums.
  */
 export const LEAST_WRITER: number = WRITERS_SINCE;

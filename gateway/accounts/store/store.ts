@@ -29,8 +29,8 @@ export interface Sql {
     rows: readonly (readonly SqlValue[])[],
   ): Promise<void>;
   /**
-   * Waits until no other write changes what belongs to these accounts, and keeps others from doing so
-   * until this one ends. Absent where one write runs at a time.
+   * Waits until no other write changes what belongs to these accounts, and keeps others from doing
+   * so until this one ends. Absent where one write runs at a time.
    */
   lockAccounts?(accountIds: readonly string[]): Promise<void>;
   /** The same for everything that is written with the lock of this name. Taken after those of accounts. */
@@ -38,8 +38,8 @@ export interface Sql {
 }
 
 /**
- * Locks of what belongs to no account, or is not in the ledger: `calls`, the records of calls; `recovery`, the
- * settlement of lost calls; `replies …`, the stored replies of one account.
+ * Locks of what belongs to no account, or is not in the ledger: `calls`, the records of calls;
+ * `recovery`, the settlement of lost calls; `replies …`, the stored replies of one account.
  */
 export type LockName = "calls" | "recovery" | `replies ${string}`;
 
@@ -55,10 +55,10 @@ export interface ParallelWrites {
   /** Writes of accounts at a time, of one process. */
   readonly most: number;
   /**
-   * One atomic write of these accounts' rows; durable when the promise resolves. A write of one account
-   * waits for its lock. A write of several waits for none, so that an account that is locked elsewhere
-   * holds up nothing else: `locked` gives those of the accounts that this write has locked, and `work` decides
-   * nothing for the others.
+   * One atomic write of these accounts' rows; durable when the promise resolves. A write of one
+   * account waits for its lock. A write of several waits for none, so that an account that is
+   * locked elsewhere holds up nothing else: `locked` gives those of the accounts that this write
+   * has locked, and `work` decides nothing for the others.
    */
   commit<T>(
     accountIds: readonly string[],
@@ -134,8 +134,8 @@ export interface Store extends AsyncDisposable {
    */
   readonly maxStalenessMs: number;
   /**
-   * True: the file is a copy that was made while a process used the store, without its log, so that the
-   * newest entries are missing.
+   * True: the file is a copy that was made while a process used the store, without its log, so that
+   * the newest entries are missing.
    */
   readonly lacksLog?: boolean;
   /** The leases of all processes. */
@@ -171,14 +171,15 @@ export interface Store extends AsyncDisposable {
   /** Runs `work` on one state of the whole store: writes that are committed meanwhile are not seen. */
   snapshot<T>(work: (sql: Pick<Sql, "all">) => Promise<T>): Promise<T>;
   /**
-   * A number of the ledger at or below which no further entry can appear in what {@linkcode Store.report} reads.
-   * It has the entries that were committed before the call, unless a replica is behind. Entries of one account
-   * appear in the order of their numbers; those of different accounts need not.
+   * A number of the ledger at or below which no further entry can appear in what
+   * {@linkcode Store.report} reads. It has the entries that were committed before the call, unless
+   * a replica is behind. Entries of one account appear in the order of their numbers; those of
+   * different accounts need not.
    */
   ledgerEnd(): Promise<number>;
   /**
-   * Runs `work` as one atomic write, never at the same time as another one in any process, except for
-   * {@linkcode ParallelWrites}: what those change needs {@linkcode Sql.lockAccounts} first. All
+   * Runs `work` as one atomic write, never at the same time as another one in any process, except
+   * for {@linkcode ParallelWrites}: what those change needs {@linkcode Sql.lockAccounts} first. All
    * processes see it when the promise resolves. `work` may await only its statements.
    *
    * A caller that caches what it wrote identifies its cache by `cacheOwner`, any object.
@@ -196,15 +197,15 @@ export interface Store extends AsyncDisposable {
    */
   commitUncached<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
-   * States this program's schema version: every later write fails if a newer program has changed the store so
-   * that this one would write wrong sums.
+   * States this program's schema version: every later write fails if a newer program has changed
+   * the store so that this one would write wrong sums.
    */
   writeAs(schemaVersion: number): void;
   /** The replica from which {@linkcode Store.report} reads; absent: it reads from the store. */
   readonly replica?: Replica;
   /**
-   * Makes new connections with the users and passwords of addresses that are otherwise the same; absent
-   * where nothing is connected.
+   * Makes new connections with the users and passwords of addresses that are otherwise the same;
+   * absent where nothing is connected.
    */
   setLogin?(databaseUrl: string, readUrl?: string): void;
   /** Closes the store after the writes under way. */

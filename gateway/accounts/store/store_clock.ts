@@ -1,7 +1,7 @@
 /**
- * The time of a store: of the Postgres server, or of the file system that holds the SQLite file. All
- * processes on a store date their calls by it, so that a wrong clock in one of them neither fills nor
- * opens the limits of a day, week or month.
+ * The time of a store: of the Postgres server, or of the file system that holds the SQLite file.
+ * All processes on a store date their calls by it, so that a wrong clock in one of them neither
+ * fills nor opens the limits of a day, week or month.
  *
  * Between two readings the time advances with the platform's monotonic clock, which no clock change
  * moves.

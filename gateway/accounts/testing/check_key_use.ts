@@ -3,8 +3,8 @@ import { WINDOWS } from "../limits/calendar_window.ts";
 import type { Store } from "../store/store.ts";
 
 /**
- * Fails if the sums of a key with limits differ from its usage. Only for stores whose usage is of one
- * day, and whose keys had their limits from the start.
+ * Fails if the sums of a key with limits differ from its usage. Only for stores whose usage is of
+ * one day, and whose keys had their limits from the start.
  */
 export async function checkKeyUse(store: Store): Promise<void> {
   const rows = await store.read(

@@ -3,8 +3,8 @@ const FIRST = 12_000;
 const COUNT = 20_000;
 
 /**
- * A port that no other program takes before a program listens there, nor between its end and its next
- * start: they would have to choose the same one at random.
+ * A port that no other program takes before a program listens there, nor between its end and its
+ * next start: they would have to choose the same one at random.
  */
 export function freePort(): string {
   for (;;) {

@@ -1,6 +1,7 @@
 /**
- * Several processes serve the same accounts on one Postgres while processes are killed or suspended, the server
- * crashes, accounts are administered, and the ledger is audited and exported all the time.
+ * Several processes serve the same accounts on one Postgres while processes are killed or
+ * suspended, the server crashes, accounts are administered, and the ledger is audited and exported
+ * all the time.
  */
 import assert from "node:assert/strict";
 import { compact } from "../../../translate/bytes/compact.ts";

@@ -1,6 +1,6 @@
 /**
- * The shape of the file that `GATEWAY_CONFIG` names; `catalogue_file.ts` parses it and checks across
- * its rows.
+ * The shape of the file that `GATEWAY_CONFIG` names; `catalogue_file.ts` parses it and checks
+ * across its rows.
  */
 import { z } from "zod";
 import { signInSettings } from "../../console/sign_in_settings.ts";

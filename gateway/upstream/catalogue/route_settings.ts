@@ -13,7 +13,8 @@ const fieldPath = z.string().regex(
 );
 
 /**
- * Appended to a vendor's address, so that no row leads to another host. It has neither `..` nor an empty part.
+ * Appended to a vendor's address, so that no row leads to another host. It has neither `..` nor an
+ * empty part.
  */
 const upstreamPath = z.string().regex(
   /^(\/(?!\.+(\/|\?|$))[\w{}.:~-]+)+(\?[\w{}.=&-]+)?$/,

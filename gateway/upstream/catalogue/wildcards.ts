@@ -124,7 +124,8 @@ export function wantedIds(
 
 /**
  * The file with a row for each listed model in place of the wildcard rows. The longest pattern
- * wins, and a row of the file wins over every pattern. A model whose pattern has no price is refused.
+ * wins, and a row of the file wins over every pattern. A model whose pattern has no price is
+ * refused.
  */
 export function withListed(
   file: CatalogueOverrides,

@@ -142,7 +142,8 @@ const SCHEME_OF: readonly (readonly [string, AuthScheme])[] = [
 ];
 
 /**
- * What is wrong with a vendor's credential settings at a host that takes `schemes`; undefined if nothing. Begins with the field.
+ * What is wrong with a vendor's credential settings at a host that takes `schemes`; undefined if
+ * nothing. Begins with the field.
  */
 export function authProblem(
   kind: string,

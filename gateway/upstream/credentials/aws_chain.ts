@@ -1,6 +1,7 @@
 /**
- * Finds AWS keys where AWS's own clients find them: variables, web identity, the container's endpoint, the instance's metadata. Shared
- * profile files are not read: they are for people's machines.
+ * Finds AWS keys where AWS's own clients find them: variables, web identity, the container's
+ * endpoint, the instance's metadata. Shared profile files are not read: they are for people's
+ * machines.
  */
 import type { fromWebToken } from "@aws-sdk/credential-provider-web-identity";
 import { compact } from "../../../translate/bytes/compact.ts";
@@ -30,8 +31,8 @@ const SILENT = {
 };
 
 /**
- * Keys of the first source that the environment configures; without one, those of the instance. Every call asks the source anew,
- * and reads token files again.
+ * Keys of the first source that the environment configures; without one, those of the instance.
+ * Every call asks the source anew, and reads token files again.
  *
  * @throws {CredentialError} naming the source and what failed
  */

@@ -19,7 +19,8 @@ export interface AwsToken extends Token {
 }
 
 /**
- * Services refuse a signature that is five minutes off. A difference that small is not corrected: the refusal has another cause.
+ * Services refuse a signature that is five minutes off. A difference that small is not corrected:
+ * the refusal has another cause.
  */
 const MAX_SKEW_MS = 4 * 60_000;
 

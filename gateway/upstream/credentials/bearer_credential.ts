@@ -24,8 +24,8 @@ export function bearerToken(text: string, expiresAtMs: number): BearerToken {
 }
 
 /**
- * A credential of tokens that a source gives, renewed before they expire: one for each scope that hosts want, `""` where they name
- * none. `start()` obtains that of `first`.
+ * A credential of tokens that a source gives, renewed before they expire: one for each scope that
+ * hosts want, `""` where they name none. `start()` obtains that of `first`.
  */
 export function bearerCredential(
   fetch: (scope: string) => Promise<BearerToken>,

@@ -1,6 +1,6 @@
 /**
- * The interface of a credential: what authenticates the gateway's calls to an upstream. The kinds are in the files beside this one;
- * `open_credential.ts` chooses between them.
+ * The interface of a credential: what authenticates the gateway's calls to an upstream. The kinds
+ * are in the files beside this one; `open_credential.ts` chooses between them.
  */
 import { ApiError } from "../../../translate/model/error.ts";
 import type { Timers } from "../../timers.ts";
@@ -64,15 +64,16 @@ export interface CredentialState {
 /** Authenticates calls to one vendor. */
 export interface Credential {
   /**
-   * The headers for one attempt, to be computed last: a signature is valid for five minutes. Not a promise while the credential is
-   * fresh.
+   * The headers for one attempt, to be computed last: a signature is valid for five minutes. Not a
+   * promise while the credential is fresh.
    *
    * @throws {ApiError} `upstream`, see {@linkcode noCredential}; also as a rejection
    */
   headers(call: CredentialCall): AuthHeaders | Promise<AuthHeaders>;
   /**
-   * The upstream refused these headers (401, 403, or an expired request). Drops exactly the key or token that they carry, and
-   * resolves to whether the next `headers()` differ, so that one more attempt at the same candidate makes sense.
+   * The upstream refused these headers (401, 403, or an expired request). Drops exactly the key or
+   * token that they carry, and resolves to whether the next `headers()` differ, so that one more
+   * attempt at the same candidate makes sense.
    */
   refused(sent: AuthHeaders, refusal: Refusal): Promise<boolean>;
   /** Every text that must not appear outside of calls: current and previous keys or tokens. */

@@ -1,6 +1,6 @@
 /**
- * Resolves a vendor's credential settings with the environment and the files, when the settings are read. `open_credential.ts` makes
- * the credential from the result.
+ * Resolves a vendor's credential settings with the environment and the files, when the settings are
+ * read. `open_credential.ts` makes the credential from the result.
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { AuthSettings } from "./auth_settings.ts";

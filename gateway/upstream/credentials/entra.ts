@@ -38,8 +38,8 @@ interface EntraSources {
 }
 
 /**
- * A token for the scope. The library's caches are bypassed, and a federated token is read again each
- * time.
+ * A token for the scope. The library's caches are bypassed, and a federated token is read again
+ * each time.
  *
  * @throws {CredentialError} naming the source and the error's code
  */
@@ -125,8 +125,8 @@ async function managedToken(
 }
 
 /**
- * Checks that the metadata server answers at all: a token may take it some seconds, any other answer
- * does not.
+ * Checks that the metadata server answers at all: a token may take it some seconds, any other
+ * answer does not.
  */
 async function probeMetadata(
   host: string,

@@ -1,5 +1,6 @@
 /**
- * Tokens of Google Cloud: for a service account, for a federated identity, or from the metadata server.
+ * Tokens of Google Cloud: for a service account, for a federated identity, or from the metadata
+ * server.
  */
 import type { BaseExternalAccountClient } from "google-auth-library";
 import { type BearerToken, bearerToken } from "./bearer_credential.ts";

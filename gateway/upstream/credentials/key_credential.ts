@@ -1,5 +1,6 @@
 /**
- * Credentials that are keys: from environment variables and files, the first that the upstream has not refused.
+ * Credentials that are keys: from environment variables and files, the first that the upstream has
+ * not refused.
  */
 import type { AuthHeaders, Credential, HostAuth } from "./credential.ts";
 import { KeyFile } from "./key_file.ts";
@@ -8,8 +9,8 @@ import { KeyFile } from "./key_file.ts";
 type KeySource = string | KeyFile;
 
 /**
- * A credential of one or more keys. A refused key is not used again before it has changed, unless all are refused: then they take
- * turns, since a refusal may concern a single model.
+ * A credential of one or more keys. A refused key is not used again before it has changed, unless
+ * all are refused: then they take turns, since a refusal may concern a single model.
  */
 export function keyCredential(sources: readonly KeySource[]): Credential {
   const refusedKeys = new Set<string>();

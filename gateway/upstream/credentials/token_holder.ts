@@ -1,6 +1,6 @@
 /**
- * Holds a token over its source: one refresh at a time, ahead of the expiry. The caches of the vendors' libraries are not used: they
- * refresh per call, or only after the expiry.
+ * Holds a token over its source: one refresh at a time, ahead of the expiry. The caches of the
+ * vendors' libraries are not used: they refresh per call, or only after the expiry.
  */
 import {
   type CredentialContext,
@@ -45,8 +45,9 @@ export class TokenHolder<T extends Token> {
   }
 
   /**
-   * The token. Fresh until five minutes before its expiry; then it is still returned while one refresh runs. Without a valid token,
-   * waits for the refresh; between failed ones, rejects at once.
+   * The token. Fresh until five minutes before its expiry; then it is still returned while one
+   * refresh runs. Without a valid token, waits for the refresh; between failed ones, rejects at
+   * once.
    */
   token(): T | Promise<T> {
     const token = this.#token;
@@ -64,8 +65,9 @@ export class TokenHolder<T extends Token> {
   }
 
   /**
-   * Drops the token if it is still this one, and resolves to whether there is another. Refusals may concern a single model, so a
-   * refresh that follows one is limited like a retry; in between, the token stays.
+   * Drops the token if it is still this one, and resolves to whether there is another. Refusals may
+   * concern a single model, so a refresh that follows one is limited like a retry; in between, the
+   * token stays.
    */
   async refused(id: string): Promise<boolean> {
     if (this.#token?.id === id) {

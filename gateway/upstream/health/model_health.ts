@@ -4,8 +4,8 @@
 import type { Breaker } from "./breaker.ts";
 
 /**
- * `well`: every upstream of the model takes calls; `degraded`: only some of them do, or one is being
- * probed after failures; `away`: none does.
+ * `well`: every upstream of the model takes calls; `degraded`: only some of them do, or one is
+ * being probed after failures; `away`: none does.
  */
 export type ModelHealth = typeof MODEL_HEALTH[number];
 

@@ -1,6 +1,6 @@
 /**
- * Microsoft Azure: OpenAI resources, the older endpoint for models, and Claude in Microsoft Foundry.
- * The upstream model is the name of a deployment.
+ * Microsoft Azure: OpenAI resources, the older endpoint for models, and Claude in Microsoft
+ * Foundry. The upstream model is the name of a deployment.
  *
  * Sources, read 2026-11-22: learn.microsoft.com/azure/foundry/openai/api-version-lifecycle,
  * platform.claude.com/docs/en/build-with-claude/claude-in-microsoft-foundry.

@@ -54,8 +54,9 @@ export interface HostCount {
   /** A template, relative to the base address. */
   readonly path: string;
   /**
-   * How the request is sent: as the request itself, in the dialect; `vertex`: with the model's bare id in it; `bedrock`: in base64 inside an `input`;
-   * `gemini`: inside a `generateContentRequest`, with the model's id in it.
+   * How the request is sent: as the request itself, in the dialect; `vertex`: with the model's bare
+   * id in it; `bedrock`: in base64 inside an `input`; `gemini`: inside a `generateContentRequest`,
+   * with the model's id in it.
    */
   readonly wrap: "none" | "vertex" | "bedrock" | "gemini";
   /** Betas that it refuses for counts only; absent: none. */

@@ -1,6 +1,6 @@
 /**
- * Explains to the operator why an upstream's certificate was refused. Deno has no codes for this, only
- * rustls' texts.
+ * Explains to the operator why an upstream's certificate was refused. Deno has no codes for this,
+ * only rustls' texts.
  */
 
 const FAULTS: readonly (readonly [RegExp, string])[] = [

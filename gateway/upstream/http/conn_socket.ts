@@ -158,8 +158,8 @@ export class ConnSocket extends EventEmitter {
   };
 
   /**
-   * Writes bytes or Latin-1 text. undici writes a whole request at once, corked; of a body in pieces
-   * it writes the next one after `drain`, if the result is false.
+   * Writes bytes or Latin-1 text. undici writes a whole request at once, corked; of a body in
+   * pieces it writes the next one after `drain`, if the result is false.
    */
   write(piece: string | Uint8Array): boolean {
     this.#unwritten.push(typeof piece === "string" ? latin1(piece) : piece);

@@ -8,8 +8,8 @@ import type { ByteSink, ByteSource } from "./byte_source.ts";
 
 /**
  * The decompressed body. The gateway asks for no encoding, but some upstreams compress
- * nevertheless. Reading a body of another encoding fails: no client asked for its bytes, and Deno 2.8 does not notice
- * where one that is compressed with Brotli is cut.
+ * nevertheless. Reading a body of another encoding fails: no client asked for its bytes, and Deno
+ * 2.8 does not notice where one that is compressed with Brotli is cut.
  */
 export function decompress(
   source: ByteSource,

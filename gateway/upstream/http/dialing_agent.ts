@@ -2,8 +2,8 @@
  * An undici agent over Deno connections. A connection attempt belongs to the call that waits for it
  * and ends with that call.
  *
- * Imports undici's agent, not all of undici: its `fetch`, web sockets and caches double the time that
- * the import takes.
+ * Imports undici's agent, not all of undici: its `fetch`, web sockets and caches double the time
+ * that the import takes.
  */
 import type { Dispatcher } from "undici";
 // @ts-types="./undici/agent.d.ts"

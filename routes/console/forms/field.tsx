@@ -14,8 +14,8 @@ export function enteredText(
 }
 
 /**
- * Attributes of an input: those with a problem are marked, and the first one gets the focus; without a
- * problem, one with `autofocus`.
+ * Attributes of an input: those with a problem are marked, and the first one gets the focus;
+ * without a problem, one with `autofocus`.
  */
 export function stateOf(
   { problem }: Visit,

@@ -10,7 +10,8 @@ const MINUTE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/;
 
 /**
  * The fields `names` of a query: empty ones are left out, and the last day, `to`, is part of the
- * list; a time to the minute is not. What is no day stays as it is, so that the schema refuses it by its name.
+ * list; a time to the minute is not. What is no day stays as it is, so that the schema refuses it
+ * by its name.
  */
 export function filterFields(
   query: URLSearchParams,

@@ -12,8 +12,9 @@ const ALL = "all_models";
 const WAS = "was_models";
 
 /**
- * A box for each model. `value` is the list so far, null for all models; undefined: none is chosen yet.
- * `all` is the text of the box for all models, which a plan must have: without it, no choice means all.
+ * A box for each model. `value` is the list so far, null for all models; undefined: none is chosen
+ * yet. `all` is the text of the box for all models, which a plan must have: without it, no choice
+ * means all.
  */
 export function ModelChoice(
   { context, visit, value, all, help }: {

@@ -1,5 +1,6 @@
 /**
- * Refuses parameters that a page does not have: a misspelt filter would show what was not asked for.
+ * Refuses parameters that a page does not have: a misspelt filter would show what was not asked
+ * for.
  */
 import { ApiError } from "../../../translate/model/error.ts";
 import { queryOf } from "../../admin/auth.ts";

@@ -45,7 +45,8 @@ export async function callPage(
   const { underWay, atMs: nowMs } = await context.gateway.live.look(scope);
   let call: FoundCall;
   try {
-    // Its record comes before a report: a process that died has reported calls as under way that were lost with it.
+    // Its record comes before a report: a process that died has reported calls as under way that
+    // were lost with it.
     call = await admin.calls.get(id, scope);
   } catch (error) {
     const running = underWay.data.find(({ requestId }) => requestId === id);

@@ -1,6 +1,6 @@
 /**
- * The search of every page: accounts, keys, models, end users and calls, by any part of their names and
- * ids.
+ * The search of every page: accounts, keys, models, end users and calls, by any part of their names
+ * and ids.
  */
 import type { JSX } from "../jsx.d.ts";
 import {

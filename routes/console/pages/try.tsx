@@ -1,6 +1,6 @@
 /**
- * One prompt, tried in the browser. The API key is pasted into the page and stays in its memory: the
- * session calls no model.
+ * One prompt, tried in the browser. The API key is pasted into the page and stays in its memory:
+ * the session calls no model.
  */
 import { accountModels } from "../../../gateway/console/account_models.ts";
 import { generates } from "../../../gateway/upstream/catalogue/models.ts";

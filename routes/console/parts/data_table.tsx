@@ -1,6 +1,6 @@
 /**
- * A table that scrolls sideways inside itself, so that the page does not; in a narrow window each row
- * is a card.
+ * A table that scrolls sideways inside itself, so that the page does not; in a narrow window each
+ * row is a card.
  */
 import type { Children, JSX } from "../jsx.d.ts";
 import type { Order, SortLink } from "./sorting.ts";

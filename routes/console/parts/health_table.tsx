@@ -1,6 +1,6 @@
 /**
- * How calls went: how many, what became of them, and the time to the first token. Each figure is a link to the
- * calls that it counts.
+ * How calls went: how many, what became of them, and the time to the first token. Each figure is a
+ * link to the calls that it counts.
  */
 import {
   OUTCOME_GROUPS,

@@ -1,6 +1,6 @@
 /**
- * Real coding agents in front of the gateway: how they are run, and a configuration whose one model is
- * at an upstream of a chosen format.
+ * Real coding agents in front of the gateway: how they are run, and a configuration whose one model
+ * is at an upstream of a chosen format.
  */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../translate/bytes/json.ts";

@@ -1,6 +1,6 @@
 /**
- * Every route that is no GET: how it is called so that it changes something, and what is recorded of
- * it.
+ * Every route that is no GET: how it is called so that it changes something, and what is recorded
+ * of it.
  */
 import type {
   Action,

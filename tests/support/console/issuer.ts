@@ -1,5 +1,6 @@
 /**
- * A company's issuer of OpenID Connect for tests, and a person who signs in there without a browser.
+ * A company's issuer of OpenID Connect for tests, and a person who signs in there without a
+ * browser.
  */
 import assert from "node:assert/strict";
 import { OIDC_PROVIDER } from "../../packages/oidc_provider.ts";

@@ -1,6 +1,6 @@
 /**
- * Judges the compiled program: `deno task compile:check` compiles it and runs this. It starts the binary in an empty
- * folder as a user does, and needs no other program.
+ * Judges the compiled program: `deno task compile:check` compiles it and runs this. It starts the
+ * binary in an empty folder as a user does, and needs no other program.
  */
 import assert from "node:assert/strict";
 import { resolve } from "node:path";

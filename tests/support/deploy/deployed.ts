@@ -12,8 +12,8 @@ const LAST_SECONDS = 5;
 const SECRET = /TOKEN|KEY|PASSWORD|DATABASE_URL/;
 
 /**
- * Asserts that every variable is a setting, that no secret is a value, that `readable` contains each secret's file,
- * and that `graceSeconds` is enough for the end of the process.
+ * Asserts that every variable is a setting, that no secret is a value, that `readable` contains
+ * each secret's file, and that `graceSeconds` is enough for the end of the process.
  */
 export function assertSettings(
   env: Readonly<Record<string, string>>,

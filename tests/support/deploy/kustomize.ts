@@ -1,7 +1,7 @@
 /**
- * Renders a kustomization as `kubectl kustomize` does, as far as `deploy/kubernetes/` uses it: resources, namespace,
- * images, strategic merge patches and JSON patches that add. Anything else is an error. Debian has no kustomize that
- * knows these fields.
+ * Renders a kustomization as `kubectl kustomize` does, as far as `deploy/kubernetes/` uses it:
+ * resources, namespace, images, strategic merge patches and JSON patches that add. Anything else is
+ * an error. Debian has no kustomize that knows these fields.
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";

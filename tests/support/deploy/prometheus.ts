@@ -1,5 +1,6 @@
 /**
- * Debian's Prometheus: a server with the rules of `deploy/monitoring/` that scrapes gateways every second.
+ * Debian's Prometheus: a server with the rules of `deploy/monitoring/` that scrapes gateways every
+ * second.
  */
 import { join } from "node:path";
 import { stringify } from "yaml";

@@ -1,6 +1,7 @@
 /**
  * `deno task fuzz KIND COUNT SEED`: tries COUNT spoiled inputs of a kind (`requests`, `replies`,
- * `embeddings`, `admin`, `forms`, `invoices` or `replay`), prints each distinct defect once with its body, and exits with 1 if there are any.
+ * `embeddings`, `admin`, `forms`, `invoices` or `replay`), prints each distinct defect once with
+ * its body, and exits with 1 if there are any.
  */
 import { trySpoiledAdmin } from "./spoiled_admin.ts";
 import { trySpoiledEmbeddings } from "./spoiled_embeddings.ts";

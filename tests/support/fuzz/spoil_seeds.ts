@@ -45,7 +45,8 @@ const RECORDED: Readonly<Record<string, DialectName>> = {
 };
 
 /**
- * Requests in a client's format: the written ones and, where the recordings are available, real ones.
+ * Requests in a client's format: the written ones and, where the recordings are available, real
+ * ones.
  */
 export function requestSeeds(
   dialect: keyof typeof WRITTEN_REQUESTS,

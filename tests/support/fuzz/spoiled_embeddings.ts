@@ -1,7 +1,7 @@
 /**
- * Fuzzing of embeddings, for tests: spoiled requests are written for every form of upstream, and spoiled replies of every form
- * are read. A defect is any exception but an `ApiError` of the side at fault, and a reply without one vector of numbers
- * for each input.
+ * Fuzzing of embeddings, for tests: spoiled requests are written for every form of upstream, and
+ * spoiled replies of every form are read. A defect is any exception but an `ApiError` of the side
+ * at fault, and a reply without one vector of numbers for each input.
  */
 import assert from "node:assert/strict";
 import { exactJson, withDoubles } from "../../../translate/bytes/exact_json.ts";

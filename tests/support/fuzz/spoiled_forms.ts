@@ -1,6 +1,6 @@
 /**
- * Fuzzing of the console's forms with a valid session and form token, for tests: whatever a form contains, the reply is a
- * page without a fault and without the form's markup.
+ * Fuzzing of the console's forms with a valid session and form token, for tests: whatever a form
+ * contains, the reply is a page without a fault and without the form's markup.
  */
 import assert from "node:assert/strict";
 import { PAGE_ROUTES } from "../../../routes/console/mod.ts";

@@ -1,6 +1,6 @@
 /**
- * Fuzzing of vendors' exports, for tests: whatever a file contains, it is compared with the books or refused with the line at
- * fault, and the books balance.
+ * Fuzzing of vendors' exports, for tests: whatever a file contains, it is compared with the books
+ * or refused with the line at fault, and the books balance.
  */
 import assert from "node:assert/strict";
 import { ADMIN_TOKEN, startConsole } from "../console/visitor.ts";

@@ -1,5 +1,6 @@
 /**
- * Fuzzing of the replay upstream, for tests: a request that a gateway passed on unread is answered or refused, never a fault.
+ * Fuzzing of the replay upstream, for tests: a request that a gateway passed on unread is answered
+ * or refused, never a fault.
  */
 import { answer } from "../../../replay/answer.ts";
 import type { JsonObject } from "../../../translate/bytes/json.ts";

@@ -1,6 +1,7 @@
 /**
- * A program that opens one credential and prints its state, for tests of permissions. `PLAN` is the plan as JSON; with
- * `TOKEN_ENDPOINTS`, an address on loopback, every call of the gateway's own HTTP goes there.
+ * A program that opens one credential and prints its state, for tests of permissions. `PLAN` is the
+ * plan as JSON; with `TOKEN_ENDPOINTS`, an address on loopback, every call of the gateway's own
+ * HTTP goes there.
  */
 import type { CredentialPlan } from "../../../gateway/upstream/credentials/credential_plan.ts";
 import {

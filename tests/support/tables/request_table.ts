@@ -1,7 +1,7 @@
 /**
  * Tables of requests through the whole gateway; those of the translation alone are in
- * `translate/requests/`. Each row is one test step; all rows use one gateway, in order, so the last entry of the replay server's
- * journal belongs to the current row.
+ * `translate/requests/`. Each row is one test step; all rows use one gateway, in order, so the last
+ * entry of the replay server's journal belongs to the current row.
  */
 import assert from "node:assert/strict";
 import { fieldPath } from "../../../translate/model/schema.ts";

@@ -1,5 +1,6 @@
 /**
- * The hosts of the table as tests call them: settings, addresses, and replies in the format of each.
+ * The hosts of the table as tests call them: settings, addresses, and replies in the format of
+ * each.
  */
 import { joinPieces } from "../../../translate/bytes/buffers.ts";
 import { awsFrame, chunkFrame } from "../../../translate/testing/aws_frames.ts";

@@ -53,8 +53,8 @@ export function strictTools<T extends Tool>(
 }
 
 /**
- * Whether a schema follows the rules of strict output: an object, every object in it is closed, and every property
- * is required.
+ * Whether a schema follows the rules of strict output: an object, every object in it is closed, and
+ * every property is required.
  */
 export function isStrict(schema: JsonObject): boolean {
   return schema["type"] === "object" && closedSchema(schema) === schema;

@@ -98,8 +98,8 @@ export function isExpressible(
 }
 
 /**
- * The input of a call, which must be an object. Other arguments are wrapped in one, so that they can
- * still be seen.
+ * The input of a call, which must be an object. Other arguments are wrapped in one, so that they
+ * can still be seen.
  */
 export function callInput(
   text: string,

@@ -19,7 +19,8 @@ const REASONING = "messages[].reasoning_content";
 
 /**
  * The messages without foreign signatures, and without reasoning if the model refuses it; and the
- * fields that the host takes in another form. Undefined if nothing changes, so that the client's bytes can be sent unchanged.
+ * fields that the host takes in another form. Undefined if nothing changes, so that the client's
+ * bytes can be sent unchanged.
  */
 export function cleanRequest(
   body: JsonObject,

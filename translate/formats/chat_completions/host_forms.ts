@@ -1,6 +1,6 @@
 /**
- * Fields of a passed-through request in the form that its host takes. `encode_request.ts` writes the
- * same forms where the request is translated.
+ * Fields of a passed-through request in the form that its host takes. `encode_request.ts` writes
+ * the same forms where the request is translated.
  */
 import { isObject, type JsonDraft, type JsonObject } from "../../bytes/json.ts";
 import type { Capabilities } from "../../model/capabilities.ts";

@@ -1,6 +1,7 @@
 /**
  * The recorded exchanges of this format, decoded with this dialect alone. The expected events are
- * computed from the recorded JSON by simple means; those of unusual recordings are also written out.
+ * computed from the recorded JSON by simple means; those of unusual recordings are also written
+ * out.
  */
 import assert from "node:assert/strict";
 import { compact } from "../../bytes/compact.ts";

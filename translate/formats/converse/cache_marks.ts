@@ -17,8 +17,8 @@ import type {
 type Drop = (path: string) => void;
 
 /**
- * The block after a part or a tool: none if it has no mark, or the model does not take it. Only some
- * models know a longer time than the usual five minutes, so that it is dropped everywhere.
+ * The block after a part or a tool: none if it has no mark, or the model does not take it. Only
+ * some models know a longer time than the usual five minutes, so that it is dropped everywhere.
  *
  * @param place what carries the mark
  */

@@ -1,6 +1,6 @@
 /**
- * Encodes turns for the Converse format: parts → content blocks, results first, neighbours merged, no blank texts; the conversation
- * begins and ends with a user turn.
+ * Encodes turns for the Converse format: parts → content blocks, results first, neighbours merged,
+ * no blank texts; the conversation begins and ends with a user turn.
  */
 import type { JsonObject } from "../../bytes/json.ts";
 import {

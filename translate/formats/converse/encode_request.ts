@@ -1,6 +1,6 @@
 /**
- * Encodes a request for an upstream of the Converse format. The model id and the choice of streaming
- * are in the address.
+ * Encodes a request for an upstream of the Converse format. The model id and the choice of
+ * streaming are in the address.
  */
 import type { EncodedRequest } from "../../dialect.ts";
 import type { Capabilities } from "../../model/capabilities.ts";

@@ -1,6 +1,6 @@
 /**
- * Encodes tools, the tool choice and the output format for the Converse format, which has no schema of replies: a forced tool
- * replaces it.
+ * Encodes tools, the tool choice and the output format for the Converse format, which has no schema
+ * of replies: a forced tool replaces it.
  */
 import type { JsonObject } from "../../bytes/json.ts";
 import type { Capabilities } from "../../model/capabilities.ts";

@@ -1,7 +1,7 @@
 /**
  * Encodes streams for a client: response objects, each with the parts that are new. Calls are
- * whole, as clients of the format expect. The last object has the finish reason, the sources and the
- * usage; the end of the body ends the stream. `decode_stream.ts` is the inverse.
+ * whole, as clients of the format expect. The last object has the finish reason, the sources and
+ * the usage; the end of the body ends the stream. `decode_stream.ts` is the inverse.
  */
 import type { EncodeContext, StreamEncoder } from "../../dialect.ts";
 import type { JsonObject } from "../../bytes/json.ts";

@@ -1,6 +1,6 @@
 /**
- * The sources of a reply, decoded and encoded: `groundingMetadata`, `citationMetadata` and `urlContextMetadata` of a
- * candidate. Positions are bytes of the text as UTF-8.
+ * The sources of a reply, decoded and encoded: `groundingMetadata`, `citationMetadata` and
+ * `urlContextMetadata` of a candidate. Positions are bytes of the text as UTF-8.
  */
 import {
   arrayOr,

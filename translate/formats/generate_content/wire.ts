@@ -1,7 +1,8 @@
 /**
  * The request body of the generate-content format, as a schema for the decoder and the OpenAPI
  * document, and the format's constants: finish reasons, block reasons and error statuses. Objects
- * are loose, because newer fields must be able to pass through. From ai.google.dev/api/generate-content and the Vertex `v1` protos (2026-11).
+ * are loose, because newer fields must be able to pass through. From
+ * ai.google.dev/api/generate-content and the Vertex `v1` protos (2026-11).
  */
 import { z } from "zod";
 import type { JsonObject } from "../../bytes/json.ts";

@@ -20,9 +20,10 @@ import { isTagged } from "../../turns/signature_tags.ts";
 const THINKING = "messages[].content[].thinking";
 
 /**
- * The messages without other dialects' signatures and citations, without unsigned reasoning and with an id of
- * its own for each call; undefined where there is nothing to change. An empty signature is the gateway's own mark; removed reasoning
- * without any signature is reported, because it may be the client's.
+ * The messages without other dialects' signatures and citations, without unsigned reasoning and
+ * with an id of its own for each call; undefined where there is nothing to change. An empty
+ * signature is the gateway's own mark; removed reasoning without any signature is reported, because
+ * it may be the client's.
  */
 export function cleanRequest(body: JsonObject): CleanRequest | undefined {
   const messages = body["messages"];

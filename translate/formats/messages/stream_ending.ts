@@ -1,6 +1,7 @@
 /**
  * The end of a stream that passes through: `message_delta` with a stop reason, then `message_stop`,
- * even where the upstream leaves one of them out. The official library ignores frames without an `event:` line.
+ * even where the upstream leaves one of them out. The official library ignores frames without an
+ * `event:` line.
  */
 import type { EncodeContext, StreamEnding } from "../../dialect.ts";
 import { mergeUsage, type Usage } from "../../model/reply.ts";

@@ -27,9 +27,9 @@ const COMPARISON = "comparison_response_id";
 
 /**
  * A copy of the input without reasoning signed in another format, without the ids of unsigned
- * reasoning, since no upstream stores the items that they refer to, without ids that are too
- * long and with an id of its own for each call; and the cache options without a reply to compare with. Undefined if the request has none of
- * them.
+ * reasoning, since no upstream stores the items that they refer to, without ids that are too long
+ * and with an id of its own for each call; and the cache options without a reply to compare with.
+ * Undefined if the request has none of them.
  */
 export function cleanRequest(body: JsonObject): CleanRequest | undefined {
   const input = cleanInput(body["input"]);

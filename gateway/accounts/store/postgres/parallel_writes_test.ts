@@ -1,6 +1,6 @@
 /**
- * Writes of accounts on Postgres: they run beside each other, wait for no more than the lock of their own
- * account, and are read in an order that no late commit changes.
+ * Writes of accounts on Postgres: they run beside each other, wait for no more than the lock of
+ * their own account, and are read in an order that no late commit changes.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";

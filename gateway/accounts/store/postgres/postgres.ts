@@ -69,8 +69,8 @@ const HOLD_PART = 0.6;
 /** How long a write of accounts waits for a lock: longer than such a process holds it. */
 const LOCK_PART = 0.8;
 /**
- * The same for a write that a named lock begins: it goes through many accounts, and comes back to one that is
- * locked for longer than the writes of calls.
+ * The same for a write that a named lock begins: it goes through many accounts, and comes back to
+ * one that is locked for longer than the writes of calls.
  */
 const SHORT_LOCK_PART = 0.1;
 /** SQLSTATE of a statement that waited too long for a lock. */

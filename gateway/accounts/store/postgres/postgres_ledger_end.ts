@@ -14,9 +14,10 @@ function pause(ms: number): Promise<void> {
 }
 
 /**
- * Numbers are given out in order, but appear when their writes commit. The last number is the end once every
- * write has ended that was under way when it was read; later ones have higher numbers, because a write draws
- * them after it has taken the lock that all writes share. That lock is looked up, not taken.
+ * Numbers are given out in order, but appear when their writes commit. The last number is the end
+ * once every write has ended that was under way when it was read; later ones have higher numbers,
+ * because a write draws them after it has taken the lock that all writes share. That lock is looked
+ * up, not taken.
  */
 export async function ledgerEnd(
   all: Sql["all"],
@@ -52,8 +53,9 @@ export async function ledgerEnd(
 }
 
 /**
- * The same of a replica that is behind: a number that the store has noted after all entries up to it, in
- * the order in which the replica applies writes. A replica that is far behind has an older note.
+ * The same of a replica that is behind: a number that the store has noted after all entries up to
+ * it, in the order in which the replica applies writes. A replica that is far behind has an older
+ * note.
  */
 export async function ledgerEndOnReplica(
   store: Sql["all"],

@@ -4,8 +4,9 @@
 import { intOf, type Replica, type Sql } from "../store.ts";
 
 /**
- * Behind by nothing where everything received is applied and a primary still sends; otherwise since the
- * last write that was applied. Gateways write every few seconds, so that an idle primary is no lag.
+ * Behind by nothing where everything received is applied and a primary still sends; otherwise since
+ * the last write that was applied. Gateways write every few seconds, so that an idle primary is no
+ * lag.
  */
 const LAG = `SELECT CASE
   WHEN NOT pg_is_in_recovery() THEN 0

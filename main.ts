@@ -250,7 +250,7 @@ if (watch !== undefined) {
 
 handle = (request) => dispatch(gateway, request);
 opened.resolve(gateway);
-/** One click from the first start to the console; not where others could read the terminal's log. */
+/** One click from the first start to the console; not where others can read the terminal's log. */
 const signInCode = accounts.freshKey !== undefined &&
     gateway.console !== undefined && config.listen !== undefined &&
     isLoopback(config.listen.hostname)

@@ -1,4 +1,4 @@
-/** The house rules that can be checked by reading the tree: who imports whom, and that the README keeps up. */
+/** The house rules that reading the tree can check: who imports whom, and what README states. */
 import assert from "node:assert/strict";
 import { z } from "zod";
 import { catalogueShape } from "./gateway/upstream/catalogue/catalogue_shape.ts";
@@ -9,7 +9,7 @@ import { VERSION } from "./gateway/version.ts";
 
 const ROOT = new URL("./", import.meta.url);
 
-/** What the modules of a part may import, beside npm packages and their own part. Tests may import more. */
+/** What a part's modules may import, beside npm and their own part. Tests may import more. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "main.ts": ["compose.ts", "routes", "gateway", "replay"],
   "compose.ts": ["gateway"],

@@ -89,7 +89,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["soak", soak],
 ]);
 
-/** Runs the benchmark that the arguments name. Returns its exit code; 2 for an unknown name or an invalid flag. */
+/** Runs the named benchmark. Returns its exit code; 2 for an unknown name or an invalid flag. */
 export async function runBench(
   args: readonly string[],
   context: BenchContext,

@@ -68,7 +68,7 @@ interface GatewayParts {
   readonly random: () => number;
   /** Starts a span for each reserved call; absent if spans are not collected. */
   readonly startSpan?: StartSpan;
-  /** Metrics of reserved calls for a collector; absent if none are sent. Closed by the code that opened it. */
+  /** Metrics of reserved calls for a collector; absent: none are sent. Closed by its opener. */
   readonly otlpMetrics?: OtlpMetrics;
   /** Receives an entry per generation call and per refusal. */
   readonly log: RequestLog;
@@ -116,7 +116,7 @@ export interface Gateway extends GatewayParts {
   readonly fileSlots: ReadSlots;
   /** Handles responses that are sent before the request body was read. */
   readonly unread: UnreadBodies;
-  /** Calls under way and just ended, of all processes. Closed by the code that opened the gateway. */
+  /** Calls under way and just ended, of all processes. Closed by the gateway's opener. */
   readonly live: LiveCalls;
   /** Counts every entry of {@linkcode Gateway.log}. */
   readonly metrics: Metrics;

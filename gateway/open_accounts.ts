@@ -25,7 +25,7 @@ const MEMORY = "sqlite::memory:";
 const MAX_CALLS = 5_000_000;
 const MAX_CALLS_IN_MEMORY = 20_000;
 
-/** The opened accounts, the replies stored beside them, and whether their data ends with the process. */
+/** The opened accounts, their stored replies, and whether the data ends with the process. */
 export type ConfiguredAccounts = OpenedAccounts & {
   /** See {@linkcode OpenedReplies}; closed together with the accounts. */
   readonly replies?: StoredReplies;

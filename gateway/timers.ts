@@ -18,7 +18,7 @@ export interface Timers {
 
 /** How late a long timer may be, in milliseconds. */
 const TICK_MS = 100;
-/** A tick that is so many ticks late follows time in which nothing ran: the process was stopped, or its machine. */
+/** A tick so many ticks late follows time in which the process, or its machine, was stopped. */
 const LATE_TICKS = 3;
 /** Shorter timers are the platform's own, and exact. */
 const LONG_MS = 1_000;

@@ -34,9 +34,9 @@ export interface RouteContext {
   readonly facts: CallFacts;
   /** The variable parts of the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** What a request that came through a web socket has beside its head; absent: it came by itself. */
+  /** What a request through a web socket has beside its head; absent: it came by itself. */
   readonly turn?: SocketTurn;
-  /** Responds to a request that came through the connection of this one, as if it had come by itself; never throws. */
+  /** Answers a request that came through this one's connection as if alone; never throws. */
   readonly respond: (arrival: Arrival) => Promise<HttpReply>;
 }
 
@@ -108,7 +108,7 @@ export interface AccountRoute extends AnyRoute {
 interface AnyPageRoute extends AnyRoute {
   /** The reply is a page, also if it is an error; no API credential opens it. */
   readonly access: "page";
-  /** Names of the parameters that the address may have; absent: none. `any`: another server chooses them. */
+  /** Names of the parameters of the address; absent: none. `any`: another server chooses them. */
   readonly query?: readonly string[] | "any";
   /** True: requested by a page itself, and no use that keeps an idle session open. */
   readonly isBackground?: true;
@@ -145,7 +145,7 @@ export interface AccountPageRoute extends AnyPageRoute {
     context: RouteContext,
     visit: AccountVisit,
   ): Promise<HttpReply> | HttpReply;
-  /** The page of the form, or of the filters, shown again with the problem of an input that is refused. */
+  /** The page of the form or filters again, with the problem of an input that is refused. */
   again?(
     context: RouteContext,
     visit: AccountVisit,

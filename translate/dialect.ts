@@ -205,7 +205,7 @@ export interface UpstreamDialect {
 export interface CleanRequest {
   /** The top-level fields that change; the others keep their bytes. */
   readonly fields: JsonObject;
-  /** Paths in the client's words of what was taken out although the gateway did not put it there, each once. */
+  /** Paths, in the client's words, of what was removed although the client sent it, each once. */
   readonly removed: readonly string[];
 }
 
@@ -258,7 +258,7 @@ export interface Dialect extends UpstreamDialect {
    * bound to an account. Absent where the dialect has none.
    */
   withoutSignatures?(body: JsonObject): JsonObject;
-  /** For pass-through: top-level fields to set in the client's request beside `model`, so that the reply reports usage. */
+  /** Pass-through: top-level fields to set beside `model`, so that the reply reports usage. */
   passThroughFields(
     body: JsonObject,
     can: Capabilities,

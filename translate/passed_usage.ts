@@ -6,7 +6,10 @@ import { countIn, isNoCount, isObject, type JsonObject } from "./bytes/json.ts";
 import { decodeUsage } from "./formats/responses/usage.ts";
 import type { Usage } from "./model/reply.ts";
 
-/** The tokens that a reply, or an event of a streamed one, reports; undefined if it reports none. What is no count is not reported. */
+/**
+ * The tokens that a reply, or an event of a streamed one, reports; undefined if it reports none.
+ * What is no count is not reported.
+ */
 export function passedUsage({ usage }: JsonObject): Usage | undefined {
   if (!isObject(usage)) return undefined;
   // Transcriptions write their details in the singular.

@@ -1,4 +1,4 @@
-/** Why a model of the messages format refused (`stop_details`), for clients of the other formats. */
+/** Why a model of the messages format refused (`stop_details`), for the other formats. */
 import assert from "node:assert/strict";
 import { arrayOr, isObject, type JsonObject, objectOr } from "./bytes/json.ts";
 import { type EncodeContext, PLAIN_CONTEXT } from "./dialect.ts";

@@ -128,7 +128,9 @@ class Load {
     }
   }
 
-  /** Waits until a connection may start its next request. Returns when its wait begins; undefined at the end of the job. */
+  /**
+   * Waits until a connection may start its next request; returns since when, undefined at the end.
+   */
   async #nextStart(made: number): Promise<number | undefined> {
     if (this.#faults >= MAX_FAULTS) return undefined;
     const { until } = this.#job;

@@ -142,7 +142,7 @@ export async function readResult(path: string): Promise<RunResult> {
   };
 }
 
-/** Writes the file of a run, named after its date, into a folder in place of the earlier ones. Returns the name. */
+/** Writes a run's file, named after its date, in place of the earlier ones. Returns the name. */
 export async function keepResult(
   result: RunResult,
   folder: URL,

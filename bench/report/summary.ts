@@ -9,7 +9,7 @@ import { median, type Spread, spreadOf } from "./statistics.ts";
 
 /** A row of the result. An absent figure could not be measured. */
 export interface Row {
-  /** Name of the scenario, such as `messages-to-chat/whole-small`; over TLS with `tls/` before it. */
+  /** Name of the scenario, such as `messages-to-chat/whole-small`; `tls/…` over TLS. */
   readonly scenario: string;
   /** Name of the target. */
   readonly target: string;
@@ -39,7 +39,7 @@ export interface Row {
 
 /** An upper limit for a figure, and whether it is reached. */
 export interface Goal {
-  /** The figure: "raw pipe", "Portkey", "delay", "per stream", "start", "added p50", "added p99" or "block". */
+  /** "raw pipe", "Portkey", "delay", "per stream", "start", "added p50", "added p99" or "block". */
   readonly of: string;
   /** The measured value. */
   readonly is: number;

@@ -90,7 +90,7 @@ async function measureOn(
 
 interface Measured {
   readonly perSecond: number;
-  /** Microseconds of this process per settled request, on all threads; a server's are not included. */
+  /** Microseconds of this process per settled request, on all threads, without a server's. */
   readonly cpuMicros: number;
   /** In ascending order. */
   readonly waitsMs: readonly number[];

@@ -121,7 +121,9 @@ export async function startGateway(
   };
 }
 
-/** Opens the accounts of the callers: three with everything, one with little money, one with tight limits. */
+/**
+ * Opens the callers' accounts: three with everything, one with little money, one with tight limits.
+ */
 export async function openAccounts(url: string): Promise<readonly string[]> {
   const post = (path: string, body: unknown) => adminPost(url, path, body);
   const plan = await post("plans", {

@@ -65,7 +65,10 @@ export interface Site extends AsyncDisposable {
 
 /** How to start a target. */
 export interface StartOptions {
-  /** Whether to measure how long its event loop is blocked (`cpu`: also by processor time), if the target supports that. */
+  /**
+   * Whether to measure how long its event loop is blocked (`cpu`: also by processor time), if it
+   * can.
+   */
   readonly probed?: boolean | "cpu";
 }
 

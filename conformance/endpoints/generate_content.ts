@@ -1,4 +1,4 @@
-/** The generate-content format: how its replies, whole and in both forms of streams, are read and changed. */
+/** The generate-content format: how its replies, whole and streamed, are read and changed. */
 import { at, brief, numberAt, textAt } from "../evidence/json_path.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import type { JsonObject } from "@model-gateway/replay/json";

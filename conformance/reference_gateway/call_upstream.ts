@@ -117,7 +117,7 @@ export const SAME_FORMAT: Readonly<
   generate_content: "generate_content",
 };
 
-/** The call with the headers for the vendor that a client of the same format sends, such as betas. */
+/** The call with headers that a client of the same format sends for the vendor, such as betas. */
 function withVendorHeaders(
   call: OutCall,
   via: DialectName,

@@ -1,4 +1,4 @@
-/** Counts of tokens in the reference gateway: the vendor's where it counts, otherwise an estimate. */
+/** Counts of tokens in the reference gateway: the vendor's where it counts, else an estimate. */
 import { numberAt } from "../evidence/json_path.ts";
 import type { DialectName } from "@model-gateway/replay/parse_request";
 import { isObject, type JsonObject } from "@model-gateway/replay/json";

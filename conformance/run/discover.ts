@@ -23,7 +23,7 @@ import type { Exchange } from "../evidence/exchange.ts";
 import { outcome } from "../suite/evidence.ts";
 import { unreachableText } from "./unreachable.ts";
 
-/** The target is unreachable, refuses the key or has other upstreams, so that nothing can be judged. */
+/** The target is unreachable, refuses the key or has other upstreams: nothing can be judged. */
 export class Unreachable extends Error {}
 
 interface DiscoveryOptions extends Stage {

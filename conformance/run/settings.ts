@@ -29,7 +29,7 @@ export interface Settings {
   readonly chatModel: string | undefined;
   /** Comma-separated models that make embeddings. */
   readonly embeddingModel: string | undefined;
-  /** The features of the optional endpoints that are judged; undefined: those that the target offers. */
+  /** The features of optional endpoints that are judged; undefined: those that the target has. */
   readonly endpoints: ReadonlySet<Feature> | undefined;
   readonly levels: ReadonlySet<Level>;
   /** The value of `--profile`; undefined when it is not given. */

@@ -1,4 +1,4 @@
-/** Scenarios that make one request, or one for each of several fixtures, on each route of an endpoint. */
+/** Scenarios of one request, or of one per fixture, on each route of an endpoint. */
 import type { JsonObject } from "@model-gateway/replay/json";
 import { type Generation, plainRequest, streamed } from "./requests.ts";
 import { calls, type Scenario } from "./scenario.ts";

@@ -58,7 +58,7 @@ export interface Stage {
   readonly timeoutMs: number;
   /** Makes nonces differ between runs. */
   readonly seed: number;
-  /** Sees each exchange of a request that is sent alone, and may end the run; absent: nothing ends it. */
+  /** Sees each exchange of a request sent alone, and may end the run; absent: nothing ends it. */
   readonly watch?: Watch;
 }
 

@@ -79,7 +79,7 @@ export async function cachePackages(
   await removeUnused(packages);
 }
 
-/** What a package has for compilers and debuggers, and the registry's answer about all its versions. */
+/** A package's files for compilers and debuggers, and the registry's answer about its versions. */
 const UNUSED = /(?:\.d\.[cm]?ts|\.map|^registry\.json)$/;
 
 async function removeUnused(folder: string): Promise<void> {

@@ -12,7 +12,7 @@ export interface NpmPackage {
   readonly licence: string;
 }
 
-/** The packages of the lock of the folder `app`, whose files are in the `DENO_DIR` at `packages`. */
+/** The packages of the lock in the folder `app`, with their files in the `DENO_DIR` `packages`. */
 export async function npmPackages(
   app: string,
   packages: string,

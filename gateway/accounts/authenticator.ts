@@ -92,7 +92,7 @@ export function createAuthenticator(
   let configured: { readonly key: string; readonly hash: string } | undefined;
   /** Keyed by the hash of the key. */
   const cache = new Map<string, CacheEntry>();
-  /** Hashes of the cached keys that exist: hashing takes longer than the rest of an authentication. */
+  /** Hashes of cached keys that exist: hashing takes longer than the rest of an authentication. */
   const hashes = new Map<string, string>();
   const identities = new WeakMap<Caller, Identity>();
   let revision = 0;

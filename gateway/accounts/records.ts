@@ -303,7 +303,10 @@ export const RESERVED_CALL = fields({
 
 /** A granted call that is not settled yet. */
 export interface ReservedCall extends RecordOf<typeof RESERVED_CALL> {
-  /** The card by which the reply is charged; absent: `price` is all of it. Not stored: only the process that serves the call settles it by a reply. */
+  /**
+   * The card by which the reply is charged; absent: `price` is all of it. Not stored: only the
+   * process that serves the call settles it by a reply.
+   */
   readonly card?: RateCard;
   /** What the request asks for; absent: nothing beside tokens. Not stored. */
   readonly asked?: Asked;

@@ -54,7 +54,7 @@ export const webhookUrl: z.ZodType<string> = z.string().max(2000).refine(
   "a link-local address is not accepted: no receiver has one, and clouds serve a machine's credentials there",
 );
 
-/** Whether a host of a URL, which is normalized there, is a link-local or an unspecified address. */
+/** Whether a URL's (normalized) host is a link-local or an unspecified address. */
 function isLinkLocal(host: string): boolean {
   return /^(?:169\.254|0)\./.test(host) ||
     /^\[(?:fe[89ab][\da-f]:|::ffff:a9fe:|fd00:ec2:|::\])/.test(host);

@@ -84,7 +84,7 @@ export class ReadSlots {
   }
 }
 
-/** A second, and where many were refused at a time, up to ten, so that they do not return together. */
+/** A second; after many refusals at a time up to ten, so that clients do not return together. */
 function retrySeconds(refused: number): number {
   const further = Math.min(
     MAX_RETRY_SECONDS,

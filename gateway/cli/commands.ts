@@ -25,7 +25,10 @@ export interface Command {
   readonly leastIds: number;
   /** How many ids it takes at the most. */
   readonly mostIds: number;
-  /** Operation of the admin API; `audit`, `exportLedger`, `reconcile`, `discoverModels`, `checkConfig`, `backUpStore` and those on prices are run by the command line itself. */
+  /**
+   * Operation of the admin API; `audit`, `exportLedger`, `reconcile`, `discoverModels`,
+   * `checkConfig`, `backUpStore` and those on prices are run by the command line itself.
+   */
   readonly operationId: string;
   /** Flags by name, without the dashes. */
   readonly flags: Readonly<Record<string, Flag>>;

@@ -47,7 +47,7 @@ Deno.test("discover() lists a local host's models as free rows, from every form 
 
 const OBJECT = { object: "model", created: 1_763_000_000 };
 
-/** Lists as local servers send them, the ids that they offer, and the number of entries without a usable one. */
+/** Lists as local servers send them, the ids that they offer, and how many entries have none. */
 const SERVERS: Readonly<
   Record<string, readonly [object, readonly string[], number]>
 > = {

@@ -77,7 +77,9 @@ function cell(name: string, value: unknown): string {
   return isObject(value) ? inline(value) : String(value);
 }
 
-/** Ids of end users and models are clients' texts: a terminal follows control characters and marks of direction. */
+/**
+ * Ids of end users and models are clients' texts: terminals obey control and direction characters.
+ */
 function printable(text: string): string {
   return text.replace(
     /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu,

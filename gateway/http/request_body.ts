@@ -332,7 +332,7 @@ export async function* textPieces(
   yield decode();
 }
 
-/** Smaller pieces are joined: the platform reads each into a buffer of 64 KiB, however little arrives. */
+/** Smaller pieces are joined: the platform reads each into a buffer of 64 KiB. */
 const LEAST_PIECE_BYTES = 16 * 1024;
 const NO_BYTES = new Uint8Array(0);
 

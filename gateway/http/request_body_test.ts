@@ -6,7 +6,7 @@ const LIMITS = { maxBytes: 1024 * 1024, timeoutMs: 10_000 };
 /** The platform reads each piece into a buffer of this size, however little arrives. */
 const BUFFER_BYTES = 64 * 1024;
 
-/** A request whose body arrives in pieces of these sizes, each at the beginning of a large buffer. */
+/** A request whose body arrives in pieces of these sizes, each at the start of a large buffer. */
 function requestOf(sizes: readonly number[]): Request {
   let count = 0;
   const pieces = sizes.map((size) => {

@@ -96,7 +96,7 @@ function withEnd(last: UpstreamCall, entry: LogEntry): UpstreamCall {
 
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
-/** A client's text in a form that every store accepts: Postgres takes neither NUL nor lone surrogates. */
+/** A client's text as every store accepts it: Postgres takes neither NUL nor lone surrogates. */
 function cut(text: string, chars: number): string {
   return text.replaceAll("\0", "").slice(0, chars).toWellFormed();
 }

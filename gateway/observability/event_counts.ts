@@ -31,7 +31,7 @@ export class EventCounts {
     return this.#isStoreUp;
   }
 
-  /** True while the configuration file is not the configuration in force, because it was refused. */
+  /** True while the configuration file was refused and an earlier one is in force. */
   get isConfigurationRefused(): boolean {
     return this.#isConfigurationRefused;
   }

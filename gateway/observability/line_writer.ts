@@ -10,7 +10,7 @@ export interface LineWriter {
   line(text: string): void;
   /** Number of lines that were dropped so far. */
   dropped(): number;
-  /** Writes the buffered lines; resolves once they are written, or after `withinMs` milliseconds. */
+  /** Writes the buffered lines; resolves when they are written, or after `withinMs`. */
   close(withinMs: number): Promise<void>;
 }
 

@@ -20,7 +20,7 @@ export function standardOutput(): Output {
   };
 }
 
-/** Prints each line by itself and reports back. A `data:` address, so that a compiled program has it. */
+/** Prints each line by itself and reports back. A `data:` address, so that a binary has it. */
 const PRINTER = `data:text/javascript,${
   encodeURIComponent(
     `onmessage = ({ data }) => { for (const line of data) console.log(line); postMessage(0); };`,

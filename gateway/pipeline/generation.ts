@@ -123,7 +123,7 @@ function outputCap(request: GenerationRequest, candidate: Candidate): number {
   );
 }
 
-/** Whether the request combines tools and reasoning, and how; some models accept both in one format only. */
+/** Whether the request combines tools and reasoning; some models take both in one format only. */
 function toolReasoning(request: GenerationRequest): ToolReasoning | undefined {
   const { tools, reasoning } = request;
   if (tools === undefined || tools.length === 0) return undefined;

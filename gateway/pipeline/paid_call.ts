@@ -368,7 +368,10 @@ class PaidCall {
     this.#settle(ended, progress, progress.error);
   }
 
-  /** The request's fields that the upstream, and the reply's parts that the client does not receive. */
+  /**
+   * The request's fields that the upstream does not receive, and the reply's parts that the client
+   * does not.
+   */
   #dropped(progress: ReplyProgress | undefined): readonly string[] {
     const { dropped } = this.#failover.call.request;
     return progress?.lost === undefined

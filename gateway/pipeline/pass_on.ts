@@ -19,7 +19,7 @@ import { assertAccepting, payFor } from "./paid_call.ts";
 const BYTES_PER_TOKEN = { json: 4, form: 100 };
 /** Tokens of a reply, or of each picture in it, of a model whose limit is not known. */
 const LONG_REPLY = 8_192;
-/** The longest reply of a model whose own is not known, and the most that a host reads beside the body, such as a picture at an address. */
+/** The longest reply of an unknown model, and the most that a host reads beside the body. */
 const MOST_TOKENS = 131_072;
 
 /**

@@ -7,7 +7,7 @@ import type { ReadReply, StreamedReply } from "../upstream/operation.ts";
 
 /** Sees one call's reply before its client does. */
 export interface Tap {
-  /** The stream as it goes on to the client. Its errors count as the upstream's, except for a `GatewayFault`. */
+  /** The stream for the client. Its errors count as the upstream's, except a `GatewayFault`. */
   stream(reply: StreamedReply): StreamedReply;
   /**
    * The whole reply as it goes on to the client. What it throws is sent in its place; the reply is

@@ -74,7 +74,7 @@ export function mergeCard(
   };
 }
 
-/** Where neither the table nor the card has a rate for cached tokens, they cost what input costs. */
+/** Cached tokens cost what input costs where neither the table nor the card has a rate. */
 function withCacheRates(
   present: ListedCard | undefined,
   listed: ListedCard,
@@ -122,7 +122,7 @@ function mergedConditions(
   return [...merged, ...kept].toSorted(fromGeneral);
 }
 
-/** A later condition of a card replaces an earlier one: steps come first, and what combines several last. */
+/** A card's later condition replaces an earlier one: steps first, combinations last. */
 function fromGeneral(a: ConditionalRates, b: ConditionalRates): number {
   return valuesOf(a) - valuesOf(b) ||
     (a.prompt_above ?? 0) - (b.prompt_above ?? 0);

@@ -130,7 +130,7 @@ function readOther(
   ) draft.notes.push(`${field}: not part of the card`);
 }
 
-/** Searches cost by the size of what they bring; the reply does not report it, so the dearest counts. */
+/** Searches cost by the size of their results, which replies do not report: the dearest counts. */
 function readSearch(
   draft: CardDraft,
   field: string,

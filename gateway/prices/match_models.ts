@@ -133,7 +133,7 @@ function rowsOf(
   return own.length > 0 ? own : named.filter((row) => row.region === undefined);
 }
 
-/** Rows of the provider whose names differ from the model's in a date, a version or a region only. */
+/** The provider's rows whose names differ from the model's in a date, version or region only. */
 function similarNames(
   table: PriceTable,
   providers: readonly string[],

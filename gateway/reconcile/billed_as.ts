@@ -69,7 +69,7 @@ const WORDS: Readonly<Record<keyof BilledAs, string>> = {
   region: "region",
 };
 
-/** The properties that a line and a charge both have, with different values: `speed: standard, fast in the file`. */
+/** Properties of a line and a charge that differ: `speed: standard, fast in the file`. */
 export function billedOtherwise(
   ours: BilledAs,
   theirs: BilledAs,

@@ -93,7 +93,9 @@ export interface Reconciliation {
   readonly linesOutside: number;
   /** By day and model. */
   readonly groups: readonly ReconciledGroup[];
-  /** Calls and lines behind the differences, the largest first, at most {@linkcode MAX_FINDINGS}. */
+  /**
+   * Calls and lines behind the differences, the largest first; at most {@linkcode MAX_FINDINGS}.
+   */
   readonly findings: readonly (Finding & {
     readonly day: string;
     readonly name: string;

@@ -15,7 +15,7 @@ interface RecentReply {
 
 /** What a lane of a connection sees of its memory. */
 export interface LaneMemory {
-  /** The conversation up to the last reply of any lane of the connection; undefined for another id. */
+  /** The conversation up to the last reply of any lane of the connection; undefined: another id. */
   find(id: string): readonly unknown[] | undefined;
   /** Remembers a reply in place of the lane's last one. */
   put(reply: RecentReply): void;

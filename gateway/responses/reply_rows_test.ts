@@ -1,4 +1,4 @@
-/** Each slice of the purge must be bounded by indexes: one that scans the replies stops all streams. */
+/** Each slice of the purge must use indexes: one that scans the replies stops all streams. */
 import assert from "node:assert/strict";
 import { openStore } from "../accounts/store/open_store.ts";
 import { type SqlValue, textOf } from "../accounts/store/store.ts";

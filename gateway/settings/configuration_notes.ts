@@ -6,7 +6,7 @@ import type { Config } from "./config.ts";
 import { notOffered } from "../upstream/catalogue/not_offered.ts";
 import { isUnencrypted } from "../upstream/credentials/auth_settings.ts";
 
-/** One line each about vendors without a key, and about those that are reached without encryption. */
+/** One line each about vendors without a key, and about those reached without encryption. */
 export function vendorNotes(
   { vendors, vendorsWithoutKey }: Pick<Config, "vendors" | "vendorsWithoutKey">,
 ): readonly string[] {

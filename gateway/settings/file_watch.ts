@@ -17,7 +17,7 @@ export class FileWatch {
   #last: string | undefined;
   #isLooking = false;
 
-  /** `version` gives a text that changes with the files; it rejects while one cannot be looked at. */
+  /** `version` gives a text that changes with the files; it rejects while one is not accessible. */
   constructor(version: () => Promise<string>, onChange: () => void) {
     this.#version = version;
     this.#onChange = onChange;

@@ -16,7 +16,7 @@ export interface OverridesFile {
 
 const HASH_CHARS = 12;
 
-/** Reads the file; each problem with it is added to `problems` and begins with the setting's name. */
+/** Reads the file; each problem is added to `problems` and begins with the setting's name. */
 export function readOverrides(
   path: string,
   readFile: (path: string) => string,

@@ -14,7 +14,7 @@ export interface SecretFile {
   readonly text: string;
 }
 
-/** The settings that are in files, and the environment with their values in place of their files. */
+/** The settings that are in files, and the environment with values in place of their files. */
 interface WithSecretFiles {
   readonly env: Readonly<Record<string, string>>;
   /** Those that could be read. */
@@ -60,7 +60,7 @@ export function withSecretFiles(
   return { env, secretFiles };
 }
 
-/** The variable and the path before a problem of a setting: its name, or the file that it is from. */
+/** The variable and the path before a setting's problem: its name, or its file. */
 export function placeOf(
   name: string,
   secretFiles: readonly SecretFile[],

@@ -1,4 +1,4 @@
-/** Why a file that a setting names cannot be read; `error` is the one of the system or the runtime. */
+/** Why a file that a setting names cannot be read; `error` is the system's or the runtime's. */
 export function unreadable(path: string, error: unknown): string {
   const { name, code } = error instanceof Error
     ? error as Error & { readonly code?: unknown }

@@ -69,7 +69,7 @@ export async function authenticatedCall(
   return { response, sent };
 }
 
-/** The promise's value. A token that arrives after the client disconnected is kept by the credential. */
+/** The promise's value. The credential keeps a token that arrives after its client has gone. */
 function unlessAborted<T>(
   promise: Promise<T>,
   signal: AbortSignal,

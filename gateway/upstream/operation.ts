@@ -39,7 +39,7 @@ export interface ReadReply {
 
 export type Reply = StreamedReply | ReadReply;
 
-/** A call as written for one candidate. It must not hold the client's request, which may be large. */
+/** A call as written for one candidate. It must not hold the client's request: it may be large. */
 export interface PreparedCall<Result> {
   /** Where the call goes. */
   readonly candidate: Candidate;

@@ -53,7 +53,7 @@ export const MODELS_ROUTES: readonly KeyRoute[] = [
   },
 ];
 
-/** Whether the client is one of the generate-content format, which has its own shape at this path. */
+/** Whether the client speaks generate-content, which has its own shape at this path. */
 function readsContentShape({ request }: RouteContext): boolean {
   return request.headers.has("x-goog-api-key");
 }

@@ -1,4 +1,4 @@
-/** Company sign-in, at a real issuer: what the table permits, and every attempt to get around it. */
+/** Company sign-in, at a real issuer: what the table permits, and attempts to get around it. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { CHROMIUM, openTab, withBrowser } from "../support/console/chromium.ts";

@@ -1,4 +1,4 @@
-/** What operators do for many people: an account with everything of it, webhooks, models, and a file of accounts. */
+/** What operators do for many people: whole accounts, webhooks, models, a file of accounts. */
 import assert from "node:assert/strict";
 import {
   credentialOf,

@@ -18,7 +18,7 @@ const TOKEN: readonly Who[] = ["read", "manage"];
 const MANAGE: readonly Who[] = ["manage"];
 const OPERATOR: readonly Who[] = ["operator"];
 
-/** Who may use a route. The credential is sent as that kind is sent: in a header, or as a session. */
+/** Who may use a route. Each credential is sent as its kind is: in a header, or as a session. */
 const WHO: Readonly<Record<string, readonly Who[]>> = {
   "POST /v1/messages": KEY,
   "POST /v1/messages/count_tokens": KEY,
@@ -120,7 +120,7 @@ const WHO: Readonly<Record<string, readonly Who[]>> = {
   "POST /console/access/sessions/end": MANAGE,
 };
 
-/** Sign-ins refuse an empty credential with 401, and so does no other route for a permitted kind. */
+/** Sign-ins refuse an empty credential with 401; other routes do not refuse a permitted kind so. */
 const IS_DOOR = /\/sign-in$/;
 
 Deno.test("each route is open to exactly the kinds of credentials in the table", async (t) => {

@@ -52,7 +52,7 @@ async function booksAt(databaseUrl: string): Promise<{
   };
 }
 
-/** What is restored is a state that the store has had, and a gateway starts on it with another key. */
+/** A restore gives a state that the store has had; a gateway starts on it with another key. */
 async function assertRestored(
   originalUrl: string,
   copyUrl: string,

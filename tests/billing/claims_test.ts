@@ -188,7 +188,7 @@ const NO_COUNTS: readonly unknown[] = [
   NaN,
 ];
 
-/** A `usage` of each format with something in the place of its counts, and what is decoded from it. */
+/** A `usage` of each format with something in place of its counts, and what is decoded. */
 const WITH: Readonly<
   Record<string, (prompt: unknown, output: unknown) => Usage>
 > = {

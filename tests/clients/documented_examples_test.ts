@@ -5,7 +5,7 @@ import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** The models beside the built-in ones that the page uses as examples: one for embeddings, and those of docs/routes.md. */
+/** The models beside the built-in ones in the page's examples: embeddings, and docs/routes.md's. */
 async function configFile(): Promise<string> {
   const page = await Deno.readTextFile(new URL("docs/routes.md", ROOT));
   const { routes, models } = JSON.parse(

@@ -1,4 +1,4 @@
-/** `@google/genai`, against models of every family: chat, streams, tools, structured output, pictures, thoughts, counts, lists. */
+/** `@google/genai`, against models of every family: chat, streams, tools, media, counts, lists. */
 import assert from "node:assert/strict";
 import { GENAI_VERSION } from "../support/clients/genai_version.ts";
 import {

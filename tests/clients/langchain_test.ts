@@ -1,4 +1,4 @@
-/** LangChain's chat model through real sockets, on `/v1/chat/completions` and on `/v1/responses`. */
+/** LangChain's chat model through real sockets: `/v1/chat/completions` and `/v1/responses`. */
 import assert from "node:assert/strict";
 import { ChatOpenAI } from "@langchain/openai";
 import { objectOr } from "../../translate/bytes/json.ts";

@@ -1,4 +1,4 @@
-/** A figure that is a link opens as many lines as it counts, on every page, with calls of every ending. */
+/** A figure that is a link opens as many lines as it counts, on every page, for every ending. */
 import assert from "node:assert/strict";
 import {
   ADMIN_TOKEN,
@@ -54,7 +54,7 @@ async function makeCalls(
 
 const LISTS = /\/(calls|ledger|attempts)\?/;
 
-/** Follows every number of a page that leads to a list, those of bars too. Returns how many there are. */
+/** Follows every number of a page that leads to a list, also in bars. Returns their number. */
 async function followCounts(visitor: Visitor, path: string): Promise<number> {
   const html = await visitor.read(path);
   let followed = 0;

@@ -1,4 +1,4 @@
-/** Every sum of the console is the sum of the lines that it leads to, on every page and in every file. */
+/** Every sum of the console is the sum of the lines that it leads to, in pages and files. */
 import assert from "node:assert/strict";
 import {
   ADMIN_TOKEN,

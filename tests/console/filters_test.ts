@@ -1,4 +1,4 @@
-/** Filters in a page's address: a wrong one is refused by its name, on the page and for its file. */
+/** Filters in a page's address: a wrong one is refused by name, on the page and in its file. */
 import assert from "node:assert/strict";
 import { ALL_ROUTES } from "../support/all_routes.ts";
 import {

@@ -1,4 +1,6 @@
-/** Forms: a refused one shows its error at the field and keeps what was entered; some ask before they act. */
+/**
+ * Forms: a refused one shows its error at the field and keeps the input; some ask before acting.
+ */
 import assert from "node:assert/strict";
 import {
   credentialOf,

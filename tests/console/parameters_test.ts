@@ -1,4 +1,4 @@
-/** Parameters of addresses: unknown and doubled ones are refused by their name, refused filters stand in their form. */
+/** Parameters of addresses: unknown and doubled ones are refused by name, filters in their form. */
 import assert from "node:assert/strict";
 import { ALL_ROUTES } from "../support/all_routes.ts";
 import {

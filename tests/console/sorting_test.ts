@@ -1,4 +1,4 @@
-/** Lists in the order of a column: by links, over all pages, with their filters, and from as many rows as a page may read. */
+/** Lists in the order of a column: by links, over all pages, with filters, with bounded reads. */
 import assert from "node:assert/strict";
 import { RANKED } from "../../gateway/accounts/reports/ranked.ts";
 import { openStore } from "../../gateway/accounts/store/open_store.ts";

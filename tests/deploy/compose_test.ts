@@ -1,4 +1,4 @@
-/** `deploy/compose.yaml`: valid by the published schema, hardened, and complete with what `new_secrets.sh` makes. */
+/** `deploy/compose.yaml`: valid by its schema, hardened, complete with `new_secrets.sh`'s files. */
 import assert from "node:assert/strict";
 import { Ajv, composeSchema } from "compose-spec";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** `deploy/kubernetes/`: each overlay, rendered, is valid by the published types and keeps to rules of its own. */
+/** `deploy/kubernetes/`: each rendered overlay is valid by the published types, and hardened. */
 import assert from "node:assert/strict";
 import * as kinds from "kubernetes";
 import { HEALTH_ROUTES } from "../../routes/health.ts";

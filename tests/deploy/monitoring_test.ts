@@ -1,4 +1,4 @@
-/** `deploy/monitoring/`: promtool's judgement of rules and metrics, and every query of the dashboard in a real Prometheus. */
+/** `deploy/monitoring/`: promtool judges rules and metrics, a real Prometheus every query. */
 import assert from "node:assert/strict";
 import { prometheusRule } from "../../deploy/kubernetes/prometheus_rule.ts";
 import { dashboard } from "../../deploy/monitoring/dashboard.ts";
@@ -109,7 +109,7 @@ const OF_REPLICA = [
   "gateway_read_replica_lag_seconds",
 ];
 
-/** What the panels show of failures and of a replica, which a gateway without them has no series of. */
+/** Panels of failures and of a replica: a gateway without them has none of their series. */
 const EMPTY_PANELS = [
   "Breakers that are not closed",
   "Read replica, seconds behind",

@@ -1,4 +1,6 @@
-/** `deploy/systemd/`: the unit is valid and hardened by systemd's own judgement, and starts what the image starts. */
+/**
+ * `deploy/systemd/`: the unit is valid and hardened by systemd's judgement; it starts the program.
+ */
 import assert from "node:assert/strict";
 import { basename, join } from "node:path";
 import { ENTRYPOINT } from "../../deploy/image/places.ts";

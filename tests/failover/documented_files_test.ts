@@ -1,4 +1,4 @@
-/** The configuration files that the pages in docs/ show, loaded; the one with several upstreams, called. */
+/** The configuration files in docs/, loaded; the one with several upstreams is called. */
 import assert from "node:assert/strict";
 import { readConfig } from "../../gateway/settings/config.ts";
 import { startScriptedUpstream } from "../support/upstreams/scripted_upstream.ts";

@@ -37,7 +37,7 @@ async function exchange(
   return await caller.answer();
 }
 
-/** Sends a request whose body never ends; returns the status line of the answer, whose end is delayed. */
+/** Sends a request whose body never ends; returns the status line of the delayed answer. */
 async function refusal(gateway: TestGateway, bytes: string): Promise<string> {
   using caller = await RawClient.connect(gateway);
   await caller.send(bytes);

@@ -1,4 +1,4 @@
-/** Bedrock's Converse format, which only upstreams use: every client's request and reply, against an emulator that checks signatures. */
+/** Bedrock's Converse format, which only upstreams use: every client's request and reply. */
 import assert from "node:assert/strict";
 import { joinPieces } from "../../translate/bytes/buffers.ts";
 import {

@@ -1,4 +1,4 @@
-/** Streams of Bedrock's InvokeModel: signed requests and binary frames, against an emulator that checks both. */
+/** Bedrock's InvokeModel as a stream: signed requests and binary frames, against an emulator. */
 import assert from "node:assert/strict";
 import { joinPieces } from "../../translate/bytes/buffers.ts";
 import {

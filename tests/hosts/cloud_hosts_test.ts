@@ -1,4 +1,4 @@
-/** Every row of the clouds against an emulated cloud that checks its credential: replies, streams, renewed credentials, failures. */
+/** Every row of the clouds against an emulated one: replies, streams, credentials, failures. */
 import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
 import { HOST_KINDS, hostOf } from "../../gateway/upstream/hosts/hosts.ts";

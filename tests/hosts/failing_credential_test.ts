@@ -1,4 +1,4 @@
-/** A vendor whose credential cannot be obtained: the gateway starts, reports it, calls others, and recovers. */
+/** A vendor without an obtainable credential: the gateway starts, reports it and recovers. */
 import assert from "node:assert/strict";
 import { fakeClock } from "../support/fake_clock.ts";
 import { startHostUpstream } from "../support/upstreams/host_upstream.ts";

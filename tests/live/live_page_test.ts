@@ -1,4 +1,4 @@
-/** The live list in a real browser: it moves by itself, can be paused, and ends with the session. */
+/** The live list in a real browser: it moves by itself, can be paused, ends with the session. */
 import assert from "node:assert/strict";
 import { CHROMIUM, openTab, withBrowser } from "../support/console/chromium.ts";
 import {

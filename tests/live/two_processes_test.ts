@@ -1,4 +1,4 @@
-/** Two processes on one store behind one address, which sends every request to the other one in turn. */
+/** Two processes on one store behind one address, which alternates between them. */
 import assert from "node:assert/strict";
 import {
   postgresAt,

@@ -9,7 +9,7 @@ export interface DeclaredName {
   readonly places: ReadonlySet<string>;
 }
 
-/** Reads the declarations among the files of an unpacked package; `files` are paths in its folder. */
+/** Reads the declarations in an unpacked package; `files` are paths in its folder. */
 export async function declaredNames(
   folder: URL,
   files: RegExp,

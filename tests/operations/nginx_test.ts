@@ -1,4 +1,4 @@
-/** Many refused calls through Debian's nginx with exactly the configuration in docs/operations.md. */
+/** Many refused calls through Debian's nginx, with the configuration in docs/operations.md. */
 import assert from "node:assert/strict";
 import { NGINX, startNginx } from "../support/deploy/nginx.ts";
 import type { Proxy } from "../support/deploy/proxy.ts";

@@ -1,4 +1,4 @@
-/** What an upstream refuses because of the operator's account: in the log and the metrics, not in the reply. */
+/** Refusals because of the operator's account: in the log and the metrics, not in the reply. */
 import assert from "node:assert/strict";
 import { jsonScript } from "../../replay/mod.ts";
 import {

@@ -1,4 +1,4 @@
-/** Two processes on one store, behind Caddy as documented, restart one after the other under load. */
+/** Two processes on one store behind Caddy, as documented, restart one by one under load. */
 import assert from "node:assert/strict";
 import { CADDY, startCaddy } from "../support/deploy/caddy.ts";
 import { type Program, startProgram } from "../support/programs/program.ts";

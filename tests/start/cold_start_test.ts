@@ -1,10 +1,12 @@
-/** What the first `deno task start` on a machine downloads: what the program can load, and nothing that only tests use. */
+/** What the first `deno task start` downloads: what the program can load, no test's package. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** 77 packages in November 2026. A new dependency of the program may raise this; a dependency of tests must not. */
+/**
+ * 77 packages in November 2026. A dependency of the program may raise it, one of tests must not.
+ */
 const MAX_PACKAGES = 78;
 /** Packages, their metadata and compiled modules; 68 MB in November 2026. */
 const MAX_BYTES = 85_000_000;

@@ -1,4 +1,4 @@
-/** Every kind of credential under the permissions of `deno task start`: none needs more, except files outside of the working directory. */
+/** Every kind of credential under `deno task start`'s permissions; files elsewhere need more. */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import type { CredentialPlan } from "../../gateway/upstream/credentials/credential_plan.ts";

@@ -1,4 +1,4 @@
-/** The commands of docs/billing.md, run in their order on a new store, and its backup, with the permissions of their task. */
+/** The commands of docs/billing.md in order on a new store, and its backup, as their task runs. */
 import assert from "node:assert/strict";
 import { taskFlags } from "../support/programs/task_flags.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";

@@ -1,4 +1,4 @@
-/** An open stream does not keep the request that began it: prompts are large, and streams are long. */
+/** An open stream does not keep its request: prompts are large, and streams are long. */
 import assert from "node:assert/strict";
 import { gatewayTimers } from "../../gateway/timers.ts";
 import { upstreamClient } from "../../gateway/upstream/http/http_client.ts";

@@ -1,2 +1,2 @@
-/** The key that a test gateway accepts. In a file of its own: programs that load no gateway use it, too. */
+/** The key that a test gateway accepts; here for programs that load no gateway. */
 export const TEST_KEY = "sk-test-0123456789abcdef";

@@ -1,4 +1,4 @@
-/** OpenTelemetry metrics of calls: the gateway in a process of its own, with a collector and an upstream on loopback. */
+/** OpenTelemetry metrics of calls, from a gateway in its own process to a collector on loopback. */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import {

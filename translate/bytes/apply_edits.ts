@@ -8,7 +8,7 @@ export interface Edit {
   readonly bytes: Uint8Array;
 }
 
-/** The bytes from `from` to `to - 1` with the edits made, which are in order and within these bounds. */
+/** The bytes from `from` to `to - 1` with the edits, which are in order and within the bounds. */
 export function applyEdits(
   bytes: Uint8Array,
   edits: readonly Edit[],

@@ -52,7 +52,7 @@ function take(bytes: number): Uint8Array {
   return piece;
 }
 
-/** Without the byte order mark that an upstream may have put first: JSON has none (RFC 8259, 8.1), and many clients fail at it. */
+/** Without a byte order mark: JSON has none (RFC 8259, 8.1), and many clients fail at it. */
 export function withoutMark(bytes: Uint8Array): Uint8Array {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
     ? bytes.subarray(3)

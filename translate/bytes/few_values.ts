@@ -5,7 +5,7 @@
  */
 import { unreadableReply } from "../model/reply_faults.ts";
 
-/** Objects, arrays and keys together; numbers and strings of an array cost little and do not count. */
+/** Objects, arrays and keys together; numbers and strings of an array cost little: not counted. */
 const MAX_VALUES = 1_000_000;
 
 const QUOTE = 0x22;

@@ -58,7 +58,7 @@ export function tolerantName(name: string): string {
   return foldKey(name).replaceAll(/[^\p{L}\d]/gu, "");
 }
 
-/** The path of the first key that is another spelling of a known one; free-form objects are not searched. */
+/** The path of the first key that is another spelling of a known one; not in free-form objects. */
 export function otherSpelling(body: JsonObject): string | undefined {
   const left: { readonly value: unknown; readonly at: string }[] = [
     { value: body, at: "" },

@@ -416,7 +416,9 @@ function brokenAt(at: number): LargeJsonError {
   return new LargeJsonError(`the body is not valid JSON after byte ${at}`);
 }
 
-/** The strict decoder takes seven times as long: it runs only where the lenient one replaced something. */
+/**
+ * The strict decoder takes seven times as long: it runs only where the other replaced something.
+ */
 function decode(bytes: Uint8Array, from: number, to: number): string {
   const piece = bytes.subarray(from, to);
   const text = LENIENT.decode(piece);

@@ -108,7 +108,7 @@ export function* readManyEmbeddings(
   }
 }
 
-/** Two thousand vectors of eight thousand numbers are read; more would take gigabytes of memory as objects. */
+/** Two thousand vectors of 8,000 numbers are read; more would take gigabytes as objects. */
 const MAX_PARTS = 20_000_000;
 const BOUNDS: Omit<Look, "maxParts"> = {
   isOther: () => false,

@@ -58,7 +58,7 @@ export interface ErrorDetails {
   readonly misalignment?: JsonObject;
   /** Path of the request field at fault in the client's dialect, such as `messages[0].content`. */
   readonly param?: string;
-  /** All fields of the request's top level that are known to be at fault; absent: that of `param`. */
+  /** All top-level fields of the request known to be at fault; absent: that of `param`. */
   readonly wrongFields?: readonly string[];
   /** Whole seconds to wait before a retry. */
   readonly retryAfterSeconds?: number;
@@ -72,9 +72,11 @@ export interface ErrorDetails {
    * nothing. Never sent to clients.
    */
   readonly refused?: "credential" | "account" | "setup";
-  /** The upstream's code for what belongs to the operator. For logs and metrics, never sent to clients. */
+  /**
+   * The upstream's code for what belongs to the operator: for logs and metrics, not for clients.
+   */
   readonly upstreamCode?: string;
-  /** The upstream's message about what belongs to the operator. For operators, never sent to clients. */
+  /** The upstream's message about what belongs to the operator: for operators, not for clients. */
   readonly upstreamMessage?: string;
   /** What the operator can do about it. For logs, never sent to clients. */
   readonly note?: string;

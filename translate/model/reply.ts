@@ -59,7 +59,7 @@ export interface Usage {
   readonly unknownOutput?: number;
   /** Uses of the vendor's own tools, by name: `web_search`. */
   readonly uses?: Readonly<Record<string, number>>;
-  /** What else was counted, by its meter, of a call through a configured route; absent for calls of other kinds. */
+  /** Further counts by meter, of a call through a configured route; absent for other calls. */
   readonly units?: Readonly<Record<string, number>>;
   /** Whether `units` were estimated, because the reply reports none. */
   readonly areUnitsEstimated?: true;
@@ -110,7 +110,7 @@ export type ReplyEvent =
   | { readonly type: "sign"; readonly signature: Signature }
   /** A source of the open text block, after all of its text. */
   | { readonly type: "cite"; readonly citation: Citation }
-  /** How likely the next tokens of the reply's text are, in order; before their text, where that is known. */
+  /** How likely the next text tokens are, in order; before their text, where that is known. */
   | {
     readonly type: "probabilities";
     readonly tokens: readonly TokenProbability[];

@@ -53,7 +53,7 @@ interface ProgressTracker {
   progress(): ReplyProgress;
 }
 
-/** The event, as it is where parts of the reply were lost: without its answer no reply is complete. */
+/** The event; the end of a reply whose answer was lost gets the stop reason `other`. */
 export function withLoss(
   event: ReplyEvent,
   { isAnswerLost }: ReplyProgress,

@@ -314,7 +314,7 @@ export interface GenerationRequest extends Partial<Settings> {
   readonly fieldNames: FieldNames;
   /** Client paths of fields without a neutral counterpart: dropped wherever the dialect changes. */
   readonly unknownFields: readonly string[];
-  /** Paths in `unknownFields` of the marks that parts and tools have as `cacheMark`; absent: none has one. */
+  /** Paths in `unknownFields` of marks that parts and tools have as `cacheMark`; absent: none. */
   readonly cacheMarks?: MarkPaths;
   /**
    * Why the request cannot be translated: its dialect's schema does not allow a value. The other

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { ApiError, invalidField } from "./error.ts";
 import { isObject, type JsonObject } from "../bytes/json.ts";
 
-/** What a schema checks of a value: the fields that it names. Others pass, and are read nowhere unchecked. */
+/** What a schema checks of a value: the fields that it names. Others pass and are not read. */
 export type Checked<S extends z.ZodType> = Named<z.output<S>>;
 
 type Named<T> = T extends readonly (infer E)[] ? readonly Named<E>[]

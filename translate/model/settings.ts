@@ -27,7 +27,7 @@ export interface Settings {
   readonly frequencyPenalty: number;
   /** The client's own user id, for attribution. */
   readonly user: string;
-  /** `auto` may use capacity paid for in advance, `default` may not; any other is an unknown field. */
+  /** `auto` may use capacity paid for in advance, `default` may not; others are unknown fields. */
   readonly serviceTier: "auto" | "default";
   /**
    * What the upstream keeps in its cache beside what is marked: nothing, or the whole prompt for
@@ -56,7 +56,7 @@ export interface SettingRule<V> {
   readonly least?: Bound;
   /** See {@linkcode SettingRule.least}. */
   readonly most?: Bound;
-  /** Without one of these (false or `none`) the setting is dropped. Absent: every model takes it. */
+  /** Without one of these (false or `none`) the setting is dropped. Absent: all models take it. */
   readonly needs?: readonly (keyof Capabilities)[];
   /** Whether the model does not take it beside the settings that are sent already. */
   readonly excluded?: (can: Capabilities, sent: readonly Setting[]) => boolean;
@@ -64,7 +64,7 @@ export interface SettingRule<V> {
   isDefault?(value: V): boolean;
   /** The problem of a value that can be neither sent nor dropped. Absent: every value can. */
   refusal?(value: V, can: Capabilities): string | undefined;
-  /** The value to send, before it is bounded; undefined: it is dropped. Absent: the value itself. */
+  /** The value to send, before it is bounded; undefined: dropped. Absent: the value itself. */
   encode?(value: V): unknown;
 }
 

@@ -64,7 +64,10 @@ interface SettingOptions<V, W, F> extends Omit<SettingRule<V>, "encode"> {
   ): V | undefined;
   /** Whether the rest of the request forbids the value, which is then dropped. */
   unless?(value: V, use: SettingUse<F>): boolean;
-  /** The value on the wire, instead of the rule's. It is bounded afterwards; null: nothing is sent, and nothing is named as dropped. */
+  /**
+   * The value on the wire, instead of the rule's. It is bounded afterwards; null: nothing is sent,
+   * and nothing is named as dropped.
+   */
   encode?(value: V, use: SettingUse<F>): unknown;
   /** Like `encode`, for a setting of several fields: they are in the owner of its path. */
   encodeFields?(value: V, use: SettingUse<F>): JsonObject;
@@ -205,7 +208,7 @@ function decodeSetting<F>(
   return undefined;
 }
 
-/** The names that a request uses for its settings: {@linkcode SettingsTable.names}, unless it has newer ones. */
+/** The names of a request's settings: {@linkcode SettingsTable.names}, unless it has newer ones. */
 export function namesIn<F>(
   { steps, names }: SettingsTable<F>,
   body: JsonObject,

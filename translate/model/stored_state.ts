@@ -59,7 +59,7 @@ export interface StateErrors {
   noItem(reference: ItemReference): ApiError;
   /** The request refers to too much. */
   tooLong(asked: StateRequest, maxBytes: number): ApiError;
-  /** An error of the resolved request in terms of the client's own, without the `earlier` items before it. */
+  /** An error of the resolved request in the client's terms, without the `earlier` items. */
   own(error: ApiError, earlier: number): ApiError;
 }
 

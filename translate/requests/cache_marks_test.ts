@@ -127,7 +127,7 @@ function sent(
   return { body: JSON.parse(new TextDecoder().decode(bytes)), dropped };
 }
 
-/** The texts and pictures of a request whose object, or the one after it, is marked, with the mark's life. */
+/** The texts and pictures whose object, or the one after it, is marked, with the mark's life. */
 function marksOf(value: unknown): string[] {
   const found: string[] = [];
   const name = (one: Record<string, unknown>): string => {

@@ -48,12 +48,12 @@ export class AwsEventStream {
   readonly #decodeError: DecodeError;
   #error: ApiError | undefined;
 
-  /** `decodeError` also decodes exceptions inside the stream; they have the form of error replies. */
+  /** `decodeError` also decodes exceptions in the stream; they have the form of error replies. */
   constructor(decodeError: DecodeError) {
     this.#decodeError = decodeError;
   }
 
-  /** The failure; bytes that the failing `push` returned are still valid, later ones are ignored. */
+  /** The failure; bytes returned by the failing `push` are still valid, later ones are ignored. */
   get error(): ApiError | undefined {
     return this.#error;
   }
@@ -163,7 +163,7 @@ function sseFrame(
   return [PREFIX, encodeText(name), DATA, oneLine(json), END];
 }
 
-/** Line breaks in JSON are blanks between its parts, but they would end a line of the event stream. */
+/** Line breaks in JSON are blanks between its parts; in an event stream they would end a line. */
 function oneLine(json: Uint8Array): Uint8Array {
   return json.includes(0x0a) || json.includes(0x0d)
     ? json.map((byte) => byte === 0x0a || byte === 0x0d ? 0x20 : byte)

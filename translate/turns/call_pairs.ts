@@ -33,7 +33,7 @@ interface PairedResult {
   readonly turn: number;
 }
 
-/** The calls with one id. A client may repeat an id very often, so nothing searches through them. */
+/** The calls with one id. A client may repeat an id very often: nothing searches through them. */
 interface SameId {
   readonly all: PairedCall[];
   /** The open calls by their turn, the latest turn last. Those before `next` have a result. */

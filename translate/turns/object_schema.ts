@@ -6,7 +6,7 @@ import type { JsonObject } from "../bytes/json.ts";
 /** The schema of a function without arguments. */
 export const EMPTY_SCHEMA: JsonObject = { type: "object", properties: {} };
 
-/** A schema with an object at the top, which upstreams require. A client's own that has one is used by reference. */
+/** A schema with an object at the top, as upstreams require; a client's own is used as it is. */
 export function objectSchema(schema: JsonObject = EMPTY_SCHEMA): JsonObject {
   if (schema["type"] === "object") return schema;
   return Object.keys(schema).length === 0

@@ -103,7 +103,7 @@ export function words(change: (text: string, x: Context) => string): Hooks {
   return texts((text, data, x) => withAt(data, CONTENT, change(text, x)));
 }
 
-/** A rule about a field that has one value in all chunks; `other` makes right values that differ. */
+/** A rule about a field with one value in all chunks; `other` makes right values that differ. */
 export function inAllChunks(
   path: string,
   right: Right,

@@ -1,4 +1,4 @@
-/** Checks of the area `embeddings`: what a request may contain, and what of it reaches the vendor. */
+/** Checks of the area `embeddings`: what a request may contain, and what reaches the vendor. */
 import { mapValues } from "@model-gateway/replay/map_values";
 import { at, brief, listAt } from "../../evidence/json_path.ts";
 import { objectOf } from "@model-gateway/replay/json";

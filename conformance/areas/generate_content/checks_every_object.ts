@@ -1,4 +1,4 @@
-/** Check of the area `generate_content`: every object of the replies of the whole run, in all three forms. */
+/** Check of the area `generate_content`: every object of all replies, in all three forms. */
 import {
   framedObjects,
   objectsOf,

@@ -62,7 +62,9 @@ function called(name: string, expected: string | undefined): Check["judge"] {
     });
 }
 
-/** The choice upstream; offering nothing equals a ban, one function that must be called its name. */
+/**
+ * The choice upstream; no tools offered equals a ban, one function that must be called its name.
+ */
 function choices(
   name: string,
   ...expected: readonly string[]

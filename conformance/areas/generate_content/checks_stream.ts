@@ -1,4 +1,4 @@
-/** Checks of the area `generate_content`: what both forms of its streams have beside a whole reply. */
+/** Checks of the area `generate_content`: what both forms of stream have beside a whole reply. */
 import { changeParts } from "../../faults/change_hooks.ts";
 import {
   callsOf,

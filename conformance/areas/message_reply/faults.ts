@@ -1,4 +1,4 @@
-/** What the faults of the area `message_reply` are built from, and those that several checks have. */
+/** Parts of the faults of the area `message_reply`, and faults that several checks share. */
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { MESSAGE_REPLY } from "../../endpoints/messages.ts";
 import { fieldOf, fieldsOf, type Right } from "../../faults/field.ts";

@@ -1,4 +1,4 @@
-/** Checks of the area `message_stream`: streams without content, with odd upstreams, and streams that fail. */
+/** Checks of the area `message_stream`: empty streams, odd upstreams, streams that fail. */
 import { MESSAGE_FAILURES } from "../message_reply/scenarios_forms.ts";
 import { event, out, putIn } from "../../faults/change_messages.ts";
 import { messageFrames } from "../../faults/change_reply.ts";

@@ -1,4 +1,4 @@
-/** What the faults of the area `message_stream` are built from, and those that several checks have. */
+/** Parts of the faults of the area `message_stream`, and faults that several checks share. */
 import { event, out, putIn } from "../../faults/change_messages.ts";
 import { messageFrames, withAt } from "../../faults/change_reply.ts";
 import type { Hooks, OutFrame } from "../../reference_gateway/hooks.ts";

@@ -106,7 +106,7 @@ function keepsAll(x: Exchange): Finding {
   );
 }
 
-/** Judges the request upstream: all that the client sent but the model, which a gateway names itself. */
+/** Judges the request upstream: all that the client sent, except the model's name. */
 function sendsAll(x: Exchange): Finding {
   const { model: _, ...asked } = objectOf(parseJson(x.request.body));
   const call = sentFor(x);

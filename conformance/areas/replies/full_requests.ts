@@ -1,4 +1,4 @@
-/** Requests with nearly all that the vendors document of each format, after an earlier tool call. */
+/** Requests with nearly all fields that each format's vendor documents, after a tool call. */
 import type { Json, JsonObject } from "@model-gateway/replay/json";
 
 const PNG =

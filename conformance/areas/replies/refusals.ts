@@ -1,4 +1,4 @@
-/** The refusals of every endpoint: one rule, with the members of each format and their near misses. */
+/** The refusals of every endpoint: one rule, with each format's members and their near misses. */
 import {
   isObject,
   type Json,
@@ -171,7 +171,7 @@ function inRefusals(
   };
 }
 
-/** The rule about the members of refusals: those that `of` selects, and those that faults change. */
+/** The rule about the members of the refusals that `of` selects and that faults change. */
 export function refusalMembers(
   format: keyof typeof REFUSAL_FORMS,
   isOf: (x: Context) => boolean,

@@ -1,4 +1,4 @@
-/** Scenarios about the pace of streams at the optional endpoints: `LABEL/gated` and `LABEL/left`. */
+/** Scenarios about the pace of the optional endpoints' streams: `LABEL/gated`, `LABEL/left`. */
 import type { DialectName } from "@model-gateway/replay/parse_request";
 import {
   contentCost,

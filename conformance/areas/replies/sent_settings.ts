@@ -10,7 +10,7 @@ import type { Feature } from "../../suite/route.ts";
 import { factOf } from "../../suite/finding.ts";
 import { sentFor } from "../responses/sent_request.ts";
 
-/** Judges a setting that some models do not take: it is right wherever it is sent, and sent to one. */
+/** Judges a setting that only some models take: right wherever it is sent, and sent to one. */
 export function sentWhereTaken(
   pattern: string,
   read: (request: UpstreamRequest) => number | string | undefined,

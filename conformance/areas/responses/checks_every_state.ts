@@ -1,4 +1,4 @@
-/** Checks of the area `responses`: every state of a reply and every item in the whole run, also over web sockets. */
+/** Checks of the area `responses`: every state and item of every reply, also over web sockets. */
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, listAt } from "../../evidence/json_path.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";

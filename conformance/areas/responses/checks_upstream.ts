@@ -1,4 +1,4 @@
-/** Checks of the area `responses`: what depends on the upstream: its bytes, its pauses, its words. */
+/** Checks of the area `responses` that depend on the upstream: its bytes, pauses and words. */
 import { changeReplies } from "../../faults/change_hooks.ts";
 import {
   fact,
@@ -59,7 +59,7 @@ function difference(expected: string, actual: string): readonly string[] {
 const hasStrict = ({ via }: Exchange): boolean =>
   via === "chat_completions" || via === "responses";
 
-/** The strictness of the first function upstream; a mode for all functions is its word at one vendor. */
+/** The strictness of the first function upstream; one vendor has a mode for all functions. */
 function strictSent(x: Exchange): unknown {
   const { json } = sentFor(x);
   const [tool] = listAt(json, "tools");

@@ -1,4 +1,4 @@
-/** Scenarios of the area `responses`: what depends on the upstream: its bytes, its pauses, its words. */
+/** Scenarios of the area `responses` that depend on the upstream: its bytes, pauses and words. */
 import type { JsonObject } from "@model-gateway/replay/json";
 import type { Scenario } from "../../suite/scenario.ts";
 import {
@@ -12,7 +12,7 @@ import {
 
 const { strict: _, ...UNSPECIFIED } = WEATHER;
 
-/** What an agent sends with every request, with this many tools before the one that a vendor runs. */
+/** What an agent sends with every request; so many tools precede the one that a vendor runs. */
 function agentBody(...more: readonly JsonObject[]): JsonObject {
   return {
     tools: [

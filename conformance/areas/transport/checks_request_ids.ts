@@ -29,7 +29,7 @@ const IN_UTF_8 = {
   "text/event-stream": /^text\/event-stream\s*(;\s*charset="?utf-8"?\s*)?$/i,
 };
 
-/** A finding about the content type: of this media type, with UTF-8 as its charset or without one. */
+/** A finding about the content type: this media type, in UTF-8 or without a charset. */
 export function contentType(
   x: Exchange,
   type: keyof typeof IN_UTF_8,
@@ -70,7 +70,7 @@ export function upstreamHeaders(
   });
 }
 
-/** Whether the target itself refused; an upstream's refusal may be passed on with the upstream's id. */
+/** Whether the target itself refused; an upstream's refusal may come with the upstream's id. */
 function isOwnRefusal(
   { head, upstream }: Exchange,
   { mode }: Evidence,

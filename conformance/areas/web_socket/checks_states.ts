@@ -1,4 +1,4 @@
-/** Checks of the area `web_socket`: the states of a reply, its settings, its usage, and the words of errors. */
+/** Checks of the area `web_socket`: states, settings and usage of replies, and texts of errors. */
 import { responseOf } from "../../endpoints/read_responses.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, brief, sameJson, textAt } from "../../evidence/json_path.ts";

@@ -4,7 +4,7 @@ import type { DialectName } from "@model-gateway/replay/parse_request";
 import type { ReplayRequest } from "@model-gateway/replay/script";
 import { invalid, type ModelRequest } from "../part.ts";
 
-/** The fields that an upstream has no word for: biases, tools that only another vendor could run, and strictness. */
+/** Fields that an upstream cannot express: biases, tools of another vendor, strictness. */
 function droppedFields(
   { asked, own }: ModelRequest,
   via: DialectName | undefined,

@@ -1,4 +1,4 @@
-/** What the writers of all formats share: a reply is a stream, and a whole one has the same frames. */
+/** Shared by the writers of all formats: a reply is a stream; a whole one has the same frames. */
 import type { JsonObject } from "@model-gateway/replay/json";
 import type {
   NeutralUsage,

@@ -1,4 +1,4 @@
-/** Writes replies in the Responses format. A whole reply is the one in the last frame of a stream. */
+/** Writes replies in the Responses format. A whole reply is the one in a stream's last frame. */
 import { textAt } from "../../evidence/json_path.ts";
 import {
   type Json,
@@ -64,7 +64,7 @@ function wordsFor(item: OpenItem): {
   }
 }
 
-/** Writes one reply. One item is open at a time; overlapping calls are buffered and follow whole. */
+/** Writes one reply. One item is open at a time; overlapping calls follow whole. */
 export class ResponsesStream extends ReplyStream {
   readonly #seed: string;
   readonly #config: JsonObject;

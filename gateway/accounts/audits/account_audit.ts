@@ -105,7 +105,9 @@ export async function* auditAccounts(
   }
 }
 
-/** Adds up the entries by account, up to the number `seq`, at or below which none can appear any more. */
+/**
+ * Adds up the entries by account up to the number `seq`, at or below which none can still appear.
+ */
 async function addUp(
   { store, onRead, rows: limit = ROWS }: AccountAuditOptions,
 ): Promise<{ readonly sums: ReadonlyMap<string, Sums>; readonly seq: number }> {

@@ -3,7 +3,7 @@
  * rounded up once per request. `charge_lines.ts` has the cost at a whole rate card.
  */
 
-/** Base rates of a model in micro-dollars per million tokens: 3 dollars per million is 3,000,000. */
+/** Base rates of a model, in micro-dollars per million tokens: 3 dollars are 3,000,000. */
 export interface ModelPrice {
   /** Prompt tokens at the full rate. */
   readonly input: number;

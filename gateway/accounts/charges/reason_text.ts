@@ -3,7 +3,7 @@
  */
 import type { ChargeLine } from "./charge_lines.ts";
 
-/** `speed fast × 6, prompt above 200000`; empty for the base rate. A reason without a factor has a rate of its own. */
+/** `speed fast × 6, prompt above 200000`; empty for the base rate. No factor: a rate of its own. */
 export function reasonText(
   { reasons = [] }: Pick<ChargeLine, "reasons">,
 ): string {

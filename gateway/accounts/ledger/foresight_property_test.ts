@@ -1,4 +1,4 @@
-/** Forecasts against admission: on an exact state, admission grants every call that was foreseen. */
+/** Forecasts against admission: on an exact state, every foreseen call is granted. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { compact } from "../../../translate/bytes/compact.ts";

@@ -17,7 +17,9 @@ interface LeaseOptions {
   /** Interval between heartbeats, in milliseconds. */
   readonly heartbeatMs: number;
   readonly onRenewed: () => void;
-  /** Called with the number of calls settled for dead processes, also if the heartbeat fails after it. */
+  /**
+   * Called with the number of calls settled for dead processes, even if the heartbeat then fails.
+   */
   readonly onRecovered: (calls: number) => void;
   /** Called when a heartbeat failed. The next one runs all the same. */
   readonly onFailed: (error: unknown) => void;

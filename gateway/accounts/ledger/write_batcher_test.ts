@@ -10,7 +10,7 @@ import {
 import type { ReservedCall } from "../records.ts";
 import { PRICE } from "../testing/open_test_accounts.ts";
 
-/** A write batcher on a simulated store: every write waits until the test decides the outcome of the oldest. */
+/** A write batcher on a simulated store: the test decides the outcome of the oldest write. */
 interface Bench {
   readonly batcher: WriteBatcher;
   /** Ids of the events in each write so far. */

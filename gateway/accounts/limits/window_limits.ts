@@ -75,7 +75,7 @@ export const WINDOW_LIMITS: readonly WindowLimit[] = [
 /** The percentages at which a warning is sent. */
 export const WARNING_PERCENTS = [80, 100] as const;
 
-/** Index of the bit of {@linkcode LOW_BALANCE_BIT}: it is stored, so it stays where it was first. */
+/** Index of the bit of {@linkcode LOW_BALANCE_BIT}: stored, so it never changes. */
 const LOW_BALANCE_AT = 12;
 
 /** The bit of the warning that a balance is low. */

@@ -108,7 +108,7 @@ const DEFAULT_LIMIT = 50;
 /** Above every request id. */
 const ABOVE = "req_~";
 
-/** Creates the report. `flush` writes the records that are still in memory, if this process has any. */
+/** Creates the report. `flush` writes the records that this process still has in memory. */
 export function callReport(
   context: RepositoryContext,
   flush: () => Promise<void> = () => Promise.resolve(),
@@ -270,7 +270,9 @@ function callWalk(query: CallQuery): CallWalk {
   };
 }
 
-/** Reads the first `limit` calls of a walk, past at most `scanLimit` calls; absent: as many as it takes. */
+/**
+ * Reads the first `limit` calls of a walk past at most `scanLimit` calls; absent: without bound.
+ */
 async function walkCalls(
   context: RepositoryContext,
   walk: CallWalk,

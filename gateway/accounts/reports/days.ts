@@ -22,7 +22,7 @@ export function isRangeHour(text: string): boolean {
   return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(text);
 }
 
-/** The first moment of a range and its end, Unix milliseconds: of days, the last one is part of it. */
+/** Start and end of a range in Unix milliseconds; the last day of a range of days is part of it. */
 export function rangeMs(
   from: string,
   to: string,

@@ -33,7 +33,7 @@ export interface ProcessReports {
    * @throws {ApiError} `unavailable`
    */
   others(part: ReportPart): Promise<readonly ProcessReport[]>;
-  /** Removes the reports of processes that have been silent since before a Unix time in milliseconds. */
+  /** Removes the reports of processes that have been silent since a Unix time in milliseconds. */
   purge(beforeMs: number): Promise<void>;
   /** Removes the reports of this process. */
   remove(): Promise<void>;

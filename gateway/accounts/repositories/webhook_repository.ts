@@ -57,7 +57,10 @@ export interface WebhookRepository {
    * @throws {ApiError} `not_found` for the account
    */
   get(accountId: string): Promise<Webhook>;
-  /** The webhooks of all accounts that have one, by account; at most 1,000, with their last message alone. */
+  /**
+   * The webhooks of all accounts that have one, by account; at most 1,000, each with its last
+   * message.
+   */
   list(): Promise<readonly Webhook[]>;
   /**
    * Sets the address, with a new secret; undefined removes the webhook and what it has not

@@ -25,7 +25,7 @@ export function recordFrom(
   return record;
 }
 
-/** The columns for a SELECT on several tables: those of `alias`, with `prefix` before their names. */
+/** The columns for a SELECT on several tables: of `alias`, with `prefix` before their names. */
 export function picks(
   fields: RecordFields,
   alias: string,

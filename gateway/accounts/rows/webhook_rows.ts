@@ -70,7 +70,7 @@ export async function sealWebhooks(store: Store): Promise<void> {
   });
 }
 
-/** The accounts whose webhook has a secret that this store cannot open: it was sealed with another key. */
+/** The accounts whose webhook's secret this store cannot open: it was sealed with another key. */
 export async function accountsOfLockedWebhooks(
   store: Store,
 ): Promise<readonly string[]> {

@@ -33,7 +33,7 @@ export interface Sql {
    * so until this one ends. Absent where one write runs at a time.
    */
   lockAccounts?(accountIds: readonly string[]): Promise<void>;
-  /** The same for everything that is written with the lock of this name. Taken after those of accounts. */
+  /** The same for all that is written with the lock of this name, taken after those of accounts. */
   lockNamed?(name: LockName): Promise<void>;
 }
 
@@ -46,7 +46,9 @@ export type LockName = "calls" | "recovery" | `replies ${string}`;
 /** What a write of accounts has decided. */
 export interface Staged<T> {
   readonly value: T;
-  /** Writes what was decided. It sees no rows, so that all statements and the commit are one round trip. */
+  /**
+   * Writes what was decided. It reads no rows: all statements and the commit are one round trip.
+   */
   readonly write: (sql: Sql) => Promise<unknown>;
 }
 
@@ -120,7 +122,7 @@ export const REPORT_MS = 30_000;
 export const MAX_REPORTS = 2;
 
 export interface Replica {
-  /** Milliseconds by which it was behind when it was last asked; undefined while it cannot be reached. */
+  /** Milliseconds by which it lagged when last asked; undefined while it cannot be reached. */
   lagMs(): number | undefined;
   /** Asks it. */
   measure(): Promise<void>;
@@ -168,7 +170,7 @@ export interface Store extends AsyncDisposable {
   ): Promise<T>;
   /** Present where writes of different accounts run beside each other. */
   readonly parallel?: ParallelWrites;
-  /** Runs `work` on one state of the whole store: writes that are committed meanwhile are not seen. */
+  /** Runs `work` on one state of the whole store: writes committed meanwhile are not seen. */
   snapshot<T>(work: (sql: Pick<Sql, "all">) => Promise<T>): Promise<T>;
   /**
    * A number of the ledger at or below which no further entry can appear in what
@@ -284,7 +286,7 @@ export interface InsertStatement {
   many(dialect: SqlDialect): string;
 }
 
-/** Prepares {@linkcode insertRows}; `tail` is the end of the statement, such as `ON CONFLICT …`. */
+/** Prepares {@linkcode insertRows}; `tail` ends the statement, such as `ON CONFLICT …`. */
 export function insertStatement(
   table: string,
   columns: Columns,

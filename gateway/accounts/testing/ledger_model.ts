@@ -94,7 +94,7 @@ interface GrantedCall {
   cost?: number;
   /** What it was charged as lost. */
   lostCost?: number;
-  /** Charged as lost, and its process died without correcting it: a settlement would still do so. */
+  /** Charged as lost, and its process died before it corrected that: a settlement still does. */
   isUncorrected?: true;
 }
 
@@ -106,7 +106,7 @@ export class LedgerModel {
   readonly open = new Map<string, GrantedCall>();
   /** Calls charged as lost whose process lives and has not corrected them. */
   readonly lost = new Map<string, GrantedCall>();
-  /** Balances that a correction has charged more than was estimated, so that they may be overdrawn. */
+  /** Balances that a correction charged more than estimated, so that they may be overdrawn. */
   readonly overdrawable = new Set<string>();
   readonly settled: GrantedCall[] = [];
   readonly costs = new Map<string, number>();

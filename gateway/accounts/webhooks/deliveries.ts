@@ -43,7 +43,7 @@ export interface Deliveries {
 const INTERVAL_MS = 5000;
 /** Messages that a process sends at a time. */
 const MAX_SENDING = 50;
-/** Receivers whose last attempt was slow get a message while fewer than this many are being sent. */
+/** Receivers whose last attempt was slow get a message while fewer than this many are sent. */
 const MAX_SLOW = 25;
 const SLOW_MS = 1000;
 
@@ -88,7 +88,7 @@ export function startDeliveries(options: DeliveryOptions): Deliveries {
     await endMessage(store, message, now(), reason);
     if (reason !== undefined) options.onGivenUp(message, reason);
   };
-  /** Begins to send what is due, except of the accounts `later`, up to `most` messages at a time. */
+  /** Begins to send what is due, except for the accounts `later`; at most `most` at a time. */
   const sendDue = async (
     later: Iterable<string>,
     most: number,

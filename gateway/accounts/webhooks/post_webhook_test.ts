@@ -10,7 +10,7 @@ const CERTIFICATES = new URL(
 const pem = (name: string): string =>
   Deno.readTextFileSync(new URL(name, CERTIFICATES));
 
-/** What a name may lead to: a service without TLS, or with a certificate that does not show the name. */
+/** What a name may lead to: a service without TLS, or with a certificate of another name. */
 const ELSEWHERE: Readonly<Record<string, Partial<Deno.TlsCertifiedKeyPem>>> = {
   "a service without TLS": {},
   "a certificate of another name": {

@@ -12,7 +12,7 @@ import type { Vendor } from "./vendors.ts";
 /** What models do without a row. */
 const BUILT_IN_OPERATIONS = ["generation", "embeddings"] as const;
 
-/** First parts of the gateway's own paths below a version; `routes/mod_test.ts` compares them with the routes. */
+/** First parts of the gateway's paths below a version; `routes/mod_test.ts` checks them. */
 export const OWN_PATHS: ReadonlySet<string> = new Set([
   "account",
   "calls",

@@ -21,7 +21,7 @@ export function meant(name: string, known: Iterable<string>): string {
   return near === undefined ? "" : `; did you mean ${near}?`;
 }
 
-/** An error map of zod: what is allowed, and for an unknown field the one that was probably meant. */
+/** An error map of zod: what is allowed, and the field probably meant by an unknown one. */
 export function allowedText(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "unrecognized_keys": {

@@ -117,7 +117,7 @@ const auth = z.unknown().transform((value, context): AuthSetting => {
   return z.NEVER;
 });
 
-/** The members of a vendor's row that are about its credential, for a strict object. All are optional. */
+/** The members of a vendor's row about its credential, for a strict object. All are optional. */
 export const AUTH_FIELDS = {
   auth: auth.optional(),
   api_key_env: oneOrMore(variableName).optional(),
@@ -178,7 +178,7 @@ export function authProblem(
   }`;
 }
 
-/** The variables that the settings name: their values are sent to the vendor, so they must not be settings of the gateway. */
+/** Variables named by the settings: sent to the vendor, so they must not be the gateway's. */
 export function namedVariables(settings: AuthSettings): readonly string[] {
   const { auth: setting, api_key_env: keys = [] } = settings;
   return typeof setting !== "object" ? keys : Object.entries(setting).flatMap(

@@ -151,7 +151,7 @@ interface LibraryRequest {
   readonly body?: BodyInit;
 }
 
-/** The library's HTTP over the gateway's: on `node:https`, some settings of the environment need a permission. */
+/** The library's HTTP over the gateway's: `node:https` needs a permission for some variables. */
 function requestHandler(httpFetch: typeof fetch): RequestHandler {
   return {
     metadata: { handlerProtocol: "http/1.1" },

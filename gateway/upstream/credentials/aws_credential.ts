@@ -79,7 +79,7 @@ export function constantKeys(keys: AwsKeys): () => Promise<AwsToken> {
   return () => Promise.resolve(token);
 }
 
-/** How far the service's `date` is ahead of the signature's; undefined if one of them cannot be read. */
+/** How far the service's `date` is ahead of the signature's; undefined: one cannot be read. */
 function skewOf(
   sent: AuthHeaders,
   date: string | undefined,

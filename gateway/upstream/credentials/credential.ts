@@ -14,7 +14,7 @@ export type AuthScheme =
   | "google"
   | "none";
 
-/** The credentials that a host takes in one dialect. One object per vendor and dialect: headers are cached by it. */
+/** The credentials of a host in one dialect, one object each: headers are cached by it. */
 export interface HostAuth {
   /** A key is sent in every form of `bearer` and `header` that is listed. */
   readonly schemes: readonly AuthScheme[];
@@ -114,7 +114,7 @@ export function noCredential(reason: string): ApiError {
   );
 }
 
-/** A text for operators about any error of a source. Texts of libraries are left out: they may repeat a token. */
+/** Text for operators about any error of a source, without the library's: it may repeat a token. */
 export function credentialReason(error: unknown): string {
   if (error instanceof CredentialError) return error.message;
   if (!(error instanceof Error)) return "unknown failure";

@@ -20,7 +20,7 @@ export interface AwsKeys {
   readonly sessionToken?: string;
 }
 
-/** Everything that a credential needs from the settings; sources that change are named, not read. */
+/** What a credential needs from the settings; sources that change are named, not read. */
 export type CredentialPlan =
   | { readonly type: "none" }
   | { readonly type: "keys"; readonly keys: readonly PlannedKey[] }
@@ -72,7 +72,7 @@ interface PlanSources {
   readFile(path: string): string;
 }
 
-/** Variables that the libraries or their services define, passed on to the sources that use them. */
+/** Variables that libraries or their services define, passed on to the sources that use them. */
 const AWS_VARIABLES = /^AWS_/;
 const AZURE_VARIABLES =
   /^(IDENTITY_ENDPOINT|IDENTITY_HEADER|AZURE_POD_IDENTITY_AUTHORITY_HOST)$/;

@@ -47,7 +47,7 @@ export async function googleToken(
     : await fileToken(plan, sources);
 }
 
-/** Without the library, whose client of the metadata server needs a permission for the machine's network interfaces. */
+/** Without the library, whose metadata client needs a permission for network interfaces. */
 async function metadataToken(
   env: Readonly<Record<string, string>>,
   { fetch: httpFetch, now }: GoogleSources,

@@ -30,7 +30,7 @@ const MAX_COOLDOWN_MS = 3_600_000;
 export const FIRST_COOLDOWN_MS = 1_000;
 const MAX_DEFAULT_COOLDOWN_MS = 60_000;
 
-/** What belongs to the operator, such as the credential, was refused by the last call with a result. */
+/** The last call with a result refused what belongs to the operator, such as the credential. */
 interface OperatorRefusal {
   /** Unix time in milliseconds of the first one in a row. */
   readonly sinceMs: number;
@@ -102,7 +102,7 @@ export class Breaker {
     return true;
   }
 
-  /** The last refusal of what belongs to the operator; undefined once a reply has begun after it. */
+  /** The last refusal of what belongs to the operator; undefined once a reply has begun since. */
   get refusal(): OperatorRefusal | undefined {
     return this.#refusal;
   }

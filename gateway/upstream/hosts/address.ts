@@ -15,7 +15,7 @@ const VERTEX_HOSTS: Readonly<Record<string, string>> = {
 /** The placeholder for the host name that belongs to the `location`. */
 const VERTEX_HOST = "vertex_host";
 
-/** What a value of each setting may be, and an example. A value becomes a part of a host name or one segment of a path. */
+/** What each setting may be, with an example. It becomes part of a host name or a path segment. */
 export const HOST_SETTINGS: Readonly<
   Record<HostSetting, { readonly pattern: RegExp; readonly example: string }>
 > = {

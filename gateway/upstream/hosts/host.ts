@@ -42,7 +42,7 @@ export type HostSetting =
   | "workspace"
   | "api_version";
 
-/** Paths of a call, relative to the base address: templates with `{model}` and {@linkcode HostSetting}s. */
+/** Paths relative to the base address: templates with `{model}` and {@linkcode HostSetting}s. */
 interface HostPaths {
   /** Path for a whole reply. */
   readonly whole: string;
@@ -100,7 +100,7 @@ export interface HostDialect extends HostPaths {
   readonly errors?: HostErrors;
   /** Differences from the dialect's defaults that every model has there. */
   readonly capabilities?: Partial<Capabilities>;
-  /** What is different for some models; the first rule that matches a model applies. Absent: nothing. */
+  /** Differences of some models; the first rule that matches a model applies. Absent: none. */
   readonly modelRules?: readonly ModelRule[];
 }
 
@@ -114,6 +114,6 @@ export interface Host {
   readonly dialects: readonly HostDialect[];
   /** The built-in vendor whose models it serves, with their capabilities; absent: any models. */
   readonly serves?: VendorName;
-  /** Day of the last call to the true host, as YYYY-MM-DD; absent: only checked against emulators. */
+  /** Day of the last call to the true host, YYYY-MM-DD; absent: only checked against emulators. */
   readonly checked?: string;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { certificate } from "../../../tests/support/upstreams/fault_upstream.ts";
 import { TRUSTING_ENV } from "../../../tests/support/programs/program_env.ts";
 
-/** Calls a TLS upstream from a process of its own, which alone can be given authorities; gives the error of the call. */
+/** Calls a TLS upstream from a process with authorities of its own; gives the call's error. */
 async function refusal(
   name: Parameters<typeof certificate>[0],
 ): Promise<{ kind: string; message: string; details: { note?: string } }> {

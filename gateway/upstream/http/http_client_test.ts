@@ -300,7 +300,7 @@ Deno.test({
   },
 });
 
-/** A clock for `Date.now()`, `performance.now()` and the timers of one client, all advanced by the test. */
+/** A clock for `Date.now()`, `performance.now()` and one client's timers, advanced by the test. */
 function silenceClock(): {
   readonly timers: Timers;
   readonly advance: (ms: number) => void;

@@ -17,7 +17,7 @@ export class ReleasableBody implements AsyncIterable<Uint8Array> {
     this.#bytes = bytes;
   }
 
-  /** Begins again each time: a request is sent twice if an idle connection turns out to be closed. */
+  /** Begins again each time: a request is sent twice if an idle connection proves to be closed. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     yield this.#bytes;
   }

@@ -262,7 +262,7 @@ function Credential(
   );
 }
 
-/** The attempts that failed, as the store has them; while it does not answer, as processes counted them. */
+/** The failed attempts, as stored; while the store does not answer, as processes counted them. */
 function Failures(
   { candidate: { model, upstream, calls, failed, errors }, counts, nowMs }: {
     readonly candidate: MergedCandidate;

@@ -15,7 +15,7 @@ import type {
 export interface CacheUse {
   readonly promptTokens: number;
   readonly readTokens: number;
-  /** Reads at the price of input minus their own, less what writes cost more; absent: a model has no price. */
+  /** Input's price minus the reads' own, less the surcharge of writes; absent: no price. */
   readonly savedMicroUsd?: number;
 }
 

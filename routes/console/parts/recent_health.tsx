@@ -13,7 +13,7 @@ import { HealthTable } from "./health_table.tsx";
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The card of both spans. `account`: filters its links, where the page is not the account's own. */
+/** The card of both spans. `account` filters its links on pages of no account. */
 export async function recentHealth(
   admin: Pick<Admin, "callHealths">,
   { scope, base, nowMs, account }: {

@@ -18,7 +18,7 @@ export interface SortLink {
 export interface Sorting<O extends string> {
   readonly by: O;
   readonly isDescending: boolean;
-  /** The link of a column's head; figures and times are sorted from the largest on first, `only`: and never from the smallest. */
+  /** The link of a column's head: figures and times from the largest on first (`only`: always). */
   link(by: O, largest?: "first" | "only"): SortLink;
 }
 

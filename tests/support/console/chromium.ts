@@ -55,7 +55,7 @@ export async function openTab(
   return { context, page, complaints };
 }
 
-/** Accessibility faults of the page, as `rule: element`; of its colours alone where only these have changed. */
+/** Accessibility faults, as `rule: element`; of colours alone where only these have changed. */
 export async function accessibilityFaults(
   page: Page,
   rules: "all" | "colours" = "all",

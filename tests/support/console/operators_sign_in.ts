@@ -16,7 +16,7 @@ export const OPERATOR_PATHS: readonly string[] = [
   "/CONSOLE/OPERATOR/sign-in",
 ];
 
-/** Fails unless the gateway itself serves the operators' sign-in: only then a 404 is the proxy's. */
+/** Fails unless the gateway serves the operators' sign-in: only then a 404 is the proxy's. */
 export async function assertOperatorsSignIn(gatewayUrl: string): Promise<void> {
   const response = await fetch(`${gatewayUrl}/console/operator/sign-in`);
   await response.body?.cancel();

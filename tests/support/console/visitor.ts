@@ -46,7 +46,7 @@ export interface Visitor {
   get(path: string): Promise<Response>;
   /** The text of a page that must be served, with its `&` and apostrophes as shown. */
   read(path: string): Promise<string>;
-  /** Sends a form of this session; `headers` replace those of the browser, an empty one removes it. */
+  /** Sends a form of this session; `headers` replace the browser's, an empty one removes it. */
   post(
     path: string,
     fields?: Readonly<Record<string, string>>,

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { SETTING_NAMES } from "../../../gateway/settings/setting_forms.ts";
 import { ENVIRONMENT } from "../../../deploy/image/places.ts";
 
-/** After the drain limit: the error of aborted calls, the last ledger writes and the last lines of the log. */
+/** After the drain limit: the error of aborted calls, the last ledger writes and log lines. */
 const LAST_SECONDS = 5;
 
 /** Secrets must be files: an environment shows up in whatever lists processes and containers. */

@@ -131,7 +131,9 @@ function added(one: Resource, operation: JsonObject): Resource {
   return one;
 }
 
-/** A strategic merge: lists whose items have names are merged by them, new ones first, others are replaced; null removes. */
+/**
+ * A strategic merge: named items are merged, new ones first, other lists replaced; null removes.
+ */
 function merged(base: unknown, patch: unknown): unknown {
   if (Array.isArray(patch)) {
     if (!Array.isArray(base) || !patch.every((one) => nameOf(one))) {

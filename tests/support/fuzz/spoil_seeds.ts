@@ -70,7 +70,7 @@ export interface ReplySeeds {
 
 const ENCODE: EncodeContext = { ...ENCODE_CONTEXT, wantUsage: true };
 
-/** A reply of the messages format as one of the Responses format, which no fixture is written in. */
+/** A reply of the messages format in the Responses format, which no fixture is written in. */
 function asResponse(message: string): {
   readonly whole: string;
   readonly stream: readonly string[];

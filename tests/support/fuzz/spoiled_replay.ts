@@ -21,7 +21,9 @@ const OPERATIONS: readonly (readonly [string, readonly JsonObject[]])[] = [
   ["/v1/responses", seedsOf("responses")],
 ];
 
-/** Answers `count` spoiled requests, and calls `found` for every defect. Returns how many got a reply. */
+/**
+ * Answers `count` spoiled requests, calls `found` for each defect. Returns how many got a reply.
+ */
 export function trySpoiledReplay(
   count: number,
   seed: number,

@@ -169,7 +169,7 @@ const differencesFrom = declaredTypes(DECLARED);
 interface ReplyJudge {
   /** Compares one value with its types. `from` names its source. */
   judge(types: readonly ReplyType[], value: unknown, from: string): void;
-  /** The differences since the last call that nothing allows: where each was seen first, and how often. */
+  /** The differences since the last call that are not allowed: where first seen, how often. */
   differences(): readonly string[];
   /** The reasons that no value needed. */
   unused(): readonly string[];

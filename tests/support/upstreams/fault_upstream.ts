@@ -92,7 +92,7 @@ function whole(status: string, body: string, length = body.length): string {
   return `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n${body}`;
 }
 
-/** Whether sockets can be reset. Deno 2.5 cannot, so there they are only closed and need no front. */
+/** Whether sockets can be reset. Deno 2.5 only closes them, so there they need no front. */
 export const CAN_RESET: boolean = !Deno.version.deno.startsWith("2.5.");
 
 /** A front's event: it received bytes to forward. */

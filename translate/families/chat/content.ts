@@ -25,7 +25,10 @@ import { breakpointField } from "./prompt_cache.ts";
 /** The filename of a document without a title, since the formats require one. */
 export const DEFAULT_FILENAME = "document.pdf";
 
-/** The media at an address. @throws {ApiError} `invalid_request` for other than data:, http: and https: */
+/**
+ * The media at an address. @throws {ApiError} `invalid_request` for other than data:, http: and
+ * https:
+ */
 export function decodeAddress(url: string, at: string): Media {
   const bytes = parseDataUrl(url);
   if (bytes !== undefined) return { type: "base64", ...bytes };
@@ -38,7 +41,10 @@ export function decodeAddress(url: string, at: string): Media {
   return { type: "url", url };
 }
 
-/** The source of a document from its bytes. @throws {ApiError} `invalid_request` for other than a data: address or base64 */
+/**
+ * The source of a document from its bytes. @throws {ApiError} `invalid_request` for other than a
+ * data: address or base64
+ */
 export function decodeFileData(
   data: string,
   at: string,
@@ -128,7 +134,7 @@ export function documentText(
     : undefined;
 }
 
-/** The mark of a part or a result as a field of a content part; empty where the model takes none. */
+/** The mark of a part or a result as a field; empty where the model takes none. */
 export function markField(
   { cacheMark }: { readonly cacheMark?: CacheMark },
   can: Capabilities,

@@ -18,7 +18,7 @@ export function decodeError(
   return replyError(status, headers, readErrorText(body));
 }
 
-/** `type`, the status if it differs from the kind's, and `code` if the upstream sent no better one. */
+/** `type`, the status if it is not the kind's, and `code` if the upstream sent no better one. */
 export interface ErrorRow {
   readonly status?: number;
   readonly type: string;

@@ -36,7 +36,7 @@ const UNBOUND = [
 ] as const;
 const CLOSED: JsonObject = { additionalProperties: false };
 
-/** The tools with closed schemas where they are strict. One that cannot be is not strict, and that is named as dropped. */
+/** The tools, with closed schemas where strict. One that cannot be is named as dropped. */
 export function strictTools<T extends Tool>(
   tools: readonly T[],
   { fieldNames }: Pick<GenerationRequest, "fieldNames">,

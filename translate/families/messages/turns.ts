@@ -32,7 +32,7 @@ interface Opening {
   readonly turns: readonly Turn[];
   /** Without blank parts. */
   readonly system: readonly TextPart[];
-  /** Asks for JSON, at the end of the system prompt: the formats have no field for JSON of any schema. */
+  /** Asks for JSON at the end of the system prompt: formats have no field for any JSON. */
   readonly hints: readonly string[];
 }
 
@@ -74,7 +74,7 @@ export function expressibleTurns(
     .filter((turn) => turn.parts.length > 0);
 }
 
-/** Whether the format can express a part; others are dropped, or refused as in {@linkcode expressibleTurns}. */
+/** Whether the format can express a part; others: as in {@linkcode expressibleTurns}. */
 export function isExpressible(
   part: Part | ResultPart,
   format: DialectName,

@@ -28,7 +28,7 @@ export function hostSettings(
   return fields;
 }
 
-/** The message with call ids of the form that the host takes; the same message if they have it already. */
+/** The message with call ids of the form that the host takes; the same if it has them. */
 export function withCallIds(message: unknown, can: Capabilities): unknown {
   if (can.callIdForm === "any" || !isObject(message)) return message;
   const wire = (id: string): string =>

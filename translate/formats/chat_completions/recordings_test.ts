@@ -115,7 +115,7 @@ function eventsOf(recording: Row): readonly ReplyEvent[] {
     : decodeFrames(framesOf(recording));
 }
 
-/** The reply of the events, regardless of how deltas are split and where `stop` and `usage` occur. */
+/** The reply of the events, however deltas are split and wherever `stop` and `usage` occur. */
 function sums(events: readonly ReplyEvent[]): Reply {
   return foldReply(events);
 }
@@ -373,7 +373,7 @@ Deno.test("recordings: this format decodes what it encoded", async (t) => {
   }
 });
 
-/** The reply without what the format cannot express: absent usage, missing ids, `stop` for a refusal. */
+/** The reply without what the format cannot express: absent usage, ids, `stop` for a refusal. */
 function comparable(reply: Reply): unknown {
   const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0, reasoning } =
     reply.usage;

@@ -337,7 +337,7 @@ const MARK_PATHS = [
   "tools[].cache_control",
 ];
 
-/** Marks of system, tools, texts, a document and a result, and one field that has no counterpart. */
+/** Marks of system, tools, texts, a document and a result, and a field without counterpart. */
 const MARKED_REQUEST: Partial<GenerationRequest> = {
   system: [{ ...text("Be brief."), ...MARKED }],
   tools: [{ ...WEATHER, ...MARKED }],

@@ -18,7 +18,7 @@ const PROMPT_FIELDS = [
   "cacheWriteInputTokens",
 ] as const;
 
-/** Decodes a `usage` object. Its `inputTokens` leave out tokens of the cache, as the neutral figure does. */
+/** Decodes a `usage` object. Its `inputTokens` exclude the cache's, as the neutral figure does. */
 export function readUsage(wire: unknown): Usage {
   const usage = objectOr(wire);
   const output = outputCountIn(usage["outputTokens"]);

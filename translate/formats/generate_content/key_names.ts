@@ -56,7 +56,9 @@ export interface OneSpelling {
 export function oneSpelling(body: JsonObject): OneSpelling {
   /** Key → the client's spelling of it. */
   const spellings = new Map<string, string>();
-  /** Keys from the outermost on, `[0]` for an entry of a list: a text of each path would cost far more. */
+  /**
+   * Keys from the outermost on, `[0]` for an entry of a list: texts of paths would cost far more.
+   */
   const path: string[] = [];
   const at = (key: string): string =>
     [...path, key].join(".").replaceAll(".[", "[");

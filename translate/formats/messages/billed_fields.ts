@@ -18,7 +18,7 @@ import {
   useField,
 } from "../../model/billed_field.ts";
 
-/** Beginnings of the types of tools that the vendor runs and may bill; their types end with a date. */
+/** Prefixes of the types of tools that the vendor runs and may bill; a date follows them. */
 const VENDOR_TOOLS: readonly (readonly [begins: string, tool: string])[] = [
   ["web_search_", "web_search"],
   ["web_fetch_", "web_fetch"],

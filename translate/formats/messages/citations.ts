@@ -12,7 +12,7 @@ const TYPE = "web_search_result_location";
  */
 const PROOF = "encrypted_index";
 
-/** Reads a citation; undefined where it has no address, such as a place in the client's document. */
+/** Reads a citation; undefined without an address, such as a place in the client's document. */
 export function readCitation(value: JsonObject): Citation | undefined {
   const url = textIn(value["url"]) ?? textIn(value["source"]);
   if (url === undefined || !/^https?:/i.test(url)) return undefined;

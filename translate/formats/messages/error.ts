@@ -140,7 +140,7 @@ export function encodeError(error: ApiError, requestId: string): EncodedError {
   };
 }
 
-/** The content of a stream's `error` event: an error whose request id was in the reply's headers. */
+/** The content of a stream's `error` event: an error whose request id is in the headers. */
 export function errorBody(error: ApiError): JsonObject {
   const { vendorDetails } = error.details;
   return {

@@ -30,7 +30,7 @@ export function endFields(
   return { stop_reason, stop_sequence, stop_details: null, container: null };
 }
 
-/** What the library's beta types declare beside the message and beside the `delta` at a stream's end. */
+/** What the library's beta types declare beside the message, and beside a stream's last `delta`. */
 export const BETA_END: JsonObject = { context_management: null };
 
 /** The reply's id: the upstream's under this dialect's prefix, or one made from the seed. */

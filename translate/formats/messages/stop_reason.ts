@@ -28,7 +28,7 @@ export function readStopReason(word: string): StopReason {
   return STOP_REASONS.get(word.toLowerCase()) ?? "other";
 }
 
-/** The neutral stop reason → the dialect's. `max_tokens` is its general word for an incomplete reply. */
+/** The neutral stop reason → the dialect's. `max_tokens` is its word for any incomplete reply. */
 export const WIRE_STOP_REASONS: Readonly<Record<StopReason, string>> = {
   end: "end_turn",
   max_tokens: "max_tokens",

@@ -128,7 +128,7 @@ function figures(usage: JsonObject): Usage {
   });
 }
 
-/** In this format, the kinds of tokens are disjoint and add up, so an unknown one is beside those that are known. */
+/** This format's kinds of tokens are disjoint and add up: an unknown one is beside the known. */
 function unknownCounts(
   usage: JsonObject,
 ): { readonly input: number; readonly output: number } {
@@ -185,7 +185,7 @@ function other(
   return text === undefined || usual.includes(text) ? undefined : text;
 }
 
-/** The figures without those that are absent. By name: a loop over names takes several times as long. */
+/** The figures that are not absent. By name: a loop over names takes several times as long. */
 function present(
   all: { readonly [field in Count]?: number | undefined },
 ): Usage {

@@ -225,7 +225,7 @@ const toolChange = z.looseObject({
     otherBlock(new Set(["tool_reference", "tool_definition"])),
   ]),
 }).describe("From here on the model is offered the tool, or no longer.");
-/** A change of the tools, in a system turn: from there on the model is offered a tool, or no longer. */
+/** A change of the tools in a system turn: from there on a tool is offered, or no longer. */
 export type WireToolChange = Checked<typeof toolChange> & {
   readonly tool: Checked<typeof changedTool>;
 };

@@ -205,7 +205,7 @@ export function itemReader(
       add(item, part, key, whole.slice(length), tokens);
     } else weigh(item, key, tokens);
   };
-  /** Emits the sources of a part, if it is open. Those that came alone are repeated with the part. */
+  /** Emits the sources of a part, if it is open. Those that came alone are repeated with it. */
   const cite = (
     item: ItemState,
     key: string,

@@ -52,7 +52,7 @@ export function pairItems(
   });
 }
 
-/** A closed item is complete, so its text is the whole one; an open item has the beginning of it. */
+/** A closed item's text is the whole one; an open item has the beginning of it. */
 function hasSameContent(item: ItemState, whole: JsonObject): boolean {
   if (isCall(item)) {
     return item.callId !== undefined && item.callId === whole["call_id"];

@@ -50,7 +50,7 @@ Deno.test("rows arrive in their order, however many they are", () =>
     await readers.close();
   }));
 
-/** Prints the priorities of its own threads, as of `nice`, by their ids, before and after a report. */
+/** Prints its threads' priorities (`nice`) by their ids, before and after a report. */
 const PRIORITIES = `
 import { openReportReaders } from ${
   JSON.stringify(new URL("./report_readers.ts", import.meta.url).href)

@@ -16,7 +16,7 @@ import type { LedgerQuery } from "../accounts/reports/ledger_walk.ts";
 import { replyShape } from "../accounts/field.ts";
 import { LEDGER_ENTRY, type LedgerEntry } from "../accounts/records.ts";
 import { timestampOrDay } from "../accounts/values.ts";
-import type { ListPage } from "../accounts/repositories/repository.ts";
+import type { ListPage } from "../accounts/repositories/list_page.ts";
 import { exportText } from "./export_text.ts";
 import { FOCUS_HEAD, focusLines } from "./focus.ts";
 import { listJson, listOf, PAGE_FIELDS, pageOf, timeMs } from "./pages.ts";

@@ -6,7 +6,7 @@ import { compact } from "../../translate/bytes/compact.ts";
 import type {
   ListPage,
   PageRequest,
-} from "../accounts/repositories/repository.ts";
+} from "../accounts/repositories/list_page.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 
 export const PAGE_FIELDS = {

@@ -1,7 +1,6 @@
 /**
- * How tokens are billed beside their four totals: by the life of cache writes, under which tier,
- * speed and region, with how many searches. Of a line of a vendor's export, and of a charge of the
- * ledger.
+ * What besides its tokens decides the price of a line of a vendor's export, or of a charge of the
+ * ledger: the life of cache writes, searches, tier, speed and region.
  */
 import {
   DIMENSION_NAMES,

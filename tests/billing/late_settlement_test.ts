@@ -14,10 +14,7 @@ import { withTimeout } from "../support/with_timeout.ts";
 
 const KEY = "sk-0123456789abcdefghij";
 const CALLS = 3;
-/**
- * The lease of ten seconds, which is observed anew after each heartbeat that a slow disk lets fail
- * after its five seconds.
- */
+/** The lease of ten seconds, and heartbeats that fail after five on a slow disk. */
 const RECOVERY_MS = 60_000;
 
 /** Streams of 100 and 7,777 tokens that begin at once and end when they are released. */
@@ -42,7 +39,7 @@ if (POSTGRES_PROGRAMS === undefined) {
     () => {},
   );
 } else {
-  Deno.test("a gateway that was suspended charges its streams by their usage, and their records are its own", async () => {
+  Deno.test("a gateway that was suspended past its lease charges its streams by their usage", async () => {
     await using database = await startPostgresServer();
     await using folder = await temporaryFolder();
     await using upstream = startHostUpstream();

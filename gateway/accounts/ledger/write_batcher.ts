@@ -10,7 +10,7 @@
  *   reservation gathers with other events until something of the reply is there. The
  *   pipeline awaits the reservation before it sends the client the first byte. So no client
  *   receives a byte of a reply whose reservation a `kill -9` could erase: every reply is in
- *   the ledger, or in `reservations`, where the next start finds it.
+ *   the ledger, or in `open_calls`, where the next start finds it.
  * - *Settlements after replies.* They are written in the background. Until then the
  *   reservation covers the call; if the process dies in between, the call is settled as
  *   estimated. The request id makes a repeated settlement harmless.

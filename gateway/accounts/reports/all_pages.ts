@@ -3,7 +3,7 @@
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import { nextTurn } from "../next_turn.ts";
-import type { ListPage, PageRequest } from "../repositories/repository.ts";
+import type { ListPage, PageRequest } from "../repositories/list_page.ts";
 
 /** Default number of items of a page. */
 const PAGE_LENGTH = 100;

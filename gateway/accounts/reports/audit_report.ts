@@ -14,10 +14,9 @@ import {
 } from "../field.ts";
 import { insertRow, recordFrom, rowOf } from "../rows/record_rows.ts";
 import type { Sql } from "../store/store.ts";
+import { type ListPage, type PageRequest } from "../repositories/list_page.ts";
 import {
   listById,
-  type ListPage,
-  type PageRequest,
   readRows,
   type RepositoryContext,
 } from "../repositories/repository.ts";

@@ -25,11 +25,13 @@ import {
   EXPORT_PAGE,
   type ListPage,
   listPage,
-  notFound,
   pageLimit,
+  type SearchRequest,
+} from "../repositories/list_page.ts";
+import {
+  notFound,
   readReport,
   type RepositoryContext,
-  type SearchRequest,
 } from "../repositories/repository.ts";
 import { callFrom } from "../rows/call_rows.ts";
 import { recordFrom } from "../rows/record_rows.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 import { readingAdmin } from "../testing/reading_admin.ts";
-import { EXPORT_PAGE } from "../repositories/repository.ts";
+import { EXPORT_PAGE } from "../repositories/list_page.ts";
 import { type CallRecord, firstCallId } from "../calls/call_record.ts";
 import { insertCalls } from "../rows/call_rows.ts";
 import { storeCharges } from "../testing/stored_charges.ts";

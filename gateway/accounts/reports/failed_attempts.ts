@@ -13,9 +13,11 @@ import {
   type ListPage,
   listPage,
   pageLimit,
+  type SearchRequest,
+} from "../repositories/list_page.ts";
+import {
   readReport,
   type RepositoryContext,
-  type SearchRequest,
 } from "../repositories/repository.ts";
 
 /** A filter on failed attempts; absent fields match every one. */

@@ -6,9 +6,9 @@ import { WINDOW_LIMITS } from "../limits/window_limits.ts";
 import { LIMITS } from "../records.ts";
 import { readAccountStates } from "../rows/account_state_rows.ts";
 import { readKeyStates } from "../rows/key_state_rows.ts";
-import { type Sql, textOf } from "../store/store.ts";
+import { textOf } from "../store/store.ts";
 import {
-  readRows,
+  readerOf,
   type RepositoryContext,
 } from "../repositories/repository.ts";
 
@@ -31,7 +31,7 @@ export async function fullestLimits(
 ): Promise<readonly HeldLimit[]> {
   const { store: { dialect } } = context;
   const nowMs = context.now();
-  const sql: Sql = { all: (text, values) => readRows(context, text, values) };
+  const sql = readerOf(context);
   // A holder of one of the fullest limits is one of the fullest holders. Each has one row.
   const fullest = (columns: string, from: string): Promise<readonly string[]> =>
     sql.all(

@@ -18,8 +18,8 @@ import {
   type ListPage,
   listPage,
   pageLimit,
-  type RepositoryContext,
-} from "../repositories/repository.ts";
+} from "../repositories/list_page.ts";
+import { type RepositoryContext } from "../repositories/repository.ts";
 import { recordFrom } from "../rows/record_rows.ts";
 
 /**

@@ -11,11 +11,11 @@ import {
   type RankedRange,
   rankedText,
 } from "./ranked.ts";
+import { type SearchRequest } from "../repositories/list_page.ts";
 import {
   orUnavailable,
   readReport,
   type RepositoryContext,
-  type SearchRequest,
 } from "../repositories/repository.ts";
 import {
   intOf,

@@ -2,7 +2,7 @@
  * What a usage report is asked for.
  */
 import type { USAGE_SUMS } from "../records.ts";
-import type { PageRequest } from "../repositories/repository.ts";
+import type { PageRequest } from "../repositories/list_page.ts";
 
 export type UsageGroup = "day" | "hour" | "account" | "key" | "model" | "user";
 

@@ -6,9 +6,8 @@ import { coverage } from "./coverage.ts";
 import { dayNumber, dayText, hourNumber, hourText } from "./days.ts";
 import { HOURS_KEPT_DAYS } from "../ledger/backfill.ts";
 import { DAY_MS } from "../limits/calendar_window.ts";
+import { type ListPage, listPage } from "../repositories/list_page.ts";
 import {
-  type ListPage,
-  listPage,
   readReport,
   type RepositoryContext,
 } from "../repositories/repository.ts";

@@ -14,14 +14,13 @@ import {
   type LedgerEntry,
   MODEL_BALANCE,
 } from "../records.ts";
+import { type ListPage, type PageRequest } from "./list_page.ts";
 import {
   alreadyExists,
   type IdempotencyKey,
   listById,
-  type ListPage,
   newId,
   notFound,
-  type PageRequest,
   readerOf,
   readRows,
   recordChange,

@@ -74,7 +74,8 @@ import {
 } from "./sign_in_code_repository.ts";
 import { type TokenRepository, tokenRepository } from "./token_repository.ts";
 import type { KeyRecord, LedgerEntry } from "../records.ts";
-import { type ListPage, newId, type RepositoryContext } from "./repository.ts";
+import { type ListPage } from "./list_page.ts";
+import { newId, type RepositoryContext } from "./repository.ts";
 import { intOf, type Store } from "../store/store.ts";
 import { type CachedTokens, cachedTokens } from "../reports/cached_tokens.ts";
 import type { UsageQuery } from "../reports/usage_query.ts";

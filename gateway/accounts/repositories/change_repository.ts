@@ -19,12 +19,14 @@ import { allPages } from "../reports/all_pages.ts";
 import { recordFrom } from "../rows/record_rows.ts";
 import { textOf } from "../store/store.ts";
 import {
-  type Changed,
-  conditionsOf,
   type ListPage,
   listPage,
   pageLimit,
   type PageRequest,
+} from "./list_page.ts";
+import {
+  type Changed,
+  conditionsOf,
   readReport,
   type RepositoryContext,
   writeChange,

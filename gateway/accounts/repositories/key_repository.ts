@@ -18,13 +18,12 @@ import {
   type Plan,
 } from "../records.ts";
 import { requireAccount } from "./token_repository.ts";
+import { type ListPage, type OrderedPage } from "./list_page.ts";
 import {
   type IdempotencyKey,
   listById,
-  type ListPage,
   newId,
   notFound,
-  type OrderedPage,
   readerOf,
   readRows,
   recordChange,

@@ -5,14 +5,13 @@ import { invalidField } from "../../../translate/model/error.ts";
 import { type SettingsOf } from "../field.ts";
 import { LOW_BALANCE_BIT } from "../limits/window_limits.ts";
 import { LIMIT_NAMES, PLAN, type Plan } from "../records.ts";
+import { type ListPage, type PageRequest } from "./list_page.ts";
 import {
   alreadyExists,
   type IdempotencyKey,
   listById,
-  type ListPage,
   newId,
   notFound,
-  type PageRequest,
   readerOf,
   recordChange,
   type RepositoryContext,

@@ -23,14 +23,13 @@ import {
 } from "../rows/record_rows.ts";
 import type { Sql } from "../store/store.ts";
 import { displayName, reference, timestamp } from "../values.ts";
+import { type ListPage, type PageRequest } from "./list_page.ts";
 import {
   type Changed,
   type IdempotencyKey,
   listById,
-  type ListPage,
   newId,
   notFound,
-  type PageRequest,
   readRows,
   recordChange,
   type RepositoryContext,

@@ -1,5 +1,5 @@
 /**
- * Reads and writes reservations: rows of `reservations`, one per active call.
+ * Reads and writes reservations: rows of `open_calls`, one per active call.
  */
 import { priceText } from "../charges/money.ts";
 import { RESERVED_CALL, type ReservedCall } from "../records.ts";

@@ -10,7 +10,7 @@ import { allPages } from "../../../gateway/accounts/reports/all_pages.ts";
 import type {
   ListPage,
   PageRequest,
-} from "../../../gateway/accounts/repositories/repository.ts";
+} from "../../../gateway/accounts/repositories/list_page.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { csvOf, csvReply } from "./csv.ts";
 

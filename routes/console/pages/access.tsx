@@ -8,6 +8,7 @@ import {
   TOKEN,
   type TokenRecord,
 } from "../../../gateway/accounts/repositories/token_repository.ts";
+import type { Webhook } from "../../../gateway/accounts/repositories/webhook_repository.ts";
 import { sessionText } from "../parts/session_text.ts";
 import type { AccountVisit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
@@ -75,8 +76,11 @@ async function accessPage(
   });
   const sessions = await gateway.admin.sessions.list(accountId);
   const webhook = await gateway.admin.webhooks.get(accountId);
-  const nowMs = gateway.now();
-  const mayManage = isPermitted(kind, "manage");
+  const shared = {
+    visit,
+    nowMs: gateway.now(),
+    mayManage: isPermitted(kind, "manage"),
+  };
   return page(
     context,
     visit,
@@ -86,185 +90,219 @@ async function accessPage(
         "Account tokens open this console and the API under /v1/account. They cannot call models.",
     },
     <>
-      <section class="card">
-        <div class="head">
-          <h2>Account tokens</h2>
-          <a href="/console/access/tokens.csv">CSV</a>
-        </div>
-        {tokens.length === 0 ? <p class="soft">None yet.</p> : (
-          <DataTable
-            name="Account tokens"
-            {...sortedList<TokenRecord, Column<TokenRecord>>(context, tokens, [
-              {
-                name: "Name",
-                order: { name: "name", of: ({ name }) => name },
-                isFirst: true,
-                wraps: true,
-                cell: (one) => <Foreign text={one.name || "(no name)"} />,
-              },
-              { name: "Token", cell: (one) => <code>{one.hint}</code> },
-              {
-                name: "Scope",
-                order: { name: "scope", of: ({ scope }) => scope },
-                cell: (one) => one.scope,
-              },
-              {
-                name: "Made",
-                order: {
-                  name: "made",
-                  largest: "first",
-                  of: ({ createdAtMs }) => createdAtMs,
-                },
-                cell: (one) => <Moment atMs={one.createdAtMs} />,
-              },
-              {
-                name: "Last used",
-                order: {
-                  name: "used",
-                  largest: "first",
-                  of: ({ lastUsedAtMs }) => lastUsedAtMs,
-                },
-                cell: (one) => (
-                  <LastUsed atMs={one.lastUsedAtMs} nowMs={nowMs} />
-                ),
-              },
-              {
-                name: "State",
-                order: {
-                  name: "ends",
-                  of: ({ revokedAtMs, expiresAtMs }) =>
-                    revokedAtMs ?? expiresAtMs,
-                },
-                cell: (one) => <TokenState item={one} nowMs={nowMs} />,
-              },
-              ...(mayManage
-                ? [{
-                  name: "",
-                  cell: (one: TokenRecord) =>
-                    one.revokedAtMs === undefined && one.expiresAtMs > nowMs
-                      ? (
-                        <form
-                          method="post"
-                          action="/console/access/tokens/revoke"
-                        >
-                          <FormToken visit={visit} />
-                          <AskFirst />
-                          <input type="hidden" name="id" value={one.id} />
-                          <button class="link" type="submit">
-                            Revoke {one.hint.slice(-4)}
-                          </button>
-                        </form>
-                      )
-                      : null,
-                }]
-                : []),
-            ], "-made")}
-          />
-        )}
-        {mayManage
-          ? (
-            <form class="row" method="post" action="/console/access/tokens">
-              <FormToken visit={visit} />
-              <OnceField />
-              <TextField
-                visit={visit}
-                name="name"
-                title="New token with the scope read"
-                help="The person or program that it is for"
-                maxLength={200}
-                required
-              />
-              <button type="submit">Make the token</button>
-            </form>
-          )
-          : null}
-        <p class="soft">
-          A token with the scope manage comes from the gateway's operator.
-        </p>
-      </section>
-      <section class="card">
-        <h2>Sessions</h2>
+      <Tokens {...shared} context={context} tokens={tokens} />
+      <Sessions {...shared} sessions={sessions} />
+      <Warnings webhook={webhook} />
+    </>,
+  );
+}
+
+/** What the lists of tokens and sessions share. */
+interface ListProps {
+  readonly visit: AccountVisit;
+  readonly nowMs: number;
+  readonly mayManage: boolean;
+}
+
+function Tokens(
+  { context, visit, nowMs, mayManage, tokens }: ListProps & {
+    readonly context: RouteContext;
+    readonly tokens: readonly TokenRecord[];
+  },
+): JSX.Element {
+  return (
+    <section class="card">
+      <div class="head">
+        <h2>Account tokens</h2>
+        <a href="/console/access/tokens.csv">CSV</a>
+      </div>
+      {tokens.length === 0 ? <p class="soft">None yet.</p> : (
         <DataTable
-          name="Sessions"
-          rows={sessions}
-          columns={[
+          name="Account tokens"
+          {...sortedList<TokenRecord, Column<TokenRecord>>(context, tokens, [
             {
-              name: "Who",
+              name: "Name",
+              order: { name: "name", of: ({ name }) => name },
               isFirst: true,
               wraps: true,
-              cell: ({ name }) =>
-                name === undefined
-                  ? <span class="soft">no name</span>
-                  : <Foreign text={name} />,
+              cell: (one) => <Foreign text={one.name || "(no name)"} />,
             },
-            { name: "With", cell: sessionText },
-            { name: "Since", cell: (one) => <Moment atMs={one.madeAtMs} /> },
+            { name: "Token", cell: (one) => <code>{one.hint}</code> },
             {
-              name: "Last seen",
-              cell: (one) => <Distance atMs={one.seenAtMs} nowMs={nowMs} />,
+              name: "Scope",
+              order: { name: "scope", of: ({ scope }) => scope },
+              cell: (one) => one.scope,
             },
             {
-              name: "Ends",
-              cell: (one) => <Distance atMs={one.endsAtMs} nowMs={nowMs} />,
+              name: "Made",
+              order: {
+                name: "made",
+                largest: "first",
+                of: ({ createdAtMs }) => createdAtMs,
+              },
+              cell: (one) => <Moment atMs={one.createdAtMs} />,
             },
             {
-              name: "",
-              cell: (one) =>
-                one.id === visit.session.id
-                  ? <span class="tag ok">this one</span>
-                  : mayManage
-                  ? <EndSession item={one} visit={visit} />
-                  : null,
+              name: "Last used",
+              order: {
+                name: "used",
+                largest: "first",
+                of: ({ lastUsedAtMs }) => lastUsedAtMs,
+              },
+              cell: (one) => <LastUsed atMs={one.lastUsedAtMs} nowMs={nowMs} />,
             },
-          ]}
+            {
+              name: "State",
+              order: {
+                name: "ends",
+                of: ({ revokedAtMs, expiresAtMs }) =>
+                  revokedAtMs ?? expiresAtMs,
+              },
+              cell: (one) => <TokenState item={one} nowMs={nowMs} />,
+            },
+            ...(mayManage
+              ? [{
+                name: "",
+                cell: (one: TokenRecord) =>
+                  one.revokedAtMs === undefined && one.expiresAtMs > nowMs
+                    ? (
+                      <form
+                        method="post"
+                        action="/console/access/tokens/revoke"
+                      >
+                        <FormToken visit={visit} />
+                        <AskFirst />
+                        <input type="hidden" name="id" value={one.id} />
+                        <button class="link" type="submit">
+                          Revoke {one.hint.slice(-4)}
+                        </button>
+                      </form>
+                    )
+                    : null,
+              }]
+              : []),
+          ], "-made")}
         />
-      </section>
-      <section class="card">
-        <h2>Warnings by webhook</h2>
-        {webhook.url === undefined
-          ? (
-            <p class="soft">
-              None: the gateway's operator can have warnings of limits and of
-              the balance sent to an address.
-            </p>
-          )
-          : (
-            <>
-              <p>
-                Sent to <Foreign text={new URL(webhook.url).host} />;{" "}
-                {countText(webhook.pending)} waiting
-                {webhook.lastError === undefined ? "." : (
-                  <>
-                    , the last attempt failed:{" "}
-                    <Foreign text={webhook.lastError} />
-                  </>
-                )}
-              </p>
-              {webhook.deliveries.length === 0 ? null : (
-                <DataTable
-                  name="Warnings that were sent"
-                  rows={webhook.deliveries}
-                  columns={[
-                    {
-                      name: "Time (UTC)",
-                      cell: ({ atMs }) => <Moment atMs={atMs} />,
-                    },
-                    {
-                      name: "Message",
-                      cell: ({ type }) => <code>{type}</code>,
-                    },
-                    {
-                      name: "Outcome",
-                      cell: ({ error }) =>
-                        error === undefined ? "delivered" : "given up",
-                    },
-                  ]}
-                />
+      )}
+      {mayManage
+        ? (
+          <form class="row" method="post" action="/console/access/tokens">
+            <FormToken visit={visit} />
+            <OnceField />
+            <TextField
+              visit={visit}
+              name="name"
+              title="New token with the scope read"
+              help="The person or program that it is for"
+              maxLength={200}
+              required
+            />
+            <button type="submit">Make the token</button>
+          </form>
+        )
+        : null}
+      <p class="soft">
+        A token with the scope manage comes from the gateway's operator.
+      </p>
+    </section>
+  );
+}
+
+function Sessions(
+  { visit, nowMs, mayManage, sessions }: ListProps & {
+    readonly sessions: readonly SessionRecord[];
+  },
+): JSX.Element {
+  return (
+    <section class="card">
+      <h2>Sessions</h2>
+      <DataTable
+        name="Sessions"
+        rows={sessions}
+        columns={[
+          {
+            name: "Who",
+            isFirst: true,
+            wraps: true,
+            cell: ({ name }) =>
+              name === undefined
+                ? <span class="soft">no name</span>
+                : <Foreign text={name} />,
+          },
+          { name: "With", cell: sessionText },
+          { name: "Since", cell: (one) => <Moment atMs={one.madeAtMs} /> },
+          {
+            name: "Last seen",
+            cell: (one) => <Distance atMs={one.seenAtMs} nowMs={nowMs} />,
+          },
+          {
+            name: "Ends",
+            cell: (one) => <Distance atMs={one.endsAtMs} nowMs={nowMs} />,
+          },
+          {
+            name: "",
+            cell: (one) =>
+              one.id === visit.session.id
+                ? <span class="tag ok">this one</span>
+                : mayManage
+                ? <EndSession item={one} visit={visit} />
+                : null,
+          },
+        ]}
+      />
+    </section>
+  );
+}
+
+function Warnings(
+  { webhook }: { readonly webhook: Webhook },
+): JSX.Element {
+  return (
+    <section class="card">
+      <h2>Warnings by webhook</h2>
+      {webhook.url === undefined
+        ? (
+          <p class="soft">
+            None: the gateway's operator can have warnings of limits and of the
+            balance sent to an address.
+          </p>
+        )
+        : (
+          <>
+            <p>
+              Sent to <Foreign text={new URL(webhook.url).host} />;{" "}
+              {countText(webhook.pending)} waiting
+              {webhook.lastError === undefined ? "." : (
+                <>
+                  , the last attempt failed:{" "}
+                  <Foreign text={webhook.lastError} />
+                </>
               )}
-            </>
-          )}
-      </section>
-    </>,
+            </p>
+            {webhook.deliveries.length === 0 ? null : (
+              <DataTable
+                name="Warnings that were sent"
+                rows={webhook.deliveries}
+                columns={[
+                  {
+                    name: "Time (UTC)",
+                    cell: ({ atMs }) => <Moment atMs={atMs} />,
+                  },
+                  {
+                    name: "Message",
+                    cell: ({ type }) => <code>{type}</code>,
+                  },
+                  {
+                    name: "Outcome",
+                    cell: ({ error }) =>
+                      error === undefined ? "delivered" : "given up",
+                  },
+                ]}
+              />
+            )}
+          </>
+        )}
+    </section>
   );
 }
 

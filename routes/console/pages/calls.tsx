@@ -12,7 +12,7 @@ import type {
   FoundCall,
 } from "../../../gateway/accounts/reports/call_report.ts";
 import type { RankedPage } from "../../../gateway/accounts/reports/ranked.ts";
-import type { ListPage } from "../../../gateway/accounts/repositories/repository.ts";
+import type { ListPage } from "../../../gateway/accounts/repositories/list_page.ts";
 import {
   type AccountScope,
   scopeOf,

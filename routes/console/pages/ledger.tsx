@@ -4,7 +4,7 @@
 import type { JSX } from "../jsx.d.ts";
 import { recordJson } from "../../../gateway/accounts/field.ts";
 import type { RankedPage } from "../../../gateway/accounts/reports/ranked.ts";
-import type { ListPage } from "../../../gateway/accounts/repositories/repository.ts";
+import type { ListPage } from "../../../gateway/accounts/repositories/list_page.ts";
 import {
   LEDGER_ENTRY,
   type LedgerEntry,

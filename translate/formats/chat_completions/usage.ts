@@ -23,7 +23,7 @@ import type { Usage } from "../../model/reply.ts";
 
 /**
  * Decodes a `usage` object; undefined if there is none. If this object does not report cached
- * tokens, the counts of `earlier` are kept, since its prompt tokens still include them.
+ * tokens, the counts of `before` are kept, since its prompt tokens still include them.
  *
  * @param cachedBesidePrompt whether more cached tokens than prompt tokens mean that the prompt's
  * count leaves them out

@@ -176,13 +176,10 @@ function partsOf(
 ): readonly Part[] {
   switch (block.type) {
     case "text":
-      return [{ type: "text", text: block.text }];
     case "image":
-      return [decodeImage(block, path)];
     case "document":
-      return decodeDocument(block, path);
     case "search_result":
-      return [searchResultText(block)];
+      return contentParts(block, path);
     case "thinking":
       return [{
         type: "reasoning",
@@ -367,6 +364,16 @@ function resultPart(
     ? REFERENCE_FIELDS
     : BLOCK_FIELDS[block.type];
   noteUnknown(block, known, RESULT_PREFIX, unknown);
+  return block.type === "tool_reference"
+    ? [{ type: "text", text: `Loaded tool: ${block.tool_name}` }]
+    : contentParts(block, path);
+}
+
+/** The parts of a block that turns and results of tools both may have. */
+function contentParts(
+  block: Exclude<WireResultBlock, { readonly type: "tool_reference" }>,
+  path: string,
+): readonly ResultPart[] {
   switch (block.type) {
     case "text":
       return [{ type: "text", text: block.text }];
@@ -376,7 +383,5 @@ function resultPart(
       return decodeDocument(block, path);
     case "search_result":
       return [searchResultText(block)];
-    case "tool_reference":
-      return [{ type: "text", text: `Loaded tool: ${block.tool_name}` }];
   }
 }

@@ -146,8 +146,8 @@ Deno.test("a format imports no other format, and no other family's part", async 
   let looked = 0;
   for (const url of (await Promise.all(folders)).flat()) {
     if (isForTests(pathOf(url))) continue;
-    const [, room, own = ""] = pathOf(url).split("/");
-    const family = room === "families" ? own : FAMILIES[own];
+    const [, folder, own = ""] = pathOf(url).split("/");
+    const family = folder === "families" ? own : FAMILIES[own];
     for (
       const [, specifier = ""] of (await Deno.readTextFile(url)).matchAll(
         /from\s+"(\.[^"]+)"/g,
@@ -155,7 +155,7 @@ Deno.test("a format imports no other format, and no other family's part", async 
     ) {
       const target = pathOf(new URL(specifier, url)).split("/");
       const isAllowed = target[1] === "formats"
-        ? room === "formats" && target[2] === own
+        ? folder === "formats" && target[2] === own
         : target[1] !== "families" || target[2] === family;
       assert.ok(isAllowed, `${pathOf(url)} imports ${specifier}`);
       looked++;
@@ -164,8 +164,8 @@ Deno.test("a format imports no other format, and no other family's part", async 
   assert.ok(looked > 50, "hardly any import was found");
 });
 
-/** The rooms of the console, and the rooms that each may import. */
-const CONSOLE_ROOMS: Readonly<Record<string, readonly string[]>> = {
+/** The folders of the console, and those that each may import. */
+const CONSOLE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   operator: ["pages", "plots", "forms", "parts", "csv", "http"],
   pages: ["plots", "forms", "parts", "csv", "http"],
   plots: ["parts"],
@@ -176,17 +176,20 @@ const CONSOLE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   http: [],
 };
 
-Deno.test("the console's files stand in rooms, and pages import parts, never the reverse", async () => {
+Deno.test("the console's files are in folders, and pages import parts, never the reverse", async () => {
   const console = new URL("routes/console/", ROOT);
   let looked = 0;
   for (const url of await modules(console)) {
-    const room = pathOf(url).split("/").slice(2, -1).join("/");
-    if (room === "") {
+    const folder = pathOf(url).split("/").slice(2, -1).join("/");
+    if (folder === "") {
       assert.match(pathOf(url), /\/(mod\.ts|jsx\.d\.ts)$/);
       continue;
     }
-    const allowed = CONSOLE_ROOMS[room];
-    assert.ok(allowed !== undefined, `${pathOf(url)} is in no room`);
+    const allowed = CONSOLE_FOLDERS[folder];
+    assert.ok(
+      allowed !== undefined,
+      `${pathOf(url)} is in no folder of the list`,
+    );
     for (
       const [, specifier = ""] of (await Deno.readTextFile(url)).matchAll(
         /from\s+"(\.[^"]+)"/g,
@@ -196,7 +199,7 @@ Deno.test("the console's files stand in rooms, and pages import parts, never the
       if (!target.startsWith(console.href)) continue;
       const [to = ""] = target.slice(console.href.length).split("/");
       assert.ok(
-        to === room || to === "jsx.d.ts" || allowed.includes(to),
+        to === folder || to === "jsx.d.ts" || allowed.includes(to),
         `${pathOf(url)} imports ${specifier}`,
       );
       looked++;

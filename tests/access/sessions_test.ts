@@ -57,6 +57,32 @@ Deno.test("a code works once and is not used up by opening its page", async () =
   assert.equal(await statusOf(signIn(url, "key", text)), 401);
 });
 
+Deno.test("who a sign-in link is for is known to the session and to what it changes", async () => {
+  await using gateway = await startConsole();
+  const { admin } = gateway.accounts;
+  const operator = await visitAs(gateway, "operator");
+  const made = await (await operator.post(
+    "/console/operator/accounts/link/default",
+    { name: "Robin of Search", scope: "manage" },
+  )).text();
+  assert.match(made, /Give it to <bdi>Robin of Search<\/bdi>/);
+  assert.match(made, /once, until/);
+  const [, code = ""] = /#(code-[\w-]+)/.exec(made) ?? [];
+  const robin = await visit(gateway.url, "manage", code);
+  assert.match(
+    await robin.read("/console/access"),
+    /<td class="wrap[^>]*><bdi>Robin of Search<\/bdi>/,
+  );
+  // The next link deletes the row of the code.
+  await admin.signInCodes.create({ accountId: "default", scope: "read" });
+  await (await robin.post("/console/keys/new", { name: "of Robin" })).text();
+  const { data: [issued] } = await admin.changes.list({
+    action: "key.issue",
+    limit: 1,
+  });
+  assert.equal(issued?.actorName, "Robin of Search");
+});
+
 Deno.test("cookies are strict and for scripts unreadable; over https they are secure and bound to the host", async () => {
   await using gateway = await startConsole();
   const attributes = async (

@@ -5,11 +5,9 @@ import assert from "node:assert/strict";
 import {
   credentialOf,
   startConsole,
-  visit,
   visitAs,
   type Visitor,
 } from "../support/console/visitor.ts";
-import { csvRows } from "../support/console/csv_rows.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
 
 interface Refused {
@@ -176,6 +174,25 @@ function inputOf(html: string, name: string): string {
     .exec(html)?.[0] ?? "";
 }
 
+/** The field, or the group of its boxes, is described by the problem. */
+function checkProblem(
+  html: string,
+  field: string,
+  says: RegExp,
+  at: string,
+): void {
+  const id = `problem-${field}`;
+  const [, problem = ""] =
+    new RegExp(`<strong id="${id}" class="problem">([^<]*)`).exec(html) ?? [];
+  assert.match(problem, says, `${at}: ${field}`);
+  const described = `aria-describedby="${id}"`;
+  const input = inputOf(html, field);
+  const [holder = ""] = input.includes(described)
+    ? [input]
+    : new RegExp(`<fieldset[^>]*${described}[^]*?</fieldset>`).exec(html) ?? [];
+  assert.ok(input !== "" && holder.includes(input), `${at}: ${input}`);
+}
+
 async function checkRefused(
   visitor: Visitor,
   { path, form, field, says, keeps = Object.keys(form) }: Refused,
@@ -189,14 +206,8 @@ async function checkRefused(
   const html = whole.slice(whole.indexOf('class="head"'));
   assert.ok([400, 404, 409].includes(reply.status), `${path} ${reply.status}`);
   assert.match(whole, /<nav aria-label="Pages">/);
-  const [, problem = ""] = /<strong[^>]*class="problem">([^<]*)/.exec(html) ??
-    [];
-  assert.match(problem, says);
+  checkProblem(html, field, says, path);
   assert.match(html, /role="alert">[^<]*Nothing was changed/);
-  assert.match(
-    html,
-    new RegExp(`name="${field}"[^]*?<strong[^>]*class="problem">|<legend>`),
-  );
   const input = inputOf(html, field);
   if (!input.includes("checkbox")) {
     assert.match(input, /aria-invalid="true"/, `${path}: ${input}`);
@@ -317,11 +328,7 @@ Deno.test("every wrong field of a form says what is wrong with it, and the first
     const html = whole.slice(whole.indexOf('class="head"'));
     assert.equal(reply.status, 400, path);
     for (const [field, text] of Object.entries(says)) {
-      const [, problem = ""] = new RegExp(
-        `<strong id="problem-${field}" class="problem">([^<]*)`,
-      ).exec(html) ?? [];
-      assert.match(problem, text, `${path}: ${field}`);
-      assert.match(html, new RegExp(`aria-describedby="problem-${field}"`));
+      checkProblem(html, field, text, path);
     }
     assert.equal(
       html.match(/class="problem"/g)?.length,
@@ -386,66 +393,6 @@ Deno.test("plans and models are chosen, and an error without a form stays in the
     await missing.text(),
     /<nav aria-label="Pages">[^]*no plan none/,
   );
-});
-
-Deno.test("who a sign-in link is for is known to the session and to what it changes", async () => {
-  await using gateway = await startConsole();
-  const { admin } = gateway.accounts;
-  const operator = await visitAs(gateway, "operator");
-  const made = await (await operator.post(
-    `${OPERATOR}/accounts/link/default`,
-    { name: "Robin of Search", scope: "manage" },
-  )).text();
-  assert.match(made, /Give it to <bdi>Robin of Search<\/bdi>/);
-  assert.match(made, /once, until/);
-  const [, code = ""] = /#(code-[\w-]+)/.exec(made) ?? [];
-  const robin = await visit(gateway.url, "manage", code);
-  assert.match(
-    await robin.read("/console/access"),
-    /<td class="wrap[^>]*><bdi>Robin of Search<\/bdi>/,
-  );
-  // The next link deletes the row of the code.
-  await admin.signInCodes.create({ accountId: "default", scope: "read" });
-  await (await robin.post("/console/keys/new", { name: "of Robin" })).text();
-  const { data: [issued] } = await admin.changes.list({
-    action: "key.issue",
-    limit: 1,
-  });
-  assert.equal(issued?.actorName, "Robin of Search");
-});
-
-Deno.test("files have dollars beside micro-dollars, and names beside ids", async () => {
-  await using gateway = await startConsole();
-  const { admin } = gateway.accounts;
-  await admin.accounts.update("default", { name: "The first" });
-  const { text: key } = await credentialOf(gateway, "key");
-  await (await gateway.call({ model: "vendorb-5.5" }, key)).text();
-  await gateway.recorded();
-  const operator = await visitAs(gateway, "operator");
-  for (
-    const path of [
-      "calls",
-      "ledger",
-      "usage",
-      "usage?by=key",
-      "usage?by=account",
-    ]
-  ) {
-    const [name = "", search = ""] = path.split("?");
-    const [row = {}] = csvRows(
-      await operator.read(`${OPERATOR}/${name}.csv?${search}`),
-    );
-    const micro = Number(row["micro_usd"]);
-    assert.ok(Math.abs(micro) > 0, path);
-    assert.equal(Number(row["usd"]), micro / 1e6, path);
-    if (path !== "usage") {
-      assert.equal(
-        row["key_name"] ?? row["account_name"],
-        search === "by=account" ? "The first" : "of a test",
-        path,
-      );
-    }
-  }
 });
 
 Deno.test("what stops calls or cannot be taken back is asked again before it happens", async () => {

@@ -1,5 +1,6 @@
 /** What the pages show: sums, refusals, files, and nothing secret. */
 import assert from "node:assert/strict";
+import { csvRows } from "../support/console/csv_rows.ts";
 import type { TestGateway } from "../support/test_gateway.ts";
 import {
   ADMIN_TOKEN,
@@ -161,6 +162,40 @@ Deno.test("a file quotes what a spreadsheet would evaluate", () =>
     const csv = await visitor.read("/console/usage.csv?by=user");
     assert.match(csv, /^'=cmd/m);
   }));
+
+Deno.test("files have dollars beside micro-dollars, and names beside ids", async () => {
+  await using gateway = await startConsole();
+  const { admin } = gateway.accounts;
+  await admin.accounts.update("default", { name: "The first" });
+  const { text: key } = await credentialOf(gateway, "key");
+  await (await gateway.call({ model: "vendorb-5.5" }, key)).text();
+  await gateway.recorded();
+  const operator = await visitAs(gateway, "operator");
+  for (
+    const path of [
+      "calls",
+      "ledger",
+      "usage",
+      "usage?by=key",
+      "usage?by=account",
+    ]
+  ) {
+    const [name = "", search = ""] = path.split("?");
+    const [row = {}] = csvRows(
+      await operator.read(`/console/operator/${name}.csv?${search}`),
+    );
+    const micro = Number(row["micro_usd"]);
+    assert.ok(Math.abs(micro) > 0, path);
+    assert.equal(Number(row["usd"]), micro / 1e6, path);
+    if (path !== "usage") {
+      assert.equal(
+        row["key_name"] ?? row["account_name"],
+        search === "by=account" ? "The first" : "of a test",
+        path,
+      );
+    }
+  }
+});
 
 Deno.test("a top-up that is sent twice is applied once", () =>
   withAccount(async (gateway) => {

@@ -15,7 +15,7 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { inParts } from "../http/form_faults.ts";
 import { invalidField } from "../../../translate/model/error.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
-import { FieldProblem } from "../forms/field.tsx";
+import { FieldProblem, stateOf } from "../forms/field.tsx";
 import { chosenModels, ModelChoice } from "../forms/model_choice.tsx";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
 import { sortedList } from "../parts/sorting.ts";
@@ -119,7 +119,7 @@ function NoLimitField(
         name={NO_LIMIT}
         value="yes"
         checked={visit.problem === undefined ? isSet : visit.form.has(NO_LIMIT)}
-        autofocus={visit.problem?.field === NO_LIMIT}
+        {...stateOf(visit, NO_LIMIT)}
       />
       No limit at all, where every field above is empty
       <FieldProblem visit={visit} name={NO_LIMIT} />

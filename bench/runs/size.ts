@@ -17,7 +17,7 @@ import { EXCHANGE_KINDS, scenarioOf } from "../measure/scenarios.ts";
 import { type Spread, spreadOf } from "../report/statistics.ts";
 import { figure, tableLines } from "../report/table.ts";
 import { prepare } from "../targets/own_gateway.ts";
-import type { Site, Target } from "../targets/target.ts";
+import type { Site, Target, Upstream } from "../targets/target.ts";
 
 const ENTRIES = 10_000_000;
 const ACCOUNTS = 10_000;
@@ -67,53 +67,11 @@ export const size: Bench = {
     const config = `${folder}/config.json`;
     await Deno.writeTextFile(config, JSON.stringify(configuration()));
     const upstream = await startMock(stack);
-    const all: Measured[] = [];
-    for (
-      const [name, env, processEnv] of [
-        ["empty", {}, {}],
-        ["full", { DATABASE_URL: `sqlite:${file}` }, {
-          GATEWAY_CONFIG: config,
-        }],
-      ] as const
-    ) {
-      const site = stack.use(
-        await prepare(upstream, {
-          folder: FOLDER,
-          env,
-          processEnv,
-          denoFlags: ["--allow-all"],
-        }),
-      );
-      all.push({ name, site, cpuMicros: [] });
-    }
-    for (const one of all) {
-      const row = await measureStart(one, STARTS);
-      if (row !== undefined) one.startMs = row.readyMs;
-      one.target = stack.use(await one.site.start());
-    }
-    const clock = stack.use(openCpuClock());
-    const load = stack.use(startChild("load/load.ts"));
-    for (let round = 0; round <= ROUNDS; round++) {
-      for (const one of round % 2 === 0 ? all : all.toReversed()) {
-        const address = one.target?.address(DIRECTION);
-        if (
-          one.target?.pid === undefined || address === undefined ||
-          KIND === undefined
-        ) throw new Error("the gateway does not run");
-        one.idleBytes ??= residentBytes(one.target.pid);
-        const { cpuMicros, result } = await measure(
-          { load, clock },
-          one.target,
-          address,
-          scenarioOf(KIND, DIRECTION),
-          measureMs,
-        );
-        if (result.faults > 0) {
-          print(`${one.name}: replies were WRONG: ${result.problems[0]}`);
-          return 1;
-        }
-        if (round > 0 && cpuMicros !== undefined) one.cpuMicros.push(cpuMicros);
-      }
+    const all = await startAll(upstream, stack, file, config);
+    const problem = await measureRounds(all, stack, measureMs);
+    if (problem !== undefined) {
+      print(problem);
+      return 1;
     }
     for (const { name, cpuMicros, startMs, idleBytes } of all) {
       record?.({
@@ -127,6 +85,73 @@ export const size: Bench = {
     return 0;
   },
 };
+
+/** Starts the gateway with the empty store and the one with the full store, some times each. */
+async function startAll(
+  upstream: Upstream,
+  stack: AsyncDisposableStack,
+  file: string,
+  config: string,
+): Promise<readonly Measured[]> {
+  const full = {
+    env: { DATABASE_URL: `sqlite:${file}` },
+    processEnv: { GATEWAY_CONFIG: config },
+  };
+  const all: Measured[] = [];
+  for (
+    const [name, settings] of [
+      ["empty", { env: {}, processEnv: {} }],
+      ["full", full],
+    ] as const
+  ) {
+    const site = stack.use(
+      await prepare(upstream, {
+        folder: FOLDER,
+        ...settings,
+        denoFlags: ["--allow-all"],
+      }),
+    );
+    all.push({ name, site, cpuMicros: [] });
+  }
+  for (const one of all) {
+    const row = await measureStart(one, STARTS);
+    if (row !== undefined) one.startMs = row.readyMs;
+    one.target = stack.use(await one.site.start());
+  }
+  return all;
+}
+
+/** Measures the calls of each gateway in turn. Returns the problem of the first wrong reply. */
+async function measureRounds(
+  all: readonly Measured[],
+  stack: AsyncDisposableStack,
+  measureMs: number,
+): Promise<string | undefined> {
+  const clock = stack.use(openCpuClock());
+  const load = stack.use(startChild("load/load.ts"));
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const one of round % 2 === 0 ? all : all.toReversed()) {
+      const address = one.target?.address(DIRECTION);
+      if (
+        one.target?.pid === undefined || address === undefined ||
+        KIND === undefined
+      ) throw new Error("the gateway does not run");
+      one.idleBytes ??= residentBytes(one.target.pid);
+      const { cpuMicros, result } = await measure(
+        { load, clock },
+        one.target,
+        address,
+        scenarioOf(KIND, DIRECTION),
+        measureMs,
+      );
+      if (result.faults > 0) {
+        return `${one.name}: replies were WRONG: ${result.problems[0]}`;
+      }
+      if (round > 0 && cpuMicros !== undefined) one.cpuMicros.push(cpuMicros);
+    }
+  }
+  return undefined;
+}
 
 function sizeLines(all: readonly Measured[]): readonly string[] {
   return tableLines([

@@ -6,12 +6,24 @@
 /** Writes text; resolves once all of it is written. */
 type Output = (text: string) => Promise<void>;
 
-/** Standard output. Texts are written one after another. */
-export function standardOutput(): Output {
+const LINE_END = 0x0a;
+
+/**
+ * Standard output. Texts of whole lines are written one after another; where a full disk has cut a
+ * line, the next text begins on a line of its own.
+ */
+export function standardOutput(
+  write = (bytes: Uint8Array): Promise<number> => Deno.stdout.write(bytes),
+): Output {
   let last = Promise.resolve();
+  let isCut = false;
   const writeAll = async (text: string): Promise<void> => {
-    let rest = new TextEncoder().encode(text);
-    while (rest.length > 0) rest = rest.subarray(await Deno.stdout.write(rest));
+    let rest = new TextEncoder().encode(isCut ? `\n${text}` : text);
+    while (rest.length > 0) {
+      const written = await write(rest);
+      isCut = rest[written - 1] !== LINE_END;
+      rest = rest.subarray(written);
+    }
   };
   return (text) => {
     const mine = last.then(() => writeAll(text));

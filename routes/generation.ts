@@ -69,8 +69,11 @@ export async function withJsonCall(
   try {
     const { bytes, json, top } = await readBody(context);
     const { model, stream } = target ?? json;
-    // Known also where the request turns out to be invalid.
-    if (typeof model === "string") context.facts.model = model;
+    // Also where the request turns out to be invalid; a name that no model has would be counted.
+    if (
+      typeof model === "string" &&
+      context.gateway.models.model(model) !== undefined
+    ) context.facts.model = model;
     context.facts.stream = stream === true;
     return await handle({
       dialect,

@@ -43,7 +43,6 @@ async function handlePassed(
       timers,
       (model) => maySendEarly(gateway, route, model),
     );
-    context.facts.model = body.model;
     return await passOn(
       gateway,
       {

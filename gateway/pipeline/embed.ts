@@ -33,6 +33,7 @@ export async function embed(
     : gateway.withoutCredentials(request.user);
   facts.user = user;
   assertActive(caller);
+  facts.model = request.model;
   const model = accessibleModel(gateway, caller, request.model, "embeddings");
   const inputTokens = embeddingTokens(request.inputs);
   return await payFor(gateway, call, {

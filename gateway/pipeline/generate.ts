@@ -70,13 +70,13 @@ async function run(
     call.target,
   );
   if (isLarge(call)) await nextTurn();
-  call.facts.model = request.model;
   call.facts.stream = request.stream;
   const user = request.user === undefined
     ? undefined
     : gateway.withoutCredentials(request.user);
   call.facts.user = user;
   assertActive(caller);
+  call.facts.model = request.model;
   const model = accessibleModel(gateway, caller, request.model, "generation");
   const tokens = inputTokens(request);
   const encode: EncodeContext = {

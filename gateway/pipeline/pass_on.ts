@@ -62,6 +62,7 @@ export async function passOn(
     : undefined;
   facts.user = user;
   assertActive(caller);
+  facts.model = body.model;
   const model = accessibleModel(gateway, caller, body.model, route.name);
   assertAllowed(model, body);
   const amounts = requestAmounts(route, body);

@@ -256,6 +256,16 @@ test("a call during shutdown, an unknown model and an invalid field are found wi
     status: 400,
     code: "invalid_request",
   });
+  const invented = await gateway.post(PATH, {
+    model: "invented",
+    messages: 1,
+  }, { "x-api-key": key });
+  await refusedWith(gateway, invented, key, {
+    status: 400,
+    code: "invalid_request",
+  });
+  const { own: ofInvented } = await recordOf(gateway, key, invented);
+  assert.equal(ofInvented["model"], null, "it would be counted by its name");
   gateway.gateway.drain();
   await refusedWith(gateway, await ask(gateway, key), key, {
     status: 503,

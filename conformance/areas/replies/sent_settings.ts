@@ -4,13 +4,17 @@ import {
   type Tuning,
   type UpstreamRequest,
 } from "../../evidence/upstream_request.ts";
+import { withAt } from "../../faults/change_reply.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Feature } from "../../suite/route.ts";
 import { factOf } from "../../suite/finding.ts";
 import { sentFor } from "../responses/sent_request.ts";
 
-/** Judges a setting that only some models take: right wherever it is sent, and sent to one. */
+/**
+ * Judges a setting that some models do not take: it is right wherever it is sent, and sent to one
+ * and to every upstream of the endpoint's own format.
+ */
 export function sentWhereTaken(
   pattern: string,
   read: (request: UpstreamRequest) => number | string | undefined,
@@ -22,8 +26,8 @@ export function sentWhereTaken(
     return [
       ...all.map(([x, found]) =>
         factOf("setting upstream", found, x).mustBe(
-          `${value}, or nothing`,
-          found === undefined || found === value,
+          x.via === x.endpoint ? `${value}` : `${value}, or nothing`,
+          found === value || (found === undefined && x.via !== x.endpoint),
         )
       ),
       factOf("models that receive it", all.map(([, found]) => found))
@@ -42,6 +46,16 @@ interface Tuned {
   readonly path: string;
   readonly setting: Tuning;
   readonly value: number | string;
+}
+
+/** The upstreams of the endpoint's own format do not receive what is at the path. */
+function lostInItsFormat(path: string): Hooks {
+  return {
+    upstream: (call, { endpoint, via }) =>
+      endpoint === via
+        ? { ...call, body: withAt(call.body, path, undefined) }
+        : call,
+  };
 }
 
 /** A rule for each setting that some vendors have. */
@@ -66,6 +80,7 @@ export function tuningChecks(
       misses: {
         lost: put(path),
         changed: put(path, typeof value === "number" ? value + 1 : "medium"),
+        "lost-in-its-format": lostInItsFormat(path),
       },
     })),
   );

@@ -8,13 +8,14 @@ import {
 } from "@model-gateway/replay/json";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { at, brief } from "../../evidence/json_path.ts";
+import { withAt } from "../../faults/change_reply.ts";
 import type { Context, Hooks } from "../../reference_gateway/hooks.ts";
 import type { Check, Rule } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
 import { factOf, type Finding, offered } from "../../suite/finding.ts";
 import { sentFor } from "../responses/sent_request.ts";
 import { onEvery } from "./on_every.ts";
-import { EXTRAS, FULL } from "./scenarios_extras.ts";
+import { EXTRAS, FULL_NAMES } from "./scenarios_extras.ts";
 
 const REPLY: Rule = {
   source:
@@ -175,6 +176,14 @@ export const EXTRA_CHECKS: readonly Check[] = onEvery({
   },
 });
 
+/** A member, by its path, of one of the requests alone. */
+const ONCE: Readonly<Record<string, string>> = {
+  messages: "temperature",
+  chat: "stream_options.include_usage",
+  generate_content: "generationConfig.thinkingConfig.thinkingLevel",
+  responses: "tool_choice.mode",
+};
+
 /** The rule about requests. */
 export const FULL_REQUEST_CHECKS: readonly Check[] = onEvery({
   ids: {
@@ -184,7 +193,8 @@ export const FULL_REQUEST_CHECKS: readonly Check[] = onEvery({
     "responses.full-request": REQUEST,
   },
   reads: ({ endpoint }) => [`${endpoint}-extras`],
-  of: ({ endpoint }, e) => labelled(e, endpoint, `whole/${FULL}`),
+  of: ({ endpoint }, e) =>
+    FULL_NAMES.flatMap((name) => labelled(e, endpoint, `whole/${name}`)),
   each: () => sendsAll,
   faults: ({ endpoint }) => {
     const upstream = (change: (text: string) => string): Hooks => ({
@@ -205,6 +215,11 @@ export const FULL_REQUEST_CHECKS: readonly Check[] = onEvery({
       ),
       "arguments-changed": upstream((text) =>
         text.replaceAll(/([{,]\\?"a\\?":)1/g, "$12")
+      ),
+      "member-lost": upstream((text) =>
+        JSON.stringify(
+          withAt(objectOf(parseJson(text)), ONCE[endpoint] ?? "", undefined),
+        )
       ),
     };
   },

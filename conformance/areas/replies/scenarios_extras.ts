@@ -6,14 +6,20 @@ import {
   contents,
 } from "../../suite/content_requests.ts";
 import { FULL_REQUESTS } from "./full_requests.ts";
+import { OTHER_REQUESTS } from "./other_requests.ts";
 import { plainRequest, streamed } from "../../suite/requests.ts";
 import { perRoute, requestOf } from "../responses/requests.ts";
 import { calls, type Scenario } from "../../suite/scenario.ts";
 
 export const EXTRAS = "extras";
 
-/** The name of the request with nearly all members of its format. */
-export const FULL = "full-request";
+/** The requests with nearly all members of their formats, by name. */
+const FULL = {
+  "full-request": FULL_REQUESTS,
+  "other-request": OTHER_REQUESTS,
+} as const;
+
+export const FULL_NAMES = Object.keys(FULL);
 
 /** The scenarios by their endpoint; labels are `ENDPOINT/ROUTE/FORM/extras`. */
 export const EXTRA_SCENARIOS: Readonly<
@@ -25,7 +31,7 @@ export const EXTRA_SCENARIOS: Readonly<
     name: "generate_content-extras",
     about: "What only generate content has, from an upstream of that format",
     mode: "replay",
-    cost: contentCost(4),
+    cost: contentCost(5),
     async play(session) {
       for (const route of session.routes("generate_content")) {
         if (route.via !== "generate_content") continue;
@@ -35,23 +41,25 @@ export const EXTRA_SCENARIOS: Readonly<
             contentRequest(route, form, EXTRAS, contents(prompt)),
           );
         }
-        const full = FULL_REQUESTS.generateContent(
-          session.prompt(EXTRAS, "Add."),
-        );
-        await session.send(contentRequest(route, "whole", FULL, full));
+        for (const [name, { generateContent }] of Object.entries(FULL)) {
+          const full = generateContent(session.prompt(EXTRAS, "Add."));
+          await session.send(contentRequest(route, "whole", name, full));
+        }
       }
     },
   },
   responses: {
     name: "responses-extras",
-    about: "A full request to an upstream of the same format",
+    about: "Full requests to an upstream of the same format",
     mode: "replay",
-    cost: perRoute(1),
+    cost: perRoute(2),
     async play(session) {
       for (const route of session.routes("responses")) {
         if (route.via !== "responses") continue;
-        const full = FULL_REQUESTS.responses(session.prompt(EXTRAS, "Add."));
-        await session.send(requestOf(route, "whole", FULL, full));
+        for (const [name, { responses }] of Object.entries(FULL)) {
+          const full = responses(session.prompt(EXTRAS, "Add."));
+          await session.send(requestOf(route, "whole", name, full));
+        }
       }
     },
   },
@@ -65,7 +73,7 @@ function ofGeneration(
     name: `${endpoint}-extras`,
     about: "What only this format has, from an upstream of the same format",
     mode: "replay",
-    cost: calls(3, 2000),
+    cost: calls(4, 2000),
     async play(session) {
       for (const route of session.routes(endpoint)) {
         if (route.via !== via) continue;
@@ -78,13 +86,12 @@ function ofGeneration(
             form === "stream" ? streamed(endpoint) : {},
           ));
         }
-        await session.send(plainRequest(
-          endpoint,
-          route,
-          `whole/${FULL}`,
-          "",
-          FULL_REQUESTS[endpoint](session.prompt(EXTRAS, "Add.")),
-        ));
+        for (const [name, requests] of Object.entries(FULL)) {
+          const full = requests[endpoint](session.prompt(EXTRAS, "Add."));
+          await session.send(
+            plainRequest(endpoint, route, `whole/${name}`, "", full),
+          );
+        }
       }
     },
   };

@@ -175,6 +175,8 @@ function choiceOf(
   if (value === undefined || value === null) return undefined;
   if (value === "auto" || value === "none") return value;
   if (value === "required") return "any";
+  const mode = textAt(value, "allowed_tools.mode");
+  if (mode !== "") return mode === "required" ? "any" : "auto";
   const name = textAt(value, "function.name");
   if (tools.some((tool) => tool.name === name)) return `tool:${name}`;
   throw invalid("tool_choice", "must be auto, required, none or a function");

@@ -1,7 +1,7 @@
 /** Checks of the area `generate_content`: the list of models. */
 import { admit } from "../../faults/change_hooks.ts";
-import { at, listAt, textAt } from "../../evidence/json_path.ts";
-import type { Json } from "@model-gateway/replay/json";
+import { at, listAt, sameJson, textAt } from "../../evidence/json_path.ts";
+import { type Json, objectOf } from "@model-gateway/replay/json";
 import {
   inList,
   inModels,
@@ -201,7 +201,7 @@ export const GENERATE_CONTENT_MODEL_CHECKS: readonly Check[] = checksWith({
     rule: "`GET /v1beta/models/{model}` answers with that model alone.",
     judge: (e) => {
       const [model] = modelsIn(e, "list");
-      return e.replies(named("entry")).map((x) =>
+      return e.replies(named("entry")).flatMap((x) => [
         fact(
           textAt(x.json, "name") === textAt(model, "name") &&
             textAt(model, "name") !== "",
@@ -209,12 +209,22 @@ export const GENERATE_CONTENT_MODEL_CHECKS: readonly Check[] = checksWith({
           textAt(model, "name"),
           at(x.json, "name"),
           x,
-        )
-      );
+        ),
+        factOf("model", x.json ?? "nothing", x).mustBe(
+          "as listed",
+          Object.entries(objectOf(model)).every(([name, value]) =>
+            sameJson(at(x.json, name), value)
+          ),
+        ),
+      ]);
     },
     misses: {
       "as-list": inList((body) =>
         body["models"] === undefined ? { models: [body] } : body
+      ),
+      "bare": inList(({ displayName: _, ...body }) => body),
+      "limit-other": inList((body) =>
+        body["models"] === undefined ? { ...body, inputTokenLimit: 1 } : body
       ),
       "other": inList((body) =>
         body["models"] === undefined ? { ...body, name: "models/other" } : body

@@ -18,6 +18,7 @@ import {
   LIST,
   list,
   modelsChange,
+  pages,
 } from "./faults.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import { arrayOf, type Json } from "@model-gateway/replay/json";
@@ -36,6 +37,15 @@ const LISTS = ["first", "second", "message-library", "with-query"] as const;
 
 function lists(e: Evidence): readonly Exchange[] {
   return LISTS.flatMap((name) => e.replies(name));
+}
+
+/** These lists, and the pages with entries where the target has pages. */
+function allLists(e: Evidence): readonly Exchange[] {
+  const pages = e.exchanges.filter(({ label, head, json }) =>
+    label.startsWith("page-") && head?.status === 200 &&
+    listAt(json, "data").length > 0
+  );
+  return [...lists(e), ...pages];
 }
 
 /** A name without blanks around it. */
@@ -68,14 +78,14 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
     id: "models.object",
     section: SECTION,
     rule: "| object | string | `list` |",
-    of: lists,
+    of: allLists,
     ...fieldOf(LIST, "object", literal("list")),
   },
   {
     id: "models.data",
     section: SECTION,
     rule: "| data | array | Entries:",
-    of: lists,
+    of: allLists,
     ...fieldOf(LIST, "data", objects(0)),
   },
   {
@@ -83,7 +93,7 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
     source: "Clients offer the ids of the list to users",
     rule:
       "The list has an entry, and no id or owner is empty or has whitespace around it.",
-    of: lists,
+    of: allLists,
     ...fieldsOf(ENTRIES, { id: IS_NAME, owned_by: IS_NAME }),
     faults: {
       "models-empty": list((body) => ({ ...body, data: [] })),
@@ -96,9 +106,15 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
     id: "models.entries",
     section: SECTION,
     rule: ENTRY_ROW,
-    of: lists,
+    of: allLists,
     ...fieldsOf(ENTRIES, { id: IS_STRING, object: literal("model") }),
     faults: {
+      "model-page-entry-bare": pages((body, query) => ({
+        ...body,
+        data: listAt(body, "data").map((entry) =>
+          query.get("limit") === "1" ? { id: at(entry, "id") ?? null } : entry
+        ),
+      })),
       "model-last-entry-broken": list((body) => ({
         ...body,
         data: [...arrayOf(body["data"]), { object: "model", owned_by: "x" }],
@@ -109,14 +125,14 @@ export const MODELS_CHECKS: readonly Check[] = checksWith({
     id: "models.owner",
     section: SECTION,
     rule: ENTRY_ROW,
-    of: lists,
+    of: allLists,
     ...fieldOf(ENTRIES, "owned_by", IS_STRING),
   },
   {
     id: "models.created",
     source: "The chat format's libraries type `created` as seconds",
     rule: "Where entries have `created`, it is a whole number of seconds.",
-    of: lists,
+    of: allLists,
     ...fieldOf(ENTRIES, "created", CREATED),
   },
   {

@@ -13,7 +13,7 @@ import {
 } from "../../suite/finding.ts";
 import { ALL, entry, entryField, idOf, pages } from "./faults.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { isObject, objectOf } from "@model-gateway/replay/json";
+import { objectOf } from "@model-gateway/replay/json";
 import { at, brief, listAt, sameJson } from "../../evidence/json_path.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
 import type { Evidence } from "../../suite/evidence.ts";
@@ -24,7 +24,9 @@ const LISTS = ["first", "message-library", "with-query"] as const;
 /** Findings about the paging fields of a list; none when it has none. */
 function pagingOf(x: Exchange): Finding[] {
   const data = listAt(x.json, "data");
-  const has = (name: string): boolean => at(x.json, name) !== undefined;
+  // A library continues a page that has more by these ids.
+  const has = (name: string): boolean =>
+    at(x.json, name) !== undefined || at(x.json, "has_more") === true;
   const id = (index: number) => at(data.at(index), "id") ?? null;
   return [
     factOf("has_more", at(x.json, "has_more"), x).mustBe(
@@ -113,6 +115,8 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
         (body) => body,
         (query) => query.delete("after_id"),
       ),
+      "page-last_id-lost": pages(({ last_id: _, ...body }) => body),
+      "page-first_id-lost": pages(({ first_id: _, ...body }) => body),
       "page-has_more-wrong": pages((body) => ({ ...body, has_more: false })),
     },
   },
@@ -168,13 +172,11 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
               value === idsOf(e)[0]),
             equals(entry, "object", "model"),
             ...Object.entries(objectOf(at(e.exchange("first").json, "data.0")))
-              .filter(([name]) =>
-                isObject(entry.json) && name in entry.json
-              )
               .map(([name, value = null]) =>
                 valueAt(entry, name).mustBe(
                   `${brief(value)}, as listed`,
-                  (found) => sameJson(found ?? null, value),
+                  (found) =>
+                    sameJson(found ?? null, value),
                 )
               ),
           ]
@@ -217,6 +219,15 @@ export const MODEL_PAGE_CHECKS: readonly Check[] = checksWith({
           ? { error: { message: "There is no such model" } }
           : { ...objectOf(ALL[0]), owned_by: "nobody" },
       })),
+      "retrieve-owner-lost": entry(({ path }) => {
+        const { owned_by: _, ...bare } = objectOf(ALL[0]);
+        return path.endsWith("no-such-model-1")
+          ? {
+            status: 404,
+            body: { error: { message: "There is no such model" } },
+          }
+          : { status: 200, body: bare };
+      }),
       "retrieve-unknown-200": entry(({ path }) => ({
         status: 200,
         body: {

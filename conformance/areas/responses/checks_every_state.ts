@@ -1,6 +1,6 @@
 /** Checks of the area `responses`: every state and item of every reply, also over web sockets. */
 import type { Exchange } from "../../evidence/exchange.ts";
-import { at, listAt } from "../../evidence/json_path.ts";
+import { at, listAt, sameJson } from "../../evidence/json_path.ts";
 import { isObject, type Json } from "@model-gateway/replay/json";
 import { withAt } from "../../faults/change_reply.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
@@ -31,6 +31,28 @@ function itemsIn(x: Exchange): readonly Json[] {
     ...x.frames.flatMap(({ json }) => at(json, "item") ?? []),
     ...statesOf(x).flatMap((state) => listAt(state, "output")),
   ];
+}
+
+/** The items of the states that are not as the events before have them, of one reply or several. */
+function unlikeEvents({ frames }: Exchange): readonly Judged[] {
+  const made = new Map<Json, Json>();
+  const begun = new Map<Json, Json>();
+  return frames.flatMap(({ json }) => {
+    const type = at(json, "type");
+    const index = at(json, "output_index") ?? 0;
+    const item = at(json, "item") ?? null;
+    if (type === "response.created") {
+      for (const all of [made, begun]) all.clear();
+    }
+    if (type === "response.output_item.added") begun.set(index, item);
+    if (type === "response.output_item.done") made.set(index, item);
+    return listAt(at(json, "response"), "output").map((value, place) => ({
+      value,
+      wrong: ["id", "type"].find((name) =>
+        begun.has(place) && at(begun.get(place), name) !== at(value, name)
+      ) ?? (sameJson(made.get(place) ?? value, value) ? undefined : "item"),
+    }));
+  });
 }
 
 /** The first of these that is wrong, as a finding; one that passes where none is. */
@@ -92,6 +114,22 @@ export const EVERY_STATE_CHECKS: readonly Check[] = checksWith({
       [path, value],
     ) => [path, inFailed(`response.output.0.${path}`, value)]),
   ),
+}, {
+  id: "responses.every-item-as-made",
+  source:
+    "https://platform.openai.com/docs/api-reference/responses-streaming, `response.output_item.done`",
+  rule:
+    "A reply in an event has the items of the events before it, whether it is complete or failed.",
+  provedBy: ["responses-broken", "responses-replies"],
+  each: (x) => first(x, unlikeEvents(x), "as in the events before"),
+  misses: {
+    "id-other": inFailed("response.output.0.id", "msg_another"),
+    "type-other": inFailed("response.output.0.type", "messages"),
+    "item-other": inFrames(
+      /^completed$/,
+      (data) => withAt(data, "response.output.0.more", "Another."),
+    ),
+  },
 }, {
   id: "responses.every-usage",
   source: "https://platform.openai.com/docs/api-reference/responses/object",

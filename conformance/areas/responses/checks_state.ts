@@ -23,6 +23,8 @@ import {
 import type { Exchange } from "../../evidence/exchange.ts";
 import { historySteps } from "../../evidence/tool_history.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
+import { some } from "../replies/on_every.ts";
+import { refusalMembers } from "../replies/refusals.ts";
 import { sentFor } from "./sent_request.ts";
 import { responseOf } from "../../endpoints/read_responses.ts";
 import { ONCE, TURNS } from "./scenarios_state.ts";
@@ -32,6 +34,8 @@ const READ: Readonly<Record<string, string>> = {
   stored: "whole/third",
   streamed: "stream/second",
 };
+
+const GONE = refusalMembers("responses", ({ path }) => ITEMS.test(path));
 
 export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
   section: "Stored responses",
@@ -297,6 +301,21 @@ export const RESPONSES_STATE_CHECKS: readonly Check[] = checksWith({
           : reply),
       "responses-delete-bare": below("DELETE", ONE, () => ({})),
     },
+  },
+  {
+    id: "responses.gone-error-body",
+    source:
+      "A refusal is a JSON object with `error` (section Responses errors)",
+    rule:
+      "A refusal to read a reply that is gone, or its items, has the members of every refusal.",
+    judge: GONE.judge,
+    misses: some(
+      GONE.misses,
+      "error-absent",
+      "error.message-empty",
+      "error.type-absent",
+      "error.code-absent",
+    ),
   },
   {
     id: "responses.not-stored",

@@ -1,7 +1,13 @@
 /** Checks of the area `responses`: every state and item of every reply, also over web sockets. */
 import type { Exchange } from "../../evidence/exchange.ts";
-import { at, listAt, sameJson } from "../../evidence/json_path.ts";
-import { isObject, type Json } from "@model-gateway/replay/json";
+import {
+  at,
+  listAt,
+  numberAt,
+  sameJson,
+  textAt,
+} from "../../evidence/json_path.ts";
+import { isObject, type Json, objectOf } from "@model-gateway/replay/json";
 import { withAt } from "../../faults/change_reply.ts";
 import type { Hooks } from "../../reference_gateway/hooks.ts";
 import { type Check, checksWith } from "../../suite/check.ts";
@@ -33,24 +39,32 @@ function itemsIn(x: Exchange): readonly Json[] {
   ];
 }
 
-/** The items of the states that are not as the events before have them, of one reply or several. */
-function unlikeEvents({ frames }: Exchange): readonly Judged[] {
-  const made = new Map<Json, Json>();
-  const begun = new Map<Json, Json>();
+/** The members that an item keeps once it is begun, and once it is done. */
+const KEPT = ["id", "type"];
+const KEPT_WHEN_DONE = ["name", "call_id", "arguments", "input", "content"];
+
+/** The items of the states, judged by the events before, of one reply or several. */
+function besideEvents({ frames }: Exchange): readonly Judged[] {
+  const known = new Map<number, Json>();
   return frames.flatMap(({ json }) => {
-    const type = at(json, "type");
-    const index = at(json, "output_index") ?? 0;
-    const item = at(json, "item") ?? null;
-    if (type === "response.created") {
-      for (const all of [made, begun]) all.clear();
+    const type = textAt(json, "type");
+    const item = at(json, "item");
+    if (type === "response.created") known.clear();
+    // A vendor encrypts its reasoning anew in the last event.
+    const isWhole = type === "response.output_item.done" &&
+      at(item, "type") !== "reasoning";
+    if (item !== undefined) {
+      const names = isWhole ? [...KEPT, ...KEPT_WHEN_DONE] : KEPT;
+      known.set(
+        numberAt(json, "output_index") ?? 0,
+        Object.fromEntries(names.map((name) => [name, at(item, name) ?? null])),
+      );
     }
-    if (type === "response.output_item.added") begun.set(index, item);
-    if (type === "response.output_item.done") made.set(index, item);
-    return listAt(at(json, "response"), "output").map((value, place) => ({
+    return listAt(json, "response.output").map((value, index) => ({
       value,
-      wrong: ["id", "type"].find((name) =>
-        begun.has(place) && at(begun.get(place), name) !== at(value, name)
-      ) ?? (sameJson(made.get(place) ?? value, value) ? undefined : "item"),
+      wrong: Object.entries(objectOf(known.get(index))).find(([name, before]) =>
+        !sameJson(at(value, name) ?? null, before)
+      )?.[0],
     }));
   });
 }
@@ -119,15 +133,15 @@ export const EVERY_STATE_CHECKS: readonly Check[] = checksWith({
   source:
     "https://platform.openai.com/docs/api-reference/responses-streaming, `response.output_item.done`",
   rule:
-    "A reply in an event has the items of the events before it, whether it is complete or failed.",
+    "A reply in an event has the items of the events before it, with their ids, texts and calls, whether it is complete or failed.",
   provedBy: ["responses-broken", "responses-replies"],
-  each: (x) => first(x, unlikeEvents(x), "as in the events before"),
+  each: (x) => first(x, besideEvents(x), "as in the events before"),
   misses: {
     "id-other": inFailed("response.output.0.id", "msg_another"),
     "type-other": inFailed("response.output.0.type", "messages"),
-    "item-other": inFrames(
+    "text-other": inFrames(
       /^completed$/,
-      (data) => withAt(data, "response.output.0.more", "Another."),
+      (data) => withAt(data, "response.output.0.content.0.text", "Another."),
     ),
   },
 }, {

@@ -165,7 +165,7 @@ Deno.test("the models have their prices, candidates, health and callers", () =>
     const html = await operator.read(`${OPERATOR}/models`);
     const row = (model: string): string =>
       new RegExp(
-        `<tr><td[^>]*><a[^>]*>[^<]*</a><code[^>]*>${model}</code>.*?</tr>`,
+        `<tr><th[^>]*><a[^>]*>[^<]*</a><code[^>]*>${model}</code>.*?</tr>`,
         "s",
       )
         .exec(html)?.[0] ?? "";

@@ -71,7 +71,7 @@ Deno.test("who a sign-in link is for is known to the session and to what it chan
   const robin = await visit(gateway.url, "manage", code);
   assert.match(
     await robin.read("/console/access"),
-    /<td class="wrap[^>]*><bdi>Robin of Search<\/bdi>/,
+    /<th scope="row" class="wrap[^>]*><bdi>Robin of Search<\/bdi>/,
   );
   // The next link deletes the row of the code.
   await admin.signInCodes.create({ accountId: "default", scope: "read" });

@@ -122,7 +122,7 @@ Deno.test("the page of a model says what it takes; that of operators, of each ca
   });
   const path = `models/${encodeURIComponent("house/model")}`;
   const row = (html: string, name: string): readonly string[] =>
-    (html.split(`>${name}</td>`)[1]?.split("</tr>")[0] ?? "").split("<td")
+    (html.split(`>${name}</th>`)[1]?.split("</tr>")[0] ?? "").split("<td")
       .slice(1).map((cell) => cell.replace(/^[^>]*>/, "").split("<")[0] ?? "");
   const owner = await visitAs(gateway, "read");
   assert.match(await owner.read("/console/models"), new RegExp(`/${path}"`));

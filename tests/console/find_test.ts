@@ -225,7 +225,7 @@ Deno.test("models and candidates are narrowed by a part of a name, and a page ha
   const owner = await visitAs(gateway, "read");
   const operator = await visitAs(gateway, "operator");
   const rowsOf = (html: string): number =>
-    (html.split("</tbody>")[0] ?? "").split("<tr><td").length - 1;
+    (html.split("</tbody>")[0] ?? "").split('<tr><th scope="row"').length - 1;
   for (
     const [visitor, path] of [
       [owner, "/console/models"],

@@ -34,11 +34,11 @@ Deno.test("page and API list every setting with its value and source, and secret
   for (const name of SETTING_NAMES) assert.ok(html.includes(`id="${name}"`));
   assert.match(
     html,
-    /GATEWAY_PING_SECONDS<\/code><\/td><td class="wrap"[^>]*><code>7<\/code><\/td><td[^>]*><b>environment<\/b>/,
+    /GATEWAY_PING_SECONDS<\/code><\/th><td class="wrap"[^>]*><code>7<\/code><\/td><td[^>]*><b>environment<\/b>/,
   );
   assert.match(
     html,
-    /GATEWAY_ADMIN_TOKEN<\/code><\/td><td class="wrap"[^>]*><span class="tag ok">set</,
+    /GATEWAY_ADMIN_TOKEN<\/code><\/th><td class="wrap"[^>]*><span class="tag ok">set</,
   );
   for (const shown of [text, html]) {
     assert.ok(!shown.includes(vendorKey) && !shown.includes(ADMIN_TOKEN));

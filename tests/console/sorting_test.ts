@@ -22,7 +22,7 @@ function amounts(html: string, heading: string): readonly number[] {
   );
   return [...(body.split("</tbody>")[0] ?? "").matchAll(/<tr>([^]*?)<\/tr>/g)]
     .map(([, row = ""]) => {
-      const cell = [...row.matchAll(/<td[^]*?<\/td>/g)][at]?.[0] ?? "";
+      const cell = [...row.matchAll(/<t[dh][^]*?<\/t[dh]>/g)][at]?.[0] ?? "";
       return Number(
         /<data value="(-?\d+)"/.exec(cell)?.[1] ??
           cell.replaceAll(/<[^>]*>|,/g, ""),
@@ -101,7 +101,7 @@ Deno.test("lists are sorted by a column over all pages, and keep their filters",
       /<a href="([^"]*)">Newer lines/,
     );
     const lines = pages.flatMap((html) =>
-      [...html.matchAll(/<td[^>]*>#(\d+)/g)].map(([, seq]) => Number(seq))
+      [...html.matchAll(/<th[^>]*>#(\d+)/g)].map(([, seq]) => Number(seq))
     );
     assert.equal(new Set(lines).size, 233);
     assert.deepEqual(lines, lines.toSorted((a, b) => a - b));
@@ -235,7 +235,7 @@ Deno.test("lists are sorted by a column over all pages, and keep their filters",
       ) {
         const html = await visitor.read(path);
         const heads = [
-          ...html.matchAll(/<th [^>]*><a href="([^"]*)">([^<]*)</g),
+          ...html.matchAll(/<th scope="col"[^>]*><a href="([^"]*)">([^<]*)</g),
         ];
         assert.equal(heads.length, count, path);
         for (const [, href = "", name = ""] of heads) {
@@ -248,7 +248,7 @@ Deno.test("lists are sorted by a column over all pages, and keep their filters",
         }
         const firstCells = (page: string): readonly string[] =>
           [...(page.split("<tbody>")[1]?.split("</tbody>")[0] ?? "")
-            .matchAll(/<tr><td[^>]*>([^]*?)<\/td>/g)].map(([, cell = ""]) =>
+            .matchAll(/<tr><th[^>]*>([^]*?)<\/th>/g)].map(([, cell = ""]) =>
               cell
             );
         const one = firstCells(await visitor.read(headLink(html, first)));

@@ -279,11 +279,12 @@ export function consoleClient() {
       const heads = table.querySelectorAll("th");
       const line = document.createElement("tr");
       row.cells.forEach(({ text, foreign, tag, href, note }, at) => {
-        const cell = document.createElement("td");
+        const cell = document.createElement(at === 0 ? "th" : "td");
+        if (at === 0) cell.setAttribute("scope", "row");
         cell.className = heads[at]?.className ?? "";
-        const { first, name } = heads[at]?.dataset ?? {};
+        const { first, label } = heads[at]?.dataset ?? {};
         if (first) cell.classList.add("first");
-        if (name) cell.dataset.name = name;
+        if (label) cell.dataset.name = label;
         const box = href
           ? document.createElement("a")
           : tag

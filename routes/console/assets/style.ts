@@ -37,7 +37,7 @@ h1, h3, ul, dl, dd, fieldset { margin: 0 }
 p { margin: .4rem 0 }
 code, pre, kbd, .mono { font: .8125rem/1.5 ui-monospace, monospace }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px }
-.soft, .label, .id, nav a, .who, .head p, dt, th, small { color: var(--soft) }
+.soft, .label, .id, nav a, .who, .head p, dt, thead, small { color: var(--soft) }
 .soft, .label, .who, .legend { font-size: .86rem }
 .label, .id, .problem, nav a, label, small { display: block }
 .label { margin-bottom: .15rem }
@@ -99,18 +99,18 @@ dd { min-width: 0 }
 /* Tables scroll inside their card; a shade at the edge shows that there is more. */
 .scroll { overflow: auto; margin: 0 -1.2rem; padding: 0 1.2rem; background: linear-gradient(-90deg, var(--card) 40%, transparent) 100%/3rem 100% no-repeat local, linear-gradient(-90deg, #8885, transparent) 100%/.7rem 100% no-repeat }
 table { border-collapse: separate; border-spacing: 0; width: 100% }
-th, td { text-align: left; padding: .48rem .6rem .48rem 0; border-bottom: 1px solid var(--line); vertical-align: baseline; overflow-wrap: normal }
-td { white-space: nowrap }
+tr>* { font-weight: inherit; text-align: left; padding: .48rem .6rem .48rem 0; border-bottom: 1px solid var(--line); vertical-align: baseline; overflow-wrap: normal }
+tbody, td { white-space: nowrap }
 .wrap { min-width: 6rem; white-space: normal; overflow-wrap: anywhere }
-.tag, th { font-size: .8rem }
+.tag, thead { font-size: .8rem }
 tbody tr:last-child>* { border-bottom: 0 }
 tfoot td { border: solid var(--line); border-width: 1px 0 0 }
 .n { text-align: right }
-th:last-child, td:last-child { padding-right: 0 }
+tr>:last-child { padding-right: 0 }
 
 /* Forms */
 button, .button, input, select, textarea { font: inherit; border-radius: 8px; background: var(--card); color: var(--text) }
-.tag, th, label, button, .button { font-weight: 550 }
+.tag, thead, label, button, .button { font-weight: 550 }
 button, .button { padding: .42rem .9rem; border: 1px solid light-dark(#c4c7c3, #474d54); cursor: pointer }
 button:hover, .button:hover { border-color: var(--soft) }
 .main { background: var(--accent); border-color: var(--accent); color: var(--on) }
@@ -157,11 +157,11 @@ summary { cursor: pointer; color: var(--accent) }
 
 /* A table that fits needs no box, and its head stays in sight. Narrow: the navigation is a row that scrolls. */
 .fits { overflow: clip visible }
-.fits th { position: sticky; top: 0; background: var(--card); z-index: 1 }
-th a { color: inherit }
+.fits thead>*>* { position: sticky; top: 0; background: var(--card); z-index: 1 }
+thead a { color: inherit }
 .first { order: -1 }
-[aria-sort=ascending]::after { content: " ▲" }
-[aria-sort=descending]::after { content: " ▼" }
+[aria-sort^=a]::after { content: " ▲" }
+[aria-sort^=d]::after { content: " ▼" }
 @media (max-width: 66em) {
   .shell { display: block }
   .side { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); padding: .7rem .5rem; gap: .6rem }
@@ -172,12 +172,12 @@ th a { color: inherit }
   main { padding-top: 1.1rem }
 }
 @media (max-width: 51.29em) {
-  .scroll :is(thead, th):not(:has(a)), .scroll td:empty { display: none }
-  .scroll thead tr::before { content: "Sort by" }
+  .scroll :is(thead, thead th):not(:has(a)), .scroll td:empty { display: none }
+  thead tr::before { content: "Sort by" }
   .scroll tr { display: grid; grid: auto/1fr 1fr; gap: .2rem .8rem; padding: .7rem 0; border-bottom: 1px solid var(--line) }
-  .scroll th, .scroll td { position: static; border: 0; padding: 0; white-space: normal; text-align: left; overflow-wrap: anywhere }
+  .scroll tr>* { position: static; border: 0; padding: 0; white-space: normal; text-align: left; overflow-wrap: anywhere }
   .scroll .acts { flex-wrap: wrap }
-  .scroll td[data-name]::before { content: attr(data-name); display: block; color: var(--soft); font-size: .75rem }
+  .scroll [data-name]::before { content: attr(data-name); display: block; color: var(--soft); font-size: .75rem }
   dl { display: block }
   dd { margin-bottom: .6rem }
   .plot text { font-size: 15px }

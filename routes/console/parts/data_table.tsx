@@ -35,17 +35,23 @@ export function DataTable<T>(
     number === true ? "n" : wraps === true ? "wrap" : undefined;
   const nameInCard = ({ name, isFirst }: Column<T>): string | undefined =>
     isFirst !== true && name !== "" ? name : undefined;
-  const cellOf = (column: Column<T>, row: T): JSX.Element => (
-    <td
-      class={[
-        classOf(column),
-        column.isFirst === true ? "first" : undefined,
-      ].filter((one) => one !== undefined).join(" ") || undefined}
-      data-name={nameInCard(column)}
-    >
-      {column.cell(row)}
-    </td>
-  );
+  const subject = columns.find(({ name }) => name !== "");
+  const cellOf = (column: Column<T>, row: T): JSX.Element => {
+    // A screen reader reads the header of a row with each of its cells.
+    const Cell = column === subject ? "th" : "td";
+    return (
+      <Cell
+        scope={column === subject ? "row" : undefined}
+        class={[
+          classOf(column),
+          column.isFirst === true ? "first" : undefined,
+        ].filter((one) => one !== undefined).join(" ") || undefined}
+        data-name={nameInCard(column)}
+      >
+        {column.cell(row)}
+      </Cell>
+    );
+  };
   return (
     <div
       class="scroll"
@@ -62,7 +68,7 @@ export function DataTable<T>(
                 class={classOf(column)}
                 aria-sort={column.sort?.order}
                 data-first={column.isFirst}
-                data-name={nameInCard(column)}
+                data-label={nameInCard(column)}
               >
                 {column.sort !== undefined
                   ? <a href={column.sort.href}>{column.name}</a>

@@ -1,5 +1,6 @@
 /** The log contains no secret and no content, whatever the outcome of a call. */
 import assert from "node:assert/strict";
+import { freePort } from "../../gateway/accounts/testing/free_port.ts";
 import { certificate } from "../support/upstreams/fault_upstream.ts";
 import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
@@ -72,4 +73,19 @@ Deno.test("a refused certificate is named in the log, and no address to the call
     listener.close();
     await accepting;
   }
+});
+
+Deno.test("a connection that an upstream's host refuses is named in the log, and no address to the caller", async () => {
+  await using gateway = await startTestGateway({
+    access: {
+      vendora: { baseUrl: `http://127.0.0.1:${freePort()}`, apiKey: "k" },
+    },
+    env: { GATEWAY_MAX_ATTEMPTS: "1" },
+  });
+  const response = await gateway.call();
+  assert.equal(response.status, 502);
+  const text = await response.text();
+  assert.match(text, /could not reach the upstream/);
+  assert.doesNotMatch(text, /127\.0\.0\.1|refused/);
+  assert.match(gateway.logged[0]?.note ?? "", /refused the connection$/);
 });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import {
   POSTGRES_PROGRAMS,
+  replayed,
   startPostgresServer,
 } from "../../gateway/accounts/testing/postgres_server.ts";
 import { visit } from "../support/console/visitor.ts";
@@ -36,6 +37,7 @@ Deno.test({
         GATEWAY_UPSTREAM: "replay",
       },
     });
+    await replayed(primary, standby);
     const get = (path: string, token: string): Promise<Response> =>
       fetch(program.url + path, bearer(token));
     const call = async (): Promise<number> => {

@@ -171,6 +171,18 @@ async function startServer(
   };
 }
 
+/** Resolves when a standby has replayed what its primary has written so far, such as its tables. */
+export async function replayed(
+  primary: PostgresServer,
+  standby: PostgresServer,
+): Promise<void> {
+  const end = (await primary.run("SELECT pg_current_wal_lsn()")).trim();
+  const isBehind = `SELECT pg_last_wal_replay_lsn() < '${end}'`;
+  while ((await standby.run(isBehind)).trim() !== "f") {
+    // Starting psql takes longer than a pause would.
+  }
+}
+
 /** Starts PgBouncer in transaction mode in front of a server, as the README advises. */
 export async function startPooler(server: PostgresServer): Promise<Pooler> {
   if (PGBOUNCER === undefined) throw new Error("PgBouncer is not installed");

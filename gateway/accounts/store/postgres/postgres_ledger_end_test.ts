@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import {
   POSTGRES_PROGRAMS,
+  replayed,
   startPostgresServer,
 } from "../../testing/postgres_server.ts";
 import {
@@ -25,6 +26,7 @@ Deno.test({
     await primary.run("SELECT pg_reload_conf()");
     await using store = await openStore(primary.url);
     const accounts = await createAccounts(store);
+    await replayed(primary, standby);
     await using reader = await openStore(primary.url, {
       readUrl: standby.url,
     });

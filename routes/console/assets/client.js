@@ -144,6 +144,11 @@ export function consoleClient() {
       // Without a reply it can be sent again, but not while a slow one is on its way.
       setTimeout(() => delete form.dataset.sent, 15_000);
     });
+    // A kept page that the Back button shows again can send its forms again.
+    addEventListener("pageshow", ({ persisted }) => {
+      if (!persisted) return;
+      for (const form of document.forms) delete form.dataset.sent;
+    });
   };
 
   /** In a narrow window the navigation is a row that scrolls: the page's own link is in sight. */

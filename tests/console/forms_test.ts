@@ -409,23 +409,44 @@ Deno.test("what stops calls or cannot be taken back is asked again before it hap
       .find(({ id }) => id === token.id)?.revokedAtMs,
   ];
   const before = await states();
-  const asked: [Visitor, string, Record<string, string>][] = [
-    [operator, `${OPERATOR}/accounts/status/default`, { status: "disabled" }],
-    [operator, `${OPERATOR}/webhooks/remove/default`, {}],
-    [operator, `${OPERATOR}/accounts/revoke-token/default`, {
-      token: token.id,
+  // Who sends a form, from which page, to which address, and its fields.
+  const asked: [Visitor, string, string, Record<string, string>][] = [
+    [
+      operator,
+      `${OPERATOR}/accounts/default`,
+      `${OPERATOR}/accounts/status/default`,
+      { status: "disabled" },
+    ],
+    [
+      operator,
+      `${OPERATOR}/webhooks/default`,
+      `${OPERATOR}/webhooks/remove/default`,
+      {},
+    ],
+    [
+      operator,
+      `${OPERATOR}/accounts/default`,
+      `${OPERATOR}/accounts/revoke-token/default`,
+      { token: token.id },
+    ],
+    [owner, "/console/access", "/console/access/tokens/revoke", {
+      id: token.id,
     }],
-    [owner, "/console/access/tokens/revoke", { id: token.id }],
   ];
+  for (const [visitor, page, path] of asked) {
+    const html = await (await visitor.get(page)).text();
+    const [, form = ""] = html.split(`action="${path}"`);
+    assert.match(form.split("</form>")[0] ?? "", /name="ask"/, path);
+  }
   const questions = await Promise.all(
-    asked.map(async ([visitor, path, form]) => {
+    asked.map(async ([visitor, , path, form]) => {
       const reply = await visitor.post(path, { ...form, ask: "yes" });
       return await reply.text();
     }),
   );
   assert.deepEqual(await states(), before);
   for (const [at, html] of questions.entries()) {
-    const [visitor, path, form] = asked[at] ?? assert.fail();
+    const [visitor, , path, form] = asked[at] ?? assert.fail();
     assert.match(html, /<h1>[^<]+\?<\/h1>/);
     assert.doesNotMatch(html, /name="ask"/);
     for (const [name, value] of Object.entries(form)) {

@@ -13,6 +13,7 @@ import { sessionText } from "../parts/session_text.ts";
 import { KeyMeters, KeyState } from "../pages/keys.tsx";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
 import { AskFirst } from "../forms/ask_first.tsx";
+import { RevokeToken } from "../forms/revoke_token.tsx";
 import { TextField } from "../forms/field.tsx";
 import { chargesText, ledgerLink, usageLink } from "../parts/figure_links.ts";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
@@ -371,22 +372,15 @@ async function peopleCards(
               },
               {
                 name: "",
-                cell: (one) =>
-                  one.revokedAtMs !== undefined || one.expiresAtMs <= nowMs
-                    ? null
-                    : (
-                      <form
-                        method="post"
-                        action={`${NAV}/revoke-token/${id}`}
-                      >
-                        <FormToken visit={visit} />
-                        <AskFirst />
-                        <input type="hidden" name="token" value={one.id} />
-                        <button class="link" type="submit">
-                          Revoke {one.hint.slice(-4)}
-                        </button>
-                      </form>
-                    ),
+                cell: (one) => (
+                  <RevokeToken
+                    visit={visit}
+                    token={one}
+                    nowMs={nowMs}
+                    action={`${NAV}/revoke-token/${id}`}
+                    field="token"
+                  />
+                ),
               },
             ]}
           />

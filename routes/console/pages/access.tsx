@@ -15,7 +15,8 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { type Column, DataTable, Foreign } from "../parts/data_table.tsx";
-import { AskFirst, askingFirst } from "../forms/ask_first.tsx";
+import { askingFirst } from "../forms/ask_first.tsx";
+import { RevokeToken } from "../forms/revoke_token.tsx";
 import { TextField } from "../forms/field.tsx";
 import { FormToken, OnceField, page } from "../parts/layout.tsx";
 import { listCsv } from "../csv/list_csv.ts";
@@ -163,22 +164,15 @@ function Tokens(
             ...(mayManage
               ? [{
                 name: "",
-                cell: (one: TokenRecord) =>
-                  one.revokedAtMs === undefined && one.expiresAtMs > nowMs
-                    ? (
-                      <form
-                        method="post"
-                        action="/console/access/tokens/revoke"
-                      >
-                        <FormToken visit={visit} />
-                        <AskFirst />
-                        <input type="hidden" name="id" value={one.id} />
-                        <button class="link" type="submit">
-                          Revoke {one.hint.slice(-4)}
-                        </button>
-                      </form>
-                    )
-                    : null,
+                cell: (one: TokenRecord) => (
+                  <RevokeToken
+                    visit={visit}
+                    token={one}
+                    nowMs={nowMs}
+                    action="/console/access/tokens/revoke"
+                    field="id"
+                  />
+                ),
               }]
               : []),
           ], "-made")}

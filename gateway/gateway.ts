@@ -37,6 +37,8 @@ import { OpenSockets } from "./open_sockets.ts";
 import { RecentReplies } from "./responses/recent_replies.ts";
 import type { StoredReplies } from "./responses/stored_replies.ts";
 import { CandidateRates } from "./upstream/health/candidate_rates.ts";
+import { OutputRates } from "./upstream/health/output_rates.ts";
+import { LeftCalls } from "./pipeline/left_calls.ts";
 import { candidateReports } from "./upstream/health/candidate_report.ts";
 import type { ModelRegistry } from "./upstream/catalogue/model_registry.ts";
 import { UnreadBodies } from "./http/unread_body.ts";
@@ -105,6 +107,10 @@ export interface Gateway extends GatewayParts {
   readonly activeCalls: ActiveCalls<ActiveCallHandle>;
   /** Concurrency slots, held from before the body is read to the end of the reply. */
   readonly concurrency: ConcurrencyLimiter;
+  /** Calls whose client has left and whose upstream is read on. */
+  readonly leftCalls: LeftCalls;
+  /** How fast the candidates generate. */
+  readonly outputRates: OutputRates;
   /** Removes credentials from a text that a client chose and that is kept. */
   readonly withoutCredentials: WithoutCredentials;
   readonly sockets: OpenSockets;
@@ -194,6 +200,8 @@ export function createGateway(parts: GatewayParts): Gateway {
     },
     activeCalls,
     concurrency: slots,
+    leftCalls: new LeftCalls(maxConcurrent),
+    outputRates: new OutputRates(),
     withoutCredentials: clean,
     sockets,
     recentReplies: new RecentReplies(parts.config.socketBytes),

@@ -120,6 +120,8 @@ export interface Reservation {
   durable(): Promise<Limits>;
   /** Prompt tokens assumed by the reservation. */
   readonly inputTokens: number;
+  /** Generated tokens that it has room for. */
+  readonly maxOutputTokens: number;
   /**
    * Charges the call and returns the charge. Never throws and never waits: the write
    * happens in the background and is retried until it succeeds. A second call returns the

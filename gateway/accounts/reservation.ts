@@ -61,6 +61,7 @@ export async function openReservation(
       return limits;
     },
     inputTokens: call.inputTokens,
+    maxOutputTokens: call.maxOutputTokens,
     settle(outcome): Charge {
       if (settlement === undefined) {
         const charge = chargeFor(call, outcome);

@@ -6,6 +6,7 @@ import { ApiError } from "../../translate/model/error.ts";
 import type { CallOutcome } from "../accounts/call_outcome.ts";
 import { isBounded, isUnpriced } from "../accounts/charges/charge.ts";
 import type { Charge } from "../accounts/records.ts";
+import type { Usage } from "../../translate/model/reply.ts";
 import type { HttpReply } from "../http/http_reply.ts";
 import {
   errorText,
@@ -116,7 +117,9 @@ export function callLogEntry(settled: SettledCall): LogEntry {
     stream: settled.stream,
     ...upstreamFacts,
     ...(failover.calls.at(-1)?.hadKey() === true ? { note: HAD_KEY } : {}),
-    ...(began ? { usage: isBeyond ? charge.tokens : usage } : {}),
+    ...(began || isReported(usage)
+      ? { usage: isBeyond ? charge.tokens : usage }
+      : {}),
     ...Object.assign({}, ...settled.taps.map((tap) => tap.logged())),
     cost_micro_usd: charge.costMicroUsd,
     ...(isUnpriced(charge) ? { unpriced: true } : {}),
@@ -134,6 +137,11 @@ export function callLogEntry(settled: SettledCall): LogEntry {
       ...reasonOf(error),
     }),
   };
+}
+
+/** Reported also of a reply that began after its client had left. */
+function isReported(usage: Usage): boolean {
+  return Object.keys(usage).length > 0;
 }
 
 function upstreamCall(

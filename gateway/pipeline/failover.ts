@@ -16,6 +16,7 @@ import type {
   ModelRegistry,
 } from "../upstream/catalogue/model_registry.ts";
 import type { Operation, PreparedCall, Reply } from "../upstream/operation.ts";
+import { firstCompatible } from "./first_compatible.ts";
 import {
   type FailedAttempt,
   mostInformative,
@@ -59,6 +60,7 @@ export class Failover {
   #named: ReadonlySet<string> | undefined;
   #replied = false;
   #deadlinePassed = false;
+  #clientLeft = false;
   /** Whether a candidate was called again without the part that it refused; that happens once. */
   #triedWithoutPart = false;
 
@@ -155,6 +157,20 @@ export class Failover {
   }
 
   /**
+   * When the upstream received the request that it has not refused, in Unix milliseconds; undefined
+   * where there is none.
+   */
+  get sentMs(): number | undefined {
+    const last = this.#calls.at(-1);
+    return last?.error === undefined ? last?.sentMs : undefined;
+  }
+
+  /** The client has left: no further attempt is made. */
+  clientLeft(): void {
+    this.#clientLeft = true;
+  }
+
+  /**
    * The call's deadline has passed. Counts as a failure of a candidate that has not replied yet.
    */
   deadlineReached(): void {
@@ -203,6 +219,7 @@ export class Failover {
       }
       recordFailure(candidate.health, ended.error, nowMs, this.#isProbe);
       this.#failedAttempts = [...this.#failedAttempts, { ...ended, candidate }];
+      if (this.#clientLeft) throw ended.error;
       if (await this.#prepareAgain(ended.error)) continue;
       const waitMs = await this.#next(nowMs, deadlineMs);
       if (waitMs === undefined) throw this.#mostInformative();
@@ -238,20 +255,24 @@ export class Failover {
     const { candidate } = this.#current;
     const startedMs = this.#gateway.now();
     this.#isProbe = candidate.health.startCall(startedMs);
-    this.#calls.push({
+    const times: CallTimes = {
       candidate,
       startedMs,
+      sentMs: undefined,
       firstByteMs: undefined,
       endedMs: undefined,
       error: undefined,
       hadKey: NO_KEY,
-    });
+    };
+    this.#calls.push(times);
     try {
       return await attempt({
         ...context,
         client: this.#gateway.client,
         call: this.#current,
         isStream: this.#isStream,
+        onSent: () => times.sentMs = this.#gateway.now(),
+        onRefused: () => times.sentMs = undefined,
       });
     } catch (error) {
       // A client that disconnects is not a failure of the upstream.
@@ -352,38 +373,5 @@ export class Failover {
     const { error, candidate } = mostInformative(this.#failedAttempts);
     this.#current = { ...this.#current, candidate };
     return error;
-  }
-}
-
-/**
- * The first candidate from `next` whose format can express the request. Adds the others to
- * `incompatible`.
- *
- * @param fits whether a call can still be made at a candidate; absent: at each
- * @throws {ApiError} the first candidate's refusal, if none is compatible
- */
-async function firstCompatible(
-  operation: Operation<Reply>,
-  next: () => Candidate | undefined,
-  incompatible: Candidate[],
-  fits: (call: PreparedCall<Reply>) => boolean = () => true,
-): Promise<PreparedCall<Reply> | undefined> {
-  let refusal: ApiError | undefined;
-  for (;;) {
-    const candidate = next();
-    if (candidate === undefined) {
-      if (refusal === undefined) return undefined;
-      throw refusal;
-    }
-    try {
-      const prepared = operation.prepare(candidate);
-      const call = prepared instanceof Promise ? await prepared : prepared;
-      if (fits(call)) return call;
-      incompatible.push(candidate);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      refusal ??= error;
-      incompatible.push(candidate);
-    }
   }
 }

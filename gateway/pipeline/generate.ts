@@ -25,6 +25,7 @@ import { askedPrices } from "./asked_prices.ts";
 import type { GenerationCall } from "./call_request.ts";
 import { inputTokens } from "./estimate.ts";
 import { Generation, maxOutputTokens } from "./generation.ts";
+import { hiddenOutputOf } from "./client_presence.ts";
 import { emptyReply } from "./empty_reply.ts";
 import { keepingTap } from "./keeping_tap.ts";
 import { accessibleModel, assertActive } from "./model_access.ts";
@@ -115,6 +116,7 @@ async function run(
     operation,
     replyCount: request.replyCount ?? 1,
     mostUsage: usageBoundOf(request),
+    hidden: hiddenOutputOf(request),
     taps: conversation?.keeper === undefined
       ? []
       : [keepingTap(conversation.keeper)],

@@ -33,9 +33,10 @@ import type {
 } from "../upstream/operation.ts";
 import type { CallRequest } from "./call_request.ts";
 import { callUnderWay } from "./call_under_way.ts";
+import { ClientPresence, type HiddenOutput } from "./client_presence.ts";
 import { deferredStream } from "./deferred_stream.ts";
 import { Failover } from "./failover.ts";
-import { pump, type PumpState } from "./stream_pump.ts";
+import { type Pump, pump, type PumpState } from "./stream_pump.ts";
 import type { Tap } from "./tap.ts";
 
 /** What is paid for. */
@@ -52,6 +53,8 @@ interface PaidOperation {
   readonly mostUsage: (candidate: Candidate, sentBytes: number) => UsageBound;
   /** In the order in which they see the reply. */
   readonly taps: readonly Tap[];
+  /** How much of a reply may be generated out of the client's sight; absent: nothing is. */
+  readonly hidden?: HiddenOutput;
   /**
    * What is reserved; any of the candidates may reply.
    *
@@ -106,6 +109,7 @@ class PaidCall {
   readonly #replyCount: number;
   readonly #mostUsage: PaidOperation["mostUsage"];
   readonly #taps: readonly Tap[];
+  readonly #client: ClientPresence;
   readonly #signal: AbortSignal;
   readonly #reservation: Reservation;
   readonly #abort = new AbortController();
@@ -137,7 +141,7 @@ class PaidCall {
   constructor(
     gateway: Gateway,
     call: CallRequest,
-    { name, model, settings, operation, replyCount, mostUsage, taps }:
+    { name, model, settings, operation, replyCount, mostUsage, taps, hidden }:
       PaidOperation,
     failover: Failover,
     reservation: Reservation,
@@ -176,6 +180,13 @@ class PaidCall {
       trace: this.#span?.trace ?? traceOf(call.headers),
       signal: this.#abort.signal,
     };
+    this.#client = new ClientPresence(gateway, {
+      keyId: caller.keyId,
+      isStream: operation.isStream,
+      failover,
+      reservation,
+      hidden,
+    });
     this.#handle = {
       accountId: caller.accountId,
       describe: (nowMs) => this.#describe(nowMs),
@@ -197,7 +208,9 @@ class PaidCall {
     const gateway = this.#gateway;
     const signal = this.#signal;
     const onDisconnect = (): void =>
-      this.#abort.abort(new ClientDisconnected());
+      this.#client.leaveEarly(() =>
+        this.#abort.abort(new ClientDisconnected())
+      );
     if (signal.aborted) onDisconnect();
     signal.addEventListener("abort", onDisconnect);
     this.#removeActive = gateway.activeCalls.add(this.#handle);
@@ -224,17 +237,14 @@ class PaidCall {
         : await attempts;
       await this.#awaitReservation(reply);
     } catch (error) {
-      const ended = error instanceof ClientDisconnected
-        ? "caller_left"
-        : "refused";
-      this.#settle(ended, undefined, error);
-      if (error instanceof ClientDisconnected) {
-        return clientClosedReply();
-      }
+      const { hasLeft } = this.#client;
+      this.#settle(hasLeft ? "caller_left" : "refused", undefined, error);
+      if (hasLeft) return clientClosedReply();
       throw error;
     } finally {
       signal.removeEventListener("abort", onDisconnect);
     }
+    if (this.#client.hasLeft) return await this.#withoutClient(reply);
     // A deferred stream begins with a ping.
     if (!this.#isDeferred) this.#firstByteMs = gateway.now();
     try {
@@ -316,9 +326,15 @@ class PaidCall {
   }
 
   #stream(reply: StreamedReply): HttpReply {
+    const { body } = this.#pump(reply);
+    return { status: 200, headers: this.#headers(reply.headers), body };
+  }
+
+  #pump(reply: StreamedReply): Pump {
     let tapped = reply;
     for (const tap of this.#taps) tapped = tap.stream(tapped);
     const { relay, source, first } = tapped;
+    if (!this.#isDeferred) this.#client.relayed(relay.progress);
     const streamPump = pump({
       source,
       relay,
@@ -327,16 +343,25 @@ class PaidCall {
       slowReaderMs: this.#gateway.config.slowReaderMs,
       timers: this.#gateway.timers,
       onToken: () => this.#firstTokenMs = this.#gateway.now(),
+      onChunk: () => this.#client.relayed(relay.progress),
+      onLeave: () => this.#client.leave(relay.progress()),
       onEnd: (how) => this.#streamEnded(how, relay.progress()),
     });
     this.#fail = streamPump.fail;
     this.#handle.streaming = true;
     this.#progress = { of: () => relay.progress(), pump: streamPump.state };
-    return {
-      status: 200,
-      headers: this.#headers(reply.headers),
-      body: streamPump.body,
-    };
+    return streamPump;
+  }
+
+  /** The reply began after its client had left: it is read on, and not sent. */
+  async #withoutClient(reply: Reply): Promise<HttpReply> {
+    if (reply.type === "stream") {
+      await this.#pump(reply).body.cancel();
+    } else {
+      this.#failover.recordEnd("complete");
+      this.#settle("caller_left", reply.reply.progress, undefined, false);
+    }
+    return clientClosedReply();
   }
 
   #describe(nowMs: number): UnderWay {
@@ -357,15 +382,13 @@ class PaidCall {
     progress: ReplyProgress,
   ): void {
     this.#causedByGateway ||= progress.error instanceof GatewayFault;
-    // A client that disconnects before the first byte makes the upstream stream fail as well.
-    const ended = this.#abort.signal.reason instanceof ClientDisconnected
-      ? "caller_left"
-      : how;
+    const ended = this.#client.hasLeft ? "caller_left" : how;
     if (ended === "complete") this.#failover.recordEnd("complete");
     else if (ended === "failed" && !this.#causedByGateway) {
       this.#failover.recordEnd("failed", progress.error);
     }
-    this.#settle(ended, progress, progress.error);
+    const began = this.#isDeferred || this.#firstByteMs !== undefined;
+    this.#settle(ended, progress, progress.error, began);
   }
 
   /**
@@ -407,10 +430,16 @@ class PaidCall {
     if (this.#totalTimer !== undefined) {
       this.#gateway.timers.clear(this.#totalTimer);
     }
+    const unseen = this.#client.unseen(progress);
+    if (progress !== undefined && (unseen?.isWhole ?? ended === "complete")) {
+      this.#client.measure(progress);
+    }
+    this.#client.end();
     const outcome: CallOutcome = {
       usage: progress?.usage ?? {},
       // Only the first of several replies is counted; the others are about as long.
-      generatedChars: (progress?.generatedChars ?? 0) * this.#replyCount,
+      generatedChars: this.#client.seenChars(progress) * this.#replyCount,
+      ...(unseen === undefined ? {} : { unseen }),
       most: this.#mostUsage(
         this.#failover.candidate,
         this.#failover.sentBytes,

@@ -11,7 +11,7 @@ import type { ByteSink, ByteSource } from "../upstream/http/byte_source.ts";
 
 /** The stream and its limits. */
 interface PumpOptions {
-  /** The upstream's body; cancelled when the client disconnects or the reply has failed. */
+  /** The upstream's body; cancelled when the reply has failed, or its client has left for good. */
   readonly source: ByteSource;
   /** Translates the upstream's bytes for the client. */
   readonly relay: Relay;
@@ -27,8 +27,23 @@ interface PumpOptions {
   readonly timers: Timers;
   /** Called once, when the relay has sent the first generated text; never for a ping. */
   readonly onToken?: () => void;
+  /** Called after each chunk of the upstream. */
+  readonly onChunk?: () => void;
+  /**
+   * Called once, when the client leaves before the end: how far the upstream is read on. Absent, or
+   * without a result: it is cancelled at once.
+   */
+  readonly onLeave?: () => ReadOn | undefined;
   /** Called exactly once: when the client has received everything or has disconnected. */
   readonly onEnd: (how: "complete" | "failed" | "caller_left") => void;
+}
+
+/** How far an upstream is read whose client has left. */
+export interface ReadOn {
+  readonly ms: number;
+  /** Characters of the whole reply that show that it goes on without its client. */
+  readonly chars: number;
+  readonly bytes: number;
 }
 
 /** A running stream. */
@@ -100,6 +115,10 @@ class PumpedStream implements ByteSink {
   #stalled:
     | { readonly sinceMs: number; readonly desiredSize: number }
     | undefined;
+  /** The client has left, and the upstream is read on so far. */
+  #readOn: ReadOn | undefined;
+  /** Bytes of the upstream since then. */
+  #readOnBytes = 0;
   #timer: TimerId | undefined;
   #discardTimer: TimerId | undefined;
 
@@ -110,11 +129,7 @@ class PumpedStream implements ByteSink {
         this.#controller = controller;
       },
       pull: () => this.#onPull(),
-      cancel: () => {
-        // First the outcome: the source reports its cancellation at once, as a failure.
-        this.#finish("caller_left");
-        options.source.cancel();
-      },
+      cancel: () => this.#leave(),
     }, { highWaterMark: 0, size: (chunk) => chunk.byteLength });
   }
 
@@ -150,19 +165,21 @@ class PumpedStream implements ByteSink {
 
   #relayPending(): void {
     if (this.#pending.length === 0 || this.#discarding) return;
-    const { relay } = this.#options;
-    const chunks = this.#pending;
+    const { relay, onChunk } = this.#options;
+    const chunk = joinPieces(this.#pending);
     this.#pending = [];
     let out: Uint8Array;
     try {
-      out = relay.push(joinPieces(chunks));
+      out = relay.push(chunk);
     } catch (error) {
       return this.onError(error);
     }
+    onChunk?.();
     this.#send(out);
     if (out.length > 0) this.#lastReplyMs = this.#lastSentMs;
     this.#noteToken();
     if (relay.done()) this.#complete(true);
+    else this.#judgeReadOn(chunk.length);
   }
 
   /** See {@linkcode Pump.state}. */
@@ -197,6 +214,7 @@ class PumpedStream implements ByteSink {
   #abort(error: ApiError): void {
     const { source, relay } = this.#options;
     this.#discarding = true;
+    if (this.#readOn !== undefined) return this.#endLeft();
     source.cancel();
     const first = this.#started ? [] : [this.#options.first];
     this.#started = true;
@@ -274,6 +292,7 @@ class PumpedStream implements ByteSink {
       this.#discardTimer = timers.set(() => source.cancel(), DISCARD_MS);
       if (this.#paused) source.resume();
     }
+    if (this.#readOn !== undefined) return this.#finish("caller_left");
     const how = failed ? "failed" : "complete";
     if ((this.#controller?.desiredSize ?? 0) === 0) return this.#close(how);
     this.#outcome = how;
@@ -295,9 +314,14 @@ class PumpedStream implements ByteSink {
     if (this.#finished) return;
     this.#finished = true;
     this.#discarding = true;
-    if (this.#timer !== undefined) this.#options.timers.clear(this.#timer);
+    this.#stopTimer();
     this.#requestPull();
     this.#options.onEnd(how);
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== undefined) this.#options.timers.clear(this.#timer);
+    this.#timer = undefined;
   }
 
   /** One timer per stream: chunks only record the time, and the timer checks it. */
@@ -305,7 +329,9 @@ class PumpedStream implements ByteSink {
     const { timers } = this.#options;
     this.#timer = timers.set(() => {
       const nextMs = this.#onTimer();
-      if (!this.#finished) this.#setTimer(nextMs);
+      if (!this.#finished && this.#readOn === undefined) {
+        this.#setTimer(nextMs);
+      }
     }, ms);
   }
 
@@ -336,8 +362,46 @@ class PumpedStream implements ByteSink {
 
   /** A client that does not read must not hold its concurrency slot. */
   #dropSlowReader(): void {
+    const controller = this.#controller;
+    this.#leave();
+    controller?.error(new Error("the client reads too slowly"));
+  }
+
+  /** The client has left. The upstream may be read on, for what it reports at the end. */
+  #leave(): void {
+    if (this.#finished) return;
+    const { relay, source, timers, onLeave } = this.#options;
+    this.#controller = undefined;
+    const readOn = this.#outcome !== undefined || relay.progress().ended
+      ? undefined
+      : onLeave?.();
+    if (readOn === undefined) return this.#endLeft();
+    this.#readOn = readOn;
+    this.#stopTimer();
+    this.#timer = timers.set(() => this.#endLeft(), readOn.ms);
+    if (!this.#started) {
+      this.#started = true;
+      source.pushTo(this);
+    } else if (this.#paused) {
+      this.#paused = false;
+      source.resume();
+    }
+  }
+
+  /** Stops reading on if the reply goes on without its client, or beyond the bounds. */
+  #judgeReadOn(bytes: number): void {
+    if (this.#readOn === undefined || this.#finished) return;
+    this.#readOnBytes += bytes;
+    const { generatedChars } = this.#options.relay.progress();
+    if (
+      generatedChars > this.#readOn.chars ||
+      this.#readOnBytes > this.#readOn.bytes
+    ) this.#endLeft();
+  }
+
+  #endLeft(): void {
+    // First the outcome: the source reports its cancellation at once, as a failure.
     this.#finish("caller_left");
-    this.#controller?.error(new Error("the client reads too slowly"));
     this.#options.source.cancel();
   }
 }

@@ -78,7 +78,12 @@ Deno.test("usageBoundOf() bounds no recorded reply", () => {
       continue;
     }
     const size = bytes(JSON.stringify(recording.request.body)).length;
-    const charge = chargeFor({ inputTokens: 1, price: PRICE }, {
+    const charge = chargeFor({
+      inputTokens: 1,
+      maxOutputTokens: 9,
+      reservedMicroUsd: 9,
+      price: PRICE,
+    }, {
       ...progress,
       ended: "complete",
       most: usageBoundOf(request)(CANDIDATE, size),

@@ -135,6 +135,8 @@ export interface Config {
   readonly pingMs: number;
   /** Longest time that a client may leave a stream unread; then it counts as disconnected. */
   readonly slowReaderMs: number;
+  /** How long an upstream is read on after its client has left; 0: it is cancelled at once. */
+  readonly leftClientMs: number;
   /** Time after a signal in which calls are still accepted, in milliseconds; 0: none. */
   readonly shutdownDelayMs: number;
   /** Longest time that calls may continue after the signal to stop; then they are aborted. */
@@ -355,6 +357,7 @@ export function readConfig(sources: ConfigSources): Config {
     bodyTimeoutMs: values.GATEWAY_BODY_TIMEOUT_SECONDS,
     pingMs: values.GATEWAY_PING_SECONDS,
     slowReaderMs: values.GATEWAY_SLOW_READER_SECONDS,
+    leftClientMs: values.GATEWAY_LEFT_CLIENT_SECONDS,
     shutdownDelayMs: values.GATEWAY_SHUTDOWN_DELAY_SECONDS * 1000,
     drainMs: values.GATEWAY_DRAIN_SECONDS,
     connectTimeoutMs: values.GATEWAY_CONNECT_TIMEOUT_SECONDS,

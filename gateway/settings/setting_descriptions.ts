@@ -154,6 +154,11 @@ export const SETTING_DESCRIPTIONS: Readonly<
       "time that a client may leave a file unread, or its stream from the next ping on; then it is cut off",
     default: "`120`",
   },
+  GATEWAY_LEFT_CLIENT_SECONDS: {
+    meaning:
+      "time that an upstream is read on after its client has left, for the usage; `0`: it is cancelled at once",
+    default: "`2`",
+  },
   GATEWAY_SHUTDOWN_DELAY_SECONDS: {
     meaning:
       "time after SIGTERM or SIGINT in which calls are still accepted while `/readyz` is 503, so that load balancers stop sending them",

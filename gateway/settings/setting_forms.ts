@@ -4,13 +4,13 @@
 import { z } from "zod";
 import { byVendorSetting } from "../upstream/catalogue/vendors.ts";
 
-const seconds = (defaultSeconds: number) =>
+const seconds = (defaultSeconds: number, least: "above 0" | "0" = "above 0") =>
   z.string().regex(
     /^\d+(\.\d+)?$/,
     "must be a number of seconds, such as 10 or 0.5",
   ).transform((text) => Number(text) * 1000).refine(
-    (ms) => ms > 0 && ms <= 86_400_000,
-    "must be more than 0 and at most 86400 seconds",
+    (ms) => (ms > 0 || least === "0") && ms <= 86_400_000,
+    `must be ${least === "0" ? "" : "more than 0 and "}at most 86400 seconds`,
   )
     .default(defaultSeconds * 1000);
 
@@ -121,6 +121,7 @@ export const ENVIRONMENT = z.object({
   GATEWAY_WEB_SOCKET_BYTES: count(256 * 1024 * 1024, 0, 2 ** 40),
   GATEWAY_PING_SECONDS: seconds(10),
   GATEWAY_SLOW_READER_SECONDS: seconds(120),
+  GATEWAY_LEFT_CLIENT_SECONDS: seconds(2, "0"),
   GATEWAY_SHUTDOWN_DELAY_SECONDS: count(0, 0, 600),
   GATEWAY_DRAIN_SECONDS: seconds(30),
   GATEWAY_CONNECT_TIMEOUT_SECONDS: seconds(5),

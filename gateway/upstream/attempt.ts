@@ -42,6 +42,10 @@ interface AttemptOptions<Result> {
   readonly trace: Trace | undefined;
   /** Aborts the attempt in any phase; its reason is thrown. */
   readonly signal: AbortSignal;
+  /** The request goes out on an open connection. */
+  readonly onSent?: () => void;
+  /** The status of its response is a refusal. */
+  readonly onRefused?: () => void;
 }
 
 /** The part that all attempts of one call share. */
@@ -101,7 +105,9 @@ interface CredentialRefused {
 }
 
 async function attemptOnce<Result>(
-  { client, call, isStream, trace, signal }: AttemptOptions<Result>,
+  { client, call, isStream, trace, signal, onSent, onRefused }: AttemptOptions<
+    Result
+  >,
 ): Promise<AttemptResult<Result> | AttemptFailure | CredentialRefused> {
   const { candidate, url, request } = call;
   let classify = noResponseFailure;
@@ -114,9 +120,11 @@ async function attemptOnce<Result>(
       stream: isStream,
       trace,
       signal,
+      ...(onSent === undefined ? {} : { onSent }),
     });
     const { response } = refused;
     if (response.status < 200 || response.status > 299) {
+      onRefused?.();
       const failure = await failedStatus(candidate.dialect, response, signal);
       return failure.error.details.refused === "credential"
         ? { type: "refused", refused, failure }

@@ -30,6 +30,8 @@ interface AuthenticatedCall {
   readonly trace: Trace | undefined;
   /** Aborts the call in any phase; its reason is thrown. */
   readonly signal: AbortSignal;
+  /** The request goes out on an open connection. */
+  readonly onSent?: () => void;
 }
 
 /** A response, and the credential's headers that were sent for it. */
@@ -49,7 +51,7 @@ export interface AuthenticatedResponse {
 export async function authenticatedCall(
   options: AuthenticatedCall,
 ): Promise<AuthenticatedResponse> {
-  const { candidate, url, upstream, signal } = options;
+  const { candidate, url, upstream, signal, onSent } = options;
   const { credential, hostDialect, limits } = candidate;
   const headers = credential.headers({
     url,
@@ -65,6 +67,7 @@ export async function authenticatedCall(
     body: upstream.body ?? upstream.bytes,
     signal,
     ...(limits === undefined ? {} : { limits }),
+    ...(onSent === undefined ? {} : { onSent }),
   });
   return { response, sent };
 }

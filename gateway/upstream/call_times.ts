@@ -8,6 +8,8 @@ import type { Candidate } from "./catalogue/model_registry.ts";
 export interface CallTimes {
   readonly candidate: Candidate;
   readonly startedMs: number;
+  /** When the request went out, last; undefined before, and where it was refused. */
+  sentMs: number | undefined;
   /** Undefined where no reply began. */
   firstByteMs: number | undefined;
   /** Undefined while it goes on, and where it lasted until the end of the call. */

@@ -80,7 +80,13 @@ const MOST = { input: 5_000, output: 3_000 };
 const CHARS = 40;
 
 function charged(usage: Usage): ReturnType<typeof chargeFor> {
-  return chargeFor({ inputTokens: 9, price: CARD, card: CARD }, {
+  return chargeFor({
+    inputTokens: 9,
+    maxOutputTokens: 9,
+    reservedMicroUsd: 9,
+    price: CARD,
+    card: CARD,
+  }, {
     usage,
     generatedChars: CHARS,
     most: MOST,

@@ -21,7 +21,12 @@ function withClock(
 ): Promise<void> {
   const clock = fakeClock();
   return withCandidates(
-    { ...clock, random: () => 0, ...options },
+    {
+      ...clock,
+      random: () => 0,
+      env: { GATEWAY_LEFT_CLIENT_SECONDS: "0" },
+      ...options,
+    },
     (candidates) => run(candidates, clock),
   );
 }

@@ -28,6 +28,8 @@ export interface ReplyProgress {
    * usage is reported.
    */
   readonly generatedChars: number;
+  /** Those of the reasoning before the answer; absent until the answer begins. */
+  readonly thoughtChars?: number;
   /** Kinds of parts that the client does not receive, each once; absent where there are none. */
   readonly lost?: readonly string[];
   /** Whether the answer may be among the lost parts, since the client receives none. */
@@ -74,7 +76,7 @@ export function progressTracker(): ProgressTracker {
   let generatedChars = 0;
   let blocks = 0;
   const lost = new Set<string>();
-  let isAnswered = false;
+  let thoughtChars: number | undefined;
   return {
     observe(event) {
       switch (event.type) {
@@ -94,7 +96,7 @@ export function progressTracker(): ProgressTracker {
           if (++blocks > MAX_BLOCKS) {
             throw unreadableReply("it has too many blocks");
           }
-          isAnswered ||= event.kind !== "reasoning";
+          if (event.kind !== "reasoning") thoughtChars ??= generatedChars;
           if (event.kind === "tool") generatedChars += event.name.length;
           return;
         case "stop":
@@ -124,11 +126,12 @@ export function progressTracker(): ProgressTracker {
       ended,
       usage,
       generatedChars,
+      ...(thoughtChars === undefined ? {} : { thoughtChars }),
       ...(stop === undefined ? {} : { stop }),
       ...(error === undefined ? {} : { error }),
       ...(lost.size === 0 ? {} : {
         lost: [...lost],
-        ...(isAnswered ? {} : { isAnswerLost: true }),
+        ...(thoughtChars === undefined ? { isAnswerLost: true } : {}),
       }),
     }),
   };

@@ -10,9 +10,12 @@
  *   for what was generated. The reported count often comes from the start of the stream and
  *   covers only the first token or two: a count below half of the estimate is replaced by
  *   the estimate.
- * - A call that ended before anything was generated or reported costs nothing.
+ * - A client that left pays for the prompt that an upstream received, for what was generated until
+ *   then, and for what was generated out of sight: as reported where the reply was read to its end,
+ *   else as estimated by its time, up to the reservation.
+ * - Another call that ended before anything was generated or reported costs nothing.
  */
-import type { CallOutcome } from "../call_outcome.ts";
+import type { CallOutcome, UnseenReply } from "../call_outcome.ts";
 import {
   type ChargeLine,
   chargeLines,
@@ -34,20 +37,29 @@ type Billable = Pick<
   "inputTokens" | "price" | "card" | "asked"
 >;
 
-export function chargeFor(call: Billable, outcome: CallOutcome): Charge {
-  const { usage, ended } = outcome;
+/** The fields that bound an estimate. */
+type Bounded =
+  & Billable
+  & Pick<ReservedCall, "maxOutputTokens" | "reservedMicroUsd">;
+
+export function chargeFor(call: Bounded, outcome: CallOutcome): Charge {
+  const { usage, ended, unseen } = outcome;
   const isReported = tokenCount(usage.input) > 0 ||
     tokenCount(usage.cacheRead) > 0 || tokenCount(usage.cacheWrite) > 0 ||
     tokenCount(usage.output) > 0 ||
     usage.uses !== undefined ||
     usage.units !== undefined;
-  const isComplete = ended === "complete";
+  const isComplete = ended === "complete" || unseen?.isWhole === true;
   if (!isComplete && !isReported && tokenCount(outcome.generatedChars) === 0) {
-    return charge(call, NOTHING, NO_USAGE, false, ended);
+    if (unseen?.wasSent !== true) {
+      return charge(call, NOTHING, NO_USAGE, false, ended);
+    }
+    if (hasNoTokens(call)) return reservedCharge(call, ended);
   }
-  const estimate = Math.ceil(
-    tokenCount(outcome.generatedChars) / CHARS_PER_TOKEN,
-  );
+  const visible = tokensOf(outcome.generatedChars);
+  const estimate = isComplete
+    ? visible
+    : Math.max(visible, withHidden(call, visible, unseen));
   const promptReported = estimate === 0
     ? usage.input !== undefined || usage.cacheRead !== undefined ||
       usage.cacheWrite !== undefined
@@ -56,16 +68,21 @@ export function chargeFor(call: Billable, outcome: CallOutcome): Charge {
   const outputReported = usage.output !== undefined &&
     (estimate === 0 || tokenCount(usage.output) > 0) &&
     (isComplete || tokenCount(usage.output) * 2 >= estimate);
+  const later = tokensOf(unseen?.laterChars ?? 0);
   const tokens: Tokens = {
     input: promptReported
       ? tokenCount(usage.input)
       : tokenCount(call.inputTokens),
     cacheRead: tokenCount(usage.cacheRead),
     cacheWrite: tokenCount(usage.cacheWrite),
-    output: outputReported ? tokenCount(usage.output) : estimate,
+    output: !outputReported
+      ? estimate
+      : later === 0
+      ? tokenCount(usage.output)
+      : Math.max(visible, tokenCount(usage.output) - later),
   };
   const estimated = !promptReported || usage.areUnitsEstimated === true ||
-    (!outputReported && (isComplete || estimate > 0));
+    later > 0 || (!outputReported && (isComplete || estimate > 0));
   const most = outcome.most === undefined
     ? undefined
     : boundedUsage(tokens, usage.uses, outcome.most, outcome.generatedChars);
@@ -87,23 +104,10 @@ export function chargeFor(call: Billable, outcome: CallOutcome): Charge {
  * charged what was reserved.
  */
 export function chargeForLost(
-  call: Billable & Pick<ReservedCall, "maxOutputTokens" | "reservedMicroUsd">,
+  call: Bounded,
   averageOutputTokens: number,
 ): Charge {
-  const { inputTokens, maxOutputTokens, reservedMicroUsd } = call;
-  if (inputTokens + maxOutputTokens === 0 && reservedMicroUsd > 0) {
-    const whole: ChargeLine = {
-      meter: CALL_METER,
-      quantity: 1,
-      rate: reservedMicroUsd,
-      bounded: true,
-    };
-    return {
-      ...charge(call, NOTHING, NO_USAGE, true, "lost"),
-      costMicroUsd: reservedMicroUsd,
-      lines: [whole],
-    };
-  }
+  if (hasNoTokens(call)) return reservedCharge(call, "lost");
   const tokens: Tokens = {
     ...NOTHING,
     input: tokenCount(call.inputTokens),
@@ -113,6 +117,45 @@ export function chargeForLost(
     ),
   };
   return charge(call, tokens, NO_USAGE, true, "lost");
+}
+
+/** Whether a call is billed, but not by tokens. */
+function hasNoTokens(
+  { inputTokens, maxOutputTokens, reservedMicroUsd }: Bounded,
+): boolean {
+  return inputTokens + maxOutputTokens === 0 && reservedMicroUsd > 0;
+}
+
+/** What was reserved, as one line. */
+function reservedCharge(call: Bounded, ended: Charge["ended"]): Charge {
+  const whole: ChargeLine = {
+    meter: CALL_METER,
+    quantity: 1,
+    rate: call.reservedMicroUsd,
+    bounded: true,
+  };
+  return {
+    ...charge(call, NOTHING, NO_USAGE, true, ended),
+    costMicroUsd: call.reservedMicroUsd,
+    lines: [whole],
+  };
+}
+
+/** The tokens of a reply with those out of sight, at most those that it could have. */
+function withHidden(
+  { maxOutputTokens }: Bounded,
+  visible: number,
+  unseen: UnseenReply | undefined,
+): number {
+  return Math.min(
+    visible + tokenCount(unseen?.hiddenTokens),
+    tokenCount(maxOutputTokens),
+  );
+}
+
+/** Estimated tokens of a number of characters. */
+function tokensOf(chars: number): number {
+  return Math.ceil(tokenCount(chars) / CHARS_PER_TOKEN);
 }
 
 const NO_USAGE: Usage = {};

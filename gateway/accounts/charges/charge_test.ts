@@ -4,7 +4,12 @@ import { chargeFor, chargeForLost, wholeTokens } from "./charge.ts";
 import { PRICE } from "../testing/open_test_accounts.ts";
 import { type Usage } from "../../../translate/model/reply.ts";
 
-const CALL = { inputTokens: 100, price: PRICE };
+const CALL = {
+  inputTokens: 100,
+  maxOutputTokens: 1000,
+  reservedMicroUsd: 2100,
+  price: PRICE,
+};
 
 type Row = readonly [
   what: string,
@@ -119,6 +124,95 @@ for (const [what, [ended, generatedChars, usage], expected] of ROWS) {
     });
   });
 }
+
+type LeftRow = readonly [
+  what: string,
+  outcome: readonly [
+    chars: number,
+    usage: Usage,
+    unseen: Partial<NonNullable<CallOutcome["unseen"]>>,
+  ],
+  tokens: readonly [input: number, output: number, estimated?: "estimated"],
+];
+
+const LEFT_ROWS: readonly LeftRow[] = [
+  ["nothing was sent", [0, {}, { wasSent: false }], [0, 0]],
+  ["nothing was generated", [0, {}, {}], [100, 0, "estimated"]],
+  [
+    "all was hidden",
+    [0, {}, { hiddenTokens: 300 }],
+    [100, 300, "estimated"],
+  ],
+  [
+    "the hidden part is estimated",
+    [40, { input: 7, output: 1 }, { hiddenTokens: 300 }],
+    [7, 310, "estimated"],
+  ],
+  [
+    "the estimate is at most what was reserved",
+    [40, {}, { hiddenTokens: 30_000 }],
+    [100, 1000, "estimated"],
+  ],
+  [
+    "the text proves more than was reserved",
+    [8000, {}, { hiddenTokens: 30_000 }],
+    [100, 2000, "estimated"],
+  ],
+  [
+    "a figure in the middle of the reply is close",
+    [40, { input: 7, output: 200 }, { hiddenTokens: 300 }],
+    [7, 200],
+  ],
+  [
+    "the figure of a whole reply is charged, however long it took",
+    [40, { input: 7, output: 20 }, { isWhole: true, hiddenTokens: 300 }],
+    [7, 20],
+  ],
+  [
+    "the text after the client left is not charged",
+    [40, { input: 7, output: 600 }, { isWhole: true, laterChars: 1600 }],
+    [7, 200, "estimated"],
+  ],
+  [
+    "a whole reply without a figure is its text",
+    [40, {}, { isWhole: true, hiddenTokens: 300 }],
+    [100, 10, "estimated"],
+  ],
+];
+
+for (const [what, [generatedChars, usage, unseen], expected] of LEFT_ROWS) {
+  Deno.test(`chargeFor() of a client that left: ${what}`, () => {
+    const { tokens, estimated } = chargeFor(CALL, {
+      usage,
+      generatedChars,
+      ended: "caller_left",
+      unseen: {
+        wasSent: true,
+        isWhole: false,
+        laterChars: 0,
+        hiddenTokens: 0,
+        ...unseen,
+      },
+    });
+    assert.deepEqual(
+      [tokens.input, tokens.output, ...(estimated ? ["estimated"] : [])],
+      expected,
+    );
+  });
+}
+
+Deno.test("chargeFor() charges what was reserved for a client that left a call without tokens", () => {
+  const call = { ...CALL, inputTokens: 0, maxOutputTokens: 0 };
+  const unseen = { isWhole: false, laterChars: 0, hiddenTokens: 0 };
+  const cost = (wasSent: boolean): number =>
+    chargeFor(call, {
+      usage: {},
+      generatedChars: 0,
+      ended: "caller_left",
+      unseen: { ...unseen, wasSent },
+    }).costMicroUsd;
+  assert.deepEqual([cost(true), cost(false)], [call.reservedMicroUsd, 0]);
+});
 
 Deno.test("chargeFor() never counts more reasoning than output", () => {
   const charge = chargeFor(CALL, {

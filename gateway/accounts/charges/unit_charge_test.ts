@@ -9,7 +9,13 @@ import { parsePrice } from "./money.ts";
 const NO_TOKENS = parsePrice("0/0/0/0");
 
 const charge = (card: RateCard, usage: Usage, ended = "complete" as const) =>
-  chargeFor({ inputTokens: 0, price: card, card }, {
+  chargeFor({
+    inputTokens: 0,
+    maxOutputTokens: 9,
+    reservedMicroUsd: 9,
+    price: card,
+    card,
+  }, {
     usage: { input: 0, output: 0, ...usage },
     generatedChars: 0,
     ended,

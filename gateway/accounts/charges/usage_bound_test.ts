@@ -11,7 +11,12 @@ function check(
   bounded: readonly string[],
   generatedChars = 8,
 ): void {
-  const charge = chargeFor({ inputTokens: 5, price: PRICE }, {
+  const charge = chargeFor({
+    inputTokens: 5,
+    maxOutputTokens: 9,
+    reservedMicroUsd: 9,
+    price: PRICE,
+  }, {
     usage,
     generatedChars,
     most: MOST,

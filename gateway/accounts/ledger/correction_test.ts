@@ -46,7 +46,13 @@ function correctionOf(charge: Charge): LedgerEntry {
 
 function chargeOf(usage: Usage): Charge {
   return chargeFor(
-    { inputTokens: 100, price: PRICE, card: CARD },
+    {
+      inputTokens: 100,
+      maxOutputTokens: 100,
+      reservedMicroUsd: 1000,
+      price: PRICE,
+      card: CARD,
+    },
     { usage, generatedChars: 0, ended: "complete" },
   );
 }

@@ -31,8 +31,6 @@ const MAX_ACCOUNTS = 5_000;
 interface Demand extends Amount {
   /** Number of calls. */
   readonly calls: number;
-  /** Estimated prompt tokens. */
-  readonly inputTokens: number;
 }
 
 /** Forecasts of one process. */
@@ -139,7 +137,7 @@ function fits(
   const { requests, tokens } = minuteLimits(use, limits);
   if (
     (requests !== undefined && requests.remaining < demand.calls) ||
-    (tokens !== undefined && tokens.remaining < demand.inputTokens) ||
+    (tokens !== undefined && tokens.remaining < demand.tokens) ||
     (limits.concurrentRequests !== undefined &&
       use.openRequests + demand.calls > limits.concurrentRequests)
   ) return false;
@@ -150,17 +148,16 @@ function fits(
   });
 }
 
-const NOTHING: Demand = { calls: 0, inputTokens: 0, tokens: 0, microUsd: 0 };
+const NOTHING: Demand = { calls: 0, tokens: 0, microUsd: 0 };
 
 /** What one call needs at most. */
 function demandOf(call: ReservedCall): Demand {
-  return { calls: 1, inputTokens: call.inputTokens, ...worstCase(call) };
+  return { calls: 1, ...worstCase(call) };
 }
 
 function plus(one: Demand, other: Demand, times: number): Demand {
   return {
     calls: one.calls + other.calls * times,
-    inputTokens: one.inputTokens + other.inputTokens * times,
     tokens: one.tokens + other.tokens * times,
     microUsd: one.microUsd + other.microUsd * times,
   };

@@ -46,14 +46,9 @@ export function consume(bucket: Bucket, units: number): Bucket {
   };
 }
 
-/**
- * Milliseconds until `units` fit; 0 if they fit now. More units than the whole limit fit
- * into an empty bucket: the request must be possible at some time, and later requests wait
- * for it.
- */
+/** Milliseconds until `units`, at most the whole limit, fit; 0 if they fit now. */
 export function waitMs(bucket: Bucket, limit: number, units: number): number {
-  const excess = bucket.level + Math.min(units, limit) * MINUTE_MS -
-    limit * MINUTE_MS;
+  const excess = bucket.level + units * MINUTE_MS - limit * MINUTE_MS;
   return Math.max(0, Math.ceil(excess / limit));
 }
 

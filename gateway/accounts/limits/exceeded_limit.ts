@@ -3,7 +3,7 @@
  * window it has and when it opens.
  */
 import type { LimitSettings, ReservedCall } from "../records.ts";
-import { waitMs } from "./bucket.ts";
+import { consume, waitMs } from "./bucket.ts";
 import { DAY_MS, dayAfter, dayText } from "./calendar_window.ts";
 import { type LimitUse, worstCase } from "./limit_use.ts";
 import { usdText } from "../charges/money.ts";
@@ -71,19 +71,8 @@ export function exceededLimit(
     }
   }
   if (tokensPerMinute !== undefined) {
-    const ms = waitMs(use.tokens, tokensPerMinute, call.inputTokens);
-    if (ms > 0) {
-      add(
-        perMinute(
-          holder,
-          "tokens",
-          tokensPerMinute,
-          use,
-          ms,
-          call.inputTokens,
-        ),
-      );
-    }
+    const exceeded = tokensThisMinute(holder, tokensPerMinute, use, call);
+    if (exceeded !== undefined) add(exceeded);
   }
   if (
     concurrentRequests !== undefined && use.openRequests >= concurrentRequests
@@ -135,6 +124,37 @@ function perMinute(
     limit,
     used: Math.ceil(use[unit].level / MINUTE_MS),
     needed,
+  };
+}
+
+/**
+ * The limit of tokens a minute, if it has no room for the call's prompt. Active calls hold their
+ * worst case of it; most of that is given back when they end.
+ */
+function tokensThisMinute(
+  holder: LimitHolder,
+  limit: number,
+  use: LimitUse,
+  { inputTokens }: ReservedCall,
+): ExceededLimit | undefined {
+  const inMs = (ms: number): ExceededLimit =>
+    perMinute(holder, "tokens", limit, use, ms, inputTokens);
+  const owner = ownerOf(holder);
+  if (inputTokens > limit) {
+    return {
+      ...inMs(Infinity),
+      message:
+        `${owner} limit of ${limit} tokens per minute is too small for this request, whose prompt has about ${inputTokens} tokens: shorten it`,
+      retryable: false,
+    };
+  }
+  if (waitMs(use.tokens, limit, inputTokens) === 0) return undefined;
+  const without = consume(use.tokens, -use.reserved.tokens);
+  const ms = waitMs(without, limit, inputTokens);
+  return ms > 0 ? inMs(ms) : {
+    ...inMs(BUSY_RETRY_MS),
+    message:
+      `${owner} limit of ${limit} tokens per minute is reached while other requests are active, which may use up to ${use.reserved.tokens}; it has room when they end`,
   };
 }
 

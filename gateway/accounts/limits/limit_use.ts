@@ -82,7 +82,10 @@ export function useAt(
   };
 }
 
-/** The use with a granted call. */
+/**
+ * The use with a granted call: it takes its worst case of the tokens per minute, so that calls at
+ * one time pass the limit by one of them at most.
+ */
 export function withCall(
   use: LimitUse,
   limits: LimitSettings,
@@ -95,7 +98,7 @@ export function withCall(
       : consume(use.requests, 1),
     tokens: limits.tokensPerMinute === undefined
       ? use.tokens
-      : consume(use.tokens, call.inputTokens),
+      : consume(use.tokens, worstCase(call).tokens),
     openRequests: use.openRequests + 1,
     reserved: sum(use.reserved, worstCase(call)),
   };
@@ -116,7 +119,7 @@ export function withoutTrace(use: LimitUse, call: ReservedCall): LimitUse {
   return {
     ...use,
     requests: consume(use.requests, -1),
-    tokens: consume(use.tokens, -call.inputTokens),
+    tokens: consume(use.tokens, -worstCase(call).tokens),
   };
 }
 
@@ -135,10 +138,10 @@ export function withCharge(
   };
   return {
     ...use,
-    // Replaces the estimate consumed at admission with the actual token count.
+    // Replaces the worst case consumed at admission with the actual token count.
     tokens: limits.tokensPerMinute === undefined ? use.tokens : consume(
       use.tokens,
-      amount.tokens - (wasReserved ? call.inputTokens : 0),
+      amount.tokens - (wasReserved ? worstCase(call).tokens : 0),
     ),
     used: perWindow((window) => sum(use.used[window], amount)),
   };

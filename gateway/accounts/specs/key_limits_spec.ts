@@ -54,7 +54,7 @@ export function keyLimitsSpec(test: AccountsTest): void {
     });
     const call = () => testCall({ inputTokens: 60 });
     const first = await reserve(accounts, caller, call());
-    assert.equal(first.limits.tokens?.remaining, 40);
+    assert.equal(first.limits.tokens?.remaining, 20);
     await expectRefusal(accounts, caller, {
       code: "key_concurrent_requests",
       retryAfterSeconds: 1,

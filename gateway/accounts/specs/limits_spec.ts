@@ -76,18 +76,19 @@ export function limitsSpec(test: AccountsTest): void {
     clock.ms += 60_000;
     const { limits } = await reserve(accounts, caller, testCall());
     assert.equal(limits.requests?.remaining, 0);
-    assert.equal(limits.tokens?.remaining, 90);
+    assert.equal(limits.tokens?.remaining, 70);
   });
 
-  test("tokens per minute: the prompt counts before the call, the output when it is known", async (bench) => {
+  test("tokens per minute: the worst case counts until the call ends, then its tokens", async (bench) => {
     const { accounts, clock } = bench;
     const { caller } = await createTestCaller(bench, { tokensPerMinute: 100 });
     const call = testCall({ inputTokens: 60, maxOutputTokens: 5000 });
     const reservation = await reserve(accounts, caller, call);
-    assert.equal(reservation.limits.tokens?.remaining, 40);
+    assert.equal(reservation.limits.tokens?.remaining, 0);
     const refusal = { code: "tokens_per_minute", retryAfterSeconds: 1 };
-    const larger = testCall({ inputTokens: 41 });
-    await expectRefusal(accounts, caller, refusal, larger);
+    const small = testCall({ inputTokens: 1 });
+    const busy = await expectRefusal(accounts, caller, refusal, small);
+    assert.match(busy.message, /while other requests are active/);
     settleWhole(reservation, 50, 70);
     await bench.flush();
     // 120 were consumed of 100: 60 fit again after 80 have leaked away.
@@ -98,15 +99,43 @@ export function limitsSpec(test: AccountsTest): void {
     await reserve(accounts, caller, again);
   });
 
-  test("a prompt larger than the whole limit is granted once the bucket is empty", async (bench) => {
+  test("twenty calls at once pass a limit of tokens per minute by one call at most", async (bench) => {
+    const { accounts } = bench;
+    const { caller } = await createTestCaller(bench, { tokensPerMinute: 700 });
+    const call = () => testCall({ inputTokens: 10, maxOutputTokens: 90 });
+    const ended = await Promise.allSettled(
+      Array.from({ length: 20 }, () => reserve(accounts, caller, call())),
+    );
+    const granted = ended.filter(({ status }) => status === "fulfilled");
+    assert.equal(granted.length, 7);
+    await expectRefusal(accounts, caller, { code: "tokens_per_minute" });
+  });
+
+  test("a prompt larger than the limit of tokens per minute is refused for good", async (bench) => {
     const { accounts, clock } = bench;
     const { caller } = await createTestCaller(bench, { tokensPerMinute: 100 });
-    await reserve(accounts, caller, testCall({ inputTokens: 1 }));
-    const huge = testCall({ inputTokens: 500 });
-    await expectRefusal(accounts, caller, { status: 429 }, huge);
-    clock.ms += 600;
-    await reserve(accounts, caller, huge);
-    // Four minutes are left, but `retry-after` is at most one minute.
+    const huge = testCall({ inputTokens: 101 });
+    for (let minute = 0; minute < 2; minute++) {
+      const error = await expectRefusal(accounts, caller, {
+        status: 429,
+        code: "tokens_per_minute",
+      }, huge);
+      assert.equal(error.details.retryable, false);
+      assert.match(
+        error.message,
+        /limit of 100 tokens per minute is too small/,
+      );
+      clock.ms += 60_000;
+    }
+    await reserve(accounts, caller, testCall({ inputTokens: 100 }));
+  });
+
+  test("a wait for tokens of more than a minute has a `retry-after` of one", async (bench) => {
+    const { accounts } = bench;
+    const { caller } = await createTestCaller(bench, { tokensPerMinute: 100 });
+    const first = await reserve(accounts, caller, testCall());
+    settleWhole(first, 10, 490);
+    await bench.flush();
     await expectRefusal(accounts, caller, { retryAfterSeconds: 60 });
   });
 

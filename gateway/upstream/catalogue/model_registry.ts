@@ -47,6 +47,8 @@ export interface Candidate {
   readonly credential: Credential;
   /** Whether its host serves the models of one built-in vendor only, with that vendor's habits. */
   readonly servesOneVendor: boolean;
+  /** Whether a reply that is cancelled is generated and billed to its end. */
+  readonly billsCancelled: boolean;
   /** Where it is called. */
   readonly address: CallAddress;
   /** The address of another path of its vendor: a template as those of the host. */
@@ -259,6 +261,7 @@ function candidate(
     dialect: redactKey(dialectAt(hostDialect), credential.secrets),
     credential,
     servesOneVendor: vendor?.serves !== undefined,
+    billsCancelled: vendor?.billsCancelled === true,
     address: callAddress(vendorAccess.baseUrl, hostDialect, values, row.route),
     urlAt: (path) => `${vendorAccess.baseUrl}${fill(path, values)}`,
     hostDialect,

@@ -56,6 +56,7 @@ export const vendorSettings = z.strictObject({
   ),
   key_header: z.string().regex(HEADER_NAME, BAD_HEADER_NAME),
   allow_http: z.boolean(),
+  bills_cancelled: z.boolean(),
   region: z.string(),
   resource: z.string(),
   project: z.string(),
@@ -238,6 +239,8 @@ export function addedVendor(
   const { key_header: keyHeader } = row;
   return {
     ...vendor,
+    billsCancelled: row.bills_cancelled ??
+      (vendor.billsCancelled || preset?.billsCancelled === true),
     dialects: vendor.dialects.map((dialect) => ({
       ...dialect,
       ...compact({

@@ -16,6 +16,8 @@ export interface Vendor {
   readonly kind: HostKind;
   /** The built-in vendor whose models it serves; absent: any models. */
   readonly serves?: VendorName;
+  /** Whether a reply that is cancelled is generated and billed to its end. */
+  readonly billsCancelled: boolean;
   /** Without a slash at the end; paths of the dialects are appended. */
   readonly baseUrl: string;
   /** Preferred first, for clients whose dialect the vendor does not support. Headers are filled. */
@@ -96,6 +98,7 @@ export function vendorOf(
     name,
     kind: host.kind,
     ...compact({ serves: host.serves }),
+    billsCancelled: host.billsCancelled === true,
     baseUrl,
     dialects: host.dialects.map((dialect) => withValues(dialect, values)),
     values,

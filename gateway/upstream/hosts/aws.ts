@@ -65,6 +65,7 @@ const INVOKE_BETAS: readonly string[] = [
 export const AWS_HOSTS: readonly Host[] = [
   {
     kind: "bedrock_messages",
+    billsCancelled: true,
     base: `${RUNTIME}/anthropic`,
     serves: "vendora",
     dialects: [{
@@ -79,6 +80,7 @@ export const AWS_HOSTS: readonly Host[] = [
   },
   {
     kind: "bedrock_chat",
+    billsCancelled: true,
     base: `${RUNTIME}/openai/v1`,
     dialects: [{
       dialect: "chat_completions",
@@ -89,6 +91,7 @@ export const AWS_HOSTS: readonly Host[] = [
   },
   {
     kind: "mantle_messages",
+    billsCancelled: true,
     base: `${MANTLE}/anthropic`,
     serves: "vendora",
     dialects: [{
@@ -104,6 +107,7 @@ export const AWS_HOSTS: readonly Host[] = [
   },
   {
     kind: "mantle_chat",
+    billsCancelled: true,
     base: MANTLE,
     dialects: [{
       dialect: "chat_completions",
@@ -116,6 +120,7 @@ export const AWS_HOSTS: readonly Host[] = [
   },
   {
     kind: "bedrock_invoke",
+    billsCancelled: true,
     base: RUNTIME,
     serves: "vendora",
     dialects: [{
@@ -158,6 +163,7 @@ export const AWS_HOSTS: readonly Host[] = [
   },
   {
     kind: "bedrock_converse",
+    billsCancelled: true,
     base: RUNTIME,
     dialects: [{
       dialect: "converse",

@@ -57,6 +57,7 @@ export const BUILT_IN_HOSTS: readonly BuiltInHost[] = [
   },
   {
     kind: "vendorc",
+    billsCancelled: true,
     base: "https://generativelanguage.googleapis.com",
     addressText: "",
     serves: "vendorc",
@@ -75,6 +76,7 @@ export const BUILT_IN_HOSTS: readonly BuiltInHost[] = [
   },
   {
     kind: "vendord",
+    billsCancelled: true,
     base: "https://api.minimax.io",
     addressText: "; messages are at `/anthropic/v1` under it, chat at `/v1`",
     serves: "vendord",

@@ -20,6 +20,7 @@ const CLAUDE = `${LOCATION}/publishers/anthropic/models`;
 export const GOOGLE_HOSTS: readonly Host[] = [
   {
     kind: "vertex_gemini",
+    billsCancelled: true,
     base: BASE,
     serves: "vendorc",
     dialects: [{
@@ -33,6 +34,7 @@ export const GOOGLE_HOSTS: readonly Host[] = [
   },
   {
     kind: "vertex_express",
+    billsCancelled: true,
     base: "https://aiplatform.googleapis.com/v1",
     serves: "vendorc",
     dialects: [{
@@ -49,6 +51,7 @@ export const GOOGLE_HOSTS: readonly Host[] = [
   },
   {
     kind: "vertex_claude",
+    billsCancelled: true,
     base: BASE,
     serves: "vendora",
     dialects: [{
@@ -74,6 +77,7 @@ export const GOOGLE_HOSTS: readonly Host[] = [
   },
   {
     kind: "vertex_chat",
+    billsCancelled: true,
     base: BASE,
     dialects: [{
       dialect: "chat_completions",

@@ -114,6 +114,12 @@ export interface Host {
   readonly dialects: readonly HostDialect[];
   /** The built-in vendor whose models it serves, with their capabilities; absent: any models. */
   readonly serves?: VendorName;
+  /**
+   * True where a reply that is cancelled is generated and billed to its end; absent: it ends there.
+   * Source: https://openrouter.ai/docs/api-reference/streaming, "Stream Cancellation", read
+   * 2026-11-28.
+   */
+  readonly billsCancelled?: true;
   /** Day of the last call to the true host, YYYY-MM-DD; absent: only checked against emulators. */
   readonly checked?: string;
 }

@@ -21,6 +21,8 @@ export interface Preset {
   readonly modelRules?: readonly ModelRule[];
   /** Whose error form it uses beside the format's own; absent: that of compatible hosts. */
   readonly errors?: HostErrors;
+  /** See `Host` in `host.ts`. */
+  readonly billsCancelled?: true;
 }
 
 /** Hosts that know the older name only, and ignore the newer one. */
@@ -70,15 +72,20 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     base: "https://api.fireworks.ai/inference/v1",
     capabilities: { efforts: ["low", "medium", "high"] },
   },
-  google: { base: "https://generativelanguage.googleapis.com/v1beta/openai" },
+  google: {
+    base: "https://generativelanguage.googleapis.com/v1beta/openai",
+    billsCancelled: true,
+  },
   groq: {
     base: "https://api.groq.com/openai/v1",
+    billsCancelled: true,
     // Earlier reasoning has another name there, and its service tiers are its own.
     capabilities: { takesReasoning: false, files: false },
     edits: { refuses: ["service_tier", "top_k"] },
   },
   huggingface: {
     base: "https://router.huggingface.co/v1",
+    billsCancelled: true,
     capabilities: OPEN_MODELS,
   },
   llamacpp: {
@@ -92,6 +99,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   },
   mistral: {
     base: "https://api.mistral.ai/v1",
+    billsCancelled: true,
     // A prefilled turn is repeated in the reply. Usage comes without being asked for.
     capabilities: {
       callIdForm: "alnum9",
@@ -120,6 +128,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   },
   perplexity: {
     base: "https://api.perplexity.ai",
+    billsCancelled: true,
     capabilities: { files: false },
     edits: OLDER_LIMIT,
   },

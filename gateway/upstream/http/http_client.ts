@@ -29,6 +29,8 @@ interface UpstreamCall {
   readonly limits?: Partial<CallLimits>;
   /** Aborts the call in any phase. */
   readonly signal: AbortSignal;
+  /** The request goes out on an open connection; again where no byte of it was sent before. */
+  readonly onSent?: () => void;
 }
 
 /** The response to a call. */
@@ -107,7 +109,7 @@ function dispatch(
     : body.length;
   return new Promise((resolve, reject) => {
     const handler = new UpstreamCallHandler(
-      call.signal,
+      call,
       limits,
       timers,
       () => void agent.dispatch(options, handler),
@@ -155,6 +157,7 @@ function addressOf(text: string): ParsedUrl {
 /** The undici callbacks of one call, and the queue between them and the reader. */
 class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
   readonly #signal: AbortSignal;
+  #onSent: (() => void) | undefined;
   #send: () => void;
   /** Absent if the body is small. */
   readonly #body: ReleasableBody | undefined;
@@ -181,7 +184,7 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
   readonly #timer: PhaseTimer;
 
   constructor(
-    signal: AbortSignal,
+    { signal, onSent }: Pick<UpstreamCall, "signal" | "onSent">,
     limits: CallLimits,
     timers: Timers,
     send: () => void,
@@ -190,6 +193,7 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     reject: (error: unknown) => void,
   ) {
     this.#signal = signal;
+    this.#onSent = onSent;
     this.#send = send;
     this.#body = body;
     this.#resolve = resolve;
@@ -224,7 +228,10 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
     this.#dialing = undefined;
     if (this.#signal.aborted || this.#ended) {
       controller.abort(CALL_ENDED);
-    } else this.#timer.enter("firstByte");
+    } else {
+      this.#onSent?.();
+      this.#timer.enter("firstByte");
+    }
   }
 
   onResponseStart(
@@ -361,6 +368,7 @@ class UpstreamCallHandler implements Dispatcher.DispatchHandler, ByteSource {
   #finish(failure: { readonly error: unknown } | undefined): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#onSent = undefined;
     this.#send = SENT;
     this.#failure = failure;
     this.#signal.removeEventListener("abort", this.#onAbort);

@@ -2,6 +2,7 @@
  * JSON values shared by all dialects, and safe access to values that have not been validated. What
  * a field means is defined in each dialect's `wire.ts`.
  */
+import { parseText } from "./parse_text.ts";
 
 /** A JSON object whose fields have not been validated. */
 export type JsonObject = { readonly [key: string]: unknown };
@@ -63,7 +64,7 @@ export function outputCountIn(value: unknown): number | undefined {
  */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseText(text);
   } catch {
     return undefined;
   }

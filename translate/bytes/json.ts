@@ -28,6 +28,12 @@ export function arrayOr(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** The entries of a list; what is none is read as its only entry, null and undefined as none. */
+export function listOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  return value === undefined || value === null ? [] : [value];
+}
+
 /** The value if it is a string, else undefined. */
 export function stringIn(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;

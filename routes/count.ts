@@ -52,6 +52,7 @@ export async function handleCount(
           headers: dialect.name === "messages" ? forwardedHeaders(headers) : {},
         },
         caller,
+        requestId: context.requestId,
         trace: traceOf(headers),
         signal,
       });

@@ -138,6 +138,7 @@ async function count(
         ),
       },
       caller,
+      requestId: context.requestId,
       trace: traceOf(request.headers),
       signal: request.signal,
     });

@@ -89,6 +89,9 @@ function routesAt({ config }: Gateway, path: string): readonly Match[] {
 const pages = (): Promise<typeof import("./console/mod.ts")> =>
   import("./console/mod.ts");
 
+/** RFC 9110, 11.6.1. For this scheme no browser asks its user for a password. */
+const CHALLENGE = { "www-authenticate": 'Bearer realm="model-gateway"' };
+
 /** The client's next request goes to another process. */
 const CLOSING = { connection: "close" };
 
@@ -117,6 +120,7 @@ export async function dispatch(
       "request-id": requestId,
       "x-request-id": requestId,
       ...(gateway.isStopping() ? CLOSING : undefined),
+      ...(status === 401 ? CHALLENGE : undefined),
       // No page of another origin reads the console, whatever is configured.
       ...(headers["content-security-policy"] === undefined
         ? corsHeaders(gateway, request)

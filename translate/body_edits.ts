@@ -3,6 +3,7 @@
  * the betas of the messages format. A body that passes through keeps the bytes of everything else.
  */
 import { type JsonDraft, type JsonObject, objectOr } from "./bytes/json.ts";
+import { betaName, isUnpricedBeta } from "./model/betas.ts";
 import { spliceFields, type TopLevel } from "./bytes/json_splice.ts";
 
 /** How a host's requests differ from the dialect. Data of the host table. */
@@ -22,11 +23,11 @@ export interface BodyEdits {
     /** Versions that are sent as the client gave them; absent: any. */
     readonly knows?: readonly string[];
   };
-  /** Absent: betas are sent as a header, whatever they are. */
+  /** Absent: betas are sent as a header. */
   readonly betas?: {
     /** Whether betas are a header or the body's field `anthropic_beta`. */
     readonly in: "header" | "body";
-    /** Betas that are sent; others are dropped and named. Absent: any. */
+    /** The betas that the host takes; others are dropped and named. Absent: any. */
     readonly knows?: readonly string[];
     /** Betas that are dropped and named, whatever `knows` has; absent: none. */
     readonly refuses?: readonly string[];
@@ -56,6 +57,8 @@ interface EditContext {
   readonly needed?: string;
   /** Betas of the candidate's row; sent even where the host is not known to take them. */
   readonly betas: readonly string[];
+  /** Further betas that a client may ask for, with or without their dates; absent: none. */
+  readonly allowedBetas?: readonly string[];
 }
 
 /** The top-level changes, headers and dropped fields of the edits. */
@@ -71,6 +74,7 @@ export interface PlannedEdits {
 
 const VERSION_HEADER = "anthropic-version";
 const BETA_HEADER = "anthropic-beta";
+const BETA_FIELD = "anthropic_beta";
 const PROFILE_HEADER = "anthropic-user-profile-id";
 /** Headers that the edits read; others of the client are sent as they are. */
 const READ_HEADERS: ReadonlySet<string> = new Set([
@@ -105,26 +109,31 @@ export function planEdits(
     betas,
     [
       ...splitList(context.headers[BETA_HEADER]),
-      ...(inBody ? texts(body["anthropic_beta"]) : []),
+      ...(inBody ? texts(body[BETA_FIELD]) : []),
       ...splitList(context.needed),
     ],
-    context.betas,
+    context,
   );
   if (inBody) {
-    if (kept.length > 0 || body["anthropic_beta"] !== undefined) {
-      set["anthropic_beta"] = kept;
+    if (kept.length > 0 || body[BETA_FIELD] !== undefined) {
+      set[BETA_FIELD] = kept;
     }
   } else if (kept.length > 0) {
     headers[BETA_HEADER] = betaHeader(context.headers[BETA_HEADER], kept);
   }
+  // A host could read them there.
+  const stray = (inBody ? ["betas"] : [BETA_FIELD, "betas"])
+    .filter((key) => body[key] !== undefined);
   const profile = context.headers[PROFILE_HEADER];
-  const lost: string[] = [];
+  const lost: string[] = inBody && !Array.isArray(body[BETA_FIELD] ?? [])
+    ? [BETA_FIELD]
+    : [];
   if (profile !== undefined) {
     if (edits.profile === "body") set["user_profile_id"] = profile;
     else if (edits.profile === "header") headers[PROFILE_HEADER] = profile;
     else lost.push(PROFILE_HEADER);
   }
-  const remove = [...edits.remove ?? []];
+  const remove = [...edits.remove ?? [], ...stray];
   for (const [name, other] of Object.entries(edits.rename ?? {})) {
     if (body[name] === undefined) continue;
     remove.push(name);
@@ -143,7 +152,7 @@ export function planEdits(
     set,
     remove: [...remove, ...refused],
     headers,
-    dropped: [...dropped, ...lost, ...refused],
+    dropped: [...dropped, ...lost, ...stray, ...refused],
   };
 }
 
@@ -153,7 +162,7 @@ const NO_BETAS = { kept: [], dropped: [] } as const;
 function chosenBetas(
   rule: BodyEdits["betas"],
   asked: readonly string[],
-  own: readonly string[],
+  { betas: own, allowedBetas = [] }: EditContext,
 ): { readonly kept: readonly string[]; readonly dropped: readonly string[] } {
   if (asked.length === 0 && own.length === 0) return NO_BETAS;
   const kept = new Set<string>();
@@ -161,8 +170,11 @@ function chosenBetas(
   for (const beta of asked) {
     const name = rule?.names?.[beta] ?? beta;
     const isRefused = rule?.refuses?.includes(name) === true;
-    const isKnown = rule?.knows?.includes(name) !== false || own.includes(name);
-    if (isKnown && !isRefused) kept.add(name);
+    const isOwn = own.includes(name);
+    const isTaken = rule?.knows?.includes(name) !== false || isOwn;
+    const isAllowed = isUnpricedBeta(beta) || isOwn ||
+      allowedBetas.includes(beta) || allowedBetas.includes(betaName(beta));
+    if (isTaken && isAllowed && !isRefused) kept.add(name);
     else dropped.add(`${BETA_HEADER}.${beta}`);
   }
   for (const beta of own) {
@@ -179,7 +191,7 @@ export function unsentBetas(
   if (given === undefined) return [];
   const sent = [
     ...splitList(headers[BETA_HEADER]),
-    ...texts(set["anthropic_beta"]),
+    ...texts(set[BETA_FIELD]),
   ];
   return [...new Set(splitList(given))].filter((beta) => !sent.includes(beta))
     .map((beta) => `${BETA_HEADER}.${beta}`);

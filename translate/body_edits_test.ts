@@ -80,8 +80,36 @@ Deno.test("planEdits() lists a beta of the client and of the row once", () => {
     headers: { "anthropic-beta": "a,b" },
     needed: "c",
     betas: ["b", "d"],
+    allowedBetas: ["a", "c"],
   });
   assert.deepEqual(plan.headers, { "anthropic-beta": "a,b,c,d" });
+});
+
+Deno.test("planEdits() sends no beta that may have a price, wherever the client names it", async (t) => {
+  const long = "context-1m-2025-08-07";
+  const effort = "effort-2025-11-24";
+  for (const place of ["header", "body"] as const) {
+    const rows: readonly (readonly [string, object, readonly string[]])[] = [
+      ["a list", { anthropic_beta: [effort, long] }, [
+        place === "body" ? `anthropic-beta.${long}` : "anthropic_beta",
+      ]],
+      ["a text", { anthropic_beta: long }, ["anthropic_beta"]],
+      ["the library's name", { betas: [long] }, ["betas"]],
+    ];
+    for (const [name, body, dropped] of rows) {
+      await t.step(`${name}, at a host that reads the ${place}`, () => {
+        const plan = planEdits({ betas: { in: place } }, { ...body }, {
+          headers: { "anthropic-beta": effort },
+          betas: [],
+        });
+        const sent = place === "body"
+          ? plan.set["anthropic_beta"]
+          : plan.headers["anthropic-beta"];
+        assert.deepEqual(sent, place === "body" ? [effort] : effort);
+        assert.deepEqual(plan.dropped, dropped);
+      });
+    }
+  }
 });
 
 const REFUSES = [

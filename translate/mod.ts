@@ -60,6 +60,17 @@ export interface TranslatedRequest extends UpstreamRequest {
   readonly echo?: JsonObject;
 }
 
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Two keys of invalid UTF-8 would be one here and two for the upstream. */
+function textOf(body: Uint8Array): string {
+  try {
+    return UTF8.decode(body);
+  } catch {
+    throw new ApiError("invalid_request", "the body is not valid UTF-8");
+  }
+}
+
 /**
  * Translates a client's request for an upstream that knows the model as `model`.
  *
@@ -79,7 +90,7 @@ export function translateRequest(
   },
 ): TranslatedRequest {
   const dialect = CLIENT_FORMATS[from];
-  const text = new TextDecoder().decode(body);
+  const text = textOf(body);
   const json = exactJson(text);
   if (!isObject(json)) {
     throw new ApiError("invalid_request", "the body is not a JSON object");

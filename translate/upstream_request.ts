@@ -39,6 +39,8 @@ export interface HostRequest {
   readonly edits?: BodyEdits;
   /** Betas to enable on every call (messages dialect). */
   readonly betas: readonly string[];
+  /** Further betas that a client may ask for, with or without their dates; absent: none. */
+  readonly allowedBetas?: readonly string[];
 }
 
 const PLAIN_HOST: HostRequest = { betas: [] };
@@ -111,7 +113,7 @@ export function unwrittenRequest(
   only?: readonly string[],
 ): UnwrittenRequest {
   const { request, body } = client;
-  const { edits: hostEdits = {}, betas } = host;
+  const { edits: hostEdits = {}, ...ownBetas } = host;
   const { messages: word } = request.fieldNames;
   const droppedReasoning = proofs === "sent" ? [] : [`${word}[].reasoning`];
   const isSame = client.dialect.name === upstream.name;
@@ -138,7 +140,7 @@ export function unwrittenRequest(
     const plan = planEdits(edits, encoded.body, {
       headers: {},
       ...(needed === undefined ? {} : { needed }),
-      betas,
+      ...ownBetas,
     });
     return {
       body: { json: editedBody(encoded.body, plan, edits, only) },
@@ -171,7 +173,7 @@ export function unwrittenRequest(
   };
   const plan = planEdits(edits, body, {
     headers: client.headers ?? {},
-    betas,
+    ...ownBetas,
   });
   const remove = [
     ...plan.remove,

@@ -149,6 +149,16 @@ export interface Accounts {
    * does not answer
    */
   reserve(caller: Caller, call: IntendedCall): Promise<Reservation>;
+  /**
+   * Begins a count of tokens, which costs nothing and has no entry in the ledger: it needs what a
+   * call needs, a balance too, and takes a request of the limits. Returns what ends it, once.
+   *
+   * @throws {ApiError} as {@linkcode Accounts.reserve}
+   */
+  beginCount(
+    caller: Caller,
+    count: Pick<IntendedCall, "requestId" | "model">,
+  ): Promise<() => void>;
   /** Whether the store answers; for readiness checks. */
   ready(): Promise<boolean>;
   /**

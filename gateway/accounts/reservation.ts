@@ -74,9 +74,10 @@ export async function openReservation(
   };
 }
 
-function grantedLimits(
+/** The limits of a granted call; throws the refusal of another. */
+export function grantedLimits(
   result: EventResult,
-  call: ReservedCall,
+  call: Pick<ReservedCall, "requestId" | "accountId">,
 ): Limits {
   switch (result.type) {
     case "granted":

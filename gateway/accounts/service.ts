@@ -27,6 +27,7 @@ import { startHeartbeat } from "./ledger/lease.ts";
 import type { RateCard } from "./charges/rate_card.ts";
 import { askedPrice, worstCostMicroUsd } from "./charges/worst_cost.ts";
 import type { ReservedCall } from "./records.ts";
+import { CountRights } from "./count_rights.ts";
 import { openReservation } from "./reservation.ts";
 import {
   type ProcessReports,
@@ -309,19 +310,23 @@ export async function openAccountService(
       }),
   });
 
+  const countRights = new CountRights(batcher, leaseId, now);
+  const cardOf = (model: string): RateCard => {
+    const card = price(model, now());
+    if (card !== undefined) return card;
+    throw new ApiError("not_found", `the model ${model} does not exist`, {
+      code: "model_not_found",
+      param: "model",
+      retryable: false,
+    });
+  };
+
   const accounts: Accounts = {
     authenticate: authenticator.authenticate,
     async reserve(caller, intended) {
       const identity = authenticator.identity(caller);
       assertPermitted(caller, intended.model);
-      const card = price(intended.model, now());
-      if (card === undefined) {
-        throw new ApiError(
-          "not_found",
-          `the model ${intended.model} does not exist`,
-          { code: "model_not_found", param: "model", retryable: false },
-        );
-      }
+      const card = cardOf(intended.model);
       const user = intended.user === undefined
         ? undefined
         : storable(intended.user);
@@ -358,6 +363,21 @@ export async function openAccountService(
         leaseId,
         isUnconditional: identity.isUnconditional,
       });
+    },
+    async beginCount(caller, { requestId, model }) {
+      const { isUnconditional, plan, key } = authenticator.identity(caller);
+      assertPermitted(caller, model);
+      const card = cardOf(model);
+      if (isUnconditional) return () => {};
+      batcher.assertAvailable(
+        parallel === undefined ? undefined : caller.accountId,
+      );
+      const { accountId, keyId } = caller;
+      return await countRights.begin(
+        caller,
+        { requestId, accountId, keyId, model, card, atMs: now() },
+        key === undefined ? [plan] : [plan, key],
+      );
     },
     async ready() {
       try {

@@ -285,11 +285,12 @@ function readHead(
   const filename = parameters?.get("filename") ??
     parameters?.get("filename*");
   if (
-    name === undefined || /[\\%]/.test(name) || parameters?.has("name*") ||
+    name === undefined || /[\\%\ufffd]/.test(name) ||
+    parameters?.has("name*") ||
     // A parser that does not know quotes would read it as the part's name.
     /name\*?\s*=/i.test(filename ?? "")
   ) throw badDisposition();
-  if (name !== "model" && /^\W*model\W*$/i.test(name)) {
+  if (isOtherPartName(name, "model")) {
     throw invalidField(
       "model",
       "must be the name of the part as it stands here",
@@ -299,12 +300,15 @@ function readHead(
 }
 
 /**
- * Whether some readers take a part for the one of this name: `Size`, `size[]` and `s_ize` for
- * `size`.
+ * Whether some readers take a part for the one of this name: `Size`, `size[]`, `size[a]`, `size.x`
+ * and `s_ize` for `size`.
  */
 function isOtherPartName(other: string, name: string): boolean {
-  return other !== name &&
-    tolerantName(other.replaceAll(/\[\d*\]/g, "")) === tolerantName(name);
+  if (other === name) return false;
+  const wanted = tolerantName(name);
+  const [first = ""] = other.split(/[[.]/, 1);
+  return tolerantName(first) === wanted || tolerantName(other) === wanted ||
+    tolerantName(other.replaceAll(/\[\d*\]/g, "")) === wanted;
 }
 
 /** Parameters by their names in lower case; undefined where one is malformed or repeated. */

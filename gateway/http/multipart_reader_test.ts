@@ -76,7 +76,19 @@ const REFUSED: Readonly<Record<string, string>> = {
   ...beside({
     "two models": part("model", "other"),
     "another spelling": part("Model", "other"),
-    "brackets": part("model[]", "other"),
+    ...Object.fromEntries(
+      [
+        "model[]",
+        "model[0]",
+        "model[a][b]",
+        "MODEL[0]",
+        " model[",
+        "[model]",
+        "model.0",
+        "model .x",
+        "mo-del",
+      ].map((name) => [`a name as ${name}`, part(name, "other")]),
+    ),
     "an encoded name": part("mod%65l", "other"),
     "an escaped name": part("mo\\del", "other"),
     "a name in a file's name": part("file", "x", '; filename="a; name=model"'),
@@ -111,6 +123,24 @@ Deno.test("a field that decides something is read once, and not without end", ()
   const { reader } = passed(`${MODEL_PART}${parts}--b--`, 65_536);
   assert.throws(() => reader.text("n"), /appears more than once/);
   assert.throws(() => reader.text("long"), /longer than 1048576 bytes/);
+});
+
+Deno.test("a part that some readers take for another of a field is refused with it", () => {
+  for (const name of ["n[]", "n[0]", "n[a]", "n.x", "N", "[n]"]) {
+    const { reader } = passed(`${MODEL_PART}${part(name, "9")}--b--`, 65_536);
+    assert.throws(() => reader.text("n"), /must be spelled n/, name);
+  }
+  const others = ["models[]", "modelled", "x[model]", "a.model", "nn[0]"];
+  const parts = others.map((name) => part(name, "9")).join("");
+  const { reader } = passed(`${MODEL_PART}${parts}--b--`, 65_536);
+  assert.equal(reader.text("n"), undefined);
+});
+
+Deno.test("a name of invalid UTF-8 is refused, which readers replace or drop", () => {
+  const bytes = ENCODER.encode(`${MODEL_PART}${part("mode?l", "x")}--b--`);
+  bytes[bytes.lastIndexOf(0x3f)] = 0xff;
+  const reader = new MultipartReader("b");
+  assert.throws(() => reader.push(bytes), /one plain name/);
 });
 
 Deno.test("a header of nothing but spaces takes no longer than its bytes", () => {

@@ -20,6 +20,8 @@ import {
   type TopLevel,
   topLevelOf,
 } from "../../translate/bytes/json_splice.ts";
+import { unsharedKey } from "../../translate/bytes/key_text.ts";
+import { parseText } from "../../translate/bytes/parse_text.ts";
 import { joinPieces } from "../../translate/bytes/buffers.ts";
 import {
   LargeJsonError,
@@ -138,10 +140,10 @@ async function parseObject(
   if (isLarge({ bytes, top })) return await parseInTurns(bytes, freeForm);
   let json: unknown;
   try {
-    // `exactJson` returns undefined for invalid JSON; `JSON.parse` then throws an error with the
+    // `exactJson` returns undefined for invalid JSON; `parseText` then throws an error with the
     // position.
     json = (top.hasLongNumber === false ? undefined : exactJson(text)) ??
-      JSON.parse(text);
+      parseText(text);
   } catch (error) {
     throw bodyError(
       `the body is not valid JSON: ${
@@ -233,6 +235,13 @@ function assertOneReading(
     throw invalidField(
       repeated.toWellFormed().slice(0, 200),
       "appears more than once in the body",
+    );
+  }
+  const unshared = unsharedKey(top.fields, json);
+  if (unshared !== undefined) {
+    throw invalidField(
+      unshared.toWellFormed().slice(0, 200),
+      "is a key that parsers read differently",
     );
   }
   const other = top.otherSpelling === true ? otherSpelling(json) : undefined;

@@ -57,9 +57,9 @@ export interface RefusalReason {
 export interface LogEntry {
   /** The id that the client received in `request-id`. */
   readonly request_id: string;
-  /** As sent, even if no route has it. */
+  /** As sent, even if no route has it; see {@linkcode textForLog}. */
   readonly method: string;
-  /** Without the query, which may contain a key. */
+  /** Without the query, which may contain a key; see {@linkcode textForLog}. */
   readonly path: string;
   /**
    * Path of the route, with variable parts as `:name`; absent if no route matches the path and
@@ -152,6 +152,13 @@ export interface LogEntry {
   readonly note?: string;
   /** The side that caused the failure of a reserved call; absent if it did not fail. */
   readonly error_of?: "upstream" | "gateway";
+}
+
+const MAX_CLIENT_CHARS = 200;
+
+/** A text that a client chooses, cut: without a bound one request fills the log. */
+export function textForLog(text: string): string {
+  return text.slice(0, MAX_CLIENT_CHARS).toWellFormed();
 }
 
 /** Records an entry. `facts` are for the record of the call, not for the log. */

@@ -11,6 +11,7 @@ import type { HttpReply } from "../http/http_reply.ts";
 import {
   errorText,
   type LogEntry,
+  textForLog,
   type TriedUpstream,
   type UpstreamCall,
 } from "./log.ts";
@@ -71,7 +72,6 @@ const HAD_KEY =
 
 /** Clients choose the names of fields: without bounds one call fills the log and its record. */
 const MAX_DROPPED = 50;
-const MAX_DROPPED_CHARS = 200;
 
 /** The reply to a client that has disconnected; it is never sent. */
 export function clientClosedReply(): HttpReply {
@@ -89,7 +89,7 @@ export function callLogEntry(settled: SettledCall): LogEntry {
   return {
     request_id: call.requestId,
     method: "POST",
-    path: call.path,
+    path: textForLog(call.path),
     endpoint: call.endpoint,
     status: began
       ? 200
@@ -125,9 +125,7 @@ export function callLogEntry(settled: SettledCall): LogEntry {
     ...(isUnpriced(charge) ? { unpriced: true } : {}),
     ...(isBeyond ? { bounded: true } : {}),
     ...(dropped.length === 0 ? {} : {
-      dropped: dropped.slice(0, MAX_DROPPED).map((path) =>
-        path.slice(0, MAX_DROPPED_CHARS).toWellFormed()
-      ),
+      dropped: dropped.slice(0, MAX_DROPPED).map(textForLog),
     }),
     ...(error === undefined ? {} : {
       error: errorText(error),

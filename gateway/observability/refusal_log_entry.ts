@@ -6,7 +6,12 @@ import { RefusedKey } from "../accounts/accounts.ts";
 import type { Gateway } from "../gateway.ts";
 import type { Trace } from "../http/trace.ts";
 import type { CallFacts } from "./call_facts.ts";
-import { errorText, type LogEntry, type RefusalReason } from "./log.ts";
+import {
+  errorText,
+  type LogEntry,
+  type RefusalReason,
+  textForLog,
+} from "./log.ts";
 import { compact } from "../../translate/bytes/compact.ts";
 
 interface RefusedRequest {
@@ -36,8 +41,8 @@ export function refusalLogEntry(refused: RefusedRequest): LogEntry {
     refused.gateway.models.model(model) !== undefined;
   return {
     request_id: refused.requestId,
-    method: refused.method,
-    path: refused.path,
+    method: textForLog(refused.method),
+    path: textForLog(refused.path),
     status: refused.status,
     duration_ms: refused.durationMs,
     ended: "refused",

@@ -104,6 +104,9 @@ export function askedPrices(
         otherCards.set(ask.model, other);
         break;
       }
+      case "provider":
+        if (card.isFree === true || card.atBaseRate?.has("provider")) break;
+        throw notPriced(call, path, "the choice of a provider");
       case "payer":
         if (card.atBaseRate?.has("billing_policy")) break;
         throw new ApiError(

@@ -1,6 +1,6 @@
 /**
  * Counts the tokens of a prompt: by the vendor if it offers a count, otherwise by an estimate. Free
- * of charge, so nothing is reserved.
+ * of charge, but limited as calls are.
  */
 import type { ClientRequest } from "../../translate/upstream_request.ts";
 import { ApiError } from "../../translate/model/error.ts";
@@ -9,6 +9,7 @@ import type { Gateway } from "../gateway.ts";
 import type { Trace } from "../http/trace.ts";
 import { attempt, readUpTo } from "../upstream/attempt.ts";
 import { countOf, countRequest } from "../upstream/count_request.ts";
+import type { Model } from "../upstream/catalogue/catalogue.ts";
 import type { Candidate } from "../upstream/catalogue/model_registry.ts";
 import type { Operation, PreparedCall } from "../upstream/operation.ts";
 import { inputTokens } from "./estimate.ts";
@@ -17,8 +18,9 @@ import { accessibleModel, assertActive } from "./model_access.ts";
 interface CountTokensCall {
   /** The request whose prompt is counted. */
   readonly client: ClientRequest;
-  /** Its plan decides which models are accessible. */
+  /** Its plan decides which models are accessible; its limits and balance, whether it may count. */
   readonly caller: Caller;
+  readonly requestId: string;
   /** The client's trace, forwarded to the vendor. */
   readonly trace: Trace | undefined;
   /** Aborted when the client disconnects. */
@@ -38,10 +40,26 @@ export async function countTokens(
   gateway: Gateway,
   call: CountTokensCall,
 ): Promise<number> {
-  const { client, caller, trace } = call;
-  const { request } = client;
+  const { client: { request }, caller, requestId } = call;
   assertActive(caller);
   const model = accessibleModel(gateway, caller, request.model, "generation");
+  const end = await gateway.accounts.beginCount(caller, {
+    requestId,
+    model: model.id,
+  });
+  try {
+    return await countFor(gateway, call, model);
+  } finally {
+    end();
+  }
+}
+
+async function countFor(
+  gateway: Gateway,
+  { client, trace, ...call }: CountTokensCall,
+  model: Model,
+): Promise<number> {
+  const { request } = client;
   const operation = countOperation(client);
   const candidates = operation.candidates(gateway.models, model);
   const counting = candidates.filter(countsTokens);

@@ -69,7 +69,7 @@ function spansOf(text: string): TopLevel {
   const bytes = new TextEncoder().encode(text);
   const top = topLevelOf(bytes, text);
   if (bytes.length === text.length) return top;
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   const position = (at: number): number =>
     decoder.decode(bytes.subarray(0, at)).length;
   return {

@@ -174,6 +174,7 @@ Deno.test("each route is open to exactly the kinds of credentials in the table",
           ? await visitor.post(path.replace("some_id", id))
           : await visitor.get(path);
         await reply.body?.cancel();
+        assertChallenge(reply);
         assert.equal(
           isOpen(reply.status) ||
             (IS_DOOR.test(path) && reply.status === 401 ||
@@ -215,13 +216,38 @@ Deno.test("each route is open to exactly the kinds of credentials in the table",
       ...(method === "POST" ? { body: "{}" } : {}),
     });
     await reply.body?.cancel();
+    assertChallenge(reply);
     return reply.status;
   }
 });
 
+/** RFC 9110, 11.6.1. Browsers ask the user for a password where the scheme is Basic. */
+function assertChallenge({ status, headers }: Response): void {
+  assert.equal(
+    headers.get("www-authenticate"),
+    status === 401 ? 'Bearer realm="model-gateway"' : null,
+  );
+}
+
 function isOpen(status: number): boolean {
   return status !== 401 && status !== 403 && status !== 429;
 }
+
+Deno.test("a path without a route, another method and a web socket are refused with a challenge only where it is a 401", async () => {
+  await using gateway = await startConsole();
+  const rows: readonly (readonly [string, string, number])[] = [
+    ["GET", "/v1/responses", 401],
+    ["HEAD", "/v1/models", 401],
+    ["PUT", "/v1/models", 405],
+    ["GET", "/nowhere", 404],
+  ];
+  for (const [method, path, status] of rows) {
+    const reply = await fetch(`${gateway.url}${path}`, { method });
+    await reply.body?.cancel();
+    assert.equal(reply.status, status);
+    assertChallenge(reply);
+  }
+});
 
 Deno.test("without a session only sign-in, the style and the script answer 200", async () => {
   await using gateway = await startConsole();

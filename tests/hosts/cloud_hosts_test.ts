@@ -311,7 +311,7 @@ Deno.test("a token count renews a refused token, and sends no beta that the host
     const { max_tokens: _, ...body } = BODY;
     for (let i = 0; i < 2; i++) {
       const response = await gateway.post("/v1/messages/count_tokens", body, {
-        "anthropic-beta": "web-search-2025-03-05,context-1m-2025-08-07",
+        "anthropic-beta": "web-search-2025-03-05,effort-2025-11-24",
       });
       assert.deepEqual(await response.json(), {
         input_tokens: 42,
@@ -328,7 +328,7 @@ Deno.test("a token count renews a refused token, and sends no beta that the host
     const sent = JSON.parse(request.text);
     assert.deepEqual(
       [sent.model, sent.anthropic_beta, sent.anthropic_version],
-      [row.model, ["context-1m-2025-08-07"], "vertex-2023-10-16"],
+      [row.model, ["effort-2025-11-24"], "vertex-2023-10-16"],
     );
   });
 });

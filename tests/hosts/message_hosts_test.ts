@@ -183,13 +183,17 @@ Deno.test("headers of the configuration are the operator's: a client does not re
   const response = await gateway.post("/v1/messages", BODY, {
     ...NEWEST,
     ...FURTHER,
-    "anthropic-beta": "both-1, client-1",
+    "anthropic-beta": "both-1, effort-2025-11-24",
   });
   assert.equal(response.status, 200, await response.text());
   const headers = host.requests[0]?.headers;
   assert.equal(headers?.get("anthropic-foo"), "operator");
   assert.equal(headers?.get("anthropic-version"), "2023-06-01");
-  assert.equal(headers?.get("anthropic-beta"), "own-1,both-1,client-1");
+  assert.equal(
+    headers?.get("anthropic-beta"),
+    "own-1,both-1,effort-2025-11-24",
+  );
+  assert.equal(response.headers.get("x-gateway-dropped"), null);
 });
 
 Deno.test("the log says what a refused Bedrock key is limited to; the client does not learn it", () =>

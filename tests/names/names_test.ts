@@ -8,6 +8,13 @@ import { declaredNames } from "./declared_names.ts";
 import { libraries } from "./libraries.ts";
 import { usedWords } from "./used_words.ts";
 import { unusedNames } from "./unused_names.ts";
+import {
+  betaName,
+  isUnpricedBeta,
+  OTHER_BETAS,
+  PRICED_BETAS,
+} from "../../translate/model/betas.ts";
+import { ANTHROPIC_FOLDER } from "../packages/anthropic.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
 async function withFolder(run: (folder: URL) => Promise<void>): Promise<void> {
@@ -37,6 +44,21 @@ Deno.test("every declared name is used or accepted, and every accepted one is de
       });
     }
   }));
+
+Deno.test("every declared beta is in a table: sent, with a price, or of another endpoint", async () => {
+  const declared = (await declaredNames(ANTHROPIC_FOLDER, /beta\/beta\.d\.ts$/))
+    .filter(({ places }) =>
+      [...places].some((place) => place.endsWith("#AnthropicBeta"))
+    ).map(({ name }) => name);
+  assert.ok(declared.length > 40, "hardly any beta was found");
+  assert.deepEqual(
+    declared.filter((beta) =>
+      !isUnpricedBeta(beta) && !PRICED_BETAS.has(betaName(beta)) &&
+      !OTHER_BETAS.has(betaName(beta))
+    ),
+    [],
+  );
+});
 
 const DECLARATIONS = `
 export interface Message { id: string; 'content-type': 'a' | 'b'; more?: { deep: Array<'c'> } }

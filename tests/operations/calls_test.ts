@@ -456,6 +456,33 @@ test("long names of fields are cut in the log and in the record", async (gateway
   );
 });
 
+test("paths and methods of strangers are cut in the log", async (gateway) => {
+  const long = "y".repeat(60_000);
+  const requests: readonly (readonly [string, string])[] = [
+    ["GET", `/v1/models/${long}`],
+    ["POST", `/v1beta/models/${long}:generateContent`],
+    ["GET", `/${long}`],
+    ["GET", `/admin/v1/${long}`],
+    ["GET", `/console/${long}`],
+    ["Y".repeat(5_000), "/v1/models"],
+  ];
+  for (const [method, path] of requests) {
+    const response = await fetch(`${gateway.url}${path}`, {
+      method,
+      headers: {
+        [`x-${"h".repeat(5_000)}`]: "v",
+        "user-agent": long.slice(99),
+      },
+    });
+    await response.body?.cancel();
+    assert.ok(response.status >= 400);
+  }
+  assert.equal(gateway.logged.length, requests.length);
+  for (const entry of gateway.logged) {
+    assert.ok(JSON.stringify(entry).length < 1_000, entry.path.slice(0, 40));
+  }
+});
+
 test("with GATEWAY_CALLS_DAYS=0 no record is made", async (gateway) => {
   const { key } = await holder(gateway);
   const response = await ask(gateway, key);

@@ -10,7 +10,11 @@ Deno.test("a model's beta header is sent with its token count too, beside the cl
   await using gateway = await startTestGateway();
   const rows: readonly (readonly [string, string | undefined, string])[] = [
     ["no beta from the client", undefined, BETA],
-    ["another beta", "tools-2025-01-01", `tools-2025-01-01,${BETA}`],
+    [
+      "another beta",
+      "token-efficient-tools-2025-02-19",
+      `token-efficient-tools-2025-02-19,${BETA}`,
+    ],
     ["the same beta", BETA, BETA],
   ];
   for (const [name, given, expected] of rows) {

@@ -205,9 +205,14 @@ const REFUSED_UPSTREAM: ReadonlySet<string | undefined> = new Set([
   "messages[0].content",
 ]);
 
-/** The same bodies at an upstream that validates them itself: they arrive unchanged. */
+/**
+ * The same bodies at an upstream that validates them itself: they arrive unchanged, but for fields
+ * that decide a price.
+ */
 function passing(rows: readonly SentRow[]): readonly SentRow[] {
-  return rows.map(({ name, body, param }) => ({
+  return rows.filter(({ param }) => param !== "service_tier").map((
+    { name, body, param },
+  ) => ({
     name: `passes: ${name}`,
     body,
     arrives: body,

@@ -174,14 +174,14 @@ Deno.test("a client's version and beta headers reach an upstream of the messages
       betas: undefined,
     },
     {
-      name: "unknown values, in their order",
+      name: "a new version, and betas of new dates in their order",
       model: "vendora-haiku-4-5",
       headers: {
         "anthropic-version": "2026-10-21",
-        "anthropic-beta": "b-2,a-1,never-heard-of-it",
+        "anthropic-beta": "effort-2031-01-01,claude-code-20250219",
       },
       version: "2026-10-21",
-      betas: "b-2,a-1,never-heard-of-it",
+      betas: "effort-2031-01-01,claude-code-20250219",
     },
     {
       name: "the version under its vendor-neutral name",
@@ -200,16 +200,18 @@ Deno.test("a client's version and beta headers reach an upstream of the messages
     {
       name: "the model's own beta after the client's",
       model: LONG_CONTEXT,
-      headers: { "anthropic-beta": "a-1" },
+      headers: { "anthropic-beta": "effort-2025-11-24" },
       version: "2023-06-01",
-      betas: "a-1,context-1m-2025-08-07",
+      betas: "effort-2025-11-24,context-1m-2025-08-07",
     },
     {
       name: "the model's own beta only once if the client sends it too",
       model: LONG_CONTEXT,
-      headers: { "anthropic-beta": "context-1m-2025-08-07, a-1" },
+      headers: {
+        "anthropic-beta": "context-1m-2025-08-07, effort-2025-11-24",
+      },
       version: "2023-06-01",
-      betas: "context-1m-2025-08-07, a-1",
+      betas: "context-1m-2025-08-07, effort-2025-11-24",
     },
   ];
   for (const row of rows) {
@@ -234,8 +236,8 @@ Deno.test("a client's version and beta headers reach an upstream of the messages
       "content-type": "application/json",
       "x-api-key": "sk-test-0123456789abcdef",
     });
-    headers.append("anthropic-beta", "a-1");
-    headers.append("anthropic-beta", "b-2");
+    headers.append("anthropic-beta", "effort-2025-11-24");
+    headers.append("anthropic-beta", "skills-2025-10-02");
     gateway.replay.requestLog.clear();
     const response = await fetch(`${gateway.url}/v1/messages`, {
       method: "POST",
@@ -246,7 +248,7 @@ Deno.test("a client's version and beta headers reach an upstream of the messages
     assert.equal(
       gateway.replay.requestLog.entries.at(-1)?.request
         .headers["anthropic-beta"],
-      "a-1, b-2",
+      "effort-2025-11-24, skills-2025-10-02",
     );
   });
 });

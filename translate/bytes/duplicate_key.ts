@@ -3,7 +3,7 @@
  * without a word, and other parsers the first.
  */
 import { parseJson } from "./json.ts";
-import { stringEnd } from "./json_splice.ts";
+import { stringEnd } from "./string_end.ts";
 
 /** An object or array that is being read. */
 interface Level {

@@ -10,6 +10,7 @@ import {
   nestsWithin,
   parseJson,
 } from "./json.ts";
+import { parseText } from "./parse_text.ts";
 import { unreadableReply } from "../model/reply_faults.ts";
 
 /**
@@ -48,7 +49,7 @@ export function exactJson(text: string): unknown {
     return isInexact && typeof source === "string" ? rawJson(source) : value;
   };
   try {
-    return JSON.parse(text, keepExact);
+    return parseText(text, keepExact);
   } catch {
     // Not JSON, or nested too deep for the reviver.
     return parseJson(text);

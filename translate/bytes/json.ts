@@ -2,6 +2,7 @@
  * JSON values shared by all dialects, and safe access to values that have not been validated. What
  * a field means is defined in each dialect's `wire.ts`.
  */
+import { parseText } from "./parse_text.ts";
 
 /** A JSON object whose fields have not been validated. */
 export type JsonObject = { readonly [key: string]: unknown };
@@ -25,6 +26,12 @@ export function objectOr(value: unknown): JsonObject {
 /** The value as an array; an empty array if it is not one. */
 export function arrayOr(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+/** The entries of a list; what is none is read as its only entry, null and undefined as none. */
+export function listOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  return value === undefined || value === null ? [] : [value];
 }
 
 /** The value if it is a string, else undefined. */
@@ -63,7 +70,7 @@ export function outputCountIn(value: unknown): number | undefined {
  */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseText(text);
   } catch {
     return undefined;
   }

@@ -6,7 +6,8 @@
 import { encodeText, joinPieces } from "./buffers.ts";
 import type { Edit } from "./apply_edits.ts";
 import { mayRound } from "./exact_json.ts";
-import { parseJson } from "./json.ts";
+import { keyText, unescapeKey } from "./key_text.ts";
+import { stringEnd } from "./string_end.ts";
 
 /** Byte positions of a top-level field. */
 export interface FieldSpan {
@@ -75,7 +76,6 @@ const EXPONENT_CHARS = 5;
 /** The least digits of a whole number that a double may round. */
 const LONG_NUMBER = 16;
 
-const DECODER = new TextDecoder();
 /**
  * Decodes each byte to one character, so that text positions equal byte positions; ASCII is
  * unchanged.
@@ -231,10 +231,12 @@ export function topLevelOf(
   const { maxFields = Infinity, maxParts = Infinity } = look ?? {};
   let parts = 0;
   let innerKeys = 0;
-  const keyAt = (start: number, end: number): string =>
-    isAscii
-      ? unescape(chars.slice(start, end))
-      : keyText(json, chars, start, end);
+  const keyAt = (start: number, end: number): string => {
+    const read = chars.slice(start, end);
+    return isAscii || ASCII.test(read)
+      ? unescapeKey(read)
+      : keyText(json, start, end);
+  };
   const endAt = (exceeds: "maxFields" | "maxParts"): TopLevel => ({
     fields,
     closing: chars.length,
@@ -336,20 +338,6 @@ function isDigit(code: number): boolean {
   return code >= ZERO && code <= NINE;
 }
 
-/** The position after the closing quote of the string that opens at `start`. */
-export function stringEnd(chars: string, start: number): number {
-  let quote = chars.indexOf('"', start + 1);
-  while (quote >= 0) {
-    let backslashes = 0;
-    while (chars.charCodeAt(quote - 1 - backslashes) === BACKSLASH) {
-      backslashes++;
-    }
-    if (backslashes % 2 === 0) return quote + 1;
-    quote = chars.indexOf('"', quote + 1);
-  }
-  return chars.length;
-}
-
 /** Whether a key is written with capitals, escapes or characters beyond ASCII. */
 function hasUnusual(chars: string, start: number, end: number): boolean {
   for (let i = start; i < end; i++) {
@@ -361,24 +349,8 @@ function hasUnusual(chars: string, start: number, end: number): boolean {
   return false;
 }
 
-/** ASCII without escapes: one byte per character. */
-const PLAIN = /^[\x20-\x5b\x5d-\x7e]*$/;
-
-/** The key between two positions, without its quotes. */
-function keyText(
-  json: Uint8Array,
-  chars: string,
-  start: number,
-  end: number,
-): string {
-  const read = chars.slice(start, end);
-  if (PLAIN.test(read)) return read;
-  return unescape(DECODER.decode(json.subarray(start, end)));
-}
-
-function unescape(raw: string): string {
-  return raw.includes("\\") ? String(parseJson(`"${raw}"`) ?? raw) : raw;
-}
+/** One byte per character. */
+const ASCII = /^[\x20-\x7e]*$/;
 
 function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;

@@ -6,6 +6,7 @@
 import { duplicateKey } from "./duplicate_key.ts";
 import { exactJson } from "./exact_json.ts";
 import { isObject, type JsonDraft, type JsonObject } from "./json.ts";
+import { unescapeKey } from "./key_text.ts";
 import type { FieldSpan, Look, TopLevel } from "./json_splice.ts";
 
 /** Bytes of a step, about: a millisecond's work. */
@@ -432,8 +433,7 @@ function decode(bytes: Uint8Array, from: number, to: number): string {
 
 /** The key whose text with its quotes is between two positions. */
 function keyOf(bytes: Uint8Array, start: number, end: number): string {
-  const raw = decode(bytes, start, end);
-  return String(exactJson(raw) ?? raw.slice(1, -1));
+  return unescapeKey(decode(bytes, start + 1, end - 1));
 }
 
 /** Whether a key is written with capitals, escapes or characters beyond ASCII. */

@@ -3,7 +3,8 @@
  * frame's object or of the `message` in it; a deeper key of that name is the model's or a tool's
  * data and is unchanged.
  */
-const DECODER = new TextDecoder();
+import { keyText } from "./key_text.ts";
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -37,7 +38,7 @@ export function modelSpan(
         return end - at > 2 ? { start: at, end } : undefined;
       }
       key = isModelLevel && frame[afterBlanks(frame, end)] === COLON
-        ? DECODER.decode(frame.subarray(at + 1, end - 1))
+        ? keyText(frame, at + 1, end - 1)
         : "";
       at = end - 1;
     }

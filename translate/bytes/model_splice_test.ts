@@ -24,6 +24,10 @@ Deno.test("modelSpan() finds a top-level model at any position", async (t) => {
       'data: {"object":"model","choices":[{"model":"x"}],"model":"m"}',
     ],
     [
+      'data: {"\ufeffmodel":"y","mod\\u0065l":"x"}',
+      'data: {"\ufeffmodel":"y","mod\\u0065l":"m"}',
+    ],
+    [
       'data: {"id":"1",\r\ndata: "model":"x"}',
       'data: {"id":"1",\r\ndata: "model":"m"}',
     ],

@@ -63,7 +63,7 @@ export const CLIENT_HEADER_CHECKS: readonly Check[] = checksWith({
     id: "transport.betas-passed-on",
     source: "https://platform.claude.com/docs/en/api/beta-headers",
     rule:
-      "Betas that a client of the message format names reach an upstream of the same format.",
+      "Betas that a client of the message format names and that change no price reach an upstream of the same format.",
     judge: (e) =>
       offered(
         e.matching("messages/*/extra-headers").filter(({ via }) =>

@@ -113,7 +113,7 @@ const METHODS: Scenario = {
 
 /** Headers that clients send and that have no meaning to a gateway. */
 const EXTRA_HEADERS: readonly Header[] = [
-  ["anthropic-beta", "context-1m-2025-08-07,never-heard-of-2031-01-01"],
+  ["anthropic-beta", "interleaved-thinking-2025-05-14,effort-2025-11-24"],
   ["anthropic-never-heard-of", "a=1, b"],
   ["x-stainless-lang", "js"],
   ["x-stainless-retry-count", "0"],

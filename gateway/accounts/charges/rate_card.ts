@@ -47,7 +47,7 @@ export interface RateCard extends StoredPrice {
   readonly when?: readonly Condition[];
   /**
    * What may be asked for at the base rate although the card has no rate for it: `tier`, `speed`,
-   * `region`, `fallbacks`, a meter, `uses.NAME`.
+   * `region`, `fallbacks`, `provider`, a meter, `uses.NAME`.
    */
   readonly atBaseRate?: ReadonlySet<string>;
   /** Everything of the model is free of charge. */

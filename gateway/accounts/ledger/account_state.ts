@@ -75,9 +75,12 @@ export function applyVoid(
   call: ReservedCall,
   balanceModel: string,
   nowMs: number,
+  wasMade?: true,
 ): AccountState {
   const state = release(before, call, balanceModel, nowMs);
-  return { ...state, use: withoutTrace(state.use, call) };
+  return wasMade === true
+    ? state
+    : { ...state, use: withoutTrace(state.use, call) };
 }
 
 /** The state with an amount added to the account's balance, or to a model's own. */

@@ -20,6 +20,7 @@ import {
   type LimitCode,
   MAX_RETRY_MS,
 } from "../limits/exceeded_limit.ts";
+import { isCount } from "./count_of_tokens.ts";
 import { keyAt, type KeyState } from "./key_state.ts";
 import { type LimitUse, minuteLimits, withCall } from "../limits/limit_use.ts";
 import { usdText } from "../charges/money.ts";
@@ -193,6 +194,11 @@ function outOfBalance(
     : ` (${
       usdText(payer.reservedMicroUsd)
     } of it reserved for active requests)`;
+  if (isCount(call)) {
+    return `${name} of ${
+      usdText(payer.balanceMicroUsd)
+    }${held} covers no call, so no count of its tokens: top up the account`;
+  }
   return `${name} of ${
     usdText(payer.balanceMicroUsd)
   }${held} does not cover this request, which may cost up to ${

@@ -32,11 +32,13 @@ export type LedgerEvent =
     readonly charge: Charge;
     readonly atMs: number;
   }
-  /** Undoes a reservation that was not reported to any client. */
+  /** Undoes a reservation that was not reported to any client, or was for a count of tokens. */
   | {
     readonly type: "void";
     readonly call: ReservedCall;
     readonly atMs: number;
+    /** The request stays counted in the limits of a minute; absent: it was never made. */
+    readonly wasMade?: true;
   }
   | ({ readonly type: "top_up" } & TopUp);
 

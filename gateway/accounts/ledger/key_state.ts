@@ -60,9 +60,12 @@ export function voidOnKey(
   before: KeyState,
   call: ReservedCall,
   nowMs: number,
+  wasMade?: true,
 ): KeyState {
   const state = release(before, call, nowMs);
-  return { ...state, use: withoutTrace(state.use, call) };
+  return wasMade === true
+    ? state
+    : { ...state, use: withoutTrace(state.use, call) };
 }
 
 /** A process of version 0.9 does not count the calls of keys. */

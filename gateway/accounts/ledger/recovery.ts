@@ -2,6 +2,7 @@
  * Recovers calls that will not be settled any more: their process died, or they are older
  * than any call can be. The first process that finds them settles them, as estimated.
  */
+import { endOfCount, isCount } from "./count_of_tokens.ts";
 import { applyEvents } from "./transaction.ts";
 import type { LedgerEvent } from "./events.ts";
 import { chargeForLost } from "../charges/charge.ts";
@@ -188,12 +189,14 @@ async function settlements(
   for (const model of models) {
     averages.set(model, await averageOutput(sql, model));
   }
-  return lost.map(({ call }) => ({
-    type: "settle",
-    call,
-    charge: chargeForLost(call, averages.get(call.model) ?? 0),
-    atMs,
-  }));
+  return lost.map(({ call }) =>
+    isCount(call) ? endOfCount(call, atMs) : {
+      type: "settle",
+      call,
+      charge: chargeForLost(call, averages.get(call.model) ?? 0),
+      atMs,
+    }
+  );
 }
 
 async function averageOutput(

@@ -57,6 +57,30 @@ Deno.test("the next start settles the calls of a dead process with the model's a
   assert.equal(account.openRequests, 0);
 });
 
+Deno.test("counts of a dead process are ended, without an entry", async () => {
+  await using under = await openStore("sqlite::memory:");
+  const view = faultyStores(under);
+  const clock = testClock();
+  const dying = view();
+  const first = await openTestAccounts(dying, clock);
+  const { caller, accountId } = await createTestCaller(first, {
+    requestsPerMinute: 1,
+  });
+  const count = { requestId: "req_counted", model: "small" };
+  await first.accounts.beginCount(caller, count);
+  dying.die();
+  await first.accounts.close();
+  await using second = await openTestAccounts(view(), clock);
+  const account = await second.admin.accounts.get(accountId);
+  assert.equal(account.openRequests, 0);
+  assert.equal(account.reservedMicroUsd, 0);
+  const { data } = await second.admin.ledger({ accountId });
+  assert.deepEqual(data.map(({ kind }) => kind), ["top_up"]);
+  await assert.rejects(
+    second.accounts.beginCount(caller, { ...count, requestId: "req_other" }),
+  );
+});
+
 Deno.test("a lease is renewed while the calls of a dead process are settled", async () => {
   await using under = await openStore("sqlite::memory:");
   const view = faultyStores(under);

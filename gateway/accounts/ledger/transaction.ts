@@ -333,8 +333,9 @@ function applyEvent(batch: Batch, event: LedgerEvent): EventResult {
         return correct(batch, state, key, event.call, charge, event.atMs);
       }
       const { call, balanceModel } = reservation;
-      update(applyVoid(state, call, balanceModel, event.atMs));
-      if (key !== undefined) updateKey(voidOnKey(key, call, event.atMs));
+      const { atMs, wasMade } = event;
+      update(applyVoid(state, call, balanceModel, atMs, wasMade));
+      if (key !== undefined) updateKey(voidOnKey(key, call, atMs, wasMade));
       endCall(batch, id);
       return { type: "entered" };
     }

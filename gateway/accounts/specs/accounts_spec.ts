@@ -9,6 +9,7 @@ import { auditsSpec } from "./audits_spec.ts";
 import { callsSpec } from "./calls_spec.ts";
 import { changesSpec } from "./changes_spec.ts";
 import { consoleSpec } from "./console_spec.ts";
+import { countsSpec } from "./counts_spec.ts";
 import { keysSpec } from "./keys_spec.ts";
 import { keyLimitsSpec } from "./key_limits_spec.ts";
 import { limitsSpec } from "./limits_spec.ts";
@@ -50,6 +51,7 @@ export function accountsSpec(kind: TestStore): void {
   callsSpec(test);
   rateCardsSpec(test, kind);
   limitsSpec(test);
+  countsSpec(test, kind);
   keyLimitsSpec(test);
   webhooksSpec(test);
   administrationSpec(test);

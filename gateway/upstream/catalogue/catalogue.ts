@@ -49,6 +49,8 @@ export interface CandidateRow {
   readonly weight: number;
   /** Betas to enable on every call (messages dialect). */
   readonly betas: readonly string[];
+  /** Further betas that a client may ask for; absent: the model's. */
+  readonly allowedBetas?: readonly string[];
   /** The name of the paths to call, where the host has several; absent: its usual ones. */
   readonly route?: string;
   /** Differences from the dialect's defaults, as the built-in rows know the model. */
@@ -208,6 +210,7 @@ function mergeRow(
     operations: override.operations ?? row?.operations ?? GENERATES,
     ...compact({
       allowed: override.allowed,
+      allowedBetas: override.allowed_betas,
       toolReasoning: row?.toolReasoning,
     }),
   };
@@ -239,6 +242,7 @@ function candidateRow(
     ...compact({
       dialect: candidate.dialect,
       route: candidate.route,
+      allowedBetas: candidate.allowed_betas,
       toolReasoning: known?.toolReasoning,
     }),
     betas: candidate.betas ?? known?.betas ?? [],

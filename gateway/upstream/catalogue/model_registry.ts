@@ -3,6 +3,7 @@
  */
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { Capabilities } from "../../../translate/model/capabilities.ts";
+import { PRICED_BETAS } from "../../../translate/model/betas.ts";
 import type { UpstreamDialect } from "../../../translate/dialect.ts";
 import { upstreamDialect } from "../../../translate/dialects.ts";
 import type { DialectName } from "../../../translate/model/request.ts";
@@ -254,6 +255,7 @@ function candidate(
     upstreamModel: row.upstreamModel,
     host: {
       betas: row.betas,
+      allowedBetas: allowedBetas(model, row, hostDialect),
       ...compact({ edits: hostDialect.edits }),
     },
     priority: row.priority,
@@ -274,4 +276,21 @@ function candidate(
 function dialectAt({ dialect, errors }: HostDialect): UpstreamDialect {
   const plain = upstreamDialect(dialect);
   return errors === undefined ? plain : withHostErrors(plain, errors);
+}
+
+/** The betas that clients of a candidate may ask for beside those that change no price. */
+function allowedBetas(
+  { cards, allowedBetas = [] }: Model,
+  row: CandidateRow,
+  { headers = {} }: HostDialect,
+): readonly string[] {
+  const hasPrice = cards.some(({ isFree, when = [] }) =>
+    isFree === true || when.some(({ promptAbove }) => promptAbove !== undefined)
+  );
+  return [
+    ...row.allowedBetas ?? allowedBetas,
+    ...(hasPrice ? PRICED_BETAS : []),
+    // The operator sends these with every call.
+    ...headers["anthropic-beta"]?.split(",").map((beta) => beta.trim()) ?? [],
+  ];
 }

@@ -42,6 +42,8 @@ export interface ModelRow {
   readonly upstreamModel: string;
   /** Betas to enable on every call (messages dialect). */
   readonly betas: readonly string[];
+  /** Further betas that a client may ask for, with or without their dates; absent: none. */
+  readonly allowedBetas?: readonly string[];
   /** What it costs, a card for each time; empty: it has no price and cannot be called. */
   readonly cards: readonly RateCard[];
   /** Tokens of prompt and reply together. */

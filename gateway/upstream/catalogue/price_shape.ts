@@ -85,6 +85,7 @@ const condition = z.strictObject({
 const AT_BASE_RATE = [
   ...DIMENSION_NAMES,
   "fallbacks",
+  "provider",
   "billing_policy",
   ...PART_METERS,
 ] as const;

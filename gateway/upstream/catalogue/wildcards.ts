@@ -18,6 +18,7 @@ interface Wildcard {
 const OWN_FIELDS: ReadonlySet<string> = new Set([
   "vendor",
   "betas",
+  "allowed_betas",
   "context_tokens",
   "price",
   "free",

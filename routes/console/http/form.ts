@@ -5,6 +5,8 @@ import { readBytes } from "../../../gateway/http/request_body.ts";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { RouteContext } from "../../route.ts";
 
+const FORM_TEXT = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /** Largest form of a signed-in person, in bytes. */
 export const MAX_FORM_BYTES = 1024 * 1024;
 /** Largest form of anybody else: many are read at once, and each holds a few short fields. */
@@ -27,7 +29,7 @@ export async function readForm(
     );
   }
   return new URLSearchParams(
-    new TextDecoder().decode(await formBytes(context, maxBytes)),
+    FORM_TEXT.decode(await formBytes(context, maxBytes)),
   );
 }
 

@@ -3,14 +3,21 @@
  *
  * Source: type declarations of openai 7.57.0, 2026-11-13; `models` and `plugins` are OpenRouter's
  */
-import { arrayOr, type JsonObject, objectOr } from "../../bytes/json.ts";
+import {
+  arrayOr,
+  type JsonObject,
+  listOf,
+  objectOr,
+} from "../../bytes/json.ts";
 import {
   type BilledField,
-  modalityField,
+  modalityFields,
   modeField,
   modelField,
   partField,
   payerFields,
+  providerField,
+  toolName,
   useField,
 } from "../../model/billed_field.ts";
 import { longLifeField } from "../../families/chat/prompt_cache.ts";
@@ -20,23 +27,40 @@ export function billedFields(body: JsonObject): readonly BilledField[] {
   return [
     ...modeField("service_tier", "tier", body["service_tier"]),
     ...payerFields(body),
-    ...arrayOr(body["modalities"]).flatMap((modality, at) =>
-      modalityField(`modalities[${at}]`, modality)
-    ),
+    ...modalityFields("modalities", body["modalities"]),
     ...((body["web_search_options"] ?? null) === null
       ? []
       : [useField("web_search_options", "web_search")]),
-    ...arrayOr(body["plugins"]).flatMap((plugin, at) =>
-      objectOr(plugin)["id"] === "web"
-        ? [useField(`plugins[${at}]`, "web_search")]
-        : []
+    ...listOf(body["plugins"]).map((plugin, at) =>
+      useField(`plugins[${at}]`, pluginName(plugin))
     ),
-    ...arrayOr(body["models"]).map((model, at) =>
+    ...listOf(body["models"]).map((model, at) =>
       modelField(`models[${at}]`, model)
     ),
+    ...providerField("provider", body["provider"]),
+    ...toolFields(body["tools"]),
     ...partFields(body),
   ];
 }
+
+function pluginName(plugin: unknown): string {
+  const name = toolName(objectOr(plugin)["id"] ?? plugin);
+  return name === "web" ? "web_search" : name;
+}
+
+/** Tools that a host runs: their types are the host's own. */
+function toolFields(tools: unknown): readonly BilledField[] {
+  const found: BilledField[] = [];
+  for (const [at, tool] of arrayOr(tools).entries()) {
+    const type = objectOr(tool)["type"] ?? "function";
+    if (type === "function" || type === "custom") continue;
+    found.push(useField(`tools[${at}]`, toolName(type)));
+  }
+  return found;
+}
+
+/** Keys of parts of sound; some hosts take a part without its type. */
+const SOUND_KEYS = ["input_audio", "audio_url"];
 
 /** The first part of sound, and the first mark of a long life. */
 function partFields(body: JsonObject): readonly BilledField[] {
@@ -46,7 +70,11 @@ function partFields(body: JsonObject): readonly BilledField[] {
     for (const [place, entry] of arrayOr(objectOr(turn)["content"]).entries()) {
       const part = objectOr(entry);
       const path = `messages[${at}].content[${place}]`;
-      if (part["type"] === "input_audio") {
+      if (
+        SOUND_KEYS.some((key) =>
+          part["type"] === key || part[key] !== undefined
+        )
+      ) {
         sound ??= partField(path, "audioInput");
       }
       long ??= longLifeField(part, "prompt_cache_breakpoint", `${path}.`);

@@ -3,25 +3,30 @@
  *
  * Source: type declarations of @google/genai 3.1.0, 2026-11-10
  */
-import {
-  arrayOr,
-  isObject,
-  type JsonObject,
-  objectOr,
-  textIn,
-} from "../../bytes/json.ts";
+import { arrayOr, type JsonObject, objectOr } from "../../bytes/json.ts";
 import {
   type BilledField,
-  modalityField,
+  modalityFields,
   modeField,
   modelField,
   partField,
   payerFields,
+  toolName,
   useField,
 } from "../../model/billed_field.ts";
 import { oneSpelling } from "./key_names.ts";
 
-/** Tools that the vendor runs and bills by use. Others cost tokens only. */
+/** Tools that cost tokens only. */
+const FREE_TOOLS: ReadonlySet<string> = new Set([
+  "codeExecution",
+  "computerUse",
+  "fileSearch",
+  "functionDeclarations",
+  "mcpServers",
+  "urlContext",
+]);
+
+/** Tools that the vendor runs and bills by use; others have a name of their own. */
 const BILLED_TOOLS: ReadonlyMap<string, string> = new Map([
   ["googleSearch", "web_search"],
   ["googleSearchRetrieval", "web_search"],
@@ -38,7 +43,10 @@ export function billedFields(given: JsonObject): readonly BilledField[] {
   const found = [
     ...modeField("serviceTier", "tier", body["serviceTier"]),
     ...payerFields(given),
-    ...modalityFields(config["responseModalities"]),
+    ...modalityFields(
+      "generationConfig.responseModalities",
+      config["responseModalities"],
+    ),
     ...otherModels(config),
     ...toolFields(body["tools"]),
     ...soundField(body["contents"]),
@@ -46,22 +54,13 @@ export function billedFields(given: JsonObject): readonly BilledField[] {
   return found.map((field) => ({ ...field, path: written(field.path) }));
 }
 
-function modalityFields(modalities: unknown): readonly BilledField[] {
-  return arrayOr(modalities).flatMap((modality, at) =>
-    modalityField(
-      `generationConfig.responseModalities[${at}]`,
-      textIn(modality)?.toLowerCase(),
-    )
-  );
-}
-
 /** Fields that let another model answer. */
 function otherModels(config: JsonObject): readonly BilledField[] {
   return ["routingConfig", "modelSelectionConfig", "modelConfig"].flatMap(
     (name) => {
       const value = config[name];
-      if (!isObject(value)) return [];
-      const { modelName } = objectOr(value["manualMode"]);
+      if (value === undefined || value === null) return [];
+      const { modelName } = objectOr(objectOr(value)["manualMode"]);
       return [modelField(`generationConfig.${name}`, modelName)];
     },
   );
@@ -69,12 +68,13 @@ function otherModels(config: JsonObject): readonly BilledField[] {
 
 function toolFields(tools: unknown): readonly BilledField[] {
   return arrayOr(tools).flatMap((tool, at) =>
-    Object.keys(objectOr(tool)).flatMap((name) => {
-      const billed = BILLED_TOOLS.get(name);
-      return billed === undefined
-        ? []
-        : [useField(`tools[${at}].${name}`, billed)];
-    })
+    Object.keys(objectOr(tool)).filter((name) => !FREE_TOOLS.has(name))
+      .map((name) =>
+        useField(
+          `tools[${at}].${name}`,
+          BILLED_TOOLS.get(name) ?? toolName(name),
+        )
+      )
   );
 }
 
@@ -84,7 +84,8 @@ function soundField(contents: unknown): readonly BilledField[] {
     for (const [place, part] of arrayOr(objectOr(turn)["parts"]).entries()) {
       const { inlineData, fileData } = objectOr(part);
       for (const [name, data] of Object.entries({ inlineData, fileData })) {
-        if (/^audio\//i.test(textIn(objectOr(data)["mimeType"]) ?? "")) {
+        const { mimeType = "" } = objectOr(data);
+        if (typeof mimeType !== "string" || /^\s*audio\//i.test(mimeType)) {
           const path = `contents[${at}].parts[${place}].${name}`;
           return [partField(path, "audioInput")];
         }

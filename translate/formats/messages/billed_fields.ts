@@ -5,25 +5,35 @@
  */
 import {
   arrayOr,
-  countIn,
+  isObject,
   type JsonObject,
+  listOf,
   objectOr,
 } from "../../bytes/json.ts";
 import {
   type BilledField,
   modeField,
   modelField,
+  mostUses,
   partField,
   payerFields,
+  toolName,
   useField,
 } from "../../model/billed_field.ts";
 
-/** Prefixes of the types of tools that the vendor runs and may bill; a date follows them. */
-const VENDOR_TOOLS: readonly (readonly [begins: string, tool: string])[] = [
-  ["web_search_", "web_search"],
-  ["web_fetch_", "web_fetch"],
-  ["code_execution_", "code_execution"],
-];
+/** Tools that cost tokens only: the client runs them, or they are a way to write others. */
+const FREE_TOOLS: ReadonlySet<string> = new Set([
+  "agent_toolset",
+  "bash",
+  "browser_toolset",
+  "computer",
+  "computer_toolset",
+  "mcp_toolset",
+  "memory",
+  "text_editor",
+  "tool_search_tool_bm25",
+  "tool_search_tool_regex",
+]);
 
 const NONE: readonly BilledField[] = [];
 
@@ -45,15 +55,15 @@ function toolFields(tools: unknown): readonly BilledField[] {
   const found: BilledField[] = [];
   for (const [at, entry] of arrayOr(tools).entries()) {
     const tool = objectOr(entry);
-    const type = tool["type"];
-    if (typeof type !== "string" || type === "custom") continue;
+    const type = tool["type"] ?? "custom";
+    if (type === "custom") continue;
     const path = `tools[${at}]`;
-    const known = VENDOR_TOOLS.find(([begins]) => type.startsWith(begins));
-    if (known !== undefined) {
-      found.push(useField(path, known[1], countIn(tool["max_uses"])));
-    }
-    if (type.startsWith("advisor_")) {
+    const name = toolName(type);
+    if (name === "advisor") {
       found.push(modelField(`${path}.model`, tool["model"]));
+    } else if (!FREE_TOOLS.has(name)) {
+      const most = mostUses(tool["max_uses"], `${path}.max_uses`);
+      found.push(useField(path, name, most));
     }
   }
   return found;
@@ -64,7 +74,7 @@ function fallbackFields(fallbacks: unknown): readonly BilledField[] {
   if (typeof fallbacks === "string") {
     return [modelField("fallbacks", fallbacks)];
   }
-  return arrayOr(fallbacks).flatMap((entry, at) => {
+  return listOf(fallbacks).flatMap((entry, at) => {
     const { model, speed } = objectOr(entry);
     return [
       modelField(`fallbacks[${at}].model`, model),
@@ -79,7 +89,8 @@ function longMarks(body: JsonObject): readonly BilledField[] {
   const look = (owner: unknown, path: string, at?: number): void => {
     const { cache_control } = objectOr(owner);
     if (cache_control === undefined) return;
-    const ttl = objectOr(cache_control)["ttl"];
+    if (cache_control === null) return;
+    const ttl = isObject(cache_control) ? cache_control["ttl"] : cache_control;
     if (ttl === undefined || ttl === null || ttl === "5m") return;
     const figure = ttl === "1h" ? "cacheWrite1h" : "cacheWrite12h";
     if (found?.has(figure) === true) return;

@@ -3,17 +3,14 @@
  *
  * Source: type declarations of openai 7.57.0, 2026-11-13
  */
-import {
-  arrayOr,
-  countIn,
-  type JsonObject,
-  objectOr,
-} from "../../bytes/json.ts";
+import { arrayOr, type JsonObject, objectOr } from "../../bytes/json.ts";
 import {
   type BilledField,
   modeField,
+  mostUses,
   partField,
   payerFields,
+  toolName,
   useField,
 } from "../../model/billed_field.ts";
 import { longLifeField } from "../../families/chat/prompt_cache.ts";
@@ -26,21 +23,47 @@ const VENDOR_TOOLS: readonly string[] = [
   "image_generation",
 ];
 
+/** Tools that cost tokens only. */
+const FREE_TOOLS: ReadonlySet<unknown> = new Set([
+  "apply_patch",
+  "computer",
+  "computer_use_preview",
+  "custom",
+  "function",
+  "local_shell",
+  "mcp",
+  "namespace",
+  "programmatic_tool_calling",
+  "tool_search",
+]);
+
 /** The billed fields, in the order of the request's. */
 export function billedFields(body: JsonObject): readonly BilledField[] {
-  const most = countIn(body["max_tool_calls"]);
+  const most = mostUses(body["max_tool_calls"], "max_tool_calls");
   return [
     ...modeField("service_tier", "tier", body["service_tier"]),
     ...payerFields(body),
-    ...arrayOr(body["tools"]).flatMap((entry, at) => {
-      const type = objectOr(entry)["type"];
-      const tool = typeof type === "string"
-        ? VENDOR_TOOLS.find((begins) => type.startsWith(begins))
-        : undefined;
-      return tool === undefined ? [] : [useField(`tools[${at}]`, tool, most)];
-    }),
+    ...toolFields(body["tools"], most),
     ...partFields(body),
   ];
+}
+
+function toolFields(
+  tools: unknown,
+  most: number | undefined,
+): readonly BilledField[] {
+  const found: BilledField[] = [];
+  for (const [at, entry] of arrayOr(tools).entries()) {
+    const { type = null, environment } = objectOr(entry);
+    // A shell without an environment, or with a local one, is the client's.
+    const isOwnShell = type === "shell" &&
+      (objectOr(environment)["type"] ?? "local") === "local";
+    if (FREE_TOOLS.has(type) || isOwnShell) continue;
+    const name = toolName(type);
+    const tool = VENDOR_TOOLS.find((begins) => name.startsWith(begins));
+    found.push(useField(`tools[${at}]`, tool ?? name, most));
+  }
+  return found;
 }
 
 /** The first part of sound, and the first mark of a long life. */

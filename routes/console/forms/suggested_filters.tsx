@@ -20,6 +20,9 @@ interface Suggestion {
   readonly name: string;
 }
 
+/** Filters whose values are looked up. */
+type MeantName = SuggestedName | "user";
+
 /** Suggestions of a list: a page has a bounded size. */
 const MOST = 100;
 
@@ -35,7 +38,7 @@ interface MeantFilters {
 export async function meantFilters(
   context: RouteContext,
   scope: Partial<AccountScope>,
-  names: readonly SuggestedName[],
+  names: readonly MeantName[],
 ): Promise<MeantFilters> {
   const { query, path } = context;
   const meant = new URLSearchParams(query);
@@ -81,7 +84,7 @@ export async function meantFilters(
 async function meanings(
   { gateway: { admin, models } }: RouteContext,
   scope: Partial<AccountScope>,
-  name: SuggestedName,
+  name: MeantName,
   text: string,
 ): Promise<readonly Suggestion[] | undefined> {
   if (name === "model") {
@@ -102,6 +105,13 @@ async function meanings(
       value: key.id,
       name: `${key.name || "(no name)"} ${key.hint}`,
     }));
+  }
+  if (name === "user") {
+    // A hint of what was entered: ids of end users are often as random as credentials.
+    if (!text.includes("…")) return undefined;
+    const { users } = await admin.find(text, scope);
+    return [...new Set(users.map(({ user }) => user))]
+      .map((user) => ({ value: user, name: user }));
   }
   const { accounts } = await admin.find(text, scope);
   return accounts.some(({ id }) => id === text)

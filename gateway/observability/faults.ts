@@ -3,6 +3,7 @@
  * handler. Each is logged with its stack, and the process then stops in order: the damage is
  * unknown, so it accepts no new calls, but running streams may finish within the drain time.
  */
+import { withoutQuotes } from "../../translate/errors/kept_words.ts";
 
 /** Dependencies of {@linkcode watchFaults}. */
 interface FaultOptions {
@@ -58,8 +59,8 @@ export function watchFaults(options: FaultOptions): void {
 }
 
 /**
- * Name, message and stack of the error and its causes. The message is truncated, because it may
- * quote a request.
+ * Name, message and stack of the error and its causes. Quotes in the message may be of a request;
+ * that of a syntax error quotes what was parsed.
  */
 function faultText(thrown: unknown): string {
   const parts: string[] = [];
@@ -72,7 +73,11 @@ function faultText(thrown: unknown): string {
       /^\s+at /.test(line)
     );
     parts.push([
-      `${error.name}: ${error.message.slice(0, MAX_MESSAGE_CHARS)}`,
+      error instanceof SyntaxError
+        ? error.name
+        : `${error.name}: ${
+          withoutQuotes(error.message.slice(0, MAX_MESSAGE_CHARS))
+        }`,
       ...frames.slice(0, MAX_FRAMES).map((line) => line.trim()),
     ].join(" | "));
     error = error.cause;

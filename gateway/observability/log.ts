@@ -112,8 +112,8 @@ export interface LogEntry {
   /** Status of an upstream's error response; absent if there was none. */
   readonly upstream_status?: number;
   /**
-   * The upstream's code for what belongs to the operator (credential, account, limit of spending);
-   * absent if there was none.
+   * The upstream's code for what belongs to the operator (credential, account, limit of spending),
+   * `other` where it has other words than errors use; absent if there was none.
    */
   readonly upstream_code?: string;
   /** Whether the client asked for a stream; absent if that is not known. */

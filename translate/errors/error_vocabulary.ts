@@ -85,7 +85,7 @@ const WORDS: ReadonlySet<string> = new Set(
   validate validation value variable variant various vary vector vendor verb verify version very via video view violate violation virtual vision visit visual voice void volume wait want warm warn was way we web webhook
   week well were what when where whether which while whitelist whole whose why wide width will window with within
   without won word work worker workspace would write wrong year yes yet you your zero zone
-  x enforce middle fault idempotency reuse steer websocket management reformat consumer non on perform greater corresponding correspond callable null whitespace extra extraneous although jinja oneof fraction ask asked answer reach unreadable
+  x adjust overflow shorten decrease increase draft decoder attention enforce middle fault idempotency reuse steer websocket management reformat consumer non on perform greater corresponding correspond callable null whitespace extra extraneous although jinja oneof fraction ask asked answer reach unreadable
   conjunction assertion grammar regex regexp recursion recursive openai anthropic gemini bedrock vertex google claude gpt foundry mistral openrouter together fireworks groq deepseek
   converse converse-stream sagemaker iam sts oauth jwt jws cors dns tcp udp html xml yaml csv pdf png jpeg jpg gif webp mp mpeg wav flac ogg
   kb kib mib gb gib ms sec secs min mins hr hrs usd dollar dollars cent ok

@@ -19,19 +19,20 @@ const QUOTED =
 /** A name, a path such as `messages[0].content`, or a choice such as `high`. */
 const PATH = /^[A-Za-z_]+(?:(?:\.|->|\[|\]|-)+(?:\d{1,5}|[A-Za-z_]+)?)*$/;
 const TOKEN = /[\p{L}\p{M}\d_’'.@#$%&*+/\\=~^|<>[\]:…-]+/gu;
-const NUMBER = /^[$]?\d{1,3}(?:,?\d{3}){0,2}(?:\.\d{1,6})?%?$/;
-/** A number before one of these counts something, and one after these bounds it. */
+const NUMBER = /^[$]?\d{1,8}(?:\.\d{1,6})?%?$/;
+/** A number before one of these counts something, and one after {@linkcode BOUNDS} bounds it. */
 const UNITS =
-  /^(?:tokens?|seconds?|secs?|s|ms|milliseconds|minutes?|hours?|days?|requests?|bytes?|[kmg]i?b|items?|elements?|characters?|chars?|messages?|tools?|images?|pixels?|pages?|dimensions?|credits?|times|per|maximum|minimum|usd|or|and)\b|^[<>≤≥]/i;
+  /^(?:tokens?|seconds?|secs?|s|ms|milliseconds|minutes?|hours?|days?|requests?|bytes?|[kmg]i?b|items?|elements?|characters?|chars?|messages?|tools?|images?|pixels?|pages?|dimensions?|credits?|times|in|of|input|output|text|prompt|completion|per|maximum|minimum|usd|or|and)\b|^[<>≤≥]/i;
 const BOUNDS =
-  /^(?:limit|maximum|max|minimum|min|exceeds?|exceeded|than|most|least|between|and|status|line|column|row|count|allowed|char|position|index|up|after|in|used|remaining|requested|got|>|<|>=|<=|≤|≥)$/i;
+  /(?:^| )(?:(?:length|count|limit|window|size|tokens?|range)(?: (?:is|of|was))?|limit|maximum|max|minimum|min|exceeds?|exceeded|than|most|least|between|and|status|line|column|row|allowed|char|position|index|to|up|after|used|remaining|requested|received|given|has|[<>+]|>=|<=|[≤≥])$/i;
 
 /**
  * The text up to the first word that errors do not use; names, numbers and quotes that may be the
  * request's are cut out. Empty if nothing is left.
  */
 export function keptWords(text: string): string {
-  const plain = withoutQuotes(text.slice(0, MAX_CHARS));
+  const plain = withoutQuotes(text.slice(0, MAX_CHARS))
+    .replaceAll(/(?<=\d),(?=\d{3}(?!\d))/g, "");
   const found = [...plain.matchAll(TOKEN)];
   let kept = "";
   let at = 0;
@@ -42,7 +43,7 @@ export function keptWords(text: string): string {
   for (const [i, match] of found.entries()) {
     const [raw] = match;
     const token = raw.replace(/^['’.:-]+|[.:…'’-]+$/g, "");
-    const before = found[i - 1]?.[0] ?? "";
+    const before = `${found[i - 2]?.[0] ?? ""} ${found[i - 1]?.[0] ?? ""}`;
     const after = found[i + 1]?.[0] ?? "";
     const gap = between(match.index);
     at = match.index + raw.length;
@@ -88,7 +89,7 @@ function isKept(token: string, before: string, after: string): boolean {
   if (/\d/.test(token) && NUMBER.test(token)) {
     return UNITS.test(after) || BOUNDS.test(before.replace(/[.:]$/, ""));
   }
-  return /^(?:[<>=≤≥/|-]|>=|<=|->)+$/.test(token) ||
+  return /^(?:[<>=≤≥/|+-]|>=|<=|->)+$/.test(token) ||
     token.replace(/(?:['’](?:s|re|ve|ll|d)|n['’]t)$/i, "").split(/[/-]/)
       .every((part) => part === "" || isErrorWord(part)) ||
     /[_.[]/.test(token) && isPath(token) || isKnownCode(token);

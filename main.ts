@@ -3,8 +3,10 @@
  * `routes/` handles the requests.
  */
 import { readFileSync } from "node:fs";
+import process from "node:process";
 import { compose } from "./compose.ts";
 import { banner } from "./gateway/banner.ts";
+import { startEvents } from "./gateway/start_events.ts";
 import { DEFAULT_ACCOUNT } from "./gateway/accounts/authenticator.ts";
 import {
   type Config,
@@ -27,11 +29,8 @@ import {
 } from "./gateway/observability/output.ts";
 import { serveSteadily } from "./gateway/http/steady_server.ts";
 import { listenError } from "./gateway/listen_error.ts";
-import {
-  type ConnectionEvent,
-  eventLine,
-  jsonLog,
-} from "./gateway/observability/log.ts";
+import { eventLine, jsonLog } from "./gateway/observability/log.ts";
+import type { ConnectionEvent } from "./gateway/observability/process_event.ts";
 import { recordConfiguration } from "./gateway/settings/record_configuration.ts";
 import {
   type ConfigurationEvent,
@@ -51,9 +50,16 @@ const show = (text: string): void => {
   while (rest.length > 0) rest = rest.subarray(Deno.stdout.writeSync(rest));
 };
 
+/** Read before the settings, whose refusal has this form, too. */
+const isJson = Deno.env.get("GATEWAY_LOG_FORMAT") === "json";
+
 function showKey(key: string): void {
   try {
-    show(`Key, shown this once: ${key}\n`);
+    show(
+      isJson
+        ? eventLine({ type: "first_key", key })
+        : `Key, shown this once: ${key}\n`,
+    );
   } catch (error) {
     const reason = error instanceof Error ? error.message : "unknown reason";
     throw new ConfigError([
@@ -73,7 +79,11 @@ async function exitOnConfigError<T>(step: () => T | Promise<T>): Promise<T> {
     if (!(error instanceof ConfigError)) throw error;
     await closeLog();
     // deno-lint-ignore no-console
-    console.error(`The gateway cannot start:\n${error.message}`);
+    console.error(
+      isJson
+        ? eventLine({ type: "start_refused", error })
+        : `The gateway cannot start:\n${error.message}`,
+    );
     Deno.exit(2);
   }
 }
@@ -95,6 +105,11 @@ const log = lineWriter({
 });
 closeLog = () => log.close(LAST_LINES_MS);
 const print = log.line;
+// The platform would write its warnings, and those of libraries, as text.
+process.removeAllListeners("warning");
+process.on("warning", ({ name, message }) => {
+  print(eventLine({ type: "platform_warning", text: `${name}: ${message}` }));
+});
 let reloadSettings = (): void => {};
 const watched = [
   ...(config.configFile === undefined ? [] : [config.configFile]),
@@ -261,7 +276,7 @@ const signInCode = accounts.freshKey !== undefined &&
   : undefined;
 address.promise.then(({ hostname, port }) => {
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
-  const text = banner({
+  const start = {
     config,
     baseUrl: `http://${host}:${port}`,
     ...(accounts.freshKey === undefined ? {} : { firstKey: accounts.freshKey }),
@@ -269,14 +284,17 @@ address.promise.then(({ hostname, port }) => {
     hasConsole: gateway.console !== undefined,
     isInMemory: accounts.isInMemory,
     models: gateway.models.models,
-  });
+  };
   const notes = [
     ...denoDefects(Deno.version.deno),
     ...(CAN_UPGRADE || config.maxSockets === 0 ? [] : [
       `Deno ${Deno.version.deno} does not hand over the connections of requests as web sockets need it: there are no web sockets, and clients of the Responses format use HTTP.`,
     ]),
   ];
-  output([text, ...notes, ""].join("\n")).catch(() => {
+  const lines = isJson
+    ? startEvents(start, notes).map((event) => eventLine(event))
+    : [banner(start), ...notes];
+  output([...lines, ""].join("\n")).catch(() => {
     // Standard output is closed; the log counts its own lines.
   });
 });

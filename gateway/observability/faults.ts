@@ -3,6 +3,7 @@
  * handler. Each is logged with its stack, and the process then stops in order: the damage is
  * unknown, so it accepts no new calls, but running streams may finish within the drain time.
  */
+import { eventLine } from "./log.ts";
 import { withoutQuotes } from "../../translate/errors/kept_words.ts";
 
 /** Dependencies of {@linkcode watchFaults}. */
@@ -42,12 +43,11 @@ export function watchFaults(options: FaultOptions): void {
     // Otherwise the platform prints the error and ends the process at once.
     event.preventDefault();
     count();
-    print(JSON.stringify({
-      ts: new Date(now()).toISOString(),
+    print(eventLine({
       type: "fault",
       source,
-      error: withoutSecrets(faultText(thrown), options.secrets()),
-    }));
+      error: new Error(withoutSecrets(faultText(thrown), options.secrets())),
+    }, new Date(now()).toISOString()));
     stop();
   };
   target.addEventListener("error", (event) => {

@@ -3,7 +3,6 @@
  * `routes/` handles the requests.
  */
 import { readFileSync } from "node:fs";
-import process from "node:process";
 import { compose } from "./compose.ts";
 import { banner } from "./gateway/banner.ts";
 import { startEvents } from "./gateway/start_events.ts";
@@ -27,6 +26,7 @@ import {
   exportedOutput,
   standardOutput,
 } from "./gateway/observability/output.ts";
+import { watchWarnings } from "./gateway/observability/platform_warnings.ts";
 import { serveSteadily } from "./gateway/http/steady_server.ts";
 import { listenError } from "./gateway/listen_error.ts";
 import { eventLine, jsonLog } from "./gateway/observability/log.ts";
@@ -70,6 +70,8 @@ function showKey(key: string): void {
 
 /** Time for the last lines of the log, if their reader is slow. */
 const LAST_LINES_MS = 1_000;
+/** Later the console writes lines of the log. */
+const { error: writeError } = console;
 let closeLog = async (): Promise<void> => {};
 
 async function exitOnConfigError<T>(step: () => T | Promise<T>): Promise<T> {
@@ -78,8 +80,7 @@ async function exitOnConfigError<T>(step: () => T | Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     await closeLog();
-    // deno-lint-ignore no-console
-    console.error(
+    writeError(
       isJson
         ? eventLine({ type: "start_refused", error })
         : `The gateway cannot start:\n${error.message}`,
@@ -105,11 +106,8 @@ const log = lineWriter({
 });
 closeLog = () => log.close(LAST_LINES_MS);
 const print = log.line;
-// The platform would write its warnings, and those of libraries, as text.
-process.removeAllListeners("warning");
-process.on("warning", ({ name, message }) => {
-  print(eventLine({ type: "platform_warning", text: `${name}: ${message}` }));
-});
+let secrets = (): readonly string[] => [];
+watchWarnings({ print, secrets: () => secrets() });
 let reloadSettings = (): void => {};
 const watched = [
   ...(config.configFile === undefined ? [] : [config.configFile]),
@@ -210,6 +208,14 @@ async function shutDown(): Promise<void> {
   await lastExport;
 }
 
+secrets = () => [
+  ...gateway.models.secrets(),
+  gateway.config.gatewayKey ?? "",
+  gateway.config.adminToken ?? "",
+  ...passwordsIn(gateway.config.databaseUrl),
+  ...passwordsIn(gateway.config.databaseReadUrl ?? ""),
+  ...Object.values(gateway.config.otlpMetrics?.headers ?? {}),
+];
 watchFaults({
   print,
   count: gateway.metrics.countFault,
@@ -217,14 +223,7 @@ watchFaults({
     exitCode = 1;
     void stop();
   },
-  secrets: () => [
-    ...gateway.models.secrets(),
-    gateway.config.gatewayKey ?? "",
-    gateway.config.adminToken ?? "",
-    ...passwordsIn(gateway.config.databaseUrl),
-    ...passwordsIn(gateway.config.databaseReadUrl ?? ""),
-    ...Object.values(gateway.config.otlpMetrics?.headers ?? {}),
-  ],
+  secrets: () => secrets(),
   now,
 });
 

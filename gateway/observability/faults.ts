@@ -85,7 +85,11 @@ function faultText(thrown: unknown): string {
   return parts.join(" | caused by ");
 }
 
-function withoutSecrets(text: string, secrets: readonly string[]): string {
+/** The text without the secrets that are long enough not to occur by chance. */
+export function withoutSecrets(
+  text: string,
+  secrets: readonly string[],
+): string {
   let clean = text;
   for (const secret of secrets) {
     if (secret.length < MIN_SECRET_CHARS) continue;

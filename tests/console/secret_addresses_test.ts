@@ -86,7 +86,8 @@ async function crawl(
   const waiting = new Set(
     ALL_ROUTES.flatMap((route) =>
       route.access !== "page" || route.method !== "GET" ||
-        route.area !== area || route.isBackground === true
+        ![area, "public", "operator_sign_in"].includes(route.area) ||
+        route.isBackground === true
         ? []
         : route.path.replace(
           /:\w+$/,

@@ -154,7 +154,8 @@ async function keptText(
     const path of [
       "/admin/v1/calls?limit=200",
       "/admin/v1/failed-attempts?limit=200",
-      "/admin/v1/live",
+      "/admin/v1/calls/under-way",
+      "/admin/v1/upstreams",
       "/readyz?verbose",
       "/metrics",
     ]
@@ -162,7 +163,9 @@ async function keptText(
     const reply = await fetch(`${gateway.url}${path}`, {
       headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
     });
-    kept.set(path, await reply.text());
+    const text = await reply.text();
+    assert.ok(reply.status !== 404, `${path}: ${text}`);
+    kept.set(path, text);
   }
   for await (const { name } of Deno.readDir(folder)) {
     const bytes = await Deno.readFile(`${folder}/${name}`);

@@ -52,7 +52,7 @@ async function runThrough(program: Program, url: string): Promise<void> {
   ) await (await call(key, text)).text();
   program.signal("SIGWINCH");
   await withTimeout(
-    program.printed(/"type":"platform_warning".*\n/),
+    program.printed(/"text":"DeprecationWarning: this is old".*\n/),
     "the warning",
   );
   program.signal("SIGUSR1");
@@ -64,7 +64,7 @@ function checkLevels(lines: readonly Line[]): void {
     lines.find((line) => line[name] === value)?.["level"];
   assert.equal(levelOf("ended", "complete"), "info");
   assert.equal(levelOf("status", 401), "info");
-  assert.equal(levelOf("type", "platform_warning"), "warn");
+  assert.equal(levelOf("text", "a text of a library"), "warn");
   assert.equal(levelOf("type", "fault"), "error");
 }
 

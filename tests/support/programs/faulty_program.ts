@@ -1,6 +1,6 @@
 /**
  * The gateway with deliberate faults: SIGUSR1 throws an exception in a timer, SIGUSR2 leaves a
- * rejected promise unhandled, SIGWINCH has the platform write a warning.
+ * rejected promise unhandled, SIGWINCH has a library and the platform write a warning.
  */
 import process from "node:process";
 import "../../../main.ts";
@@ -14,5 +14,7 @@ Deno.addSignalListener("SIGUSR2", () => {
   void Promise.reject(new RangeError("out of range"));
 });
 Deno.addSignalListener("SIGWINCH", () => {
+  // deno-lint-ignore no-console
+  console.log("a text of a library");
   process.emitWarning("this is old", "DeprecationWarning");
 });

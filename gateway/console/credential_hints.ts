@@ -6,7 +6,11 @@ import { keyHint } from "../accounts/key.ts";
 
 /** Credentials by how they begin: the gateway's, those of vendors, clouds and code hosts. */
 const KNOWN: readonly RegExp[] = [
-  /\b(?:sk|pk|rk|at|code|gsk|xai|nvapi|glpat|xox[a-z]|AIza|r8|hf|gh[a-z]|github_pat|whsec)[-_][\w-]{12,}/g,
+  /\b(?:sk|at|code)-[\dA-Za-z]{30,}/g,
+  // Names may begin alike, such as those of models, but have no capital and digit in such length.
+  /\bsk-(?=[\w-]*\d)(?=[\w-]*[A-Z])[\w-]{16,}/g,
+  /\b(?:gsk|hf|r8|gh[a-z]|github_pat|[prs]k_(?:live|test)|whsec)_\w{20,}/g,
+  /\b(?:xai|nvapi|glpat|xox[a-z])-[\w-]{20,}/g,
   /\bAIza[\w-]{16,}/g,
   /\b(?:AKIA|ASIA)[A-Z0-9]{12,}/g,
   /\bya29\.[\w.-]{16,}/g,
@@ -16,23 +20,40 @@ const KNOWN: readonly RegExp[] = [
 /** A header, or the setting of a variable, with its credential. */
 const NAMED =
   /(?:[\w-]*(?:authorization|key|token|secret|password)\s*[:=]\s*(?:(?:bearer|basic)\s+)?|\b(?:bearer|basic)\s+)["']?([^\s"']{8,})["']?/gi;
+const PREFIXED = /\b(?:sk|pk|rk)[-_][\w-]{12,}/g;
 const HEXADECIMAL = /\b[\da-f]{32,}\b/gi;
 const RUN = /[\w+/=-]{20,}/g;
+/** A shorter one occurs by chance. */
+const MIN_CHARS = 16;
 /** The gateway's own ids look as random as credentials, and open nothing. */
 const ID =
   /^(?:req|key|acct|token|session|topup|audit|plan|resp|msg|call|model)_[\dA-Za-z]+$/;
 
-/** Replaces what has the form of a credential. */
-export function credentialHints(text: string): string {
+/** Replaces what has the form of a credential, and what is one of the `configured`. */
+export function credentialHints(
+  text: string,
+  configured: readonly string[] = [],
+): string {
+  const known = configured.filter(({ length }) => length >= MIN_CHARS);
   return KNOWN.reduce(
     (rest, form) => rest.replaceAll(form, hintOf),
-    text.replaceAll(NAMED, (_, secret: string) => hintOf(secret)),
+    known.reduce((rest, one) => rest.replaceAll(one, hintOf(one)), text),
   );
 }
 
-/** Replaces also what is as random as a credential: for a text that was entered just now. */
-export function randomTextHints(text: string): string {
-  return credentialHints(text).replaceAll(HEXADECIMAL, hintOf)
+/**
+ * Replaces also what is named as a credential, begins like one or is as random: for a text that was
+ * entered just now.
+ */
+export function enteredHints(
+  text: string,
+  configured: readonly string[] = [],
+): string {
+  return credentialHints(
+    text.replaceAll(NAMED, (_, secret: string) => hintOf(secret)),
+    configured,
+  )
+    .replaceAll(PREFIXED, hintOf).replaceAll(HEXADECIMAL, hintOf)
     .replaceAll(
       RUN,
       (run) => ID.test(run) || !isRandom(run) ? run : hintOf(run),

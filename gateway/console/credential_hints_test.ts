@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { keyHint, newCredential, newKey } from "../accounts/key.ts";
 import { newRequestId } from "../http/request_id.ts";
-import { credentialHints, randomTextHints } from "./credential_hints.ts";
+import { credentialHints, enteredHints } from "./credential_hints.ts";
 
 /** Made up, in the forms that clouds, vendors and code hosts use. */
 const SECRETS: readonly string[] = [
@@ -18,7 +18,7 @@ const SECRETS: readonly string[] = [
   "gsk_8dKx02LmPq74RsTv91WyZa35BcDe",
 ];
 
-Deno.test("credentialHints() leaves a hint of a credential, wherever it stands", () => {
+Deno.test("enteredHints() leaves a hint of a credential, wherever it stands", () => {
   for (const secret of SECRETS) {
     for (
       const text of [
@@ -30,24 +30,54 @@ Deno.test("credentialHints() leaves a hint of a credential, wherever it stands",
         `https://gateway.example/console/sign-in#${secret}`,
       ]
     ) {
-      const hint = credentialHints(text);
+      const hint = enteredHints(text);
       assert.ok(!hint.includes(secret.slice(4, -4)), `${text}: ${hint}`);
       assert.match(hint, /…|\[removed\]/, text);
-      assert.equal(credentialHints(hint), hint);
+      assert.equal(enteredHints(hint), hint);
     }
   }
 });
 
-Deno.test("credentialHints() leaves the hint of a key as it is stored, also with its header", () => {
+Deno.test("enteredHints() leaves the hint of a key as it is stored, also with its header", () => {
   const key = newKey();
   for (
     const text of [key, `Authorization: Bearer ${key}`, `x-api-key: ${key}`]
   ) {
-    assert.equal(credentialHints(text), keyHint(key));
+    assert.equal(enteredHints(text), keyHint(key));
   }
 });
 
-Deno.test("randomTextHints() leaves a hint of random texts in any alphabet", () => {
+Deno.test("credentialHints() leaves a hint of what surely is a credential, and of the configured ones", () => {
+  for (const secret of SECRETS) {
+    const hint = credentialHints(`a ${secret} b`);
+    if (secret.startsWith("sk-proj")) continue;
+    assert.ok(!hint.includes(secret.slice(4, -4)), hint);
+  }
+  assert.equal(
+    credentialHints("with our-own-admin-token", [
+      "our-own-admin-token",
+      "with",
+    ]),
+    "with ou…en",
+  );
+});
+
+Deno.test("credentialHints() leaves names as they are that begin as credentials do", () => {
+  for (
+    const text of [
+      "code-llama-34b-instruct-awq",
+      "at-home-customers-of-2026",
+      "sk-learn-models-team-2",
+      "hf-internal-testing-tiny-random",
+      "r8-large-model-of-2026",
+      "token:instruct-v2",
+      "5f".repeat(32),
+      "key_0mk3Qb9xR7kLm2Np4Vt6",
+    ]
+  ) assert.equal(credentialHints(text), text);
+});
+
+Deno.test("enteredHints() leaves a hint of random texts in any alphabet", () => {
   for (
     const secret of [
       "0123456789abcdef0123456789abcdef",
@@ -57,13 +87,13 @@ Deno.test("randomTextHints() leaves a hint of random texts in any alphabet", () 
       "Zk3pQ8vL1xT6mB9nR2cY",
     ]
   ) {
-    const hint = randomTextHints(secret);
+    const hint = enteredHints(secret);
     assert.ok(!hint.includes(secret.slice(4, -4)), hint);
     assert.match(hint, /^.{2,7}….{2,4}$/);
   }
 });
 
-Deno.test("randomTextHints() leaves names, ids and ordinary texts as they are", () => {
+Deno.test("enteredHints() leaves names, ids and ordinary texts as they are", () => {
   for (
     const text of [
       "",
@@ -81,5 +111,5 @@ Deno.test("randomTextHints() leaves names, ids and ordinary texts as they are", 
       "2026-11-28T16:00",
       "internationalizationSupportTeam",
     ]
-  ) assert.equal(randomTextHints(text), text);
+  ) assert.equal(enteredHints(text), text);
 });

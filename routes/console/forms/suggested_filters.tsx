@@ -4,6 +4,7 @@
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";
 import type { AccountScope } from "../../../gateway/admin/account_scope.ts";
+import { credentialHints } from "../../../gateway/console/credential_hints.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { RouteContext } from "../../route.ts";
@@ -49,7 +50,11 @@ export async function meantFilters(
     const found = await meanings(context, scope, name, text);
     if (found === undefined) continue;
     const [only, another] = found;
-    if (only !== undefined && another === undefined) {
+    // An id that looks like a credential stands in no address, which would lead back here.
+    if (
+      only !== undefined && another === undefined &&
+      credentialHints(only.value) === only.value
+    ) {
       meant.set(name, only.value);
       continue;
     }

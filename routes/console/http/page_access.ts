@@ -14,7 +14,7 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { PageRoute, RouteContext } from "../../route.ts";
 import { heldFile } from "../../account/held_file.ts";
-import { cleanQuery } from "./searched_page.ts";
+import { cleanAddress } from "./searched_page.ts";
 import { sessionCookie } from "./cookies.ts";
 import {
   MAX_FORM_BYTES,
@@ -68,8 +68,8 @@ export async function servePage(
   }
   if (route.method !== "GET") requireSameOrigin(context.request);
   else if (route.query !== "any") {
-    const clean = cleanQuery(context.gateway, context.query);
-    if (clean !== undefined) return seeOther(`${context.path}?${clean}`);
+    const clean = cleanAddress(context);
+    if (clean !== undefined) return seeOther(clean);
   }
   const handle = await prepareHandler(place, route, context);
   // After the form is read: a client that sends it slowly keeps no page from others.

@@ -4,7 +4,7 @@
  */
 import {
   credentialHints,
-  randomTextHints,
+  enteredHints,
 } from "../../../gateway/console/credential_hints.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
@@ -33,27 +33,48 @@ export function searchedPage(
   const fields = [...form].filter(([name]) =>
     name !== "form_token" && name !== SEARCHED_PAGE
   );
-  return seeOther(
-    `${path}?${withHints(gateway, fields, randomTextHints)}`,
-  );
+  return seeOther(`${path}?${withHints(gateway, fields, enteredHints)}`);
 }
 
-/** The query of an address without its credentials; undefined where it has none. */
-export function cleanQuery(
-  gateway: Gateway,
-  query: URLSearchParams,
-): URLSearchParams | undefined {
-  const clean = withHints(gateway, [...query], credentialHints);
-  return `${clean}` === `${query}` ? undefined : clean;
+/** The address without its credentials; undefined where it has none. */
+export function cleanAddress(
+  { gateway, path, query }: Pick<RouteContext, "gateway" | "path" | "query">,
+): string | undefined {
+  const parts = path.split("/").map(decodedPart);
+  const cleanParts = parts.map(cleaner(gateway, credentialHints));
+  const cleanQuery = withHints(gateway, [...query], credentialHints);
+  if (
+    `${cleanQuery}` === `${query}` && cleanParts.join() === parts.join()
+  ) return undefined;
+  const search = query.size === 0 ? "" : `?${cleanQuery}`;
+  return `${cleanParts.map(encodeURIComponent).join("/")}${search}`;
+}
+
+type Hints = (text: string, configured: readonly string[]) => string;
+
+function cleaner(
+  { config: { gatewayKey = "", adminToken = "" }, models }: Gateway,
+  hints: Hints,
+): (text: string) => string {
+  const configured = [gatewayKey, adminToken, ...models.secrets()];
+  return (text) => hints(text, configured);
 }
 
 function withHints(
-  { withoutCredentials }: Pick<Gateway, "withoutCredentials">,
+  gateway: Gateway,
   fields: readonly (readonly [name: string, value: string])[],
-  hints: (text: string) => string,
+  hints: Hints,
 ): URLSearchParams {
-  const clean = (text: string): string => withoutCredentials(hints(text));
+  const clean = cleaner(gateway, hints);
   return new URLSearchParams(
     fields.map(([name, value]) => [clean(name), clean(value)]),
   );
+}
+
+function decodedPart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }

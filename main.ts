@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { compose } from "./compose.ts";
 import { banner } from "./gateway/banner.ts";
+import { startEvents } from "./gateway/start_events.ts";
 import { DEFAULT_ACCOUNT } from "./gateway/accounts/authenticator.ts";
 import {
   type Config,
@@ -25,13 +26,11 @@ import {
   exportedOutput,
   standardOutput,
 } from "./gateway/observability/output.ts";
+import { watchWarnings } from "./gateway/observability/platform_warnings.ts";
 import { serveSteadily } from "./gateway/http/steady_server.ts";
 import { listenError } from "./gateway/listen_error.ts";
-import {
-  type ConnectionEvent,
-  eventLine,
-  jsonLog,
-} from "./gateway/observability/log.ts";
+import { eventLine, jsonLog } from "./gateway/observability/log.ts";
+import type { ConnectionEvent } from "./gateway/observability/process_event.ts";
 import { recordConfiguration } from "./gateway/settings/record_configuration.ts";
 import {
   type ConfigurationEvent,
@@ -51,9 +50,16 @@ const show = (text: string): void => {
   while (rest.length > 0) rest = rest.subarray(Deno.stdout.writeSync(rest));
 };
 
+/** Read before the settings, whose refusal has this form, too. */
+const isJson = Deno.env.get("GATEWAY_LOG_FORMAT") === "json";
+
 function showKey(key: string): void {
   try {
-    show(`Key, shown this once: ${key}\n`);
+    show(
+      isJson
+        ? eventLine({ type: "first_key", key })
+        : `Key, shown this once: ${key}\n`,
+    );
   } catch (error) {
     const reason = error instanceof Error ? error.message : "unknown reason";
     throw new ConfigError([
@@ -64,6 +70,8 @@ function showKey(key: string): void {
 
 /** Time for the last lines of the log, if their reader is slow. */
 const LAST_LINES_MS = 1_000;
+/** Later the console writes lines of the log. */
+const { error: writeError } = console;
 let closeLog = async (): Promise<void> => {};
 
 async function exitOnConfigError<T>(step: () => T | Promise<T>): Promise<T> {
@@ -72,8 +80,11 @@ async function exitOnConfigError<T>(step: () => T | Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     await closeLog();
-    // deno-lint-ignore no-console
-    console.error(`The gateway cannot start:\n${error.message}`);
+    writeError(
+      isJson
+        ? eventLine({ type: "start_refused", error })
+        : `The gateway cannot start:\n${error.message}`,
+    );
     Deno.exit(2);
   }
 }
@@ -95,6 +106,8 @@ const log = lineWriter({
 });
 closeLog = () => log.close(LAST_LINES_MS);
 const print = log.line;
+let secrets = (): readonly string[] => [];
+watchWarnings({ print, secrets: () => secrets() });
 let reloadSettings = (): void => {};
 const watched = [
   ...(config.configFile === undefined ? [] : [config.configFile]),
@@ -195,6 +208,14 @@ async function shutDown(): Promise<void> {
   await lastExport;
 }
 
+secrets = () => [
+  ...gateway.models.secrets(),
+  gateway.config.gatewayKey ?? "",
+  gateway.config.adminToken ?? "",
+  ...passwordsIn(gateway.config.databaseUrl),
+  ...passwordsIn(gateway.config.databaseReadUrl ?? ""),
+  ...Object.values(gateway.config.otlpMetrics?.headers ?? {}),
+];
 watchFaults({
   print,
   count: gateway.metrics.countFault,
@@ -202,14 +223,7 @@ watchFaults({
     exitCode = 1;
     void stop();
   },
-  secrets: () => [
-    ...gateway.models.secrets(),
-    gateway.config.gatewayKey ?? "",
-    gateway.config.adminToken ?? "",
-    ...passwordsIn(gateway.config.databaseUrl),
-    ...passwordsIn(gateway.config.databaseReadUrl ?? ""),
-    ...Object.values(gateway.config.otlpMetrics?.headers ?? {}),
-  ],
+  secrets: () => secrets(),
   now,
 });
 
@@ -261,7 +275,7 @@ const signInCode = accounts.freshKey !== undefined &&
   : undefined;
 address.promise.then(({ hostname, port }) => {
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
-  const text = banner({
+  const start = {
     config,
     baseUrl: `http://${host}:${port}`,
     ...(accounts.freshKey === undefined ? {} : { firstKey: accounts.freshKey }),
@@ -269,14 +283,17 @@ address.promise.then(({ hostname, port }) => {
     hasConsole: gateway.console !== undefined,
     isInMemory: accounts.isInMemory,
     models: gateway.models.models,
-  });
+  };
   const notes = [
     ...denoDefects(Deno.version.deno),
     ...(CAN_UPGRADE || config.maxSockets === 0 ? [] : [
       `Deno ${Deno.version.deno} does not hand over the connections of requests as web sockets need it: there are no web sockets, and clients of the Responses format use HTTP.`,
     ]),
   ];
-  output([text, ...notes, ""].join("\n")).catch(() => {
+  const lines = isJson
+    ? startEvents(start, notes).map((event) => eventLine(event))
+    : [banner(start), ...notes];
+  output([...lines, ""].join("\n")).catch(() => {
     // Standard output is closed; the log counts its own lines.
   });
 });

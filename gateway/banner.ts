@@ -8,7 +8,8 @@ import type { Config } from "./settings/config.ts";
 import { missingNotes, vendorNotes } from "./settings/configuration_notes.ts";
 import { VERSION } from "./version.ts";
 
-interface BannerOptions {
+/** What is known at the start. */
+export interface Start {
   /** Its vendors or the replay are shown, and whether `GATEWAY_KEY` is set. */
   readonly config: Config;
   /** The gateway's address, without a slash at the end. */
@@ -30,8 +31,13 @@ interface BannerOptions {
   })[];
 }
 
+/** Address of the console, without a slash at the end. */
+export function consoleAddress({ config, baseUrl }: Start): string {
+  return `${config.publicUrl ?? baseUrl}/console`;
+}
+
 export function banner(
-  options: BannerOptions,
+  options: Start,
 ): string {
   const { config, baseUrl, firstKey, isInMemory, models, signInCode } = options;
   const key = firstKey ?? "$GATEWAY_KEY";
@@ -56,7 +62,7 @@ export function banner(
       "",
     );
   }
-  const consoleUrl = `${config.publicUrl ?? baseUrl}/console`;
+  const consoleUrl = consoleAddress(options);
   lines.push(
     signInCode !== undefined
       ? `Console, signed in with this link (it works once, for 15 minutes): ${consoleUrl}/sign-in#${signInCode}`

@@ -138,7 +138,7 @@ const OPERATOR_SHAPE = {
     upstream: z.string(),
     ...ATTEMPT,
     words: z.string().nullable().describe(
-      "what the upstream wrote of its failure",
+      "what the upstream wrote of its failure, without what may be the request's",
     ),
   })),
 };

@@ -3,6 +3,8 @@
  * handler. Each is logged with its stack, and the process then stops in order: the damage is
  * unknown, so it accepts no new calls, but running streams may finish within the drain time.
  */
+import { eventLine } from "./log.ts";
+import { withoutQuotes } from "../../translate/errors/kept_words.ts";
 
 /** Dependencies of {@linkcode watchFaults}. */
 interface FaultOptions {
@@ -41,12 +43,11 @@ export function watchFaults(options: FaultOptions): void {
     // Otherwise the platform prints the error and ends the process at once.
     event.preventDefault();
     count();
-    print(JSON.stringify({
-      ts: new Date(now()).toISOString(),
+    print(eventLine({
       type: "fault",
       source,
-      error: withoutSecrets(faultText(thrown), options.secrets()),
-    }));
+      error: new Error(withoutSecrets(faultText(thrown), options.secrets())),
+    }, new Date(now()).toISOString()));
     stop();
   };
   target.addEventListener("error", (event) => {
@@ -58,8 +59,8 @@ export function watchFaults(options: FaultOptions): void {
 }
 
 /**
- * Name, message and stack of the error and its causes. The message is truncated, because it may
- * quote a request.
+ * Name, message and stack of the error and its causes. Quotes in the message may be of a request;
+ * that of a syntax error quotes what was parsed.
  */
 function faultText(thrown: unknown): string {
   const parts: string[] = [];
@@ -72,7 +73,11 @@ function faultText(thrown: unknown): string {
       /^\s+at /.test(line)
     );
     parts.push([
-      `${error.name}: ${error.message.slice(0, MAX_MESSAGE_CHARS)}`,
+      error instanceof SyntaxError
+        ? error.name
+        : `${error.name}: ${
+          withoutQuotes(error.message.slice(0, MAX_MESSAGE_CHARS))
+        }`,
       ...frames.slice(0, MAX_FRAMES).map((line) => line.trim()),
     ].join(" | "));
     error = error.cause;
@@ -80,7 +85,11 @@ function faultText(thrown: unknown): string {
   return parts.join(" | caused by ");
 }
 
-function withoutSecrets(text: string, secrets: readonly string[]): string {
+/** The text without the secrets that are long enough not to occur by chance. */
+export function withoutSecrets(
+  text: string,
+  secrets: readonly string[],
+): string {
   let clean = text;
   for (const secret of secrets) {
     if (secret.length < MIN_SECRET_CHARS) continue;

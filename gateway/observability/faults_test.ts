@@ -48,6 +48,30 @@ Deno.test("watchFaults() logs an unhandled rejection with its causes", () => {
   assert.deepEqual([watcher.counted, watcher.stops], [1, 1]);
 });
 
+Deno.test("watchFaults() leaves out what a message quotes", () => {
+  const watcher = startWatcher();
+  for (const text of ["a secret prompt", '{"a": "secret"', '"secret" prompt']) {
+    try {
+      JSON.parse(text);
+    } catch (error) {
+      watcher.target.dispatchEvent(thrown(error));
+    }
+    try {
+      new URL(`secret ${text}`);
+    } catch (error) {
+      watcher.target.dispatchEvent(thrown(error));
+    }
+    watcher.target.dispatchEvent(
+      thrown(new TypeError(`cannot read 'secret' of ${text}`.slice(0, 20))),
+    );
+  }
+  assert.equal(watcher.lines.length, 9);
+  for (const line of watcher.lines) {
+    assert.doesNotMatch(String(line["error"]), /secret|prompt/);
+    assert.match(String(line["error"]), /^\w+Error\b.* \| at /);
+  }
+});
+
 Deno.test("watchFaults() removes secrets and truncates the message", () => {
   const watcher = startWatcher(["sk-0123456789", ""]);
   watcher.target.dispatchEvent(

@@ -3,13 +3,9 @@
  * reply, no key.
  */
 import { ApiError } from "../../translate/model/error.ts";
-import type { OtlpEvent } from "./otlp_settings.ts";
 import type { Usage } from "../../translate/model/reply.ts";
 import type { CallFacts } from "./call_facts.ts";
-import type { AccountsEvent } from "../accounts/mod.ts";
-import type { ConfigurationEvent } from "../settings/reload.ts";
-import type { CredentialEvent } from "../upstream/credential_set.ts";
-import type { HostListEvent } from "../upstream/catalogue/host_lists.ts";
+import { EVENT_LEVELS, levelOf, type LoggedEvent } from "./event_levels.ts";
 
 /** An attempt that failed before any byte reached the client. */
 export interface TriedUpstream {
@@ -112,8 +108,8 @@ export interface LogEntry {
   /** Status of an upstream's error response; absent if there was none. */
   readonly upstream_status?: number;
   /**
-   * The upstream's code for what belongs to the operator (credential, account, limit of spending);
-   * absent if there was none.
+   * The upstream's code for what belongs to the operator (credential, account, limit of spending),
+   * `other` where it has other words than errors use; absent if there was none.
    */
   readonly upstream_code?: string;
   /** Whether the client asked for a stream; absent if that is not known. */
@@ -171,8 +167,12 @@ export function jsonLog(
 ): RequestLog {
   return (entry) => {
     const ts = new Date(now()).toISOString();
-    // Prepends the time: an entry is never empty, so its JSON has fields after the brace.
-    write(`{"ts":"${ts}",${JSON.stringify(entry).slice(1)}`);
+    // An entry is never empty, so its JSON has fields after the brace.
+    write(
+      `{"ts":"${ts}","level":"${levelOf(entry)}",${
+        JSON.stringify(entry).slice(1)
+      }`,
+    );
   };
 }
 
@@ -188,38 +188,17 @@ export function errorText(error: unknown): string {
   return [error.name, ...calls.slice(0, 5)].join(" | ");
 }
 
-/** Events of the process itself. */
-type ProcessEvent = {
-  /** Lines without a reader are missing at this place of the log. */
-  readonly type: "log_lines_dropped";
-  readonly lines: number;
-} | ConnectionEvent;
-
-/** What the process reports of the connections of its clients. */
-export type ConnectionEvent = {
-  /** One could not be accepted, and idle ones were ended. */
-  readonly type: "connections_exhausted";
-  readonly error: unknown;
-} | {
-  /** They are accepted again. */
-  readonly type: "connections_accepted";
-};
-
 /**
  * The log line of an event of the store, of a credential, of a host's list, of the configuration,
  * of exports or of the process.
  */
 export function eventLine(
-  event:
-    | AccountsEvent
-    | CredentialEvent
-    | HostListEvent
-    | ConfigurationEvent
-    | OtlpEvent
-    | ProcessEvent,
+  event: LoggedEvent,
+  ts = new Date().toISOString(),
 ): string {
   const cause = "error" in event
     ? { error: event.error instanceof Error ? event.error.message : "unknown" }
     : {};
-  return JSON.stringify({ ts: new Date().toISOString(), ...event, ...cause });
+  const level = EVENT_LEVELS[event.type];
+  return JSON.stringify({ ts, level, ...event, ...cause });
 }

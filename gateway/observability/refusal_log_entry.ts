@@ -2,6 +2,7 @@
  * The log entry of a request that was refused before it was reserved.
  */
 import { ApiError } from "../../translate/model/error.ts";
+import { keptCode } from "../../translate/errors/kept_words.ts";
 import { RefusedKey } from "../accounts/accounts.ts";
 import type { Gateway } from "../gateway.ts";
 import type { Trace } from "../http/trace.ts";
@@ -60,13 +61,15 @@ export function refusalLogEntry(refused: RefusedRequest): LogEntry {
   };
 }
 
-/** The facts of an error that are for operators alone. */
+/** The facts of an error that are for operators alone, without what may be the request's. */
 export function factsOf(
   { details: { upstreamStatus, upstreamCode, note } }: ApiError,
 ): Pick<LogEntry, "upstream_status" | "upstream_code" | "note"> {
   return compact({
     upstream_status: upstreamStatus,
-    upstream_code: upstreamCode,
+    upstream_code: upstreamCode === undefined
+      ? undefined
+      : keptCode(upstreamCode) ?? "other",
     note,
   });
 }
@@ -83,7 +86,7 @@ export function reasonOf(
     ...compact({ retry_after_seconds: retryAfterSeconds }),
   };
   return {
-    code: code ?? error.kind,
+    code: keptCode(code) ?? error.kind,
     ...(Object.keys(why).length === 0 ? {} : { why }),
   };
 }

@@ -76,6 +76,10 @@ Deno.test("readConfig() names every wrong setting", async (t) => {
   }
   const two = problems({ PORT: "x", GATEWAY_LOG: "y" });
   assert.match(two, /^PORT: .*\nGATEWAY_LOG: /);
+  assert.match(
+    problems({ GATEWAY_LOG_FORMAT: "text" }),
+    /^GATEWAY_LOG_FORMAT: must be page or json/,
+  );
 });
 
 Deno.test("readConfig() reports a misspelt setting and the nearest one", async (t) => {

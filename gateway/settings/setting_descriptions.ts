@@ -196,4 +196,9 @@ export const SETTING_DESCRIPTIONS: Readonly<
       "`requests`: a JSON line per call on standard output, without prompt, reply or key; `none`",
     default: "`requests`",
   },
+  GATEWAY_LOG_FORMAT: {
+    meaning:
+      "`page`: the start shows a page with the key and commands, then all is JSON lines; `json`: all is JSON lines, also a refused start",
+    default: "`page`",
+  },
 };

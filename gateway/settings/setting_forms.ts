@@ -132,6 +132,9 @@ export const ENVIRONMENT = z.object({
   GATEWAY_LOG: z.enum(["requests", "none"], "must be requests or none").default(
     "requests",
   ),
+  GATEWAY_LOG_FORMAT: z.enum(["page", "json"], "must be page or json").default(
+    "page",
+  ),
 });
 
 /** An environment variable that the gateway reads. */

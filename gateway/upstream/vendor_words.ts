@@ -1,6 +1,10 @@
+import { keptCode, keptWords } from "../../translate/errors/kept_words.ts";
 import type { ApiError } from "../../translate/model/error.ts";
 
-/** The words; undefined where there was no failure. The error's message contains no secret. */
+/**
+ * What an upstream wrote of its failure, for operators: nothing of the request, and no secret.
+ * Undefined where there was no failure.
+ */
 export function vendorWords(error: ApiError | undefined): string | undefined {
   if (error === undefined) return undefined;
   const { refused, upstreamStatus, upstreamCode, upstreamMessage, note } =
@@ -9,10 +13,10 @@ export function vendorWords(error: ApiError | undefined): string | undefined {
   return [
     // The client's message hides what is the operator's.
     refused === undefined
-      ? error.message
+      ? keptWords(error.message) || error.kind.replaceAll("_", " ")
       : `the ${refused} was refused${status}`,
-    upstreamCode,
-    upstreamMessage,
+    keptCode(upstreamCode),
+    keptWords(upstreamMessage ?? ""),
     note,
-  ].filter((part) => part !== undefined).join(": ");
+  ].filter((part) => part !== undefined && part !== "").join(": ");
 }

@@ -9,7 +9,7 @@ import { CALLS_PAGES } from "./pages/calls.tsx";
 import { ACCOUNT_CHANGES_PAGES } from "./pages/changes.tsx";
 import { COMPANY_SIGN_IN_ROUTES } from "./pages/company_sign_in.tsx";
 import { CONNECT_ROUTES } from "./pages/connect.tsx";
-import { FIND_PAGE } from "./pages/find.tsx";
+import { FIND_PAGES } from "./pages/find.tsx";
 import { KEY_CHANGE_ROUTES } from "./pages/key_changes.tsx";
 import { KEY_PAGE } from "./pages/key_page.tsx";
 import { KEYS_ROUTES } from "./pages/keys.tsx";
@@ -33,7 +33,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   ...OPERATOR_PAGES,
   ...OVERVIEW_ROUTES,
   ...USAGE_PAGES,
-  FIND_PAGE,
+  ...FIND_PAGES,
   ...CALLS_PAGES,
   ...LEDGER_PAGES,
   ...STATEMENT_PAGES,

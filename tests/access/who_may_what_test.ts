@@ -83,6 +83,7 @@ const WHO: Readonly<Record<string, readonly Who[]>> = {
   "GET /console": LOOK,
   "GET /console/calls": LOOK,
   "GET /console/calls.csv": LOOK,
+  "POST /console/search": LOOK,
   "GET /console/find": LOOK,
   "GET /console/calls/live": LOOK,
   "GET /console/calls/:id": LOOK,

@@ -122,7 +122,6 @@ const OPERATOR_PAGES: readonly string[] = [
   "/console/operator/accounts/change/search",
   "/console/operator/accounts/token/search",
   "/console/operator/accounts/key/search",
-  "/console/operator/accounts/top-up/search?usd=5",
   "/console/operator/plans",
   "/console/operator/plans/new",
   "/console/operator/plans/team",

@@ -349,17 +349,41 @@ Deno.test("every wrong field of a form says what is wrong with it, and the first
   }
 });
 
-Deno.test("an amount of a form in the address is refused on the page of the form", async () => {
+Deno.test("a top-up shows what it changes before it does", async () => {
   await using gateway = await startConsole();
   const operator = await visitAs(gateway, "operator");
-  const reply = await operator.get(
-    `${OPERATOR}/accounts/top-up/default?usd=much&note=a+note`,
+  const path = `${OPERATOR}/accounts/top-up/default`;
+  const ask = async (usd: string): Promise<Response> =>
+    await operator.post(path, {
+      ask: "yes",
+      usd,
+      note: "a note",
+      idempotency_key: "once",
+    });
+  const refused = await ask("much");
+  const form = await refused.text();
+  assert.equal(refused.status, 400);
+  assert.match(form, /Amount: must be dollars such as 12\.50/);
+  assert.match(inputOf(form, "usd"), /value="much"/);
+  assert.match(inputOf(form, "note"), /value="a note"/);
+  const asked = await ask("12.5");
+  const html = await asked.text();
+  assert.equal(asked.status, 200);
+  assert.match(html, /Balance then[^]*\$12\.500000[^]*a note[^]*Confirm/);
+  const fields = Object.fromEntries(
+    ["usd", "note", "idempotency_key"].map((name) => [
+      name,
+      /value="([^"]*)"/.exec(inputOf(html, name))?.[1] ?? "",
+    ]),
   );
-  const html = await reply.text();
-  assert.equal(reply.status, 400);
-  assert.match(html, /Amount: must be dollars such as 12\.50/);
-  assert.match(inputOf(html, "usd"), /value="much"/);
-  assert.match(inputOf(html, "note"), /value="a note"/);
+  const { admin } = gateway.accounts;
+  assert.equal((await admin.accounts.get("default")).balanceMicroUsd, 0);
+  const done = await operator.post(path, fields);
+  await done.body?.cancel();
+  assert.equal(
+    (await admin.accounts.get("default")).balanceMicroUsd,
+    12_500_000,
+  );
 });
 
 Deno.test("plans and models are chosen, and an error without a form stays in the frame of the pages", async () => {

@@ -100,7 +100,7 @@ Deno.test("a credential that its upstream refuses is a notice from the first cal
     // The other candidate replies, so that no caller reports it.
     await call();
     const words =
-      "the credential was refused with 401: error_by_status: x-api-key [removed] has expired &lt;b>";
+      "the credential was refused with 401: error_by_status: x-api-key … has expired …";
     for (const path of ["notices", "", "upstreams"]) {
       const html = await readPage(`${OPERATOR}/${path}`);
       assert.ok(html.includes(words), path);

@@ -457,7 +457,7 @@ async function letIn(person: Person, guest: Person): Promise<void> {
   await fill(person, "usd", "Dollars", "12.50");
   await hands.press("button", "Top up");
   await page.getByRole("button", { name: "Confirm" }).waitFor();
-  await arrive(person, `Top up ${newcomers}`, "9-top-up");
+  await arrive(person, `Top up ${newcomers}?`, "9-top-up");
   await hands.press("button", "Confirm");
   await page.getByText("$12.500000").waitFor();
   const account = await gateway.accounts.admin.accounts.get(newcomers);

@@ -128,9 +128,9 @@ Deno.test("codes of an upstream's invention do not fill the metrics", async () =
   await using gateway = await startTestGateway({
     env: { GATEWAY_MAX_ATTEMPTS: "1" },
   });
-  const letters = "abcdefghijklmnopqrstuvwxyz";
+  const words = "limit quota key token model plan rate spend".split(" ");
   const codes = [
-    ...[...letters].flatMap((a) => [`code_${a}`, `other_code_${a}`]),
+    ...words.flatMap((a) => words.map((b) => `${a}_${b}`)).slice(0, 52),
     "sk-0123456789",
     "a code",
     "x".repeat(300),

@@ -42,7 +42,8 @@ export const MAX_SEARCHED = 20_000;
 export const SEARCHED_CALLS = { all: 50_000, account: 10_000 } as const;
 
 /**
- * Finds what contains a text, whatever its case. A whole key is found by its hint.
+ * Finds what contains a text, whatever its case. A whole key is found by its hint, and `…` in the
+ * text is any text.
  *
  * @throws {ApiError} `unavailable`
  */
@@ -155,7 +156,10 @@ async function findCalls(
   scope: FindScope,
 ): Promise<readonly string[]> {
   // Other characters occur in no request id, and the prefix `req_` in every one.
-  if (!/^[0-9A-Za-z_]{4,}$/.test(part) || "req_".startsWith(part)) return [];
+  if (
+    !/^[0-9A-Za-z_]{2,}…?[0-9A-Za-z_]{2,}$/.test(part) ||
+    "req_".startsWith(part)
+  ) return [];
   const { table, values } = newestCalls("request_id", scope);
   const rows = await readReport(
     context,
@@ -174,6 +178,10 @@ export function pattern(part: string): string {
   return `%${escapePattern(part.toLowerCase())}%`;
 }
 
+/** What a hint leaves out may be anything: a whole id or key is found by its hint. */
 function escapePattern(text: string): string {
-  return text.replaceAll(/[!%_]/g, "!$&").replaceAll("\0", "");
+  return text.replaceAll(/[!%_]/g, "!$&").replaceAll("…", "%").replaceAll(
+    "\0",
+    "",
+  );
 }

@@ -30,7 +30,8 @@ export const FAILED_ATTEMPT = fields({
   outcome: field(TEXT, { describe: "what became of the call" }),
   durationMs: field(INT, { json: "duration_ms" }),
   words: field(optional(TEXT), {
-    describe: "what the upstream wrote of its failure",
+    describe:
+      "what the upstream wrote of its failure, without what may be the request's",
   }),
 });
 

@@ -4,7 +4,7 @@
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { RouteContext } from "../../route.ts";
-import type { JSX } from "../jsx.d.ts";
+import type { Children, JSX } from "../jsx.d.ts";
 import { FormToken, page } from "../parts/layout.tsx";
 
 const ASK = "ask";
@@ -19,24 +19,28 @@ type Handle<V extends Visit> = (
   visit: V,
 ) => Promise<HttpReply>;
 
+export interface Question {
+  readonly title: string;
+  /** What happens. */
+  readonly text: Children;
+  /** The page to go back to. */
+  readonly back: string;
+  /** Text of the button where nothing is lost; absent: the title. */
+  readonly button?: string;
+}
+
 /** Sends the form on only where it comes from the page that asks. */
 export function askingFirst<V extends Visit>(
   handle: Handle<V>,
-  question: (context: RouteContext, visit: V) => {
-    readonly title: string;
-    /** What happens. */
-    readonly text: string;
-    /** The page to go back to. */
-    readonly back: string;
-  },
+  question: (context: RouteContext, visit: V) => Question | Promise<Question>,
 ): Handle<V> {
-  return (context, visit) => {
-    if (!visit.form.has(ASK)) return handle(context, visit);
-    const { title, text, back } = question(context, visit);
+  return async (context, visit) => {
+    if (!visit.form.has(ASK)) return await handle(context, visit);
+    const { title, text, back, button } = await question(context, visit);
     const fields = [...visit.form].filter(([name]) =>
       name !== ASK && name !== "form_token"
     );
-    return Promise.resolve(page(
+    return page(
       context,
       visit,
       { title: `${title}?`, nav: back },
@@ -45,12 +49,18 @@ export function askingFirst<V extends Visit>(
         {fields.map(([name, value]) => (
           <input type="hidden" name={name} value={value} />
         ))}
-        <p>{text}</p>
+        {typeof text === "string" ? <p>{text}</p> : text}
         <div class="acts">
-          <button class="danger" type="submit">{title}</button>
+          <button
+            class={button === undefined ? "danger" : "main"}
+            type="submit"
+            autofocus={button !== undefined}
+          >
+            {button ?? title}
+          </button>
           <a class="button" href={back}>Cancel</a>
         </div>
       </form>,
-    ));
+    );
   };
 }

@@ -10,6 +10,7 @@ import type { RouteContext } from "../../route.ts";
 import { DayInput } from "./day_input.tsx";
 import { type Choice, FieldProblem, SelectField, TextField } from "./field.tsx";
 import { type Page, page } from "../parts/layout.tsx";
+import { SearchForm } from "../parts/search_form.tsx";
 import {
   meantFilters,
   SuggestedInput,
@@ -76,7 +77,7 @@ export async function filteredPage(
   const isRefused = visit.problem !== undefined;
   const { redirect, note } = isRefused
     ? { note: null }
-    : await meantFilters(context, scope, suggested);
+    : await meantFilters(context, scope, [...suggested, "user"]);
   if (redirect !== undefined) return redirect;
   const content = isRefused ? null : await list();
   // Without a refused parameter that is no filter: an unknown one, or an order.
@@ -90,7 +91,7 @@ export async function filteredPage(
     visit,
     options,
     <>
-      <form class="card row" action={path}>
+      <SearchForm visit={visit} class="card row" path={path}>
         {await suggestionLists(context, scope, suggested)}
         {filters.map((filter) => (
           <FilterInput
@@ -115,7 +116,7 @@ export async function filteredPage(
             </a>
           )
           : null}
-      </form>
+      </SearchForm>
       {note}
       {content}
     </>,

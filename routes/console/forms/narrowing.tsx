@@ -8,6 +8,7 @@ import { type Column, DataTable } from "../parts/data_table.tsx";
 import { countText } from "../parts/money.tsx";
 import { sortedList } from "../parts/sorting.ts";
 import { TextField } from "./field.tsx";
+import { SearchForm } from "../parts/search_form.tsx";
 
 type Address = Pick<RouteContext, "path" | "query">;
 
@@ -90,7 +91,7 @@ export function NarrowForm(
   return part === "" && count < SEARCHABLE
     ? null
     : (
-      <form class="card row" action={address.path}>
+      <SearchForm visit={visit} class="card row" path={address.path}>
         <TextField
           visit={visit}
           name="q"
@@ -101,7 +102,7 @@ export function NarrowForm(
         {sort === "" ? null : <input type="hidden" name="sort" value={sort} />}
         <button class="main" type="submit">Apply</button>
         {part === "" ? null : <a href={address.path}>Show all</a>}
-      </form>
+      </SearchForm>
     );
 }
 

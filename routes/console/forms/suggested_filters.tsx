@@ -4,6 +4,7 @@
 import { compact } from "../../../translate/bytes/compact.ts";
 import type { JSX } from "../jsx.d.ts";
 import type { AccountScope } from "../../../gateway/admin/account_scope.ts";
+import { credentialHints } from "../../../gateway/console/credential_hints.ts";
 import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { RouteContext } from "../../route.ts";
@@ -20,6 +21,9 @@ interface Suggestion {
   readonly name: string;
 }
 
+/** Filters whose values are looked up. */
+type MeantName = SuggestedName | "user";
+
 /** Suggestions of a list: a page has a bounded size. */
 const MOST = 100;
 
@@ -35,7 +39,7 @@ interface MeantFilters {
 export async function meantFilters(
   context: RouteContext,
   scope: Partial<AccountScope>,
-  names: readonly SuggestedName[],
+  names: readonly MeantName[],
 ): Promise<MeantFilters> {
   const { query, path } = context;
   const meant = new URLSearchParams(query);
@@ -46,7 +50,11 @@ export async function meantFilters(
     const found = await meanings(context, scope, name, text);
     if (found === undefined) continue;
     const [only, another] = found;
-    if (only !== undefined && another === undefined) {
+    // An id that looks like a credential stands in no address, which would lead back here.
+    if (
+      only !== undefined && another === undefined &&
+      credentialHints(only.value) === only.value
+    ) {
       meant.set(name, only.value);
       continue;
     }
@@ -81,7 +89,7 @@ export async function meantFilters(
 async function meanings(
   { gateway: { admin, models } }: RouteContext,
   scope: Partial<AccountScope>,
-  name: SuggestedName,
+  name: MeantName,
   text: string,
 ): Promise<readonly Suggestion[] | undefined> {
   if (name === "model") {
@@ -102,6 +110,13 @@ async function meanings(
       value: key.id,
       name: `${key.name || "(no name)"} ${key.hint}`,
     }));
+  }
+  if (name === "user") {
+    // A hint of what was entered: ids of end users are often as random as credentials.
+    if (!text.includes("…")) return undefined;
+    const { users } = await admin.find(text, scope);
+    return [...new Set(users.map(({ user }) => user))]
+      .map((user) => ({ value: user, name: user }));
   }
   const { accounts } = await admin.find(text, scope);
   return accounts.some(({ id }) => id === text)

@@ -14,6 +14,7 @@ import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import { ApiError } from "../../../translate/model/error.ts";
 import type { PageRoute, RouteContext } from "../../route.ts";
 import { heldFile } from "../../account/held_file.ts";
+import { cleanAddress } from "./searched_page.ts";
 import { sessionCookie } from "./cookies.ts";
 import {
   MAX_FORM_BYTES,
@@ -24,6 +25,7 @@ import {
 import { requireKnownQuery } from "./known_query.ts";
 import { RefusedPage } from "./refused_page.ts";
 import { requireSameOrigin } from "./same_origin.ts";
+import { seeOther } from "./see_other.ts";
 
 export function areaOf(path: string): Area {
   return path.startsWith("/console/operator/") || path === "/console/operator"
@@ -65,6 +67,10 @@ export async function servePage(
     );
   }
   if (route.method !== "GET") requireSameOrigin(context.request);
+  else if (route.query !== "any") {
+    const clean = cleanAddress(context);
+    if (clean !== undefined) return seeOther(clean);
+  }
   const handle = await prepareHandler(place, route, context);
   // After the form is read: a client that sends it slowly keeps no page from others.
   const leave = place.enter();

@@ -13,7 +13,7 @@ import { invalidField } from "../../../translate/model/error.ts";
 import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { newKeyBody, NewKeyForm, newKeyPage } from "../pages/keys.tsx";
 import { type Choice, SelectField, TextField } from "../forms/field.tsx";
-import { askingFirst } from "../forms/ask_first.tsx";
+import { askingFirst, type Question } from "../forms/ask_first.tsx";
 import { FormButtons } from "../forms/form_buttons.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { baseUrl } from "../http/base_url.ts";
@@ -64,11 +64,12 @@ export const ACCOUNT_CHANGE_PAGES: readonly OperatorPageRoute[] = [
     ),
     { again: accountPage },
   ),
-  operatorPageRoute("GET", `${NAV}/top-up/:id`, topUpPage, {
-    query: ["form_token", "usd", "note"],
-    again: accountPage,
-  }),
-  operatorPageRoute("POST", `${NAV}/top-up/:id`, topUp, { again: accountPage }),
+  operatorPageRoute(
+    "POST",
+    `${NAV}/top-up/:id`,
+    askingFirst(topUp, topUpQuestion),
+    { again: accountPage },
+  ),
   operatorPageRoute("POST", `${NAV}/link/:id`, makeLink, {
     again: accountPage,
   }),
@@ -152,25 +153,16 @@ async function changePage(
   );
 }
 
-async function topUpPage(
+async function topUpQuestion(
   context: RouteContext,
-  visit: Visit,
-): Promise<HttpReply> {
-  const { query, gateway } = context;
-  const account = await gateway.admin.accounts.get(idOf(context));
-  const id = encodeURIComponent(account.id);
-  const usd = query.get("usd")?.trim() ?? "";
-  const note = query.get("note")?.trim() ?? "";
-  const amount = Number(topUpBody(query)["micro_usd"]);
-  return page(
-    context,
-    visit,
-    { title: `Top up ${account.id}`, nav: NAV },
-    <form class="card form" method="post" action={`${NAV}/top-up/${id}`}>
-      <FormToken visit={visit} />
-      <OnceField />
-      <input type="hidden" name="usd" value={usd} />
-      <input type="hidden" name="note" value={note} />
+  { form }: Visit,
+): Promise<Question> {
+  const account = await context.gateway.admin.accounts.get(idOf(context));
+  const { micro_usd, note = "none" } = topUpBody(form);
+  const amount = Number(micro_usd);
+  return {
+    title: `Top up ${account.id}`,
+    text: (
       <Facts
         of={{
           "Balance now": (
@@ -180,18 +172,16 @@ async function topUpPage(
           "Balance then": (
             <Money microUsd={account.balanceMicroUsd + amount} decimals={6} />
           ),
-          Note: note === "" ? "none" : <Foreign text={note} />,
+          Note: <Foreign text={`${note}`} />,
         }}
       />
-      <div class="acts">
-        <button class="main" type="submit" autofocus>Confirm</button>
-        <a class="button" href={`${NAV}/${id}`}>Cancel</a>
-      </div>
-    </form>,
-  );
+    ),
+    back: pathOf(context),
+    button: "Confirm",
+  };
 }
 
-/** The body of a top-up, from a form or from the address of its page. */
+/** Amount and note, for the operation. */
 function topUpBody(form: URLSearchParams): Readonly<Record<string, unknown>> {
   return inParts(
     () => {

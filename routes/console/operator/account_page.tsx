@@ -127,7 +127,10 @@ export async function accountPage(
         </section>
         <section class="card">
           <h2>Top up</h2>
-          <form class="form" action={`${NAV}/top-up/${id}`}>
+          <form class="form" method="post" action={`${NAV}/top-up/${id}`}>
+            <FormToken visit={visit} />
+            <OnceField />
+            <AskFirst />
             <TextField
               visit={visit}
               name="usd"

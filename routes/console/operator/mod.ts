@@ -10,6 +10,7 @@ import type { OperatorPageRoute, RouteContext } from "../../route.ts";
 import { callPage } from "../pages/call_page.tsx";
 import { callsFile, callsPage } from "../pages/calls.tsx";
 import { ledgerCsv, ledgerView } from "../pages/ledger.tsx";
+import { searchedPage } from "../http/searched_page.ts";
 import { findPage } from "../pages/find.tsx";
 import { statementCsv, statementPage } from "../pages/statement.tsx";
 import { usageCsv } from "../pages/usage_csv.ts";
@@ -59,6 +60,7 @@ const SHARED_PAGES: readonly OperatorPageRoute[] = [
     (context, visit) => callsPage(context, visit, {}, BASE),
   ),
   file("calls", CALL_FILTERS, (context) => callsFile(context, {})),
+  operatorPageRoute("POST", `${BASE}/search`, searchedPage),
   operatorPageRoute(
     "GET",
     `${BASE}/find`,

@@ -16,6 +16,7 @@ import type { Visit } from "../../../gateway/console/visit.ts";
 import type { HttpReply } from "../../../gateway/http/http_reply.ts";
 import type { AccountPageRoute, RouteContext } from "../../route.ts";
 import { callTimeMs } from "../../../gateway/accounts/calls/call_record.ts";
+import { searchedPage } from "../http/searched_page.ts";
 import { seeOther } from "../http/see_other.ts";
 import { DataTable, Foreign } from "../parts/data_table.tsx";
 import { page } from "../parts/layout.tsx";
@@ -24,14 +25,18 @@ import { Moment } from "../parts/moment.tsx";
 import { modelHref, ModelLink } from "../parts/model_cells.tsx";
 import { accountPageRoute } from "../http/page_route.ts";
 
-export const FIND_PAGE: AccountPageRoute = accountPageRoute(
-  "look",
-  "GET",
-  "/console/find",
-  (context, visit) =>
-    findPage(context, visit, scopeOf(visit.holder), "/console"),
-  { query: ["q"] },
-);
+/** What all forms of searches and filters are sent to, and the search of every page. */
+export const FIND_PAGES: readonly AccountPageRoute[] = [
+  accountPageRoute("look", "POST", "/console/search", searchedPage),
+  accountPageRoute(
+    "look",
+    "GET",
+    "/console/find",
+    (context, visit) =>
+      findPage(context, visit, scopeOf(visit.holder), "/console"),
+    { query: ["q"] },
+  ),
+];
 
 const REQUEST_ID = /^req_[0-9A-Za-z]{12,}$/;
 

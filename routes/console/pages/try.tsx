@@ -49,7 +49,7 @@ async function tryPage(
   -d '{"model": "${model}", "max_tokens": 500, "stream": true, "messages": [{"role": "user", "content": "Hello"}]}'`}
         />
       </section>
-      <form class="card form" data-try hidden>
+      <form class="card form" method="post" data-try hidden>
         <label>
           API key
           <small>Stays in this page; it is not stored.</small>

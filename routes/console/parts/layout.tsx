@@ -20,6 +20,7 @@ import type { PageRequest } from "../../route.ts";
 import { ASSET_PATHS } from "../assets/assets.ts";
 import { themeOf } from "../http/cookies.ts";
 import { PAGE_HEADERS } from "../http/page_headers.ts";
+import { SearchForm } from "./search_form.tsx";
 import { problemSentence } from "./problem_words.ts";
 
 interface NavItem {
@@ -193,7 +194,12 @@ export function page(
         </header>
         <main id="main" tabIndex={-1}>
           <div class="head">
-            <form class="find" action={`${home}find`} role="search">
+            <SearchForm
+              visit={visit}
+              class="find"
+              path={`${home}find`}
+              role="search"
+            >
               <input
                 type="search"
                 name="q"
@@ -209,7 +215,7 @@ export function page(
                   ? { value: query.get("q") ?? "" }
                   : {})}
               />
-            </form>
+            </SearchForm>
             {kind === "operator"
               ? (
                 <div class="acts">

@@ -62,6 +62,7 @@ async function otherSession({ gateway, token }: World): Promise<
   return { id: change?.target ?? "" };
 }
 
+const SEARCH: Unchanging = "leads to the page of what is searched for";
 const COMPARISON: Unchanging = "books are compared, and nothing is stored";
 const CALL: Unchanging = "a call is in the records of calls";
 
@@ -98,6 +99,8 @@ export const STEPS: Readonly<Record<string, Changing | Unchanging>> = {
   "POST /v1/responses/:id/cancel": CALL,
   "DELETE /v1/responses/:id": "a stored reply belongs to the key's holder",
   "POST /console/theme": "a cookie of the browser",
+  "POST /console/search": SEARCH,
+  "POST /console/operator/search": SEARCH,
   "POST /admin/v1/account-imports": records("account.update", {
     body: ({ account }) => ({
       file: `account,name\n${account},renamed`,

@@ -1,7 +1,8 @@
 /**
  * The gateway with deliberate faults: SIGUSR1 throws an exception in a timer, SIGUSR2 leaves a
- * rejected promise unhandled.
+ * rejected promise unhandled, SIGWINCH has a library and the platform write a warning.
  */
+import process from "node:process";
 import "../../../main.ts";
 
 function breakInTimer(): never {
@@ -11,4 +12,9 @@ function breakInTimer(): never {
 Deno.addSignalListener("SIGUSR1", () => setTimeout(breakInTimer, 0));
 Deno.addSignalListener("SIGUSR2", () => {
   void Promise.reject(new RangeError("out of range"));
+});
+Deno.addSignalListener("SIGWINCH", () => {
+  // deno-lint-ignore no-console
+  console.log("a text of a library");
+  process.emitWarning("this is old", "DeprecationWarning");
 });

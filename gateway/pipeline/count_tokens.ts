@@ -12,6 +12,7 @@ import { countOf, countRequest } from "../upstream/count_request.ts";
 import type { Candidate } from "../upstream/catalogue/model_registry.ts";
 import type { Operation, PreparedCall } from "../upstream/operation.ts";
 import { inputTokens } from "./estimate.ts";
+import { inTurns } from "../in_turns.ts";
 import { accessibleModel, assertActive } from "./model_access.ts";
 
 interface CountTokensCall {
@@ -50,7 +51,7 @@ export async function countTokens(
       dialect.name !== client.dialect.name
     );
     if (request.refusal !== undefined && isTranslated) throw request.refusal;
-    return inputTokens(request);
+    return await inTurns(inputTokens(request));
   }
   const { signal, dispose } = withTimeout(
     call.signal,
@@ -68,7 +69,9 @@ export async function countTokens(
         signal,
       });
       if (ended.type === "replied") return ended.result;
-      if (isUncounted(candidate, ended.error)) return inputTokens(request);
+      if (isUncounted(candidate, ended.error)) {
+        return await inTurns(inputTokens(request));
+      }
       if (ended.retryAt === "none") throw ended.error;
       failure ??= ended.error;
     }
@@ -77,7 +80,7 @@ export async function countTokens(
   }
   // A candidate that cannot count may still serve calls.
   if (failure === undefined || counting.length < candidates.length) {
-    return inputTokens(request);
+    return await inTurns(inputTokens(request));
   }
   throw failure;
 }

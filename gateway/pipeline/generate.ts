@@ -81,7 +81,8 @@ async function run(
   assertActive(caller);
   call.facts.model = request.model;
   const model = accessibleModel(gateway, caller, request.model, "generation");
-  const tokens = inputTokens(request);
+  const counting = inputTokens(request);
+  const tokens = isLarge(call) ? await inTurns(counting) : atOnce(counting);
   const encode: EncodeContext = {
     model: model.id,
     created: Math.floor(arrivedMs / 1000),

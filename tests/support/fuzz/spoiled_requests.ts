@@ -207,7 +207,7 @@ function tryBody(
       }
       if (top.depth > MAX_LEVELS) throw invalidField("", "nests too deep");
       const request = atOnce(endpoint.decode(parsed));
-      inputTokens(request);
+      atOnce(inputTokens(request));
       return { dialect: endpoint.dialect, bytes, body: parsed, top, request };
     },
     (error) => found({ body, where: endpoint.path, error }),

@@ -2,6 +2,7 @@
  * Shared by the endpoints that count the tokens of a prompt.
  */
 import type { Caller } from "../gateway/accounts/accounts.ts";
+import { inTurns } from "../gateway/in_turns.ts";
 import { forwardedHeaders } from "../gateway/http/forwarded_headers.ts";
 import type { HttpReply } from "../gateway/http/http_reply.ts";
 import { traceOf } from "../gateway/http/trace.ts";
@@ -11,6 +12,7 @@ import { openConversation } from "../gateway/responses/conversation.ts";
 import type { JsonObject } from "../translate/bytes/json.ts";
 import type { Dialect } from "../translate/dialect.ts";
 import type { GenerationRequest } from "../translate/model/request.ts";
+import type { Steps } from "../translate/steps.ts";
 import { readRequest } from "../translate/stream/read_request.ts";
 import { readBody } from "./generation.ts";
 import { jsonReply, type RouteContext } from "./route.ts";
@@ -18,7 +20,7 @@ import { jsonReply, type RouteContext } from "./route.ts";
 /** How a dialect asks for a count. */
 interface CountEndpoint {
   /** Absent: the body is a whole request for a reply. */
-  decode?(body: unknown): GenerationRequest;
+  decode?(body: unknown): Steps<GenerationRequest>;
   /** See {@linkcode Dialect.checkPassable}; given together with `decode`. */
   check?(body: unknown): void;
   reply(count: number): JsonObject;
@@ -44,11 +46,11 @@ export async function handleCount(
       const count = await countTokens(gateway, {
         client: {
           ...client,
-          request: readRequest(
+          request: await inTurns(readRequest(
             client.body,
             decode ?? dialect.decodeRequest,
             check ?? dialect.checkPassable,
-          ),
+          )),
           headers: dialect.name === "messages" ? forwardedHeaders(headers) : {},
         },
         caller,

@@ -4,6 +4,7 @@
  * shape. The model is in the path, and so is the kind of reply.
  */
 import { clientClosedReply } from "../gateway/observability/log_entry.ts";
+import { inTurns } from "../gateway/in_turns.ts";
 import { countTokens } from "../gateway/pipeline/count_tokens.ts";
 import { accessibleModel } from "../gateway/pipeline/model_access.ts";
 import { traceOf } from "../gateway/http/trace.ts";
@@ -130,12 +131,12 @@ async function count(
         bytes,
         body,
         top,
-        request: readRequest(
+        request: await inTurns(readRequest(
           body,
           generateContent.decodeRequest,
           generateContent.checkPassable,
           { model: modelOf(context), stream: false },
-        ),
+        )),
       },
       caller,
       requestId: context.requestId,

@@ -12,6 +12,7 @@ import type { DialectName, GenerationRequest } from "./model/request.ts";
 import type { DialectState, StoredState } from "./model/stored_state.ts";
 import type { MatchedFrame, VariableKeys } from "./stream/frame_template.ts";
 import type { Frame } from "./stream/sse.ts";
+import { type Steps } from "./steps.ts";
 
 /** What the decoder of a reply needs to know about its request; made by `encodeRequest`. */
 export interface DecodeContext {
@@ -178,7 +179,10 @@ export interface UpstreamDialect {
    * @throws {ApiError} `invalid_request` with the client's path of a field that can be neither
    * dropped nor expressed
    */
-  encodeRequest(request: GenerationRequest, can: Capabilities): EncodedRequest;
+  encodeRequest(
+    request: GenerationRequest,
+    can: Capabilities,
+  ): Steps<EncodedRequest>;
   /**
    * Decodes a whole reply leniently; an error inside a 200 becomes an `error` event. The last event
    * is `end` or `error`.
@@ -225,7 +229,7 @@ export interface Dialect extends UpstreamDialect {
    *
    * @throws {ApiError} `invalid_request` with the field's path
    */
-  decodeRequest(body: unknown): GenerationRequest;
+  decodeRequest(body: unknown): Steps<GenerationRequest>;
   /**
    * For pass-through: checks only what the gateway itself reads and what its own specification
    * bounds. The upstream validates the rest.

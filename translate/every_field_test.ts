@@ -9,6 +9,7 @@ import { ApiError } from "./model/error.ts";
 import type { DialectName, GenerationRequest } from "./model/request.ts";
 import { sampleRequest } from "./testing/sample_request.ts";
 import { text } from "./testing/request_samples.ts";
+import { atOnce } from "./steps.ts";
 
 /** Fields that are no setting for the upstream, so that an encoder may ignore them. */
 type OtherField =
@@ -64,8 +65,10 @@ const WITH_TOOLS: ReadonlySet<string> = new Set([
 /** What an encoder makes of a request: its body and dropped fields, or its refusal. */
 function encode(format: DialectName, request: GenerationRequest): string {
   try {
-    const { body, dropped } = upstreamDialect(format)
-      .encodeRequest(request, DEFAULT_CAPABILITIES[format]);
+    const { body, dropped } = atOnce(
+      upstreamDialect(format)
+        .encodeRequest(request, DEFAULT_CAPABILITIES[format]),
+    );
     return JSON.stringify({ body, dropped });
   } catch (error) {
     assert.ok(error instanceof ApiError);

@@ -25,6 +25,7 @@ import {
   toolUse,
   user,
 } from "./testing/request_samples.ts";
+import { atOnce } from "./steps.ts";
 
 const ENCODE: EncodeContext = ENCODE_CONTEXT;
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -187,7 +188,7 @@ function returned(
       bytes: json,
       body,
       top: topLevelOf(json),
-      request: chatCompletions.decodeRequest(body),
+      request: atOnce(chatCompletions.decodeRequest(body)),
     },
     messages,
     "u",
@@ -248,10 +249,10 @@ Deno.test("signed reasoning whose position a client lost is dropped and named", 
     for (const [name, changed] of rows) {
       await t.step(`${kinds(content)}: ${name}`, () => {
         if (name.includes("cut")) {
-          const request = chatCompletions.decodeRequest({
+          const request = atOnce(chatCompletions.decodeRequest({
             model: "m",
             messages: [user("hi"), changed],
-          });
+          }));
           assert.deepEqual(request.turns[1]?.parts, []);
           assert.ok(
             request.unknownFields.includes("messages[].reasoning_details"),

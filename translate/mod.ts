@@ -37,6 +37,7 @@ export type { Usage } from "./model/reply.ts";
 export type { ReplyProgress } from "./model/reply_progress.ts";
 export type { Relay } from "./stream/relay_interface.ts";
 export type { UpstreamRequest } from "./upstream_request.ts";
+import { atOnce } from "./steps.ts";
 
 /** A format that clients speak. */
 export type ClientFormat =
@@ -95,11 +96,8 @@ export function translateRequest(
   if (!isObject(json)) {
     throw new ApiError("invalid_request", "the body is not a JSON object");
   }
-  const request = readRequest(
-    json,
-    dialect.decodeRequest,
-    dialect.checkPassable,
-    target,
+  const request = atOnce(
+    readRequest(json, dialect.decodeRequest, dialect.checkPassable, target),
   );
   const client = {
     dialect,

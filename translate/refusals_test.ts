@@ -29,6 +29,7 @@ import {
   toolResult,
   toolUse,
 } from "./testing/request_samples.ts";
+import { atOnce } from "./steps.ts";
 
 type Row = readonly [
   upstream: DialectName | "either",
@@ -367,7 +368,7 @@ function refusal(
         bytes,
         body,
         top: topLevelOf(bytes),
-        request: dialect.decodeRequest(body),
+        request: atOnce(dialect.decodeRequest(body)),
       },
       upstreamDialect(upstream),
       "u",

@@ -21,6 +21,7 @@ import {
   toolUse,
   user,
 } from "./testing/request_samples.ts";
+import { atOnce } from "./steps.ts";
 
 const LONG = "list_every_single_thing_that_is_stored_in_the_remote_place";
 
@@ -162,12 +163,12 @@ const ENCODE: EncodeContext = {
 Deno.test("a call has the names that its client declared, from models of every format", () => {
   for (const { dialect, names, reply } of UPSTREAMS) {
     const can = DEFAULT_CAPABILITIES[dialect.name];
-    const request = responses.decodeRequest(BODY);
+    const request = atOnce(responses.decodeRequest(BODY));
     // Tools that only this format has; here only their names matter.
     const tools = (request.tools ?? []).filter(({ type }) =>
       type === "function"
     );
-    const encoded = dialect.encodeRequest({ ...request, tools }, can);
+    const encoded = atOnce(dialect.encodeRequest({ ...request, tools }, can));
     const wire = names(encoded.body).map(String);
     assert.equal(wire.length, CALLS.length, dialect.name);
     assert.equal(new Set(wire).size, CALLS.length, dialect.name);
@@ -191,7 +192,7 @@ Deno.test("a call has the names that its client declared, from models of every f
     const [, patch] = output;
     assert.equal(patch?.["input"], "text 1");
     // The client's next request names the same tools again.
-    const next = responses.decodeRequest({
+    const next = atOnce(responses.decodeRequest({
       ...BODY,
       input: [
         ...arrayOr(BODY["input"]),
@@ -202,7 +203,7 @@ Deno.test("a call has the names that its client declared, from models of every f
           output: "ok",
         })),
       ],
-    });
+    }));
     const replayed = next.turns.flatMap(({ parts }) =>
       parts.flatMap((part) => part.type === "tool_call" ? [part] : [])
     );

@@ -11,6 +11,7 @@ import { isTagged, taggedValue, untag } from "./turns/signature_tags.ts";
 import { sseParser } from "./stream/sse.ts";
 import { ENCODE_CONTEXT } from "./testing/encode_context.ts";
 import { blockOf } from "./testing/reply_events.ts";
+import { atOnce } from "./steps.ts";
 
 const CONTEXT: EncodeContext = {
   ...ENCODE_CONTEXT,
@@ -56,7 +57,7 @@ const REPLAYS: readonly {
 ];
 
 function signatures(dialect: Dialect, request: JsonObject): Signature[] {
-  return dialect.decodeRequest(request).turns.flatMap(({ parts }) =>
+  return atOnce(dialect.decodeRequest(request)).turns.flatMap(({ parts }) =>
     parts.flatMap((part) =>
       part.type === "reasoning" && part.signature !== undefined
         ? [part.signature]
@@ -151,7 +152,7 @@ function gathered(stream: string): JsonObject {
 
 Deno.test("signed reasoning between text and calls returns in its order through every client's format", () => {
   const order = (dialect: Dialect, body: JsonObject): string[] =>
-    dialect.decodeRequest(body).turns.flatMap(({ parts }) =>
+    atOnce(dialect.decodeRequest(body)).turns.flatMap(({ parts }) =>
       parts.map((part) =>
         part.type === "reasoning" ? part.signature?.value ?? "" : part.type
       )

@@ -18,6 +18,7 @@ import type { JsonObject } from "./bytes/json.ts";
 import type { TopLevel } from "./bytes/json_splice.ts";
 import type { GenerationRequest } from "./model/request.ts";
 import { withoutSignedReasoning } from "./turns/turns.ts";
+import { atOnce, type Steps } from "./steps.ts";
 
 /** A request as it is sent to an upstream. */
 export interface UpstreamRequest {
@@ -77,7 +78,7 @@ const ENCODER = new TextEncoder();
 export function upstreamRequest(
   ...given: Parameters<typeof unwrittenRequest>
 ): UpstreamRequest {
-  return writtenRequest(unwrittenRequest(...given));
+  return writtenRequest(atOnce(unwrittenRequest(...given)));
 }
 
 /** Writes the body of a request at once. */
@@ -103,7 +104,7 @@ export function writtenRequest(
  * @throws {ApiError} `invalid_request` for a field that the upstream's dialect cannot express and
  * that must not be dropped
  */
-export function unwrittenRequest(
+export function* unwrittenRequest(
   client: ClientRequest,
   upstream: UpstreamDialect,
   upstreamModel: string,
@@ -111,7 +112,7 @@ export function unwrittenRequest(
   proofs: "sent" | "left out" = "sent",
   host: HostRequest = PLAIN_HOST,
   only?: readonly string[],
-): UnwrittenRequest {
+): Steps<UnwrittenRequest> {
   const { request, body } = client;
   const { edits: hostEdits = {}, ...ownBetas } = host;
   const { messages: word } = request.fieldNames;
@@ -129,7 +130,8 @@ export function unwrittenRequest(
   if (!isPassed) {
     if (request.refusal !== undefined) throw request.refusal;
     const turns = pairedTurns(request.turns, word);
-    const encoded = upstream.encodeRequest({
+    yield;
+    const encoded = yield* upstream.encodeRequest({
       ...request,
       model: upstreamModel,
       turns: proofs === "sent"

@@ -31,6 +31,7 @@ import {
   toolUse,
   user,
 } from "./testing/request_samples.ts";
+import { atOnce } from "./steps.ts";
 
 /** A body of a shape, by its size. */
 type Shape = (size: number) => JsonObject;
@@ -155,11 +156,11 @@ function work(body: JsonObject, dialect: Dialect, to: DialectName): number {
   let reads = 0;
   const bytes = encodeText(JSON.stringify(body));
   const wrapped = counted(body, () => void reads++);
-  const request = readRequest(
+  const request = atOnce(readRequest(
     wrapped,
     dialect.decodeRequest,
     dialect.checkPassable,
-  );
+  ));
   upstreamRequest(
     { dialect, bytes, body: wrapped, top: topLevelOf(bytes), request },
     upstreamDialect(to),
@@ -189,7 +190,7 @@ function readsOf(body: JsonObject, dialect: Dialect): number {
   let reads = 0;
   const wrapped = counted({ model: "m", ...body }, () => void reads++);
   try {
-    readRequest(wrapped, dialect.decodeRequest, dialect.checkPassable);
+    atOnce(readRequest(wrapped, dialect.decodeRequest, dialect.checkPassable));
   } catch (error) {
     assert.ok(error instanceof ApiError);
   }

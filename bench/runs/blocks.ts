@@ -1,19 +1,27 @@
 /**
  * How long one body blocks the event loop: sends bodies at the bounds of what is accepted, and
  * beyond them, to a gateway one after another. Prints the processor time of the longest turn of
- * each, which does not depend on what else the machine runs.
+ * each, and how much the gateway's thread used while another request waited for its answer; neither
+ * depends on what else the machine runs.
  */
 import type { Bench, BenchContext } from "../bench.ts";
 import { startMock } from "../mock/start_mock.ts";
 import { readLoopBlocks } from "../measure/loop_probe.ts";
 import { prepare } from "../targets/own_gateway.ts";
+import type { CallerDialect } from "../load/reply_judge.ts";
+import type { UpstreamDialect } from "../mock/mock_bodies.ts";
+import { CONVERSATION_BODIES, many } from "./conversation_bodies.ts";
 
 const ROUNDS = 5;
+/** A longer turn, in milliseconds of processor time, is a failure. */
+const MOST_MS = 30;
 const HI = '[{"role":"user","content":"Hi"}]';
 
-/** A body of the chat format. */
+/** A body of the chat format, or of the caller's. */
 interface Shape {
   readonly name: string;
+  /** Absent: chat completions. */
+  readonly caller?: CallerDialect;
   fields(): string;
   /** Absent: 200. */
   readonly status?: number | Readonly<Record<string, number>>;
@@ -22,10 +30,6 @@ interface Shape {
 const WRONG_SETTINGS =
   "tool_choice response_format logit_bias function_call functions parallel_tool_calls reasoning_effort store stop seed"
     .split(" ");
-
-function many(count: number, one: (i: number) => string): string {
-  return Array.from({ length: count }, (_, i) => one(i)).join(",");
-}
 
 const SHAPES: readonly Shape[] = [
   {
@@ -125,10 +129,29 @@ const SHAPES: readonly Shape[] = [
     fields: () =>
       `"messages":[{"role":"user","content":"${text.repeat(times)}"}]`,
   })),
+  ...CONVERSATION_BODIES,
 ];
 
-/** The client's own format, and another one. */
-const UPSTREAMS = ["chat_completions", "messages"] as const;
+/** The upstreams of each format: its own, and others. */
+const UPSTREAMS: Readonly<Record<CallerDialect, readonly UpstreamDialect[]>> = {
+  chat_completions: ["chat_completions", "messages"],
+  messages: ["messages", "chat_completions"],
+  responses: ["responses", "messages", "generate_content"],
+  generate_content: ["generate_content", "chat_completions"],
+};
+
+/** The fields beside the conversation; the path of generate content has the model. */
+function bodyOf(caller: CallerDialect, model: string, fields: string): string {
+  switch (caller) {
+    case "generate_content":
+      return `{${fields}}`;
+    case "responses":
+      return `{"model":"${model}","store":false,${fields}}`;
+    case "chat_completions":
+    case "messages":
+      return `{"model":"${model}","max_tokens":9,${fields}}`;
+  }
+}
 
 /** `deno task bench blocks`. */
 export const blocks: Bench = {
@@ -147,42 +170,97 @@ async function runBlocks({ print, record }: BenchContext): Promise<number> {
     }),
   );
   const target = stack.use(await site.start({ probed: "cpu" }));
-  const { probeUrl } = target;
-  if (probeUrl === undefined) throw new Error("the gateway is not observed");
+  const { probeUrl, pid } = target;
+  if (probeUrl === undefined || pid === undefined) {
+    throw new Error("the gateway is not observed");
+  }
   let faults = 0;
-  for (const { name, fields, status = 200 } of SHAPES) {
-    for (const upstream of UPSTREAMS) {
-      const address = target.address({ caller: "chat_completions", upstream });
+  for (
+    const { name, caller = "chat_completions", fields, status = 200 } of SHAPES
+  ) {
+    const written = fields();
+    for (const upstream of UPSTREAMS[caller]) {
+      const address = target.address({ caller, upstream });
       if (address === undefined) continue;
-      const { model } = address;
-      const body = `{"model":"${model}","max_tokens":9,${fields()}}`;
+      const { model, headers } = address;
+      const origin = `http://${address.host}:${address.port}`;
+      const path = address.path.replace("{model}", model)
+        .replace("{method}", "generateContent");
+      const body = bodyOf(caller, model, written);
+      const expected = typeof status === "number" ? status : status[upstream];
       const longest: number[] = [];
+      const waited: number[] = [];
       for (let round = 0; round < ROUNDS; round++) {
         await readLoopBlocks(probeUrl);
-        const response = await fetch(
-          `http://${address.host}:${address.port}${address.path}`,
-          {
-            method: "POST",
-            headers: { ...address.headers, "content-type": "application/json" },
-            body,
-          },
-        );
+        const call = fetch(origin + path, {
+          method: "POST",
+          headers: { ...headers, "content-type": "application/json" },
+          body,
+        });
+        waited.push(await longestWait(`${origin}/healthz`, pid, call));
+        const response = await call;
         await response.text();
-        const expected = typeof status === "number" ? status : status[upstream];
         if (response.status !== expected) {
           faults++;
-          print(`${name} to ${upstream}: ${response.status}`);
+          print(`${name}, ${caller} to ${upstream}: ${response.status}`);
         }
         longest.push((await readLoopBlocks(probeUrl)).busiestMs ?? NaN);
       }
-      const least = Math.min(...longest);
-      record?.({ name, upstream, bytes: body.length, busiestMs: longest });
+      if (Math.min(...longest) > MOST_MS) {
+        faults++;
+        print(`more than ${MOST_MS} ms:`);
+      }
+      record?.({
+        name,
+        caller,
+        upstream,
+        bytes: body.length,
+        busiestMs: longest,
+        waitedMs: waited,
+      });
       print(
-        `${name} to ${upstream}, ${
+        `${name}, ${caller} to ${upstream}, ${
           (body.length / 1e6).toFixed(1)
-        } MB: longest turn ${least.toFixed(0)} ms of processor time`,
+        } MB: processor time of the longest turn ${
+          figures(longest)
+        }, while another request waited ${figures(waited)}`,
       );
     }
   }
   return faults === 0 ? 0 : 1;
+}
+
+/** The least of the rounds, which no collection of garbage lengthens, and their median. */
+function figures(ms: readonly number[]): string {
+  const sorted = ms.toSorted((a, b) => a - b);
+  const [least = NaN] = sorted;
+  const median = sorted[sorted.length >> 1] ?? NaN;
+  return `${least.toFixed(0)} ms (median ${median.toFixed(0)})`;
+}
+
+/**
+ * The most processor time that the first thread of a process used while one of many requests for
+ * `url` waited, until `call` has ended.
+ */
+async function longestWait(
+  url: string,
+  pid: number,
+  call: Promise<unknown>,
+): Promise<number> {
+  let hasEnded = false;
+  const ended = (): void => void (hasEnded = true);
+  call.then(ended, ended);
+  let longestMs = 0;
+  while (!hasEnded) {
+    const fromMs = threadMs(pid);
+    await (await fetch(url)).body?.cancel();
+    longestMs = Math.max(longestMs, threadMs(pid) - fromMs);
+  }
+  return longestMs;
+}
+
+/** Processor time of a process's first thread. */
+function threadMs(pid: number): number {
+  const text = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/schedstat`);
+  return Number(text.split(" ")[0]) / 1e6;
 }

@@ -2,6 +2,7 @@
  * The values that operators give, as zod schemas.
  */
 import { z } from "zod";
+import { isLinkLocal } from "../link_local.ts";
 
 /** An id chosen by the operator. */
 export const chosenId: z.ZodType<string> = z.string().regex(
@@ -53,9 +54,3 @@ export const webhookUrl: z.ZodType<string> = z.string().max(2000).refine(
   (text) => !URL.canParse(text) || !isLinkLocal(new URL(text).hostname),
   "a link-local address is not accepted: no receiver has one, and clouds serve a machine's credentials there",
 );
-
-/** Whether a URL's (normalized) host is a link-local or an unspecified address. */
-function isLinkLocal(host: string): boolean {
-  return /^(?:169\.254|0)\./.test(host) ||
-    /^\[(?:fe[89ab][\da-f]:|::ffff:a9fe:|fd00:ec2:|::\])/.test(host);
-}

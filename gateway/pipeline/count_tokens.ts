@@ -13,6 +13,7 @@ import type { Model } from "../upstream/catalogue/catalogue.ts";
 import type { Candidate } from "../upstream/catalogue/model_registry.ts";
 import type { Operation, PreparedCall } from "../upstream/operation.ts";
 import { inputTokens } from "./estimate.ts";
+import { inTurns } from "../in_turns.ts";
 import { accessibleModel, assertActive } from "./model_access.ts";
 
 interface CountTokensCall {
@@ -68,7 +69,7 @@ async function countFor(
       dialect.name !== client.dialect.name
     );
     if (request.refusal !== undefined && isTranslated) throw request.refusal;
-    return inputTokens(request);
+    return await inTurns(inputTokens(request));
   }
   const { signal, dispose } = withTimeout(
     call.signal,
@@ -86,7 +87,9 @@ async function countFor(
         signal,
       });
       if (ended.type === "replied") return ended.result;
-      if (isUncounted(candidate, ended.error)) return inputTokens(request);
+      if (isUncounted(candidate, ended.error)) {
+        return await inTurns(inputTokens(request));
+      }
       if (ended.retryAt === "none") throw ended.error;
       failure ??= ended.error;
     }
@@ -95,7 +98,7 @@ async function countFor(
   }
   // A candidate that cannot count may still serve calls.
   if (failure === undefined || counting.length < candidates.length) {
-    return inputTokens(request);
+    return await inTurns(inputTokens(request));
   }
   throw failure;
 }

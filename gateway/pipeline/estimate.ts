@@ -3,8 +3,10 @@
  * within a few percent for prose and code, and fixed figures for other content.
  */
 import { Buffer } from "node:buffer";
+import { pairEnd } from "../../translate/bytes/json_pieces.ts";
 import type { EmbeddingInput } from "../../translate/embeddings/embedding_request.ts";
 import type { GenerationRequest, Part } from "../../translate/model/request.ts";
+import { type Steps, visitEach } from "../../translate/steps.ts";
 
 const BYTES_PER_TOKEN = 4;
 const IMAGE_TOKENS = 1_600;
@@ -14,19 +16,28 @@ const DOCUMENT_TOKENS = 3_000;
 const DOCUMENT_CHARS_PER_TOKEN = 13;
 const MESSAGE_TOKENS = 4;
 
+/** Characters of a text that are counted in one step. */
+const STEP_CHARS = 1024 * 1024;
+
 /** Estimated tokens of a text; 0 only for an empty text. */
 function textTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
 /** Estimated prompt tokens of a request; at least 1. */
-export function inputTokens(request: GenerationRequest): number {
+export function* inputTokens(request: GenerationRequest): Steps<number> {
   let tokens = 0;
   for (const part of request.system) tokens += textTokens(part.text);
-  for (const turn of request.turns) {
+  const longTexts: string[] = [];
+  yield* visitEach(request.turns, ({ parts }) => {
     tokens += MESSAGE_TOKENS;
-    for (const part of turn.parts) tokens += partTokens(part);
-  }
+    for (const part of parts) {
+      if (part.type === "text" && part.text.length > STEP_CHARS) {
+        longTexts.push(part.text);
+      } else tokens += partTokens(part);
+    }
+  });
+  for (const text of longTexts) tokens += yield* longTextTokens(text);
   for (const tool of request.tools ?? []) {
     tokens += textTokens(
       tool.type === "function"
@@ -37,6 +48,18 @@ export function inputTokens(request: GenerationRequest): number {
     );
   }
   return Math.max(1, tokens);
+}
+
+/** As {@linkcode textTokens}, in steps. */
+function* longTextTokens(text: string): Steps<number> {
+  let bytes = 0;
+  for (let from = 0; from < text.length;) {
+    const to = pairEnd(text, from + STEP_CHARS);
+    bytes += Buffer.byteLength(text.slice(from, to));
+    from = to;
+    yield;
+  }
+  return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
 /** Tokens of inputs to embed, estimated where they are texts; at least 1. */

@@ -9,6 +9,7 @@ import type { JsonObject } from "../../translate/bytes/json.ts";
 import type { TopLevel } from "../../translate/bytes/json_splice.ts";
 import type { Dialect, EncodeContext } from "../../translate/dialect.ts";
 import type { GenerationRequest } from "../../translate/model/request.ts";
+import { atOnce } from "../../translate/steps.ts";
 import { readRequest } from "../../translate/stream/read_request.ts";
 import type { ClientRequest } from "../../translate/upstream_request.ts";
 import type { Gateway } from "../gateway.ts";
@@ -17,6 +18,7 @@ import type { HttpReply } from "../http/http_reply.ts";
 import { forwardedHeaders } from "../http/forwarded_headers.ts";
 import { newIdSeed } from "../http/request_id.ts";
 import { nextTurn } from "../accounts/next_turn.ts";
+import { inTurns } from "../in_turns.ts";
 import {
   type Conversation,
   openConversation,
@@ -64,12 +66,13 @@ async function run(
   const { dialect, caller, body, arrivedMs } = call;
   // The body has just been parsed.
   if (isLarge(call)) await nextTurn();
-  const request = readRequest(
+  const reading = readRequest(
     body,
     dialect.decodeRequest,
     dialect.checkPassable,
     call.target,
   );
+  const request = isLarge(call) ? await inTurns(reading) : atOnce(reading);
   if (isLarge(call)) await nextTurn();
   call.facts.stream = request.stream;
   const user = request.user === undefined
@@ -79,7 +82,8 @@ async function run(
   assertActive(caller);
   call.facts.model = request.model;
   const model = accessibleModel(gateway, caller, request.model, "generation");
-  const tokens = inputTokens(request);
+  const counting = inputTokens(request);
+  const tokens = isLarge(call) ? await inTurns(counting) : atOnce(counting);
   const encode: EncodeContext = {
     model: model.id,
     created: Math.floor(arrivedMs / 1000),

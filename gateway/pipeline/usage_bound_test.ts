@@ -19,6 +19,7 @@ import { chargeFor, isBounded } from "../accounts/charges/charge.ts";
 import { PRICE } from "../accounts/testing/open_test_accounts.ts";
 import { type BoundingCandidate, usageBoundOf } from "./usage_bound.ts";
 import { ENCODE_CONTEXT } from "../../translate/testing/encode_context.ts";
+import { atOnce } from "../../translate/steps.ts";
 
 const CLIENTS: Readonly<Record<string, Dialect>> = {
   messages,
@@ -58,7 +59,9 @@ function requestOf({ vendor, request }: Recording): GenerationRequest {
   const body = request?.body;
   const dialect = CLIENTS[vendor];
   assert.ok(dialect !== undefined && isObject(body));
-  return readRequest(body, dialect.decodeRequest, dialect.checkPassable);
+  return atOnce(
+    readRequest(body, dialect.decodeRequest, dialect.checkPassable),
+  );
 }
 
 Deno.test("usageBoundOf() bounds no recorded reply", () => {

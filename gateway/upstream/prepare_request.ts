@@ -5,6 +5,7 @@
 import { encodeText, joinPieces } from "../../translate/bytes/buffers.ts";
 import { jsonPieces } from "../../translate/bytes/json_pieces.ts";
 import { type ApiError, invalidField } from "../../translate/model/error.ts";
+import { atOnce, type Steps } from "../../translate/steps.ts";
 import {
   type ClientRequest,
   type UnwrittenRequest,
@@ -80,17 +81,18 @@ export function written(
   proofs: "sent" | "left out",
   only?: readonly string[],
 ): UpstreamRequest | Promise<UpstreamRequest> {
-  const unwritten = (): UnwrittenRequest =>
-    unwrittenRequest(
-      client,
-      dialect,
-      upstreamModel,
-      capabilities,
-      proofs,
-      host,
-      only,
-    );
-  return isLarge(client) ? inTurnsOf(unwritten) : writtenRequest(unwritten());
+  const unwritten = unwrittenRequest(
+    client,
+    dialect,
+    upstreamModel,
+    capabilities,
+    proofs,
+    host,
+    only,
+  );
+  return isLarge(client)
+    ? inTurnsOf(unwritten)
+    : writtenRequest(atOnce(unwritten));
 }
 
 /** The parts of a candidate that a request is written by. */
@@ -100,10 +102,10 @@ type WrittenFor = Pick<
 >;
 
 async function inTurnsOf(
-  unwritten: () => UnwrittenRequest,
+  unwritten: Steps<UnwrittenRequest>,
 ): Promise<UpstreamRequest> {
   await nextTurn();
-  const { body, ...request } = unwritten();
+  const { body, ...request } = await inTurns(unwritten);
   await nextTurn();
   return {
     ...request,

@@ -77,7 +77,7 @@ function isLarge(value: unknown): value is object {
 }
 
 /** A position near another one that is not inside a pair of surrogates. */
-function pairEnd(text: string, at: number): number {
+export function pairEnd(text: string, at: number): number {
   const unit = text.charCodeAt(at - 1);
   return at < text.length && unit >= 0xd800 && unit <= 0xdbff ? at - 1 : at;
 }

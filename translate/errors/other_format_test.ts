@@ -17,15 +17,19 @@ import {
   toolUse,
   user,
 } from "../testing/request_samples.ts";
+import { atOnce, type Steps } from "../steps.ts";
 import { refusalOf } from "../testing/refusal_of.ts";
 
 const TURN = user("Hi");
 const CHAT_TOOL = chatTool("f", { type: "object" });
 const MESSAGES_TOOL = { name: "f", input_schema: { type: "object" } };
 
-function refusal(decode: (body: unknown) => unknown, fields: object): ApiError {
+function refusal(
+  decode: (body: unknown) => Steps<unknown>,
+  fields: object,
+): ApiError {
   return refusalOf(() =>
-    decode({ model: "m", max_tokens: 5, messages: [TURN], ...fields })
+    atOnce(decode({ model: "m", max_tokens: 5, messages: [TURN], ...fields }))
   );
 }
 
@@ -108,23 +112,23 @@ Deno.test("the chat-completion format names parts in the message format's shape"
 });
 
 Deno.test("a chat request's tool_choice in the message format's shape is accepted", () => {
-  const { toolChoice } = decodeChat({
+  const { toolChoice } = atOnce(decodeChat({
     model: "m",
     messages: [TURN],
     tools: [CHAT_TOOL],
     tool_choice: { type: "any" },
-  });
+  }));
   assert.deepEqual(toolChoice, { type: "required" });
 });
 
 Deno.test("neither format mistakes its own or a newer shape for the other's", () => {
   const body = { model: "m", max_tokens: 5, messages: [TURN] };
-  decodeMessages({
+  atOnce(decodeMessages({
     ...body,
     tools: [MESSAGES_TOOL, { type: "web_search_20250305", name: "web_search" }],
     tool_choice: { type: "any" },
-  });
-  decodeChat({
+  }));
+  atOnce(decodeChat({
     ...body,
     tools: [
       CHAT_TOOL,
@@ -132,5 +136,5 @@ Deno.test("neither format mistakes its own or a newer shape for the other's", ()
       { type: "openrouter:web_search" },
     ],
     tool_choice: "any",
-  });
+  }));
 });

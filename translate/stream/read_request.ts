@@ -7,6 +7,7 @@ import { ApiError, invalidField } from "../model/error.ts";
 import { withDoubles } from "../bytes/exact_json.ts";
 import { isObject, type JsonDraft, type JsonObject } from "../bytes/json.ts";
 import type { GenerationRequest, RequestTarget } from "../model/request.ts";
+import { atOnce, type Steps } from "../steps.ts";
 
 /** The fields that a request needs, and the shortest that can be read in place of each. */
 const CONVERSATIONS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
@@ -32,27 +33,29 @@ const CHARS_PER_BYTE_CHAR = 4 / 13;
  * @param target what the path states, for a format whose bodies do not
  * @throws {ApiError} `invalid_request` with the path of a field that every upstream needs
  */
-export function readRequest(
+export function* readRequest(
   given: JsonObject,
-  decode: (body: unknown) => GenerationRequest,
+  decode: (body: unknown) => Steps<GenerationRequest>,
   check: (body: unknown) => void,
   target?: RequestTarget,
-): GenerationRequest {
+): Steps<GenerationRequest> {
   const body = withDoubles(given);
   if (target !== undefined) assertModel(body["model"], target.model);
   const read = target === undefined
     ? decode
-    : (value: unknown) => ({ ...decode(value), ...target });
+    : function* (value: unknown): Steps<GenerationRequest> {
+      return { ...(yield* decode(value)), ...target };
+    };
   const refusal = refusalOf(shortConversation(body), read);
   if (refusal === undefined) {
     try {
-      return read(body);
+      return yield* read(body);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      return readable(body, read, check, error);
+      return yield* readable(body, read, check, error);
     }
   }
-  return readable(body, read, check, refusal);
+  return yield* readable(body, read, check, refusal);
 }
 
 /** Turns of a conversation that is read only once the other fields are known to be right. */
@@ -71,11 +74,11 @@ function shortConversation(body: JsonObject): JsonObject | undefined {
 
 function refusalOf(
   body: JsonObject | undefined,
-  read: (body: unknown) => GenerationRequest,
+  read: (body: unknown) => Steps<GenerationRequest>,
 ): ApiError | undefined {
   if (body === undefined) return undefined;
   try {
-    read(body);
+    atOnce(read(body));
     return undefined;
   } catch (error) {
     if (error instanceof ApiError) return error;
@@ -94,13 +97,14 @@ function assertModel(given: unknown, model: string): void {
  * Decodes the request without the fields at fault. Their content is kept as text, because estimates
  * count it.
  */
-function readable(
+function* readable(
   body: JsonObject,
-  decode: (body: unknown) => GenerationRequest,
+  decode: (body: unknown) => Steps<GenerationRequest>,
   check: (body: unknown) => void,
   refusal: ApiError,
-): GenerationRequest {
+): Steps<GenerationRequest> {
   check(body);
+  yield;
   const left: JsonDraft = { ...body };
   const skipped = new Set<string>();
   let fault = refusal;
@@ -112,7 +116,7 @@ function readable(
       delete left[one];
     }
     try {
-      const request = decode({
+      const request = yield* decode({
         ...left,
         ...Object.fromEntries(
           [...skipped].flatMap((name) =>

@@ -23,6 +23,7 @@ import {
   user,
 } from "../testing/request_samples.ts";
 import { refusalOf } from "../testing/refusal_of.ts";
+import { atOnce } from "../steps.ts";
 
 const USER = user("hi");
 const CHAT = { model: "m", messages: [USER] };
@@ -37,7 +38,9 @@ const RESPONSES = {
 };
 
 function read(dialect: Dialect, body: JsonObject): GenerationRequest {
-  return readRequest(body, dialect.decodeRequest, dialect.checkPassable);
+  return atOnce(
+    readRequest(body, dialect.decodeRequest, dialect.checkPassable),
+  );
 }
 
 function sentTo(upstream: Dialect, client: Dialect, body: JsonObject): string {
@@ -283,16 +286,16 @@ Deno.test("readRequest() reads what is beside an input that cannot be read", () 
 Deno.test("readRequest() gives no refusal where there is none", () => {
   assert.deepEqual(
     read(chatCompletions, CHAT),
-    chatCompletions.decodeRequest(CHAT),
+    atOnce(chatCompletions.decodeRequest(CHAT)),
   );
 });
 
 Deno.test("readRequest() rethrows internal errors", () => {
   const fault = new TypeError("a bug");
   assert.throws(() =>
-    readRequest(CHAT, () => {
+    atOnce(readRequest(CHAT, () => {
       throw fault;
-    }, chatCompletions.checkPassable), fault);
+    }, chatCompletions.checkPassable)), fault);
 });
 
 Deno.test("readRequest() accepts deep nesting", () => {
@@ -305,12 +308,19 @@ Deno.test("readRequest() accepts deep nesting", () => {
 Deno.test("readRequest() reads a count_tokens body without max_tokens", () => {
   const body = { ...CHAT, thinking: { type: "newer" } };
   assert.equal(
-    readRequest(body, decodeCountTokens, checkCountable).refusal?.details.param,
+    atOnce(readRequest(body, decodeCountTokens, checkCountable)).refusal
+      ?.details.param,
     "thinking.type",
   );
   assert.equal(
     refusal(() =>
-      readRequest({ ...body, messages: 5 }, decodeCountTokens, checkCountable)
+      atOnce(
+        readRequest(
+          { ...body, messages: 5 },
+          decodeCountTokens,
+          checkCountable,
+        ),
+      )
     ),
     "messages",
   );
@@ -342,20 +352,20 @@ Deno.test("model and stream of the path stand for those of the body", () => {
   const kept = { messages: [USER], top_p: 1.5 };
   const body = { model: "of-the-path", ...kept };
   const bytes = new TextEncoder().encode(JSON.stringify(body));
-  const request = readRequest(
+  const request = atOnce(readRequest(
     body,
     dialect.decodeRequest,
     dialect.checkPassable,
     { model: "of-the-path", stream: true },
-  );
+  ));
   assert.throws(
     () =>
-      readRequest(
+      atOnce(readRequest(
         { ...body, model: "other" },
         dialect.decodeRequest,
         dialect.checkPassable,
         { model: "of-the-path", stream: true },
-      ),
+      )),
     /^ApiError: model: /,
   );
   assert.equal(request.model, "of-the-path");

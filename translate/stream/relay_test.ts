@@ -15,6 +15,7 @@ import {
 import { upstreamRequest } from "../upstream_request.ts";
 import { ENCODE_CONTEXT } from "../testing/encode_context.ts";
 import { toolUse } from "../testing/request_samples.ts";
+import { atOnce } from "../steps.ts";
 
 const ENCODE: EncodeContext = { ...ENCODE_CONTEXT, model: "asked/for" };
 
@@ -82,7 +83,7 @@ Deno.test("upstreamRequest() names fields of a passed-through request that are r
         bytes,
         body,
         top: topLevelOf(bytes),
-        request: chatCompletions.decodeRequest(body),
+        request: atOnce(chatCompletions.decodeRequest(body)),
       },
       chatCompletions,
       "m",

@@ -22,6 +22,7 @@ import {
   toolResult,
   toolUse,
 } from "../testing/request_samples.ts";
+import { atOnce } from "../steps.ts";
 const call = (id: string): Part => ({
   type: "tool_call",
   id,
@@ -226,7 +227,7 @@ function written(
           bytes,
           body,
           top: topLevelOf(bytes),
-          request: dialect.decodeRequest(body),
+          request: atOnce(dialect.decodeRequest(body)),
         },
         upstreamDialect(upstream),
         "u",

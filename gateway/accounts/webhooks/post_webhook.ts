@@ -1,9 +1,17 @@
 /**
  * Sends a webhook: one POST to the address that the operator has set for the account.
  *
- * No redirect is followed: it could lead to an address that the operator did not set. The
- * reply's body is not read.
+ * No redirect is followed: it could lead to an address that the operator did not set. Nothing is
+ * sent to a name that leads to a link-local address. The reply's body is not read.
  */
+import { ApiError } from "../../../translate/model/error.ts";
+import { gatewayTimers } from "../../timers.ts";
+import {
+  LINK_LOCAL_NOTE,
+  NOT_PERMITTED_NOTE,
+} from "../../upstream/http/call_error.ts";
+import type { Resolve } from "../../upstream/http/dial.ts";
+import { upstreamClient } from "../../upstream/http/http_client.ts";
 import { VERSION } from "../../version.ts";
 import { signedHeaders, type UnsignedWebhook } from "./signature.ts";
 
@@ -20,37 +28,47 @@ export type PostWebhook = typeof postWebhook;
 
 /** The longest wait for the reply's status. */
 const TIMEOUT_MS = 10_000;
+const LIMITS = {
+  connectTimeoutMs: TIMEOUT_MS,
+  firstByteTimeoutMs: TIMEOUT_MS,
+  idleTimeoutMs: TIMEOUT_MS,
+};
 
 /**
  * Sends a message. Resolves to the reason why it was not accepted, for operators; undefined
  * if it was. The reason contains neither the address nor the secret.
+ *
+ * @param resolve absent: the system's resolver
  */
 export async function postWebhook(
   message: UnsignedWebhook,
   target: WebhookTarget,
   signal: AbortSignal,
+  resolve?: Resolve,
 ): Promise<string | undefined> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const client = upstreamClient(LIMITS, gatewayTimers(), resolve);
   try {
-    const response = await fetch(target.url, {
-      method: "POST",
-      redirect: "manual",
+    const { status, body } = await client.call({
+      url: target.url,
       headers: {
         "content-type": "application/json",
         "user-agent": `model-gateway/${VERSION}`,
         ...signedHeaders(message, target.secret),
       },
-      body: message.body,
+      body: new TextEncoder().encode(message.body),
       signal: AbortSignal.any([signal, timeout]),
     });
-    await response.body?.cancel();
-    return response.ok ? undefined : `status ${response.status}`;
+    body.cancel();
+    return status < 300 ? undefined : `status ${status}`;
   } catch (error) {
-    // The error's own message repeats the address, which may contain a secret.
-    return timeout.aborted
-      ? "no reply in time"
-      : error instanceof Deno.errors.NotCapable
-      ? "the process may not connect to the address"
+    if (timeout.aborted) return "no reply in time";
+    // Other texts are about upstreams.
+    const note = error instanceof ApiError ? error.details.note : undefined;
+    return note === LINK_LOCAL_NOTE || note === NOT_PERMITTED_NOTE
+      ? note
       : "the address could not be reached";
+  } finally {
+    await client.close();
   }
 }

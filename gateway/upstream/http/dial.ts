@@ -3,6 +3,7 @@
  * checks the certificate against the name. An aborted attempt ends at once in every phase.
  */
 import { lookup } from "node:dns/promises";
+import { isLinkLocal } from "../../link_local.ts";
 import { TlsHandshakes } from "./tls_handshakes.ts";
 
 /** Destination of a connection. */
@@ -19,6 +20,17 @@ export interface DialTarget {
 
 /** An open connection. */
 export type Conn = Deno.TcpConn | Deno.TlsConn;
+
+/**
+ * The address, or every address of the name, is link-local or that of a cloud's metadata service:
+ * nothing is sent there.
+ */
+class LinkLocalError extends Error {
+  /** Constant, as of the system's errors. */
+  readonly code: string = "ELINKLOCAL";
+}
+
+const REFUSAL = "a link-local address is not connected to";
 
 /** Head start of an address before the next one is tried in parallel (RFC 8305, section 5). */
 const STAGGER_MS = 250;
@@ -81,8 +93,13 @@ async function connect(
   const addresses = isAddress(hostname)
     ? [hostname]
     : (await abortable(signal, resolve(hostname))).map((one) => one.address);
+  // A connection is made to these addresses: the name is not resolved again.
+  const allowed = addresses.filter((address) => !isLinkLocal(address));
+  if (addresses.length > allowed.length && allowed.length === 0) {
+    throw new LinkLocalError(REFUSAL);
+  }
   const tcp = await connectAny(
-    addresses.length === 0 ? [hostname] : interleaveFamilies(addresses),
+    allowed.length === 0 ? [hostname] : interleaveFamilies(allowed),
     hostname,
     port,
     signal,
@@ -193,11 +210,24 @@ function abortableConnect(): AbortController {
   return attempt;
 }
 
+async function connectOne(
+  address: string,
+  hostname: string,
+  port: number,
+  signal: AbortSignal,
+): Promise<Deno.TcpConn> {
+  const conn = await connectTo(address, hostname, port, signal);
+  // A name that was not resolved here.
+  if (!isLinkLocal(conn.remoteAddr.hostname)) return conn;
+  conn.close();
+  throw new LinkLocalError(REFUSAL);
+}
+
 /**
  * If the permission covers the name only, the address is refused; the name is dialled instead,
  * which uses its first address.
  */
-async function connectOne(
+async function connectTo(
   address: string,
   hostname: string,
   port: number,

@@ -65,6 +65,30 @@ async function silentPort(): Promise<{ port: number } & Disposable> {
   };
 }
 
+Deno.test("dial() connects to no link-local address, whatever leads there", async () => {
+  const refused = { code: "ELINKLOCAL" };
+  const named = target(80, { hostname: "metadata.google.internal" });
+  await assert.rejects(
+    dial(named, resolvesTo("169.254.169.254", "64:ff9b::a9fe:a9fe")),
+    refused,
+  );
+  for (const hostname of ["169.254.169.254", "::ffff:169.254.169.254"]) {
+    await assert.rejects(dial(target(80, { hostname })), refused);
+  }
+});
+
+Deno.test("dial() passes over the link-local addresses of a name", async () => {
+  using listener = Deno.listen(LOCAL);
+  const arrival = accepted(listener);
+  const { port } = listener.addr;
+  const conn = await dial(
+    target(port, { hostname: "upstream.test" }),
+    resolvesTo("fe80::1", "169.254.169.254", "127.0.0.1"),
+  );
+  conn.close();
+  assert.equal(await arrival, "127.0.0.1");
+});
+
 Deno.test("dial() opens a connection to an IPv6 address", async () => {
   using listener = Deno.listen({ hostname: "::1", port: 0 });
   const arrival = accepted(listener);

@@ -13,7 +13,7 @@ import Client from "undici/lib/dispatcher/client.js";
 // @ts-types="./undici/pool.d.ts"
 import Pool from "undici/lib/dispatcher/pool.js";
 import { ConnSocket } from "./conn_socket.ts";
-import { type Dial, dialer } from "./dial.ts";
+import { type Dial, dialer, type Resolve } from "./dial.ts";
 import { StrayBytes } from "./stray_bytes.ts";
 import { SystemEvents } from "./system_events.ts";
 
@@ -30,8 +30,8 @@ export interface DialingOptions extends Dispatcher.DispatchOptions {
 }
 
 /** Creates an agent that keeps idle connections for `keepAliveMs`. */
-export function dialingAgent(keepAliveMs: number): Agent {
-  const dial = dialer();
+export function dialingAgent(keepAliveMs: number, resolve?: Resolve): Agent {
+  const dial = dialer(resolve);
   const events = new SystemEvents();
   // Outlive the pools: undici drops a pool whose last connection was closed.
   const known = new Map<string, StrayBytes>();

@@ -12,6 +12,7 @@ import type { ByteSink, ByteSource } from "./byte_source.ts";
 import { callError } from "./call_error.ts";
 import { NothingSentError } from "./conn_socket.ts";
 import { decompress } from "./decompress.ts";
+import type { Resolve } from "./dial.ts";
 import { dialingAgent, type DialingOptions } from "./dialing_agent.ts";
 import { type CallLimits, PhaseTimer } from "./phase_timer.ts";
 import { type ReleasableBody, releasableBody } from "./releasable_body.ts";
@@ -66,12 +67,17 @@ const HIGH_WATER_BYTES = 256 * 1024;
 /** How long an idle connection is kept. */
 const KEEP_ALIVE_MS = 4_000;
 
-/** Creates an {@linkcode UpstreamClient} with its own connection pool. */
+/**
+ * Creates an {@linkcode UpstreamClient} with its own connection pool.
+ *
+ * @param resolve absent: the system's resolver
+ */
 export function upstreamClient(
   limits: CallLimits,
   timers: Timers,
+  resolve?: Resolve,
 ): UpstreamClient {
-  const agent = dialingAgent(KEEP_ALIVE_MS);
+  const agent = dialingAgent(KEEP_ALIVE_MS, resolve);
   return {
     call: (call) =>
       dispatch(

@@ -34,6 +34,7 @@ import {
 import { upstreamRequest } from "../../../translate/upstream_request.ts";
 import type { GenerationRequest } from "../../../translate/model/request.ts";
 import { responses } from "../../../translate/formats/responses/mod.ts";
+import { atOnce, type Steps } from "../../../translate/steps.ts";
 import { type Dice, diceOf, pick, spoiled } from "./spoil.ts";
 import { requestSeeds } from "./spoil_seeds.ts";
 
@@ -55,7 +56,7 @@ export interface Defect {
 interface Endpoint {
   readonly path: string;
   readonly dialect: Dialect;
-  readonly decode: (body: unknown) => GenerationRequest;
+  readonly decode: (body: unknown) => Steps<GenerationRequest>;
   readonly seeds: readonly JsonObject[];
 }
 
@@ -205,8 +206,8 @@ function tryBody(
         throw new Error("a key is repeated");
       }
       if (top.depth > MAX_LEVELS) throw invalidField("", "nests too deep");
-      const request = endpoint.decode(parsed);
-      inputTokens(request);
+      const request = atOnce(endpoint.decode(parsed));
+      atOnce(inputTokens(request));
       return { dialect: endpoint.dialect, bytes, body: parsed, top, request };
     },
     (error) => found({ body, where: endpoint.path, error }),

@@ -25,6 +25,7 @@ import {
   type UnknownFields,
 } from "../../model/unknown_fields.ts";
 import { type ChatMessage, type ChatToolCall, isKnownCall } from "./wire.ts";
+import { type Steps, visitEach } from "../../steps.ts";
 
 /** The decoded messages. */
 interface Conversation {
@@ -72,11 +73,11 @@ const CUSTOM_FIELDS: ReadonlySet<string> = new Set(["name", "input"]);
  * @param cacheOptions `prompt_cache_options` of the request
  * @throws {ApiError} `invalid_request` naming the malformed field
  */
-export function decodeMessages(
+export function* decodeMessages(
   messages: readonly ChatMessage[],
   cacheOptions: unknown,
   unknown: UnknownFields,
-): Conversation {
+): Steps<Conversation> {
   const system: TextPart[] = [];
   const turns: Turn[] = [];
   /**
@@ -89,7 +90,7 @@ export function decodeMessages(
     path: string,
   ): readonly DecodedPart[] =>
     decodeContent(content, `${path}.content`, cacheOptions, unknown);
-  messages.forEach((message, index) => {
+  yield* visitEach(messages, (message, index) => {
     const path = `messages[${index}]`;
     const known = MESSAGE_FIELDS[message.role];
     noteUnknown(

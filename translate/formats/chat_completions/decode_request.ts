@@ -35,6 +35,7 @@ import {
   type ChatRequest,
   isKnownFormat,
 } from "./wire.ts";
+import { type Steps } from "../../steps.ts";
 
 const WORDS: OtherNames = {
   messages: "messages",
@@ -89,14 +90,19 @@ const MARK = "messages[].content[].prompt_cache_breakpoint";
  *
  * @throws {ApiError} `invalid_request` naming the field
  */
-export function decodeRequest(body: unknown): GenerationRequest {
+export function* decodeRequest(body: unknown): Steps<GenerationRequest> {
   refuseSystem(body);
   refuseMessageShapes(body);
   const request = check(chatCompletionsRequest, body);
+  yield;
   const unknown = newUnknownFields();
   const json = asJson(request);
   const { prompt_cache_options: options } = json;
-  const conversation = decodeMessages(request.messages, options, unknown);
+  const conversation = yield* decodeMessages(
+    request.messages,
+    options,
+    unknown,
+  );
   const { legacy, ...toolSet } = decodeTools(request, unknown);
   const settings = decodeSettings(SETTINGS, json, unknown);
   const format = decodeFormat(request, unknown);

@@ -25,15 +25,16 @@ import {
   user,
 } from "../../testing/request_samples.ts";
 import { refusalOf } from "../../testing/refusal_of.ts";
+import { atOnce } from "../../steps.ts";
 
 const USER = user("Hi");
 
 function decode(fields: Record<string, unknown>): GenerationRequest {
-  return chatCompletions.decodeRequest({
+  return atOnce(chatCompletions.decodeRequest({
     model: "m",
     messages: [USER],
     ...fields,
-  });
+  }));
 }
 
 function turnsOf(...messages: unknown[]): GenerationRequest["turns"] {
@@ -43,7 +44,7 @@ function turnsOf(...messages: unknown[]): GenerationRequest["turns"] {
 }
 
 function fault(body: unknown): ApiError {
-  return refusalOf(() => chatCompletions.decodeRequest(body));
+  return refusalOf(() => atOnce(chatCompletions.decodeRequest(body)));
 }
 
 Deno.test("decodeRequest() decodes every setting", () => {
@@ -637,7 +638,7 @@ Deno.test("decodeRequest() never writes to the client's request", () => {
     tools: [chatTool("f", {})],
   };
   const before = structuredClone(body);
-  chatCompletions.decodeRequest(body);
+  atOnce(chatCompletions.decodeRequest(body));
   assert.deepEqual(body, before);
 });
 

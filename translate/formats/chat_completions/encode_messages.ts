@@ -30,17 +30,18 @@ import {
 } from "./encode_content.ts";
 import { type DroppedFields, keepsOpaque } from "../../model/dropped_fields.ts";
 import { withThoughts } from "./host_forms.ts";
+import { type Steps, visitEach } from "../../steps.ts";
 
 /**
  * Encodes the conversation.
  *
  * @throws {ApiError} `invalid_request` for a part that this format or the model does not support
  */
-export function encodeMessages(
+export function* encodeMessages(
   request: GenerationRequest,
   can: Capabilities,
   dropped: DroppedFields,
-): readonly JsonObject[] {
+): Steps<readonly JsonObject[]> {
   // A list of lists, because a long conversation would exceed the argument limit of
   // `push(...messages)`.
   const messages: (readonly JsonObject[])[] = [encodeSystem(request, can)];
@@ -48,15 +49,12 @@ export function encodeMessages(
     ? request.turns
     : systemTurnsAsUser(request.turns);
   let between: Turn[] = [];
-  for (const turn of turns) {
-    if (turn.role !== "assistant") {
-      between.push(turn);
-      continue;
-    }
+  yield* visitEach(turns, (turn) => {
+    if (turn.role !== "assistant") return void between.push(turn);
     messages.push(encodeBetween(between, can, dropped));
     between = [];
     messages.push(encodeAssistant(turn, request, can, dropped));
-  }
+  });
   messages.push(encodeBetween(between, can, dropped));
   if (!can.prefill && turns.at(-1)?.role === "assistant") {
     dropped.field("messages");

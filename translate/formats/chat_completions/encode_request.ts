@@ -16,6 +16,7 @@ import {
 } from "../../model/dropped_fields.ts";
 import { encodeSettings } from "../../model/settings_table.ts";
 import { SETTINGS } from "./settings.ts";
+import { type Steps } from "../../steps.ts";
 
 /**
  * Encodes a request for an upstream.
@@ -23,13 +24,13 @@ import { SETTINGS } from "./settings.ts";
  * @throws {ApiError} `invalid_request` naming, by the client's name for it, a field that this
  * format cannot express and that must not be dropped
  */
-export function encodeRequest(
+export function* encodeRequest(
   request: GenerationRequest,
   can: Capabilities,
-): EncodedRequest {
+): Steps<EncodedRequest> {
   refuseEssential(request);
   const dropped = droppedFieldsOf(request, withoutTakenMarks(request, can));
-  const messages = encodeMessages(request, can, dropped);
+  const messages = yield* encodeMessages(request, can, dropped);
   const { fields, context } = encodeTools(request, can, dropped);
   const body = compact({
     model: request.model,

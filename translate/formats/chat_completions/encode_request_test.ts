@@ -26,6 +26,8 @@ import {
   turn,
 } from "../../testing/sample_request.ts";
 import { refusalOf } from "../../testing/refusal_of.ts";
+import type { EncodedRequest } from "../../dialect.ts";
+import { atOnce } from "../../steps.ts";
 
 /** The field names of a client of the messages format. */
 const WORDS: FieldNames = {
@@ -57,16 +59,14 @@ const PLAIN: GenerationRequest = {
 };
 const CAN = DEFAULT_CAPABILITIES.chat_completions;
 
-type Encoded = ReturnType<typeof chatCompletions.encodeRequest>;
-
 function encode(
   fields: Partial<GenerationRequest>,
   can: Partial<Capabilities> = {},
-): Encoded {
-  return chatCompletions.encodeRequest({ ...PLAIN, ...fields }, {
+): EncodedRequest {
+  return atOnce(chatCompletions.encodeRequest({ ...PLAIN, ...fields }, {
     ...CAN,
     ...can,
-  });
+  }));
 }
 
 function messagesOf(
@@ -804,11 +804,11 @@ Deno.test("encodeRequest() reverses decodeRequest()", () => {
     stream: true,
     stream_options: { include_usage: true },
   };
-  const request = chatCompletions.decodeRequest(body);
-  const encoded = chatCompletions.encodeRequest(request, {
+  const request = atOnce(chatCompletions.decodeRequest(body));
+  const encoded = atOnce(chatCompletions.encodeRequest(request, {
     ...CAN,
     customTools: true,
-  });
+  }));
   assert.deepEqual(encoded.body, body);
   assert.deepEqual(encoded.dropped, []);
 });
@@ -819,7 +819,7 @@ Deno.test("encodeRequest() never writes to the neutral request", () => {
     Object.freeze(value);
     Object.values(value).forEach(freeze);
   };
-  const request = chatCompletions.decodeRequest({
+  const request = atOnce(chatCompletions.decodeRequest({
     model: "m",
     messages: [
       { role: "user", content: "a" },
@@ -831,9 +831,11 @@ Deno.test("encodeRequest() never writes to the neutral request", () => {
       type: "json_schema",
       json_schema: { name: "n", schema: {} },
     },
-  });
+  }));
   freeze(request);
-  chatCompletions.encodeRequest(request, { ...CAN, structuredOutput: false });
+  atOnce(
+    chatCompletions.encodeRequest(request, { ...CAN, structuredOutput: false }),
+  );
 });
 
 Deno.test("encodeRequest() accepts conversations of any length", () => {

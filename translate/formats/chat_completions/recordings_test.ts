@@ -18,6 +18,7 @@ import { foldReply, type Reply, type ReplyEvent } from "../../model/reply.ts";
 import { type Frame, sseParser } from "../../stream/sse.ts";
 import { chatCompletions } from "./mod.ts";
 import { ENCODE_CONTEXT } from "../../testing/encode_context.ts";
+import { atOnce } from "../../steps.ts";
 
 interface Row {
   readonly id: string;
@@ -187,7 +188,7 @@ Deno.test("recordings: ENDS has an entry for each", () => {
 Deno.test("recordings: decodeRequest() decodes every request", async (t) => {
   for (const recording of ALL) {
     await t.step(recording.id, () => {
-      const request = chatCompletions.decodeRequest(recording.request);
+      const request = atOnce(chatCompletions.decodeRequest(recording.request));
       const { model, messages, tools } = recording.request;
       assert.equal(request.model, model);
       assert.equal(

@@ -23,6 +23,7 @@ import type {
 import { mergeTurns, systemTurnsAsUser } from "../../turns/turns.ts";
 import { cachePoint } from "./cache_marks.ts";
 import { mediaBlocks } from "./encode_media.ts";
+import { mapEach, type Steps } from "../../steps.ts";
 
 /** Options and state of the encoding. */
 interface Writing {
@@ -51,12 +52,12 @@ export function arrangedTurns(
 }
 
 /** Encodes turns from {@linkcode arrangedTurns}. */
-export function encodeMessages(
+export function* encodeMessages(
   turns: readonly Turn[],
   request: GenerationRequest,
   can: Capabilities,
   drop: Drop,
-): readonly JsonObject[] {
+): Steps<readonly JsonObject[]> {
   const writing: Writing = {
     request,
     can,
@@ -64,7 +65,7 @@ export function encodeMessages(
     ids: callIds(can.maxToolCallId),
     documents: 0,
   };
-  const messages = turns.map((turn) => ({
+  const messages = yield* mapEach(turns, (turn) => ({
     role: turn.role,
     content: withText(
       turn.parts.flatMap((

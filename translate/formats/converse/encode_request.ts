@@ -16,15 +16,16 @@ import { cachePoint } from "./cache_marks.ts";
 import { arrangedTurns, encodeMessages } from "./encode_messages.ts";
 import { encodeTools } from "./encode_tools.ts";
 import { SETTINGS } from "./settings.ts";
+import { type Steps } from "../../steps.ts";
 
 /**
  * @throws {ApiError} `invalid_request` with the client's path of a field that can be neither
  * dropped nor expressed
  */
-export function encodeRequest(
+export function* encodeRequest(
   request: GenerationRequest,
   can: Capabilities,
-): EncodedRequest {
+): Steps<EncodedRequest> {
   const { fieldNames: words, reasoning } = request;
   refuseEssential(request);
   const dropped = droppedFieldsOf(request, withoutTakenMarks(request, can));
@@ -37,6 +38,7 @@ export function encodeRequest(
     request,
     arrangedTurns(request, drop),
   );
+  yield;
   const tools = encodeTools(request, can, drop);
   if (request.format?.type === "json") drop(words.format);
   const systemBlocks = [
@@ -49,7 +51,7 @@ export function encodeRequest(
   return {
     body: {
       ...(systemBlocks.length === 0 ? {} : { system: systemBlocks }),
-      messages: encodeMessages(turns, request, can, drop),
+      messages: yield* encodeMessages(turns, request, can, drop),
       ...(tools.toolConfig === undefined
         ? {}
         : { toolConfig: tools.toolConfig }),

@@ -11,11 +11,12 @@ import {
 } from "../../testing/sample_request.ts";
 import { converse } from "./mod.ts";
 import { objectOf, text } from "../../testing/request_samples.ts";
+import { atOnce } from "../../steps.ts";
 
 const CAN = DEFAULT_CAPABILITIES.converse;
 
 function encode(request: Partial<GenerationRequest>, can = CAN) {
-  return converse.encodeRequest(sampleRequest(request), can);
+  return atOnce(converse.encodeRequest(sampleRequest(request), can));
 }
 
 const user = (...parts: Part[]) => ({ role: "user" as const, parts });

@@ -24,5 +24,9 @@ const passable = z.looseObject({
  */
 export function checkPassable(body: unknown): void {
   const given = isObject(body) ? oneSpelling(body) : undefined;
-  inWords(given, () => check(passable, withConfig(given?.body ?? body)));
+  try {
+    check(passable, withConfig(given?.body ?? body));
+  } catch (error) {
+    throw inWords(error, given);
+  }
 }

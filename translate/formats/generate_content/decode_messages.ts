@@ -20,6 +20,7 @@ import { decodeBlob, decodeFile, opaque } from "./decode_content.ts";
 import type { OneSpelling } from "./key_names.ts";
 import { readSignature } from "./signatures.ts";
 import type { WirePart, WireResult, WireTurn } from "./wire.ts";
+import { type Steps, visitEach } from "../../steps.ts";
 
 const TURN_FIELDS: ReadonlySet<string> = new Set(["role", "parts"]);
 const PART_FIELDS: ReadonlySet<string> = new Set([
@@ -74,13 +75,13 @@ interface Calls {
  *
  * @throws {ApiError} `invalid_request` for a role that the format does not have
  */
-export function decodeMessages(
+export function* decodeMessages(
   contents: readonly WireTurn[],
   reading: Reading,
-): readonly Turn[] {
+): Steps<readonly Turn[]> {
   const open = openCalls();
   const turns: { readonly role: Turn["role"]; readonly parts: Part[] }[] = [];
-  contents.forEach((turn, index) => {
+  yield* visitEach(contents, (turn, index) => {
     const role = roleOf(turn, index, reading);
     note(turn, TURN_FIELDS, "contents[].", reading);
     const last = turns.at(-1);

@@ -35,6 +35,7 @@ import {
   type WireConfig,
   type WireThinkingConfig,
 } from "./wire.ts";
+import { type Steps } from "../../steps.ts";
 
 const CONFIG = "generationConfig.";
 
@@ -89,32 +90,35 @@ const THINKING_FIELDS: ReadonlySet<string> = new Set([
  *
  * @throws {ApiError} `invalid_request` with the path of the first field at fault
  */
-export function decodeRequest(body: unknown): GenerationRequest {
+export function* decodeRequest(body: unknown): Steps<GenerationRequest> {
   const given = isObject(body) ? oneSpelling(body) : undefined;
-  return inWords(given, () => decode(withConfig(given?.body ?? body), given));
+  try {
+    return yield* decode(withConfig(given?.body ?? body), given);
+  } catch (error) {
+    throw inWords(error, given);
+  }
 }
 
-/** Runs a check; its error names fields in the client's spelling. */
-export function inWords<T>(given: OneSpelling | undefined, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    const path = error instanceof ApiError ? error.details.param : undefined;
-    if (!(error instanceof ApiError) || path === undefined) throw error;
-    const written = given?.written(path) ?? path;
-    if (written === path) throw error;
-    const problem = error.message.startsWith(`${path}: `)
-      ? error.message.slice(path.length + 2)
-      : error.message;
-    const { code, wrongFields } = error.details;
-    const renamed = invalidField(written, problem, code);
-    throw wrongFields === undefined
-      ? renamed
-      : new ApiError(renamed.kind, renamed.message, {
-        ...renamed.details,
-        wrongFields: wrongFields.map((name) => given?.written(name) ?? name),
-      });
-  }
+/** The error of a check, naming fields in the client's spelling. */
+export function inWords(
+  error: unknown,
+  given: OneSpelling | undefined,
+): unknown {
+  const path = error instanceof ApiError ? error.details.param : undefined;
+  if (!(error instanceof ApiError) || path === undefined) return error;
+  const written = given?.written(path) ?? path;
+  if (written === path) return error;
+  const problem = error.message.startsWith(`${path}: `)
+    ? error.message.slice(path.length + 2)
+    : error.message;
+  const { code, wrongFields } = error.details;
+  const renamed = invalidField(written, problem, code);
+  return wrongFields === undefined
+    ? renamed
+    : new ApiError(renamed.kind, renamed.message, {
+      ...renamed.details,
+      wrongFields: wrongFields.map((name) => given?.written(name) ?? name),
+    });
 }
 
 /** The body with the config's own numbers as doubles. */
@@ -126,11 +130,12 @@ export function withConfig(body: unknown): unknown {
     : { ...body, generationConfig: config };
 }
 
-function decode(
+function* decode(
   body: unknown,
   given: OneSpelling | undefined,
-): GenerationRequest {
+): Steps<GenerationRequest> {
   const request = check(generateContentRequest, body);
+  yield;
   const written = given?.written ?? ((path: string) => path);
   const reading: Reading = { unknown: newUnknownFields(), written };
   const { unknown } = reading;
@@ -145,7 +150,7 @@ function decode(
   );
   noteDemands(request, config, reading);
   const system = decodeSystem(request.systemInstruction, reading);
-  const turns = decodeMessages(request.contents, reading);
+  const turns = yield* decodeMessages(request.contents, reading);
   const toolSet = decodeTools(request, reading);
   const settings = readSettings(request, reading);
   const format = formatOf(config);

@@ -22,6 +22,7 @@ import { mediaParts, textParts } from "./encode_media.ts";
 import { functionName } from "./function_names.ts";
 import { isShallow, toolResult } from "./encode_tool_result.ts";
 import { FOREIGN_CALL_SIGNATURE, type WireContent } from "./wire.ts";
+import { mapEach, type Steps } from "../../steps.ts";
 
 /**
  * The user turn before a history that opens with the assistant, because the format requires a user
@@ -63,11 +64,11 @@ interface Writing {
  * @throws {ApiError} `invalid_request` where no turn is left, or for a part that can be neither
  * expressed nor dropped
  */
-export function encodeMessages(
+export function* encodeMessages(
   request: GenerationRequest,
   can: Capabilities,
   drop: Drop,
-): readonly WireContent[] {
+): Steps<readonly WireContent[]> {
   const { fieldNames: words } = request;
   const writing: Writing = {
     can,
@@ -77,14 +78,16 @@ export function encodeMessages(
     calls: new Map(),
     ids: callIds(can.maxToolCallId),
   };
-  const contents: WireContent[] = [];
-  for (const turn of expressibleTurns(request.turns, words, drop)) {
-    contents.push(
-      ...(turn.role === "assistant"
-        ? modelContents(turn.parts, writing)
-        : userContents(turn.parts, writing)),
-    );
-  }
+  const turns = expressibleTurns(request.turns, words, drop);
+  yield;
+  const written = yield* mapEach(
+    turns,
+    ({ role, parts }) =>
+      role === "assistant"
+        ? modelContents(parts, writing)
+        : userContents(parts, writing),
+  );
+  const contents = written.flat();
   const first = contents[0];
   if (first === undefined) {
     throw invalidField(

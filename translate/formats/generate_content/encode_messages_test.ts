@@ -19,6 +19,7 @@ import {
   text,
 } from "../../testing/request_samples.ts";
 import { refusalOf } from "../../testing/refusal_of.ts";
+import { atOnce } from "../../steps.ts";
 const call = (
   id: string,
   name: string,
@@ -36,7 +37,7 @@ function contents(
   turns: readonly Turn[],
   can: Capabilities = OLDER,
 ): readonly WireContent[] {
-  return encodeMessages(sampleRequest({ turns }), can, () => {});
+  return atOnce(encodeMessages(sampleRequest({ turns }), can, () => {}));
 }
 
 function parts(part: Part, can: Capabilities = OLDER): readonly JsonObject[] {
@@ -388,7 +389,7 @@ Deno.test("encodeMessages() drops other dialects' parts and refuses the essentia
       essential,
     }) as const;
   const lost: string[] = [];
-  const written = encodeMessages(
+  const written = atOnce(encodeMessages(
     sampleRequest({
       turns: [
         turn(
@@ -406,7 +407,7 @@ Deno.test("encodeMessages() drops other dialects' parts and refuses the essentia
     }),
     OLDER,
     (path) => lost.push(path),
-  );
+  ));
   assert.deepEqual(lost, ["messages[0].content[1]", "messages[0].content[1]"]);
   assert.deepEqual(written.at(-1)?.parts, [
     { text: "a" },

@@ -22,6 +22,7 @@ import { encodeConfig } from "./encode_config.ts";
 import { textParts } from "./encode_media.ts";
 import { changedFunctionNames, functionName } from "./function_names.ts";
 import { encodeTools, type FormatTool } from "./encode_tools.ts";
+import { type Steps } from "../../steps.ts";
 
 /**
  * Name of the function that replaces structured output; underscores are added where the client has
@@ -38,16 +39,16 @@ const JSON_HINT = "Reply with one JSON object and nothing else.";
  * @throws {ApiError} `invalid_request` with the client's path of a field that can be neither
  * dropped nor expressed
  */
-export function encodeRequest(
+export function* encodeRequest(
   given: GenerationRequest,
   can: Capabilities,
-): EncodedRequest {
+): Steps<EncodedRequest> {
   const request = withUserTurn(given);
   refuseEssential(request);
   const dropped = droppedFieldsOf(request, []);
   const drop: Drop = dropped.path;
   const { format, formatTool, hint } = chooseFormat(request, can, drop);
-  const contents = encodeMessages(request, can, drop);
+  const contents = yield* encodeMessages(request, can, drop);
   const tools = encodeTools(request, formatTool, can, drop);
   const generationConfig = encodeConfig(request, format, can, dropped);
   for (const path of request.unknownFields) drop(path);

@@ -20,6 +20,8 @@ import {
   text,
 } from "../../testing/request_samples.ts";
 import { refusalOf } from "../../testing/refusal_of.ts";
+import type { EncodedRequest } from "../../dialect.ts";
+import { atOnce } from "../../steps.ts";
 
 const SCHEMA: JsonObject = {
   type: "object",
@@ -45,8 +47,8 @@ const SEARCH: OpaqueTool = {
 function encode(
   over: Partial<GenerationRequest>,
   can: Capabilities = NEWER,
-): ReturnType<typeof encodeRequest> {
-  return encodeRequest(sampleRequest(over), can);
+): EncodedRequest {
+  return atOnce(encodeRequest(sampleRequest(over), can));
 }
 
 function refusedField(
@@ -286,8 +288,8 @@ Deno.test("encodeRequest() does not modify the client's request", () => {
     stop: ["a", ""],
   });
   const before = structuredClone(request);
-  encodeRequest(request, OLDER);
-  encodeRequest(request, NEWER);
+  atOnce(encodeRequest(request, OLDER));
+  atOnce(encodeRequest(request, NEWER));
   assert.deepEqual(request, before);
 });
 

@@ -31,6 +31,7 @@ import {
   type WireToolResult,
   type WireToolUse,
 } from "./wire.ts";
+import { mapEach, type Steps } from "../../steps.ts";
 
 const MESSAGE_FIELDS: ReadonlySet<string> = new Set(["role", "content"]);
 const EXPIRING_FIELDS: ReadonlySet<string> = new Set([
@@ -80,12 +81,12 @@ const ESSENTIAL_IN_ASSISTANT: ReadonlySet<string> = new Set([
 ]);
 
 /** Decodes the turns of a request that has passed its schema. */
-export function decodeMessages(
+export function* decodeMessages(
   messages: readonly WireMessage[],
   unknown: UnknownFields,
-): readonly Turn[] {
+): Steps<readonly Turn[]> {
   const lastUser = messages.findLastIndex(({ role }) => role === "user");
-  return messages.flatMap((message, index): readonly Turn[] => {
+  const turns = yield* mapEach(messages, (message, index): readonly Turn[] => {
     const isExpired = clearsAt(message) === "next_user_message" &&
       index < lastUser;
     noteUnknown(
@@ -118,6 +119,7 @@ export function decodeMessages(
     });
     return role === "system" && parts.length === 0 ? [] : [{ role, parts }];
   });
+  return turns.flat();
 }
 
 /** When the text of a system turn expires; undefined where the turn has no known word for it. */

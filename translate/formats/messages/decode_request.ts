@@ -34,6 +34,7 @@ import {
   messagesRequest,
   type WireThinkingConfig,
 } from "./wire.ts";
+import { type Steps } from "../../steps.ts";
 
 /** This dialect's names of the neutral fields. */
 const WORDS: FieldNames = {
@@ -100,9 +101,10 @@ const THINKING_FIELDS: ReadonlySet<string> = new Set([
  *
  * @throws {ApiError} `invalid_request` with the path of the first field at fault
  */
-export function decodeRequest(body: unknown): GenerationRequest {
+export function* decodeRequest(body: unknown): Steps<GenerationRequest> {
   refuseChatShapes(body);
   const wire = check(messagesRequest, body);
+  yield;
   const unknown = newUnknownFields();
   const settings = decodeSettings(SETTINGS, asJson(wire), unknown);
   if (settings.temperature !== undefined && settings.topP !== undefined) {
@@ -119,7 +121,7 @@ export function decodeRequest(body: unknown): GenerationRequest {
   }
   noteUnknown(wire.metadata, METADATA_FIELDS, "metadata.", unknown);
   return {
-    ...decodeShared(wire, unknown),
+    ...(yield* decodeShared(wire, unknown)),
     ...settings,
     stream: wire.stream ?? false,
   };
@@ -131,16 +133,19 @@ export function decodeRequest(body: unknown): GenerationRequest {
  *
  * @throws {ApiError} `invalid_request` with the path of the first field at fault
  */
-export function decodeCountTokens(body: unknown): GenerationRequest {
+export function* decodeCountTokens(
+  body: unknown,
+): Steps<GenerationRequest> {
   refuseChatShapes(body);
   const wire = check(countTokensRequest, body);
-  return decodeShared(wire, newUnknownFields());
+  yield;
+  return yield* decodeShared(wire, newUnknownFields());
 }
 
-function decodeShared(
+function* decodeShared(
   wire: CountTokensRequest,
   unknown: UnknownFields,
-): GenerationRequest {
+): Steps<GenerationRequest> {
   const continued = continuesThread(wire);
   noteUnknown(
     wire,
@@ -158,7 +163,7 @@ function decodeShared(
   const reasoning = decodeReasoning(wire.thinking, effort);
   const toolSet = decodeTools(wire, unknown);
   const system = decodeSystem(wire.system, unknown);
-  const turns = decodeMessages(wire.messages, unknown);
+  const turns = yield* decodeMessages(wire.messages, unknown);
   const { cacheMark: promptCache } = markOf(wire);
   return {
     model: wire.model,

@@ -24,6 +24,7 @@ import {
   user,
 } from "../../testing/request_samples.ts";
 import { refusalOf } from "../../testing/refusal_of.ts";
+import { atOnce } from "../../steps.ts";
 
 function body(over: Record<string, unknown> = {}): Record<string, unknown> {
   return {
@@ -39,13 +40,15 @@ function bodyWith(content: unknown, role = "user"): Record<string, unknown> {
 }
 
 function parts(content: unknown, role = "user"): unknown {
-  const { turns, unknownFields } = decodeRequest(bodyWith(content, role));
+  const { turns, unknownFields } = atOnce(
+    decodeRequest(bodyWith(content, role)),
+  );
   assert.deepEqual(unknownFields, []);
   return turns[0]?.parts;
 }
 
 Deno.test("decodeRequest() reads a minimal request", () => {
-  const { fieldNames: _, ...rest } = decodeRequest(body());
+  const { fieldNames: _, ...rest } = atOnce(decodeRequest(body()));
   assert.deepEqual(rest, {
     model: "m",
     stream: false,
@@ -59,7 +62,7 @@ Deno.test("decodeRequest() reads a minimal request", () => {
 });
 
 Deno.test("decodeRequest() names each neutral field in the client's words", () => {
-  assert.deepEqual(decodeRequest(body()).fieldNames, {
+  assert.deepEqual(atOnce(decodeRequest(body())).fieldNames, {
     messages: "messages",
     image: "image",
     document: "document",
@@ -209,7 +212,7 @@ Deno.test("decodeRequest() names the field at fault", async (t) => {
   ];
   for (const [name, request, param] of rows) {
     await t.step(name, () => {
-      const refused = refusalOf(() => decodeRequest(request));
+      const refused = refusalOf(() => atOnce(decodeRequest(request)));
       assert.equal(refused.details.param, param);
       assert.ok(refused.message.startsWith(`${param}: `), refused.message);
     });
@@ -219,12 +222,12 @@ Deno.test("decodeRequest() names the field at fault", async (t) => {
 Deno.test("decodeRequest() names the allowed values of a field", () => {
   assert.equal(
     refusalOf(() =>
-      decodeRequest(body(messagesOf({ role: "tool", content: "x" })))
+      atOnce(decodeRequest(body(messagesOf({ role: "tool", content: "x" }))))
     ).message,
     "messages[0].role: expected user, assistant or system",
   );
   assert.equal(
-    refusalOf(() => decodeRequest("hello")).message,
+    refusalOf(() => atOnce(decodeRequest("hello"))).message,
     "expected object, received string",
   );
 });
@@ -319,8 +322,8 @@ Deno.test("decodeRequest() reads what clients write", async (t) => {
   ];
   for (const [name, over, expected] of rows) {
     await t.step(name, () => {
-      const { fieldNames: _, ...rest } = decodeRequest(body(over));
-      const { fieldNames: __, ...base } = decodeRequest(body());
+      const { fieldNames: _, ...rest } = atOnce(decodeRequest(body(over)));
+      const { fieldNames: __, ...base } = atOnce(decodeRequest(body()));
       assert.deepEqual(rest, { ...base, ...expected });
     });
   }
@@ -328,31 +331,33 @@ Deno.test("decodeRequest() reads what clients write", async (t) => {
 
 Deno.test("decodeRequest() reads both fields for the output format, and names the one used", () => {
   const schema = { type: "object" };
-  const newer = decodeRequest(body({
+  const newer = atOnce(decodeRequest(body({
     output_config: { format: { type: "json_schema", schema } },
-  }));
+  })));
   assert.deepEqual(newer.format, { type: "schema", schema });
   assert.deepEqual(newer.unknownFields, []);
   assert.equal(newer.fieldNames.format, "output_config.format");
-  const older = decodeRequest(body({
+  const older = atOnce(decodeRequest(body({
     output_format: { type: "json_schema", schema },
-  }));
+  })));
   assert.deepEqual(older.format, { type: "schema", schema });
   assert.deepEqual(older.unknownFields, []);
   assert.equal(older.fieldNames.format, "output_format");
 });
 
 Deno.test("decodeRequest() names a lone effort by its own field", () => {
-  const request = decodeRequest(body({ output_config: { effort: "low" } }));
+  const request = atOnce(
+    decodeRequest(body({ output_config: { effort: "low" } })),
+  );
   assert.deepEqual(request.reasoning, { mode: "auto", effort: "low" });
   assert.equal(request.fieldNames.reasoning, "output_config.effort");
 });
 
 Deno.test("decodeRequest() carries schemas by reference", () => {
   const input_schema = { properties: { default: { type: "string" } } };
-  const request = decodeRequest(body({
+  const request = atOnce(decodeRequest(body({
     tools: [{ name: "f", input_schema, description: "d", strict: true }],
-  }));
+  })));
   assert.deepEqual(request.unknownFields, []);
   const [tool] = request.tools ?? [];
   assert.ok(tool?.type === "function");
@@ -368,13 +373,13 @@ Deno.test("decodeRequest() carries schemas by reference", () => {
 
 Deno.test("decodeRequest() reads a vendor's tool as opaque, in the order given", () => {
   const web = { type: "web_search_20250305", name: "web_search", max_uses: 2 };
-  const request = decodeRequest(body({
+  const request = atOnce(decodeRequest(body({
     tools: [
       web,
       { type: "custom", name: "f", input_schema: {} },
       { type: "mcp_toolset", mcp_server_name: "s" },
     ],
-  }));
+  })));
   assert.deepEqual(request.tools, [
     {
       type: "opaque",
@@ -598,7 +603,7 @@ Deno.test("decodeRequest() reads parts that only this dialect has as opaque", as
 });
 
 Deno.test("decodeRequest() names each field without a neutral counterpart once", () => {
-  const request = decodeRequest(body({
+  const request = atOnce(decodeRequest(body({
     cache_control: { type: "ephemeral" },
     container: null,
     context_management: { edits: [] },
@@ -628,7 +633,7 @@ Deno.test("decodeRequest() names each field without a neutral counterpart once",
       user(toolResult("i", [{ type: "text", text: "r", cache_control: {} }])),
       { role: "system", content: "now", output_config: { effort: "low" } },
     ],
-  }));
+  })));
   assert.equal(request.promptCache, "5m");
   assert.deepEqual([...request.unknownFields].sort(), [
     "context_management",
@@ -646,13 +651,13 @@ Deno.test("decodeRequest() names each field without a neutral counterpart once",
 });
 
 Deno.test("decodeRequest() refuses to translate a continued thread: its history is at the vendor", () => {
-  const request = decodeRequest(body({
+  const request = atOnce(decodeRequest(body({
     thread: { type: "continue", previous_message_id: "msg_1" },
-  }));
+  })));
   assert.equal(request.refusal?.details.param, "thread");
   assert.equal(request.refusal?.details.code, "thread_not_found");
   assert.deepEqual(request.unknownFields, []);
-  const fresh = decodeRequest(body({ thread: { type: "create" } }));
+  const fresh = atOnce(decodeRequest(body({ thread: { type: "create" } })));
   assert.equal(fresh.refusal, undefined);
   assert.deepEqual(fresh.unknownFields, ["thread"]);
 });
@@ -663,37 +668,37 @@ Deno.test("decodeRequest() does not modify the client's request", () => {
     tools: [{ name: "f", input_schema: { type: "object" }, cache_control: {} }],
   });
   const before = structuredClone(request);
-  decodeRequest(request);
+  atOnce(decodeRequest(request));
   assert.deepEqual(request, before);
 });
 
 Deno.test("decodeRequest() accepts opaque values nested 100,000 deep", () => {
   const deep = JSON.parse(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`);
-  const request = decodeRequest(body({
+  const request = atOnce(decodeRequest(body({
     context_management: deep,
     tools: [{ name: "f", input_schema: deep }],
     messages: [assistant(toolUse("i", "f", deep), {
       type: "newer",
       data: deep,
     })],
-  }));
+  })));
   assert.equal(request.turns[0]?.parts.length, 2);
 });
 
 Deno.test("decodeCountTokens() does not require max_tokens", () => {
-  const request = decodeCountTokens({
+  const request = atOnce(decodeCountTokens({
     model: "m",
     messages: [user("hi")],
     system: "s",
     thinking: { type: "enabled", budget_tokens: 1024 },
     tools: [{ name: "f", input_schema: {} }],
-  });
+  }));
   assert.equal(request.maxTokens, undefined);
   assert.equal(request.tools?.length, 1);
   assert.deepEqual(request.system, [text("s")]);
   assert.deepEqual(request.reasoning, { mode: "on", budgetTokens: 1024 });
   assert.equal(
-    refusalOf(() => decodeCountTokens({ model: "m" })).details.param,
+    refusalOf(() => atOnce(decodeCountTokens({ model: "m" }))).details.param,
     "messages",
   );
 });
@@ -714,7 +719,7 @@ Deno.test("messagesRequest has a JSON Schema with descriptions for the OpenAPI d
 Deno.test("decodeRequest() keeps the paths of media parts and of the ids of calls and results", () => {
   const image = imageAt("u");
   const document = documentAt("u");
-  const request = decodeRequest({
+  const request = atOnce(decodeRequest({
     model: "m",
     max_tokens: 1,
     messages: [
@@ -725,7 +730,7 @@ Deno.test("decodeRequest() keeps the paths of media parts and of the ids of call
         source: { type: "content", content: [image] },
       }),
     ],
-  });
+  }));
   const places: string[] = [];
   JSON.stringify(request.turns, (key, value) => {
     if (key === "at") places.push(value);
@@ -757,11 +762,11 @@ Deno.test("decodeRequest() reads a block in a role that may not contain it as op
   ];
   for (const [role, block] of rows) {
     await t.step(`${block["type"]} in a ${role} turn`, () => {
-      const { turns } = decodeRequest({
+      const { turns } = atOnce(decodeRequest({
         model: "m",
         max_tokens: 1,
         messages: [{ role, content: [block] }],
-      });
+      }));
       assert.deepEqual(turns[0]?.parts, [{
         type: "opaque",
         from: "messages",

@@ -24,6 +24,7 @@ import { mergeTurns, systemTurnsAsUser } from "../../turns/turns.ts";
 import { type CallIds, callIds } from "../../turns/call_ids.ts";
 import { markField } from "./cache_marks.ts";
 import { mediaBlock } from "./encode_media.ts";
+import { mapEach, type Steps } from "../../steps.ts";
 
 /** Options and state of the encoding. */
 interface Writing {
@@ -103,15 +104,15 @@ export function lacksReasoning(turns: readonly Turn[]): boolean {
  * Encodes turns from {@linkcode arrangedTurns}. `prefill` is false where the model must not
  * continue its own text.
  */
-export function encodeMessages(
+export function* encodeMessages(
   turns: readonly Turn[],
   request: GenerationRequest,
   can: Capabilities,
   prefill: boolean,
   drop: Drop,
-): readonly JsonObject[] {
+): Steps<readonly JsonObject[]> {
   const writing = { request, can, drop, ids: callIds(can.maxToolCallId) };
-  const messages = turns.map((turn, at) => ({
+  const messages = yield* mapEach(turns, (turn, at) => ({
     role: turn.role,
     content: blocksOf(
       turn.role === "assistant" && at === turns.length - 1

@@ -22,6 +22,7 @@ import {
   lacksReasoning,
 } from "./encode_messages.ts";
 import { SETTINGS } from "./settings.ts";
+import { type Steps } from "../../steps.ts";
 
 /** Required for system turns inside the conversation. */
 const SYSTEM_TURNS_BETA = "mid-conversation-system-2026-04-07";
@@ -32,10 +33,10 @@ const SYSTEM_TURNS_BETA = "mid-conversation-system-2026-04-07";
  * @throws {ApiError} `invalid_request` with the client's path of a field that can be neither
  * dropped nor expressed
  */
-export function encodeRequest(
+export function* encodeRequest(
   asked: GenerationRequest,
   can: Capabilities,
-): EncodedRequest {
+): Steps<EncodedRequest> {
   const { fieldNames: words } = asked;
   const wholePrompt = can.promptCaching && asked.promptCache !== "off"
     ? asked.promptCache ?? "5m"
@@ -56,6 +57,7 @@ export function encodeRequest(
     request,
     arrangedTurns(request, can, drop),
   );
+  yield;
   const system = [
     ...prompt.map((part) => ({
       type: "text",
@@ -81,7 +83,13 @@ export function encodeRequest(
   if (request.format?.type === "json") drop(words.format);
   const prefill = can.prefill && !reasoning.thinks &&
     tools.format === undefined;
-  const messages = encodeMessages(turns, request, can, prefill, drop);
+  const messages = yield* encodeMessages(
+    turns,
+    request,
+    can,
+    prefill,
+    drop,
+  );
   const outputConfig = {
     ...(reasoning.effort === undefined ? {} : { effort: reasoning.effort }),
     ...(tools.format === undefined ? {} : { format: tools.format }),

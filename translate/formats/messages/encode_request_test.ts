@@ -23,6 +23,7 @@ import {
   user,
 } from "../../testing/request_samples.ts";
 import { refusalOf } from "../../testing/refusal_of.ts";
+import { atOnce } from "../../steps.ts";
 const call = (id: string, args = "{}", name = "f"): Part => ({
   type: "tool_call",
   id,
@@ -46,7 +47,7 @@ function encode(
   over: Partial<GenerationRequest>,
   can: Capabilities = BUDGET,
 ): { body: JsonObject; dropped: readonly string[] } {
-  const { body, dropped } = encodeRequest(sampleRequest(over), can);
+  const { body, dropped } = atOnce(encodeRequest(sampleRequest(over), can));
   return { body, dropped };
 }
 
@@ -377,11 +378,20 @@ Deno.test("encodeRequest() turns a lone system prompt into a user turn", () => {
 
 Deno.test("encodeRequest() requests the beta only for a system turn inside the conversation", () => {
   const turns = [turn("user", text("a")), turn("system", text("S"))];
-  assert.deepEqual(encodeRequest(sampleRequest({ turns }), ADAPTIVE).headers, {
-    "anthropic-beta": "mid-conversation-system-2026-04-07",
-  });
-  assert.deepEqual(encodeRequest(sampleRequest({ turns }), BUDGET).headers, {});
-  assert.deepEqual(encodeRequest(sampleRequest(), ADAPTIVE).headers, {});
+  assert.deepEqual(
+    atOnce(encodeRequest(sampleRequest({ turns }), ADAPTIVE)).headers,
+    {
+      "anthropic-beta": "mid-conversation-system-2026-04-07",
+    },
+  );
+  assert.deepEqual(
+    atOnce(encodeRequest(sampleRequest({ turns }), BUDGET)).headers,
+    {},
+  );
+  assert.deepEqual(
+    atOnce(encodeRequest(sampleRequest(), ADAPTIVE)).headers,
+    {},
+  );
 });
 
 Deno.test("encodeRequest() encodes every kind of part", async (t) => {
@@ -736,7 +746,7 @@ Deno.test("encodeRequest() encodes tools and the tool choice", async (t) => {
 });
 
 Deno.test("encodeRequest() defines the tools of earlier calls beside the tool that binds the reply", () => {
-  const { body, context } = encodeRequest(
+  const { body, context } = atOnce(encodeRequest(
     sampleRequest({
       turns: [
         turn("user", text("a")),
@@ -746,7 +756,7 @@ Deno.test("encodeRequest() defines the tools of earlier calls beside the tool th
       format: { type: "schema", schema: { type: "object" } },
     }),
     { ...BUDGET, structuredOutput: false },
-  );
+  ));
   const tools = body["tools"] as { name: string }[];
   assert.deepEqual(tools.map(({ name }) => name), ["f", "structured_output"]);
   assert.equal(context.formatTool, "structured_output");
@@ -769,7 +779,7 @@ Deno.test("encodeRequest() passes a tool's schema by reference", () => {
 
 Deno.test("encodeRequest() shortens names everywhere alike and returns the mapping", () => {
   const long = `mcp__${"x".repeat(200)}`;
-  const { body, context } = encodeRequest(
+  const { body, context } = atOnce(encodeRequest(
     sampleRequest({
       tools: [{ ...F, name: long }],
       toolChoice: { type: "tool", name: long },
@@ -779,7 +789,7 @@ Deno.test("encodeRequest() shortens names everywhere alike and returns the mappi
       ],
     }),
     BUDGET,
-  );
+  ));
   const [[wire, own] = ["", ""]] = [...context.toolNames];
   assert.equal(own, long);
   assert.equal(wire.length, 128);
@@ -848,7 +858,9 @@ Deno.test("encodeRequest() binds the reply to a schema", async (t) => {
   ];
   for (const [name, over, can, expected, formatTool] of rows) {
     await t.step(name, () => {
-      const got = encodeRequest(sampleRequest({ format, ...over }), can);
+      const got = atOnce(
+        encodeRequest(sampleRequest({ format, ...over }), can),
+      );
       const { model: _, messages: __, max_tokens: ___, ...rest } = got.body;
       assert.deepEqual(rest, expected);
       assert.equal(got.context.formatTool, formatTool);
@@ -1140,7 +1152,7 @@ Deno.test("encodeRequest() sends this dialect's own opaque parts and tools uncha
     service_tier: "auto",
     stream: true,
   };
-  const got = encodeRequest(decodeRequest(body), BUDGET);
+  const got = atOnce(encodeRequest(atOnce(decodeRequest(body)), BUDGET));
   assert.deepEqual(got.body, body);
   assert.deepEqual(got.dropped, []);
 });
@@ -1152,7 +1164,7 @@ Deno.test("encodeRequest() does not modify the neutral request", () => {
     turns: [turn("user", text("a")), turn("user", result("a"), text(" "))],
   });
   const before = structuredClone(request);
-  encodeRequest(request, BUDGET);
+  atOnce(encodeRequest(request, BUDGET));
   assert.deepEqual(request, before);
 });
 

@@ -12,6 +12,7 @@ import { type Frame, sseParser } from "../../stream/sse.ts";
 import { decodeCountTokens, messages } from "./mod.ts";
 import { WIRE_STOP_REASONS } from "./stop_reason.ts";
 import { ENCODE_CONTEXT } from "./sample_models.ts";
+import { atOnce } from "../../steps.ts";
 
 const RECORDINGS = (recordings() ?? []).filter((one) =>
   one.vendor === "messages"
@@ -288,18 +289,21 @@ Deno.test(
     RECORDINGS.filter((one) => isObject(one.request?.body)),
     ({ request }: Recording) => {
       if (request?.url.includes("count_tokens")) {
-        assert.equal(decodeCountTokens(request.body).maxTokens, undefined);
+        assert.equal(
+          atOnce(decodeCountTokens(request.body)).maxTokens,
+          undefined,
+        );
         return;
       }
-      const neutral = messages.decodeRequest(request?.body);
-      const { body } = messages.encodeRequest(neutral, {
+      const neutral = atOnce(messages.decodeRequest(request?.body));
+      const { body } = atOnce(messages.encodeRequest(neutral, {
         ...DEFAULT_CAPABILITIES.messages,
         sampling: "all",
         maxReasoningBudget: 1_000_000,
         reasoning: neutral.reasoning?.mode === "auto" ? "adaptive" : "budget",
         schema: "json_schema",
-      });
-      const again = messages.decodeRequest(body);
+      }));
+      const again = atOnce(messages.decodeRequest(body));
       assert.deepEqual(
         { ...again, unknownFields: [], turns: again.turns.length },
         { ...neutral, unknownFields: [], turns: neutral.turns.length },

@@ -32,6 +32,7 @@ import {
   type KnownItem,
   type MessageItem,
 } from "./wire.ts";
+import { type Steps, visitEach } from "../../steps.ts";
 
 /** The decoded input. */
 interface Conversation {
@@ -118,12 +119,12 @@ interface AssistantTurn {
  * @param cacheOptions `prompt_cache_options` of the request
  * @throws {ApiError} `invalid_request` naming the malformed field
  */
-export function decodeMessages(
+export function* decodeMessages(
   items: readonly Item[],
   names: ToolNames,
   cacheOptions: unknown,
   unknown: UnknownFields,
-): Conversation {
+): Steps<Conversation> {
   const system: TextPart[] = [];
   const turns: (Turn | AssistantTurn)[] = [];
   /** The turn of each call, by call id. If an id repeats, the last call counts. */
@@ -255,7 +256,7 @@ export function decodeMessages(
     }
   };
 
-  items.forEach((item, index) => {
+  yield* visitEach(items, (item, index) => {
     const path = `input[${index}]`;
     if (isMessage(item)) return message(item, path);
     if (isKnownItem(item)) return readKnown(item, path);

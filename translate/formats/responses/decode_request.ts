@@ -37,6 +37,7 @@ import {
   type ResponsesRequest,
   responsesRequest,
 } from "./wire.ts";
+import { type Steps } from "../../steps.ts";
 
 const WORDS: OtherNames = {
   messages: "input",
@@ -116,15 +117,16 @@ const MARK = "input[].content[].prompt_cache_breakpoint";
  *
  * @throws {ApiError} `invalid_request` naming the field
  */
-export function decodeRequest(body: unknown): GenerationRequest {
+export function* decodeRequest(body: unknown): Steps<GenerationRequest> {
   refuseOther(body);
   const given = check(responsesRequest, body);
+  yield;
   refuseState(body);
   const unknown = newUnknownFields();
   const { request, words } = updatedRequest(given, unknown);
   const names = toolNames(objectOr(body));
   const { prompt_cache_options: options } = objectOr(body);
-  const { system, turns } = decodeMessages(
+  const { system, turns } = yield* decodeMessages(
     typeof request.input === "string"
       ? [{ role: "user", content: request.input }]
       : request.input,

@@ -21,14 +21,17 @@ import {
   user,
 } from "../../testing/request_samples.ts";
 import { refusalOf } from "../../testing/refusal_of.ts";
+import { atOnce } from "../../steps.ts";
 
 const decoded = (over: JsonObject = {}): GenerationRequest =>
-  decodeRequest({ model: "m", input: "hi", ...over });
+  atOnce(decodeRequest({ model: "m", input: "hi", ...over }));
 
 const items = (...input: JsonObject[]): GenerationRequest => decoded({ input });
 
 function refusal(body: JsonObject): ApiError {
-  return refusalOf(() => decodeRequest({ model: "m", input: "hi", ...body }));
+  return refusalOf(() =>
+    atOnce(decodeRequest({ model: "m", input: "hi", ...body }))
+  );
 }
 
 Deno.test("decodeRequest() decodes a text, items without a type, and the roles", () => {

@@ -28,6 +28,7 @@ import { withoutBillingLine } from "../../turns/without_billing_line.ts";
 import { systemTurnsAsUser } from "../../turns/turns.ts";
 import { type CallIds, callIds } from "../../turns/call_ids.ts";
 import { type DroppedFields, keepsOpaque } from "../../model/dropped_fields.ts";
+import { mapEach, type Steps } from "../../steps.ts";
 
 interface EncodedMessages {
   /** Absent without a system prompt. */
@@ -51,11 +52,11 @@ interface Writing {
  *
  * @throws {ApiError} `invalid_request` for a part that this format or the model does not support
  */
-export function encodeMessages(
+export function* encodeMessages(
   request: GenerationRequest,
   can: Capabilities,
   dropped: DroppedFields,
-): EncodedMessages {
+): Steps<EncodedMessages> {
   const writing = {
     can,
     dropped,
@@ -66,11 +67,14 @@ export function encodeMessages(
   const turns = can.systemAnywhere
     ? request.turns
     : systemTurnsAsUser(request.turns);
-  const input = turns.flatMap((turn) =>
-    turn.role === "assistant"
-      ? encodeAssistant(turn, writing)
-      : encodeOther(turn, writing)
+  const items = yield* mapEach(
+    turns,
+    (turn) =>
+      turn.role === "assistant"
+        ? encodeAssistant(turn, writing)
+        : encodeOther(turn, writing),
   );
+  const input = items.flat();
   const system = request.system.map((part) => ({
     ...part,
     text: withoutBillingLine(part.text),

@@ -18,6 +18,7 @@ import { encodeReasoning } from "./encode_reasoning.ts";
 import { encodeTools } from "./encode_tools.ts";
 import { ENCRYPTED_REASONING } from "./clean_request.ts";
 import { SETTINGS } from "./settings.ts";
+import { type Steps } from "../../steps.ts";
 
 /**
  * Encodes a request for an upstream. It asks the upstream to store nothing, so it also asks for
@@ -26,13 +27,13 @@ import { SETTINGS } from "./settings.ts";
  * @throws {ApiError} `invalid_request` naming, by the client's name for it, a field that this
  * format cannot express and that must not be dropped
  */
-export function encodeRequest(
+export function* encodeRequest(
   request: GenerationRequest,
   can: Capabilities,
-): EncodedRequest {
+): Steps<EncodedRequest> {
   refuseEssential(request);
   const dropped = droppedFieldsOf(request, withoutTakenMarks(request, can));
-  const messages = encodeMessages(request, can, dropped);
+  const messages = yield* encodeMessages(request, can, dropped);
   const { fields, context } = encodeTools(request, can, dropped);
   const settings = encodeSettings(SETTINGS, request, can, dropped, undefined);
   const included = [

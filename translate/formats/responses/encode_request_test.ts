@@ -24,13 +24,15 @@ import {
   text,
 } from "../../testing/request_samples.ts";
 import { refusalOf } from "../../testing/refusal_of.ts";
+import { atOnce } from "../../steps.ts";
 
 const CAN = DEFAULT_CAPABILITIES.responses;
 
 const encode = (
   over: Partial<GenerationRequest> = {},
   can: Partial<Capabilities> = {},
-): EncodedRequest => encodeRequest(sampleRequest(over), { ...CAN, ...can });
+): EncodedRequest =>
+  atOnce(encodeRequest(sampleRequest(over), { ...CAN, ...can }));
 
 function refusal(
   over: Partial<GenerationRequest>,

@@ -15,6 +15,7 @@ import { responses } from "./mod.ts";
 import { readResponseStream } from "./stream_grammar.ts";
 import { ENCODE_CONTEXT } from "../../testing/encode_context.ts";
 import { assistant } from "../../testing/request_samples.ts";
+import { atOnce } from "../../steps.ts";
 
 const CONTEXT: EncodeContext = {
   ...ENCODE_CONTEXT,
@@ -301,7 +302,7 @@ function requested(body: JsonObject): UpstreamRequest {
       bytes,
       body,
       top: topLevelOf(bytes),
-      request: responses.decodeRequest(body),
+      request: atOnce(responses.decodeRequest(body)),
     },
     responses,
     "theirs",

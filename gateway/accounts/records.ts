@@ -41,6 +41,7 @@ import {
   limit,
   microUsd,
   modelList,
+  percent,
   reference,
   timestamp,
 } from "./values.ts";
@@ -126,6 +127,18 @@ export const PLAN = fields({
     flag: { help: "a,b,c, or none for all" },
   }),
   ...LIMITS,
+  // Absent: any part.
+  estimatedPercent: field(optional(INT), {
+    describe:
+      "most percent of what a key spends in a day (UTC) that may be estimated, because its clients leave early",
+    set: percent.nullish().describe(
+      "most percent of what a key spends in a day (UTC) that may be estimated, because its clients leave early; null: any",
+    ),
+    flag: {
+      name: "estimated-percent",
+      help: "most percent of a key's day that may be estimated, or none",
+    },
+  }),
   createdAtMs: field(TIME),
 });
 

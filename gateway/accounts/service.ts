@@ -13,6 +13,7 @@ import {
   openCallBook,
 } from "./calls/call_book.ts";
 import { applyEvents } from "./ledger/transaction.ts";
+import { EstimateLimit } from "./limits/estimate_limit.ts";
 import { Foresight } from "./ledger/foresight.ts";
 import { WriteCache } from "./ledger/write_cache.ts";
 import { createAuthenticator } from "./authenticator.ts";
@@ -196,6 +197,7 @@ export async function openAccountService(
     now,
     ...compact({ configuredKey: options.configuredKey }),
   });
+  const estimateLimit = new EstimateLimit(store, now);
   const cache = new WriteCache();
   const foresight = new Foresight(now);
   const { parallel } = store;
@@ -326,6 +328,7 @@ export async function openAccountService(
     async reserve(caller, intended) {
       const identity = authenticator.identity(caller);
       assertPermitted(caller, intended.model);
+      await estimateLimit.assertBelow(caller.keyId, identity.plan);
       const card = cardOf(intended.model);
       const user = intended.user === undefined
         ? undefined

@@ -29,6 +29,9 @@ export const microUsd: z.ZodType<number> = z.int().min(-1e13).max(1e13);
 /** A limit: a positive whole number. */
 export const limit: z.ZodType<number> = z.int().min(1).max(1e12);
 
+/** A whole percentage. */
+export const percent: z.ZodType<number> = z.int().min(0).max(100);
+
 /** A time in RFC 3339 form. */
 export const timestamp: z.ZodType<string> = z.iso.datetime({
   offset: true,

@@ -123,6 +123,8 @@ export interface LogEntry {
   readonly stored?: boolean;
   /** Charge of the call in micro-dollars; absent if no call was reserved. */
   readonly cost_micro_usd?: number;
+  /** True where the charge is an estimate: the upstream did not report all of its usage. */
+  readonly estimated?: true;
   /** True where the model's price has no rate for a part of the charge. */
   readonly unpriced?: true;
   /**

@@ -122,6 +122,7 @@ export function callLogEntry(settled: SettledCall): LogEntry {
       : {}),
     ...Object.assign({}, ...settled.taps.map((tap) => tap.logged())),
     cost_micro_usd: charge.costMicroUsd,
+    ...(charge.estimated ? { estimated: true } : {}),
     ...(isUnpriced(charge) ? { unpriced: true } : {}),
     ...(isBeyond ? { bounded: true } : {}),
     ...(dropped.length === 0 ? {} : {

@@ -164,6 +164,10 @@ export function createMetrics(state: GatewayState): Metrics {
     "gateway_cost_micro_usd_total",
     "Charges of calls, in millionths of a dollar",
   );
+  const estimated = counter(
+    "gateway_estimated_micro_usd_total",
+    "Charges whose usage the upstream did not report, in millionths of a dollar",
+  );
   const unpriced = counter(
     "gateway_unpriced_calls_total",
     "Calls with a part that the model's price has no rate for, charged at the dearest rate",
@@ -229,6 +233,7 @@ export function createMetrics(state: GatewayState): Metrics {
     requests,
     tokens,
     cost,
+    estimated,
     unpriced,
     bounded,
     firstByte,
@@ -412,6 +417,9 @@ export function createMetrics(state: GatewayState): Metrics {
         if (count > 0) counted.add(count);
       }
       series.cost.add(entry.cost_micro_usd ?? 0);
+      if (entry.estimated === true) {
+        estimated.of({ model }).add(entry.cost_micro_usd ?? 0);
+      }
       if (entry.unpriced === true) unpriced.of({ model }).add(1);
       if (entry.bounded === true) bounded.of({ model }).add(1);
       if (entry.stored !== undefined) {

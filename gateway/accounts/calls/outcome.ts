@@ -71,7 +71,7 @@ export function attemptError(
 
 /** Refusals by a rule, which last until an operator or time changes it. */
 const BY_RULE =
-  /^(?:key_)?(?:requests|tokens|spending)_per_(?:minute|day|week|month)$|^(?:key_)?concurrent_requests$|^(?:insufficient_balance|account_disabled|model_not_in_plan|key_revoked|key_expired)$/;
+  /^(?:key_)?(?:requests|tokens|spending)_per_(?:minute|day|week|month)$|^(?:key_)?concurrent_requests$|^(?:insufficient_balance|account_disabled|model_not_in_plan|estimated_share|key_revoked|key_expired)$/;
 
 /** What became of a call, from its record. */
 export function outcomeOf(

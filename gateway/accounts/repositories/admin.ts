@@ -38,6 +38,10 @@ import {
   type FindScope,
   type Found,
 } from "../reports/find_by_part.ts";
+import {
+  estimatedKeys,
+  type EstimatedSpending,
+} from "../reports/estimated_keys.ts";
 import { fullestLimits, type HeldLimit } from "../reports/fullest_limits.ts";
 import type { KeyState } from "../ledger/key_state.ts";
 import type { Holder } from "../credential_kind.ts";
@@ -75,7 +79,7 @@ import {
 import { type TokenRepository, tokenRepository } from "./token_repository.ts";
 import type { KeyRecord, LedgerEntry } from "../records.ts";
 import { type ListPage } from "./list_page.ts";
-import { newId, type RepositoryContext } from "./repository.ts";
+import { newId, readReport, type RepositoryContext } from "./repository.ts";
 import { intOf, type Store } from "../store/store.ts";
 import { type CachedTokens, cachedTokens } from "../reports/cached_tokens.ts";
 import type { UsageQuery } from "../reports/usage_query.ts";
@@ -108,6 +112,11 @@ export interface Admin {
   /** Reads the use of the limits of the keys that have limits, by key id. */
   keyStates(ids: readonly string[]): Promise<ReadonlyMap<string, KeyState>>;
   fullestLimits(count: number): Promise<readonly HeldLimit[]>;
+  /** Today's keys whose estimates are more than a percentage of what they spent. */
+  estimatedKeys(
+    percent: number,
+    count: number,
+  ): Promise<readonly EstimatedSpending[]>;
   /** Sums up usage. */
   usage(query: UsageQuery): Promise<UsageReport>;
   /** Sums up the cost of each day for a plot. */
@@ -196,6 +205,12 @@ export function createAdmin(
     state: (holder) => credentialState(context, holder),
     keyStates: (ids) => keyStates(context, ids),
     fullestLimits: (count) => fullestLimits(context, count),
+    estimatedKeys: (percent, count) =>
+      estimatedKeys({ all: (...of) => readReport(context, ...of) }, {
+        percent,
+        count,
+        nowMs: context.now(),
+      }),
     usage: (query) => reportUsage(context, query),
     usageSeries: (query) => usageSeries(context, query),
     hasUsage: (query) => hasUsage(context, query),

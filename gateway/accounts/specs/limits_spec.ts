@@ -139,6 +139,46 @@ export function limitsSpec(test: AccountsTest): void {
     await expectRefusal(accounts, caller, { retryAfterSeconds: 60 });
   });
 
+  test("a key whose charges are estimates for more than its plan permits is refused until tomorrow", async (bench) => {
+    const { accounts, admin, clock, flush } = bench;
+    const { caller, accountId, keyId } = await createTestCaller(bench, {
+      estimatedPercent: 20,
+      balanceMicroUsd: 10_000_000,
+    });
+    const { text = "" } = await admin.keys.issue({ accountId });
+    const other = await accounts.authenticate([text]);
+    settleWhole(await reserve(accounts, caller, testCall()), 500_000, 0);
+    const leave = async (generatedChars: number): Promise<void> => {
+      const left = await reserve(accounts, caller, testCall());
+      left.settle({ usage: {}, generatedChars, ended: "caller_left" });
+      await flush();
+      clock.ms += 10_000;
+    };
+    // 10 and 50,000 tokens: 100,010 of 600,010 micro-dollars.
+    await leave(200_000);
+    await reserve(accounts, caller, testCall());
+    assert.deepEqual(await admin.estimatedKeys(20, 5), []);
+    await leave(200_000);
+    const error = await expectRefusal(accounts, caller, {
+      status: 429,
+      code: "estimated_share",
+    });
+    assert.equal(error.details.retryable, false);
+    assert.match(error.message, /more than 20 % .* on Sunday 2026-11-22/);
+    await reserve(accounts, other, testCall());
+    assert.deepEqual(await admin.estimatedKeys(20, 5), [{
+      accountId,
+      keyId,
+      microUsd: 700_020,
+      estimatedMicroUsd: 200_020,
+    }]);
+    clock.ms += 24 * 60 * 60_000;
+    await reserve(accounts, caller, testCall());
+    await admin.plans.update((await admin.accounts.get(accountId)).planId, {
+      estimatedPercent: null,
+    });
+  });
+
   test("concurrent requests: the limit applies to active calls", async (bench) => {
     const { accounts } = bench;
     const { caller } = await createTestCaller(bench, { concurrentRequests: 2 });

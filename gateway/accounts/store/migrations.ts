@@ -576,6 +576,9 @@ export const MIGRATIONS: readonly Migration[] = [
     `DROP INDEX webhook_messages_account`,
     `CREATE INDEX webhook_messages_next ON webhook_messages (account_id, next_at_ms, id)`,
   ],
+  [
+    `ALTER TABLE plans ADD COLUMN estimated_percent INTEGER CHECK (estimated_percent >= 0)`,
+  ],
 ];
 
 /** The schema version from which on `writers` exists. */

@@ -18,7 +18,7 @@ import { Foreign } from "../parts/data_table.tsx";
 import { callsLink } from "../parts/figure_links.ts";
 import { page } from "../parts/layout.tsx";
 import { LimitMeter } from "../parts/limit_cards.tsx";
-import { countText } from "../parts/money.tsx";
+import { countText, Money } from "../parts/money.tsx";
 import { durationText, Moment } from "../parts/moment.tsx";
 import { AccountLink } from "./account_link.tsx";
 import { operatorPageRoute } from "../http/page_route.ts";
@@ -29,6 +29,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const LIMITS = 100;
 /** A limit is nearly reached from this share on. */
 const NEAR = 0.8;
+/** Percent of a key's day that estimates rarely are. */
+const MUCH_ESTIMATED = 20;
 /** Findings of an audit that are listed. */
 const FINDINGS = 10;
 
@@ -123,6 +125,21 @@ export async function noticesOf(
             </a>: <Foreign text={error} />
           </>
         )),
+    },
+    {
+      kind: "warn",
+      title:
+        "Much of what a key spent today is estimated: its clients leave before the vendor reports what calls used. A plan can refuse such keys",
+      href: `${BASE}/usage?by=key`,
+      items: (await admin.estimatedKeys(MUCH_ESTIMATED, LIMITS)).map((key) => (
+        <>
+          <AccountLink accountId={key.accountId} />, key{" "}
+          <a href={`${BASE}/keys/${key.keyId}`}>
+            <Foreign text={key.keyId} />
+          </a>: <Money microUsd={key.estimatedMicroUsd} /> of{" "}
+          <Money microUsd={key.microUsd} />
+        </>
+      )),
     },
     {
       kind: "warn",

@@ -31,6 +31,8 @@ const HELP: Readonly<Record<string, string>> = {
   insufficient_balance: "Top up the balance, or lower max_tokens.",
   model_not_in_plan: "Call a model of the plan, or ask for another plan.",
   account_disabled: "The operator suspended the account; ask them.",
+  estimated_share:
+    "Read replies to their end, so that the vendor's figures arrive, or ask the operator for a higher share.",
   key_revoked: "The key is revoked: use another one.",
   key_expired: "The key has ended: use another one.",
   model_not_found:

@@ -22,7 +22,7 @@ import type { Candidate } from "../upstream/catalogue/model_registry.ts";
 import type { Model } from "../upstream/catalogue/catalogue.ts";
 import type { FailedAttempt } from "../upstream/health/retry_policy.ts";
 
-interface SettledCall {
+export interface SettledCall {
   /** The call as it reached the pipeline. */
   readonly call: {
     readonly requestId: string;

@@ -41,7 +41,7 @@ const IN_FLIGHT_CHARS = 64;
 /** Most bytes of a reply that are read on; a picture has some of them. */
 const MAX_BYTES = 16 * 1024 * 1024;
 /** How long a reply is read on that is billed to its end. */
-const MAX_BILLED_MS = 300_000;
+const MAX_BILLED_MS = 60_000;
 /** Most characters of a token, on the average of a text. */
 const CHARS_OF_TOKEN = 8;
 const CHARS_PER_TOKEN = 4;

@@ -18,8 +18,7 @@ import type { HeaderFields, HttpReply } from "../http/http_reply.ts";
 import { replyHeaders } from "../http/reply_headers.ts";
 import { traceOf } from "../http/trace.ts";
 import type { CallSpan } from "../observability/call_span.ts";
-import { callLogEntry, clientClosedReply } from "../observability/log_entry.ts";
-import { vendorWords } from "../upstream/vendor_words.ts";
+import { clientClosedReply } from "../observability/log_entry.ts";
 import type { UnderWay } from "../live/live_call.ts";
 import type { TimerId } from "../timers.ts";
 import type { AttemptContext } from "../upstream/attempt.ts";
@@ -37,6 +36,7 @@ import { ClientPresence, type HiddenOutput } from "./client_presence.ts";
 import { deferredStream } from "./deferred_stream.ts";
 import { Failover } from "./failover.ts";
 import { type Pump, pump, type PumpState } from "./stream_pump.ts";
+import { reportCall } from "./report_call.ts";
 import type { Tap } from "./tap.ts";
 
 /** What is paid for. */
@@ -447,24 +447,17 @@ class PaidCall {
       ended,
     };
     const charge = this.#reservation.settle(outcome);
-    this.#call.facts.charge = charge;
-    const { calls } = this.#failover;
-    // An upstream that broke off its reply has no failed attempt.
-    const broke = ended === "failed" && !this.#causedByGateway
-      ? progress?.error
-      : undefined;
-    this.#call.facts.words = calls.map((one, at) =>
-      vendorWords(one.error ?? (at === calls.length - 1 ? broke : undefined))
-    );
     this.#call.slot.release();
-    this.#call.facts.isLogged = error instanceof Error;
-    const entry = callLogEntry({
+    reportCall(this.#gateway, {
+      name: this.#name,
       call: this.#call,
       failover: this.#failover,
       stream: this.#isStream,
       trace: this.#context.trace,
+      span: this.#span,
       outcome,
       charge,
+      progress,
       dropped: this.#dropped(progress),
       began,
       error,
@@ -473,21 +466,6 @@ class PaidCall {
       firstByteMs: this.#firstByteMs,
       firstTokenMs: this.#firstTokenMs,
       nowMs: this.#gateway.now(),
-    });
-    this.#gateway.log(entry, this.#call.facts);
-    this.#span?.end({
-      entry,
-      candidate: this.#failover.candidate,
-      calls: this.#failover.calls,
-      ...(progress === undefined ? {} : { progress }),
-      nowMs: this.#gateway.now(),
-    });
-    this.#gateway.otlpMetrics?.record({
-      name: this.#name,
-      entry,
-      candidate: this.#failover.candidate,
-      began,
-      vendors: this.#gateway.config.catalogue.vendors,
     });
   }
 }

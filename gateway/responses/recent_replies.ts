@@ -55,6 +55,8 @@ export class RecentReplies {
 
   connect(keyId: string): ConnectionMemory {
     const lanes = new Map<string, Entry>();
+    // A reply may end after its connection.
+    let isClosed = false;
     const remove = (name: string): void => {
       const entry = lanes.get(name);
       if (entry !== undefined) this.#remove(entry);
@@ -64,6 +66,7 @@ export class RecentReplies {
         find: (id) => lanes.values().find((entry) => entry.id === id)?.items,
         put: (reply) => {
           remove(name);
+          if (isClosed) return;
           const entry = { ...reply, keyId, drop: () => lanes.delete(name) };
           lanes.set(name, entry);
           this.#add(entry);
@@ -73,6 +76,7 @@ export class RecentReplies {
         },
       }),
       close() {
+        isClosed = true;
         for (const name of [...lanes.keys()]) remove(name);
       },
     };

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import type { LedgerEntry } from "../../gateway/accounts/mod.ts";
 import { type FakeClock, fakeClock } from "../support/fake_clock.ts";
+import { openSocket } from "../support/clients/socket_client.ts";
 import { ledgerEntryOf } from "../support/tables/billing.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 import {
@@ -41,6 +42,13 @@ interface Entrance {
 
 const messages = [{ role: "user", content: "Hi" }];
 
+const RESPONSES: Entrance = {
+  name: "Responses",
+  path: "/v1/responses",
+  frames: SILENT_FRAMES.responses,
+  body: { model: "vendorb-5", input: "Hi" },
+};
+
 /** Streams of upstreams that end a reply which is cancelled, by client format. */
 const ENTRANCES: readonly Entrance[] = [
   {
@@ -66,12 +74,7 @@ const ENTRANCES: readonly Entrance[] = [
     frames: SILENT_FRAMES.chat,
     body: { model: "vendorb-5", messages },
   },
-  {
-    name: "Responses",
-    path: "/v1/responses",
-    frames: SILENT_FRAMES.responses,
-    body: { model: "vendorb-5", input: "Hi" },
-  },
+  RESPONSES,
   {
     name: "generate content from chat completions",
     path: "/v1beta/models/vendorb-5:streamGenerateContent?alt=sse",
@@ -400,6 +403,52 @@ Deno.test("a client that leaves is charged nothing, and called for no more, if i
     assert.equal(gateway.logged.at(-1)?.attempts, 1);
     assert.equal(upstream.requests.length, 1);
   }));
+
+Deno.test("a web socket that closes after the text leaves its turn to the upstream's own figure", async (t) => {
+  const { frames } = RESPONSES;
+  for (const reports of [true, false]) {
+    await t.step(
+      reports ? "with a figure" : "without one",
+      () =>
+        withSetup(async (setup) => {
+          const { gateway, upstream, clock } = setup;
+          await measure(setup, RESPONSES, 1_000, 104);
+          const client = await openSocket(gateway.url);
+          const asked = upstream.next();
+          client.send({
+            type: "response.create",
+            ...RESPONSES.body,
+            store: false,
+          });
+          const { socket } = await withTimeout(asked, "the upstream's request");
+          await socket.send(STREAM_HEAD + chunks(frames.start));
+          clock.advance(1_000);
+          await socket.send(chunk(frames.text(TEXT)));
+          await client.until(({ type }) =>
+            type === "response.output_text.delta"
+          );
+          await client.close();
+          const { leftCalls, recentReplies } = gateway.gateway;
+          await withTimeout(
+            until(() => leftCalls.count > 0),
+            "the gateway to read on",
+          );
+          if (reports) {
+            await socket.send(chunks(frames.end(20_000)) + LAST_CHUNK);
+          } else clock.advance(GRACE_MS);
+          const { request_id } = await withTimeout(
+            gateway.logEntry(({ ended }) => ended === "caller_left"),
+            "the line in the log",
+          );
+          const entry = await ledgerEntryOf(gateway, request_id);
+          assert.equal(entry.estimated, !reports);
+          if (reports) assert.equal(entry.outputTokens, 20_000);
+          else assertNear(entry.outputTokens, 304);
+          assert.equal(recentReplies.bytes, 0);
+        }),
+    );
+  }
+});
 
 Deno.test("GATEWAY_LEFT_CLIENT_SECONDS=0 cancels at once", () =>
   withSetup(async (setup) => {

@@ -73,7 +73,7 @@ async function sendOn({ exchange, pair }: Call, pauseMs = 0): Promise<void> {
 const LOSSES: readonly Loss[] = [
   {
     name: "a client that resets its connection",
-    env: {},
+    env: { GATEWAY_LEFT_CLIENT_SECONDS: "0" },
     ended: "caller_left",
     async happens(call) {
       await begin(call);

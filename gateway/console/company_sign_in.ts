@@ -238,6 +238,14 @@ export function companySignIn(
             idTokenExpected: true,
           },
         );
+        const issuedAt = tokens.claims()?.iat ?? 0;
+        if (issuedAt > now() / 1000 + CLOCK_TOLERANCE_SECONDS) {
+          throw signInError(
+            `the issuer ${
+              new URL(issuer).host
+            } dates its reply into the future`,
+          );
+        }
         return await personOf(configuration, tokens, wanted);
       });
     },
@@ -302,11 +310,18 @@ function isOutage({ code }: { readonly code?: string }): boolean {
     code === "OAUTH_RESPONSE_IS_NOT_JSON";
 }
 
-/** `fetch`, with the whole body. */
+/**
+ * `fetch`, with the whole body. What the issuer states of itself names the addresses: without TLS,
+ * the code and the client's secret go to this machine alone.
+ */
 async function fetchBounded(
   url: string,
   options: CustomFetchOptions,
 ): Promise<Response> {
+  const { protocol, hostname } = new URL(url);
+  if (protocol !== "https:" && !isLoopback(hostname)) {
+    throw new Error("the issuer names an address without TLS");
+  }
   // The library's types name fewer kinds of bodies than `fetch` has.
   const response = await fetch(url, options as RequestInit);
   const text = await limitedText(response, MAX_REPLY_BYTES);

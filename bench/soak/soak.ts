@@ -9,6 +9,7 @@ import type { Bench, BenchContext } from "../bench.ts";
 import { startChild } from "../load/child.ts";
 import { runClient, type SoakTally, type SoakTarget } from "./soak_clients.ts";
 import { KEPT_KINDS, keptByKind } from "./soak_kept.ts";
+import { runLeavers } from "./soak_leavers.ts";
 import { runHostile } from "./soak_hostile.ts";
 import {
   auditOf,
@@ -72,10 +73,11 @@ async function runSoak(
     const beside = await rightCalls?.receive() as { port: number } | undefined;
     const gateway = await startGateway(folder, upstream.port, beside?.port);
     try {
-      const keys = await openAccounts(gateway.url);
+      const allKeys = await openAccounts(gateway.url);
+      const keys = allKeys.slice(0, -1);
       const address = { url: gateway.url, keys, upstream };
       before = gateway.lines();
-      const [tally, hostile] = await Promise.all([
+      const [tally, hostile, leavers] = await Promise.all([
         runFaultyCalls(address, gateway, size, print, findings),
         rightCalls !== undefined
           ? runHostile({
@@ -86,7 +88,17 @@ async function runSoak(
             seconds: size.seconds,
           })
           : undefined,
+        size.isHostile
+          ? runLeavers({
+            url: gateway.url,
+            key: allKeys.at(-1) ?? "",
+            upstream,
+            seconds: size.seconds,
+          })
+          : undefined,
       ]);
+      for (const line of leavers?.lines ?? []) print(line);
+      findings.push(...leavers?.findings ?? []);
       for (const line of hostile?.lines ?? []) print(line);
       findings.push(...hostile?.findings ?? []);
       const held = await slowStreams(
@@ -115,7 +127,8 @@ async function runSoak(
       for (const line of kept.lines) print(line);
       for (const row of kept.figures) record?.(row);
       findings.push(...kept.findings);
-      made = each.calls + held + (hostile?.calls ?? 0);
+      made = each.calls + held + (hostile?.calls ?? 0) +
+        (leavers?.calls ?? 0);
       unlogged = await gaugeOf(gateway.url, "gateway_log_lines_dropped_total");
       if (hostile !== undefined) {
         const least = Math.min(...await balancesOf(gateway.url));

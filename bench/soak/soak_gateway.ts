@@ -144,6 +144,8 @@ export async function openAccounts(url: string): Promise<readonly string[]> {
       [plan.id, 1_000_000_000_000],
       [plan.id, 200_000],
       [tight.id, 1_000_000_000],
+      // For the clients that leave.
+      [plan.id, 1_000_000_000_000],
     ] as const
   ) {
     const account = await post("accounts", { plan: planId });

@@ -24,6 +24,9 @@ export const UPSTREAM_BEHAVIOURS = [
 
 export type UpstreamBehaviour = typeof UPSTREAM_BEHAVIOURS[number];
 
+/** Behaviours of a model that reasons: with usage at the end, and without an end. */
+export type SilentBehaviour = "silent" | "silent-endless";
+
 /** A running upstream. */
 export interface SoakUpstream {
   /** Port on 127.0.0.1. */
@@ -32,6 +35,8 @@ export interface SoakUpstream {
   open(): number;
   /** Resolves when the call with this nonce has arrived. */
   arrived(nonce: string): Promise<void>;
+  /** Tokens that the silent calls have generated until they ended or were cancelled. */
+  generatedTokens(): number;
   /** Closes all open connections. */
   closeIdle(): void;
   /** Stops listening and closes all connections. */
@@ -40,11 +45,17 @@ export interface SoakUpstream {
 
 /** The tag that requests a behaviour; the nonce identifies the call. */
 export function behaviourTag(
-  behaviour: UpstreamBehaviour,
+  behaviour: UpstreamBehaviour | SilentBehaviour,
   nonce: string,
 ): string {
   return `<<${behaviour} ${nonce}>>`;
 }
+
+/** Speed of a silent call, and the times until its text and from there to its usage. */
+const SILENT_TOKENS_PER_MS = 0.1;
+const SILENT_MS = [400, 700, 1_000];
+const AFTER_TEXT_MS = 300;
+const ENDLESS_MS = 600_000;
 
 const FRAMES = 8;
 const WORDS = "soak ".repeat(12);
@@ -54,6 +65,7 @@ export async function startSoakUpstream(): Promise<SoakUpstream> {
   const sockets = new Set<Socket>();
   const waiting = new Map<string, () => void>();
   const arrivedNonces = new Set<string>();
+  let generated = 0;
   const server = createServer((socket: Socket) => {
     sockets.add(socket);
     socket.setNoDelay(true);
@@ -77,7 +89,11 @@ export async function startSoakUpstream(): Promise<SoakUpstream> {
         /<<([a-z0-9-]+) ([a-z0-9-]+)>>/.exec(call) ?? [];
       arrivedNonces.add(nonce);
       waiting.get(nonce)?.();
-      void answer(socket, call, behaviour);
+      if (behaviour.startsWith("silent")) {
+        void answerSilently(socket, behaviour).then((tokens) =>
+          generated += tokens
+        );
+      } else void answer(socket, call, behaviour);
     });
   });
   await new Promise<void>((resolve) =>
@@ -93,6 +109,7 @@ export async function startSoakUpstream(): Promise<SoakUpstream> {
   return {
     port: address.port,
     open: () => sockets.size,
+    generatedTokens: () => generated,
     arrived: (nonce) =>
       new Promise((resolve) => {
         if (arrivedNonces.has(nonce)) return resolve();
@@ -211,6 +228,40 @@ async function answer(
     if (behaviour === "slow") await pause(20, socket);
   }
   send("0\r\n\r\n");
+}
+
+/**
+ * Generates for a while without a text, as a model that reasons: then a text, and its usage or
+ * nothing more. Returns the tokens.
+ */
+async function answerSilently(
+  socket: Socket,
+  behaviour: string,
+): Promise<number> {
+  const startMs = performance.now();
+  const tokens = (): number =>
+    Math.round((performance.now() - startMs) * SILENT_TOKENS_PER_MS);
+  socket.write(
+    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",
+  );
+  const at = Math.floor(Math.random() * SILENT_MS.length);
+  await pause(SILENT_MS[at] ?? 0, socket);
+  const [text = "", ...end] = CHAT.frames.slice(FRAMES - 1);
+  if (!socket.destroyed) socket.write(chunk(text));
+  await pause(
+    behaviour === "silent" ? AFTER_TEXT_MS : ENDLESS_MS,
+    socket,
+  );
+  const sum = tokens();
+  if (!socket.destroyed) {
+    const frames = end.map((frame) =>
+      chunk(
+        frame.replace('"completion_tokens":90', `"completion_tokens":${sum}`),
+      )
+    );
+    socket.write(`${frames.join("")}0\r\n\r\n`);
+  }
+  return sum;
 }
 
 /** Every reported count is absurd, each in its own way. */

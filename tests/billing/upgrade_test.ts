@@ -68,9 +68,15 @@ const FIRST_MS = Date.parse(DAY);
  */
 const PRICE = "1000000/1000000/1000000/2000000";
 
-function startOn({ url }: TestDatabase, folder: string): Promise<Program> {
+/** @param until what it prints once it is started; absent: once it serves */
+function startOn(
+  { url }: TestDatabase,
+  folder: string,
+  until?: RegExp,
+): Promise<Program> {
   return startProgram({
     folder,
+    ...(until === undefined ? {} : { until }),
     env: {
       DATABASE_URL: url,
       GATEWAY_KEY: KEY,
@@ -201,6 +207,78 @@ function upgradeTests(
   }
 }
 
+/** Holds up every change of a table; ends when its session is ended. */
+const HOLD = "SELECT pg_sleep(120)";
+
+/** All processes of an installation die while one changes tables and the others wait for it. */
+function killedTogetherTest(serverUrl: string): void {
+  const count = 3;
+  const sessions = (condition: string): Promise<readonly unknown[]> =>
+    onServer(serverUrl, `SELECT pid FROM pg_stat_activity WHERE ${condition}`);
+  const holder = `query = '${HOLD}'`;
+  for (const version of RELEASED) {
+    Deno.test(`postgres: ${count} processes that are killed in the upgrade of schema ${version} leave it as it was, and ${count} others upgrade it`, async () => {
+      await using database = await postgresAt(serverUrl).createDatabase();
+      await using folder = await temporaryFolder();
+      const released = { migrations: MIGRATIONS.slice(0, version) };
+      const old = await database.open(released);
+      await fill(old);
+      await old.close();
+
+      const schema = new URL(database.url).searchParams.get("search_path");
+      const lock = `LOCK TABLE ${schema}.ledger IN ACCESS SHARE MODE`;
+      const held = onServer(serverUrl, "BEGIN", lock, HOLD).catch(() => {});
+      await withTimeout(
+        until(async () => (await sessions(holder)).length > 0),
+        "the lock",
+      );
+      const killed = await Promise.all(
+        Array.from(
+          { length: count },
+          () => startOn(database, folder.path, /^/),
+        ),
+      );
+      try {
+        // One waits for the held table, the others for that one.
+        const waiting = "wait_event_type = 'Lock' AND state = 'active'";
+        await withTimeout(
+          until(async () => (await sessions(waiting)).length >= count),
+          "the upgrades",
+        );
+      } finally {
+        for (const program of killed) program.signal("SIGKILL");
+        await Promise.all(killed.map(({ ended }) => ended));
+        await onServer(
+          serverUrl,
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${holder}`,
+        );
+        await held;
+      }
+      const left = await database.open(released);
+      assert.equal(await versionOf(left), version);
+      await left.close();
+
+      const programs = await Promise.all(
+        Array.from({ length: count }, () => startOn(database, folder.path)),
+      );
+      try {
+        for (const program of programs) {
+          assert.equal((await called(program)).status, 200, program.output());
+        }
+      } finally {
+        for (const program of programs) {
+          program.signal("SIGTERM");
+          assert.equal(await program.ended, 0, program.output());
+        }
+      }
+      await using store = await opened(database);
+      assert.equal(await versionOf(store), MIGRATIONS.length);
+      const admin = await openAdmin(store, () => true);
+      assert.deepEqual(await admin.audit(), []);
+    });
+  }
+}
+
 function supersededTest(kind: TestStore): void {
   Deno.test(`${kind.name}: a process that still runs after an upgrade refuses calls, and its charges stay as they were`, async () => {
     await using database = await kind.createDatabase();
@@ -267,6 +345,7 @@ if (serverUrl === undefined) {
   );
 } else {
   supersededTest(postgresAt(serverUrl));
+  killedTogetherTest(serverUrl);
   upgradeTests(postgresAt(serverUrl), async () => {
     const rows = await onServer(
       serverUrl,

@@ -92,6 +92,7 @@ Deno.test("the gateways of compose.yaml have settings, secrets as files, and tim
       graceSeconds: Number(/^(\d+)s$/.exec(service.stop_grace_period)?.[1]),
     });
     assert.deepEqual(service.healthcheck.test, ["CMD", ...HEALTH_CHECK]);
+    assert.deepEqual(service["ulimits"], { nofile: 65536, core: 0 });
   }
 });
 

@@ -85,6 +85,7 @@ Deno.test("the unit runs the image's command with its state in one folder", asyn
 
 Deno.test("the unit has settings, secrets as credentials, and time to end", async () => {
   const text = await unitText();
+  assert.deepEqual(values(text, "LimitCORE"), ["0"]);
   assertSettings(
     Object.fromEntries(
       values(text, "Environment").map((pair) => pair.split("=", 2)),

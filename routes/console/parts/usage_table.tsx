@@ -135,6 +135,23 @@ export function orderedLines(
   return sortRows(lines, { ...order, by: "value" }, { value: valueOf });
 }
 
+/** How many calls were estimated, and what they cost. */
+function Estimated(
+  { sums: { estimatedRequests, estimatedMicroUsd }, decimals }: {
+    readonly sums: UsageTotals;
+    readonly decimals: ReturnType<typeof decimalsOf>;
+  },
+): JSX.Element {
+  return estimatedMicroUsd === undefined || estimatedRequests === 0
+    ? <>{countText(estimatedRequests)}</>
+    : (
+      <>
+        {countText(estimatedRequests)},{" "}
+        <Money microUsd={estimatedMicroUsd} decimals={decimals} />
+      </>
+    );
+}
+
 /** Whether a cost contains an estimate; a report by end user has the number of its calls only. */
 export function hasEstimate(
   { estimatedMicroUsd, estimatedRequests }: UsageTotals,
@@ -407,8 +424,8 @@ export function UsageTable(
             name: "Estimated calls",
             sort: sorting.link("estimated", "first"),
             number: true,
-            cell: (line) => countText(line.estimatedRequests),
-            sum: countText(totals.estimatedRequests),
+            cell: (line) => <Estimated sums={line} decimals={decimals} />,
+            sum: <Estimated sums={totals} decimals={decimals} />,
           },
         ]}
       />

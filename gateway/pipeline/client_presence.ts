@@ -195,7 +195,11 @@ export class ClientPresence {
   #hiddenTokens(progress: ReplyProgress | undefined): number {
     const { failover, hidden, isStream } = this.#call;
     const { sentMs, candidate } = failover;
-    if (hidden === undefined || sentMs === undefined) return 0;
+    // What an upstream that failed had generated out of sight, its client never pays.
+    if (
+      hidden === undefined || sentMs === undefined ||
+      progress?.error !== undefined
+    ) return 0;
     const nowMs = this.#gateway.now();
     const { beforeAnswerMs, pausesMs } = isStream && this.#quiet !== undefined
       ? this.#quiet.until(nowMs)

@@ -129,7 +129,7 @@ export class Failover {
     return this.#current;
   }
 
-  /** Length of the body that the candidate which replied received; 0 before. */
+  /** Length of the body for the last candidate that was called; 0 before. */
   get sentBytes(): number {
     return this.#sentBytes;
   }
@@ -205,7 +205,6 @@ export class Failover {
           call.hadKey = result.hadKey ?? NO_KEY;
         }
         this.#operation = undefined;
-        this.#sentBytes = this.#current.request.bytes.length;
         const { headers, dropped } = this.#current.request;
         const request = { headers, dropped, bytes: NOTHING };
         this.#current = { ...this.#current, request };
@@ -252,7 +251,8 @@ export class Failover {
     context: AttemptContext,
   ): ReturnType<typeof attempt<Reply>> {
     if (this.#replied) throw new Error("the call already has a reply");
-    const { candidate } = this.#current;
+    const { candidate, request } = this.#current;
+    this.#sentBytes = request.bytes.length;
     const startedMs = this.#gateway.now();
     this.#isProbe = candidate.health.startCall(startedMs);
     const times: CallTimes = {

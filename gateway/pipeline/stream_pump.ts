@@ -214,7 +214,10 @@ class PumpedStream implements ByteSink {
   #abort(error: ApiError): void {
     const { source, relay } = this.#options;
     this.#discarding = true;
-    if (this.#readOn !== undefined) return this.#endLeft();
+    if (this.#readOn !== undefined) {
+      relay.fail(error);
+      return this.#endLeft();
+    }
     source.cancel();
     const first = this.#started ? [] : [this.#options.first];
     this.#started = true;

@@ -91,6 +91,24 @@ const BILLING: Entrance = {
   body: { contents: [{ role: "user", parts: [{ text: "Hi" }] }] },
 };
 
+const EMBEDDING_MODEL = JSON.stringify({
+  models: {
+    embedder: {
+      vendor: "vendorb",
+      upstream_model: "m",
+      operations: ["embeddings"],
+      price: { input: 20_000, output: 0 },
+    },
+  },
+});
+
+const EMBEDDINGS: Entrance = {
+  name: "embeddings",
+  path: "/v1/embeddings",
+  frames: SILENT_FRAMES.chat,
+  body: { model: "embedder", input: "Some words." },
+};
+
 /** A gateway whose clock the test advances. */
 interface Setup {
   readonly gateway: TestGateway;
@@ -101,12 +119,14 @@ interface Setup {
 async function withSetup(
   run: (setup: Setup) => Promise<void>,
   env: Readonly<Record<string, string>> = {},
+  configFile = "{}",
 ): Promise<void> {
   const clock = fakeClock();
   await using upstream = await startRawUpstream();
   await using gateway = await startTestGateway({
     now: clock.now,
     timers: clock.timers,
+    configFile,
     env: {
       GATEWAY_PING_SECONDS: "3600",
       GATEWAY_TOTAL_TIMEOUT_SECONDS: "86400",
@@ -360,7 +380,7 @@ Deno.test("an upstream that bills a cancelled reply is read to its end, and the 
     const { socket } = call.exchange;
     const rest = "x".repeat(4_000);
     await socket.send(chunk(BILLING.frames.text(rest)));
-    setup.clock.advance(60_000);
+    setup.clock.advance(50_000);
     await socket.send(chunks(BILLING.frames.end(21_000)) + LAST_CHUNK);
     const entry = await call.entry();
     assert.equal(entry.ended, "caller_left");
@@ -446,6 +466,52 @@ Deno.test("a web socket that closes after the text leaves its turn to the upstre
           else assertNear(entry.outputTokens, 304);
           assert.equal(recentReplies.bytes, 0);
         }),
+    );
+  }
+});
+
+Deno.test("a client that leaves a stream whose upstream then fails is charged for the text alone", () =>
+  withSetup(async (setup) => {
+    const [, , entrance = BILLING] = ENTRANCES;
+    await measure(setup, entrance, 1_000, 104);
+    const call = await startText(setup, entrance, 1_000);
+    await leave(setup, call);
+    call.exchange.socket.reset();
+    const entry = await call.entry();
+    assert.deepEqual([entry.ended, entry.outputTokens], [
+      "caller_left",
+      TEXT_TOKENS,
+    ]);
+  }));
+
+Deno.test("a client that leaves a call for embeddings is charged for its prompt, or by the figure", async (t) => {
+  for (const reports of [true, false]) {
+    await t.step(
+      reports ? "with a figure" : "without one",
+      () =>
+        withSetup(
+          async (setup) => {
+            const call = await start(setup, EMBEDDINGS, false);
+            await leave(setup, call);
+            if (reports) {
+              await call.exchange.socket.send(wholeAnswer(JSON.stringify({
+                object: "list",
+                model: "m",
+                data: [{ object: "embedding", index: 0, embedding: [0.5] }],
+                usage: { prompt_tokens: 7, total_tokens: 7 },
+              })));
+            } else setup.clock.advance(GRACE_MS);
+            const entry = await call.entry();
+            assert.deepEqual([entry.ended, entry.estimated], [
+              "caller_left",
+              !reports,
+            ]);
+            if (reports) assert.equal(entry.inputTokens, 7);
+            else assert.ok(entry.inputTokens > 0);
+          },
+          {},
+          EMBEDDING_MODEL,
+        ),
     );
   }
 });

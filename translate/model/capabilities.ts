@@ -13,6 +13,15 @@ export type DialectName =
 /** Reasoning effort, lowest first. */
 export type Effort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
+/**
+ * Where a host of the chat format takes back what proves its reasoning. `none`: nowhere, what a
+ * client sends is removed and named; `passed`: a client's own fields are passed on, and
+ * `reasoning_details` that such a host sealed return; `details`: also reasoning signed in the
+ * messages format, as `reasoning_details`; `google`: also signatures of the generate-content
+ * format, as `extra_content` of their calls.
+ */
+export type ProofFields = "none" | "passed" | "details" | "google";
+
 /** What one candidate supports. */
 export interface Capabilities {
   /**
@@ -64,10 +73,22 @@ export interface Capabilities {
   /** Chat format only: whether assistant turns must repeat their `reasoning_content`. */
   readonly replayReasoning: boolean;
   /**
+   * Chat format only: whether it refuses an assistant turn with calls that has no
+   * `reasoning_content`, even an empty one.
+   */
+  readonly reasoningBesideCalls: boolean;
+  /**
    * Chat format only: whether assistant turns may contain `reasoning_content`; otherwise it is
    * removed from requests that pass through, and named.
    */
   readonly takesReasoning: boolean;
+  /** Chat format only: which proofs of reasoning assistant turns may contain. */
+  readonly proofFields: ProofFields;
+  /**
+   * Chat format only, with `proofFields` `google`: whether it refuses a turn whose first call is
+   * unsigned; such a call then gets the vendor's word for calls of other models.
+   */
+  readonly signedCalls: boolean;
   /** Longest tool name; longer ones are shortened with a hash and restored in the reply. */
   readonly maxToolName: number;
   /** Longest tool call id; longer ones are hashed, the call's and its result's alike. */
@@ -176,7 +197,10 @@ const USUAL: Capabilities = {
   maxReasoningBudget: 32000,
   reasoningOff: false,
   replayReasoning: false,
+  reasoningBesideCalls: false,
   takesReasoning: true,
+  proofFields: "passed",
+  signedCalls: false,
   maxToolName: 64,
   maxToolCallId: Infinity,
   callIdForm: "any",

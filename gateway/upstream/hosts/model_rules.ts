@@ -2,6 +2,7 @@
  * What some models of a host do not take, beyond what is true of all its models. The rules are data
  * of the host table and of the presets; this file joins them with a dialect.
  */
+import type { Capabilities } from "../../../translate/model/capabilities.ts";
 import type { HostDialect, ModelRule } from "./host.ts";
 
 /** The dialect with the first rule for the model applied. */
@@ -113,5 +114,27 @@ export const GROK: readonly ModelRule[] = [
 /** GLM on Cerebras (pydantic-ai `providers/cerebras.py`, 2026-11-22). */
 export const CEREBRAS_MODELS: readonly ModelRule[] = [{
   models: ["zai-*"],
-  capabilities: { reasoningTags: true },
+  capabilities: { reasoningTags: true, takesReasoning: true },
 }];
+
+/**
+ * Gemini at Google's chat endpoints: newer models refuse a turn whose first call is unsigned
+ * (ai.google.dev/gemini-api/docs/thought-signatures, 2026-11-28).
+ */
+export const GEMINI_CHAT: Partial<Capabilities> = {
+  proofFields: "google",
+  signedCalls: true,
+};
+
+/** Gemini before 3, which checks no signatures. */
+export const OLDER_GEMINI: readonly ModelRule[] = [{
+  models: ["*gemini-1*", "*gemini-2*"],
+  capabilities: { ...GEMINI_CHAT, signedCalls: false },
+}];
+
+/** Models of several makers at Vertex AI's chat endpoint. */
+export const VERTEX_CHAT: readonly ModelRule[] = [
+  ...GROK,
+  ...OLDER_GEMINI,
+  { models: ["*gemini*"], capabilities: GEMINI_CHAT },
+];

@@ -7,7 +7,12 @@ import type { BodyEdits } from "../../../translate/body_edits.ts";
 import type { HostErrors } from "../../../translate/host_errors.ts";
 import type { Capabilities } from "../../../translate/model/capabilities.ts";
 import type { ModelRule } from "./host.ts";
-import { CEREBRAS_MODELS, GROK } from "./model_rules.ts";
+import {
+  CEREBRAS_MODELS,
+  GEMINI_CHAT,
+  GROK,
+  OLDER_GEMINI,
+} from "./model_rules.ts";
 
 /** The habits of one compatible host. */
 export interface Preset {
@@ -43,7 +48,12 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   cerebras: {
     base: "https://api.cerebras.ai/v1",
     // Any of these is refused (pydantic-ai `providers/cerebras.py`).
-    capabilities: { penalties: false },
+    // It refuses reasoning in messages (vercel/ai#15416).
+    capabilities: {
+      penalties: false,
+      takesReasoning: false,
+      proofFields: "none",
+    },
     edits: {
       refuses: [
         "frequency_penalty",
@@ -60,6 +70,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     // Its reasoning models refuse a required call, and want their reasoning back after calls.
     capabilities: {
       replayReasoning: true,
+      reasoningBesideCalls: true,
       toolChoiceRequired: false,
       files: false,
       strictTools: false,
@@ -68,13 +79,18 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   },
   fireworks: {
     base: "https://api.fireworks.ai/inference/v1",
-    capabilities: { efforts: ["low", "medium", "high"] },
+    // Fields of messages that it does not know are refused.
+    capabilities: { efforts: ["low", "medium", "high"], proofFields: "none" },
   },
-  google: { base: "https://generativelanguage.googleapis.com/v1beta/openai" },
+  google: {
+    base: "https://generativelanguage.googleapis.com/v1beta/openai",
+    capabilities: GEMINI_CHAT,
+    modelRules: OLDER_GEMINI,
+  },
   groq: {
     base: "https://api.groq.com/openai/v1",
     // Earlier reasoning has another name there, and its service tiers are its own.
-    capabilities: { takesReasoning: false, files: false },
+    capabilities: { takesReasoning: false, proofFields: "none", files: false },
     edits: { refuses: ["service_tier", "top_k"] },
   },
   huggingface: {
@@ -99,6 +115,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
       includeUsage: false,
       files: false,
       takesReasoning: false,
+      proofFields: "none",
     },
     // Fields that it does not know are refused.
     edits: {
@@ -115,7 +132,9 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   },
   openrouter: {
     base: "https://openrouter.ai/api/v1",
-    capabilities: OPEN_MODELS,
+    // It wants the reasoning of Claude, Gemini and others back beside their calls
+    // (openrouter.ai/docs/guides/best-practices/reasoning-tokens, 2026-11-28).
+    capabilities: { ...OPEN_MODELS, proofFields: "details" },
     edits: OLDER_LIMIT,
   },
   perplexity: {

@@ -92,6 +92,7 @@ const DIFFERENCES: Readonly<Record<string, Difference>> = {
   sglang: FREE_CHOICE,
   together: { fields: OLDER_LIMIT },
   vllm: FREE_CHOICE,
+  zai: FREE_CHOICE,
 };
 
 for (const preset of Object.keys(PRESETS)) {

@@ -34,7 +34,14 @@ export async function withPreset(
       },
       models: {
         [MODEL]: {
-          price: { input: 1, output: 1, cache_read: 1, cache_write: 1 },
+          price: {
+            input: 1,
+            output: 1,
+            cache_read: 1,
+            cache_write: 1,
+            cache_write_1h: 1,
+            audio_input: 1,
+          },
           candidates: [{ vendor: "host", upstream_model: upstreamModel }],
         },
       },

@@ -57,6 +57,13 @@ export interface Capabilities {
    */
   readonly systemAnywhere: boolean;
   /**
+   * Chat format only: whether other turns than the assistant's may follow results; otherwise a short
+   * turn of the assistant stands between them.
+   */
+  readonly userAfterTool: boolean;
+  /** Chat format only: whether it knows the role `developer`; otherwise it becomes `system`. */
+  readonly developerRole: boolean;
+  /**
    * How reasoning is requested: not at all, by effort, by a token budget, adaptively with effort,
    * or by level.
    */
@@ -141,7 +148,10 @@ export interface Capabilities {
    * format's subset.
    */
   readonly schema: "json_schema" | "openapi" | "strict_subset";
-  /** Whether a reply can be bound to a JSON schema; otherwise a forced tool replaces it. */
+  /**
+   * Whether a reply can be bound to a JSON schema; otherwise a forced tool replaces it. Chat format:
+   * where no call can be demanded either, the schema becomes an instruction.
+   */
   readonly structuredOutput: boolean;
   /**
    * Messages format only: whether translated requests ask for the prompt to be cached, which costs
@@ -153,6 +163,8 @@ export interface Capabilities {
    * of tools as well. Others are removed and named.
    */
   readonly cacheMarks: "none" | "prompt" | "all";
+  /** Chat format only: the field of such a mark. */
+  readonly cacheWord: "prompt_cache_breakpoint" | "cache_control";
   /** Converse format only: whether a request without a cap gets `defaultMaxTokens`. */
   readonly alwaysCapped: boolean;
   /**
@@ -192,6 +204,8 @@ const USUAL: Capabilities = {
   penalties: false,
   maxStops: 4,
   systemAnywhere: false,
+  userAfterTool: true,
+  developerRole: true,
   reasoning: "none",
   efforts: EVERY_EFFORT,
   maxReasoningBudget: 32000,
@@ -211,6 +225,7 @@ const USUAL: Capabilities = {
   jsonObject: true,
   // Most models refuse the whole request for one.
   cacheMarks: "none",
+  cacheWord: "prompt_cache_breakpoint",
   alwaysCapped: false,
   reasoningTags: false,
   threads: false,

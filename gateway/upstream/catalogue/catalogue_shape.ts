@@ -21,6 +21,8 @@ const capabilityOverrides = z.strictObject({
   verbosity: z.boolean(),
   maxStops: z.int().nonnegative(),
   systemAnywhere: z.boolean(),
+  userAfterTool: z.boolean(),
+  developerRole: z.boolean(),
   reasoning: z.enum(["none", "effort", "budget", "adaptive", "level"]),
   efforts: z.array(
     z.enum(["minimal", "low", "medium", "high", "xhigh", "max"]),
@@ -51,6 +53,7 @@ const capabilityOverrides = z.strictObject({
   structuredOutput: z.boolean(),
   promptCaching: z.boolean(),
   cacheMarks: z.enum(["none", "prompt", "all"]),
+  cacheWord: z.enum(["prompt_cache_breakpoint", "cache_control"]),
   alwaysCapped: z.boolean(),
   reasoningTags: z.boolean(),
   callIds: z.boolean(),

@@ -9,9 +9,11 @@ import type { Capabilities } from "../../../translate/model/capabilities.ts";
 import type { ModelRule } from "./host.ts";
 import {
   CEREBRAS_MODELS,
+  FIREWORKS_MODELS,
   GEMINI_CHAT,
   GROK,
   OLDER_GEMINI,
+  OPENROUTER_MODELS,
 } from "./model_rules.ts";
 
 /** The habits of one compatible host. */
@@ -44,7 +46,10 @@ const FREE_CHOICE: Partial<Capabilities> = {
 
 /** The presets by the name that the configuration file uses. */
 export const PRESETS: Readonly<Record<string, Preset>> = {
-  azure: { capabilities: { files: false }, errors: "azure" },
+  azure: {
+    capabilities: { files: false, developerRole: true },
+    errors: "azure",
+  },
   cerebras: {
     base: "https://api.cerebras.ai/v1",
     // Any of these is refused (pydantic-ai `providers/cerebras.py`).
@@ -67,11 +72,13 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   crusoe: { capabilities: OPEN_MODELS },
   deepseek: {
     base: "https://api.deepseek.com/v1",
-    // Its reasoning models refuse a required call, and want their reasoning back after calls.
+    // Its reasoning models refuse a required call, and want their reasoning back after calls. A
+    // schema is refused ("This response_format type is unavailable now").
     capabilities: {
       replayReasoning: true,
       reasoningBesideCalls: true,
       toolChoiceRequired: false,
+      structuredOutput: false,
       files: false,
       strictTools: false,
     },
@@ -81,6 +88,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     base: "https://api.fireworks.ai/inference/v1",
     // Fields of messages that it does not know are refused.
     capabilities: { efforts: ["low", "medium", "high"], proofFields: "none" },
+    modelRules: FIREWORKS_MODELS,
   },
   google: {
     base: "https://generativelanguage.googleapis.com/v1beta/openai",
@@ -112,6 +120,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     capabilities: {
       callIdForm: "alnum9",
       prefill: false,
+      userAfterTool: false,
       includeUsage: false,
       files: false,
       takesReasoning: false,
@@ -134,7 +143,14 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     base: "https://openrouter.ai/api/v1",
     // It wants the reasoning of Claude, Gemini and others back beside their calls
     // (openrouter.ai/docs/guides/best-practices/reasoning-tokens, 2026-11-28).
-    capabilities: { ...OPEN_MODELS, proofFields: "details" },
+    capabilities: {
+      ...OPEN_MODELS,
+      proofFields: "details",
+      reasoning: "effort",
+      efforts: ["minimal", "low", "medium", "high", "xhigh"],
+      reasoningOff: true,
+    },
+    modelRules: OPENROUTER_MODELS,
     edits: OLDER_LIMIT,
   },
   perplexity: {
@@ -161,5 +177,10 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     capabilities: { cachedBesidePrompt: true },
     modelRules: GROK,
   },
-  zai: { base: "https://api.z.ai/api/paas/v4" },
+  zai: {
+    base: "https://api.z.ai/api/paas/v4",
+    // `tool_choice` is `auto` only, and a schema is not known
+    // (docs.z.ai/api-reference/llm/chat-completion).
+    capabilities: { toolChoiceRequired: false, structuredOutput: false },
+  },
 };

@@ -14,7 +14,12 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 import { isTagged } from "../../turns/signature_tags.ts";
-import { hostSettings, withCallIds, withReasoningTags } from "./host_forms.ts";
+import {
+  hostSettings,
+  withCallIds,
+  withHostTurns,
+  withReasoningTags,
+} from "./host_forms.ts";
 import {
   allDetails,
   isOwnDetail,
@@ -38,28 +43,37 @@ export function cleanRequest(
   const dropped = new Set<string>();
   const settings = hostSettings(body, can, dropped);
   const messages = body["messages"];
-  let changed = false;
-  const cleaned = !Array.isArray(messages)
-    ? []
-    : messages.map((message: unknown) => {
-      const clean = isObject(message)
-        ? cleanMessage(message, can, dropped)
-        : undefined;
-      const tagged = can.reasoningTags && isObject(message) &&
-          message["role"] === "assistant"
-        ? withReasoningTags(clean ?? message)
-        : undefined;
-      const named = withCallIds(tagged ?? clean ?? message, can);
-      if (named === message) return message;
-      changed = true;
-      return named;
-    });
+  const cleaned = Array.isArray(messages)
+    ? cleanMessages(body, messages, can, dropped)
+    : messages;
+  const changed = cleaned !== messages;
   return changed || Object.keys(settings).length > 0
     ? {
       fields: { ...settings, ...(changed ? { messages: cleaned } : {}) },
       removed: [...dropped],
     }
     : undefined;
+}
+
+/** The same list where nothing changes. */
+function cleanMessages(
+  body: JsonObject,
+  messages: readonly unknown[],
+  can: Capabilities,
+  dropped: Set<string>,
+): readonly unknown[] {
+  const cleaned = messages.map((message) => {
+    const clean = isObject(message)
+      ? cleanMessage(message, can, dropped)
+      : undefined;
+    const tagged = can.reasoningTags && isObject(message) &&
+        message["role"] === "assistant"
+      ? withReasoningTags(clean ?? message)
+      : undefined;
+    return withCallIds(tagged ?? clean ?? message, can);
+  });
+  const isSame = cleaned.every((message, n) => message === messages[n]);
+  return withHostTurns(body, isSame ? messages : cleaned, can);
 }
 
 function cleanMessage(

@@ -30,7 +30,7 @@ import {
   textPart,
 } from "./encode_content.ts";
 import { type DroppedFields, keepsOpaque } from "../../model/dropped_fields.ts";
-import { withThoughts } from "./host_forms.ts";
+import { withBridges, withThoughts } from "./host_forms.ts";
 import {
   returnedDetails,
   UNSIGNED_CALL,
@@ -72,7 +72,7 @@ export function encodeMessages(
   if (all.length === 0) {
     throw dropped.refusal("messages", "holds nothing to answer");
   }
-  return all;
+  return withBridges(all, can);
 }
 
 function encodeSystem(

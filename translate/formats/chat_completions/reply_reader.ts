@@ -160,8 +160,9 @@ export function replyReader(
     if (blocks.refused() && !sawCall) {
       return [{ type: "stop", reason: "refusal", raw: word }];
     }
-    // vLLM reports the matched stop string here; a stop token is reported as a number.
-    const sequence = textIn(choice["stop_reason"]);
+    // vLLM and SGLang report the matched stop string here; a stop token is reported as a number.
+    const sequence = textIn(choice["stop_reason"]) ??
+      textIn(choice["matched_stop"]);
     return [
       sequence === undefined
         ? { type: "stop", reason, raw: word }

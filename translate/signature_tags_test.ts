@@ -175,7 +175,7 @@ Deno.test("untagged() reads only values from taggedValue()", () => {
     redacted: true,
   };
   assert.deepEqual(untag(taggedValue(signature)), signature);
-  for (const value of ["gw1:chat_completions:x", "gw1:", "gw1:x", "plain"]) {
+  for (const value of ["gw1:embeddings:x", "gw1:", "gw1:x", "plain"]) {
     assert.equal(untag(value), undefined);
   }
   assert.ok(isTagged("gw1:later:x") && !isTagged("gAAAA") && !isTagged(3));

@@ -6,7 +6,7 @@ import { behaviourTag, type SoakUpstream } from "./soak_upstream.ts";
 
 interface Leavers {
   readonly url: string;
-  /** Of an account that makes no other calls. */
+  /** A key whose account makes no other calls. */
   readonly key: string;
   readonly upstream: Pick<SoakUpstream, "generatedTokens">;
   readonly seconds: number;

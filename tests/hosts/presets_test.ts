@@ -1,49 +1,9 @@
 /** Requests of the chat-completion format as compatible hosts receive them, by preset. */
 import assert from "node:assert/strict";
 import { PRESETS } from "../../gateway/upstream/hosts/presets.ts";
-import {
-  COMPLETION,
-  type HostUpstream,
-  startHostUpstream,
-} from "../support/upstreams/host_upstream.ts";
-import {
-  startTestGateway,
-  TEST_KEY,
-  type TestGateway,
-} from "../support/test_gateway.ts";
-
-const MODEL = "house-model";
-
-async function withPreset(
-  preset: string,
-  run: (gateway: TestGateway, host: HostUpstream) => Promise<void>,
-  env: Readonly<Record<string, string>> = {},
-  upstreamModel = "m",
-): Promise<void> {
-  await using host = startHostUpstream();
-  host.answer(() => Response.json(COMPLETION));
-  await using gateway = await startTestGateway({
-    realVendors: true,
-    env: { ...env },
-    configFile: JSON.stringify({
-      vendors: {
-        host: {
-          kind: "openai_compatible",
-          preset,
-          base_url: `${host.url}/v1`,
-          auth: "none",
-        },
-      },
-      models: {
-        [MODEL]: {
-          price: { input: 1, output: 1, cache_read: 1, cache_write: 1 },
-          candidates: [{ vendor: "host", upstream_model: upstreamModel }],
-        },
-      },
-    }),
-  });
-  await run(gateway, host);
-}
+import { COMPLETION } from "../support/upstreams/host_upstream.ts";
+import { MODEL, withPreset } from "../support/with_preset.ts";
+import { startTestGateway, TEST_KEY } from "../support/test_gateway.ts";
 
 /** A request with every field in which hosts differ. */
 const REQUEST = {
@@ -99,7 +59,7 @@ const OLDER_AND_FREE: Difference = {
 const DIFFERENCES: Readonly<Record<string, Difference>> = {
   cerebras: {
     fields: { service_tier: undefined },
-    dropped: ["service_tier"],
+    dropped: ["messages[].reasoning_content", "service_tier"],
   },
   deepseek: OLDER_AND_FREE,
   groq: {
@@ -132,6 +92,7 @@ const DIFFERENCES: Readonly<Record<string, Difference>> = {
   sglang: FREE_CHOICE,
   together: { fields: OLDER_LIMIT },
   vllm: FREE_CHOICE,
+  zai: FREE_CHOICE,
 };
 
 for (const preset of Object.keys(PRESETS)) {

@@ -13,6 +13,15 @@ export type DialectName =
 /** Reasoning effort, lowest first. */
 export type Effort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
+/**
+ * Where a host of the chat format takes back what proves its reasoning. `none`: nowhere, what a
+ * client sends is removed and named; `passed`: a client's own fields are passed on, and
+ * `reasoning_details` that such a host sealed return; `details`: also reasoning signed in the
+ * messages format, as `reasoning_details`; `google`: also signatures of the generate-content
+ * format, as `extra_content` of their calls.
+ */
+export type ProofFields = "none" | "passed" | "details" | "google";
+
 /** What one candidate supports. */
 export interface Capabilities {
   /**
@@ -48,6 +57,13 @@ export interface Capabilities {
    */
   readonly systemAnywhere: boolean;
   /**
+   * Chat format only: whether other turns than the assistant's may follow results; otherwise a short
+   * turn of the assistant stands between them.
+   */
+  readonly userAfterTool: boolean;
+  /** Chat format only: whether it knows the role `developer`; otherwise it becomes `system`. */
+  readonly developerRole: boolean;
+  /**
    * How reasoning is requested: not at all, by effort, by a token budget, adaptively with effort,
    * or by level.
    */
@@ -64,10 +80,22 @@ export interface Capabilities {
   /** Chat format only: whether assistant turns must repeat their `reasoning_content`. */
   readonly replayReasoning: boolean;
   /**
+   * Chat format only: whether it refuses an assistant turn with calls that has no
+   * `reasoning_content`, even an empty one.
+   */
+  readonly reasoningBesideCalls: boolean;
+  /**
    * Chat format only: whether assistant turns may contain `reasoning_content`; otherwise it is
    * removed from requests that pass through, and named.
    */
   readonly takesReasoning: boolean;
+  /** Chat format only: which proofs of reasoning assistant turns may contain. */
+  readonly proofFields: ProofFields;
+  /**
+   * Chat format only, with `proofFields` `google`: whether it refuses a turn whose first call is
+   * unsigned; such a call then gets the vendor's word for calls of other models.
+   */
+  readonly signedCalls: boolean;
   /** Longest tool name; longer ones are shortened with a hash and restored in the reply. */
   readonly maxToolName: number;
   /** Longest tool call id; longer ones are hashed, the call's and its result's alike. */
@@ -120,7 +148,10 @@ export interface Capabilities {
    * format's subset.
    */
   readonly schema: "json_schema" | "openapi" | "strict_subset";
-  /** Whether a reply can be bound to a JSON schema; otherwise a forced tool replaces it. */
+  /**
+   * Whether a reply can be bound to a JSON schema; otherwise a forced tool replaces it. Chat format:
+   * where no call can be demanded either, the schema becomes an instruction.
+   */
   readonly structuredOutput: boolean;
   /**
    * Messages format only: whether translated requests ask for the prompt to be cached, which costs
@@ -132,6 +163,8 @@ export interface Capabilities {
    * of tools as well. Others are removed and named.
    */
   readonly cacheMarks: "none" | "prompt" | "all";
+  /** Chat format only: the field of such a mark. */
+  readonly cacheWord: "prompt_cache_breakpoint" | "cache_control";
   /** Converse format only: whether a request without a cap gets `defaultMaxTokens`. */
   readonly alwaysCapped: boolean;
   /**
@@ -171,12 +204,17 @@ const USUAL: Capabilities = {
   penalties: false,
   maxStops: 4,
   systemAnywhere: false,
+  userAfterTool: true,
+  developerRole: true,
   reasoning: "none",
   efforts: EVERY_EFFORT,
   maxReasoningBudget: 32000,
   reasoningOff: false,
   replayReasoning: false,
+  reasoningBesideCalls: false,
   takesReasoning: true,
+  proofFields: "passed",
+  signedCalls: false,
   maxToolName: 64,
   maxToolCallId: Infinity,
   callIdForm: "any",
@@ -187,6 +225,7 @@ const USUAL: Capabilities = {
   jsonObject: true,
   // Most models refuse the whole request for one.
   cacheMarks: "none",
+  cacheWord: "prompt_cache_breakpoint",
   alwaysCapped: false,
   reasoningTags: false,
   threads: false,

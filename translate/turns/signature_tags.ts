@@ -15,6 +15,7 @@ const FORMATS: ReadonlyMap<string, DialectName> = new Map([
   ["generate_content", "generate_content"],
   ["responses", "responses"],
   ["converse", "converse"],
+  ["chat_completions", "chat_completions"],
 ]);
 
 /** The signature with its tag in front. */

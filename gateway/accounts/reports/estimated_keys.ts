@@ -16,7 +16,7 @@ export interface EstimatedSpending {
 }
 
 /** Less than this of a day is no pattern, in micro-dollars. */
-export const LEAST_ESTIMATED_MICRO_USD = 100_000;
+const LEAST_ESTIMATED_MICRO_USD = 100_000;
 
 const SUMS = "account_id, key_id, CAST(SUM(micro_usd) AS BIGINT) AS spent, " +
   "CAST(SUM(estimated_micro_usd) AS BIGINT) AS estimated FROM usage_days";

@@ -246,7 +246,9 @@ export function addedVendor(
       ...compact({
         errors: preset?.errors,
         edits: preset?.edits,
-        modelRules: preset?.modelRules,
+      }),
+      ...(preset?.modelRules === undefined ? {} : {
+        modelRules: [...preset.modelRules, ...dialect.modelRules ?? []],
       }),
       auth: keyHeader === undefined
         ? dialect.auth

@@ -3,6 +3,7 @@
  * in a preset (`presets.ts`).
  */
 import type { Host } from "./host.ts";
+import { OPEN_WEIGHTS } from "./model_rules.ts";
 
 /** The row of hosts that the configuration file describes. */
 export const OPENAI_COMPATIBLE: Host = {
@@ -13,5 +14,8 @@ export const OPENAI_COMPATIBLE: Host = {
     embeddings: { path: "/embeddings", form: "chat" },
     auth: { schemes: ["bearer", "none"] },
     errors: "compatible",
+    // Every host knows `system`.
+    capabilities: { developerRole: false },
+    modelRules: OPEN_WEIGHTS,
   }],
 };

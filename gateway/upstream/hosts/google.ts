@@ -8,7 +8,7 @@
 import type { HostAuth } from "../credentials/credential.ts";
 import type { Host } from "./host.ts";
 import { MESSAGES_HEADERS } from "./messages_headers.ts";
-import { GROK } from "./model_rules.ts";
+import { VERTEX_CHAT } from "./model_rules.ts";
 
 const GOOGLE: HostAuth = { schemes: ["google"] };
 
@@ -84,7 +84,7 @@ export const GOOGLE_HOSTS: readonly Host[] = [
       whole: `${LOCATION}/endpoints/openapi/chat/completions`,
       auth: GOOGLE,
       errors: "google",
-      modelRules: GROK,
+      modelRules: VERTEX_CHAT,
     }],
   },
   {

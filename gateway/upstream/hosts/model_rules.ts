@@ -2,6 +2,10 @@
  * What some models of a host do not take, beyond what is true of all its models. The rules are data
  * of the host table and of the presets; this file joins them with a dialect.
  */
+import type {
+  Capabilities,
+  Effort,
+} from "../../../translate/model/capabilities.ts";
 import type { HostDialect, ModelRule } from "./host.ts";
 
 /** The dialect with the first rule for the model applied. */
@@ -90,28 +94,125 @@ export const GPT: readonly ModelRule[] = [
   { models: ["gpt-5.6*", "gpt-6*"], capabilities: { cacheMarks: "prompt" } },
 ];
 
+const NO_STOPS: ModelRule = {
+  models: [],
+  capabilities: { maxStops: 0, penalties: false },
+  refuses: ["stop", "presence_penalty", "frequency_penalty"],
+};
+
+function reasoningGrok(
+  models: readonly string[],
+  efforts: readonly Effort[],
+  reasoningOff = false,
+): ModelRule {
+  return {
+    ...NO_STOPS,
+    models,
+    capabilities: {
+      ...NO_STOPS.capabilities,
+      reasoning: "effort",
+      efforts,
+      reasoningOff,
+    },
+  };
+}
+
 /**
- * Grok: its reasoning models refuse a request for one of these fields
- * (docs.x.ai/docs/guides/reasoning, 2026-11-22).
+ * Grok: its reasoning models refuse a request for one of these fields, and some of them one with
+ * an effort (docs.x.ai/docs/guides/reasoning, 2026-11-22; NousResearch/hermes-agent#23435).
  */
 export const GROK: readonly ModelRule[] = [
   { models: ["*non-reasoning*"] },
+  reasoningGrok(["*grok-3-mini*"], ["low", "high"]),
+  reasoningGrok(["*grok-4.3*"], ["low", "medium", "high"], true),
+  reasoningGrok(["*grok-4.5*"], ["low", "medium", "high"]),
+  reasoningGrok(
+    ["*grok-4.6*", "*grok-4.20-multi-agent*"],
+    ["low", "medium", "high", "xhigh"],
+  ),
   {
+    ...NO_STOPS,
     models: [
-      "*grok-3-mini*",
       "*grok-4*",
       "*grok-code*",
       "*grok-build*",
       "*grok-latest*",
       "*grok*-reasoning*",
     ],
-    capabilities: { maxStops: 0, penalties: false },
-    refuses: ["stop", "presence_penalty", "frequency_penalty"],
   },
 ];
+
+/** Models with open weights, wherever they are served in the chat format. */
+export const OPEN_WEIGHTS: readonly ModelRule[] = [
+  {
+    models: ["*gpt-oss*"],
+    capabilities: { reasoning: "effort", efforts: ["low", "medium", "high"] },
+  },
+  {
+    // "Unexpected role 'user' after role 'tool'" (mistralai/mistral-common#169).
+    models: [
+      "*mistral*",
+      "*ministral*",
+      "*mixtral*",
+      "*codestral*",
+      "*devstral*",
+      "*magistral*",
+      "*pixtral*",
+      "*voxtral*",
+    ],
+    capabilities: { userAfterTool: false },
+  },
+];
+
+/** Reasoning models on Fireworks (docs.fireworks.ai/guides/reasoning, 2026-11-28). */
+export const FIREWORKS_MODELS: readonly ModelRule[] = [{
+  models: [
+    "*deepseek*",
+    "*glm*",
+    "*kimi*",
+    "*minimax*",
+    "*qwen3*",
+  ],
+  capabilities: { reasoning: "effort" },
+}];
+
+/** Claude behind OpenRouter (openrouter.ai/docs/features/prompt-caching, 2026-11-28). */
+export const OPENROUTER_MODELS: readonly ModelRule[] = [{
+  models: ["anthropic/*"],
+  capabilities: { cacheMarks: "prompt", cacheWord: "cache_control" },
+}];
 
 /** GLM on Cerebras (pydantic-ai `providers/cerebras.py`, 2026-11-22). */
 export const CEREBRAS_MODELS: readonly ModelRule[] = [{
   models: ["zai-*"],
-  capabilities: { reasoningTags: true },
+  capabilities: { reasoningTags: true, takesReasoning: true },
 }];
+
+/**
+ * Gemini at Google's chat endpoints: newer models refuse a turn whose first call is unsigned
+ * (ai.google.dev/gemini-api/docs/thought-signatures, 2026-11-28).
+ */
+export const GEMINI_CHAT: Partial<Capabilities> = {
+  reasoning: "effort",
+  proofFields: "google",
+  signedCalls: true,
+};
+
+/** Gemini before 3, which checks no signatures; before 2.5 it does not reason. */
+export const OLDER_GEMINI: readonly ModelRule[] = [
+  {
+    models: ["*gemini-2.5*"],
+    capabilities: { ...GEMINI_CHAT, signedCalls: false },
+  },
+  {
+    models: ["*gemini-1*", "*gemini-2*"],
+    capabilities: { ...GEMINI_CHAT, signedCalls: false, reasoning: "none" },
+  },
+];
+
+/** Models of several makers at Vertex AI's chat endpoint. */
+export const VERTEX_CHAT: readonly ModelRule[] = [
+  ...GROK,
+  ...OLDER_GEMINI,
+  { models: ["*gemini*"], capabilities: GEMINI_CHAT },
+];

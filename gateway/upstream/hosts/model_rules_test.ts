@@ -77,7 +77,12 @@ Deno.test("the rules of each host are for the models that they name", async (t) 
       [grok, "xai/grok-4.1-fast-reasoning", noStops],
       [grok, "grok-4-fast-non-reasoning", {}],
       [grok, "grok-3", {}],
-      [grok, "grok-3-mini", noStops],
+      [grok, "grok-3-mini", {
+        ...noStops,
+        reasoning: "effort",
+        efforts: ["low", "high"],
+        reasoningOff: false,
+      }],
       [converse, "amazon.titan-text-express-v1", {}],
       [converse, "us.amazon.nova-pro-v1:0", { cacheMarks: "prompt" }],
       [converse, "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", all],

@@ -7,7 +7,14 @@ import type { BodyEdits } from "../../../translate/body_edits.ts";
 import type { HostErrors } from "../../../translate/host_errors.ts";
 import type { Capabilities } from "../../../translate/model/capabilities.ts";
 import type { ModelRule } from "./host.ts";
-import { CEREBRAS_MODELS, GROK } from "./model_rules.ts";
+import {
+  CEREBRAS_MODELS,
+  FIREWORKS_MODELS,
+  GEMINI_CHAT,
+  GROK,
+  OLDER_GEMINI,
+  OPENROUTER_MODELS,
+} from "./model_rules.ts";
 
 /** The habits of one compatible host. */
 export interface Preset {
@@ -41,11 +48,19 @@ const FREE_CHOICE: Partial<Capabilities> = {
 
 /** The presets by the name that the configuration file uses. */
 export const PRESETS: Readonly<Record<string, Preset>> = {
-  azure: { capabilities: { files: false }, errors: "azure" },
+  azure: {
+    capabilities: { files: false, developerRole: true },
+    errors: "azure",
+  },
   cerebras: {
     base: "https://api.cerebras.ai/v1",
     // Any of these is refused (pydantic-ai `providers/cerebras.py`).
-    capabilities: { penalties: false },
+    // It refuses reasoning in messages (vercel/ai#15416).
+    capabilities: {
+      penalties: false,
+      takesReasoning: false,
+      proofFields: "none",
+    },
     edits: {
       refuses: [
         "frequency_penalty",
@@ -59,10 +74,13 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   crusoe: { capabilities: OPEN_MODELS },
   deepseek: {
     base: "https://api.deepseek.com/v1",
-    // Its reasoning models refuse a required call, and want their reasoning back after calls.
+    // Its reasoning models refuse a required call, and want their reasoning back after calls. A
+    // schema is refused ("This response_format type is unavailable now").
     capabilities: {
       replayReasoning: true,
+      reasoningBesideCalls: true,
       toolChoiceRequired: false,
+      structuredOutput: false,
       files: false,
       strictTools: false,
     },
@@ -70,17 +88,21 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   },
   fireworks: {
     base: "https://api.fireworks.ai/inference/v1",
-    capabilities: { efforts: ["low", "medium", "high"] },
+    // Fields of messages that it does not know are refused.
+    capabilities: { efforts: ["low", "medium", "high"], proofFields: "none" },
+    modelRules: FIREWORKS_MODELS,
   },
   google: {
     base: "https://generativelanguage.googleapis.com/v1beta/openai",
     billsCancelled: true,
+    capabilities: GEMINI_CHAT,
+    modelRules: OLDER_GEMINI,
   },
   groq: {
     base: "https://api.groq.com/openai/v1",
     billsCancelled: true,
     // Earlier reasoning has another name there, and its service tiers are its own.
-    capabilities: { takesReasoning: false, files: false },
+    capabilities: { takesReasoning: false, proofFields: "none", files: false },
     edits: { refuses: ["service_tier", "top_k"] },
   },
   huggingface: {
@@ -104,9 +126,11 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     capabilities: {
       callIdForm: "alnum9",
       prefill: false,
+      userAfterTool: false,
       includeUsage: false,
       files: false,
       takesReasoning: false,
+      proofFields: "none",
     },
     // Fields that it does not know are refused.
     edits: {
@@ -123,7 +147,16 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   },
   openrouter: {
     base: "https://openrouter.ai/api/v1",
-    capabilities: OPEN_MODELS,
+    // It wants the reasoning of Claude, Gemini and others back beside their calls
+    // (openrouter.ai/docs/guides/best-practices/reasoning-tokens, 2026-11-28).
+    capabilities: {
+      ...OPEN_MODELS,
+      proofFields: "details",
+      reasoning: "effort",
+      efforts: ["minimal", "low", "medium", "high", "xhigh"],
+      reasoningOff: true,
+    },
+    modelRules: OPENROUTER_MODELS,
     edits: OLDER_LIMIT,
   },
   perplexity: {
@@ -151,5 +184,10 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     capabilities: { cachedBesidePrompt: true },
     modelRules: GROK,
   },
-  zai: { base: "https://api.z.ai/api/paas/v4" },
+  zai: {
+    base: "https://api.z.ai/api/paas/v4",
+    // `tool_choice` is `auto` only, and a schema is not known
+    // (docs.z.ai/api-reference/llm/chat-completion).
+    capabilities: { toolChoiceRequired: false, structuredOutput: false },
+  },
 };

@@ -4,6 +4,7 @@
  */
 import { base64Text, dataUrl, parseDataUrl } from "../../bytes/data_url.ts";
 import { type JsonObject, textIn } from "../../bytes/json.ts";
+import { isTextType } from "../../bytes/media_types.ts";
 import { takesMarks } from "../../turns/cache_marks.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { DroppedFields } from "../../model/dropped_fields.ts";
@@ -50,7 +51,7 @@ export function decodeFileData(
   at: string,
 ): DocumentPart["source"] {
   const bytes = parseDataUrl(data);
-  if (bytes?.mediaType.startsWith("text/") === true) {
+  if (bytes !== undefined && isTextType(bytes.mediaType)) {
     return { type: "text", text: base64Text(bytes.data) };
   }
   if (bytes !== undefined) return { type: "base64", ...bytes };
@@ -139,7 +140,20 @@ export function markField(
   { cacheMark }: { readonly cacheMark?: CacheMark },
   can: Capabilities,
 ): JsonObject {
-  return breakpointField(cacheMark, takesMarks("turns", can));
+  const isTaken = takesMarks("turns", can);
+  return can.cacheWord === "cache_control"
+    ? isTaken ? cacheControl(cacheMark) : {}
+    : breakpointField(cacheMark, isTaken);
+}
+
+/** The mark as the messages format has it, for hosts that pass it on to such models. */
+function cacheControl(mark: CacheMark | undefined): JsonObject {
+  return mark === undefined ? {} : {
+    cache_control: {
+      type: "ephemeral",
+      ...(mark === "5m" ? {} : { ttl: mark }),
+    },
+  };
 }
 
 /** Reports media in a message of the assistant, which no upstream of these formats accepts. */

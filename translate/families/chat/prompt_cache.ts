@@ -80,7 +80,8 @@ export function promptCacheRow(
       if (mode === "explicit") return "off";
       return lifeOf(ttl) ?? (mode === "implicit" ? "5m" : undefined);
     },
-    unless: (_, { can }) => !takesMarks("turns", can),
+    unless: (_, { can }) =>
+      !takesMarks("turns", can) || can.cacheWord === "cache_control",
     encode: (cache) =>
       cache === "off"
         ? { mode: "explicit" }

@@ -1,7 +1,8 @@
 /**
- * Removes from a passed-through request the signatures of other formats that the gateway added to
- * earlier replies, the reasoning that they belong to, and the fields that the model refuses.
- * Everything else stays as the client wrote it.
+ * Makes the conversation of a passed-through request fit for its host: without the signatures of
+ * other formats that the gateway added to earlier replies and the reasoning that they belong to,
+ * without the fields that the model refuses, with the proofs that it wants. Everything else stays
+ * as the client wrote it.
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { CleanRequest } from "../../dialect.ts";
@@ -10,9 +11,22 @@ import {
   type JsonDraft,
   type JsonObject,
   objectOr,
+  textIn,
 } from "../../bytes/json.ts";
-import { hostSettings, withCallIds, withReasoningTags } from "./host_forms.ts";
-import { allDetails, isOwnDetail, readCallSignature } from "./signatures.ts";
+import { isTagged } from "../../turns/signature_tags.ts";
+import {
+  hostSettings,
+  withCallIds,
+  withHostTurns,
+  withReasoningTags,
+} from "./host_forms.ts";
+import {
+  allDetails,
+  isOwnDetail,
+  readCallSignature,
+  UNSIGNED_CALL,
+  writeCallSignature,
+} from "./signatures.ts";
 
 /** The path reported as dropped when reasoning is removed that has no signature by the gateway. */
 const REASONING = "messages[].reasoning_content";
@@ -29,28 +43,37 @@ export function cleanRequest(
   const dropped = new Set<string>();
   const settings = hostSettings(body, can, dropped);
   const messages = body["messages"];
-  let changed = false;
-  const cleaned = !Array.isArray(messages)
-    ? []
-    : messages.map((message: unknown) => {
-      const clean = isObject(message)
-        ? cleanMessage(message, can, dropped)
-        : undefined;
-      const tagged = can.reasoningTags && isObject(message) &&
-          message["role"] === "assistant"
-        ? withReasoningTags(clean ?? message)
-        : undefined;
-      const named = withCallIds(tagged ?? clean ?? message, can);
-      if (named === message) return message;
-      changed = true;
-      return named;
-    });
+  const cleaned = Array.isArray(messages)
+    ? cleanMessages(body, messages, can, dropped)
+    : messages;
+  const changed = cleaned !== messages;
   return changed || Object.keys(settings).length > 0
     ? {
       fields: { ...settings, ...(changed ? { messages: cleaned } : {}) },
       removed: [...dropped],
     }
     : undefined;
+}
+
+/** The same list where nothing changes. */
+function cleanMessages(
+  body: JsonObject,
+  messages: readonly unknown[],
+  can: Capabilities,
+  dropped: Set<string>,
+): readonly unknown[] {
+  const cleaned = messages.map((message) => {
+    const clean = isObject(message)
+      ? cleanMessage(message, can, dropped)
+      : undefined;
+    const tagged = can.reasoningTags && isObject(message) &&
+        message["role"] === "assistant"
+      ? withReasoningTags(clean ?? message)
+      : undefined;
+    return withCallIds(tagged ?? clean ?? message, can);
+  });
+  const isSame = cleaned.every((message, n) => message === messages[n]);
+  return withHostTurns(body, isSame ? messages : cleaned, can);
 }
 
 function cleanMessage(
@@ -61,41 +84,104 @@ function cleanMessage(
   if (message["role"] !== "assistant") return undefined;
   const details = message["reasoning_details"];
   const calls = message["tool_calls"];
-  const withDetails = Array.isArray(details) && details.some(isOwnDetail);
-  const withCalls = Array.isArray(calls) && calls.some(isSigned);
-  const withAll = allDetails(message) !== undefined;
-  const marked = withDetails || withCalls || withAll;
+  const all = allDetails(message);
+  const copy: JsonDraft = { ...message };
+  let changed = false;
+  let marked = all !== undefined;
+  const put = (key: string, value: unknown): void => {
+    if (value === copy[key]) return;
+    changed = true;
+    if (value === undefined) delete copy[key];
+    else copy[key] = value;
+  };
+  const given = can.proofFields === "details" ? all ?? details : details;
+  if (Array.isArray(given)) {
+    marked ||= given.some(isOwnDetail);
+    const kept = keptDetails(given, can);
+    if (can.proofFields === "none" && !given.every(isOwnDetail)) {
+      dropped.add("messages[].reasoning_details");
+    }
+    if (marked || kept.length < given.length) {
+      put("reasoning_details", kept.length > 0 ? kept : undefined);
+    }
+  }
+  if (Array.isArray(calls)) {
+    marked ||= calls.some(isMarked);
+    const proven = calls.map((call: unknown, index) =>
+      withProof(call, index === 0, can, dropped)
+    );
+    if (proven.some((call, index) => call !== calls[index])) {
+      put("tool_calls", proven);
+    }
+  }
+  if (all !== undefined) {
+    const { gateway: _, ...others } = objectOr(message["extra_content"]);
+    put("extra_content", Object.keys(others).length > 0 ? others : undefined);
+  }
   // Reasoning beside a foreign signature comes from the same foreign model.
   const withThoughts = message["reasoning_content"] !== undefined &&
     (!can.takesReasoning || (marked && !can.replayReasoning));
-  if (!marked && !withThoughts) return undefined;
+  if (withThoughts) put("reasoning_content", undefined);
   if (withThoughts && !marked) dropped.add(REASONING);
-  const copy: JsonDraft = { ...message };
-  if (withThoughts) delete copy["reasoning_content"];
-  if (withDetails) {
-    const others = details.filter((entry: unknown) => !isOwnDetail(entry));
-    if (others.length > 0) copy["reasoning_details"] = others;
-    else delete copy["reasoning_details"];
+  const wantsThoughts = can.reasoningBesideCalls && Array.isArray(calls) &&
+    calls.length > 0 && textIn(copy["reasoning_content"]) === undefined;
+  if (wantsThoughts) {
+    put("reasoning_content", textIn(message["reasoning"]) ?? "");
   }
-  if (withCalls) copy["tool_calls"] = calls.map(withoutSignature);
-  if (withAll) {
-    const { gateway: _, ...others } = objectOr(message["extra_content"]);
-    if (Object.keys(others).length > 0) copy["extra_content"] = others;
-    else delete copy["extra_content"];
-  }
-  return copy;
+  return changed ? copy : undefined;
 }
 
-function isSigned(call: unknown): call is JsonObject {
-  return isObject(call) &&
-    readCallSignature(call["extra_content"]) !== undefined;
+/** The entries that the host takes. Those of the gateway lose their position. */
+function keptDetails(
+  given: readonly unknown[],
+  { proofFields }: Capabilities,
+): readonly unknown[] {
+  if (proofFields === "none") return [];
+  return given.flatMap((entry) => {
+    if (!isObject(entry) || !isOwnDetail(entry)) return [entry];
+    const { position: _, ...bare } = entry;
+    return proofFields === "details" && !isTagged(entry["data"]) ? [bare] : [];
+  });
 }
 
-function withoutSignature(call: unknown): unknown {
-  if (!isSigned(call)) return call;
+/** Whether the gateway tagged the signature of a call. */
+function isMarked(call: unknown): boolean {
+  const google = objectOr(objectOr(objectOr(call)["extra_content"])["google"]);
+  return isTagged(google["thought_signature"]);
+}
+
+/** A call with the signature that its host takes. */
+function withProof(
+  call: unknown,
+  isFirst: boolean,
+  { proofFields, signedCalls }: Capabilities,
+  dropped: Set<string>,
+): unknown {
+  if (!isObject(call)) return call;
+  const extra = objectOr(call["extra_content"]);
+  const signature = readCallSignature(extra);
+  if (signature === undefined && !isMarked(call)) {
+    return isFirst && signedCalls
+      ? { ...call, extra_content: { ...extra, ...UNSIGNED_CALL } }
+      : call;
+  }
+  if (proofFields === "google" && signature !== undefined) {
+    const bare = writeCallSignature(signature, "bare");
+    return isMarked(call) && bare !== undefined
+      ? { ...call, extra_content: { ...extra, ...bare } }
+      : call;
+  }
+  if (!isMarked(call)) {
+    if (proofFields !== "none") return call;
+    dropped.add("messages[].tool_calls[].extra_content");
+  }
+  return withoutSignature(call);
+}
+
+function withoutSignature(call: JsonObject): JsonObject {
   const { extra_content: extra, ...copy } = call;
-  const { google, ...others } = isObject(extra) ? extra : {};
-  const { thought_signature: _, ...rest } = isObject(google) ? google : {};
+  const { google, ...others } = objectOr(extra);
+  const { thought_signature: _, ...rest } = objectOr(google);
   const left = Object.keys(rest).length > 0
     ? { ...others, google: rest }
     : others;

@@ -17,6 +17,7 @@ const DETAIL = {
   index: 0,
   position: { content: 0, tool_calls: 0 },
 };
+const TAGGED = "gw1:generate_content:G";
 /** Without the position that only the gateway writes: made by a host that uses the same form. */
 const { position: _, ...HOSTS } = DETAIL;
 /** The list of all reasoning with which the gateway ends a streamed message. */
@@ -57,7 +58,11 @@ Deno.test("cleanRequest() does not change a request without foreign signatures",
       "other extra content",
       messagesOf({
         role: "assistant",
-        tool_calls: [call({ google: { other: 1 } }), call()],
+        reasoning_content: "a",
+        tool_calls: [
+          call({ google: { other: 1 } }),
+          call({ google: { thought_signature: "a host's own" } }),
+        ],
       }),
     ],
   ];
@@ -82,8 +87,8 @@ Deno.test("cleanRequest() removes the signatures that the gateway added and noth
         reasoning_details: [DETAIL, FOREIGN, HOSTS],
         extra_content: { ...ALL, vendor: 2 },
         tool_calls: [
-          call({ google: { thought_signature: "G" } }),
-          call({ google: { thought_signature: "G", other: 1 }, vendor: 2 }),
+          call({ google: { thought_signature: TAGGED } }),
+          call({ google: { thought_signature: TAGGED, other: 1 }, vendor: 2 }),
           call(),
         ],
       },

@@ -6,8 +6,8 @@
  * more, the reasoning is dropped.
  */
 import { objectOr, textIn } from "../../bytes/json.ts";
-import type { Part, ReasoningPart } from "../../model/request.ts";
-import { allDetails, type Position, readDetails } from "./signatures.ts";
+import type { Part, ReasoningPart, Signature } from "../../model/request.ts";
+import { allDetails, detailReader, type Position } from "./signatures.ts";
 import type { UnknownFields } from "../../model/unknown_fields.ts";
 import type { ChatMessage } from "./wire.ts";
 
@@ -22,6 +22,11 @@ interface PlacedReasoning {
   readonly position: Position | undefined;
 }
 
+/** Whether only a host of this format can read it. */
+function isHosts({ signature }: { readonly signature?: Signature }): boolean {
+  return signature?.from === "chat_completions";
+}
+
 const FIRST: Position = { content: 0, calls: 0 };
 
 /**
@@ -32,14 +37,17 @@ export function readReasoning(
   message: ChatMessage & { readonly role: "assistant" },
   unknown: UnknownFields,
 ): readonly PlacedReasoning[] {
-  const details = readDetails(
+  const details = detailReader()(
     allDetails(message) ?? message.reasoning_details,
   );
   const plain = textIn(message.reasoning_content) ??
     textIn(objectOr(message)["reasoning"]);
-  const signed = details.some((detail) => detail.signature !== undefined);
+  const isSealed = details.some(isHosts);
+  const signed = details.some((detail) =>
+    detail.signature !== undefined && !isHosts(detail)
+  );
   if (!signed) {
-    if (details.length > 0 && plain === undefined) {
+    if (isSealed || (details.length > 0 && plain === undefined)) {
       unknown.optional.add("messages[].reasoning_details");
     }
     return plain === undefined

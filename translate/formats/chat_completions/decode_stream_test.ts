@@ -831,6 +831,15 @@ Deno.test("streamDecoder() decodes signatures of other formats", () => {
       signature: { from: "messages", value: "E", redacted: true },
     },
     {
+      kind: "reasoning",
+      text: "",
+      signature: {
+        from: "chat_completions",
+        value: '[{"type":"reasoning.encrypted","data":"X","format":"openai"}]',
+        redacted: true,
+      },
+    },
+    {
       kind: "tool",
       id: "t",
       name: "f",

@@ -16,6 +16,7 @@ import { wireCallId, wireToolName } from "../../turns/names.ts";
 import type {
   GenerationRequest,
   Part,
+  ReasoningPart,
   ToolCallPart,
   ToolResultPart,
   Turn,
@@ -29,7 +30,12 @@ import {
   textPart,
 } from "./encode_content.ts";
 import { type DroppedFields, keepsOpaque } from "../../model/dropped_fields.ts";
-import { withThoughts } from "./host_forms.ts";
+import { withBridges, withThoughts } from "./host_forms.ts";
+import {
+  returnedDetails,
+  UNSIGNED_CALL,
+  writeCallSignature,
+} from "./signatures.ts";
 import { type Steps, visitEach } from "../../steps.ts";
 
 /**
@@ -64,7 +70,7 @@ export function* encodeMessages(
   if (all.length === 0) {
     throw dropped.refusal("messages", "holds nothing to answer");
   }
-  return all;
+  return withBridges(all, can);
 }
 
 function encodeSystem(
@@ -202,7 +208,7 @@ function encodeAssistant(
 ): readonly JsonObject[] {
   const texts: string[] = [];
   let mark: JsonObject = {};
-  const thoughts: string[] = [];
+  const thoughts: ReasoningPart[] = [];
   const refusals: string[] = [];
   const calls: JsonObject[] = [];
   const fields: { [key: string]: unknown } = {};
@@ -214,13 +220,13 @@ function encodeAssistant(
         mark = { ...mark, ...markField(part, can) };
         break;
       case "reasoning":
-        thoughts.push(part.text);
+        thoughts.push(part);
         break;
       case "refusal":
         refusals.push(part.text);
         break;
       case "tool_call":
-        calls.push(encodeCall(part, can));
+        calls.push(encodeCall(part, calls.length === 0, can));
         dropMark(part, request, dropped);
         break;
       case "opaque":
@@ -238,7 +244,8 @@ function encodeAssistant(
         break;
     }
   }
-  const reasoning = thoughts.join("");
+  const reasoning = thoughts.map((part) => part.text).join("");
+  const details = returnedDetails(thoughts, can);
   const text = can.reasoningTags
     ? withThoughts(reasoning, texts.join(""))
     : texts.join("");
@@ -259,14 +266,22 @@ function encodeAssistant(
       : calls.length > 0 || refusal !== "" || fields["audio"] !== undefined
       ? null
       : "",
-    reasoning_content: thought === "" ? undefined : thought,
+    reasoning_content:
+      thought !== "" || (can.reasoningBesideCalls && calls.length > 0)
+        ? thought
+        : undefined,
+    reasoning_details: details.length === 0 ? undefined : details,
     refusal: refusal === "" ? undefined : refusal,
     ...fields,
     tool_calls: calls.length === 0 ? undefined : calls,
   })];
 }
 
-function encodeCall(call: ToolCallPart, can: Capabilities): JsonObject {
+function encodeCall(
+  call: ToolCallPart,
+  isFirst: boolean,
+  can: Capabilities,
+): JsonObject {
   const id = wireCallId(call.id, can.maxToolCallId, can.callIdForm);
   const name = wireToolName(call.name, can.maxToolName);
   if (call.freeText === true && can.customTools) {
@@ -280,5 +295,16 @@ function encodeCall(call: ToolCallPart, can: Capabilities): JsonObject {
       name,
       arguments: call.arguments.trim() === "" ? "{}" : call.arguments,
     },
+    ...(can.proofFields === "google" ? proofOf(call, isFirst, can) : {}),
   };
+}
+
+function proofOf(
+  { signature }: ToolCallPart,
+  isFirst: boolean,
+  { signedCalls }: Capabilities,
+): JsonObject {
+  const extra = writeCallSignature(signature, "bare") ??
+    (isFirst && signedCalls ? UNSIGNED_CALL : undefined);
+  return extra === undefined ? {} : { extra_content: extra };
 }

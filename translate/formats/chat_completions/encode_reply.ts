@@ -130,7 +130,7 @@ function encodeMessage(reply: Reply, context: EncodeContext): JsonObject {
                   arguments: argumentsOf(call.text),
                 },
               }),
-            extra_content: writeCallSignature(call.signature),
+            extra_content: writeCallSignature(call.signature, "tagged"),
           })
         ),
       }),

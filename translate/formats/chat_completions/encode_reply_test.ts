@@ -280,7 +280,9 @@ Deno.test("encodeReply() sends reasoning, with its signatures in reasoning_detai
       id: "t",
       type: "function",
       function: { name: "f", arguments: "{}" },
-      extra_content: { google: { thought_signature: "G" } },
+      extra_content: {
+        google: { thought_signature: "gw1:generate_content:G" },
+      },
     }],
   });
 });

@@ -10,7 +10,9 @@ import type { GenerationRequest } from "../../model/request.ts";
 import { encodeMessages } from "./encode_messages.ts";
 import { encodeReasoning } from "./encode_reasoning.ts";
 import { encodeTools } from "./encode_tools.ts";
+import { schemaInstruction, writesSchema } from "./host_forms.ts";
 import {
+  type DroppedFields,
   droppedFieldsOf,
   refuseEssential,
 } from "../../model/dropped_fields.ts";
@@ -30,8 +32,9 @@ export function* encodeRequest(
 ): Steps<EncodedRequest> {
   refuseEssential(request);
   const dropped = droppedFieldsOf(request, withoutTakenMarks(request, can));
-  const messages = yield* encodeMessages(request, can, dropped);
-  const { fields, context } = encodeTools(request, can, dropped);
+  const asked = withSchemaWritten(request, can, dropped);
+  const messages = yield* encodeMessages(asked, can, dropped);
+  const { fields, context } = encodeTools(asked, can, dropped);
   const body = compact({
     model: request.model,
     messages,
@@ -44,4 +47,21 @@ export function* encodeRequest(
       : undefined,
   });
   return { body, headers: {}, dropped: dropped.all(), context };
+}
+
+/** The request with its schema as an instruction, where the host can be bound to JSON alone. */
+function withSchemaWritten(
+  request: GenerationRequest,
+  can: Capabilities,
+  dropped: DroppedFields,
+): GenerationRequest {
+  const { format } = request;
+  if (format?.type !== "schema" || !writesSchema(can)) return request;
+  dropped.field("format");
+  const text = schemaInstruction(format.schema);
+  return {
+    ...request,
+    system: [...request.system, { type: "text", text }],
+    format: { type: "json" },
+  };
 }

@@ -122,7 +122,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
       : chunk(`{"function_call":{"arguments":${JSON.stringify(text)}}}`);
   };
   const startTool = (tool: OpenTool, signature?: Signature): string => {
-    const extra = writeCallSignature(signature);
+    const extra = writeCallSignature(signature, "tagged");
     const wasStarted = tool.started;
     tool.started = true;
     if (context.legacyFunctions) {

@@ -236,7 +236,11 @@ Deno.test("streamEncoder() sends a call's signature with its first chunk, or aft
     signature: { from: "generate_content", value: "G" },
   };
   const open: ReplyEvent = { type: "open", kind: "tool", id: "a", name: "f" };
-  const extra = { extra_content: { google: { thought_signature: "G" } } };
+  const extra = {
+    extra_content: {
+      google: { thought_signature: "gw1:generate_content:G" },
+    },
+  };
   assert.deepEqual(
     deltasOf(encode([START, open, sign, { type: "delta", text: "{}" }])),
     [

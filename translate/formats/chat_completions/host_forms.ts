@@ -2,7 +2,12 @@
  * Fields of a passed-through request in the form that its host takes. `encode_request.ts` writes
  * the same forms where the request is translated.
  */
-import { isObject, type JsonDraft, type JsonObject } from "../../bytes/json.ts";
+import {
+  isObject,
+  type JsonDraft,
+  type JsonObject,
+  objectOr,
+} from "../../bytes/json.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
 import { wireCallId } from "../../turns/names.ts";
 import { ANY_OBJECT } from "./encode_tools.ts";
@@ -25,7 +30,95 @@ export function hostSettings(
   if (
     !can.jsonObject && isObject(format) && format["type"] === "json_object"
   ) fields["response_format"] = ANY_OBJECT;
+  if (schemaToWrite(body, can) !== undefined) {
+    fields["response_format"] = { type: "json_object" };
+    dropped.add("response_format");
+  }
   return fields;
+}
+
+/** Whether a schema is an instruction: neither it nor a call of a tool can be demanded. */
+export function writesSchema(can: Capabilities): boolean {
+  return !can.structuredOutput && !can.toolChoiceRequired;
+}
+
+/** The instruction that takes the place of a schema. */
+export function schemaInstruction(schema: unknown): string {
+  return `Answer with one JSON object and nothing else. It must be valid against this JSON schema:\n${
+    JSON.stringify(schema)
+  }`;
+}
+
+function schemaToWrite(body: JsonObject, can: Capabilities): unknown {
+  const format = objectOr(body["response_format"]);
+  return writesSchema(can) && format["type"] === "json_schema"
+    ? objectOr(format["json_schema"])["schema"]
+    : undefined;
+}
+
+/** The messages in the roles and the order that the host takes; the same if it takes them. */
+export function withHostTurns(
+  body: JsonObject,
+  messages: readonly unknown[],
+  can: Capabilities,
+): readonly unknown[] {
+  const schema = schemaToWrite(body, can);
+  const named = can.developerRole
+    ? messages
+    : mapChanged(messages, (message) =>
+      isObject(message) && message["role"] === "developer"
+        ? { ...message, role: "system" }
+        : message);
+  return withBridges(
+    schema === undefined
+      ? named
+      : withInstruction(named, schemaInstruction(schema)),
+    can,
+  );
+}
+
+function mapChanged(
+  list: readonly unknown[],
+  change: (one: unknown) => unknown,
+): readonly unknown[] {
+  const changed = list.map(change);
+  return changed.some((one, index) => one !== list[index]) ? changed : list;
+}
+
+function withInstruction(
+  messages: readonly unknown[],
+  text: string,
+): readonly unknown[] {
+  const first = objectOr(messages[0]);
+  return first["role"] === "system" && typeof first["content"] === "string"
+    ? [
+      { ...first, content: `${first["content"]}\n\n${text}` },
+      ...messages.slice(1),
+    ]
+    : [{ role: "system", content: text }, ...messages];
+}
+
+/** What the assistant answers to results where another turn may not follow them. */
+const BRIDGE: JsonObject = {
+  role: "assistant",
+  content: "I have the results.",
+};
+
+/** The messages with a turn of the assistant after results, where the model demands one. */
+export function withBridges<T>(
+  messages: readonly T[],
+  { userAfterTool }: Capabilities,
+): readonly (T | JsonObject)[] {
+  if (userAfterTool) return messages;
+  const needs = (message: T, next: T | undefined): boolean =>
+    next !== undefined && objectOr(message)["role"] === "tool" &&
+    !["assistant", "tool"].includes(`${objectOr(next)["role"]}`);
+  if (!messages.some((message, n) => needs(message, messages[n + 1]))) {
+    return messages;
+  }
+  return messages.flatMap((message, n) =>
+    needs(message, messages[n + 1]) ? [message, BRIDGE] : [message]
+  );
 }
 
 /** The message with call ids of the form that the host takes; the same if it has them. */

@@ -19,7 +19,7 @@ import { type Citation, readUrlCitation } from "../../model/citation.ts";
 import { blockWriter } from "./block_writer.ts";
 import { decodeLogprobs } from "../../families/chat/logprobs.ts";
 import { withProbabilities } from "../../model/with_probabilities.ts";
-import { readCallSignature, readDetails } from "./signatures.ts";
+import { detailReader, readCallSignature } from "./signatures.ts";
 import { errorFromBaseResp, inBandError } from "./error.ts";
 import { decodeFinishReason } from "./stop_reason.ts";
 import { decodeUsage, tierOf } from "./usage.ts";
@@ -48,6 +48,7 @@ export function replyReader(
   form: "stream" | "whole" = "stream",
 ): ReplyReader {
   const blocks = blockWriter(context);
+  const readDetails = detailReader();
   const contentOf = form === "whole" ? replyContent : chunkContent;
   let started = false;
   let stopWord: string | undefined;
@@ -159,8 +160,9 @@ export function replyReader(
     if (blocks.refused() && !sawCall) {
       return [{ type: "stop", reason: "refusal", raw: word }];
     }
-    // vLLM reports the matched stop string here; a stop token is reported as a number.
-    const sequence = textIn(choice["stop_reason"]);
+    // vLLM and SGLang report the matched stop string here; a stop token is reported as a number.
+    const sequence = textIn(choice["stop_reason"]) ??
+      textIn(choice["matched_stop"]);
     return [
       sequence === undefined
         ? { type: "stop", reason, raw: word }

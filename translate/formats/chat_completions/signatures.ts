@@ -1,8 +1,8 @@
 /**
- * Fields that carry signatures of other formats: `reasoning_details` for the messages and
- * Responses formats (the shape that OpenRouter uses) and `extra_content.google.thought_signature`
- * for generate content (the shape that Google uses). The encoders write them, the decoders read
- * them, and `clean_request.ts` removes them before the request goes upstream.
+ * Fields that carry signatures: `reasoning_details` (the shape that OpenRouter uses) and
+ * `extra_content.google.thought_signature` of a call (the shape that Google uses). Both are read
+ * from hosts' replies and from clients' requests, and written for clients and for the hosts that
+ * take them back.
  */
 import {
   arrayOr,
@@ -10,9 +10,11 @@ import {
   isObject,
   type JsonObject,
   objectOr,
+  parseJson,
   textIn,
 } from "../../bytes/json.ts";
-import type { Signature } from "../../model/request.ts";
+import type { Capabilities } from "../../model/capabilities.ts";
+import type { ReasoningPart, Signature } from "../../model/request.ts";
 import { isTagged, taggedValue, untag } from "../../turns/signature_tags.ts";
 
 /** The `format` of entries with a signature of the messages format. */
@@ -62,28 +64,63 @@ export function allDetails(message: object): unknown {
 }
 
 /**
- * The readable entries of a `reasoning_details` value, in order. Encrypted entries of other
- * vendors are skipped.
+ * Reads lists of `reasoning_details`, in order. Entries that a host sealed are joined with the
+ * unsealed one before them: their signature holds all members of both but the text.
  */
-export function readDetails(value: unknown): readonly ReasoningDetail[] {
-  const details: ReasoningDetail[] = [];
-  for (const entry of arrayOr(value)) {
-    if (!isObject(entry)) continue;
-    const signature = readSignature(entry);
-    const text = textIn(entry["text"]) ?? textIn(entry["summary"]) ?? "";
-    if (text === "" && signature === undefined) continue;
-    const index = entry["index"];
-    const position = isOwnDetail(entry)
-      ? readPosition(entry["position"])
-      : undefined;
-    details.push({
-      text,
-      ...(signature === undefined ? {} : { signature }),
-      ...(typeof index === "number" ? { index } : {}),
-      ...(position === undefined ? {} : { position }),
-    });
-  }
-  return details;
+export function detailReader(): (value: unknown) => readonly ReasoningDetail[] {
+  /** An entry with text whose seal may follow, without its text. */
+  let before: JsonObject | undefined;
+  const signatureOf = (
+    entry: JsonObject,
+    text: string,
+  ): Signature | undefined => {
+    const known = readSignature(entry);
+    if (known !== undefined || isTaggedDetail(entry)) {
+      before = undefined;
+      return known;
+    }
+    const { text: _, summary: __, position: ___, ...members } = entry;
+    const isSealed = textIn(entry["signature"]) !== undefined ||
+      textIn(entry["data"]) !== undefined;
+    if (!isSealed) {
+      before = members;
+      return undefined;
+    }
+    const same = before?.["type"] === entry["type"] &&
+      before?.["index"] === entry["index"];
+    const sealed = before === undefined
+      ? [members]
+      : same
+      ? [{ ...before, ...members }]
+      : [before, members];
+    const isAlone = before === undefined && text === "";
+    before = undefined;
+    return {
+      from: "chat_completions",
+      value: JSON.stringify(sealed),
+      ...(isAlone ? { redacted: true } : {}),
+    };
+  };
+  return (value) => {
+    const details: ReasoningDetail[] = [];
+    for (const entry of arrayOr(value)) {
+      if (!isObject(entry)) continue;
+      const text = textIn(entry["text"]) ?? textIn(entry["summary"]) ?? "";
+      const signature = signatureOf(entry, text);
+      if (text === "" && signature === undefined) continue;
+      const index = entry["index"];
+      const position = isOwnDetail(entry)
+        ? readPosition(entry["position"])
+        : undefined;
+      details.push({
+        text,
+        ...(signature === undefined ? {} : { signature }),
+        ...(typeof index === "number" ? { index } : {}),
+        ...(position === undefined ? {} : { position }),
+      });
+    }
+    return details;
+  };
 }
 
 function readSignature(entry: JsonObject): Signature | undefined {
@@ -128,7 +165,7 @@ function isTaggedDetail(
 
 /** Whether `reasoning_details` can carry this signature. */
 export function isDetailSignature(signature: Signature | undefined): boolean {
-  return signature?.from === "messages" || signature?.from === "responses";
+  return signature !== undefined && signature.from !== "generate_content";
 }
 
 /**
@@ -146,7 +183,7 @@ function writeDetail(
     index,
     position: { content: position.content, tool_calls: position.calls },
   };
-  if (signature?.from === "responses") {
+  if (signature !== undefined && signature.from !== "messages") {
     const { redacted: _, ...proof } = signature;
     return {
       type: "reasoning.encrypted",
@@ -155,6 +192,14 @@ function writeDetail(
       ...place,
     };
   }
+  return messagesDetail(text, signature, place);
+}
+
+function messagesDetail(
+  text: string,
+  signature: Signature | undefined,
+  place: JsonObject,
+): JsonObject {
   return signature?.redacted === true
     ? {
       type: "reasoning.encrypted",
@@ -199,22 +244,67 @@ export function detailWriter(): {
   };
 }
 
-/** The signature in a tool call's `extra_content`. */
+/** The signature in a tool call's `extra_content`: tagged by the gateway, or as Google sent it. */
 export function readCallSignature(
   extraContent: unknown,
 ): Signature | undefined {
   const google = objectOr(objectOr(extraContent)["google"]);
   const value = textIn(google["thought_signature"]);
-  return value === undefined ? undefined : { from: "generate_content", value };
+  if (value === undefined) return undefined;
+  return isTagged(value) ? untag(value) : { from: "generate_content", value };
 }
 
 /**
  * Encodes a tool call's signature as its `extra_content`. Undefined if the field cannot carry it.
+ *
+ * @param form `tagged` for a client, so that only the gateway's own are removed from its requests
  */
 export function writeCallSignature(
   signature: Signature | undefined,
+  form: "tagged" | "bare",
 ): JsonObject | undefined {
-  return signature?.from === "generate_content"
-    ? { google: { thought_signature: signature.value } }
-    : undefined;
+  if (signature?.from !== "generate_content") return undefined;
+  const value = form === "bare" ? signature.value : taggedValue(signature);
+  return { google: { thought_signature: value } };
 }
+
+/** The `reasoning_details` of an assistant turn that its host takes back, possibly none. */
+export function returnedDetails(
+  reasoning: readonly ReasoningPart[],
+  { proofFields }: Capabilities,
+): readonly JsonObject[] {
+  if (proofFields !== "passed" && proofFields !== "details") return [];
+  return reasoning.flatMap(({ text, signature }, index) => {
+    if (signature?.from === "chat_completions") {
+      return readSealed(signature.value, text);
+    }
+    return signature?.from !== "messages" || proofFields !== "details"
+      ? []
+      : [messagesDetail(text, signature, { index })];
+  });
+}
+
+/** The host's own entries, the text in the first that has a place for it. */
+function readSealed(value: string, text: string): readonly JsonObject[] {
+  let left = text;
+  return arrayOr(parseJson(value)).filter(isObject).flatMap((entry) => {
+    const field = TEXT_FIELDS.get(textIn(entry["type"]) ?? "");
+    if (field === undefined || left === "") {
+      const isSealed = "data" in entry || "signature" in entry;
+      return isSealed ? [entry] : [];
+    }
+    const written = { ...entry, [field]: left };
+    left = "";
+    return [written];
+  });
+}
+
+const TEXT_FIELDS: ReadonlyMap<string, string> = new Map([
+  ["reasoning.text", "text"],
+  ["reasoning.summary", "summary"],
+]);
+
+/** The `extra_content` of calls of other models, where the vendor demands a signature. */
+export const UNSIGNED_CALL: JsonObject = {
+  google: { thought_signature: "skip_thought_signature_validator" },
+};

@@ -4,6 +4,7 @@
  */
 import { base64Text } from "../../bytes/data_url.ts";
 import { objectOr, textIn } from "../../bytes/json.ts";
+import { isTextType, soundFormat } from "../../bytes/media_types.ts";
 import type {
   AudioPart,
   DocumentPart,
@@ -33,17 +34,14 @@ export function decodeBlob(blob: WireBlob, at: string): MediaOrOpaque {
     case "image":
       return { type: "image", source: { type: "base64", mediaType, data }, at };
     case "audio":
-      return { type: "audio", format: subtype, data, at };
+      return { type: "audio", format: soundFormat(subtype), data, at };
     case "text":
-      return {
-        type: "document",
-        source: { type: "text", text: base64Text(data) },
-        ...named,
-      };
     case "application":
       return {
         type: "document",
-        source: { type: "base64", mediaType, data },
+        source: isTextType(mediaType)
+          ? { type: "text", text: base64Text(data) }
+          : { type: "base64", mediaType, data },
         ...named,
       };
   }

@@ -12,9 +12,10 @@ import { taggedValue } from "../../turns/signature_tags.ts";
 export function thinkingSignature(
   signature: Signature | undefined,
 ): Signature | undefined {
-  if (signature?.from !== "responses" && signature?.from !== "converse") {
-    return signature?.from === "messages" ? signature : undefined;
+  if (signature === undefined || signature.from === "messages") {
+    return signature;
   }
+  if (signature.from === "generate_content") return undefined;
   const { redacted: _, ...proof } = signature;
   return { ...signature, value: taggedValue(proof) };
 }

@@ -40,6 +40,7 @@ import { CandidateRates } from "./upstream/health/candidate_rates.ts";
 import { OutputRates } from "./upstream/health/output_rates.ts";
 import { LeftCalls } from "./pipeline/left_calls.ts";
 import { candidateReports } from "./upstream/health/candidate_report.ts";
+import { unpricedModels } from "./upstream/catalogue/not_offered.ts";
 import type { ModelRegistry } from "./upstream/catalogue/model_registry.ts";
 import { UnreadBodies } from "./http/unread_body.ts";
 import type { UpstreamClient } from "./upstream/http/http_client.ts";
@@ -169,6 +170,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     droppedLines: parts.droppedLines ?? (() => 0),
     candidates: () =>
       candidateReports(current.models.allCandidates, parts.now()),
+    modelsWithoutPrice: () => unpricedModels(current.config.catalogue),
   });
   /** Earlier ones included: clients may still send them. */
   const credentials = new Set<string | undefined>();

@@ -20,6 +20,7 @@ import { ACCOUNT_ROUTES, presentedHolder } from "./account/account.ts";
 import { ACCOUNT_LEDGER_ROUTES } from "./account/account_ledger.ts";
 import { ACCOUNT_MODELS_ROUTE } from "./account/account_models.ts";
 import { ADMIN_ROUTES } from "./admin/mod.ts";
+import { underBasePath, withoutBasePath } from "./base_path.ts";
 import { CALLS_ROUTES } from "./account/calls.ts";
 import { CHAT_COMPLETIONS_ROUTES } from "./chat_completions.ts";
 import { corsHeaders, preflight } from "./cors.ts";
@@ -109,7 +110,10 @@ export async function dispatch(
     arrivedMs,
     facts: noFacts(),
   };
-  const { status, headers, body, handshake } = await respond(arrival);
+  const { status, headers, body, handshake } = underBasePath(
+    await respond(arrival),
+    gateway.config.basePath,
+  );
   if (handshake !== undefined) return handshake;
   const hasBody = request.method !== "HEAD";
   if (!hasBody && body instanceof ReadableStream) await body.cancel();
@@ -139,8 +143,8 @@ async function respond(arrival: Arrival): Promise<HttpReply> {
   let endpoint: string | undefined;
   let dialect: Dialect = messages;
   try {
-    const target = targetOf(request);
-    ({ path, query } = target);
+    ({ path, query } = targetOf(request));
+    path = withoutBasePath(path, gateway.config.basePath);
     if (query.size > 0 && !isConsolePath(path)) requireNoNul(query);
     const matches = isConsolePath(path)
       ? (await pages()).pageTable(path)
@@ -167,7 +171,8 @@ async function respond(arrival: Arrival): Promise<HttpReply> {
     arrival.facts.isPaid = route.access === "key" && route.isPaid === true;
     return await authenticateAndHandle(route, {
       ...arrival,
-      ...target,
+      path,
+      query,
       endpoint,
       parameters,
       respond,

@@ -260,13 +260,14 @@ export function openapiRoutes(routes: readonly Route[]): readonly OpenRoute[] {
     operation: "getDescription",
     handle({ gateway: { config } }) {
       const { routes: passed } = config.catalogue;
-      if (text === undefined || described !== passed) {
+      if (text === undefined || described !== config) {
         const { paths, ...rest } = description([...routes, own]);
         text = JSON.stringify({
           ...rest,
+          servers: [{ url: config.basePath === "" ? "/" : config.basePath }],
           paths: { ...objectOr(paths), ...passedPaths(passed) },
         });
-        described = passed;
+        described = config;
       }
       return {
         status: 200,
@@ -325,7 +326,6 @@ function description(routes: readonly Route[]): JsonObject {
       description:
         `Version ${API_VERSION} of the API, as offered by version ${VERSION} of the program.`,
     },
-    servers: [{ url: "/" }],
     security: [{ apiKey: [] }, { bearer: [] }],
     paths,
     components: {

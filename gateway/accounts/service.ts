@@ -199,6 +199,7 @@ export async function openAccountService(
   });
   const estimateLimit = new EstimateLimit(store, now);
   const cache = new WriteCache();
+  const usedAtMs = new Map<string, number>();
   const foresight = new Foresight(now);
   const { parallel } = store;
   /** Events of writes that failed, although they may have been committed. */
@@ -250,6 +251,7 @@ export async function openAccountService(
       writes,
       store.dialect,
       events,
+      usedAtMs,
     );
     foresight.learn(events.filter((_, at) => results[at] !== undefined), cache);
     return { results, durable: Promise.resolve() };

@@ -58,6 +58,7 @@ const COLUMNS = [
   "x_Estimated",
   "x_RateReasons",
   "x_Unpriced",
+  "x_Bounded",
   "x_ServedBy",
   "x_PriceVersion",
 ] as const;
@@ -88,7 +89,7 @@ function rowsOf(entry: LedgerEntry): readonly Row[] {
     new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + offset))
       .toISOString();
   const model = entry.model ?? "";
-  return parts.map((part, at) => {
+  return parts.map((part, at): Row => {
     const { of, tokens, price, picoUsd } = part;
     const reasons = reasonText(part);
     const cost = dollars(

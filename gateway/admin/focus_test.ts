@@ -48,6 +48,13 @@ Deno.test("an export in FOCUS columns adds up to the charges, quotes formulas, a
     })),
   );
   const text = await focusOf(store);
+  const [head = ""] = text.split("\r\n");
+  const page = await Deno.readTextFile(
+    new URL("../../docs/console.md", import.meta.url),
+  );
+  for (const [column] of page.matchAll(/\bx_\w+/g)) {
+    assert.ok(head.split(",").includes(column), `${column} is documented`);
+  }
   const rows = csvRows(text);
   const pico = rows.reduce((sum, row) => {
     const [whole = "", part = ""] = (row["BilledCost"] ?? "").split(".");

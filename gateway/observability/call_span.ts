@@ -46,8 +46,6 @@ interface SpanStart {
   readonly isStream: boolean;
   /** What the client asked for beside its prompt; absent: nothing. */
   readonly settings?: Partial<Settings>;
-  /** The candidate that is called first. */
-  readonly candidate: Candidate;
   readonly vendors: readonly Vendor[];
   /** Unix time in milliseconds. */
   readonly arrivedMs: number;
@@ -79,12 +77,11 @@ export function spanStarter(): StartSpan {
     const span = tracer.startSpan(`${name} ${model}`, {
       kind: SpanKind.CLIENT,
       startTime: new Date(arrivedMs),
-      // Samplers decide by these.
+      // The candidate's follow at the end: an attribute that is set again would be exported twice.
       attributes: compact({
         "gen_ai.operation.name": name,
         "gen_ai.request.model": model,
         "gen_ai.request.stream": isStream || undefined,
-        ...placeOf(start.candidate, vendors),
         ...requestAttributes(settings),
       }),
     });

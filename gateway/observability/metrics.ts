@@ -49,6 +49,8 @@ export interface GatewayState {
   droppedLines(): number;
   /** Health of each candidate. */
   candidates(): readonly CandidateReport[];
+  /** Models that cannot be called, because the configuration gives them no price. */
+  modelsWithoutPrice(): readonly string[];
 }
 
 export interface Metrics {
@@ -198,6 +200,10 @@ export function createMetrics(state: GatewayState): Metrics {
     "gateway_upstream_calls_total",
     "Attempts at upstreams, by vendor and kind of error; ok: a reply began, left: the client disconnected before",
   );
+  const notFound = counter(
+    "gateway_upstream_not_found_total",
+    "Attempts that the upstream answered with not found, as for a retired model",
+  );
   const upstreamFirstByte = histogram(
     "gateway_upstream_first_byte_seconds",
     "From the start of an attempt to the reply's first frame, for a whole reply to its end",
@@ -239,6 +245,7 @@ export function createMetrics(state: GatewayState): Metrics {
     firstByte,
     duration,
     upstreamCalls,
+    notFound,
     upstreamFirstByte,
     ownTimes,
     upstreamErrors,
@@ -272,6 +279,14 @@ export function createMetrics(state: GatewayState): Metrics {
       "gateway_credential_state",
       "Credentials of vendors: 0 works, 1 fails while an earlier one is valid, 2 no call can be made",
       () => credentialStates(state.candidates()),
+    ),
+    gauge(
+      "gateway_model_without_price",
+      "1 for a model that cannot be called, because the configuration gives it no price",
+      () =>
+        state.modelsWithoutPrice().slice(0, MAX_MODELS).map((model) =>
+          [{ model }, 1] as const
+        ),
     ),
     gauge(
       "gateway_store_up",
@@ -429,6 +444,9 @@ export function createMetrics(state: GatewayState): Metrics {
       for (const attempt of attempts) {
         const { calls, firstByte } = attemptSeriesOf(attempt);
         calls.add(1);
+        if (attempt.error === "not_found") {
+          notFound.of({ model, vendor: vendorOf(attempt.upstream) }).add(1);
+        }
         if (attempt.first_byte_ms !== undefined) {
           firstByte.observe(attempt.first_byte_ms / 1000);
         }

@@ -16,6 +16,7 @@ const STATE: GatewayState = {
   audit: () => undefined,
   droppedLines: () => 0,
   candidates: () => [],
+  modelsWithoutPrice: () => [],
 };
 
 const REPLIED = { first_byte_ms: 290, duration_ms: 800, status: 200 };
@@ -189,5 +190,29 @@ Deno.test("the store, the configuration and credentials have a state, events a c
       value(metrics, `gateway_credential_state{vendor="${vendor}"}`)
     ),
     [2, 1, 0],
+  );
+});
+
+Deno.test("a model that an upstream does not know, and one without a price, have series of their own", () => {
+  const metrics = createMetrics({
+    ...STATE,
+    modelsWithoutPrice: () => ["dear"],
+  });
+  metrics.record({
+    ...ENTRY,
+    upstream: "w/m",
+    upstream_calls: [
+      { upstream: "v/m", after_ms: 4, duration_ms: 9, error: "not_found" },
+      { upstream: "w/m", after_ms: 14, ...REPLIED },
+    ],
+  });
+  assert.deepEqual(
+    seriesIn(metrics).filter((line) =>
+      /not_found_total|without_price/.test(line)
+    ),
+    [
+      'gateway_upstream_not_found_total{model="m",vendor="v"} 1',
+      'gateway_model_without_price{model="dear"} 1',
+    ],
   );
 });

@@ -172,7 +172,6 @@ class PaidCall {
       model: model.id,
       isStream: operation.isStream,
       ...(settings === undefined ? {} : { settings }),
-      candidate: failover.candidate,
       vendors: gateway.config.catalogue.vendors,
       arrivedMs,
     });

@@ -103,6 +103,8 @@ export interface Config {
   readonly console: "all" | "account" | "off";
   /** The gateway's address as clients reach it, without a slash at the end; absent: not known. */
   readonly publicUrl?: string;
+  /** The path of that address, without a slash at the end; usually empty. */
+  readonly basePath: string;
   /**
    * Seals secrets in a store that has no file for its key; absent: there they are in clear text.
    */
@@ -336,6 +338,8 @@ export function readConfig(sources: ConfigSources): Config {
     console: onPlatform && values.DATABASE_URL === undefined
       ? "off"
       : values.GATEWAY_CONSOLE,
+    basePath: /^https?:\/\/[^/]+(.*)$/.exec(values.GATEWAY_PUBLIC_URL ?? "")
+      ?.[1] ?? "",
     ...compact({
       publicUrl: values.GATEWAY_PUBLIC_URL,
       storeKey: values.GATEWAY_STORE_KEY,

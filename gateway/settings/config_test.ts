@@ -450,3 +450,30 @@ Deno.test("readConfig() wants the public address for company sign-in on an open 
   assert.equal(signIn?.secret, "s");
   assert.equal(signIn.settings.session_minutes, 480);
 });
+
+Deno.test("readConfig() takes the path of the public address, but none of the gateway's own", () => {
+  const of = (GATEWAY_PUBLIC_URL: string): Config =>
+    read({ GATEWAY_PUBLIC_URL });
+  const { publicUrl, basePath } = of("https://example.com/platform/llm/");
+  assert.equal(publicUrl, "https://example.com/platform/llm");
+  assert.equal(basePath, "/platform/llm");
+  assert.equal(of("https://example.com/").basePath, "");
+  for (
+    const path of [
+      "/v1",
+      "/llm/v1/",
+      "/console/",
+      "/admin",
+      "/../x",
+      "/a//b",
+      "/a?b",
+      "/%2e",
+    ]
+  ) {
+    assert.throws(
+      () => of(`https://example.com${path}`),
+      /^ConfigError: GATEWAY_PUBLIC_URL: must be the address that .+\/v1/,
+      path,
+    );
+  }
+});

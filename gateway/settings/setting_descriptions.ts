@@ -59,7 +59,7 @@ export const SETTING_DESCRIPTIONS: Readonly<
   },
   GATEWAY_PUBLIC_URL: {
     meaning:
-      "address as clients reach the gateway, such as `https://models.example.com`; used in links and examples",
+      "address as clients reach the gateway, such as `https://models.example.com`; may have a path ([operations.md](operations.md#the-public-address))",
     default: "the address of the request",
   },
   DATABASE_URL: {

@@ -86,8 +86,8 @@ export const ENVIRONMENT = z.object({
     "must be all, account or off",
   ).default("all"),
   GATEWAY_PUBLIC_URL: z.string().regex(
-    /^https?:\/\/[^/\s?#@]+\/?$/,
-    "must be an address such as https://models.example.com, without a path",
+    /^https?:\/\/[^/\s?#@]+(?:\/[\w~-][\w.~-]*)*(?<!\/(?:v1|v1beta|admin|console))\/?$/,
+    "must be the address that the gateway's paths follow, such as https://models.example.com or https://example.com/llm, without /v1",
   ).transform((text) => text.replace(/\/$/, "")).optional(),
   GATEWAY_STORE_RESPONSES: z.enum(["on", "off"], "must be on or off").default(
     "on",

@@ -7,7 +7,7 @@ import { assertActive } from "../../gateway/pipeline/model_access.ts";
 import { assertAccepting } from "../../gateway/pipeline/paid_call.ts";
 import { responses } from "../../translate/formats/responses/mod.ts";
 import { ApiError } from "../../translate/model/error.ts";
-import { isHost } from "../console/http/same_origin.ts";
+import { isOwnOrigin } from "../console/http/same_origin.ts";
 import { corsHeaders } from "../cors.ts";
 import { jsonReply, type RouteContext } from "../route.ts";
 import { CAN_UPGRADE, rawUpgrade } from "./raw_upgrade.ts";
@@ -88,9 +88,10 @@ function useHttp(requestId: string, problem: string): HttpReply {
  *
  * @throws {ApiError} `permission` for a page whose origin is not allowed
  */
-function assertOrigin({ gateway, request }: RouteContext): void {
+function assertOrigin(context: RouteContext): void {
+  const { gateway, request } = context;
   const origin = request.headers.get("origin");
-  if (origin === null || isHost(origin, request.headers.get("host"))) return;
+  if (origin === null || isOwnOrigin(origin, context)) return;
   const cors = corsHeaders(gateway, request);
   if (cors["access-control-allow-origin"] !== undefined) return;
   throw new ApiError(

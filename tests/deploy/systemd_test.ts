@@ -100,3 +100,82 @@ Deno.test("the unit has settings, secrets as credentials, and time to end", asyn
     },
   );
 });
+
+Deno.test("a process that cannot start is started again for ever", async () => {
+  assert.deepEqual(values(await unitText(), "StartLimitIntervalSec"), ["0"]);
+});
+
+/** `model-gateway-admin` as installed, with the places of the unit in a folder. */
+async function installAdmin(folder: string): Promise<string> {
+  const root = new URL("../..", import.meta.url).pathname;
+  const tree = join(folder, "tree");
+  for (
+    const path of [
+      "tree/usr/bin",
+      "tree/var/cache",
+      "settings",
+      "state/data",
+      "here",
+    ]
+  ) {
+    await Deno.mkdir(join(folder, path), { recursive: true });
+  }
+  await Deno.symlink(Deno.execPath(), join(tree, "usr/bin/deno"));
+  await Deno.symlink(root, join(tree, "app"));
+  const { denoDir } = JSON.parse(
+    await run(Deno.execPath(), ["info", "--json"]),
+  );
+  await Deno.symlink(denoDir, join(tree, "var/cache/deno"));
+  const script = join(folder, "model-gateway-admin");
+  const text = await Deno.readTextFile(join(FOLDER, "model-gateway-admin"));
+  await Deno.writeTextFile(
+    script,
+    text.replaceAll(TREE, tree)
+      .replaceAll("/etc/model-gateway", join(folder, "settings"))
+      .replaceAll("/var/lib/model-gateway", join(folder, "state")),
+    { mode: 0o755 },
+  );
+  return script;
+}
+
+Deno.test("model-gateway-admin works on the units' store with their secrets and settings, from any folder", async () => {
+  await using folder = await temporaryFolder();
+  const script = await installAdmin(folder.path);
+  const here = { cwd: join(folder.path, "here") };
+  const settings = join(folder.path, "settings");
+  await Deno.writeTextFile(
+    join(settings, "admin_token"),
+    "an-admin-token-of-this-test",
+  );
+  await Deno.writeTextFile(
+    join(settings, "store_key"),
+    "a-key-of-this-test-of-32-chars--",
+  );
+  await run(script, ["plans", "create", "--id", "team"], here);
+  await Deno.stat(join(folder.path, "state/data/gateway.sqlite3"));
+  // A file of the present folder.
+  await Deno.writeTextFile(
+    join(here.cwd, "teams.csv"),
+    "account,plan\na-team,team\n",
+  );
+  await run(script, ["accounts", "import", "teams.csv", "--apply"], here);
+  assert.match(await run(script, ["accounts", "list"], here), /a-team/);
+  // The address is a secret of its own, and a setting is read.
+  await Deno.writeTextFile(
+    join(settings, "database_url"),
+    `sqlite:${folder.path}/state/other.sqlite3`,
+  );
+  await Deno.writeTextFile(
+    join(settings, "settings.env"),
+    "GATEWAY_CALLS_DAYS=no\n",
+  );
+  await assert.rejects(
+    run(script, ["plans", "list"], here),
+    /GATEWAY_CALLS_DAYS/,
+  );
+  await Deno.writeTextFile(
+    join(settings, "settings.env"),
+    "GATEWAY_CALLS_DAYS=3\n",
+  );
+  assert.doesNotMatch(await run(script, ["accounts", "list"], here), /a-team/);
+});

@@ -16,8 +16,6 @@ import { framesOf, wholeOf } from "../support/upstreams/upstream_bytes.ts";
 /** Length of each stream; `deno task test:long` has longer ones. */
 const STREAM_SECONDS = Number(Deno.env.get("RESTART_STREAM_SECONDS") ?? 2);
 const CALLS_PER_SECOND = 50;
-/** Connections of all callers, which come from one address here. */
-const CONNECTIONS = 4_000;
 
 /** A stream with a piece of text each half second. */
 function slowStream(): Response {
@@ -93,7 +91,7 @@ Deno.test({
       programs.set(port, await start(port));
     }
     const urls = (): string[] => [...programs.values()].map(({ url }) => url);
-    await using proxy = await startNginx(NGINX, urls(), CONNECTIONS);
+    await using proxy = await startNginx(NGINX, urls());
     const faults: string[] = [];
     const underWay = new Set<Promise<void>>();
     let calls = 0;

@@ -33,7 +33,15 @@ interface Span {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
+/** OTLP requires that the keys of a span's attributes are unique. */
+function assertUnique({ name, attributes }: JsonObject): void {
+  assert.ok(Array.isArray(attributes));
+  const keys = attributes.map(({ key }) => key);
+  assert.deepEqual(keys, [...new Set(keys)], String(name));
+}
+
 function spanOf(raw: JsonObject): Span {
+  assertUnique(raw);
   const ms = (name: string): number =>
     Number(BigInt(String(raw[name])) / 1000n) / 1000;
   return {

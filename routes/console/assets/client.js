@@ -7,6 +7,9 @@
 
 /** Runs in the browser. */
 export function consoleClient() {
+  /** The path of the public address; pages have it in their links. */
+  const base = document.documentElement.dataset.base ?? "";
+
   /** @param {string} selector @returns {HTMLElement[]} */
   const all = (selector) =>
     [...document.querySelectorAll(selector)].filter(
@@ -165,7 +168,7 @@ export function consoleClient() {
    */
   const costOf = async (id, key) => {
     for (let attempt = 1; attempt <= 10; attempt++) {
-      const reply = await fetch("/v1/calls?limit=10", {
+      const reply = await fetch(base + "/v1/calls?limit=10", {
         credentials: "omit",
         headers: { "x-api-key": key },
       });
@@ -208,7 +211,7 @@ export function consoleClient() {
       let firstMs = 0;
       let usage = "";
       try {
-        const reply = await fetch("/v1/messages", {
+        const reply = await fetch(base + "/v1/messages", {
           method: "POST",
           signal: abort.signal,
           credentials: "omit",
@@ -252,7 +255,7 @@ export function consoleClient() {
         } s, whole ${((performance.now() - startedMs) / 1000).toFixed(2)} s. `;
         state.append(await costOf(id, String(fields.get("key"))));
         const link = document.createElement("a");
-        link.href = `/console/calls/${encodeURIComponent(id)}`;
+        link.href = `${base}/console/calls/${encodeURIComponent(id)}`;
         link.textContent = id;
         state.append(link);
       } catch (error) {
@@ -298,7 +301,7 @@ export function consoleClient() {
           ? document.createElement("bdi")
           : cell;
         if (box instanceof HTMLAnchorElement && href) {
-          box.href = href;
+          box.href = base + href;
           if (foreign) box.dir = "auto";
         }
         if (tag) box.className = `tag ${tag}`;

@@ -1,9 +1,11 @@
 /**
- * The cookies of the console. Over https they have the `__Host-` prefix and `Secure`; a loopback
- * host over http has neither, because some browsers keep no secure cookie there.
+ * The cookies of the console. Over https they have `Secure` and the `__Host-` prefix; under the path
+ * of a public address `__Secure-`, because the other asks for the path `/`. A loopback host over
+ * http has neither, because some browsers keep no secure cookie there.
  */
 import type { Area } from "../../../gateway/console/console.ts";
 import { ApiError } from "../../../translate/model/error.ts";
+import type { Gateway } from "../../../gateway/gateway.ts";
 import { isLoopback } from "../../../gateway/settings/config.ts";
 import type { RouteContext } from "../../route.ts";
 
@@ -27,8 +29,8 @@ export function transportOf(
   if (forwarded === "https") return "https";
   const host = hostOf(request);
   if (isLoopback(host)) return "loopback";
-  const isPublic = gateway.config.publicUrl?.toLowerCase() ===
-    `https://${headers.get("host")?.toLowerCase()}`;
+  const isPublic = gateway.config.publicUrl?.split("/", 3).join("/")
+    .toLowerCase() === `https://${headers.get("host")?.toLowerCase()}`;
   return isPublic || (headers.has("sec-fetch-site") && forwarded !== "http")
     ? "https"
     : undefined;
@@ -39,12 +41,18 @@ const NAMES: Readonly<Record<Area, string>> = {
   operator: "operator",
 };
 
-function nameOf(area: Area, transport: Transport): string {
-  return withPrefix(NAMES[area], transport);
+function withPrefix(
+  name: string,
+  transport: Transport,
+  { config: { basePath } }: Gateway,
+): string {
+  if (transport !== "https") return name;
+  return `${basePath === "" ? "__Host" : "__Secure"}-${name}`;
 }
 
-function withPrefix(name: string, transport: Transport): string {
-  return transport === "https" ? `__Host-${name}` : name;
+/** The path of cookies: other programs of a host receive none. */
+function cookiePath({ config: { basePath } }: Gateway): string {
+  return `Path=${basePath === "" ? "/" : basePath}`;
 }
 
 /** The value of a session cookie; undefined if there is none. */
@@ -54,18 +62,22 @@ export function sessionCookie(
 ): string | undefined {
   const transport = transportOf(context);
   if (transport === undefined) return undefined;
-  return cookie(context.request, nameOf(area, transport));
+  return cookie(
+    context.request,
+    withPrefix(NAMES[area], transport, context.gateway),
+  );
 }
 
 /** The header that sets a session cookie, or with no secret removes it. */
 export function setSessionCookie(
+  { gateway }: Pick<RouteContext, "gateway">,
   area: Area,
   transport: Transport,
   secret: string | undefined,
 ): string {
   return [
-    `${nameOf(area, transport)}=${secret ?? ""}`,
-    "Path=/",
+    `${withPrefix(NAMES[area], transport, gateway)}=${secret ?? ""}`,
+    cookiePath(gateway),
     "HttpOnly",
     "SameSite=Strict",
     ...(transport === "https" ? ["Secure"] : []),
@@ -98,14 +110,19 @@ export function ticketCookie(
   context: Pick<RouteContext, "request" | "gateway">,
 ): string | undefined {
   const transport = transportOf(context);
-  return transport && cookie(context.request, withPrefix(TICKET, transport));
+  return transport &&
+    cookie(context.request, withPrefix(TICKET, transport, context.gateway));
 }
 
 /** The header that sets it. Unlike a session it is sent where the issuer's page leads. */
-export function setTicketCookie(transport: Transport, ticket: string): string {
+export function setTicketCookie(
+  { gateway }: Pick<RouteContext, "gateway">,
+  transport: Transport,
+  ticket: string,
+): string {
   return [
-    `${withPrefix(TICKET, transport)}=${ticket}`,
-    "Path=/",
+    `${withPrefix(TICKET, transport, gateway)}=${ticket}`,
+    cookiePath(gateway),
     "HttpOnly",
     "SameSite=Lax",
     `Max-Age=${TICKET_SECONDS}`,

@@ -66,7 +66,7 @@ export async function servePage(
       { retryable: false },
     );
   }
-  if (route.method !== "GET") requireSameOrigin(context.request);
+  if (route.method !== "GET") requireSameOrigin(context);
   else if (route.query !== "any") {
     const clean = cleanAddress(context);
     if (clean !== undefined) return seeOther(clean);

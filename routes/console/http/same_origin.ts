@@ -3,18 +3,23 @@
  * cookie is no protection from the latter: it is sent to every port.
  */
 import { ApiError } from "../../../translate/model/error.ts";
+import type { RouteContext } from "../../route.ts";
+
+/** A request and the settings of its gateway. */
+type Sent = Pick<RouteContext, "request" | "gateway">;
 
 /**
  * Checks a request that changes something.
  *
  * @throws {ApiError} `permission` unless the browser reports that the page is of this origin
  */
-export function requireSameOrigin({ headers }: Request): void {
+export function requireSameOrigin(sent: Sent): void {
+  const { headers } = sent.request;
   const site = headers.get("sec-fetch-site");
   const origin = headers.get("origin");
   // A form of a page without referrer has the origin null.
   const hasForeignOrigin = origin !== null && origin !== "null" &&
-    !isHost(origin, headers.get("host"));
+    !isOwnOrigin(origin, sent);
   const isSame = site === null
     ? origin !== null && origin !== "null"
     : site === "same-origin";
@@ -42,8 +47,19 @@ export function requireOwnPage({ headers }: Request): void {
   );
 }
 
-/** Whether an origin is the host of a request, however it was reached. */
-export function isHost(origin: string, host: string | null): boolean {
+/** Whether an origin is the public address, or the host of the request, however it was reached. */
+export function isOwnOrigin(
+  origin: string,
+  { request, gateway }: Sent,
+): boolean {
+  const { publicUrl } = gateway.config;
+  return isHost(origin, request.headers.get("host")) ||
+    (publicUrl !== undefined && URL.canParse(origin) &&
+      URL.canParse(publicUrl) &&
+      new URL(origin).origin === new URL(publicUrl).origin);
+}
+
+function isHost(origin: string, host: string | null): boolean {
   if (host === null || !/^https?:\/\//i.test(origin)) return false;
   const expected = `${origin.split("//", 1)[0]}//${host}`;
   return URL.canParse(origin) && URL.canParse(expected) &&

@@ -107,7 +107,9 @@ async function depart(context: RouteContext): Promise<HttpReply> {
     },
     callbackOf(context),
   );
-  return seeOther(url, { "set-cookie": setTicketCookie(transport, ticket) });
+  return seeOther(url, {
+    "set-cookie": setTicketCookie(context, transport, ticket),
+  });
 }
 
 async function arrive(context: RouteContext): Promise<HttpReply> {
@@ -151,7 +153,7 @@ async function arrive(context: RouteContext): Promise<HttpReply> {
     {
       title: "Signed in",
       headers: {
-        "set-cookie": setSessionCookie(area, transport, secret),
+        "set-cookie": setSessionCookie(context, area, transport, secret),
         refresh: `0;url=${to}`,
       },
     },

@@ -67,13 +67,13 @@ export const SIGN_IN_ROUTES: readonly PageRoute[] = [
     area: "public",
     method: "POST",
     path: "/console/theme",
-    handle(_context, form) {
+    handle({ gateway }, form) {
       const to = form.get("to");
       const isChoice = to === "dark" || to === "light";
       return seeOther(localPath(form.get("next"), HOMES.account), {
         "set-cookie": `theme=${
           isChoice ? to : ""
-        }; Path=/console; SameSite=Strict; HttpOnly; Max-Age=${
+        }; Path=${gateway.config.basePath}/console; SameSite=Strict; HttpOnly; Max-Age=${
           isChoice ? 31536000 : 0
         }`,
       });
@@ -176,7 +176,7 @@ async function signIn(
     context.requestId,
   );
   return seeOther(localPath(form.get("next"), HOMES[area]), {
-    "set-cookie": setSessionCookie(area, transport, secret),
+    "set-cookie": setSessionCookie(context, area, transport, secret),
   });
 }
 
@@ -191,9 +191,9 @@ async function signOut(
     await requireConsole(context).signOut(secret, context.requestId);
   }
   const headers = {
-    ...(transport === undefined
-      ? {}
-      : { "set-cookie": setSessionCookie(area, transport, undefined) }),
+    ...(transport === undefined ? {} : {
+      "set-cookie": setSessionCookie(context, area, transport, undefined),
+    }),
   };
   const leave = isPerson(session.subject)
     ? await leavePage(context, area, headers)

@@ -24,7 +24,7 @@ interface Nginx extends Proxy {
 async function documentedConfig(
   gatewayUrls: readonly string[],
   socket: string,
-  connections: number,
+  change: (config: string) => string,
 ): Promise<string> {
   const config = (await documentedBlock("nginx"))
     .replace(
@@ -34,21 +34,20 @@ async function documentedConfig(
           line.replace("127.0.0.1:8787", new URL(url).host)
         ).join(""),
     )
-    .replace("limit_conn callers 200;", `limit_conn callers ${connections};`)
     .replace("listen 443 ssl;", `listen unix:${socket};`)
     .replaceAll(/^ *ssl_certificate.*\n/gm, "");
   assert.doesNotMatch(config, /:8787|listen 443|ssl/);
-  return config;
+  return change(config);
 }
 
 /**
- * Starts nginx in a temporary folder in front of gateways and waits until it listens. `connections`
- * are those that one address may have; absent: as documented.
+ * Starts nginx in a temporary folder in front of gateways and waits until it listens. `change` is made
+ * to the documented block.
  */
 export async function startNginx(
   program: string,
   gatewayUrls: readonly string[],
-  connections: number = 200,
+  change: (config: string) => string = (config) => config,
 ): Promise<Nginx> {
   await using stack = new AsyncDisposableStack();
   const { path: folder } = stack.use(await temporaryFolder());
@@ -64,7 +63,7 @@ export async function startNginx(
       file,
       `daemon off;\npid ${folder}/pid;\nerror_log stderr notice;\n` +
         `events { worker_connections 4096; }\nhttp {\naccess_log off;\n${temporary}\n` +
-        `${await documentedConfig(urls, path, connections)}\n}\n`,
+        `${await documentedConfig(urls, path, change)}\n}\n`,
     );
   };
   await write(gatewayUrls);

@@ -225,6 +225,7 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
   messages: ["citations", "strict_schema", "reply_config"],
   chat_completions: [
     "block_writer",
+    "call_arguments",
     "host_forms",
     "include_usage",
     "json_scan",

@@ -282,9 +282,9 @@ export interface Dialect extends UpstreamDialect {
   streamEnding(context: EncodeContext): StreamEnding;
   /**
    * For pass-through: a copy of a whole reply that lacks a stop reason, with the reason taken from
-   * its events; everything else stays.
+   * its events; everything else stays. Absent where such a reply is an error.
    */
-  withStop(body: JsonObject, events: readonly ReplyEvent[]): JsonObject;
+  withStop?(body: JsonObject, events: readonly ReplyEvent[]): JsonObject;
   /**
    * For pass-through: whether a frame was sent only because of {@linkcode
    * Dialect.passThroughFields}.

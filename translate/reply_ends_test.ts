@@ -74,7 +74,12 @@ function chat(parts: JsonObject, word: string | null, ends: Ends): Case {
     upstream: "chat_completions",
     whole: {
       id: "c",
-      choices: [{ index: 0, message: parts, finish_reason: word }],
+      choices: [{
+        index: 0,
+        message: parts,
+        // A whole reply with null is not finished.
+        ...(word === null ? {} : { finish_reason: word }),
+      }],
       usage,
     },
     frames: [
@@ -181,24 +186,21 @@ function candidate(part: JsonObject, finishReason: string, ends: Ends): Case {
   };
 }
 
-/** What the vendors call a reply that is not complete, and words that are not documented. */
+/** What the vendors call a reply that is not complete. */
 const INCOMPLETE: Readonly<Record<string, Case>> = Object.fromEntries([
-  ...["CONTINUATION", "MALFORMED_RESPONSE", "NO_IMAGE", "NEVER_HEARD_OF"]
-    .flatMap((word): [string, Case][] => [
-      [`candidate, text, ${word}`, candidate(GEMINI_TEXT, word, CUT)],
-      [`candidate, call, ${word}`, candidate(GEMINI_CALL, word, CUT)],
-    ]),
-  ...["network_error", "never_heard_of", "constructor"]
-    .flatMap((word): [string, Case][] => [
-      [`chat, text, ${word}`, chat(TEXT, word, CUT)],
-      [`chat, call, ${word}`, chat(CALL, word, CUT)],
-    ]),
-  ...["compaction", "never_heard_of"].flatMap((word): [string, Case][] => [
-    [`messages, text, ${word}`, blocks(TEXT_BLOCK, word, CUT)],
-    [`messages, call, ${word}`, blocks(CALL_BLOCK, word, CUT)],
-  ]),
+  [
+    "candidate, text, CONTINUATION",
+    candidate(GEMINI_TEXT, "CONTINUATION", CUT),
+  ],
+  [
+    "candidate, call, CONTINUATION",
+    candidate(GEMINI_CALL, "CONTINUATION", CUT),
+  ],
+  ["candidate, text, LANGUAGE", candidate(GEMINI_TEXT, "LANGUAGE", CUT)],
+  ["messages, text, compaction", blocks(TEXT_BLOCK, "compaction", CUT)],
+  ["messages, call, compaction", blocks(CALL_BLOCK, "compaction", CUT)],
   ["messages, text, pause_turn", blocks(TEXT_BLOCK, "pause_turn", PAUSED)],
-  ...["max_messages", "steered", "never_heard_of"]
+  ...["max_messages", "steered"]
     .flatMap((word): [string, Case][] => [
       [`items, text, ${word}`, items([TEXT_ITEM], word, CUT)],
       [`items, call, ${word}`, items([CALL_ITEM], word, CUT)],

@@ -151,6 +151,10 @@ Deno.test("every fixture keeps its content through the gateway", async (t) => {
   await using gateway = await startTestGateway();
   for (const fixture of WRITTEN.values()) {
     for (const route of ROUTES) {
+      // Other formats' clients learn an unknown word as a failure.
+      const isFailure = fixture.name === "unknown-stop" &&
+        route.caller.name !== route.upstream;
+      if (isFailure) continue;
       for (const stream of [false, true]) {
         const how = stream ? "streamed" : "whole";
         await t.step(

@@ -77,7 +77,6 @@ const ROWS: readonly Row[] = [
     ["refusal", "content_filter"],
     ["model_context_window_exceeded", "length"],
     ["compaction", "length"],
-    ["never_heard_of", "length"],
   ].map(([native = "", chat = ""]): Row => [
     `stop reason ${native}`,
     "messages",
@@ -195,13 +194,7 @@ const ROWS: readonly Row[] = [
     [2, "max_tokens", "length"],
     ["LANGUAGE", "max_tokens", "length"],
     ["max_tokens", "max_tokens", "length"],
-    ["NEWER_THAN_US", "max_tokens", "length"],
-    [99, "max_tokens", "length"],
     ["CONTINUATION", "max_tokens", "length"],
-    ["MALFORMED_FUNCTION_CALL", "max_tokens", "length"],
-    ["MALFORMED_RESPONSE", "max_tokens", "length"],
-    ["NO_IMAGE", "max_tokens", "length"],
-    ["IMAGE_OTHER", "max_tokens", "length"],
   ].map(([native, messages, chat]): Row => [
     `gemini: finish reason ${native}`,
     "gemini",

@@ -186,13 +186,12 @@ const ROWS: readonly StreamRow[] = [
     stop: "tool_use",
   },
   {
-    name:
-      "surrogate pair split between two deltas, obfuscation, unknown finish reason",
+    name: "surrogate pair split between two deltas, obfuscation",
     frames: [
       ROLE,
       `data: {"id":"x","choices":[{"index":0,"delta":{"content":"\\ud83d"},"finish_reason":null}],"obfuscation":"ab"}\n\n`,
       `data: {"id":"x","choices":[{"index":0,"delta":{"content":"\\ude00"},"finish_reason":null}]}   \n\n`,
-      chunk({}, "constructor"),
+      chunk({}, "length"),
       DONE,
     ],
     parts: ["text:😀"],

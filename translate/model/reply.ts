@@ -121,12 +121,14 @@ export type ReplyEvent =
   /** Cumulative: a figure replaces the one before; an absent figure leaves it unchanged. */
   | { readonly type: "usage"; readonly usage: Usage }
   /**
-   * `raw` is the upstream's own stop reason; `sequence` the matched stop string, where reported.
+   * `raw` is the upstream's own stop reason; `sequence` the matched stop string, where reported;
+   * `failure` what went wrong, where the word means a failure or no table knows it.
    */
   | {
     readonly type: "stop";
     readonly reason: StopReason;
     readonly raw: string;
+    readonly failure?: string;
     readonly sequence?: string;
   }
   | { readonly type: "end" }
@@ -259,7 +261,7 @@ export function foldReply(events: Iterable<ReplyEvent>): Reply {
         usage = mergeUsage(usage, event.usage);
         break;
       case "stop": {
-        const { type: _, ...rest } = event;
+        const { type: _, failure: __, ...rest } = event;
         stop = rest;
         break;
       }

@@ -34,3 +34,15 @@ export function unreadableStream(why: string): ApiError {
     `could not read the upstream's stream: ${why}`,
   );
 }
+
+/** A whole reply that does not report how it ended, so that it may be a part of one. */
+export function unendedReply(): ApiError {
+  return unreadableReply("it is without an ending");
+}
+
+/** What a stop reason means that no table has. */
+export function unknownEnd(word: string): string {
+  return `the upstream ended its reply with an unknown word: ${
+    word.slice(0, 100)
+  }`;
+}

@@ -17,6 +17,7 @@ import { frameReader, loneDelta } from "./frame_reader.ts";
 import { asJsonArray, jsonArrayRelay } from "./json_array_relay.ts";
 import { passThroughRelay } from "./pass_through.ts";
 import { answerOnly } from "../turns/answer_only.ts";
+import { settledEnd } from "../turns/settled_end.ts";
 import type { ReplyEvent } from "../model/reply.ts";
 import type { DialectName } from "../model/request.ts";
 import {
@@ -77,8 +78,11 @@ function translatingRelay(
   // What the client receives for the current chunk.
   let text = "";
   const only = decode.formatTool === undefined ? undefined : answerOnly();
+  const settled = settledEnd();
   const write = (events: readonly ReplyEvent[]): void => {
-    for (const event of only?.(events) ?? events) text += writer.push(event);
+    for (const event of settled(only?.(events) ?? events)) {
+      text += writer.push(event);
+    }
     text += writer.flush();
   };
   const walk = frameReader(
@@ -221,17 +225,16 @@ export function wholeReply(
 ): WholeReply {
   const text = DECODER.decode(body);
   const reply = parsedReply(text);
-  const events = wholeEvents(upstream, decode, reply);
+  const isPassed = passesThrough(client.name, upstream.name, decode) &&
+    isObject(reply);
+  const decoded = wholeEvents(upstream, decode, reply);
+  const events = isPassed ? decoded : settledEnd()(decoded);
   const progress = progressOf(events);
   if (progress.error !== undefined) throw progress.error;
-  if (
-    !passesThrough(client.name, upstream.name, decode) || !isObject(reply)
-  ) {
-    return foldReply(client, encode, events, progress);
-  }
+  if (!isPassed) return foldReply(client, encode, events, progress);
   const { lost: _, ...passed } = progress;
   const fields = client.replyFields?.(encode) ?? { model: encode.model };
-  if (!tellsStop(events)) {
+  if (client.withStop !== undefined && !tellsStop(events)) {
     // Every reply of a format has a stop reason.
     const complete = { ...client.withStop(reply, events), ...fields };
     return { body: ENCODER.encode(upstreamJson(complete)), progress: passed };
@@ -251,10 +254,8 @@ export function streamOfWhole(
   encode: EncodeContext,
   body: Uint8Array,
 ): WholeReply {
-  const events = wholeEvents(
-    upstream,
-    decode,
-    parsedReply(DECODER.decode(body)),
+  const events = settledEnd()(
+    wholeEvents(upstream, decode, parsedReply(DECODER.decode(body))),
   );
   const progress = progressOf(events);
   if (progress.error !== undefined) throw progress.error;
@@ -303,7 +304,7 @@ export function* wholeOfLongStream(
   }
   read(reader.end());
   for (const event of decoder.end()) events.push(event);
-  const kept = answerOf(decode, events);
+  const kept = settledEnd()(answerOf(decode, events));
   const progress = progressOf(kept);
   if (progress.error !== undefined) throw progress.error;
   return foldReply(client, encode, kept, progress);

@@ -30,24 +30,12 @@ Deno.test("wholeReply() adds a stop reason to a reply without one and keeps ever
     `{"id":"1","model":"asked/for","odd":12345678901234567890,"choices":[{"index":1,"message":{"content":"n"},"finish_reason":"length"},{"index":0,"message":{"content":"x","annotations":[1]${message}},"logprobs":{"content":[]}${reason}}],"service_tier":"x"}`;
   const call =
     `,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]`;
-  const message = (reason: string) =>
-    `{"id":"msg_1","model":"asked/for","content":[{"type":"server_tool_use","id":"s","name":"web_search","input":{}},{"type":"text","text":"x","citations":[1]}]${reason},"container":{"id":"c"},"usage":{"input_tokens":1,"output_tokens":1}}`;
   const rows: readonly (readonly [Dialect, string, string])[] = [
     [chatCompletions, chat(""), chat(`,"finish_reason":"stop"`)],
     [
       chatCompletions,
-      chat(`,"finish_reason":null`),
-      chat(`,"finish_reason":"stop"`),
-    ],
-    [
-      chatCompletions,
       chat(`,"finish_reason":""`, call),
       chat(`,"finish_reason":"tool_calls"`, call),
-    ],
-    [
-      messages,
-      message(`,"stop_reason":null`),
-      message(`,"stop_reason":"end_turn"`),
     ],
   ];
   for (const [dialect, body, expected] of rows) {

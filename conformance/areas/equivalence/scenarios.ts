@@ -57,7 +57,6 @@ export const PAIRED = {
     "context-window",
     "continuation",
     "pause-turn",
-    "unknown-stop",
     "unknown-event",
     "citations",
     "server-tool",

@@ -39,7 +39,7 @@ const CONTENTS = [
 ];
 
 /** Fixtures that end before they are complete, or for a reason of their own. */
-export const INCOMPLETE = ["context-window", "unknown-stop", "continuation"];
+export const INCOMPLETE = ["context-window", "continuation"];
 
 /** Fixtures without any content, whose candidates vendors leave empty. */
 export const WITHOUT_CONTENT = ["blocked", "refusal", "empty"];

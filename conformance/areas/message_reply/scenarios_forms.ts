@@ -55,7 +55,6 @@ const ODDITIES: readonly WantedFixture[] = played(
   "context-window",
   "continuation",
   "pause-turn",
-  "unknown-stop",
   "unknown-event",
   "citations",
   "server-tool",

@@ -9,7 +9,7 @@ import { type FreeTextWriter, freeTextWriter } from "../../turns/free_text.ts";
 import { type Citation, MAX_CITATIONS } from "../../model/citation.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
-import { type JsonScan, jsonScan } from "./json_scan.ts";
+import { type CallArguments, callArguments } from "./call_arguments.ts";
 import { unnamedCall } from "../../model/reply_faults.ts";
 
 /** The kinds of block that hold plain text, as opposed to a call. */
@@ -26,6 +26,8 @@ interface CallPiece {
   readonly name?: string;
   /** The next fragment of the arguments, possibly empty. */
   readonly text: string;
+  /** True if `text` is the whole arguments so far; a later piece may replace them. */
+  readonly isWhole?: boolean;
   /** The complete signature of the call. */
   readonly signature?: Signature;
   /**
@@ -74,7 +76,7 @@ interface Prose {
 
 interface OpenCall {
   readonly kind: "call";
-  readonly scan: JsonScan;
+  readonly args: CallArguments;
   readonly texts: string[];
   id?: string;
   name?: string;
@@ -112,8 +114,8 @@ export function blockWriter(context: DecodeContext): BlockWriter {
   };
   const close = (): void => {
     if (open === undefined) return;
-    if (open.kind === "call" && open.freeText !== undefined) {
-      emit(open.freeText.end());
+    if (open.kind === "call") {
+      emit(open.freeText?.end() ?? open.args.end());
     }
     if (open.kind === "text") {
       for (const citation of citations) events.push({ type: "cite", citation });
@@ -150,7 +152,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
     for (; first < queue.length; first++) {
       const next = queue[first];
       if (next === undefined) break;
-      if (!force && open?.kind === "call" && !open.scan.complete()) break;
+      if (!force && open?.kind === "call" && !open.args.isComplete()) break;
       if (next.kind === "call" && !force && !isReady(next)) break;
       if (next.kind === "call" && next.name === undefined) {
         if (next.id === undefined && !next.fed) continue;
@@ -165,7 +167,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
   };
   const isWaiting = (): boolean => first < queue.length;
   const busy = (): boolean =>
-    isWaiting() || (open?.kind === "call" && !open.scan.complete());
+    isWaiting() || (open?.kind === "call" && !open.args.isComplete());
   const add = (call: OpenCall, piece: CallPiece): void => {
     if (piece.id !== undefined && call.id === undefined) {
       call.id = piece.id;
@@ -173,15 +175,12 @@ export function blockWriter(context: DecodeContext): BlockWriter {
     }
     if (piece.name !== undefined) call.name ??= piece.name;
     call.withoutId ||= piece.withoutId === true;
-    if (piece.text !== "") {
-      call.fed = true;
-      // Free text has no end of its own, so the scan of such a call never completes.
-      if (call.freeText === undefined) call.scan.feed(piece.text);
-    }
+    call.fed ||= piece.text !== "";
+    const text = newText(call, piece.text, piece.isWhole);
     if (call !== open) {
       // Kept until the call opens. Text for a call that was already closed is ignored, since its
       // arguments were complete.
-      if (piece.text !== "") call.texts.push(piece.text);
+      if (text !== "") call.texts.push(text);
       if (piece.signature !== undefined) call.signature ??= piece.signature;
       return;
     }
@@ -189,7 +188,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
       call.signature = piece.signature;
       if (call.name !== context.formatTool) sealBlock(piece.signature);
     }
-    emit(written(call, piece.text));
+    emit(written(call, text));
   };
   return {
     addText(kind, text) {
@@ -231,7 +230,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
       const known = findCall(piece, calls);
       const call = known ?? {
         kind: "call",
-        scan: jsonScan(),
+        args: callArguments(),
         texts: [],
         withoutId: false,
         fed: false,
@@ -248,8 +247,7 @@ export function blockWriter(context: DecodeContext): BlockWriter {
     extendOpen(text) {
       if (open?.kind === "call") {
         open.fed = true;
-        if (open.freeText === undefined) open.scan.feed(text);
-        emit(written(open, text));
+        emit(written(open, newText(open, text)));
       } else emit(text);
       if (isWaiting()) drain(false);
     },
@@ -265,6 +263,16 @@ export function blockWriter(context: DecodeContext): BlockWriter {
     began: () => started,
     refused: () => sawRefusal,
   };
+}
+
+/**
+ * What is new in a fragment. Free text has no end of its own, so the arguments of such a call are
+ * never complete.
+ */
+function newText(call: OpenCall, text: string, isWhole?: boolean): string {
+  return call.freeText === undefined && text !== ""
+    ? call.args.add(text, isWhole)
+    : text;
 }
 
 /** A fragment of a call's arguments or free text, as arguments. */
@@ -306,7 +314,7 @@ function continues(call: OpenCall, piece: CallPiece): boolean {
   // Without an index, a name that is repeated before any arguments begins another call of the
   // same function.
   if (piece.index === undefined) {
-    return more && call.fed && !call.scan.complete();
+    return more && call.fed && !call.args.isComplete();
   }
-  return !more || !call.scan.complete();
+  return !more || !call.args.isComplete();
 }

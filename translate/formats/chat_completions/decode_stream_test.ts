@@ -540,7 +540,7 @@ Deno.test("streamDecoder() maps finish reasons", async (t) => {
     ["STOP", "end"],
     ["MAX_TOKENS", "max_tokens"],
     ["max_output_tokens", "max_tokens"],
-    ["insufficient_system_resource", "max_tokens"],
+    ["insufficient_system_resource", "other"],
     ["SAFETY", "refusal"],
     ["RECITATION", "refusal"],
     ["refusal", "refusal"],

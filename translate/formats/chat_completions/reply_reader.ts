@@ -4,7 +4,6 @@
  * adds never fails a reply. Frames and the end of the stream are handled in `decode_stream.ts`.
  */
 import type { DecodeContext } from "../../dialect.ts";
-import { upstreamJson } from "../../bytes/exact_json.ts";
 import {
   arrayOr,
   countIn,
@@ -17,12 +16,14 @@ import {
 import { mergeUsage, type ReplyEvent, type Usage } from "../../model/reply.ts";
 import { type Citation, readUrlCitation } from "../../model/citation.ts";
 import { blockWriter } from "./block_writer.ts";
+import { argumentsIn } from "./call_arguments.ts";
 import { decodeLogprobs } from "../../families/chat/logprobs.ts";
 import { withProbabilities } from "../../model/with_probabilities.ts";
 import { detailReader, readCallSignature } from "./signatures.ts";
 import { errorFromBaseResp, inBandError } from "./error.ts";
 import { decodeFinishReason } from "./stop_reason.ts";
 import { decodeUsage, tierOf } from "./usage.ts";
+import { unendedReply, unknownEnd } from "../../model/reply_faults.ts";
 
 /** Converts chunks to events. After a failure it returns no more events. */
 interface ReplyReader {
@@ -52,6 +53,7 @@ export function replyReader(
   const contentOf = form === "whole" ? replyContent : chunkContent;
   let started = false;
   let stopWord: string | undefined;
+  let isUnended = false;
   let sawCall = false;
   let plainThoughts = false;
   let sawDelta = false;
@@ -128,7 +130,7 @@ export function replyReader(
         ...(name === undefined ? {} : { name }),
         ...(isFreeText
           ? { text: stringIn(called["input"]) ?? "", freeText: true }
-          : { text: argumentsText(called["arguments"]) }),
+          : argumentsIn(called)),
         ...(signature === undefined ? {} : { signature }),
       });
     }
@@ -139,7 +141,7 @@ export function replyReader(
     blocks.addCall({
       index: -1,
       ...(name === undefined ? {} : { name }),
-      text: argumentsText(old["arguments"]),
+      ...argumentsIn(old),
       withoutId: true,
     });
   };
@@ -152,6 +154,10 @@ export function replyReader(
     if (word === undefined || word === stopWord) return [];
     stopWord = word;
     const reason = decodeFinishReason(word);
+    if (reason === undefined) {
+      const failure = unknownEnd(word);
+      return [{ type: "stop", reason: "other", raw: word, failure }];
+    }
     if (reason !== "end") return [{ type: "stop", reason, raw: word }];
     // Pictures and sounds have no neutral counterpart; without them the answer is not complete.
     if (sawMedia && !sawCall) {
@@ -205,6 +211,8 @@ export function replyReader(
         return [{ type: "error", error: inBandError(failure) }];
       }
       noteOthers(chunk);
+      // Some hosts leave the key out; null is the word for a reply that is not finished.
+      isUnended = form === "whole" && choice["finish_reason"] === null;
       const start = head(chunk);
       const { content: given, whole } = contentOf(choice);
       // A message that follows deltas repeats their content.
@@ -260,6 +268,9 @@ export function replyReader(
       }
       blocks.finish();
       const events = blocks.take();
+      if (isUnended) {
+        return [...events, { type: "error", error: unendedReply() }];
+      }
       if (stopWord === undefined) {
         const reason = sawCall
           ? "tool_use"
@@ -386,10 +397,4 @@ function thinkingText(value: unknown): string {
   if (typeof value === "string") return value;
   return arrayOr(value).map((part) => stringIn(objectOr(part)["text"]) ?? "")
     .join("");
-}
-
-/** The arguments as JSON text. Some vendors send an object instead. */
-function argumentsText(value: unknown): string {
-  if (typeof value === "string") return value;
-  return isObject(value) ? upstreamJson(value) : "";
 }

@@ -6,8 +6,8 @@ import type { StopReason } from "../../model/reply.ts";
 
 /**
  * Keys are in lower case. A Map, because a vendor's word may be `constructor`. From `eos` on the
- * words are vendor-specific, or words of another format that a proxy left unchanged. A reply that
- * ended for lack of resources does not count as complete.
+ * words are vendor-specific, or words of another format that a proxy left unchanged. A word that is
+ * not here means a failure, such as `abort`, `network_error` or `insufficient_system_resource`.
  */
 const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["stop", "end"],
@@ -19,13 +19,14 @@ const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["eos_token", "end"],
   ["endoftext", "end"],
   ["complete", "end"],
+  ["completed", "end"],
+  ["normal", "end"],
   ["end_turn", "end"],
   ["max_tokens", "max_tokens"],
   ["model_length", "context_window"],
   ["tool_use", "tool_use"],
   ["tool_call", "tool_use"],
   ["max_output_tokens", "max_tokens"],
-  ["insufficient_system_resource", "max_tokens"],
   ["model_context_window_exceeded", "context_window"],
   ["stop_sequence", "stop_sequence"],
   ["refusal", "refusal"],
@@ -35,6 +36,8 @@ const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["blocklist", "refusal"],
   ["prohibited_content", "refusal"],
   ["spii", "refusal"],
+  ["content_filtered", "refusal"],
+  ["guardrail_intervened", "refusal"],
 ]);
 
 /** `length` is the format's only word for an incomplete reply. */
@@ -49,9 +52,13 @@ const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   other: "length",
 };
 
-/** The neutral stop reason for an upstream's finish reason; an unknown word becomes `other`. */
-export function decodeFinishReason(word: string): StopReason {
-  return STOP_REASONS.get(word.toLowerCase()) ?? "other";
+/**
+ * The neutral stop reason for an upstream's finish reason, which may have more behind a colon;
+ * undefined for an unknown word.
+ */
+export function decodeFinishReason(word: string): StopReason | undefined {
+  const [first = ""] = word.toLowerCase().split(":");
+  return STOP_REASONS.get(first.trim());
 }
 
 /** The finish reason to send. The deprecated form uses another word for calls. */

@@ -17,7 +17,11 @@ import { ApiError } from "../../model/error.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
 import { readStopReason } from "./stop_reason.ts";
 import { readMetadata } from "./usage.ts";
-import { cutStream, unnamedCall } from "../../model/reply_faults.ts";
+import {
+  cutStream,
+  unknownEnd,
+  unnamedCall,
+} from "../../model/reply_faults.ts";
 
 /** Decodes the events of one reply. Returns nothing after an `end` or `error` event. */
 interface ReplyReader {
@@ -166,8 +170,9 @@ export function replyReader(context: DecodeContext): ReplyReader {
         ? "end"
         : reason === "end" && sawMedia
         ? "other"
-        : reason,
+        : reason ?? "other",
       raw,
+      ...(reason === undefined ? { failure: unknownEnd(raw) } : {}),
     });
   };
   const end = (): void => {

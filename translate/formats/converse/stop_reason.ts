@@ -10,7 +10,10 @@ const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["model_context_window_exceeded", "context_window"],
 ]);
 
-/** The neutral stop reason for an upstream's; an unknown one is `other`. */
-export function readStopReason(word: string): StopReason {
-  return STOP_REASONS.get(word) ?? "other";
+/**
+ * The neutral stop reason for an upstream's; undefined for an unknown one and for failures, such as
+ * `malformed_model_output` and `malformed_tool_use`.
+ */
+export function readStopReason(word: string): StopReason | undefined {
+  return STOP_REASONS.get(word);
 }

@@ -280,7 +280,10 @@ Deno.test("an error ends a stream, with nothing after it but a comment that fail
 
 Deno.test("withStop() adds a finish reason to the first candidate alone", () => {
   const body = {
-    candidates: [{ content: { parts: [{ text: "x" }] } }],
+    candidates: [{
+      content: { parts: [{ text: "x" }] },
+      finishReason: "FINISH_REASON_UNSPECIFIED",
+    }],
     later: 1,
   };
   assert.deepEqual(withStop(body, decodeReply(body, PLAIN_CONTEXT)), {

@@ -15,6 +15,11 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 import type { ReplyEvent, StopReason, Usage } from "../../model/reply.ts";
+import {
+  cutStream,
+  unendedReply,
+  unknownEnd,
+} from "../../model/reply_faults.ts";
 import { citationsOf, groundingOf, splitGrounding } from "./grounding.ts";
 import { inBandError } from "./error.ts";
 import { decodeLogprobs } from "./logprobs.ts";
@@ -39,7 +44,7 @@ interface ReplyReader {
   readMatched(matched: MatchedFrame): readonly ReplyEvent[];
   /**
    * Ends the reply: gives `end`, or `error` if the reply was not complete; nothing after
-   * either. `whole`: it came as one document, so a missing finish reason does not mean a cut.
+   * either. `whole`: it came as one document, not in frames.
    */
   finish(whole: boolean): readonly ReplyEvent[];
   /** Ends the reply with the error, unless it has ended already. */
@@ -331,16 +336,13 @@ export function replyReader(context: DecodeContext): ReplyReader {
       if (over) return [];
       const raw = finishReason ?? blockReason;
       const refused = blockReason !== undefined || (blocked && !sawCandidate);
-      const finished = raw !== undefined || unspecified || refused ||
-        (whole && sawCandidate);
-      if (!finished) {
+      if (raw === undefined && !unspecified && !refused) {
         return fail(
-          new ApiError(
-            "upstream",
-            whole
-              ? "the upstream's reply holds no answer"
-              : "the upstream's stream ended before its reply was finished",
-          ),
+          !whole
+            ? cutStream()
+            : sawCandidate
+            ? unendedReply()
+            : new ApiError("upstream", "the upstream's reply holds no answer"),
         );
       }
       completeCall();
@@ -352,19 +354,31 @@ export function replyReader(context: DecodeContext): ReplyReader {
       ) events.push({ type: "lost", kind: "groundingMetadata" });
       const meaning = finishReason === undefined
         ? (refused ? "refusal" : "end")
-        : FINISH_REASONS.get(finishReason.toUpperCase()) ?? "other";
-      const isLost = meaning === "lost" || meaning === "lost_call";
-      if (isLost && !sawText && !sawTool) {
-        return fail(lostAnswer(raw ?? "", finishMessage));
-      }
+        : FINISH_REASONS.get(finishReason.toUpperCase());
       const hasCall = sawTool && (meaning === "end" || meaning === "lost_call");
+      const isLost = meaning === "lost" || meaning === "lost_call";
+      const failure = hasCall
+        ? undefined
+        : isLost
+        ? lostAnswer(raw ?? "", finishMessage)
+        : meaning === undefined
+        ? unknownEnd(raw ?? "")
+        : undefined;
+      if (failure !== undefined && isLost && !sawText && !sawTool) {
+        return fail(new ApiError("upstream", failure));
+      }
       const reason: StopReason = hasCall
         ? "tool_use"
-        : isLost || (sawMedia && meaning === "end")
+        : meaning === undefined || isLost || (sawMedia && meaning === "end")
         ? "other"
         : meaning;
       over = true;
-      events.push({ type: "stop", reason, raw: raw ?? "" }, { type: "end" });
+      events.push({
+        type: "stop",
+        reason,
+        raw: raw ?? "",
+        ...(failure === undefined ? {} : { failure }),
+      }, { type: "end" });
       return take();
     },
     fail,
@@ -436,11 +450,8 @@ function argumentsText(args: unknown): string {
   return typeof args === "string" ? args : upstreamJson(objectOr(args));
 }
 
-function lostAnswer(raw: string, message: string | undefined): ApiError {
-  return new ApiError(
-    "upstream",
-    `the model's answer was lost: ${raw}${
-      message === undefined ? "" : ` (${message.slice(0, 500)})`
-    }`,
-  );
+function lostAnswer(raw: string, message: string | undefined): string {
+  return `the model's answer was lost: ${raw}${
+    message === undefined ? "" : ` (${message.slice(0, 500)})`
+  }`;
 }

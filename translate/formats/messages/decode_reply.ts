@@ -6,7 +6,7 @@ import { isObject, textIn } from "../../bytes/json.ts";
 import { type ReplyEvent } from "../../model/reply.ts";
 import { isErrorBody } from "./error.ts";
 import { replyReader } from "./reply_reader.ts";
-import { unreadableReply } from "../../model/reply_faults.ts";
+import { unendedReply, unreadableReply } from "../../model/reply_faults.ts";
 
 export function decodeReply(
   body: unknown,
@@ -33,6 +33,8 @@ export function decodeReply(
       delta: { stop_reason, stop_sequence, stop_details },
       usage,
     }),
-    ...reader.read({ type: "message_stop" }),
+    ...textIn(stop_reason) === undefined
+      ? reader.fail(unendedReply())
+      : reader.read({ type: "message_stop" }),
   ];
 }

@@ -53,19 +53,6 @@ export function encodeReply(
   };
 }
 
-/** Adds a stop reason to a whole reply that has none. */
-export function withStop(
-  body: JsonObject,
-  events: readonly ReplyEvent[],
-): JsonObject {
-  const { blocks, stop } = foldReply(events);
-  const reason = settleStop(stop?.reason ?? "end", kindsOf(blocks));
-  return {
-    ...body,
-    stop_reason: WIRE_STOP_REASONS[reason],
-  };
-}
-
 /** An empty text gives no block: upstreams would refuse it in the next request. */
 function proseBlock(block: Block): readonly JsonObject[] {
   if (block.kind === "tool") return [];

@@ -29,8 +29,8 @@ function between(
   content: readonly unknown[],
   context: DecodeContext = PLAIN_CONTEXT,
 ): readonly ReplyEvent[] {
-  return decodeReply(wire({ content, stop_reason: null, usage: null }), context)
-    .slice(1, -1);
+  return decodeReply(wire({ content, usage: null }), context)
+    .slice(1, -2);
 }
 
 Deno.test("decodeReply() reads every kind of block", async (t) => {
@@ -113,7 +113,6 @@ const STOPS: readonly [string, StopReason][] = [
   ["refusal", "refusal"],
   ["model_context_window_exceeded", "context_window"],
   ["compaction", "max_tokens"],
-  ["something_newer", "other"],
 ];
 
 Deno.test("decodeReply() reads the chat format's stop reasons, which some proxies do not translate", async (t) => {
@@ -123,7 +122,6 @@ Deno.test("decodeReply() reads the chat format's stop reasons, which some proxie
     ["tool_calls", "tool_use"],
     ["content_filter", "refusal"],
     ["MAX_TOKENS", "max_tokens"],
-    ["FINISH_REASON_UNSPECIFIED", "other"],
   ];
   for (const [raw, reason] of rows) {
     await t.step(raw, () => {
@@ -136,10 +134,27 @@ Deno.test("decodeReply() reads the chat format's stop reasons, which some proxie
   }
 });
 
-Deno.test("decodeReply() ignores an empty stop reason", () => {
-  const events = decodeReply(wire({ stop_reason: "" }), PLAIN_CONTEXT);
-  assert.equal(events.some((event) => event.type === "stop"), false);
-  assert.deepEqual(events.at(-1), END);
+Deno.test("decodeReply() reports a word that no table knows as a failure", () => {
+  for (const raw of ["something_newer", "FINISH_REASON_UNSPECIFIED"]) {
+    const events = decodeReply(wire({ stop_reason: raw }), PLAIN_CONTEXT);
+    assert.deepEqual(events.find((event) => event.type === "stop"), {
+      type: "stop",
+      reason: "other",
+      raw,
+      failure: `the upstream ended its reply with an unknown word: ${raw}`,
+    });
+    assert.deepEqual(events.at(-1), END);
+  }
+});
+
+Deno.test("decodeReply() refuses a reply without a stop reason, after its usage", () => {
+  for (const stop_reason of ["", null]) {
+    const events = decodeReply(wire({ stop_reason }), PLAIN_CONTEXT);
+    assert.deepEqual(events.slice(-2).map(({ type }) => type), [
+      "usage",
+      "error",
+    ]);
+  }
 });
 
 Deno.test("decodeReply() reads content that is a string", () => {

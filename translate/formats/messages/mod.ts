@@ -9,7 +9,7 @@ import { streamEnding } from "./stream_ending.ts";
 import { encodeRequest } from "./encode_request.ts";
 import { decodeError, encodeError } from "./error.ts";
 import { decodeReply } from "./decode_reply.ts";
-import { encodeReply, withStop } from "./encode_reply.ts";
+import { encodeReply } from "./encode_reply.ts";
 import { decodeRequest } from "./decode_request.ts";
 import { streamDecoder } from "./decode_stream.ts";
 import { streamEncoder } from "./encode_stream.ts";
@@ -29,7 +29,6 @@ export const messages: Dialect = {
   refusedKeys,
   // Replies of this dialect always report their usage.
   passThroughFields: () => ({}),
-  withStop,
   isUnrequestedFrame: () => false,
   streamEnding,
   decodeReply,

@@ -19,7 +19,11 @@ import { readCitation } from "./citations.ts";
 import { inBandError, isErrorBody } from "./error.ts";
 import { readStopReason } from "./stop_reason.ts";
 import { readUsage } from "./usage.ts";
-import { cutStream, unnamedCall } from "../../model/reply_faults.ts";
+import {
+  cutStream,
+  unknownEnd,
+  unnamedCall,
+} from "../../model/reply_faults.ts";
 
 /** Decodes the events of one reply. Returns nothing after an `end` or `error` event. */
 interface ReplyReader {
@@ -287,8 +291,9 @@ export function replyReader(context: DecodeContext): ReplyReader {
         type: "stop",
         reason: reason === "tool_use" && formatCalls > 0 && calls === 0
           ? "end"
-          : reason,
+          : reason ?? "other",
         raw,
+        ...(reason === undefined ? { failure: unknownEnd(raw) } : {}),
         ...(sequence === undefined ? {} : { sequence }),
       });
     }

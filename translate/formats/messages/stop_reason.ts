@@ -23,9 +23,9 @@ const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["content_filter", "refusal"],
 ]);
 
-/** The neutral stop reason for an upstream's; an unknown one is `other`. */
-export function readStopReason(word: string): StopReason {
-  return STOP_REASONS.get(word.toLowerCase()) ?? "other";
+/** The neutral stop reason for an upstream's; undefined for an unknown one. */
+export function readStopReason(word: string): StopReason | undefined {
+  return STOP_REASONS.get(word.toLowerCase());
 }
 
 /** The neutral stop reason → the dialect's. `max_tokens` is its word for any incomplete reply. */

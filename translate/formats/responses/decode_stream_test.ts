@@ -413,8 +413,8 @@ Deno.test("streamDecoder() reports why a reply is incomplete", () => {
       ["content_filter", "refusal"],
       ["max_messages", "max_tokens"],
       ["steered", "max_tokens"],
-      ["something new", "max_tokens"],
-      ["constructor", "max_tokens"],
+      ["something new", "other"],
+      ["constructor", "other"],
     ]
   ) {
     const reply = foldReply(decoded([

@@ -18,7 +18,11 @@ import { inBandError } from "./error.ts";
 import { itemReader } from "./item_reader.ts";
 import { decodeIncomplete } from "./stop_reason.ts";
 import { usageOf } from "./usage.ts";
-import { cutStream, unreadableReply } from "../../model/reply_faults.ts";
+import {
+  cutStream,
+  unknownEnd,
+  unreadableReply,
+} from "../../model/reply_faults.ts";
 
 /** Converts data to events. After `end` or `error` it returns no more events. */
 interface ReplyReader {
@@ -144,18 +148,21 @@ export function replyReader(context: DecodeContext): ReplyReader {
     report(response);
     const why = textIn(objectOr(response["incomplete_details"])["reason"]);
     over = true;
+    const word = status === "incomplete" ? why ?? status : raw;
+    const reason = status === "incomplete"
+      ? why === undefined ? "max_tokens" : decodeIncomplete(why)
+      : COMPLETE.has(status)
+      ? items.stopReason()
+      : undefined;
     events.push(
-      status === "incomplete"
+      reason === undefined
         ? {
           type: "stop",
-          reason: decodeIncomplete(why ?? ""),
-          raw: why ?? status,
+          reason: "other",
+          raw: word,
+          failure: unknownEnd(word),
         }
-        : {
-          type: "stop",
-          reason: COMPLETE.has(status) ? items.stopReason() : "other",
-          raw,
-        },
+        : { type: "stop", reason, raw: word },
       { type: "end" },
     );
   };

@@ -34,12 +34,9 @@ const INCOMPLETE_WORDS: Readonly<
   other: "max_output_tokens",
 };
 
-/**
- * The neutral stop reason of an incomplete reply. An unknown reason must not look like a complete
- * reply.
- */
-export function decodeIncomplete(word: string): StopReason {
-  return INCOMPLETE_REASONS.get(word.toLowerCase()) ?? "max_tokens";
+/** The neutral stop reason of an incomplete reply; undefined for an unknown word. */
+export function decodeIncomplete(word: string): StopReason | undefined {
+  return INCOMPLETE_REASONS.get(word.toLowerCase());
 }
 
 /**

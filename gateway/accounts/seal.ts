@@ -24,6 +24,8 @@ export interface Seal {
    * @throws {Error} for a text of another key or another address, or one that was changed
    */
   open(address: string, sealed: string): Promise<string>;
+  /** As {@linkcode Seal.open}; returns the text as UTF-8. */
+  openBytes(address: string, sealed: string): Promise<Uint8Array>;
 }
 
 const ENCODER = new TextEncoder();
@@ -54,6 +56,25 @@ export function deriveSeal(key: string): Seal {
       "encrypt",
       "decrypt",
     ]);
+  const openBytes: Seal["openBytes"] = async (address, sealed) => {
+    if (!sealed.startsWith(VERSION)) {
+      throw new Error("a stored reply has an unknown seal");
+    }
+    const bytes = new Uint8Array(
+      Buffer.from(sealed.slice(VERSION.length), "base64"),
+    );
+    const nonce = bytes.subarray(0, NONCE_BYTES);
+    const encrypted = bytes.subarray(NONCE_BYTES);
+    return encrypted.length <= LOOP_BYTES
+      ? decryptNow(cipher, nonce, address, encrypted)
+      : new Uint8Array(
+        await crypto.subtle.decrypt(
+          parameters(address, nonce),
+          await threadKey(),
+          encrypted,
+        ),
+      );
+  };
   return {
     addressOf: (kind, id) =>
       createHmac("sha256", mac).update(`${kind} ${id}`).digest("base64url"),
@@ -73,25 +94,9 @@ export function deriveSeal(key: string): Seal {
         ];
       return VERSION + Buffer.concat([nonce, ...encrypted]).toString("base64");
     },
-    async open(address, sealed) {
-      if (!sealed.startsWith(VERSION)) {
-        throw new Error("a stored reply has an unknown seal");
-      }
-      const bytes = Uint8Array.from(
-        Buffer.from(sealed.slice(VERSION.length), "base64"),
-      );
-      const nonce = bytes.subarray(0, NONCE_BYTES);
-      const encrypted = bytes.subarray(NONCE_BYTES);
-      return DECODER.decode(
-        encrypted.length <= LOOP_BYTES
-          ? decryptNow(cipher, nonce, address, encrypted)
-          : await crypto.subtle.decrypt(
-            parameters(address, nonce),
-            await threadKey(),
-            encrypted,
-          ),
-      );
-    },
+    open: async (address, sealed) =>
+      DECODER.decode(await openBytes(address, sealed)),
+    openBytes,
   };
 }
 

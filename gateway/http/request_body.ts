@@ -197,10 +197,15 @@ export async function innerBody(
   return {
     bytes: own,
     json: inner,
-    top: isLarge({ bytes: own })
-      ? (await inTurns(largeObject(own, LOOK))).top
-      : topLevelOf(own),
+    top: await topOf(own),
   };
+}
+
+/** The top level of a body that the gateway wrote or has checked. */
+export async function topOf(bytes: Uint8Array): Promise<TopLevel> {
+  return isLarge({ bytes })
+    ? (await inTurns(largeObject(bytes))).top
+    : topLevelOf(bytes);
 }
 
 function assertWithin({ exceeds }: TopLevel): void {

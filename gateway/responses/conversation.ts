@@ -3,7 +3,7 @@
  * and stores the reply once it has ended, or lets its connection remember it. Only some dialects
  * have it.
  */
-import { spliceFields, topLevelOf } from "../../translate/bytes/json_splice.ts";
+import { spliceLong } from "../../translate/bytes/json_splice.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type {
@@ -15,6 +15,8 @@ import type {
 import type { Gateway } from "../gateway.ts";
 import type { GenerationCall, JsonCall } from "../pipeline/call_request.ts";
 import { assertActive } from "../pipeline/model_access.ts";
+import { topOf } from "../http/request_body.ts";
+import { inTurns } from "../in_turns.ts";
 import type { TimerId, Timers } from "../timers.ts";
 import type { LaneMemory } from "./recent_replies.ts";
 import {
@@ -161,13 +163,13 @@ async function resolve(opening: Opening): Promise<Resolved> {
   if (inherited.some(({ id }) => !found.has(id))) throw errors.notContinued();
   const history = remembered ?? state.history(turns, found);
   const fields = state.resolved(call.body, history, found);
-  const bytes = spliceFields(call.bytes, fields, call.top);
+  const bytes = await inTurns(spliceLong(call.bytes, fields, call.top));
   if (bytes.length > maxBytes) throw errors.tooLong(request, maxBytes);
   return {
     request: {
       body: { ...call.body, ...fields },
       bytes,
-      top: topLevelOf(bytes),
+      top: await topOf(bytes),
     },
     ownError: (error) =>
       error instanceof ApiError ? errors.own(error, history.length) : error,
@@ -212,11 +214,12 @@ export async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
 function storing(
   replies: StoredReplies,
   { call, state, request, timers }: Opening,
-  { history, isRemembered }: Resolved,
+  { history, isRemembered, request: { bytes } }: Resolved,
 ): ReplyKeeper {
   const { accountId, keyId, seal } = call.caller;
   const { previousId } = request;
   const own = state.inputItems(call.body);
+  const inputBytes = (isRemembered ? bytes : call.bytes).length;
   // A stored reply must be continuable without the connection's memory.
   const input = isRemembered ? [...history, ...own] : own;
   return {
@@ -228,6 +231,7 @@ function storing(
         keyId,
         seal,
         turn: { id, input, reply },
+        inputBytes,
         ...(previousId === undefined || isRemembered ? {} : { previousId }),
         itemIds,
       }).then(() => true, () => false);

@@ -6,6 +6,7 @@ import type { Store } from "../accounts/store/store.ts";
 import { type Rounds, startRounds } from "../accounts/rounds.ts";
 import type { Timer } from "../accounts/timer.ts";
 import { removeEnded, SLICE } from "./reply_rows.ts";
+import { removeLooseParts } from "./stored_parts.ts";
 
 interface PurgeOptions {
   readonly store: Store;
@@ -29,9 +30,13 @@ export function startPurge(options: PurgeOptions): Rounds {
   const slice = async (): Promise<number> => {
     const nowMs = now();
     try {
-      return await store.write((sql) =>
-        removeEnded(sql, store.dialect, { oldestMs: nowMs - maxAgeMs, nowMs })
-      );
+      return await store.write(async (sql) => {
+        const rows = await removeEnded(sql, store.dialect, {
+          oldestMs: nowMs - maxAgeMs,
+          nowMs,
+        });
+        return await removeLooseParts(sql, nowMs) ? SLICE : rows;
+      });
     } catch {
       // Not reported here: the ledger's writer already reports outages.
       return 0;

@@ -14,6 +14,7 @@ import {
   textOf,
   textOrUndefined,
 } from "../accounts/store/store.ts";
+import { keepParts, type PartsWritten } from "./stored_parts.ts";
 
 /** A sealed reply. */
 export interface ReplyRow {
@@ -27,19 +28,22 @@ export interface ReplyRow {
   readonly keyId: string;
   /** Unix time in milliseconds. */
   readonly atMs: number;
-  /** The sealed input. */
+  /** The sealed input, or its place in the parts. */
   readonly input: string;
-  /** The sealed reply. */
+  /** The sealed reply, or its place in the parts. */
   readonly reply: string;
+  /** The parts that have them; absent: none. */
+  readonly inParts?: PartsWritten;
   /** Addresses of its items. */
   readonly items: readonly string[];
 }
 
 /** The part of a row that is needed to open it. */
-export type SealedReply = Pick<
-  ReplyRow,
-  "address" | "previous" | "input" | "reply"
->;
+export interface SealedReply
+  extends Pick<ReplyRow, "address" | "previous" | "input" | "reply"> {
+  /** Sealed bytes of both. */
+  readonly bytes: number;
+}
 
 /** Rows that are removed in one statement. */
 export const SLICE = 25;
@@ -91,18 +95,23 @@ export async function insertReplies(
   await addBytes(sql, dialect, bytesByAccount(inserted));
 }
 
-function insertReply(sql: Sql, row: ReplyRow): Promise<readonly SqlRow[]> {
-  return sql.all(
+async function insertReply(
+  sql: Sql,
+  row: ReplyRow,
+): Promise<readonly SqlRow[]> {
+  const { address, inParts } = row;
+  if (inParts !== undefined) await keepParts(sql, address, inParts.parts);
+  return await sql.all(
     "INSERT INTO stored_replies (address, previous, account_id, key_id, at_ms, bytes, reply_bytes, input, reply) " +
       "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (address) DO NOTHING RETURNING address",
     [
-      row.address,
+      address,
       row.previous ?? null,
       row.accountId,
       row.keyId,
       row.atMs,
       bytesIn(row),
-      row.reply.length,
+      row.reply.length + (inParts?.replyChars ?? 0),
       row.input,
       row.reply,
     ],
@@ -177,7 +186,7 @@ export async function readChain(
         FROM chain c JOIN stored_replies r ON r.address = c.previous
         WHERE r.at_ms >= $2 AND c.depth < $3 AND c.total <= $4
     )
-    SELECT r.address, r.previous, r.input, r.reply FROM chain c
+    SELECT r.address, r.previous, r.bytes, r.input, r.reply FROM chain c
       JOIN stored_replies r ON r.address = c.address ORDER BY c.depth DESC`,
     [address, oldestMs, maxReplies, maxBytes],
   );
@@ -230,8 +239,10 @@ export async function readOutput(
 }
 
 /** What a row counts towards its account's share. */
-export function bytesIn(row: Pick<ReplyRow, "input" | "reply">): number {
-  return row.input.length + row.reply.length;
+export function bytesIn(
+  { input, reply, inParts }: Pick<ReplyRow, "input" | "reply" | "inParts">,
+): number {
+  return input.length + reply.length + (inParts?.chars ?? 0);
 }
 
 function sealedReply(row: SqlRow): SealedReply {
@@ -239,6 +250,7 @@ function sealedReply(row: SqlRow): SealedReply {
   return {
     address: textOf(row, "address"),
     ...(previous === undefined ? {} : { previous }),
+    bytes: intOf(row, "bytes"),
     input: textOf(row, "input"),
     reply: textOf(row, "reply"),
   };

@@ -13,6 +13,8 @@ import {
   stringIn,
 } from "../../translate/bytes/json.ts";
 import { exactJson } from "../../translate/bytes/exact_json.ts";
+import { jsonPieces } from "../../translate/bytes/json_pieces.ts";
+import { largeObject } from "../../translate/bytes/large_json.ts";
 import type {
   DialectState,
   StoredTurn,
@@ -29,6 +31,8 @@ import {
   type SealedReply,
 } from "./reply_rows.ts";
 import type { Seal } from "../accounts/seal.ts";
+import { inTurns } from "../in_turns.ts";
+import { isInParts, partWriter, piecesOf, readParts } from "./stored_parts.ts";
 
 interface StoredRepliesOptions {
   /** Where the replies are. The caller closes it. */
@@ -58,6 +62,8 @@ export interface NewReply {
   readonly seal: Seal;
   /** The reply and its new input. */
   readonly turn: StoredTurn;
+  /** About how many bytes of JSON the input is. */
+  readonly inputBytes: number;
   readonly previousId?: string;
   /** Output items of the reply, by which later requests refer to them. */
   readonly itemIds: readonly string[];
@@ -89,6 +95,9 @@ export interface StoredReplies {
 
 /** Most replies in one conversation. */
 export const MAX_REPLIES = 1000;
+/** Texts of a reply that are longer together are stored in parts. */
+const LONG_BYTES = 1024 * 1024;
+const DECODER = new TextDecoder();
 /** Most replies that one write stores. */
 const MAX_BATCH = 50;
 /** Most items of a reply that later requests find, and that one request may refer to. */
@@ -103,6 +112,7 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
   const { store, maxAgeMs, maxBytes, now } = options;
   let waiting: Waiting[] = [];
   let writing: Promise<void> | undefined;
+  const saves = new Set<Promise<void>>();
   const oldestMs = (): number => now() - maxAgeMs;
 
   const write = async (): Promise<void> => {
@@ -117,9 +127,7 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
       try {
         const insert = (sql: Sql): Promise<void> =>
           insertReplies(sql, store.dialect, rows, maxBytes);
-        await (store.parallel === undefined
-          ? store.commitUncached(insert)
-          : store.parallel.write(`replies ${rows[0]?.accountId}`, insert));
+        await writeOf(rows[0]?.accountId ?? "", insert);
         for (const { done } of batch) done.resolve();
       } catch (error) {
         for (const { done } of batch) done.reject(error);
@@ -133,9 +141,11 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
   ): Promise<readonly StoredTurn[]> =>
     await Promise.all(
       rows.map(async ({ address, previous, input, reply }) => {
-        const sealed = objectOr(
-          exactJson(await seal.open(inputAt(address), input)),
-        );
+        const sealed = isInParts(input)
+          ? await parseLong(
+            await readParts(store, seal, address, inputAt(address), input),
+          )
+          : objectOr(exactJson(await seal.open(inputAt(address), input)));
         // The column is not sealed: who can write to the store must not join two conversations.
         if (stringIn(sealed["previous"]) !== previous) {
           throw new Error("a stored reply was changed");
@@ -143,43 +153,98 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
         return {
           id: stringIn(sealed["id"]) ?? "",
           input: arrayOr(sealed["input"]),
-          reply: await seal.open(address, reply),
+          reply: await openReply(seal, address, reply),
         };
       }),
     );
+  const openReply = async (
+    seal: Seal,
+    address: string,
+    reply: string,
+  ): Promise<string> =>
+    isInParts(reply)
+      ? DECODER.decode(await readParts(store, seal, address, address, reply))
+      : await seal.open(address, reply);
+  const writeOf = (
+    accountId: string,
+    work: (sql: Sql) => Promise<void>,
+  ): Promise<void> =>
+    store.parallel === undefined
+      ? store.commitUncached(work)
+      : store.parallel.write(`replies ${accountId}`, work);
+  /** The row of a reply whose texts may be long; those that are have been committed in parts. */
+  const rowOf = async (
+    { accountId, keyId, seal, turn, previousId, itemIds, inputBytes }: NewReply,
+  ): Promise<ReplyRow> => {
+    const { id, input, reply } = turn;
+    const previous = previousId === undefined
+      ? undefined
+      : seal.addressOf("reply", previousId);
+    const address = seal.addressOf("reply", id);
+    const common = {
+      address,
+      ...(previous === undefined ? {} : { previous }),
+      accountId,
+      keyId,
+      atMs: now(),
+      items: itemIds.slice(0, MAX_ITEMS).map((item) =>
+        seal.addressOf("item", item)
+      ),
+    };
+    const sealed = { id, previous, input };
+    if (inputBytes + reply.length <= LONG_BYTES) {
+      return {
+        ...common,
+        input: await seal.close(inputAt(address), JSON.stringify(sealed)),
+        reply: await seal.close(address, reply),
+      };
+    }
+    const writer = partWriter({
+      seal,
+      dialect: store.dialect,
+      address,
+      now,
+      write: (work) => writeOf(accountId, work),
+    });
+    const inputPlace = await writer.add(inputAt(address), jsonPieces(sealed));
+    const inputChars = writer.chars;
+    const replyPlace = await writer.add(address, piecesOf(reply));
+    return {
+      ...common,
+      input: inputPlace,
+      reply: replyPlace,
+      inParts: {
+        parts: writer.parts,
+        chars: writer.chars,
+        replyChars: writer.chars - inputChars,
+      },
+    };
+  };
+  const save = async (reply: NewReply): Promise<void> => {
+    const { turn, inputBytes } = reply;
+    // One reply that is too large must not make the write of others fail.
+    const tooLarge = (bytes: number): void => {
+      if (bytes <= maxBytes) return;
+      throw new Error("the reply is larger than its account's share");
+    };
+    tooLarge(sealedBytes(inputBytes + turn.reply.length));
+    const row = await rowOf(reply);
+    tooLarge(bytesIn(row));
+    const done = Promise.withResolvers<void>();
+    waiting.push({ row, done });
+    writing ??= write();
+    await done.promise;
+  };
 
   return {
     async save(reply) {
-      const { seal, turn, previousId } = reply;
-      const { id, input } = turn;
-      const previous = previousId === undefined
-        ? undefined
-        : seal.addressOf("reply", previousId);
-      const text = JSON.stringify({ id, previous, input });
-      // One reply that is too large must not make the write of others fail.
-      if (sealedBytes(text.length + turn.reply.length) > maxBytes) {
-        throw new Error("the reply is larger than its account's share");
+      const saving = save(reply);
+      saves.add(saving);
+      try {
+        await saving;
+      } finally {
+        saves.delete(saving);
       }
-      const address = seal.addressOf("reply", id);
-      const row: ReplyRow = {
-        address,
-        ...(previous === undefined ? {} : { previous }),
-        accountId: reply.accountId,
-        keyId: reply.keyId,
-        atMs: now(),
-        input: await seal.close(inputAt(address), text),
-        reply: await seal.close(address, turn.reply),
-        items: reply.itemIds.slice(0, MAX_ITEMS).map((item) =>
-          seal.addressOf("item", item)
-        ),
-      };
-      if (bytesIn(row) > maxBytes) {
-        throw new Error("the reply is larger than its account's share");
-      }
-      const done = Promise.withResolvers<void>();
-      waiting.push({ row, done });
-      writing ??= write();
-      await done.promise;
     },
     async chain(seal, id, maxTextBytes) {
       const limits = {
@@ -191,7 +256,7 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
       const rows = await readChain(store, address, limits);
       const turns = await openTurns(seal, rows);
       if (rows[0]?.previous === undefined) return { turns, missing: "nothing" };
-      const bytes = rows.reduce((sum, row) => sum + bytesIn(row), 0);
+      const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
       const isCut = rows.length >= MAX_REPLIES || bytes > limits.maxBytes;
       return { turns, missing: isCut ? "too much" : "a reply" };
     },
@@ -200,7 +265,7 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
       const sealed = await readOutput(store, address, oldestMs());
       return sealed === undefined
         ? undefined
-        : await seal.open(address, sealed);
+        : await openReply(seal, address, sealed);
     },
     async items(seal, ids, maxTextBytes, state) {
       const found = new Map<string, JsonObject>();
@@ -213,7 +278,7 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
         maxBytes: sealedBytes(maxTextBytes),
       });
       for (const { address, reply } of rows ?? []) {
-        const text = await seal.open(address, reply);
+        const text = await openReply(seal, address, reply);
         for (const [id, item] of state.outputItems(text, wanted)) {
           found.set(id, item);
         }
@@ -227,7 +292,7 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
       );
     },
     async close() {
-      await writing;
+      await Promise.allSettled(saves);
     },
   };
 }
@@ -252,6 +317,12 @@ function nextBatch(
     return at === MAX_BATCH || bytes > maxBytes;
   });
   return end === -1 ? waiting : waiting.slice(0, Math.max(1, end));
+}
+
+/** A long object, parsed in turns of the event loop. */
+async function parseLong(bytes: Uint8Array): Promise<JsonObject> {
+  const { parse } = await inTurns(largeObject(bytes));
+  return await inTurns(parse());
 }
 
 /** Where the input of a reply is sealed: a part cannot be put in the other's place. */

@@ -44,6 +44,7 @@ function reply(seal: Seal, id: string, over: Partial<NewReply> = {}): NewReply {
       input: [{ role: "user", content: SECRET }],
       reply: JSON.stringify({ id, output: [item] }),
     },
+    inputBytes: 100,
     itemIds: [item.id],
     ...over,
   };

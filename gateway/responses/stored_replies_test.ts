@@ -32,6 +32,7 @@ Deno.test("a failed write rejects the replies in it, and the next one works", as
       keyId: "k",
       seal,
       turn: { id, input: [], reply: "{}" },
+      inputBytes: 2,
       itemIds: [],
     });
   faulty.setDown(true);

@@ -7,7 +7,9 @@ import { encodeText, joinPieces } from "./buffers.ts";
 import type { Edit } from "./apply_edits.ts";
 import { mayRound } from "./exact_json.ts";
 import { keyText, unescapeKey } from "./key_text.ts";
+import { jsonPieces } from "./json_pieces.ts";
 import { stringEnd } from "./string_end.ts";
+import type { Steps } from "../steps.ts";
 
 /** Byte positions of a top-level field. */
 export interface FieldSpan {
@@ -107,10 +109,32 @@ export function spliceFields(
   if (changes.length === 0) return json;
   const pieces: Uint8Array[] = [];
   let done = 0;
-  for (const { start, end, text } of changes) {
-    pieces.push(json.subarray(done, start));
+  for (const change of changes) {
+    pieces.push(json.subarray(done, change.start));
+    const text = textOf(change, fields);
     if (text !== "") pieces.push(encodeText(text));
+    done = change.end;
+  }
+  pieces.push(json.subarray(done));
+  return joinPieces(pieces);
+}
+
+/** As {@linkcode spliceFields}, for values of any size: they are written in steps. */
+export function* spliceLong(
+  json: Uint8Array,
+  fields: Readonly<Record<string, unknown>>,
+  top: TopLevel,
+): Steps<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let done = 0;
+  for (const { start, end, before, name } of changesOf(fields, top, [])) {
+    pieces.push(json.subarray(done, start), encodeText(before));
     done = end;
+    if (name === undefined) continue;
+    for (const text of jsonPieces(fields[name])) {
+      pieces.push(encodeText(text));
+      yield;
+    }
   }
   pieces.push(json.subarray(done));
   return joinPieces(pieces);
@@ -128,9 +152,9 @@ export function spliceText(
 ): string {
   let spliced = "";
   let done = 0;
-  for (const { start, end, text } of changesOf(fields, top, [])) {
-    spliced += json.slice(done, start) + text;
-    done = end;
+  for (const change of changesOf(fields, top, [])) {
+    spliced += json.slice(done, change.start) + textOf(change, fields);
+    done = change.end;
   }
   return spliced + json.slice(done);
 }
@@ -157,7 +181,17 @@ export function nullFieldEdits(
 interface Change {
   readonly start: number;
   readonly end: number;
-  readonly text: string;
+  /** Precedes the value. */
+  readonly before: string;
+  /** The field whose value is written; absent: none. */
+  readonly name?: string;
+}
+
+function textOf(
+  { before, name }: Change,
+  fields: Readonly<Record<string, unknown>>,
+): string {
+  return name === undefined ? before : before + JSON.stringify(fields[name]);
 }
 
 /** The changes that set some fields and leave out others, in order. */
@@ -179,24 +213,20 @@ function changesOf(
       changes.push({
         start: kept > 0 ? last : keyStart,
         end: kept > 0 ? valueEnd : next,
-        text: "",
+        before: "",
       });
       continue;
     }
     kept++;
     if (!names.includes(key)) continue;
-    const text = JSON.stringify(fields[key]);
-    changes.push({ start: valueStart, end: valueEnd, text });
+    changes.push({ start: valueStart, end: valueEnd, before: "", name: key });
   }
-  let added = "";
+  const { closing } = top;
   for (const name of names) {
     if (top.fields.some(({ key }) => key === name)) continue;
-    added += `${kept > 0 || added !== "" ? "," : ""}${JSON.stringify(name)}:${
-      JSON.stringify(fields[name])
-    }`;
-  }
-  if (added !== "") {
-    changes.push({ start: top.closing, end: top.closing, text: added });
+    const before = `${kept > 0 ? "," : ""}${JSON.stringify(name)}:`;
+    changes.push({ start: closing, end: closing, before, name });
+    kept++;
   }
   return changes;
 }

@@ -1,11 +1,20 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { spliceFields, topLevelOf } from "./json_splice.ts";
+import { atOnce } from "../steps.ts";
+import { spliceFields, spliceLong, topLevelOf } from "./json_splice.ts";
 
-const splice = (json: string, fields: Record<string, unknown>): string =>
-  new TextDecoder().decode(
-    spliceFields(new TextEncoder().encode(json), fields),
+/** In steps and at once, which must be equal. */
+function splice(json: string, fields: Record<string, unknown>): string {
+  const bytes = new TextEncoder().encode(json);
+  const spliced = new TextDecoder().decode(spliceFields(bytes, fields));
+  assert.equal(
+    new TextDecoder().decode(
+      atOnce(spliceLong(bytes, fields, topLevelOf(bytes))),
+    ),
+    spliced,
   );
+  return spliced;
+}
 
 Deno.test("spliceFields() changes one value and no other byte", async (t) => {
   const rows: readonly [string, string, string][] = [

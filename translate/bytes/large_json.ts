@@ -78,16 +78,18 @@ const REPLACEMENT = "\ufffd";
 /**
  * Finds the top level of an object and its long values.
  *
+ * @param look absent: nothing is bounded or looked for
  * @throws {LargeJsonError} for bytes that are no object; not all of them are noticed before parsing
  */
 export function* largeObject(
   bytes: Uint8Array,
-  look: Look,
+  look?: Look,
 ): Generator<void, LargeObject, void> {
   const start = afterBlank(bytes, 0);
   if (bytes[start] !== OPEN_BRACE) {
     throw new LargeJsonError("the body must be a JSON object");
   }
+  const { maxFields = Infinity, maxParts = Infinity } = look ?? {};
   const fields: FieldSpan[] = [];
   const levels: Level[] = [];
   let level: Level | undefined;
@@ -190,13 +192,14 @@ export function* largeObject(
           }
           const isTop = levels.length === 1 && key === undefined;
           if (isTop) {
-            if (fields.length >= look.maxFields) return tooLarge("maxFields");
+            if (fields.length >= maxFields) return tooLarge("maxFields");
             key = keyOf(bytes, stringStart, stringEnd);
             keyStart = stringStart;
             valueStart = at + 1;
-            otherSpelling ||= look.isOther(key);
+            otherSpelling ||= look?.isOther(key) === true;
           } else if (
-            !otherSpelling && hasUnusual(bytes, stringStart + 1, stringEnd - 1)
+            look !== undefined && !otherSpelling &&
+            hasUnusual(bytes, stringStart + 1, stringEnd - 1)
           ) {
             otherSpelling = look.isOther(keyOf(bytes, stringStart, stringEnd));
           }
@@ -204,7 +207,7 @@ export function* largeObject(
         }
         case OPEN_BRACE:
         case OPEN_BRACKET:
-          if (++parts > look.maxParts) return tooLarge("maxParts");
+          if (++parts > maxParts) return tooLarge("maxParts");
           level = {
             start: at,
             open: byte,
@@ -239,7 +242,7 @@ export function* largeObject(
           break;
         }
         case COMMA:
-          if (++parts > look.maxParts) return tooLarge("maxParts");
+          if (++parts > maxParts) return tooLarge("maxParts");
           if (levels.length === 1) endField(at);
           if (level === undefined) throw brokenAt(at);
           if (level.long !== undefined || at - level.from > STEP_BYTES) {

@@ -579,6 +579,20 @@ export const MIGRATIONS: readonly Migration[] = [
   [
     `ALTER TABLE plans ADD COLUMN estimated_percent INTEGER CHECK (estimated_percent >= 0)`,
   ],
+  [
+    // Long texts of stored replies, in sealed parts that are written before the reply's row. at_ms
+    // is when the last part was written, 0 once the reply is stored: see stored_parts.ts.
+    `CREATE TABLE stored_texts (
+      reply TEXT PRIMARY KEY,
+      at_ms INTEGER NOT NULL
+    ) {strict}{rowless}`,
+    `CREATE TABLE stored_parts (
+      reply TEXT NOT NULL,
+      part INTEGER NOT NULL,
+      sealed TEXT NOT NULL,
+      PRIMARY KEY (reply, part)
+    ) {strict}`,
+  ],
 ];
 
 /** The schema version from which on `writers` exists. */

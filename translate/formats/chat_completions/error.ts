@@ -12,6 +12,7 @@ import {
   type ApiError,
   type ErrorKind,
   retryHeaders,
+  vendorFields,
 } from "../../model/error.ts";
 import { readErrorObject } from "../../errors/error_body.ts";
 import { errorOfWords, UNKNOWN_STATUS } from "../../errors/error_words.ts";
@@ -66,16 +67,16 @@ const ROWS: Readonly<Record<ErrorKind, ErrorRow>> = {
 
 /** The `error` object alone, as it occurs in a body and in a stream. */
 export function errorObject(error: ApiError): JsonObject {
-  const { code, param, misalignment } = error.details;
+  const { code, param } = error.details;
   const row = ROWS[error.kind];
   return {
+    ...vendorFields(error, "openai"),
     // An exhausted quota has the status of a rate limit; clients distinguish the two by this
     // word.
     type: code === "insufficient_quota" ? code : row.type,
     message: messageOf(error, overflow),
     code: code ?? row.code ?? null,
     param: param ?? null,
-    ...(misalignment === undefined ? {} : { misalignment }),
   };
 }
 

@@ -65,8 +65,15 @@ const ROWS: Readonly<Record<ErrorKind, ErrorRow>> = {
   overloaded: { type: "server_error", status: 503 },
 };
 
-/** The `error` object alone, as it occurs in a body and in a stream. */
-export function errorObject(error: ApiError): JsonObject {
+/** The last object of a stream that failed. */
+export function streamError(error: ApiError, requestId?: string): JsonObject {
+  return {
+    error: errorObject(error),
+    ...(requestId === undefined ? {} : { request_id: requestId }),
+  };
+}
+
+function errorObject(error: ApiError): JsonObject {
   const { code, param } = error.details;
   const row = ROWS[error.kind];
   return {

@@ -134,12 +134,12 @@ export function encodeError(error: ApiError, requestId: string): EncodedError {
   return {
     status: ERROR_STATUS[error.kind],
     headers: retryHeaders(error.details),
-    body: { ...errorBody(error), request_id: requestId },
+    body: errorBody(error, requestId),
   };
 }
 
-/** The content of a stream's `error` event: an error whose request id is in the headers. */
-export function errorBody(error: ApiError): JsonObject {
+/** An error's body, and the content of a stream's `error` event. */
+export function errorBody(error: ApiError, requestId?: string): JsonObject {
   return {
     type: "error",
     error: {
@@ -149,7 +149,7 @@ export function errorBody(error: ApiError): JsonObject {
       code: error.details.code ?? null,
       param: error.details.param ?? null,
     },
-    request_id: null,
+    request_id: requestId ?? null,
   };
 }
 

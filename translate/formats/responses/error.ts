@@ -148,7 +148,7 @@ interface StreamError {
  * Encodes an error for a stream. It repeats the error's fields, because clients read them in
  * different places.
  */
-export function streamError(error: ApiError): StreamError {
+export function streamError(error: ApiError, requestId?: string): StreamError {
   const row = rowOf(error);
   const code = codeOf(error) ?? row.streamCode ?? row.type;
   const param = error.details.param ?? null;
@@ -170,6 +170,7 @@ export function streamError(error: ApiError): StreamError {
         message,
         param,
       },
+      ...(requestId === undefined ? {} : { request_id: requestId }),
     },
     ofReply: { ...vendorFields(error, "openai"), code, message },
   };

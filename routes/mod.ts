@@ -237,7 +237,7 @@ async function refusal(
   const apiError = error instanceof ApiError
     ? error
     : new ApiError("internal", "the gateway failed; the error is in its log");
-  const encoded = dialect.encodeError(withRetryAfter(apiError), at.requestId);
+  const encoded = dialect.encodeError(apiError, at.requestId);
   if (!at.facts.isLogged) {
     if (error instanceof RefusedKey) at.facts.holder = error.holder;
     gateway.log(
@@ -265,24 +265,6 @@ async function refusal(
   return jsonReply(encoded.body, {
     status: encoded.status,
     headers: { ...encoded.headers, ...limits },
-  });
-}
-
-/**
- * Client libraries do not retry a 429 without a delay. For an upstream that is overloaded and names
- * none, they wait by their own rules: an invented delay made agents wait for minutes.
- */
-function withRetryAfter(error: ApiError): ApiError {
-  const isTemporary = error.kind === "rate_limit" ||
-    (error.kind === "unavailable" &&
-      error.details.upstreamStatus === undefined);
-  if (
-    !isTemporary || error.details.retryAfterSeconds !== undefined ||
-    error.details.retryable === false
-  ) return error;
-  return new ApiError(error.kind, error.message, {
-    ...error.details,
-    retryAfterSeconds: 5,
   });
 }
 

@@ -52,6 +52,8 @@ export interface EncodeContext {
    * made from it.
    */
   readonly idSeed: string;
+  /** The request's id, which an error inside a stream repeats. Absent: it has none. */
+  readonly requestId?: string;
   /** See {@linkcode GenerationRequest.wantUsage}. */
   readonly wantUsage: boolean;
   /** See {@linkcode GenerationRequest.legacyFunctions}. */

@@ -89,6 +89,7 @@ async function run(
     created: Math.floor(arrivedMs / 1000),
     endedAt: () => Math.floor(gateway.now() / 1000),
     idSeed: newIdSeed(),
+    requestId: call.requestId,
     wantUsage: request.wantUsage,
     legacyFunctions: request.legacyFunctions === true,
     hidesReasoning: request.hidesReasoning === true,

@@ -76,7 +76,7 @@ const ROWS: readonly Row[] = [
     }),
     messages: [429, "rate_limit_error", "slow"],
     chat: [429, "requests", "slow"],
-    retryAfter: "5",
+    retryAfter: null,
   },
   {
     name: "429 with RetryInfo",

@@ -97,6 +97,65 @@ Deno.test("an error inside a stream is the client's last frame", async (t) => {
   }
 });
 
+/** Each format's request for a stream, and where its error has the request's id. */
+const STREAMS: readonly (readonly [
+  path: string,
+  body: (text: string) => unknown,
+  at: (frame: string) => unknown,
+])[] = [
+  [
+    "/v1/messages",
+    (text) => ({
+      model: "vendora-opus-4-8",
+      max_tokens: 9,
+      stream: true,
+      messages: [{ role: "user", content: text }],
+    }),
+    (frame) => frameOf(frame).request_id,
+  ],
+  [
+    "/v1/chat/completions",
+    (text) => ({
+      model: "vendora-opus-4-8",
+      stream: true,
+      messages: [{ role: "user", content: text }],
+    }),
+    (frame) => frameOf(frame).request_id,
+  ],
+  [
+    "/v1/responses",
+    (text) => ({ model: "vendora-opus-4-8", stream: true, input: text }),
+    (frame) => frameOf(frame).request_id,
+  ],
+  [
+    "/v1beta/models/vendora-opus-4-8:streamGenerateContent?alt=sse",
+    (text) => ({ contents: [{ parts: [{ text }] }] }),
+    (frame) =>
+      frameOf(frame).error.details.find((one: Record<string, unknown>) =>
+        String(one["@type"]).endsWith(".RequestInfo")
+      )?.requestId,
+  ],
+];
+
+function frameOf(text: string): ReturnType<typeof JSON.parse> {
+  return JSON.parse(text.replace(/^[^]*?data: /, ""));
+}
+
+Deno.test("an error inside a stream has the request's id in every format", async (t) => {
+  await using gateway = await startTestGateway();
+  gateway.replay.script("broken", streamScript(MID[0]?.[2] ?? []));
+  for (const [path, body, at] of STREAMS) {
+    await t.step(path, async () => {
+      const response = await gateway.post(path, body("[[fx:broken]]"));
+      const id = response.headers.get("request-id");
+      const failed = (await response.text()).split("\n\n")
+        .find((frame) => frame.includes("Overloaded")) ?? "{}";
+      assert.equal(typeof id, "string");
+      assert.equal(at(failed), id);
+    });
+  }
+});
+
 Deno.test("no upstream header reaches the client", async (t) => {
   await using gateway = await startTestGateway();
   const theirs = {

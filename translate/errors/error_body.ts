@@ -7,6 +7,7 @@ import { isContextOverflow, withNumbers } from "./context_overflow.ts";
 import {
   ApiError,
   type ErrorDetails,
+  type ErrorFamily,
   type ErrorKind,
   kindOfStatus,
 } from "../model/error.ts";
@@ -33,6 +34,8 @@ export interface ErrorBody {
   readonly param?: string;
   /** The object that contained the error, for fields that only one dialect knows. */
   readonly detail: JsonObject;
+  /** What the body's `error` has beside the fields above, in the vendor's own form. */
+  readonly own?: JsonObject;
 }
 
 const MAX_MESSAGE_CHARS = 4000;
@@ -68,7 +71,23 @@ export function readErrorObject(body: unknown): ErrorBody {
     ...(typeof code === "string" && code !== "" ? { code } : {}),
     ...(param === undefined ? {} : { param }),
     detail,
+    ...(isObject(inner) ? ownFields(inner) : {}),
   };
+}
+
+/** Fields that every format writes of its own. */
+const COMMON: ReadonlySet<string> = new Set([
+  "type",
+  "message",
+  "code",
+  "param",
+]);
+
+function ownFields(error: JsonObject): Pick<ErrorBody, "own"> {
+  const own = Object.entries(error).filter(([name, value]) =>
+    !COMMON.has(name) && nestsWithin(value, MAX_LEVELS)
+  );
+  return own.length === 0 ? {} : { own: Object.fromEntries(own) };
 }
 
 /** One router's message for a vendor's error; the vendor's own message is in another field. */
@@ -158,14 +177,21 @@ function withoutScripts(page: string): string {
 /**
  * The error for an upstream's response: the status decides the kind, the body gives message and
  * codes.
+ *
+ * @param family the clients that receive the body's error object with all of its fields; absent:
+ * none
  */
 export function upstreamError(
   status: number,
   headers: Headers,
   body: ErrorBody,
+  family?: ErrorFamily,
 ): ApiError {
   const kind = kindOfStatus(status);
-  if (kind === "upstream") return opaqueFailure(status, headers, body);
+  const passed = family === undefined || body.own === undefined
+    ? {}
+    : { vendorError: { family, fields: body.own } };
+  if (kind === "upstream") return opaqueFailure(status, headers, body, passed);
   // The status decides first: a token rate limit also mentions "too many tokens".
   const overflow = (kind === "invalid_request" || kind === "too_large") &&
     isContextOverflow(body);
@@ -185,6 +211,7 @@ export function upstreamError(
         ? {}
         : { param: body.param }),
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      ...passed,
       ...(quota
         ? { retryable: false, ...upstreamCode(body) }
         : advisedRetry(headers)),
@@ -200,6 +227,7 @@ function opaqueFailure(
   status: number,
   headers: Headers,
   body: ErrorBody,
+  passed: Pick<ErrorDetails, "vendorError">,
 ): ApiError {
   const aboutUs = status === 401 || status === 402 || status === 403;
   const message = aboutUs
@@ -218,6 +246,7 @@ function opaqueFailure(
       }
       : {
         ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+        ...passed,
         ...advisedRetry(headers),
       }),
     ...(aboutUs ? { ...upstreamCode(body), ...upstreamMessage(body) } : {}),
@@ -242,15 +271,6 @@ function upstreamMessage(
   return message === undefined ? {} : {
     upstreamMessage: message.slice(0, MAX_PLAIN_CHARS).toWellFormed(),
   };
-}
-
-/** An object beside the vendor's message, for clients of the vendor's own format. */
-export function ownObject(
-  { detail }: ErrorBody,
-  name: string,
-): JsonObject | undefined {
-  const value = detail[name];
-  return isObject(value) && nestsWithin(value, MAX_LEVELS) ? value : undefined;
 }
 
 const DEFAULT_MESSAGE: Readonly<Record<ErrorKind, string>> = {
@@ -284,19 +304,24 @@ function advisedRetry(headers: Headers): { readonly retryable?: boolean } {
 const MAX_DATE_SECONDS = 24 * 60 * 60;
 
 /**
- * Whole seconds of `retry-after-ms` or `retry-after`; a date is compared with the response's own
- * `date`.
+ * Seconds of `retry-after-ms` or `retry-after`; a date is compared with the response's own `date`.
  */
 function retryAfter(headers: Headers): number | undefined {
   const ms = plainNumber(headers.get("retry-after-ms"));
-  if (ms !== undefined) return Math.ceil(ms / 1000);
+  if (ms !== undefined) return wholeMs(ms / 1000);
   const header = headers.get("retry-after");
   const seconds = plainNumber(header);
-  if (seconds !== undefined) return Math.ceil(seconds);
+  if (seconds !== undefined) return wholeMs(seconds);
   const distance = Math.ceil(
     (Date.parse(header ?? "") - Date.parse(headers.get("date") ?? "")) / 1000,
   );
   return distance >= 0 && distance <= MAX_DATE_SECONDS ? distance : undefined;
+}
+
+/** Seconds, rounded up to the millisecond. */
+export function wholeMs(seconds: number): number {
+  // A product such as 1.001 * 1000 is slightly more than its whole number.
+  return Math.ceil(Number((seconds * 1000).toFixed(3))) / 1000;
 }
 
 /** A decimal number, at most as long as a header should hold. */

@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from "../bytes/json.ts";
 import { ApiError } from "../model/error.ts";
-import { type ErrorBody, ownObject, upstreamError } from "./error_body.ts";
+import { type ErrorBody, upstreamError } from "./error_body.ts";
 
 /** Codes that concern the gateway's account, whatever their status is. */
 const OUR_ACCOUNT: ReadonlySet<string> = new Set([
@@ -118,29 +118,20 @@ export function replyError(
     : status === FORBIDDEN && POLICY.has(body.code ?? "")
     ? BAD_REQUEST
     : status;
-  const error = withMisalignment(upstreamError(meant, headers, body), body);
+  const error = upstreamError(meant, headers, body, "openai");
   return meant === status ? error : new ApiError(error.kind, error.message, {
     ...error.details,
     upstreamStatus: status,
   });
 }
 
-/** The error with the vendor's review of a request that a policy blocked. */
-function withMisalignment(error: ApiError, body: ErrorBody): ApiError {
-  const misalignment = ownObject(body, "misalignment");
-  return misalignment === undefined || error.details.refused !== undefined
-    ? error
-    : new ApiError(error.kind, error.message, {
-      ...error.details,
-      misalignment,
-    });
-}
-
 /** The error for an error inside a reply whose status was 200. */
 export function errorOfWords(body: ErrorBody): ApiError {
-  const error = withMisalignment(
-    upstreamError(statusOf(body.detail), new Headers(), body),
+  const error = upstreamError(
+    statusOf(body.detail),
+    new Headers(),
     body,
+    "openai",
   );
   // This status was derived from the error's words; the upstream did not send it.
   const { upstreamStatus: _, ...details } = error.details;

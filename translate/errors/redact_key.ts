@@ -19,7 +19,6 @@ const TEXTS = [
   "upstreamCode",
   "upstreamMessage",
 ] as const;
-const OBJECTS = ["vendorDetails", "misalignment"] as const;
 
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -57,9 +56,10 @@ export function redactKey(
       const text = cleaned[name];
       if (text !== undefined) cleaned[name] = cleanText(text);
     }
-    for (const name of OBJECTS) {
-      const object = cleaned[name];
-      if (object !== undefined) cleaned[name] = cleanObject(object);
+    const { vendorError } = cleaned;
+    if (vendorError !== undefined) {
+      const fields = cleanObject(vendorError.fields);
+      cleaned.vendorError = { ...vendorError, fields };
     }
     return new ApiError(error.kind, cleanText(error.message), cleaned);
   };

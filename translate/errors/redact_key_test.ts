@@ -33,7 +33,7 @@ Deno.test("redactKey() removes the secret from what passes to clients of the sam
   );
   assert.ok(event?.type === "error");
   assert.equal(
-    JSON.stringify(event.error.details.vendorDetails),
+    JSON.stringify(event.error.details.vendorError?.fields["details"]),
     '{"n":12345678901234567890,"list":["at [removed]."]}',
   );
 });

@@ -49,18 +49,13 @@ export interface ErrorDetails {
    * A machine-readable reason of this project, such as `model_not_found` or `insufficient_balance`.
    */
   readonly code?: string;
-  /**
-   * An upstream's `details` beside its message, with a code and facts about it: for clients of the
-   * messages format, whose library makes typed errors of them.
-   */
-  readonly vendorDetails?: JsonObject;
-  /** An upstream's `misalignment` beside its message: for clients of the OpenAI formats. */
-  readonly misalignment?: JsonObject;
+  /** What an upstream's error has beside its message and code, for clients of its own formats. */
+  readonly vendorError?: VendorError;
   /** Path of the request field at fault in the client's dialect, such as `messages[0].content`. */
   readonly param?: string;
   /** All top-level fields of the request known to be at fault; absent: that of `param`. */
   readonly wrongFields?: readonly string[];
-  /** Whole seconds to wait before a retry. */
+  /** Seconds to wait before a retry, exact to the millisecond. */
   readonly retryAfterSeconds?: number;
   /** Whether the same request may be retried; absent leaves it to the client's own rules. */
   readonly retryable?: boolean;
@@ -87,6 +82,23 @@ export interface ErrorDetails {
   readonly upstreamStatus?: number;
   /** How full the limit was that refused the request. For logs, never sent to clients. */
   readonly fill?: LimitFill;
+}
+
+/** Formats whose errors are one object: chat completions and Responses share theirs. */
+export type ErrorFamily = "messages" | "openai" | "generate_content";
+
+/** Fields of an error object as an upstream sent them. */
+export interface VendorError {
+  readonly family: ErrorFamily;
+  readonly fields: JsonObject;
+}
+
+/** An upstream's fields beside those that every format writes; none of another family. */
+export function vendorFields(
+  { details: { vendorError } }: ApiError,
+  family: ErrorFamily,
+): JsonObject {
+  return vendorError?.family === family ? vendorError.fields : {};
 }
 
 /** A limit and how much of it was used when it refused a request, in the limit's own unit. */
@@ -130,7 +142,7 @@ export function retryHeaders(
   return {
     ...(retryAfterSeconds === undefined
       ? {}
-      : { "retry-after": String(retryAfterSeconds) }),
+      : { "retry-after": String(Math.ceil(retryAfterSeconds)) }),
     ...(retryable === undefined ? {} : { "x-should-retry": String(retryable) }),
     ...(allow === undefined ? {} : { allow: allow.join(", ") }),
   };

@@ -24,7 +24,7 @@ import {
   writeCallSignature,
   writeDetails,
 } from "./signatures.ts";
-import { errorObject } from "./error.ts";
+import { streamError } from "./error.ts";
 import type { Citation } from "../../model/citation.ts";
 import { annotation, replyId } from "./encode_reply.ts";
 import { encodeLogprobs } from "../../families/chat/logprobs.ts";
@@ -272,7 +272,7 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
         case "error":
           ended = true;
           return dataFrame(
-            JSON.stringify({ error: errorObject(event.error) }),
+            JSON.stringify(streamError(event.error, context.requestId)),
           );
       }
     },

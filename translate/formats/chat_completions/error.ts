@@ -12,6 +12,7 @@ import {
   type ApiError,
   type ErrorKind,
   retryHeaders,
+  vendorFields,
 } from "../../model/error.ts";
 import { readErrorObject } from "../../errors/error_body.ts";
 import { errorOfWords, UNKNOWN_STATUS } from "../../errors/error_words.ts";
@@ -64,18 +65,25 @@ const ROWS: Readonly<Record<ErrorKind, ErrorRow>> = {
   overloaded: { type: "server_error", status: 503 },
 };
 
-/** The `error` object alone, as it occurs in a body and in a stream. */
-export function errorObject(error: ApiError): JsonObject {
-  const { code, param, misalignment } = error.details;
+/** The last object of a stream that failed. */
+export function streamError(error: ApiError, requestId?: string): JsonObject {
+  return {
+    error: errorObject(error),
+    ...(requestId === undefined ? {} : { request_id: requestId }),
+  };
+}
+
+function errorObject(error: ApiError): JsonObject {
+  const { code, param } = error.details;
   const row = ROWS[error.kind];
   return {
+    ...vendorFields(error, "openai"),
     // An exhausted quota has the status of a rate limit; clients distinguish the two by this
     // word.
     type: code === "insufficient_quota" ? code : row.type,
     message: messageOf(error, overflow),
     code: code ?? row.code ?? null,
     param: param ?? null,
-    ...(misalignment === undefined ? {} : { misalignment }),
   };
 }
 

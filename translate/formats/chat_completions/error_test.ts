@@ -160,3 +160,29 @@ Deno.test("inBandError() decodes an error whose code, type and status are object
     assert.deepEqual([error.kind, error.message], ["upstream", "m"]);
   }
 });
+
+Deno.test("fields of an upstream's error that the format's own form lacks pass to its own clients", () => {
+  const error = decodeError(
+    429,
+    new Headers(),
+    '{"error":{"message":"m","type":"tokens","code":"rate_limit_exceeded","param":null,"metadata":{"limit":5}},"user_id":"of the operator"}',
+  );
+  const { error: own, ...rest } = encodeError(error, "req_1").body;
+  assert.deepEqual(own, {
+    type: "requests",
+    message: "m",
+    code: "rate_limit_exceeded",
+    param: null,
+    metadata: { limit: 5 },
+  });
+  assert.deepEqual(rest, { type: "error", request_id: "req_1" });
+});
+
+Deno.test("no field of an upstream's refusal of the gateway's account passes", () => {
+  const error = decodeError(
+    402,
+    new Headers(),
+    '{"error":{"message":"m","metadata":{"balance":0}}}',
+  );
+  assert.equal(error.details.vendorError, undefined);
+});

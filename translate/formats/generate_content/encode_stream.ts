@@ -173,7 +173,9 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
           return end();
         case "error":
           ended = true;
-          return dataFrame(JSON.stringify(errorBody(event.error))) + INCOMPLETE;
+          return dataFrame(
+            JSON.stringify(errorBody(event.error, context.requestId)),
+          ) + INCOMPLETE;
       }
     },
     // The format has no ping: `@google/generative-ai` fails on a comment, and clients refuse an

@@ -9,17 +9,20 @@ import {
   ERROR_STATUS,
   type ErrorKind,
   retryHeaders,
+  vendorFields,
 } from "../../model/error.ts";
 import {
   type ErrorBody,
   readErrorObject,
   readErrorText,
   upstreamError,
+  wholeMs,
 } from "../../errors/error_body.ts";
 import {
   arrayOr,
   isObject,
   type JsonObject,
+  objectOr,
   textIn,
 } from "../../bytes/json.ts";
 import { ACCOUNT_REASONS, RPC_STATUSES } from "./wire.ts";
@@ -61,6 +64,7 @@ function errorOf(status: number, headers: Headers, body: ErrorBody): ApiError {
     aboutUs ? 401 : status,
     headers,
     aboutUs && reason !== undefined ? { ...body, code: reason } : body,
+    "generate_content",
   );
   const retryAfterSeconds = error.details.retryAfterSeconds ??
     retryDelay(details);
@@ -74,14 +78,14 @@ function errorOf(status: number, headers: Headers, body: ErrorBody): ApiError {
 }
 
 /**
- * The delay of `google.rpc.RetryInfo`, such as `"48.9s"`, in whole seconds: this vendor sends no
+ * The delay of `google.rpc.RetryInfo`, such as `"48.9s"`, in seconds: this vendor sends no
  * retry-after header.
  */
 function retryDelay(details: readonly JsonObject[]): number | undefined {
   for (const detail of details) {
     const delay = /^(\d+(?:\.\d+)?)s$/.exec(textIn(detail["retryDelay"]) ?? "")
       ?.[1];
-    if (delay !== undefined) return Math.ceil(Number(delay));
+    if (delay !== undefined) return wholeMs(Number(delay));
   }
   return undefined;
 }
@@ -135,31 +139,50 @@ function statusOf({ kind }: ApiError): number {
 export function errorBody(error: ApiError, requestId?: string): JsonObject {
   const { kind, message, details: { code, param, retryAfterSeconds } } = error;
   const reason = code?.toUpperCase() ?? REASONS[kind];
+  const fields = vendorFields(error, "generate_content");
+  const status = statusOf(error);
+  const vendorStatus = textIn(fields["status"]) ?? "";
+  const vendorDetails = arrayOr(fields["details"]).filter((detail) =>
+    !isOfType(detail, "RequestInfo")
+  );
+  const details: readonly JsonObject[] = [
+    ...(reason === undefined
+      ? []
+      : [{ "@type": `${TYPES}ErrorInfo`, reason, domain: DOMAIN }]),
+    ...(param === undefined ? [] : [{
+      "@type": `${TYPES}BadRequest`,
+      fieldViolations: [{ field: param, description: message }],
+    }]),
+    ...(retryAfterSeconds === undefined ? [] : [{
+      "@type": `${TYPES}RetryInfo`,
+      retryDelay: `${retryAfterSeconds}s`,
+    }]),
+    ...(requestId === undefined
+      ? []
+      : [{ "@type": `${TYPES}RequestInfo`, requestId }]),
+  ];
   return {
     error: {
-      code: statusOf(error),
+      ...fields,
+      code: status,
       message: code === "context_length_exceeded"
         ? overflowMessage(message)
         : message,
-      status: STATUS_WORDS[kind][0],
+      status: RPC_STATUSES.get(vendorStatus) === status
+        ? vendorStatus
+        : STATUS_WORDS[kind][0],
       details: [
-        ...(reason === undefined
-          ? []
-          : [{ "@type": `${TYPES}ErrorInfo`, reason, domain: DOMAIN }]),
-        ...(param === undefined ? [] : [{
-          "@type": `${TYPES}BadRequest`,
-          fieldViolations: [{ field: param, description: message }],
-        }]),
-        ...(retryAfterSeconds === undefined ? [] : [{
-          "@type": `${TYPES}RetryInfo`,
-          retryDelay: `${retryAfterSeconds}s`,
-        }]),
-        ...(requestId === undefined
-          ? []
-          : [{ "@type": `${TYPES}RequestInfo`, requestId }]),
+        ...vendorDetails,
+        ...details.filter(({ "@type": type }) =>
+          !vendorDetails.some((detail) => objectOr(detail)["@type"] === type)
+        ),
       ],
     },
   };
+}
+
+function isOfType(detail: unknown, type: string): boolean {
+  return objectOr(detail)["@type"] === `${TYPES}${type}`;
 }
 
 /** The vendor's own sentence. A message without both numbers is left unchanged. */

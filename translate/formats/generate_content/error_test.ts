@@ -59,9 +59,9 @@ Deno.test("decodeError() takes the kind from the status and keeps the message", 
   }
 });
 
-Deno.test("decodeError() reads the delay of a RetryInfo in whole seconds, after a header", () => {
-  assert.equal(decoded(429, EXHAUSTED).details.retryAfterSeconds, 49);
-  assert.equal(decoded(429, [EXHAUSTED]).details.retryAfterSeconds, 49);
+Deno.test("decodeError() reads the exact delay of a RetryInfo, after a header", () => {
+  assert.equal(decoded(429, EXHAUSTED).details.retryAfterSeconds, 48.9);
+  assert.equal(decoded(429, [EXHAUSTED]).details.retryAfterSeconds, 48.9);
   assert.equal(
     decoded(429, EXHAUSTED, { "retry-after": "7" }).details.retryAfterSeconds,
     7,
@@ -225,4 +225,74 @@ Deno.test("encodeError() words an overflow as the vendor does", () => {
     "The input token count (300) exceeds the maximum number of tokens allowed (200).",
   );
   assert.equal(message("too long"), "too long");
+});
+
+const TYPES = "type.googleapis.com/google.rpc.";
+const QUOTA = {
+  "@type": `${TYPES}QuotaFailure`,
+  violations: [{ quotaId: "GenerateRequestsPerMinutePerProjectPerModel" }],
+};
+const HELP = {
+  "@type": `${TYPES}Help`,
+  links: [{ url: "https://example.com" }],
+};
+const INFO = {
+  "@type": `${TYPES}ErrorInfo`,
+  reason: "RATE_LIMIT_EXCEEDED",
+  domain: "googleapis.com",
+  metadata: { service: "generativelanguage.googleapis.com" },
+};
+const DELAY = { "@type": `${TYPES}RetryInfo`, retryDelay: "1.2s" };
+
+function detailsOf(error: ApiError): unknown {
+  return objectOr(encodeError(error, "req_1").body["error"])["details"];
+}
+
+Deno.test("an upstream's details pass to its own clients, with the request's id in place of its own", () => {
+  const sent = { "@type": `${TYPES}RequestInfo`, requestId: "theirs" };
+  const own = { "@type": `${TYPES}RequestInfo`, requestId: "req_1" };
+  const error = decoded(429, {
+    error: {
+      code: 429,
+      message: "slow down",
+      status: "RESOURCE_EXHAUSTED",
+      details: [QUOTA, HELP, INFO, sent, DELAY],
+    },
+  });
+  assert.deepEqual(detailsOf(error), [QUOTA, HELP, INFO, DELAY, own]);
+  assert.equal(encodeError(error, "req_1").headers["retry-after"], "2");
+});
+
+Deno.test("no RetryInfo is added where the upstream sent no delay", () => {
+  const error = decoded(429, {
+    error: { code: 429, message: "slow down", details: [QUOTA, INFO] },
+  });
+  assert.deepEqual(detailsOf(error), [
+    QUOTA,
+    INFO,
+    { "@type": `${TYPES}RequestInfo`, requestId: "req_1" },
+  ]);
+  assert.equal(encodeError(error, "req_1").headers["retry-after"], undefined);
+});
+
+Deno.test("the status word of an upstream passes where it means the status that is sent", () => {
+  const word = (status: number, sent: string): unknown =>
+    objectOr(
+      encodeError(
+        decoded(status, { error: { message: "m", status: sent } }),
+        "",
+      ).body["error"],
+    )["status"];
+  assert.equal(word(400, "FAILED_PRECONDITION"), "FAILED_PRECONDITION");
+  assert.equal(word(400, "OUT_OF_RANGE"), "OUT_OF_RANGE");
+  assert.equal(word(400, "UNAVAILABLE"), "INVALID_ARGUMENT");
+});
+
+Deno.test("details of another format do not pass", () => {
+  const error = new ApiError("rate_limit", "m", {
+    vendorError: { family: "openai", fields: { details: [HELP], x: 1 } },
+  });
+  const { error: body } = encodeError(error, "req_1").body;
+  assert.equal(objectOr(body)["x"], undefined);
+  assert.doesNotMatch(JSON.stringify(body), /Help/);
 });

@@ -217,7 +217,10 @@ function lostThread(): ApiError {
   );
   return new ApiError(kind, message, {
     ...details,
-    vendorDetails: { error_code: code },
+    vendorError: {
+      family: "messages",
+      fields: { details: { error_code: code } },
+    },
   });
 }
 

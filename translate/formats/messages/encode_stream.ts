@@ -205,7 +205,10 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
           return end();
         case "error":
           done = true;
-          return namedFrame("error", JSON.stringify(errorBody(event.error)));
+          return namedFrame(
+            "error",
+            JSON.stringify(errorBody(event.error, context.requestId)),
+          );
       }
     },
     flush: () => open?.kind === "tool" ? release() : "",

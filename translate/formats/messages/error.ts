@@ -9,16 +9,16 @@ import {
   ERROR_STATUS,
   type ErrorKind,
   retryHeaders,
+  vendorFields,
 } from "../../model/error.ts";
 import { overflowNumbers } from "../../errors/context_overflow.ts";
 import {
   type ErrorBody,
-  ownObject,
   readErrorObject,
   readErrorText,
   upstreamError,
 } from "../../errors/error_body.ts";
-import { type JsonObject, textIn } from "../../bytes/json.ts";
+import { type JsonObject, objectOr, textIn } from "../../bytes/json.ts";
 
 /** The dialect's error type for each kind. */
 const ERROR_TYPES: Readonly<Record<ErrorKind, string>> = {
@@ -110,8 +110,8 @@ function classify(
   headers: Headers,
   body: ErrorBody,
 ): ApiError {
-  const vendorDetails = ownObject(body, "details");
-  const code = textIn(vendorDetails?.["error_code"]) ?? body.code ??
+  const code = textIn(objectOr(body.detail["details"])["error_code"]) ??
+    body.code ??
     (body.type === "not_found_error" && body.message?.startsWith("model:")
       ? "model_not_found"
       : undefined);
@@ -122,13 +122,11 @@ function classify(
     isOurs ? PAYMENT_REQUIRED : isEndUsers ? BAD_REQUEST : status,
     headers,
     code === undefined ? body : { ...body, code },
+    "messages",
   );
   return new ApiError(isEndUsers ? "permission" : kind, message, {
     ...details,
     upstreamStatus: status,
-    ...(vendorDetails === undefined || details.refused !== undefined
-      ? {}
-      : { vendorDetails }),
   });
 }
 
@@ -136,23 +134,22 @@ export function encodeError(error: ApiError, requestId: string): EncodedError {
   return {
     status: ERROR_STATUS[error.kind],
     headers: retryHeaders(error.details),
-    body: { ...errorBody(error), request_id: requestId },
+    body: errorBody(error, requestId),
   };
 }
 
-/** The content of a stream's `error` event: an error whose request id is in the headers. */
-export function errorBody(error: ApiError): JsonObject {
-  const { vendorDetails } = error.details;
+/** An error's body, and the content of a stream's `error` event. */
+export function errorBody(error: ApiError, requestId?: string): JsonObject {
   return {
     type: "error",
     error: {
+      ...vendorFields(error, "messages"),
       type: errorType(error),
       message: errorMessage(error),
       code: error.details.code ?? null,
       param: error.details.param ?? null,
-      ...(vendorDetails === undefined ? {} : { details: vendorDetails }),
     },
-    request_id: null,
+    request_id: requestId ?? null,
   };
 }
 

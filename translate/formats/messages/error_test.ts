@@ -221,3 +221,19 @@ Deno.test("encodeError() writes an overflow in the wording that agents recognize
     });
   }
 });
+
+Deno.test("fields of an upstream's error that the format's own form lacks pass to its own clients", () => {
+  const error = decodeError(
+    429,
+    new Headers(),
+    '{"type":"error","error":{"type":"rate_limit_error","message":"m","details":{"a":1},"limit":{"reset":"2026-11-28"}}}',
+  );
+  assert.deepEqual(encodeError(error, "req_1").body["error"], {
+    type: "rate_limit_error",
+    message: "m",
+    code: null,
+    param: null,
+    details: { a: 1 },
+    limit: { reset: "2026-11-28" },
+  });
+});

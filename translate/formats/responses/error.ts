@@ -12,6 +12,7 @@ import {
   type ApiError,
   type ErrorKind,
   retryHeaders,
+  vendorFields,
 } from "../../model/error.ts";
 import { readErrorObject } from "../../errors/error_body.ts";
 import { errorOfWords } from "../../errors/error_words.ts";
@@ -41,7 +42,7 @@ export function inBandError(body: JsonObject): ApiError {
   const { type: _, ...flat } = body;
   return errorOfWords(readErrorObject(
     isObject(value)
-      ? value
+      ? { error: value }
       : typeof value === "string"
       ? { ...flat, message: value }
       : textIn(response["status"]) === undefined
@@ -121,20 +122,15 @@ export function encodeError(error: ApiError, requestId: string): EncodedError {
     body: {
       type: "error",
       error: {
+        ...vendorFields(error, "openai"),
         type: row.type,
         message: messageOf(error, overflow),
         code: codeOf(error),
         param: details.param ?? null,
-        ...ownFields(error),
       },
       request_id: requestId,
     },
   };
-}
-
-/** What the upstream's error of this format has beside its message. */
-function ownFields({ details: { misalignment } }: ApiError): JsonObject {
-  return misalignment === undefined ? {} : { misalignment };
 }
 
 /**
@@ -152,7 +148,7 @@ interface StreamError {
  * Encodes an error for a stream. It repeats the error's fields, because clients read them in
  * different places.
  */
-export function streamError(error: ApiError): StreamError {
+export function streamError(error: ApiError, requestId?: string): StreamError {
   const row = rowOf(error);
   const code = codeOf(error) ?? row.streamCode ?? row.type;
   const param = error.details.param ?? null;
@@ -167,8 +163,15 @@ export function streamError(error: ApiError): StreamError {
       code,
       message,
       param,
-      error: { type: row.type, code, message, param, ...ownFields(error) },
+      error: {
+        ...vendorFields(error, "openai"),
+        type: row.type,
+        code,
+        message,
+        param,
+      },
+      ...(requestId === undefined ? {} : { request_id: requestId }),
     },
-    ofReply: { code, message, ...ownFields(error) },
+    ofReply: { ...vendorFields(error, "openai"), code, message },
   };
 }

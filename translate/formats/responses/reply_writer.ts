@@ -311,7 +311,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
     // one, whatever its status.
     const cut = open?.begun === true ? [itemOf(open, "incomplete")] : [];
     open = undefined;
-    const { event, ofReply } = streamError(error);
+    const { event, ofReply } = streamError(error, context.requestId);
     result = {
       ...config,
       ...FAILED_STATE,

@@ -194,7 +194,7 @@ export function streamEnding(context: EncodeContext): StreamEnding {
     },
     fail(error, partialText) {
       begin();
-      const { event, ofReply } = streamError(error);
+      const { event, ofReply } = streamError(error, context.requestId);
       const cut = open === undefined ? [] : [cutItem(open, partialText)];
       const response = {
         ...replyConfig(context),

@@ -13,16 +13,24 @@ const LEVELS = ["low", "medium", "high", "xhigh", "max"] as const;
 
 /**
  * The capabilities of a model whose upstream is called in `dialect`.
+ *
+ * @param hasPrice whether the model has a price for uses of a tool of the vendor; without one,
+ * requests with the tool are refused
  */
 export function modelCapabilities(
   dialect: DialectName,
   can: Capabilities,
+  hasPrice: (tool: string) => boolean,
 ): JsonObject {
   const isOwn = dialect === "messages";
   const reasons = can.reasoning !== "none";
   // Of the upstreams of the messages format, only the vendor's own address keeps conversations;
   // only it runs tools and edits contexts.
   const isVendor = isOwn && can.threads;
+  const runs = {
+    code_execution: isVendor && hasPrice("code_execution"),
+    web_search: isVendor && hasPrice("web_search"),
+  };
   const takes = {
     // A budget is made of an effort in translation; in the format itself it is another field.
     effort: can.reasoning === "adaptive" || (reasons && !isOwn),
@@ -37,7 +45,7 @@ export function modelCapabilities(
   return {
     batch: supportOf(false),
     citations: supportOf(isOwn),
-    code_execution: supportOf(isVendor),
+    code_execution: supportOf(runs.code_execution),
     // Declared by the library's beta types.
     compaction: { ...supportOf(isVendor), summarize: supportOf(isVendor) },
     context_management: {
@@ -55,9 +63,9 @@ export function modelCapabilities(
     image_input: supportOf(true),
     pdf_input: supportOf(dialect !== "chat_completions" || can.files),
     server_tools: {
-      ...supportOf(isVendor),
-      code_execution: supportOf(isVendor),
-      web_search: supportOf(isVendor),
+      ...supportOf(runs.code_execution || runs.web_search),
+      code_execution: supportOf(runs.code_execution),
+      web_search: supportOf(runs.web_search),
     },
     // In translation a forced tool replaces what the model lacks.
     structured_outputs: supportOf(can.structuredOutput || !isOwn),

@@ -28,9 +28,14 @@ function supported(value: JsonObject, path = ""): readonly string[] {
 function of(
   dialect: DialectName,
   over: Partial<Capabilities> = {},
+  priced: readonly string[] = ["code_execution", "web_search"],
 ): readonly string[] {
   return supported(
-    modelCapabilities(dialect, { ...DEFAULT_CAPABILITIES[dialect], ...over }),
+    modelCapabilities(
+      dialect,
+      { ...DEFAULT_CAPABILITIES[dialect], ...over },
+      (tool) => priced.includes(tool),
+    ),
   );
 }
 
@@ -125,7 +130,7 @@ Deno.test("what a model of another format has is not lost in translation", () =>
     ] as const
   ) {
     const capabilities: Capabilities = { ...DEFAULT_CAPABILITIES[to], ...over };
-    const has = supported(modelCapabilities(to, capabilities));
+    const has = supported(modelCapabilities(to, capabilities, () => true));
     for (const [name, fields] of Object.entries(requests)) {
       assert.ok(has.includes(name), `${to}: ${name}`);
       const body = {
@@ -146,6 +151,18 @@ Deno.test("what a model of another format has is not lost in translation", () =>
   }
 });
 
+Deno.test("a tool of the vendor without a price is not supported", () => {
+  const tools = (priced: readonly string[]): readonly string[] =>
+    of("messages", { threads: true }, priced).filter((path) =>
+      /^(?:server_tools|code_execution)/.test(path)
+    );
+  assert.deepEqual(tools([]), []);
+  assert.deepEqual(tools(["web_search"]), [
+    "server_tools",
+    "server_tools.web_search",
+  ]);
+});
+
 Deno.test("every capability of the shape has a value", () => {
   const check = (value: JsonObject): void => {
     for (const inner of Object.values(value)) {
@@ -153,7 +170,11 @@ Deno.test("every capability of the shape has a value", () => {
       else assert.equal(typeof inner, "boolean");
     }
   };
-  const shape = modelCapabilities("messages", DEFAULT_CAPABILITIES.messages);
+  const shape = modelCapabilities(
+    "messages",
+    DEFAULT_CAPABILITIES.messages,
+    () => true,
+  );
   check(shape);
   assert.deepEqual(Object.keys(shape), [
     "batch",

@@ -4,7 +4,8 @@
  */
 import { accessibleModel } from "../../gateway/pipeline/model_access.ts";
 import type { Model } from "../../gateway/upstream/catalogue/catalogue.ts";
-import type { ModelRegistry } from "../../gateway/upstream/catalogue/model_registry.ts";
+import { cardAt, pricesUse } from "../../gateway/accounts/charges/rate_card.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
 import {
   GENERATES,
   generates,
@@ -32,7 +33,7 @@ export const MODELS_ROUTES: readonly KeyRoute[] = [
       const models = stagesOf(query).includes(STAGE)
         ? listedModels(gateway, caller)
         : [];
-      return jsonReply(page(models, query, gateway.models));
+      return jsonReply(page(models, query, gateway));
     },
   },
   {
@@ -46,7 +47,7 @@ export const MODELS_ROUTES: readonly KeyRoute[] = [
       return jsonReply(
         modelEntry(
           accessibleModel(gateway, caller, parameters["id"] ?? ""),
-          gateway.models,
+          gateway,
         ),
       );
     },
@@ -65,8 +66,12 @@ const STAGES: readonly string[] = ["active", "deprecated", "retired"];
 /** The stage of every model of the catalogue: others are not offered, or not known to be. */
 const STAGE = "active";
 
-function modelEntry(model: Model, registry: ModelRegistry): JsonObject {
-  const [first] = registry.candidates(model, "messages");
+function modelEntry(
+  model: Model,
+  { models, now }: Pick<Gateway, "models" | "now">,
+): JsonObject {
+  const card = cardAt(model.cards, now());
+  const [first] = models.candidates(model, "messages");
   return {
     id: model.id,
     object: "model",
@@ -83,7 +88,11 @@ function modelEntry(model: Model, registry: ModelRegistry): JsonObject {
     // They are about generated replies.
     capabilities: first === undefined || !generates(model)
       ? null
-      : modelCapabilities(first.dialect.name, first.capabilities),
+      : modelCapabilities(
+        first.dialect.name,
+        first.capabilities,
+        (tool) => card !== undefined && pricesUse(card, tool),
+      ),
     operations: [...model.operations ?? GENERATES],
     lifecycle: STAGE,
     deprecated_at: null,
@@ -100,7 +109,7 @@ function modelEntry(model: Model, registry: ModelRegistry): JsonObject {
 function page(
   models: readonly Model[],
   query: URLSearchParams,
-  registry: ModelRegistry,
+  gateway: Pick<Gateway, "models" | "now">,
 ): JsonObject {
   const limit = limitOf(query.get("limit"));
   const after = position(models, query.get("after_id"), "after_id");
@@ -114,7 +123,7 @@ function page(
     : within.slice(-limit);
   return {
     object: "list",
-    data: shown.map((model) => modelEntry(model, registry)),
+    data: shown.map((model) => modelEntry(model, gateway)),
     has_more: shown.length < within.length,
     first_id: shown[0]?.id ?? null,
     last_id: shown.at(-1)?.id ?? null,

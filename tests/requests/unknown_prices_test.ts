@@ -73,7 +73,7 @@ const REFUSED: readonly Row[] = [
     CHAT,
     { tools: [{ type, function: { name: "f" } }] },
   ]),
-  ...["newTool", "retrieval", "google_search", "exaAiSearch"].map((
+  ...["newTool", "retrieval", "enterpriseWebSearch", "exaAiSearch"].map((
     name,
   ): Row => [CONTENT, { tools: [{ [name]: {} }] }]),
   ...["x", ["x"], { a: "x" }, 3].map((models): Row => [CHAT, { models }]),

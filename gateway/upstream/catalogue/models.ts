@@ -102,6 +102,10 @@ const US_ONLY: Condition = { region: "us", factor: 1.1 };
 // https://developers.openai.com/api/docs/pricing, 2026-11-23, "Built-in tools".
 const RESPONSES_USES = { web_search: 10_000, file_search: 2_500 };
 
+// https://ai.google.dev/gemini-api/docs/pricing, 2026-11-28: 1,000 searches cost 14 dollars after
+// those of a month that are free, which are the operator's.
+const GENERATE_USES = { web_search: 14_000 };
+
 const day = (date: string): number => Date.parse(`${date}T00:00:00Z`) / 1000;
 
 /** Models with adaptive thinking, which reject sampling parameters and a prefilled reply. */
@@ -270,6 +274,7 @@ export const MODELS: readonly ModelRow[] = [
     betas: [],
     // https://ai.google.dev/gemini-api/docs/pricing, 2026-11-23: sound costs what text costs.
     cards: usd(2, 12, 0.2, 2, {
+      uses: GENERATE_USES,
       atBaseRate: new Set(["audio_input"]),
       when: [{
         promptAbove: 200_000,
@@ -297,7 +302,10 @@ export const MODELS: readonly ModelRow[] = [
     upstreamModel: "gemini-3-flash",
     betas: [],
     // The same page.
-    cards: usd(0.5, 3, 0.05, 0.5, { meters: { audio_input: micro(1) } }),
+    cards: usd(0.5, 3, 0.05, 0.5, {
+      uses: GENERATE_USES,
+      meters: { audio_input: micro(1) },
+    }),
     contextTokens: 1_048_576,
     capabilities: {
       reasoning: "level",

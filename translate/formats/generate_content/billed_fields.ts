@@ -29,10 +29,6 @@ const FREE_TOOLS: ReadonlySet<string> = new Set([
 /** Tools that the vendor runs and bills by use; others have a name of their own. */
 const BILLED_TOOLS: ReadonlyMap<string, string> = new Map([
   ["googleSearch", "web_search"],
-  ["googleSearchRetrieval", "web_search"],
-  ["enterpriseWebSearch", "web_search"],
-  ["exaAiSearch", "web_search"],
-  ["parallelAiSearch", "web_search"],
   ["googleMaps", "google_maps"],
 ]);
 

@@ -51,6 +51,20 @@ Deno.test("streamDecoder() names sources that come after the text that they are 
   assert.deepEqual(seen(text, call, frame([], searches), frame([], STOP)), []);
 });
 
+Deno.test("streamDecoder() counts the searches that the vendor bills, which frames repeat", () => {
+  const searched = (...queries: readonly string[]): JsonObject =>
+    frame([{ text: "a" }], {
+      groundingMetadata: { webSearchQueries: queries },
+    });
+  const uses = events(
+    searched("x"),
+    searched("x", "y"),
+    searched("x", "y"),
+    frame([], STOP),
+  ).flatMap((event) => event.type === "usage" ? [event.usage.uses] : []);
+  assert.deepEqual(uses, [{ web_search: 1 }, { web_search: 2 }]);
+});
+
 Deno.test("streamDecoder() remembers a call until a STOP that comes later", () => {
   const opened = (list: readonly ReplyEvent[]): readonly unknown[] =>
     list.flatMap((event) =>

@@ -79,6 +79,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
   /** Whether the prompt was refused without a reason. */
   let blocked = false;
   let usage: ReturnType<typeof decodeUsage>;
+  let searches = 0;
   /** The `usageMetadata` of the last object. */
   let counts: unknown;
   /** The sources, whose positions are in the text of the open block. */
@@ -261,6 +262,14 @@ export function replyReader(context: DecodeContext): ReplyReader {
     usage = reported;
     if (started) events.push({ type: "usage", usage: reported });
   };
+  /** The vendor bills each search of a reply; frames repeat them. */
+  const countSearches = (candidate: JsonObject): void => {
+    const { webSearchQueries } = objectOr(candidate["groundingMetadata"]);
+    const count = arrayOr(webSearchQueries).length;
+    if (count <= searches) return;
+    searches = count;
+    events.push({ type: "usage", usage: { uses: { web_search: count } } });
+  };
   const readResponse = (response: JsonObject): void => {
     const error = response["error"];
     if (isObject(error) || typeof error === "string") {
@@ -287,6 +296,7 @@ export function replyReader(context: DecodeContext): ReplyReader {
     if (candidate === undefined) return;
     sawCandidate = true;
     const before = events.length;
+    countSearches(candidate);
     // Before the parts: one that is no text closes the text that the sources are of.
     grounding = groundingOf(candidate, grounding);
     parts = arrayOr(objectOr(candidate["content"])["parts"]);

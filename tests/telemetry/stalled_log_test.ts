@@ -5,9 +5,9 @@ import { TEST_KEY } from "../support/test_gateway.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** Their lines fill a pipe, the test's own buffer and the gateway's. */
-const CALLS = 500;
-/** Its log line has all of it. */
-const LONG_PATH = `/v1/${"none".repeat(1000)}`;
+const CALLS = 5_000;
+/** Its log line has as much of it as of any. */
+const LONG_PATH = `/v1/${"none".repeat(50)}`;
 
 /** The gateway in a process whose output is read only when the test reads it. */
 class UnreadProgram implements AsyncDisposable {

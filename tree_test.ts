@@ -240,6 +240,7 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
   ],
   responses: [
     "client_calls",
+    "client_tools",
     "free_text",
     "item_reader",
     "item_state",

@@ -8,7 +8,8 @@ import { countIn, type JsonObject } from "../bytes/json.ts";
 const OVERFLOW = new RegExp(
   [
     "prompt (?:is )?too long",
-    "input is too long",
+    "input is too long for",
+    "^input is too long",
     "maximum (?:context|prompt|model) length",
     "maximum input length",
     "exceed(?:s|ed)? (?:the |its )?(?:model's |available |max |maximum )?context (?:length|size|limit)",
@@ -23,10 +24,12 @@ const OVERFLOW = new RegExp(
     "must have less than [\\d,]+ tokens",
     "number of tokens in the prompt cannot exceed",
     "context_length_exceeded",
-    "context window",
+    "exceed(?:s|ed)? (?:the |this |its )?(?:model's |maximum )?context window",
+    "context window (?:exceed(?:s|ed)|limit|is full|of [\\d,]+)",
+    "(?:larger|longer|bigger) than (?:the |its )?(?:model's )?context window",
     "exceeds the maximum number of tokens",
-    "input token count",
-    "too many tokens",
+    "input token count (?:\\([\\d,]+\\) )?(?:is|exceeds)",
+    "^too many tokens|too many tokens(?: in|:)",
   ].join("|"),
   "i",
 );
@@ -45,7 +48,17 @@ export function isContextOverflow(error: {
   readonly code?: string;
 }): boolean {
   return CODES.has(error.code ?? "") || CODES.has(error.type ?? "") ||
-    (error.message !== undefined && OVERFLOW.test(error.message));
+    (error.message !== undefined &&
+      OVERFLOW.test(withoutQuotes(error.message)));
+}
+
+/** Words in quotes, not behind `message:`, where proxies repeat an upstream's error. */
+const QUOTED =
+  /(?<!(?:message|error|detail|msg)["']?\s{0,3}[:=]\s{0,3})(?:(?<![\p{L}\p{N}])'[^'\n]{1,300}'(?![\p{L}\p{N}])|"[^"\n]{1,300}"|`[^`\n]{1,300}`|“[^”\n]{1,300}”)/gu;
+
+/** A message without what it quotes of the request, where any words may stand. */
+function withoutQuotes(message: string): string {
+  return message.replaceAll(QUOTED, "…");
 }
 
 /** The size of the request and the limit, in tokens. */

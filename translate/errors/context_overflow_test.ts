@@ -292,3 +292,21 @@ Deno.test("withNumbers() adds numbers that are in separate fields", () => {
   assert.equal(withNumbers(numbered, detail), numbered);
   assert.equal(withNumbers("x", {}), "x");
 });
+
+Deno.test("isContextOverflow() does not read what an error quotes of the request", () => {
+  for (
+    const message of [
+      "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$', got 'resize context window'",
+      'Invalid value: "prompt is too long" for field title',
+      "unknown tool `count too many tokens`",
+      "description “input is too long for me” is not allowed",
+      "tools[3].name: resize context window is no valid name",
+    ]
+  ) assert.equal(isContextOverflow({ message }), false, message);
+  for (
+    const message of [
+      `AnthropicException - {"error":{"message":"prompt is too long: 3 tokens > 2 maximum"}}`,
+      "This model's maximum context length is 8 tokens, and it's exceeded",
+    ]
+  ) assert.equal(isContextOverflow({ message }), true, message);
+});

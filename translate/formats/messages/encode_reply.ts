@@ -31,7 +31,7 @@ export function encodeReply(
 ): JsonObject {
   const reply = foldReply(events);
   const callId = replyCallIds("toolu_", context.idSeed, Infinity);
-  const content = reply.blocks.flatMap((block) =>
+  const content = withoutBlanks(reply.blocks).flatMap((block) =>
     block.kind === "tool"
       ? [callBlock(
         callId(block.id),
@@ -53,12 +53,34 @@ export function encodeReply(
   };
 }
 
-/** An empty text gives no block: upstreams would refuse it in the next request. */
+/**
+ * The blocks without blank texts, which upstreams would refuse in the next request: they become the
+ * beginning of the next text, if there is one before a call.
+ */
+function withoutBlanks(blocks: readonly Block[]): readonly Block[] {
+  const kept: Block[] = [];
+  let blanks = "";
+  for (const block of blocks) {
+    const isText = block.kind === "text" || block.kind === "refusal";
+    if (isText && block.text.trim() === "") {
+      blanks += block.text;
+      continue;
+    }
+    kept.push(
+      isText && blanks !== ""
+        ? { ...block, text: `${blanks}${block.text}` }
+        : block,
+    );
+    if (block.kind !== "reasoning") blanks = "";
+  }
+  return kept;
+}
+
 function proseBlock(block: Block): readonly JsonObject[] {
   if (block.kind === "tool") return [];
   const { text, signature } = block;
   if (block.kind !== "reasoning") {
-    return text === "" ? [] : [textBlock(text, block.citations)];
+    return [textBlock(text, block.citations)];
   }
   const own = thinkingSignature(signature);
   if (own?.redacted === true && text === "") {

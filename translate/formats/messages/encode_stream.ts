@@ -36,7 +36,7 @@ interface OpenBlock {
   written: boolean;
   /** Whether there has been any content. */
   fed: boolean;
-  /** The first arguments of a call, held back with its first frame. */
+  /** The first arguments of a call, or blank text, held back with the block's first frame. */
   held: string;
   signature?: Signature;
 }
@@ -54,6 +54,8 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
   const callId = replyCallIds("toolu_", context.idSeed, Infinity);
   const kinds = new Set<BlockKind>();
   let open: OpenBlock | undefined;
+  /** Blank text that waits for the next text. */
+  let blanks = "";
   let usage: Usage = {};
   let stop: (ReplyEvent & { type: "stop" }) | undefined;
 
@@ -90,12 +92,9 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
       return blockStart(open, callBlock(id, name, {}, open.signature)) +
         more(open, open.held);
     }
-    return blockStart(
-      open,
-      open.kind === "text"
-        ? textBlock("")
-        : { type: "thinking", thinking: "", signature: "" },
-    );
+    return open.kind === "text"
+      ? blockStart(open, textBlock("")) + more(open, open.held)
+      : blockStart(open, { type: "thinking", thinking: "", signature: "" });
   };
   const close = (): string => {
     if (open === undefined) return "";
@@ -105,7 +104,8 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
       : undefined;
     let out = "";
     if (!block.written) {
-      if (block.kind !== "reasoning") out += release();
+      if (block.kind === "text") blanks += block.held;
+      else if (block.kind === "tool") out += release();
       else if (own?.redacted === true) {
         out += blockStart(block, {
           type: "redacted_thinking",
@@ -136,12 +136,14 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
       prefix: "",
       written: false,
       fed: false,
-      held: "",
+      held: kind === "text" ? blanks : "",
     };
+    if (kind !== "reasoning") blanks = "";
     // A call is held back until its second delta: a signature may follow, and only the first frame
     // has a field for it. Reasoning is held back until there is text: without any, the block may be
-    // redacted or empty.
-    return kind === "text" ? out + release() : out;
+    // redacted or empty. Text is held back while it is blank: vendors refuse a block of nothing else
+    // in the next request.
+    return out;
   };
   const addText = (given: string): string => {
     if (open === undefined) return "";
@@ -149,9 +151,14 @@ export function streamEncoder(context: EncodeContext): StreamEncoder {
     const text = open.kind === "tool" && !open.fed ? given.trimStart() : given;
     if (text === "") return "";
     open.fed = true;
-    if (open.kind === "tool" && !open.written && open.held === "") {
-      open.held = text;
-      return "";
+    if (!open.written) {
+      const isHeld = open.kind === "tool"
+        ? open.held === ""
+        : open.kind === "text" && text.trim() === "";
+      if (isHeld) {
+        open.held += text;
+        return "";
+      }
     }
     return release() + more(open, text);
   };

@@ -254,13 +254,13 @@ Deno.test("streamEncoder() writes blocks one after another", async (t) => {
   }
 });
 
-Deno.test("streamEncoder() starts texts at once, and calls at the flush after their frame", () => {
+Deno.test("streamEncoder() starts texts with their first word, and calls at the flush after their frame", () => {
   const encoder = streamEncoder(ENCODE_CONTEXT);
   encoder.push(START);
   assert.equal(encoder.flush?.(), "");
-  assert.deepEqual(frames(encoder.push({ type: "open", kind: "text" })), [
-    begins(0, TEXT),
-  ]);
+  assert.equal(encoder.push({ type: "open", kind: "text" }), "");
+  assert.equal(encoder.flush?.(), "");
+  assert.deepEqual(frames(encoder.push(delta("x")))[0], begins(0, TEXT));
   encoder.push(CLOSE);
   assert.equal(
     encoder.push({ type: "open", kind: "tool", id: "t", name: "f" }),
@@ -404,4 +404,20 @@ Deno.test("streamEncoder() pings only between the start and the end", () => {
   }]);
   encoder.push(END);
   assert.equal(encoder.ping(), "");
+});
+
+Deno.test("streamEncoder() opens no block for blank text that nothing follows", () => {
+  const blank: readonly ReplyEvent[] = [
+    { type: "open", kind: "text" },
+    { type: "delta", text: "\n" },
+    { type: "delta", text: "\n" },
+  ];
+  assert.deepEqual(middle(...blank, { type: "close" }), []);
+  const [start, first, second] = middle(
+    ...blank,
+    { type: "delta", text: "x" },
+    { type: "close" },
+  ).map((frame) => JSON.stringify(frame));
+  assert.match(start ?? "", /content_block_start/);
+  assert.match(`${first}${second}`, /\\n\\n.*"x"/);
 });

@@ -28,6 +28,7 @@ import {
   type UnknownFields,
 } from "../../model/unknown_fields.ts";
 import { toolNames } from "./tool_names.ts";
+import { withClientTools } from "./client_tools.ts";
 import { PROBABILITIES, SETTINGS } from "./settings.ts";
 import {
   isKnownFormat,
@@ -119,7 +120,7 @@ const MARK = "input[].content[].prompt_cache_breakpoint";
  */
 export function* decodeRequest(body: unknown): Steps<GenerationRequest> {
   refuseOther(body);
-  const given = check(responsesRequest, body);
+  const given = check(responsesRequest, withClientTools(body));
   yield;
   refuseState(body);
   const unknown = newUnknownFields();

@@ -2,7 +2,7 @@
  * The state of one item of a reply while `reply_writer.ts` writes it, and its JSON form in frames
  * and in the whole reply.
  */
-import type { JsonObject } from "../../bytes/json.ts";
+import { type JsonObject, objectOr, parseJson } from "../../bytes/json.ts";
 import type { BlockKind } from "../../model/reply.ts";
 import type { Signature } from "../../model/request.ts";
 import type { FreeTextReader } from "../../turns/free_text.ts";
@@ -20,7 +20,8 @@ export interface OpenItem {
     | "message"
     | "reasoning"
     | "function_call"
-    | "custom_tool_call";
+    | "custom_tool_call"
+    | "tool_search_call";
   /** Its `output_index`. Assigned when the item begins, since an empty item is never written. */
   index: number;
   /** Whether its first frame was written. */
@@ -106,6 +107,15 @@ export function itemOf(item: OpenItem, status: ItemStatus): JsonObject {
         ...(value === undefined ? {} : { encrypted_content: value }),
       };
     }
+    case "tool_search_call":
+      return {
+        id,
+        type,
+        status,
+        call_id: item.callId,
+        execution: "client",
+        arguments: objectOr(parseJson(text)),
+      };
     case "function_call":
     case "custom_tool_call":
       return {
@@ -165,5 +175,7 @@ export function contentDone(
         ...place,
         input: item.text,
       });
+    case "tool_search_call":
+      return "";
   }
 }

@@ -125,6 +125,8 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
       case "custom_tool_call":
         setDelta(item, "response.custom_tool_call_input.delta", place, "");
         return added;
+      case "tool_search_call":
+        return added;
     }
   };
   const delta = (item: OpenItem, fragment: string): string => {
@@ -144,6 +146,8 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
       });
     }
     item.text += text;
+    // Its frames have no arguments before the last one.
+    if (item.type === "tool_search_call") return before;
     const logprobs = item.kind === "text" ? takeTokens(item) : "";
     return `${before}${item.prefix}${
       JSON.stringify(text)
@@ -277,8 +281,15 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
           { name: event.name, freeText: false };
         return {
           ...common,
-          type: tool.freeText ? "custom_tool_call" : "function_call",
-          id: itemId(tool.freeText ? "ctc" : "fc", n),
+          type: tool.isSearch === true
+            ? "tool_search_call"
+            : tool.freeText
+            ? "custom_tool_call"
+            : "function_call",
+          id: itemId(
+            tool.isSearch === true ? "tsc" : tool.freeText ? "ctc" : "fc",
+            n,
+          ),
           callId: callId(event.id),
           tool,
           ...(tool.freeText ? { freeText: freeTextReader() } : {}),

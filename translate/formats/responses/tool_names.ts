@@ -6,13 +6,13 @@
  */
 import {
   arrayOr,
-  isObject,
   type JsonObject,
   objectOr,
   stringIn,
   textIn,
 } from "../../bytes/json.ts";
 import { sha256 } from "../../turns/names.ts";
+import { broughtTools, isClientSearch, TOOL_SEARCH } from "./client_tools.ts";
 
 /** A tool as the client defined it. */
 export interface CalledTool {
@@ -22,6 +22,8 @@ export interface CalledTool {
   readonly namespace?: string;
   /** True if its input is free text. */
   readonly freeText: boolean;
+  /** True for the search that the client runs, whose calls are items of their own. */
+  readonly isSearch?: true;
 }
 
 /** The names of one request's tools. */
@@ -78,11 +80,7 @@ function additionalTools(body: JsonObject): readonly unknown[] {
   // `echoOf()` keeps these tools in a field of their own.
   const kept = body["additional_tools"];
   if (body["input"] === undefined && Array.isArray(kept)) return kept;
-  return arrayOr(body["input"]).flatMap((item) =>
-    isObject(item) && item["type"] === "additional_tools"
-      ? arrayOr(item["tools"])
-      : []
-  );
+  return arrayOr(body["input"]).flatMap(broughtTools);
 }
 
 /**
@@ -99,6 +97,9 @@ function addNamed(
   namespace: string | undefined,
   add: (tool: CalledTool) => void,
 ): void {
+  if (isClientSearch(tool)) {
+    return add({ name: TOOL_SEARCH, freeText: false, isSearch: true });
+  }
   const name = stringIn(tool["name"]);
   const isTool = tool["type"] === "custom" || tool["type"] === "function";
   if (name !== undefined && isTool) {

@@ -10,6 +10,13 @@ import { readLoopBlocks } from "../measure/loop_probe.ts";
 import { prepare } from "../targets/own_gateway.ts";
 import type { CallerDialect } from "../load/reply_judge.ts";
 import type { UpstreamDialect } from "../mock/mock_bodies.ts";
+import type { Address, Direction } from "../targets/target.ts";
+import {
+  BLOCK_CALLS,
+  type Poster,
+  posterAt,
+  type ReadReply,
+} from "./block_calls.ts";
 import { CONVERSATION_BODIES, many } from "./conversation_bodies.ts";
 
 const ROUNDS = 5;
@@ -174,58 +181,74 @@ async function runBlocks({ print, record }: BenchContext): Promise<number> {
   if (probeUrl === undefined || pid === undefined) {
     throw new Error("the gateway is not observed");
   }
+  const addressOf = (direction: Direction): Address => {
+    const address = target.address(direction);
+    if (address === undefined) throw new Error("the gateway has all formats");
+    return address;
+  };
+  const posterOf = (direction: Direction): Poster =>
+    posterAt(addressOf(direction));
+  const { host, port } = addressOf({
+    caller: "messages",
+    upstream: "messages",
+  });
+  const healthUrl = `http://${host}:${port}/healthz`;
   let faults = 0;
+  const measure = async (
+    names: Readonly<Record<string, string>>,
+    bytes: number,
+    send: () => Promise<ReadReply>,
+    expected: number,
+  ): Promise<void> => {
+    const longest: number[] = [];
+    const waited: number[] = [];
+    const title = Object.values(names).join(", ");
+    for (let round = 0; round < ROUNDS; round++) {
+      await readLoopBlocks(probeUrl);
+      const call = send();
+      waited.push(await longestWait(healthUrl, pid, call));
+      const { status } = await call;
+      if (status !== expected) {
+        faults++;
+        print(`${title}: ${status}`);
+      }
+      longest.push((await readLoopBlocks(probeUrl)).busiestMs ?? NaN);
+    }
+    if (Math.min(...longest) > MOST_MS) {
+      faults++;
+      print(`more than ${MOST_MS} ms:`);
+    }
+    record?.({ ...names, bytes, busiestMs: longest, waitedMs: waited });
+    print(
+      `${title}, ${
+        (bytes / 1e6).toFixed(1)
+      } MB: processor time of the longest turn ${
+        figures(longest)
+      }, while another request waited ${figures(waited)}`,
+    );
+  };
   for (
     const { name, caller = "chat_completions", fields, status = 200 } of SHAPES
   ) {
     const written = fields();
     for (const upstream of UPSTREAMS[caller]) {
-      const address = target.address({ caller, upstream });
-      if (address === undefined) continue;
-      const { model, headers } = address;
-      const origin = `http://${address.host}:${address.port}`;
-      const path = address.path.replace("{model}", model)
-        .replace("{method}", "generateContent");
-      const body = bodyOf(caller, model, written);
-      const expected = typeof status === "number" ? status : status[upstream];
-      const longest: number[] = [];
-      const waited: number[] = [];
-      for (let round = 0; round < ROUNDS; round++) {
-        await readLoopBlocks(probeUrl);
-        const call = fetch(origin + path, {
-          method: "POST",
-          headers: { ...headers, "content-type": "application/json" },
-          body,
-        });
-        waited.push(await longestWait(`${origin}/healthz`, pid, call));
-        const response = await call;
-        await response.text();
-        if (response.status !== expected) {
-          faults++;
-          print(`${name}, ${caller} to ${upstream}: ${response.status}`);
-        }
-        longest.push((await readLoopBlocks(probeUrl)).busiestMs ?? NaN);
-      }
-      if (Math.min(...longest) > MOST_MS) {
-        faults++;
-        print(`more than ${MOST_MS} ms:`);
-      }
-      record?.({
-        name,
-        caller,
-        upstream,
-        bytes: body.length,
-        busiestMs: longest,
-        waitedMs: waited,
-      });
-      print(
-        `${name}, ${caller} to ${upstream}, ${
-          (body.length / 1e6).toFixed(1)
-        } MB: processor time of the longest turn ${
-          figures(longest)
-        }, while another request waited ${figures(waited)}`,
+      const poster = posterOf({ caller, upstream });
+      const body = bodyOf(caller, poster.model, written);
+      await measure(
+        { name, caller, upstream },
+        body.length,
+        () => poster.post(body),
+        typeof status === "number" ? status : status[upstream] ?? 200,
       );
     }
+  }
+  for (const { name, caller, upstream, bytes, prepare } of BLOCK_CALLS) {
+    await measure(
+      { name, caller, upstream },
+      bytes,
+      await prepare(posterOf({ caller, upstream })),
+      200,
+    );
   }
   return faults === 0 ? 0 : 1;
 }

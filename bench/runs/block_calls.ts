@@ -1,0 +1,179 @@
+/**
+ * Calls whose reply is large, is stored or continues a stored one, or that are counted or streamed:
+ * what a body alone does not show of {@linkcode blocks}.
+ */
+import { planTag } from "../load/reply_plan.ts";
+import type { CallerDialect } from "../load/reply_judge.ts";
+import type { UpstreamDialect } from "../mock/mock_bodies.ts";
+import type { Address } from "../targets/target.ts";
+import { CONVERSATION_BODIES } from "./conversation_bodies.ts";
+
+/** A reply of the gateway, read to its end. */
+export interface ReadReply {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Sends bodies to the gateway from one format to another. */
+export interface Poster {
+  readonly model: string;
+  /**
+   * @param path absent: that of a whole reply of the format
+   */
+  post(body: string, path?: string): Promise<ReadReply>;
+}
+
+interface BlockCall {
+  readonly name: string;
+  readonly caller: CallerDialect;
+  readonly upstream: UpstreamDialect;
+  /** Bytes of the request or of the reply, whichever is larger. */
+  readonly bytes: number;
+  /** Makes what comes before the calls that are measured; returns those. */
+  prepare(poster: Poster): Promise<() => Promise<ReadReply>>;
+}
+
+export function posterAt(
+  { host, port, path, headers, model }: Address,
+): Poster {
+  const pathOf = (method: string): string =>
+    path.replace("{model}", model).replace("{method}", method);
+  return {
+    model,
+    async post(body, to = pathOf("generateContent")) {
+      const response = await fetch(`http://${host}:${port}${to}`, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body,
+      });
+      return { status: response.status, text: await response.text() };
+    },
+  };
+}
+
+const TURNS = "31 turns of 1 MB";
+
+/** The fields of the large conversation of a format. */
+function turnsOf(caller: CallerDialect): string {
+  return CONVERSATION_BODIES.find((body) =>
+    body.caller === caller && body.name === TURNS
+  )?.fields() ?? "";
+}
+
+/** A conversation that asks the mock upstream for a reply of that many bytes. */
+function asking(caller: CallerDialect, bytes: number, events: number): string {
+  const text = planTag({ events, textBytes: bytes / events, perWrite: 64 });
+  switch (caller) {
+    case "generate_content":
+      return `"contents":[{"role":"user","parts":[{"text":"${text}"}]}]`;
+    case "responses":
+      return `"input":"${text}"`;
+    case "chat_completions":
+    case "messages":
+      return `"max_tokens":9,"messages":[{"role":"user","content":"${text}"}]`;
+  }
+}
+
+const DIRECTIONS: readonly (readonly [CallerDialect, UpstreamDialect])[] = [
+  ["chat_completions", "chat_completions"],
+  ["messages", "messages"],
+  ["responses", "responses"],
+  ["generate_content", "generate_content"],
+  ["chat_completions", "messages"],
+  ["messages", "chat_completions"],
+  ["responses", "messages"],
+  ["generate_content", "chat_completions"],
+];
+
+const REPLY_BYTES = 30e6;
+
+/** A whole reply, and a stream of many events. */
+const REPLIES: readonly BlockCall[] = DIRECTIONS.flatMap((
+  [caller, upstream],
+) =>
+  ([[1, "whole"], [30, "stream"]] as const).map(([events, kind]) => ({
+    name: `a ${kind === "whole" ? "whole reply" : "stream"} of 30 MB`,
+    caller,
+    upstream,
+    bytes: REPLY_BYTES,
+    prepare({ model, post }) {
+      const fields = asking(caller, REPLY_BYTES, events);
+      const isStream = kind === "stream";
+      const body = caller === "generate_content"
+        ? `{${fields}}`
+        : `{"model":"${model}",${
+          caller === "responses" ? '"store":false,' : ""
+        }"stream":${isStream},${fields}}`;
+      const path = caller === "generate_content" && isStream
+        ? `/v1beta/models/${model}:streamGenerateContent?alt=sse`
+        : undefined;
+      return Promise.resolve(() => post(body, path));
+    },
+  }))
+);
+
+function idOf({ text }: ReadReply): string {
+  const reply: unknown = JSON.parse(text);
+  return typeof reply === "object" && reply !== null && "id" in reply
+    ? String(reply.id)
+    : "";
+}
+
+const STORED = {
+  caller: "responses",
+  upstream: "messages",
+} as const;
+
+const STORING: readonly BlockCall[] = [
+  {
+    ...STORED,
+    name: `${TURNS}, stored`,
+    bytes: 31e6,
+    prepare: ({ model, post }) => {
+      const body = `{"model":"${model}",${turnsOf("responses")}}`;
+      return Promise.resolve(() => post(body));
+    },
+  },
+  {
+    ...STORED,
+    name: `a stored conversation of ${TURNS}, continued`,
+    bytes: 31e6,
+    async prepare({ model, post }) {
+      const first = await post(
+        `{"model":"${model}",${turnsOf("responses")}}`,
+      );
+      const body = `{"model":"${model}","previous_response_id":"${
+        idOf(first)
+      }","store":false,"input":"go on"}`;
+      return () => post(body);
+    },
+  },
+  {
+    ...STORED,
+    name: "a reply of 30 MB, stored",
+    bytes: REPLY_BYTES,
+    prepare: ({ model, post }) => {
+      const body = `{"model":"${model}",${
+        asking("responses", REPLY_BYTES, 1)
+      }}`;
+      return Promise.resolve(() => post(body));
+    },
+  },
+];
+
+const COUNTED: readonly BlockCall[] = [{
+  name: `${TURNS}, counted`,
+  caller: "messages",
+  upstream: "chat_completions",
+  bytes: 31e6,
+  prepare: ({ model, post }) => {
+    const body = `{"model":"${model}",${turnsOf("messages")}}`;
+    return Promise.resolve(() => post(body, "/v1/messages/count_tokens"));
+  },
+}];
+
+export const BLOCK_CALLS: readonly BlockCall[] = [
+  ...STORING,
+  ...COUNTED,
+  ...REPLIES,
+];

@@ -4,12 +4,13 @@
  */
 import { objectOr, textIn } from "./bytes/json.ts";
 import type { UpstreamDialect } from "./dialect.ts";
-import { ApiError, type ErrorDetails } from "./model/error.ts";
+import { ApiError } from "./model/error.ts";
 import {
   type ErrorBody,
   readErrorText,
   upstreamCode,
 } from "./errors/error_body.ts";
+import { refusal, type Refused } from "./errors/refusals.ts";
 
 /** Whose error form a host uses beside its dialect's. */
 export type HostErrors = "aws" | "azure" | "google" | "compatible";
@@ -19,9 +20,7 @@ interface Meaning {
   /** The status to decode it with; absent: its own. */
   readonly status?: number;
   /** What belongs to the operator and was refused. */
-  readonly refused?: NonNullable<ErrorDetails["refused"]>;
-  /** False: the same candidate cannot answer either. */
-  readonly retryable?: false;
+  readonly refused?: Refused;
 }
 
 /** An error as the host sent it. */
@@ -62,7 +61,7 @@ const AWS_TYPES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ["ResourceNotFound", SETUP],
   ["Throttling", { status: 429 }],
   ["ModelNotReady", { status: 429 }],
-  ["ServiceQuotaExceeded", { status: 429, retryable: false }],
+  ["ServiceQuotaExceeded", { refused: "quota" }],
   ["ServiceUnavailable", { status: 503 }],
   ["ModelTimeout", { status: 408 }],
   ["ModelStreamError", { status: 502 }],
@@ -133,7 +132,7 @@ export function withHostErrors(
       const meaning = meaningOf(host, { status, headers, body: read });
       if (meaning.refused !== undefined) {
         const type = awsType(headers, read);
-        return refusal(
+        return refusalOf(
           meaning.refused,
           status,
           type === "" ? read : { ...read, type },
@@ -148,9 +147,6 @@ export function withHostErrors(
       return new ApiError(error.kind, error.message, {
         ...error.details,
         upstreamStatus: status,
-        ...(meaning.retryable === undefined
-          ? {}
-          : { retryable: meaning.retryable }),
       });
     },
   };
@@ -164,28 +160,10 @@ function withType(body: string, read: ErrorBody): string {
     : body;
 }
 
-const REFUSALS: Readonly<
-  Record<NonNullable<ErrorDetails["refused"]>, string>
-> = {
-  credential:
-    "the upstream refused the gateway's own credentials or account; the operator must look into it",
-  account:
-    "the upstream refused the gateway's own credentials or account; the operator must look into it",
-  setup:
-    "the upstream does not serve the model under the name and settings that the gateway has for it; the operator must look into it",
-};
-
 /** The error of a refusal that concerns the operator. The host's words are for the log. */
-function refusal(
-  refused: NonNullable<ErrorDetails["refused"]>,
-  status: number,
-  body: ErrorBody,
-): ApiError {
+function refusalOf(what: Refused, status: number, body: ErrorBody): ApiError {
   const note = body.message ?? textIn(body.detail["Message"]);
-  return new ApiError("upstream", REFUSALS[refused], {
-    upstreamStatus: status,
-    retryable: false,
-    refused,
+  return refusal(what, status, {
     ...(note === undefined ? {} : { note: note.slice(0, 300) }),
     ...upstreamCode(body),
   });

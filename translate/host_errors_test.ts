@@ -36,7 +36,7 @@ const ROWS: readonly Row[] = [
   aws("Throttling", 400, "rate_limit"),
   aws("Throttling", 429, "rate_limit"),
   aws("ModelNotReady", 429, "rate_limit"),
-  aws("ServiceQuotaExceeded", 400, "rate_limit", undefined, false),
+  aws("ServiceQuotaExceeded", 400, "rate_limit", "quota", false),
   aws("ModelError", 424, "upstream"),
   aws("ModelTimeout", 408, "timeout"),
   aws("FTUFormNotFilled", 404, "upstream", "setup", false),

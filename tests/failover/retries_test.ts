@@ -82,11 +82,12 @@ Deno.test("the gateway waits for a short retry-after and returns a long one to t
   await t.step(
     "short",
     () =>
-      withCandidates({ b: null, ...clock }, async ({ a, ask }) => {
-        a.play([{ status: 429, headers: { "retry-after": "2" } }]);
+      withCandidates({ ...clock, random: () => 0 }, async ({ a, b, ask }) => {
+        a.play([{ status: 429, headers: { "retry-after-ms": "1200" } }]);
+        b.play([{ status: 429, headers: { "retry-after": "20" } }]);
         const answer = ask();
-        assert.equal(await clock.timer(isPause), 2_000);
-        clock.advance(2_000);
+        assert.equal(await clock.timer(isPause), 1_200);
+        clock.advance(1_200);
         const response = await answer;
         await response.text();
         assert.equal(response.status, 200);
@@ -105,6 +106,19 @@ Deno.test("the gateway waits for a short retry-after and returns a long one to t
       }),
   );
 });
+
+Deno.test("a 429 of the only candidate is the client's to repeat, with the exact delay", () =>
+  withCandidates({ b: null }, async ({ a, ask }) => {
+    a.play([{ status: 429, headers: { "retry-after-ms": "1200" } }]);
+    const response = await ask();
+    await response.text();
+    assert.equal(response.status, 429);
+    assert.equal(response.headers.get("retry-after"), "2");
+    assert.equal(a.calls.length, 1);
+    const again = await ask();
+    await again.text();
+    assert.equal(again.status, 200);
+  }));
 
 Deno.test("no retry waits beyond the call's total timeout", () =>
   withCandidates(

@@ -196,7 +196,7 @@ const FAILURES: Readonly<
   ],
   azure: [
     [429, "RateLimitReached", "Try again in 86400 seconds.", 429],
-    [429, "insufficient_quota", "You exceeded your quota.", 429],
+    [429, "insufficient_quota", "You exceeded your quota.", 502],
     [404, "DeploymentNotFound", "The API deployment does not exist.", 502],
     [400, "content_filter", "The prompt was filtered.", 400],
     [400, "unknown_model", "Unknown model: x", 502],

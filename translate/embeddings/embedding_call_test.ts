@@ -331,8 +331,8 @@ Deno.test("an error under the status 200 is that error", () => {
           new Headers(),
         ),
       (error) =>
-        error instanceof ApiError && error.kind === "rate_limit" &&
-        error.message === "No quota",
+        error instanceof ApiError && error.kind === "upstream" &&
+        error.details.refused === "account",
     );
   }
 });

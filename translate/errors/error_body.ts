@@ -4,11 +4,13 @@
  * known dialect.
  */
 import { isContextOverflow, withNumbers } from "./context_overflow.ts";
+import { refusal, refusedOf } from "./refusals.ts";
 import {
   ApiError,
   type ErrorDetails,
   type ErrorFamily,
   type ErrorKind,
+  isKnownStatus,
   kindOfStatus,
 } from "../model/error.ts";
 import {
@@ -188,16 +190,28 @@ export function upstreamError(
   family?: ErrorFamily,
 ): ApiError {
   const kind = kindOfStatus(status);
+  const retryAfterSeconds = retryAfter(headers);
   const passed = family === undefined || body.own === undefined
     ? {}
     : { vendorError: { family, fields: body.own } };
-  if (kind === "upstream") return opaqueFailure(status, headers, body, passed);
+  const ours = refusedOf(status, body);
+  if (ours !== undefined) {
+    return refusal(ours.refused, status, {
+      ...upstreamCode(ours.code === undefined ? body : { code: ours.code }),
+      ...upstreamMessage(body),
+      // Clients wait by a vendor's own facts about its quota.
+      ...(ours.refused === "quota" ? passed : {}),
+      ...(ours.refused === "quota" && retryAfterSeconds !== undefined
+        ? { retryAfterSeconds }
+        : {}),
+    });
+  }
+  if (kind === "upstream") {
+    return upstreamFailure(status, headers, body, passed);
+  }
   // The status decides first: a token rate limit also mentions "too many tokens".
   const overflow = (kind === "invalid_request" || kind === "too_large") &&
     isContextOverflow(body);
-  const retryAfterSeconds = retryAfter(headers);
-  const quota = body.code === "insufficient_quota" ||
-    body.type === "insufficient_quota";
   const code = overflow ? "context_length_exceeded" : body.code;
   const message = body.message?.slice(0, MAX_MESSAGE_CHARS) ??
     DEFAULT_MESSAGE[kind];
@@ -212,44 +226,29 @@ export function upstreamError(
         : { param: body.param }),
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
       ...passed,
-      ...(quota
-        ? { retryable: false, ...upstreamCode(body) }
-        : advisedRetry(headers)),
+      ...(isKnownStatus(status) ? {} : { upstreamCode: `unknown_${status}` }),
+      ...advisedRetry(headers),
     },
   );
 }
 
-/**
- * A vendor's refusal of the gateway's key (401, 402, 403), without the vendor's message: it
- * concerns the operator, not the client.
- */
-function opaqueFailure(
+/** A failure of the upstream itself, or a status that no request explains. */
+function upstreamFailure(
   status: number,
   headers: Headers,
   body: ErrorBody,
   passed: Pick<ErrorDetails, "vendorError">,
 ): ApiError {
-  const aboutUs = status === 401 || status === 402 || status === 403;
-  const message = aboutUs
-    ? "the upstream refused the gateway's own credentials or account; the operator must look into it"
-    : status >= 300 && status < 400
+  const message = status >= 300 && status < 400
     ? "the upstream answered with a redirect, which is not followed"
     : body.message?.slice(0, MAX_MESSAGE_CHARS) ?? DEFAULT_MESSAGE.upstream;
   const kind: ErrorKind = status === 500 ? "internal" : "upstream";
   const retryAfterSeconds = retryAfter(headers);
   return new ApiError(kind, message, {
     upstreamStatus: status,
-    ...(aboutUs
-      ? {
-        retryable: false,
-        refused: status === 402 ? "account" as const : "credential" as const,
-      }
-      : {
-        ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-        ...passed,
-        ...advisedRetry(headers),
-      }),
-    ...(aboutUs ? { ...upstreamCode(body), ...upstreamMessage(body) } : {}),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...passed,
+    ...advisedRetry(headers),
   });
 }
 

@@ -7,17 +7,6 @@ import type { JsonObject } from "../bytes/json.ts";
 import { ApiError } from "../model/error.ts";
 import { type ErrorBody, upstreamError } from "./error_body.ts";
 
-/** Codes that concern the gateway's account, whatever their status is. */
-const OUR_ACCOUNT: ReadonlySet<string> = new Set([
-  "account_deactivated",
-  "billing_hard_limit_reached",
-  "billing_not_active",
-  "credit_balance_exhausted",
-  "organization_spend_limit_exceeded",
-  "organization_usage_limit_exceeded",
-  "project_spend_limit_exceeded",
-]);
-
 /** Codes of a request that a policy blocked. */
 const POLICY: ReadonlySet<string> = new Set([
   "bio_policy",
@@ -58,7 +47,6 @@ const WORD_STATUS: ReadonlyMap<string, number> = new Map([
   ["failed_to_download_image", 400],
   ["image_file_not_found", 400],
   ...[...POLICY].map((word) => [word, 400] as const),
-  ...[...OUR_ACCOUNT].map((word) => [word, 402] as const),
   ["authentication_error", 401],
   ["invalid_authentication_error", 401],
   ["invalid_api_key", 401],
@@ -73,7 +61,6 @@ const WORD_STATUS: ReadonlyMap<string, number> = new Map([
   ["rate_limit_exceeded", 429],
   ["ratelimitreached", 429],
   ["too_many_requests", 429],
-  ["insufficient_quota", 429],
   ["requests", 429],
   ["tokens", 429],
   ["resource_exhausted", 429],
@@ -97,32 +84,22 @@ const WORD_STATUS: ReadonlyMap<string, number> = new Map([
 /** An error without a known word is the upstream's fault. */
 export const UNKNOWN_STATUS = 502;
 const BAD_REQUEST = 400;
-const UNAUTHORIZED = 401;
-const PAYMENT_REQUIRED = 402;
 const FORBIDDEN = 403;
-
-/** A refusal of the gateway's own key, which some vendors send with status 400. */
-const KEY_REFUSED = /^(?:incorrect|invalid) api key/i;
 
 export function replyError(
   status: number,
   headers: Headers,
   body: ErrorBody,
 ): ApiError {
-  const isKeyRefused = status === BAD_REQUEST &&
-    (body.code === "invalid_api_key" || KEY_REFUSED.test(body.message ?? ""));
-  const meant = isKeyRefused
-    ? UNAUTHORIZED
-    : OUR_ACCOUNT.has(body.code ?? "")
-    ? PAYMENT_REQUIRED
-    : status === FORBIDDEN && POLICY.has(body.code ?? "")
-    ? BAD_REQUEST
-    : status;
+  const isPolicy = status === FORBIDDEN && POLICY.has(body.code ?? "");
+  const meant = isPolicy ? BAD_REQUEST : status;
   const error = upstreamError(meant, headers, body, "openai");
-  return meant === status ? error : new ApiError(error.kind, error.message, {
-    ...error.details,
-    upstreamStatus: status,
-  });
+  return isPolicy
+    ? new ApiError(error.kind, error.message, {
+      ...error.details,
+      upstreamStatus: status,
+    })
+    : error;
 }
 
 /** The error for an error inside a reply whose status was 200. */

@@ -63,12 +63,13 @@ export interface ErrorDetails {
   readonly allow?: readonly string[];
   /**
    * What belongs to the operator and was refused by the upstream: the credential, the account (no
-   * credit), or the set-up (a deployment that does not exist). Absent: the request itself, or
-   * nothing. Never sent to clients.
+   * credit), its quota (of a day), or the set-up (a deployment that does not exist). Absent: the
+   * request itself, or nothing. Never sent to clients.
    */
-  readonly refused?: "credential" | "account" | "setup";
+  readonly refused?: "credential" | "account" | "quota" | "setup";
   /**
-   * The upstream's code for what belongs to the operator: for logs and metrics, not for clients.
+   * The upstream's code for what belongs to the operator, or its status: for logs and metrics, not
+   * for clients.
    */
   readonly upstreamCode?: string;
   /** The upstream's message about what belongs to the operator: for operators, not for clients. */
@@ -218,4 +219,10 @@ export function kindOfStatus(status: number): ErrorKind {
     status >= 500
   ) return "upstream";
   return "invalid_request";
+}
+
+/** Whether a status has a meaning of its own; another 4xx counts as the request's. */
+export function isKnownStatus(status: number): boolean {
+  return kindOfStatus(status) !== "invalid_request" || status === 400 ||
+    status === 422;
 }

@@ -64,7 +64,11 @@ export function nextAttempt(at: RetryState): NextAttempt | undefined {
     const isLimited = untried.health.state(at.nowMs) !== "closed";
     return { candidate: untried, waitMs: 0, isLimited };
   }
-  return retrySoonest(at);
+  // Client libraries wait for the delay themselves: here it would only double the calls at a limit.
+  const isOnly = at.candidates.length - at.incompatible.length === 1;
+  return isOnly && last.error.kind === "rate_limit"
+    ? undefined
+    : retrySoonest(at);
 }
 
 /** The candidate already tried that can be retried soonest. */

@@ -25,11 +25,7 @@ import {
   objectOr,
   textIn,
 } from "../../bytes/json.ts";
-import { ACCOUNT_REASONS, RPC_STATUSES } from "./wire.ts";
-
-/** Wording of refusals that concern the gateway's account and have no machine-readable reason. */
-const ACCOUNT_WORDING =
-  /api key not valid|api key expired|user location is not supported|enable billing/i;
+import { RPC_STATUSES } from "./wire.ts";
 
 /** Decodes an upstream's error of any shape. Never throws. */
 export function decodeError(
@@ -53,28 +49,15 @@ export function inBandError(body: JsonObject): ApiError {
 }
 
 function errorOf(status: number, headers: Headers, body: ErrorBody): ApiError {
-  const details = arrayOr(body.detail["details"]).filter(isObject);
-  const reason = details.map((detail) => textIn(detail["reason"]) ?? "")
-    .find((reason) => ACCOUNT_REASONS.has(reason));
-  const aboutUs = status >= 400 && status < 500 && status !== 429 &&
-    (reason !== undefined || ACCOUNT_WORDING.test(body.message ?? ""));
-  // This vendor refuses the gateway's own key with 400; treated as 401 it is reported without the
-  // vendor's message.
-  const error = upstreamError(
-    aboutUs ? 401 : status,
-    headers,
-    aboutUs && reason !== undefined ? { ...body, code: reason } : body,
-    "generate_content",
-  );
+  const error = upstreamError(status, headers, body, "generate_content");
   const retryAfterSeconds = error.details.retryAfterSeconds ??
-    retryDelay(details);
-  return new ApiError(error.kind, error.message, {
-    ...error.details,
-    upstreamStatus: status,
-    ...(retryAfterSeconds === undefined || aboutUs
-      ? {}
-      : { retryAfterSeconds }),
-  });
+    retryDelay(arrayOr(body.detail["details"]).filter(isObject));
+  return retryAfterSeconds === undefined || error.kind === "upstream"
+    ? error
+    : new ApiError(error.kind, error.message, {
+      ...error.details,
+      retryAfterSeconds,
+    });
 }
 
 /**

@@ -125,22 +125,6 @@ export const RPC_STATUSES: ReadonlyMap<string, number> = new Map([
   ["DEADLINE_EXCEEDED", 504],
 ]);
 
-/**
- * `google.rpc.ErrorInfo` reasons that concern the gateway's own key or account, whatever the status
- * (an invalid key is a 400).
- */
-export const ACCOUNT_REASONS: ReadonlySet<string> = new Set([
-  "API_KEY_INVALID",
-  "API_KEY_EXPIRED",
-  "API_KEY_SERVICE_BLOCKED",
-  "API_KEY_HTTP_REFERRER_BLOCKED",
-  "API_KEY_IP_ADDRESS_BLOCKED",
-  "BILLING_DISABLED",
-  "CONSUMER_INVALID",
-  "CONSUMER_SUSPENDED",
-  "SERVICE_DISABLED",
-]);
-
 /** Media types by file extension, for URLs whose type the client's format has no field for. */
 export const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
   ["png", "image/png"],

@@ -57,20 +57,6 @@ const TYPE_STATUS: ReadonlyMap<string, number> = new Map([
   ["overloaded_error", 529],
 ]);
 
-/**
- * The vendor reports with 400 that the gateway's own account is empty, which is not the client's
- * mistake.
- */
-const OUR_BALANCE = /credit balance is too low/i;
-const PAYMENT_REQUIRED = 402;
-
-/**
- * Codes that concern the gateway's account, whatever their status is (`core/error-classes.mjs` of
- * `@anthropic-ai/sdk` 1.11.0).
- */
-const OUR_ACCOUNT =
-  /^(?:organization_on_hold|organization_type_not_supported|parent_organization_required|claude_code_key_creator_not_member|(?:contract|enforced)_spend_limit_reached|linked_organization_\w+|cmek_(?:key|context)_\w+)$/;
-
 /** Codes of a 403 that concern the end user whom the client named, not the gateway's key. */
 const END_USER = /^user_profile_/;
 const FORBIDDEN = 403;
@@ -115,11 +101,9 @@ function classify(
     (body.type === "not_found_error" && body.message?.startsWith("model:")
       ? "model_not_found"
       : undefined);
-  const isOurs = OUR_BALANCE.test(body.message ?? "") ||
-    OUR_ACCOUNT.test(code ?? "");
   const isEndUsers = status === FORBIDDEN && END_USER.test(code ?? "");
   const { kind, message, details } = upstreamError(
-    isOurs ? PAYMENT_REQUIRED : isEndUsers ? BAD_REQUEST : status,
+    isEndUsers ? BAD_REQUEST : status,
     headers,
     code === undefined ? body : { ...body, code },
     "messages",

@@ -81,8 +81,8 @@ Deno.test("decodeError() decodes errors of every shape", () => {
     [
       429,
       '{"error":{"message":"pay","code":"insufficient_quota"}}',
-      "rate_limit",
-      "pay",
+      "upstream",
+      "the upstream refused the gateway's own credentials or account; the operator must look into it",
     ],
     [
       400,

@@ -452,10 +452,10 @@ Deno.test("encodeRequest() asks for reasoning by level or budget, never both", a
       false,
     ],
     [
-      "level: no word for xhigh even where listed",
+      "level: xhigh where listed",
       { mode: "on", effort: "xhigh" },
       { ...NEWER, efforts: ["low", "high", "xhigh"] },
-      { thinkingLevel: "high", includeThoughts: true },
+      { thinkingLevel: "xhigh", includeThoughts: true },
       false,
     ],
     [

@@ -189,7 +189,7 @@ for (
       model,
     );
     assert.equal(sent.reasoning_effort, expected);
-    assert.equal(dropped, expected === undefined ? "thinking" : null);
+    assert.equal(dropped, expected === "xhigh" ? null : "thinking");
   });
 }
 

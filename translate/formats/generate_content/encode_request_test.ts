@@ -449,7 +449,7 @@ Deno.test("encodeRequest() asks for reasoning by level or budget, never both", a
       { mode: "on", effort: "max" },
       flash,
       { thinkingLevel: "high", includeThoughts: true },
-      false,
+      true,
     ],
     [
       "level: xhigh where listed",

@@ -229,6 +229,8 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
     "host_forms",
     "include_usage",
     "json_scan",
+    "reply_parts",
+    "think_tags",
   ],
   generate_content: [
     "function_names",

@@ -24,6 +24,8 @@ export interface DecodeContext {
   readonly formatTool?: string;
   /** See `cachedBesidePrompt` of the capabilities; absent: false. */
   readonly cachedBesidePrompt?: boolean;
+  /** See `thinkTags` of the capabilities; absent: false. */
+  readonly thinkTags?: boolean;
   /**
    * True where the request was translated although client and upstream have one dialect, so the
    * reply is too.

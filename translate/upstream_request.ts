@@ -209,9 +209,13 @@ export function* unwrittenRequest(
 
 function decodeContext(
   context: DecodeContext,
-  { cachedBesidePrompt }: Capabilities,
+  { cachedBesidePrompt, thinkTags }: Capabilities,
 ): DecodeContext {
-  return cachedBesidePrompt ? { ...context, cachedBesidePrompt } : context;
+  return {
+    ...context,
+    ...(cachedBesidePrompt ? { cachedBesidePrompt } : {}),
+    ...(thinkTags ? { thinkTags } : {}),
+  };
 }
 
 /**

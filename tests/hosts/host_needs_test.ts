@@ -189,9 +189,21 @@ for (
       model,
     );
     assert.equal(sent.reasoning_effort, expected);
-    assert.equal(dropped, expected === undefined ? "thinking" : null);
+    assert.equal(dropped, expected === "xhigh" ? null : "thinking");
   });
 }
+
+Deno.test("a generate-content client's XHIGH is the effort xhigh", async () => {
+  const { sent } = await received(
+    "openrouter",
+    `/v1beta/models/${MODEL}:generateContent`,
+    {
+      contents: [{ role: "user", parts: [{ text: "Hi" }] }],
+      generationConfig: { thinkingConfig: { thinkingLevel: "XHIGH" } },
+    },
+  );
+  assert.equal(sent.reasoning_effort, "xhigh");
+});
 
 Deno.test("Claude behind OpenRouter gets cache_control, other models there nothing", async () => {
   const mark = { type: "ephemeral" };

@@ -172,6 +172,11 @@ export interface Capabilities {
    * assistant turn.
    */
   readonly reasoningTags: boolean;
+  /**
+   * Chat format only: whether its replies may begin with their reasoning in `<think>` tags, which
+   * translated replies then have as reasoning.
+   */
+  readonly thinkTags: boolean;
   /** Generate content only: whether calls and results have ids. */
   readonly callIds: boolean;
   /** Chat format only: whether `stream_options.include_usage` is supported. */
@@ -228,6 +233,7 @@ const USUAL: Capabilities = {
   cacheWord: "prompt_cache_breakpoint",
   alwaysCapped: false,
   reasoningTags: false,
+  thinkTags: false,
   threads: false,
   verbosity: false,
   parallelToggle: true,

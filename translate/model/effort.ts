@@ -52,3 +52,12 @@ export function nearestEffort(
   }
   return best;
 }
+
+/** Whether the client's own effort became a lower one, which it is informed of. */
+export function isLowered(
+  { effort }: Reasoning,
+  sent: Effort | undefined,
+): boolean {
+  return effort !== undefined && sent !== undefined &&
+    EFFORTS.indexOf(sent) < EFFORTS.indexOf(effort);
+}

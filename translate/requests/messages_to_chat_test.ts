@@ -367,6 +367,7 @@ const REASONING: readonly RequestRow[] = [
     "an effort without thinking",
     { output_config: { effort: "max" } },
     "xhigh",
+    ["output_config.effort"],
   ),
 ];
 

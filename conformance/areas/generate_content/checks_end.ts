@@ -82,11 +82,6 @@ export const GENERATE_CONTENT_END_CHECKS: readonly Check[] = checksWith({
       ),
     misses: {
       "limit-as-end": put("candidates.0.finishReason", "STOP"),
-      "other-as-end": inCandidates((candidate) =>
-        candidate["finishReason"] === "OTHER"
-          ? { ...candidate, finishReason: "STOP" }
-          : candidate
-      ),
       "none": inCandidates({ finishReason: undefined }),
     },
   },

@@ -56,6 +56,7 @@ const capabilityOverrides = z.strictObject({
   cacheWord: z.enum(["prompt_cache_breakpoint", "cache_control"]),
   alwaysCapped: z.boolean(),
   reasoningTags: z.boolean(),
+  thinkTags: z.boolean(),
   callIds: z.boolean(),
   includeUsage: z.boolean(),
   encryptedReasoning: z.boolean(),

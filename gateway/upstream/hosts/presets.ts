@@ -46,6 +46,9 @@ const FREE_CHOICE: Partial<Capabilities> = {
   toolChoiceRequired: false,
 };
 
+/** Servers of open models whose reasoning is in tags unless they are started with a parser. */
+const OWN_SERVER: Partial<Capabilities> = { ...FREE_CHOICE, thinkTags: true };
+
 /** The presets by the name that the configuration file uses. */
 export const PRESETS: Readonly<Record<string, Preset>> = {
   azure: {
@@ -112,11 +115,11 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   },
   llamacpp: {
     base: "http://127.0.0.1:8080/v1",
-    capabilities: { ...OPEN_MODELS, files: false },
+    capabilities: { ...OPEN_MODELS, thinkTags: true, files: false },
   },
   lmstudio: {
     base: "http://127.0.0.1:1234/v1",
-    capabilities: { ...FREE_CHOICE, jsonObject: false, files: false },
+    capabilities: { ...OWN_SERVER, jsonObject: false, files: false },
     edits: OLDER_LIMIT,
   },
   mistral: {
@@ -142,7 +145,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   },
   ollama: {
     base: "http://127.0.0.1:11434/v1",
-    capabilities: { ...FREE_CHOICE, mediaUrls: false, files: false },
+    capabilities: { ...OWN_SERVER, mediaUrls: false, files: false },
     edits: OLDER_LIMIT,
   },
   openrouter: {
@@ -167,7 +170,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   },
   sglang: {
     base: "http://127.0.0.1:30000/v1",
-    capabilities: { ...FREE_CHOICE, files: false },
+    capabilities: { ...OWN_SERVER, files: false },
   },
   snowflake: { capabilities: OPEN_MODELS },
   together: {
@@ -177,7 +180,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   },
   vllm: {
     base: "http://127.0.0.1:8000/v1",
-    capabilities: { ...FREE_CHOICE, files: false },
+    capabilities: { ...OWN_SERVER, files: false },
   },
   xai: {
     base: "https://api.x.ai/v1",

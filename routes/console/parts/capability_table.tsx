@@ -25,6 +25,7 @@ type Inner =
   | "schema"
   | "alwaysCapped"
   | "reasoningTags"
+  | "thinkTags"
   | "callIds"
   | "includeUsage";
 

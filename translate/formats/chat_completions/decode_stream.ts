@@ -7,6 +7,7 @@ import type { DecodeContext, StreamDecoder } from "../../dialect.ts";
 import { ApiError } from "../../model/error.ts";
 import { isObject, parseJson } from "../../bytes/json.ts";
 import type { ReplyEvent } from "../../model/reply.ts";
+import type { MatchedFrame } from "../../stream/frame_template.ts";
 import type { Frame } from "../../stream/sse.ts";
 import { replyReader } from "./reply_reader.ts";
 import { inBandError } from "./error.ts";
@@ -58,7 +59,10 @@ export function streamDecoder(context: DecodeContext): StreamDecoder {
       ended = events.at(-1)?.type === "error";
       return events;
     },
-    pushMatched: (like) => reader.more(like.text()),
+    // Where a text may end its reasoning, each frame is read.
+    ...(context.thinkTags === true
+      ? {}
+      : { pushMatched: (like: MatchedFrame) => reader.more(like.text()) }),
     end() {
       if (ended) return [];
       return reader.complete() ? finish() : fail(cutStream());

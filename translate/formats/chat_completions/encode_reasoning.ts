@@ -4,7 +4,7 @@
  * one that it does; of two, the lower one, because the client pays for the higher.
  */
 import type { Capabilities } from "../../model/capabilities.ts";
-import { effortOf, nearestEffort } from "../../model/effort.ts";
+import { effortOf, isLowered, nearestEffort } from "../../model/effort.ts";
 import type { Effort, Reasoning } from "../../model/request.ts";
 import type { DroppedFields } from "../../model/dropped_fields.ts";
 
@@ -29,7 +29,8 @@ export function encodeReasoning(
     }
     return undefined;
   }
-  return wanted === undefined
-    ? undefined
-    : nearestEffort(wanted, can.efforts, "lower");
+  if (wanted === undefined) return undefined;
+  const effort = nearestEffort(wanted, can.efforts, "lower");
+  if (isLowered(reasoning, effort)) dropped.field("reasoning");
+  return effort;
 }

@@ -424,14 +424,16 @@ Deno.test("encodeRequest() requests reasoning with an effort that the model supp
     string[],
   ][] = [
     [{ mode: "on", effort: "low" }, {}, "low", []],
-    [{ mode: "on", effort: "max" }, {}, "high", []],
+    [{ mode: "on", effort: "max" }, {}, "high", ["thinking"]],
     [
       { mode: "on", effort: "minimal" },
       { efforts: ["low", "high"] },
       "low",
       [],
     ],
-    [{ mode: "on", effort: "medium" }, { efforts: ["low", "high"] }, "low", []],
+    [{ mode: "on", effort: "medium" }, { efforts: ["low", "high"] }, "low", [
+      "thinking",
+    ]],
     [{ mode: "on", budgetTokens: 1024 }, {}, "low", []],
     [{ mode: "on", budgetTokens: 4095 }, {}, "low", []],
     [{ mode: "on", budgetTokens: 4096 }, {}, "medium", []],

@@ -14,14 +14,22 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 import { mergeUsage, type ReplyEvent, type Usage } from "../../model/reply.ts";
-import { type Citation, readUrlCitation } from "../../model/citation.ts";
+import { readUrlCitation } from "../../model/citation.ts";
 import { blockWriter } from "./block_writer.ts";
 import { argumentsIn } from "./call_arguments.ts";
+import {
+  isMedia,
+  isSound,
+  KNOWN_PARTS,
+  readSource,
+  thinkingText,
+} from "./reply_parts.ts";
 import { decodeLogprobs } from "../../families/chat/logprobs.ts";
 import { withProbabilities } from "../../model/with_probabilities.ts";
 import { detailReader, readCallSignature } from "./signatures.ts";
 import { errorFromBaseResp, inBandError } from "./error.ts";
 import { decodeFinishReason } from "./stop_reason.ts";
+import { type SplitText, thinkTags } from "./think_tags.ts";
 import { decodeUsage, tierOf } from "./usage.ts";
 import { unendedReply, unknownEnd } from "../../model/reply_faults.ts";
 
@@ -83,8 +91,16 @@ export function replyReader(
       if (detail.signature !== undefined) blocks.sign(detail.signature);
     }
   };
+  const tags = context.thinkTags === true ? thinkTags() : undefined;
+  const addSplit = (pieces: readonly SplitText[]): void => {
+    for (const { kind, text } of pieces) blocks.addText(kind, text);
+  };
   const content = (value: unknown): void => {
-    if (typeof value === "string") return blocks.addText("text", value);
+    if (typeof value === "string") {
+      return tags === undefined
+        ? blocks.addText("text", value)
+        : addSplit(tags.push(value));
+    }
     for (const part of isObject(value) ? [value] : arrayOr(value)) {
       if (typeof part === "string") blocks.addText("text", part);
       if (!isObject(part)) continue;
@@ -266,6 +282,7 @@ export function replyReader(
         const cited = readSource(source);
         if (cited !== undefined) blocks.cite(cited);
       }
+      addSplit(tags?.end() ?? []);
       blocks.finish();
       const events = blocks.take();
       if (isUnended) {
@@ -290,17 +307,6 @@ export function replyReader(
     began: () => blocks.began(),
   };
 }
-
-/** Types of parts that are read, and of those that only contain the places of sources. */
-const KNOWN_PARTS: ReadonlySet<string> = new Set([
-  "output_text",
-  "reasoning",
-  "reference",
-  "refusal",
-  "text",
-  "thinking",
-  "tool_reference",
-]);
 
 /** The message or delta of a choice, and which of the two it is. */
 interface ChoiceContent {
@@ -354,12 +360,6 @@ export function firstChoice(
   return first ?? (form === "whole" ? choices[0] : undefined) ?? {};
 }
 
-/** A source in a list beside the choices: a search result, or an address alone. */
-function readSource(source: unknown): Citation | undefined {
-  const { url = source, title, snippet } = objectOr(source);
-  return readUrlCitation({ url, title, content: snippet });
-}
-
 /** The error inside a reply with status 200: beside the choices, or instead of them. */
 function failureOf(
   chunk: JsonObject,
@@ -381,20 +381,4 @@ function failureOf(
 
 function isFailure(error: unknown): boolean {
   return isObject(error) || textIn(error) !== undefined;
-}
-
-/** Whether a part of the content is a picture or a sound. */
-function isMedia(part: unknown): boolean {
-  const { image_url: image, audio } = objectOr(part);
-  return isObject(image) || textIn(image) !== undefined || isSound(audio);
-}
-
-function isSound(audio: unknown): boolean {
-  return textIn(objectOr(audio)["data"]) !== undefined;
-}
-
-function thinkingText(value: unknown): string {
-  if (typeof value === "string") return value;
-  return arrayOr(value).map((part) => stringIn(objectOr(part)["text"]) ?? "")
-    .join("");
 }

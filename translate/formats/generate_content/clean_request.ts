@@ -1,29 +1,78 @@
 /**
- * What is removed from a passed-through request: signatures of other formats, which the gateway put
- * into earlier replies, and the thoughts that they belong to.
+ * What changes in a passed-through request: signatures of other formats, which the gateway put into
+ * earlier replies, and the thoughts that they belong to, are removed, and calls of other models
+ * are signed.
  */
 import type { CleanRequest } from "../../dialect.ts";
 import type { Capabilities } from "../../model/capabilities.ts";
-import { arrayOr, isObject, type JsonObject } from "../../bytes/json.ts";
+import {
+  arrayOr,
+  isObject,
+  type JsonObject,
+  objectOr,
+} from "../../bytes/json.ts";
 import { hasForeignSignature } from "./signatures.ts";
 import { FOREIGN_CALL_SIGNATURE } from "./wire.ts";
 
-/** The contents without other formats' signatures; undefined where there are none. */
+/**
+ * The contents without other formats' signatures, and with a signature of each step of the running
+ * turn where the model demands one; undefined where nothing changes.
+ */
 export function cleanRequest(
   body: JsonObject,
   can: Capabilities,
 ): CleanRequest | undefined {
   const contents = arrayOr(body["contents"]);
-  if (!contents.some((turn) => partsOf(turn).some(hasForeignSignature))) {
-    return undefined;
-  }
   const cleaned = contents.flatMap((turn): readonly unknown[] => {
     const parts = partsOf(turn);
     if (!isObject(turn) || !parts.some(hasForeignSignature)) return [turn];
     const kept = parts.flatMap((part) => cleanPart(part, can));
     return kept.length === 0 ? [] : [{ ...turn, parts: kept }];
   });
-  return { fields: { contents: cleaned }, removed: [] };
+  const signed = can.reasoning === "level" ? withSignedSteps(cleaned) : cleaned;
+  return signed.length === contents.length &&
+      signed.every((turn, index) => turn === contents[index])
+    ? undefined
+    : { fields: { contents: signed }, removed: [] };
+}
+
+/**
+ * The turns with a signature on the first call of each step of the running turn: another model may
+ * have made them.
+ */
+function withSignedSteps(turns: readonly unknown[]): readonly unknown[] {
+  const start = turns.findLastIndex((turn) =>
+    isUsers(turn) && partsOf(turn).some((part) => !isResult(part))
+  );
+  let isSigned = false;
+  return turns.map((turn, index) => {
+    if (index <= start || !isObject(turn) || isUsers(turn)) {
+      isSigned = false;
+      return turn;
+    }
+    const parts = partsOf(turn);
+    const first = parts.findIndex(isCall);
+    if (isSigned || first < 0) return turn;
+    isSigned = true;
+    const call = objectOr(parts[first]);
+    if ("thoughtSignature" in call || "thought_signature" in call) return turn;
+    const signed = { ...call, thoughtSignature: FOREIGN_CALL_SIGNATURE };
+    return { ...turn, parts: parts.with(first, signed) };
+  });
+}
+
+function isUsers(turn: unknown): boolean {
+  return objectOr(turn)["role"] !== "model";
+}
+
+function isCall(part: unknown): boolean {
+  const { functionCall, function_call: call } = objectOr(part);
+  return isObject(functionCall ?? call);
+}
+
+function isResult(part: unknown): boolean {
+  const { functionResponse, function_response: result } = objectOr(part);
+  return isObject(functionResponse ?? result);
 }
 
 function partsOf(turn: unknown): readonly unknown[] {
@@ -35,8 +84,7 @@ function cleanPart(part: unknown, can: Capabilities): readonly unknown[] {
   if (!hasForeignSignature(part)) return [part];
   if (part["thought"] === true) return [];
   const { thoughtSignature: _, thought_signature: __, ...rest } = part;
-  const isCall = rest["functionCall"] ?? rest["function_call"];
-  return isCall !== undefined && can.reasoning === "level"
+  return isCall(rest) && can.reasoning === "level"
     ? [{ ...rest, thoughtSignature: FOREIGN_CALL_SIGNATURE }]
     : [rest];
 }

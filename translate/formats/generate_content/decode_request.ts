@@ -252,7 +252,7 @@ function reasoningOf(
     if (!isEffort(level)) {
       throw invalidField(
         written(`${CONFIG}thinkingConfig.thinkingLevel`),
-        "expected MINIMAL, LOW, MEDIUM or HIGH",
+        "expected MINIMAL, LOW, MEDIUM, HIGH or XHIGH",
       );
     }
     return { mode: "on", effort: level, ...visible };

@@ -4,7 +4,7 @@
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { JsonObject } from "../../bytes/json.ts";
-import { effortOf, nearestEffort } from "../../model/effort.ts";
+import { effortOf, isLowered, nearestEffort } from "../../model/effort.ts";
 import type { Effort, Reasoning } from "../../model/request.ts";
 import {
   BUDGET_EFFORTS,
@@ -54,7 +54,8 @@ export function encodeReasoning(
       ...(level === undefined ? {} : { thinkingLevel: level }),
       includeThoughts,
     },
-    dropped: effort !== undefined && level === undefined,
+    dropped: effort !== undefined &&
+      (level === undefined || isLowered(reasoning, level)),
   };
 }
 

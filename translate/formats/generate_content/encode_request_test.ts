@@ -451,13 +451,13 @@ Deno.test("encodeRequest() asks for reasoning by level or budget, never both", a
       { mode: "on", effort: "max" },
       flash,
       { thinkingLevel: "high", includeThoughts: true },
-      false,
+      true,
     ],
     [
-      "level: no word for xhigh even where listed",
+      "level: xhigh where listed",
       { mode: "on", effort: "xhigh" },
       { ...NEWER, efforts: ["low", "high", "xhigh"] },
-      { thinkingLevel: "high", includeThoughts: true },
+      { thinkingLevel: "xhigh", includeThoughts: true },
       false,
     ],
     [

@@ -167,6 +167,7 @@ export const THINKING_LEVELS: ReadonlySet<Effort> = new Set<Effort>([
   "low",
   "medium",
   "high",
+  "xhigh",
 ]);
 
 /** Thinking budgets for efforts, where the model accepts only a budget. */
@@ -265,7 +266,7 @@ const config = z.looseObject({
       "Tokens for reasoning; 0: none, -1: the model decides.",
     ),
     thinkingLevel: z.string().nullish().describe(
-      "`MINIMAL`, `LOW`, `MEDIUM` or `HIGH`.",
+      "`MINIMAL`, `LOW`, `MEDIUM`, `HIGH` or `XHIGH`.",
     ),
   }).nullish().describe("The reasoning settings."),
 }).describe("Sampling, limits and the form of the reply.");

@@ -26,6 +26,34 @@ const THINKING = "messages[].content[].thinking";
  * it may be the client's.
  */
 export function cleanRequest(body: JsonObject): CleanRequest | undefined {
+  const conversation = cleanConversation(body);
+  const kept = conversation?.fields["messages"] ?? body["messages"];
+  if (!mustNotThink(body, arrayOr(kept))) return conversation;
+  return {
+    fields: { ...conversation?.fields, thinking: { type: "disabled" } },
+    removed: [...conversation?.removed ?? [], "thinking"],
+  };
+}
+
+/**
+ * Whether manual thinking is refused: the turn that the results answer does not begin with thoughts,
+ * because another model made it.
+ */
+function mustNotThink(
+  { thinking }: JsonObject,
+  messages: readonly unknown[],
+): boolean {
+  if (objectOr(thinking)["type"] !== "enabled") return false;
+  const [before, last] = messages.slice(-2).map((message) =>
+    arrayOr(objectOr(message)["content"]).map(objectOr)
+  );
+  const isLoop = last?.some(({ type }) => type === "tool_result") === true &&
+    before?.some(({ type }) => type === "tool_use") === true;
+  const first = before?.[0]?.["type"];
+  return isLoop && first !== "thinking" && first !== "redacted_thinking";
+}
+
+function cleanConversation(body: JsonObject): CleanRequest | undefined {
   const messages = body["messages"];
   if (!Array.isArray(messages)) return undefined;
   let changed = false;

@@ -26,13 +26,16 @@ const MAX_ITEM_ID = 64;
 const COMPARISON = "comparison_response_id";
 
 /**
- * A copy of the input without reasoning signed in another format, without the ids of unsigned
- * reasoning, since no upstream stores the items that they refer to, without ids that are too long
+ * A copy of the input without reasoning signed in another format, without unsigned reasoning where
+ * the upstream signs its own, elsewhere without its ids, since no upstream stores the items, without ids that are too long
  * and with an id of its own for each call; and the cache options without a reply to compare with.
  * Undefined if the request has none of them.
  */
-export function cleanRequest(body: JsonObject): CleanRequest | undefined {
-  const input = cleanInput(body["input"]);
+export function cleanRequest(
+  body: JsonObject,
+  can: Capabilities,
+): CleanRequest | undefined {
+  const input = cleanInput(body["input"], can);
   const { [COMPARISON]: compared, ...options } = objectOr(
     body["prompt_cache_options"],
   );
@@ -47,14 +50,19 @@ export function cleanRequest(body: JsonObject): CleanRequest | undefined {
   };
 }
 
-function cleanInput(input: unknown): readonly unknown[] | undefined {
+function cleanInput(
+  input: unknown,
+  { encryptedReasoning }: Capabilities,
+): readonly unknown[] | undefined {
   if (!Array.isArray(input)) return undefined;
+  const isForeign = (item: unknown): boolean =>
+    isForeignItem(item) || (encryptedReasoning && isUnproven(item));
   const ids = idsInstead(callsIn(input));
   if (
     ids === undefined &&
-    !input.some((item) => isForeignItem(item) || hasUselessId(item))
+    !input.some((item) => isForeign(item) || hasUselessId(item))
   ) return undefined;
-  const kept = input.filter((item) => !isForeignItem(item)).map(withoutId);
+  const kept = input.filter((item) => !isForeign(item)).map(withoutId);
   return ids === undefined ? kept : kept.map((item) => renameIds(item, ids));
 }
 
@@ -87,12 +95,16 @@ function isForeignItem(item: unknown): boolean {
     isTagged(item["encrypted_content"]);
 }
 
+/** Reasoning that its model did not sign: another one's, or the client's. */
+function isUnproven(item: unknown): boolean {
+  return isObject(item) && item["type"] === "reasoning" &&
+    textIn(item["encrypted_content"]) === undefined;
+}
+
 /** Whether no upstream can use the item's id. */
 function hasUselessId(item: unknown): item is JsonObject {
   if (!isObject(item) || item["id"] === undefined) return false;
-  const isUnproven = item["type"] === "reasoning" &&
-    textIn(item["encrypted_content"]) === undefined;
-  return isUnproven || (textIn(item["id"])?.length ?? 0) > MAX_ITEM_ID;
+  return isUnproven(item) || (textIn(item["id"])?.length ?? 0) > MAX_ITEM_ID;
 }
 
 function withoutId(item: unknown): unknown {

@@ -5,7 +5,7 @@
  */
 import type { Capabilities } from "../../model/capabilities.ts";
 import type { JsonObject } from "../../bytes/json.ts";
-import { effortOf, nearestEffort } from "../../model/effort.ts";
+import { effortOf, isLowered, nearestEffort } from "../../model/effort.ts";
 import type { Reasoning } from "../../model/request.ts";
 import type { DroppedFields } from "../../model/dropped_fields.ts";
 
@@ -32,6 +32,7 @@ export function encodeReasoning(
   const effort = wanted === undefined
     ? undefined
     : nearestEffort(wanted, can.efforts, "lower");
+  if (isLowered(reasoning, effort)) dropped.field("reasoning");
   const written = {
     ...(effort === undefined ? {} : { effort }),
     ...(reasoning.visible === false ? {} : { summary: "auto" }),

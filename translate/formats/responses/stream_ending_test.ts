@@ -351,7 +351,6 @@ Deno.test("a request that passes through contains no signature of another format
   }));
   assert.deepEqual(sent.input, [
     { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "own" },
-    { type: "reasoning", summary: [{ type: "summary_text", text: "hm" }] },
     assistant("hi"),
   ]);
 });

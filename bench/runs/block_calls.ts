@@ -172,8 +172,26 @@ const COUNTED: readonly BlockCall[] = [{
   },
 }];
 
+/** A large request whose reply is a stream. */
+const STREAMED: readonly BlockCall[] = ([
+  ["chat_completions", "chat_completions"],
+  ["messages", "chat_completions"],
+  ["responses", "messages"],
+] as const).map(([caller, upstream]) => ({
+  name: `${TURNS}, streamed`,
+  caller,
+  upstream,
+  bytes: 31e6,
+  prepare: ({ model, post }) => {
+    const own = caller === "responses" ? '"store":false' : '"max_tokens":9';
+    const body = `{"model":"${model}","stream":true,${own},${turnsOf(caller)}}`;
+    return Promise.resolve(() => post(body));
+  },
+}));
+
 export const BLOCK_CALLS: readonly BlockCall[] = [
   ...STORING,
   ...COUNTED,
+  ...STREAMED,
   ...REPLIES,
 ];

@@ -9,16 +9,10 @@ import type {
   UpstreamDialect,
 } from "../dialect.ts";
 import { ApiError } from "../model/error.ts";
-import { exactJson, upstreamJson } from "../bytes/exact_json.ts";
-import { MAX_VALUES, requireFewValues } from "../bytes/few_values.ts";
-import { isObject, MAX_LEVELS } from "../bytes/json.ts";
+import { upstreamJson } from "../bytes/exact_json.ts";
+import { isObject } from "../bytes/json.ts";
 import { jsonPieces } from "../bytes/json_pieces.ts";
-import {
-  spliceFields,
-  type TopLevel,
-  topLevelOf,
-} from "../bytes/json_splice.ts";
-import { LargeJsonError, largeObject } from "../bytes/large_json.ts";
+import { spliceFields, topLevelOf } from "../bytes/json_splice.ts";
 import { frameReader, loneDelta } from "./frame_reader.ts";
 import { asJsonArray, jsonArrayRelay } from "./json_array_relay.ts";
 import { passThroughRelay } from "./pass_through.ts";
@@ -34,15 +28,12 @@ import { encodeText, joinPieces } from "../bytes/buffers.ts";
 import type { Steps } from "../steps.ts";
 import { type Frame, sseParser } from "./sse.ts";
 import type { Relay } from "./relay_interface.ts";
-import { unreadableReply } from "../model/reply_faults.ts";
+import { LONG_BYTES, parsedReply } from "./parsed_reply.ts";
 
 const ENCODER = new TextEncoder();
-const DECODER = new TextDecoder();
 const NOTHING = new Uint8Array(0);
 /** Bytes of a step through a long stream: some milliseconds of work, whatever its frames are. */
 const STEP_BYTES = 16 * 1024;
-/** A longer reply is parsed and written in steps. */
-const LONG_BYTES = 1024 * 1024;
 
 /** Whether bytes pass through: client and upstream have the same dialect. */
 function passesThrough(
@@ -350,38 +341,4 @@ function progressOf(events: readonly ReplyEvent[]): ReplyProgress {
   const watch = progressTracker();
   for (const event of events) watch.observe(event);
   return watch.progress();
-}
-
-interface ParsedReply {
-  readonly reply: unknown;
-  /** The decoded bytes; absent for a long reply. */
-  readonly text?: string;
-  /** Its top level; absent where it is not known. */
-  readonly top?: TopLevel;
-}
-
-function* parsedReply(body: Uint8Array): Steps<ParsedReply> {
-  return (body.length > LONG_BYTES ? yield* longReply(body) : undefined) ??
-    shortReply(body);
-}
-
-function shortReply(body: Uint8Array): ParsedReply {
-  const text = DECODER.decode(body);
-  requireFewValues(text);
-  const reply = exactJson(text);
-  if (reply === undefined) throw unreadableReply("it is not JSON");
-  return { reply, text };
-}
-
-/** Undefined for bytes that only `JSON.parse` can judge, or read. */
-function* longReply(body: Uint8Array): Steps<ParsedReply | undefined> {
-  try {
-    const { top, parse } = yield* largeObject(body, { maxValues: MAX_VALUES });
-    return top.exceeds !== undefined || top.depth > MAX_LEVELS
-      ? undefined
-      : { reply: yield* parse(), top };
-  } catch (error) {
-    if (error instanceof LargeJsonError) return undefined;
-    throw error;
-  }
 }

@@ -29,6 +29,8 @@ interface BlockCall {
   readonly upstream: UpstreamDialect;
   /** Bytes of the request or of the reply, whichever is larger. */
   readonly bytes: number;
+  /** A longer turn, in milliseconds, is a failure; absent: that of all bodies. */
+  readonly mostMs?: number;
   /** Makes what comes before the calls that are measured; returns those. */
   prepare(poster: Poster): Promise<() => Promise<ReadReply>>;
 }
@@ -96,6 +98,8 @@ const REPLIES: readonly BlockCall[] = DIRECTIONS.flatMap((
     caller,
     upstream,
     bytes: REPLY_BYTES,
+    // The last frames of this format repeat the whole text.
+    ...(caller === "responses" && kind === "stream" ? { mostMs: 400 } : {}),
     prepare({ model, post }) {
       const fields = asking(caller, REPLY_BYTES, events);
       const isStream = kind === "stream";

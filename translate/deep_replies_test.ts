@@ -1,4 +1,5 @@
 /** Replies nested deeper than V8 can write again end as upstream errors, whole and streamed. */
+import { atOnce } from "./steps.ts";
 import assert from "node:assert/strict";
 import { chatCompletions } from "./formats/chat_completions/mod.ts";
 import { type EncodeContext, PLAIN_CONTEXT } from "./dialect.ts";
@@ -52,13 +53,13 @@ for (
     Deno.test(`a call that nests too deep, from ${upstream} to ${client.name}`, () => {
       assert.throws(
         () =>
-          wholeReply(
+          atOnce(wholeReply(
             client,
             upstreamDialect(upstream),
             PLAIN_CONTEXT,
             ENCODE,
             bytes(WHOLE[upstream]),
-          ),
+          )),
         (error) => error instanceof ApiError && error.kind === "upstream",
       );
       const relay = streamRelay(

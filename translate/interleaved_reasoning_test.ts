@@ -153,13 +153,13 @@ function streamed(
 
 function whole(content: readonly JsonObject[]): JsonObject {
   const reply = { type: "message", content, stop_reason: "tool_use" };
-  const { body } = wholeReply(
+  const { body } = atOnce(wholeReply(
     chatCompletions,
     messages,
     PLAIN_CONTEXT,
     ENCODE,
     bytes(JSON.stringify(reply)),
-  );
+  ));
   const choice = objectOr(arrayOr(JSON.parse(textOf(body)).choices)[0]);
   return objectOr(choice["message"]);
 }

@@ -143,13 +143,13 @@ export function translateReply(
   options: ReplyOptions,
   body: Uint8Array,
 ): Uint8Array {
-  return wholeReply(
+  return atOnce(wholeReply(
     CLIENT_FORMATS[options.to],
     upstreamDialect(options.from),
     options.request.context,
     encodeContext(options),
     body,
-  ).body;
+  )).body;
 }
 
 /**

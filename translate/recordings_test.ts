@@ -2,6 +2,7 @@
  * Every recorded reply, from every upstream dialect to every client format: decoding the output
  * gives the input, whole and streamed.
  */
+import { atOnce } from "./steps.ts";
 import assert from "node:assert/strict";
 import { chatCompletions } from "./formats/chat_completions/mod.ts";
 import type { Dialect, EncodeContext, UpstreamDialect } from "./dialect.ts";
@@ -154,13 +155,13 @@ Deno.test(
     const events = upstream.decodeReply(recording.response.body, DECODE);
     const source = essence(foldReply(events));
     for (const client of CLIENTS) {
-      const whole = wholeReply(
+      const whole = atOnce(wholeReply(
         client,
         upstream,
         DECODE,
         ENCODE,
         bytes(JSON.stringify(recording.response.body)),
-      );
+      ));
       const body = JSON.parse(text(whole.body));
       assert.equal(body[client.modelKey ?? "model"], "asked-for");
       assertSame(

@@ -1,4 +1,5 @@
 /** Why a model of the messages format refused (`stop_details`), for the other formats. */
+import { atOnce } from "./steps.ts";
 import assert from "node:assert/strict";
 import { arrayOr, isObject, type JsonObject, objectOr } from "./bytes/json.ts";
 import { type EncodeContext, PLAIN_CONTEXT } from "./dialect.ts";
@@ -21,7 +22,7 @@ const REPLY = { id: "msg_1", type: "message", role: "assistant", model: "u" };
 
 function whole(text: string, to: typeof responses | typeof chatCompletions) {
   const content = text === "" ? [] : [{ type: "text", text }];
-  const { body } = wholeReply(
+  const { body } = atOnce(wholeReply(
     to,
     messages,
     PLAIN_CONTEXT,
@@ -29,7 +30,7 @@ function whole(text: string, to: typeof responses | typeof chatCompletions) {
     new TextEncoder().encode(
       JSON.stringify({ ...REPLY, content, ...STOP, usage: USAGE }),
     ),
-  );
+  ));
   return JSON.parse(new TextDecoder().decode(body));
 }
 

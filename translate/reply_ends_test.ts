@@ -3,6 +3,7 @@
  * word counts; a plain end is a request to run the calls if there are any, and else a refusal where
  * the model declined. A word that a client's format lacks makes the reply an incomplete one.
  */
+import { atOnce } from "./steps.ts";
 import assert from "node:assert/strict";
 import { chatCompletions } from "./formats/chat_completions/mod.ts";
 import {
@@ -360,13 +361,13 @@ for (
       .join("") + (upstream === "chat_completions" ? "data: [DONE]\n\n" : "");
     for (const [n, client] of CLIENTS.entries()) {
       const from = upstreamDialect(upstream);
-      const { body } = wholeReply(
+      const { body } = atOnce(wholeReply(
         client,
         from,
         DECODE,
         ENCODE,
         bytes(JSON.stringify(whole)),
-      );
+      ));
       assert.equal(
         endOf(JSON.parse(new TextDecoder().decode(body))),
         ends[n],

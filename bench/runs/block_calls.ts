@@ -29,6 +29,8 @@ interface BlockCall {
   readonly upstream: UpstreamDialect;
   /** Bytes of the request or of the reply, whichever is larger. */
   readonly bytes: number;
+  /** A longer turn, in milliseconds, is a failure; absent: that of all bodies. */
+  readonly mostMs?: number;
   /** Makes what comes before the calls that are measured; returns those. */
   prepare(poster: Poster): Promise<() => Promise<ReadReply>>;
 }
@@ -96,6 +98,8 @@ const REPLIES: readonly BlockCall[] = DIRECTIONS.flatMap((
     caller,
     upstream,
     bytes: REPLY_BYTES,
+    // The last frames of this format repeat the whole text.
+    ...(caller === "responses" && kind === "stream" ? { mostMs: 400 } : {}),
     prepare({ model, post }) {
       const fields = asking(caller, REPLY_BYTES, events);
       const isStream = kind === "stream";
@@ -172,8 +176,26 @@ const COUNTED: readonly BlockCall[] = [{
   },
 }];
 
+/** A large request whose reply is a stream. */
+const STREAMED: readonly BlockCall[] = ([
+  ["chat_completions", "chat_completions"],
+  ["messages", "chat_completions"],
+  ["responses", "messages"],
+] as const).map(([caller, upstream]) => ({
+  name: `${TURNS}, streamed`,
+  caller,
+  upstream,
+  bytes: 31e6,
+  prepare: ({ model, post }) => {
+    const own = caller === "responses" ? '"store":false' : '"max_tokens":9';
+    const body = `{"model":"${model}","stream":true,${own},${turnsOf(caller)}}`;
+    return Promise.resolve(() => post(body));
+  },
+}));
+
 export const BLOCK_CALLS: readonly BlockCall[] = [
   ...STORING,
   ...COUNTED,
+  ...STREAMED,
   ...REPLIES,
 ];

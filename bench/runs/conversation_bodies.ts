@@ -11,6 +11,8 @@ interface Writing {
   turn(text: string, isReply: boolean): string;
   /** A call of a tool and its result. */
   call(id: string, text: string): string;
+  /** A result with a picture in base64; absent where the format has none. */
+  seen?(id: string, base64: string): string;
   /** A user's turn with pictures in base64. */
   pictures(base64: string, count: number): string;
 }
@@ -45,6 +47,8 @@ const WRITINGS: Readonly<Record<CallerDialect, Writing>> = {
       `{"role":"${isReply ? "assistant" : "user"}","content":"${text}"}`,
     call: (id, text) =>
       `{"role":"assistant","content":[{"type":"tool_use","id":"${id}","name":"read","input":${INPUT}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"${id}","content":"${text}"}]}`,
+    seen: (id, base64) =>
+      `{"role":"assistant","content":[{"type":"tool_use","id":"${id}","name":"read","input":${INPUT}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"${id}","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"${base64}"}}]}]}`,
     pictures: (base64, count) =>
       `{"role":"user","content":[${
         many(
@@ -60,6 +64,8 @@ const WRITINGS: Readonly<Record<CallerDialect, Writing>> = {
       `{"role":"${isReply ? "assistant" : "user"}","content":"${text}"}`,
     call: (id, text) =>
       `{"type":"function_call","call_id":"${id}","name":"read","arguments":"${ARGUMENTS}"},{"type":"function_call_output","call_id":"${id}","output":"${text}"}`,
+    seen: (id, base64) =>
+      `{"type":"function_call","call_id":"${id}","name":"read","arguments":"${ARGUMENTS}"},{"type":"function_call_output","call_id":"${id}","output":[{"type":"input_image","image_url":"data:image/png;base64,${base64}"}]}`,
     pictures: (base64, count) =>
       `{"role":"user","content":[${
         many(
@@ -91,7 +97,8 @@ const BASE64 = "iVBORw0KGgoAAAANSUhEUgAAAB4".repeat(40);
 /** A conversation at the bounds of what a body may have. */
 interface Conversation {
   readonly name: string;
-  turns(writing: Writing): string;
+  /** Undefined where the format cannot express it. */
+  turns(writing: Writing): string | undefined;
 }
 
 const CONVERSATIONS: readonly Conversation[] = [
@@ -116,6 +123,17 @@ const CONVERSATIONS: readonly Conversation[] = [
       pictures(BASE64.repeat(Math.ceil(1e6 / BASE64.length)), 25),
   },
   {
+    name: "25 results with pictures of 1 MB",
+    turns: ({ turn, seen }) =>
+      seen &&
+      `${turn("go", false)},${
+        many(
+          25,
+          (i) => seen(`c${i}`, BASE64.repeat(Math.ceil(1e6 / BASE64.length))),
+        )
+      }`,
+  },
+  {
     name: "31 turns of 1 MB",
     turns: ({ turn }) =>
       many(31, (i) => turn("some text ".repeat(1e5), i % 2 === 1)),
@@ -130,12 +148,13 @@ export const CONVERSATION_BODIES: readonly {
   fields(): string;
 }[] = CONVERSATIONS.flatMap(({ name, turns }) =>
   // The keys of the table are the formats.
-  (Object.keys(WRITINGS) as CallerDialect[]).map((caller) => {
+  (Object.keys(WRITINGS) as CallerDialect[]).flatMap((caller) => {
     const writing = WRITINGS[caller];
-    return {
+    const written = turns(writing);
+    return written === undefined ? [] : [{
       name,
       caller,
-      fields: () => `"${writing.key}":[${turns(writing)}]`,
-    };
+      fields: () => `"${writing.key}":[${written}]`,
+    }];
   })
 );

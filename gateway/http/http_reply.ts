@@ -23,9 +23,30 @@ export interface HttpReply {
   readonly handshake?: Response;
 }
 
+/** A longer body is sent in pieces: the platform would copy all of it in one turn. */
+const PIECE_BYTES = 1024 * 1024;
+
 /** Converts the reply to the platform's `Response`. */
 export function toResponse(
   { status, headers, body, handshake }: HttpReply,
 ): Response {
-  return handshake ?? new Response(body, { status, headers });
+  if (handshake !== undefined) return handshake;
+  if (!(body instanceof Uint8Array) || body.length <= PIECE_BYTES) {
+    return new Response(body, { status, headers });
+  }
+  return new Response(inPieces(body), {
+    status,
+    headers: { ...headers, "content-length": String(body.length) },
+  });
+}
+
+function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      controller.enqueue(bytes.subarray(at, at + PIECE_BYTES));
+      at += PIECE_BYTES;
+      if (at >= bytes.length) controller.close();
+    },
+  }, { highWaterMark: 0 });
 }

@@ -26,7 +26,7 @@ export async function emptyReply(
   const encoder = dialect.streamEncoder(encode);
   const frames = EVENTS.map((event) => encoder.push(event)).join("");
   const bytes = encodeText(frames);
-  const end = keeper?.endOf(bytes, true);
+  const end = keeper?.streamEnd(bytes);
   const isKept = end === undefined || await keeper?.keep(end) === true;
   slot.release();
   return {

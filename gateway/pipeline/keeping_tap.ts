@@ -2,6 +2,7 @@
  * The tap of stored replies: a reply's last bytes wait until it is stored.
  */
 import type { ReplyKeeper } from "../responses/conversation.ts";
+import { inTurns } from "../in_turns.ts";
 import { keptStream } from "./kept_stream.ts";
 import type { Tap } from "./tap.ts";
 
@@ -15,7 +16,10 @@ export function keepingTap(keeper: ReplyKeeper): Tap {
   return {
     stream: (reply) => keptStream(reply, noting),
     async whole(reply, isStream) {
-      const end = noting.endOf(reply.reply.body, isStream);
+      const { body } = reply.reply;
+      const end = isStream
+        ? noting.streamEnd(body)
+        : await inTurns(noting.wholeEnd(body));
       if (end === undefined || await noting.keep(end)) return reply;
       return { ...reply, reply: { ...reply.reply, body: end.unstored() } };
     },

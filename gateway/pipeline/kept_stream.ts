@@ -16,7 +16,7 @@ const NOTHING = new Uint8Array(0);
 /** The stream with its last bytes held back. */
 export function keptStream(
   { relay: inner, source, first }: StreamedReply,
-  { endOf, keep }: ReplyKeeper,
+  { streamEnd, keep }: ReplyKeeper,
 ): StreamedReply {
   let phase: "running" | "storing" | "ended" = "running";
   /** Makes the last bytes that state that the reply is not stored. */
@@ -42,7 +42,7 @@ export function keptStream(
   const passOn = (bytes: Uint8Array): Uint8Array => {
     if (!inner.done()) return bytes;
     const end = inner.progress().error === undefined
-      ? endOf(bytes, true)
+      ? streamEnd(bytes)
       : undefined;
     if (end === undefined) {
       phase = "ended";

@@ -68,7 +68,9 @@ async function start(first: string): Promise<World> {
   const kept = Promise.withResolvers<Awaited<World["kept"]>>();
   const keeper: ReplyKeeper = {
     stores: true,
-    endOf: (last) => /ignored\.$/.test(textOf(last)) ? undefined : end(last),
+    wholeEnd: () => assert.fail(),
+    streamEnd: (last) =>
+      /ignored\.$/.test(textOf(last)) ? undefined : end(last),
     keep(end) {
       const stored = Promise.withResolvers<boolean>();
       kept.resolve({ end: end.reply, resolve: stored.resolve });

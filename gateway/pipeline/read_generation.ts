@@ -12,11 +12,12 @@ import { ApiError } from "../../translate/model/error.ts";
 import {
   streamOfWhole,
   streamRelay,
-  wholeOfLongStream,
   wholeOfStream,
   wholeReply,
 } from "../../translate/stream/relay.ts";
 import type { Relay } from "../../translate/stream/relay_interface.ts";
+import { atOnce } from "../../translate/steps.ts";
+import { nextTurn } from "../accounts/next_turn.ts";
 import { isLarge } from "../http/request_body.ts";
 import { inTurns } from "../in_turns.ts";
 import type { Timers } from "../timers.ts";
@@ -76,17 +77,22 @@ export function generationReader(
         return await relayReply(reading, candidate, decode, body);
       }
       const sent = await readUpTo(body, MAX_WHOLE_BYTES, "fail");
+      // Each of these steps takes some milliseconds for each ten megabytes.
+      const isLong = isLarge({ bytes: sent });
+      if (isLong) await nextTurn();
       const bytes = withoutKeys(sent, candidate.credential.secrets());
       const given = [dialect, upstream, decode, encode, bytes] as const;
+      if (isLong) await nextTurn();
+      const steps = isEvents
+        ? wholeOfStream(...given)
+        : isStream
+        ? streamOfWhole(...given)
+        : wholeReply(...given);
+      const reply = isLong ? await inTurns(steps) : atOnce(steps);
+      if (isLong) await nextTurn();
       return {
         type: "whole",
-        reply: isEvents
-          ? isLarge({ bytes })
-            ? await inTurns(wholeOfLongStream(...given))
-            : wholeOfStream(...given)
-          : isStream
-          ? streamOfWhole(...given)
-          : wholeReply(...given),
+        reply,
         hadKey: () => bytes !== sent,
       };
     },

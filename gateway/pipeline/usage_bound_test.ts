@@ -47,7 +47,8 @@ function progressOf({ vendor, response }: Recording): ReplyProgress {
   assert.ok(upstream !== undefined);
   if (response.body !== undefined) {
     const body = bytes(JSON.stringify(response.body));
-    return wholeReply(messages, upstream, DECODE, ENCODE, body).progress;
+    return atOnce(wholeReply(messages, upstream, DECODE, ENCODE, body))
+      .progress;
   }
   const relay = streamRelay(messages, upstream, DECODE, ENCODE);
   relay.push(bytes(response.sse ?? response.raw_text ?? ""));

@@ -45,11 +45,10 @@ export interface Conversation {
   readonly keeper?: ReplyKeeper;
 }
 
-export interface ReplyKeeper {
+export interface ReplyKeeper
+  extends Pick<DialectState, "wholeEnd" | "streamEnd"> {
   /** False: only the connection remembers it. */
   readonly stores: boolean;
-  /** See {@linkcode DialectState.replyEnd}. */
-  endOf(bytes: Uint8Array, isStream: boolean): ReplyEnd | undefined;
   /** Stores the reply. Resolves to whether that succeeded in time; never rejects. */
   keep(end: ReplyEnd): Promise<boolean>;
 }
@@ -224,7 +223,8 @@ function storing(
   const input = isRemembered ? [...history, ...own] : own;
   return {
     stores: true,
-    endOf: state.replyEnd,
+    wholeEnd: state.wholeEnd,
+    streamEnd: state.streamEnd,
     async keep({ id, reply, itemIds }) {
       const saved = replies.save({
         accountId,
@@ -250,7 +250,8 @@ function remembering(
   const requestBytes = bytes.length;
   return {
     stores: false,
-    endOf: state.replyEnd,
+    wholeEnd: state.wholeEnd,
+    streamEnd: state.streamEnd,
     keep({ id, reply }) {
       const turn = { id, input, reply };
       memory.put({

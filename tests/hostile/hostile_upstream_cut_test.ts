@@ -2,6 +2,7 @@
  * Upstream answers cut after any byte, streamed and whole, in every pair of formats: a partial
  * answer never looks complete.
  */
+import { atOnce } from "../../translate/steps.ts";
 import assert from "node:assert/strict";
 import { chatCompletions } from "../../translate/formats/chat_completions/mod.ts";
 import {
@@ -93,7 +94,7 @@ function replyTo(
       : stream
       ? streamOfWhole
       : wholeReply;
-    const reply = make(to, from, PLAIN_CONTEXT, encode, body);
+    const reply = atOnce(make(to, from, PLAIN_CONTEXT, encode, body));
     return new Response(reply.body.slice(), { headers });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

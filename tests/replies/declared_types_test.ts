@@ -3,6 +3,7 @@
  * event of streams, from every upstream format to every client format, errors, models and counts.
  * Bytes that pass through are the vendor's and are not judged.
  */
+import { atOnce } from "../../translate/steps.ts";
 import assert from "node:assert/strict";
 import { arrayOr, objectOr } from "../../translate/bytes/json.ts";
 import {
@@ -155,14 +156,18 @@ function judgeReply(client: Client, reply: UpstreamReply): void {
     const judgeWhole = (body: Uint8Array): void =>
       judged.judge(client.whole, JSON.parse(text(body)), from);
     if (whole !== undefined) {
-      attempt(() => judgeWhole(wholeReply(...sides, bytes(whole)).body));
+      attempt(() =>
+        judgeWhole(atOnce(wholeReply(...sides, bytes(whole))).body)
+      );
       attempt(() => {
-        const { body } = streamOfWhole(...sides, bytes(whole));
+        const { body } = atOnce(streamOfWhole(...sides, bytes(whole)));
         judgeStream(client, text(body), from);
       });
     }
     if (stream !== undefined) {
-      attempt(() => judgeWhole(wholeOfStream(...sides, bytes(stream)).body));
+      attempt(() =>
+        judgeWhole(atOnce(wholeOfStream(...sides, bytes(stream))).body)
+      );
       const relay = streamRelay(...sides);
       // The first frames alone, a ping, the rest: calls are held back for a signature.
       const half = stream.indexOf("\n\n", stream.length / 2);

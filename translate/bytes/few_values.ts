@@ -6,7 +6,7 @@
 import { unreadableReply } from "../model/reply_faults.ts";
 
 /** Objects, arrays and keys together; numbers and strings of an array cost little: not counted. */
-const MAX_VALUES = 1_000_000;
+export const MAX_VALUES = 1_000_000;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

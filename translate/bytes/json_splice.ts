@@ -43,17 +43,19 @@ export interface TopLevel {
    * The bound of the {@linkcode Look} that is exceeded; the rest of the bytes was not read. Absent:
    * none.
    */
-  readonly exceeds?: "maxFields" | "maxParts";
+  readonly exceeds?: keyof Look & `max${string}`;
 }
 
 /** What to look for on the way through an object that a client wrote. */
 export interface Look {
   /** Whether a key is another spelling of a known one. */
-  isOther(key: string): boolean;
+  isOther?(key: string): boolean;
   /** Most fields of the top level. */
-  readonly maxFields: number;
+  readonly maxFields?: number;
   /** Most objects, arrays and commas. */
-  readonly maxParts: number;
+  readonly maxParts?: number;
+  /** Most objects, arrays and keys; only `largeObject` reads it. */
+  readonly maxValues?: number;
 }
 
 const NOTHING = new Uint8Array(0);
@@ -292,7 +294,7 @@ export function topLevelOf(
         const end = stringEnd(chars, i);
         if (depth === 1 && key === undefined) {
           key = keyAt(i + 1, end - 1);
-          otherSpelling ||= look?.isOther(key) === true;
+          otherSpelling ||= look?.isOther?.(key) === true;
           if (fields.length >= maxFields) return endAt("maxFields");
           keyStart = i;
           i = chars.indexOf(":", end);
@@ -307,7 +309,7 @@ export function topLevelOf(
       }
       case COLON:
         innerKeys++;
-        if (look === undefined || otherSpelling) break;
+        if (look?.isOther === undefined || otherSpelling) break;
         otherSpelling = hasUnusual(chars, stringStart, stringClose) &&
           look.isOther(keyAt(stringStart, stringClose));
         break;

@@ -89,7 +89,9 @@ export function* largeObject(
   if (bytes[start] !== OPEN_BRACE) {
     throw new LargeJsonError("the body must be a JSON object");
   }
-  const { maxFields = Infinity, maxParts = Infinity } = look ?? {};
+  const { maxFields = Infinity, maxParts = Infinity, maxValues = Infinity } =
+    look ?? {};
+  let values = 0;
   const fields: FieldSpan[] = [];
   const levels: Level[] = [];
   let level: Level | undefined;
@@ -196,9 +198,9 @@ export function* largeObject(
             key = keyOf(bytes, stringStart, stringEnd);
             keyStart = stringStart;
             valueStart = at + 1;
-            otherSpelling ||= look?.isOther(key) === true;
+            otherSpelling ||= look?.isOther?.(key) === true;
           } else if (
-            look !== undefined && !otherSpelling &&
+            look?.isOther !== undefined && !otherSpelling &&
             hasUnusual(bytes, stringStart + 1, stringEnd - 1)
           ) {
             otherSpelling = look.isOther(keyOf(bytes, stringStart, stringEnd));
@@ -208,6 +210,7 @@ export function* largeObject(
         case OPEN_BRACE:
         case OPEN_BRACKET:
           if (++parts > maxParts) return tooLarge("maxParts");
+          if (++values > maxValues) return tooLarge("maxValues");
           level = {
             start: at,
             open: byte,
@@ -245,6 +248,9 @@ export function* largeObject(
           if (++parts > maxParts) return tooLarge("maxParts");
           if (levels.length === 1) endField(at);
           if (level === undefined) throw brokenAt(at);
+          if (level.open === OPEN_BRACE && ++values > maxValues) {
+            return tooLarge("maxValues");
+          }
           if (level.long !== undefined || at - level.from > STEP_BYTES) {
             endSegment(level, at);
           }

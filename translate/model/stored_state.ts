@@ -2,6 +2,7 @@
  * What a dialect must implement so that a gateway can store its replies and later requests can
  * refer to them. Storing belongs to the gateway; everything here is pure.
  */
+import type { Steps } from "../steps.ts";
 import type { ApiError } from "./error.ts";
 import type { JsonObject } from "../bytes/json.ts";
 
@@ -100,11 +101,15 @@ export interface DialectState {
     items: ReadonlyMap<string, JsonObject>,
   ): readonly JsonObject[];
   /**
-   * The end of a reply that may be stored; undefined where the reply is not complete enough to be
-   * continued.
-   *
-   * @param bytes the last bytes for the client: of a stream whole frames, else the whole reply
+   * The end of a whole reply that may be stored, in steps; undefined where the reply is not
+   * complete enough to be continued.
    */
-  replyEnd(bytes: Uint8Array, isStream: boolean): ReplyEnd | undefined;
+  wholeEnd(bytes: Uint8Array): Steps<ReplyEnd | undefined>;
+  /**
+   * The same of a stream.
+   *
+   * @param bytes the last frames for the client
+   */
+  streamEnd(bytes: Uint8Array): ReplyEnd | undefined;
   readonly errors: StateErrors;
 }

@@ -1,3 +1,4 @@
+import { atOnce } from "../steps.ts";
 import assert from "node:assert/strict";
 import { type EncodeContext, PLAIN_CONTEXT } from "../dialect.ts";
 import { generateContent } from "../formats/generate_content/mod.ts";
@@ -56,13 +57,13 @@ Deno.test("a whole reply becomes an array", () => {
     stop_reason: "end_turn",
     usage: { input_tokens: 1, output_tokens: 1 },
   };
-  const { body } = streamOfWhole(
+  const { body } = atOnce(streamOfWhole(
     ARRAY,
     messages,
     PLAIN_CONTEXT,
     ENCODE,
     bytes(JSON.stringify(reply)),
-  );
+  ));
   const elements: { candidates: { finishReason?: string }[] }[] = JSON.parse(
     text(body),
   );

@@ -9,9 +9,9 @@ import type {
   UpstreamDialect,
 } from "../dialect.ts";
 import { ApiError } from "../model/error.ts";
-import { exactJson, upstreamJson } from "../bytes/exact_json.ts";
-import { requireFewValues } from "../bytes/few_values.ts";
+import { upstreamJson } from "../bytes/exact_json.ts";
 import { isObject } from "../bytes/json.ts";
+import { jsonPieces } from "../bytes/json_pieces.ts";
 import { spliceFields, topLevelOf } from "../bytes/json_splice.ts";
 import { frameReader, loneDelta } from "./frame_reader.ts";
 import { asJsonArray, jsonArrayRelay } from "./json_array_relay.ts";
@@ -25,13 +25,13 @@ import {
   type ReplyProgress,
   withLoss,
 } from "../model/reply_progress.ts";
-import { encodeText } from "../bytes/buffers.ts";
+import { encodeText, joinPieces } from "../bytes/buffers.ts";
+import type { Steps } from "../steps.ts";
 import { type Frame, sseParser } from "./sse.ts";
 import type { Relay } from "./relay_interface.ts";
-import { unreadableReply } from "../model/reply_faults.ts";
+import { LONG_BYTES, parsedReply } from "./parsed_reply.ts";
 
 const ENCODER = new TextEncoder();
-const DECODER = new TextDecoder();
 const NOTHING = new Uint8Array(0);
 /** Bytes of a step through a long stream: some milliseconds of work, whatever its frames are. */
 const STEP_BYTES = 16 * 1024;
@@ -212,26 +212,26 @@ export interface WholeReply {
 }
 
 /**
- * A whole reply for a client that asked for one, from an upstream that sent one.
+ * A whole reply for a client that asked for one, from an upstream that sent one, in steps.
  *
  * @throws {ApiError} the error in the reply, or `upstream` for bytes that are not a reply
  */
-export function wholeReply(
+export function* wholeReply(
   client: Dialect,
   upstream: UpstreamDialect,
   decode: DecodeContext,
   encode: EncodeContext,
   body: Uint8Array,
-): WholeReply {
-  const text = DECODER.decode(body);
-  const reply = parsedReply(text);
+): Steps<WholeReply> {
+  const { reply, text, top } = yield* parsedReply(body);
   const isPassed = passesThrough(client.name, upstream.name, decode) &&
     isObject(reply);
   const decoded = wholeEvents(upstream, decode, reply);
   const events = isPassed ? decoded : settledEnd()(decoded);
   const progress = progressOf(events);
   if (progress.error !== undefined) throw progress.error;
-  if (!isPassed) return foldReply(client, encode, events, progress);
+  yield;
+  if (!isPassed) return yield* foldReply(client, encode, events, progress);
   const { lost: _, ...passed } = progress;
   const fields = client.replyFields?.(encode) ?? { model: encode.model };
   if (client.withStop !== undefined && !tellsStop(events)) {
@@ -239,28 +239,29 @@ export function wholeReply(
     const complete = { ...client.withStop(reply, events), ...fields };
     return { body: ENCODER.encode(upstreamJson(complete)), progress: passed };
   }
-  const top = topLevelOf(body, text);
-  return { body: spliceFields(body, fields, top), progress: passed };
+  const spliced = spliceFields(body, fields, top ?? topLevelOf(body, text));
+  return { body: spliced, progress: passed };
 }
 
 /**
- * A whole reply as the stream that the client asked for. Throws its error, because nothing has been
- * sent yet.
+ * A whole reply as the stream that the client asked for, in steps. Throws its error, because
+ * nothing has been sent yet.
  */
-export function streamOfWhole(
+export function* streamOfWhole(
   client: Dialect,
   upstream: UpstreamDialect,
   decode: DecodeContext,
   encode: EncodeContext,
   body: Uint8Array,
-): WholeReply {
-  const events = settledEnd()(
-    wholeEvents(upstream, decode, parsedReply(DECODER.decode(body))),
-  );
+): Steps<WholeReply> {
+  const { reply } = yield* parsedReply(body);
+  const events = settledEnd()(wholeEvents(upstream, decode, reply));
   const progress = progressOf(events);
   if (progress.error !== undefined) throw progress.error;
+  yield;
   const writer = eventWriter(client, encode);
   const frames = events.map((event) => writer.push(event)).join("");
+  yield;
   return {
     body: ENCODER.encode(
       singleLines(
@@ -271,25 +272,14 @@ export function streamOfWhole(
   };
 }
 
-/** A stream as the whole reply that the client asked for. */
-export function wholeOfStream(
-  ...given: Parameters<typeof wholeOfLongStream>
-): WholeReply {
-  const steps = wholeOfLongStream(...given);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
-}
-
-/** As {@linkcode wholeOfStream}, in steps: a stream may have millions of frames. */
-export function* wholeOfLongStream(
+/** A stream as the whole reply that the client asked for, in steps. */
+export function* wholeOfStream(
   client: Dialect,
   upstream: UpstreamDialect,
   decode: DecodeContext,
   encode: EncodeContext,
   body: Uint8Array,
-): Generator<void, WholeReply, void> {
+): Steps<WholeReply> {
   const reader = sseParser();
   const decoder = upstream.streamDecoder(decode);
   const events: ReplyEvent[] = [];
@@ -307,7 +297,7 @@ export function* wholeOfLongStream(
   const kept = settledEnd()(answerOf(decode, events));
   const progress = progressOf(kept);
   if (progress.error !== undefined) throw progress.error;
-  return foldReply(client, encode, kept, progress);
+  return yield* foldReply(client, encode, kept, progress);
 }
 
 function wholeEvents(
@@ -329,32 +319,29 @@ function tellsStop(events: readonly ReplyEvent[]): boolean {
   return events.some((event) => event.type === "stop" && event.raw !== "");
 }
 
-function foldReply(
+function* foldReply(
   client: Dialect,
   encode: EncodeContext,
   events: readonly ReplyEvent[],
   progress: ReplyProgress,
-): WholeReply {
+): Steps<WholeReply> {
   const sent = progress.lost === undefined
     ? events
     : events.map((event) => withLoss(event, progress));
-  return {
-    body: ENCODER.encode(JSON.stringify(client.encodeReply(sent, encode))),
-    progress,
-  };
+  const reply = client.encodeReply(sent, encode);
+  if (progress.generatedChars < LONG_BYTES) {
+    return { body: ENCODER.encode(JSON.stringify(reply)), progress };
+  }
+  const pieces: Uint8Array[] = [];
+  for (const text of jsonPieces(reply)) {
+    pieces.push(ENCODER.encode(text));
+    yield;
+  }
+  return { body: joinPieces(pieces), progress };
 }
 
 function progressOf(events: readonly ReplyEvent[]): ReplyProgress {
   const watch = progressTracker();
   for (const event of events) watch.observe(event);
   return watch.progress();
-}
-
-function parsedReply(text: string): unknown {
-  requireFewValues(text);
-  const parsed = exactJson(text);
-  if (parsed === undefined) {
-    throw unreadableReply("it is not JSON");
-  }
-  return parsed;
 }

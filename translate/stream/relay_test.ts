@@ -4,14 +4,10 @@ import { type Dialect, type EncodeContext, PLAIN_CONTEXT } from "../dialect.ts";
 import { generateContent } from "../formats/generate_content/mod.ts";
 import { messages } from "../formats/messages/mod.ts";
 import { responses } from "../formats/responses/mod.ts";
+import { ApiError } from "../model/error.ts";
 import { DEFAULT_CAPABILITIES } from "../model/capabilities.ts";
 import { topLevelOf } from "../bytes/json_splice.ts";
-import {
-  streamRelay,
-  wholeOfLongStream,
-  wholeOfStream,
-  wholeReply,
-} from "./relay.ts";
+import { streamRelay, wholeOfStream, wholeReply } from "./relay.ts";
 import { upstreamRequest } from "../upstream_request.ts";
 import { ENCODE_CONTEXT } from "../testing/encode_context.ts";
 import { toolUse } from "../testing/request_samples.ts";
@@ -21,7 +17,9 @@ const ENCODE: EncodeContext = { ...ENCODE_CONTEXT, model: "asked/for" };
 
 function passed(dialect: Dialect, body: string): string {
   const bytes = new TextEncoder().encode(body);
-  const reply = wholeReply(dialect, dialect, PLAIN_CONTEXT, ENCODE, bytes);
+  const reply = atOnce(
+    wholeReply(dialect, dialect, PLAIN_CONTEXT, ENCODE, bytes),
+  );
   return new TextDecoder().decode(reply.body);
 }
 
@@ -177,13 +175,13 @@ Deno.test("the answer of the tool that replaces a schema is the only text, whole
       ];
       const bytes = (text: string) => new TextEncoder().encode(text);
       const context = { ...PLAIN_CONTEXT, formatTool: "out" };
-      const whole = wholeReply(
+      const whole = atOnce(wholeReply(
         chatCompletions,
         messages,
         context,
         ENCODE,
         bytes(JSON.stringify({ ...body, content, stop_reason: "tool_use" })),
-      );
+      ));
       const relay = streamRelay(chatCompletions, messages, context, ENCODE);
       const stream = frames.map((data) => `data: ${JSON.stringify(data)}\n\n`);
       const out = [relay.push(bytes(stream.join(""))), relay.end()]
@@ -219,13 +217,13 @@ Deno.test("a reply of more blocks than are kept is an error, whole and streamed"
   for (const client of [chatCompletions, messages]) {
     assert.throws(
       () =>
-        wholeReply(
+        atOnce(wholeReply(
           client,
           chatCompletions,
           PLAIN_CONTEXT,
           ENCODE,
           reply("message"),
-        ),
+        )),
       /too many blocks/,
     );
     const relay = streamRelay(client, chatCompletions, PLAIN_CONTEXT, ENCODE);
@@ -237,7 +235,7 @@ Deno.test("a reply of more blocks than are kept is an error, whole and streamed"
   }
 });
 
-Deno.test("wholeOfLongStream() reads a few frames in a step, and the same as at once", () => {
+Deno.test("wholeOfStream() reads a few frames in a step, and the same as at once", () => {
   const bytes = new TextEncoder().encode(
     "data: {}\n\n".repeat(100_000) +
       'data: {"id":"1","created":1,"choices":[{"index":0,"delta":{"content":"é"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
@@ -249,12 +247,12 @@ Deno.test("wholeOfLongStream() reads a few frames in a step, and the same as at 
     ENCODE,
     bytes,
   ] as const;
-  const steps = wholeOfLongStream(...given);
+  const steps = wholeOfStream(...given);
   let count = 0;
   let step = steps.next();
   for (; step.done !== true; step = steps.next()) count++;
   assert.ok(count >= 50, `${count} steps`);
-  assert.deepEqual(step.value, wholeOfStream(...given));
+  assert.deepEqual(step.value, atOnce(wholeOfStream(...given)));
 });
 
 Deno.test("streamRelay() reads a frame of very many events, also where a tool's call would be the answer", () => {
@@ -275,5 +273,68 @@ Deno.test("streamRelay() reads a frame of very many events, also where a tool's 
     relay.end();
     assert.equal(relay.progress().error, undefined);
     assert.ok(relay.progress().ended);
+  }
+});
+
+/** A whole reply's body, and in how many steps it was made. */
+function inSteps(
+  ...given: Parameters<typeof wholeReply>
+): { readonly text: string; readonly count: number } {
+  const steps = wholeReply(...given);
+  let count = 1;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) count++;
+  return { text: new TextDecoder().decode(step.value.body), count };
+}
+
+Deno.test("wholeReply() reads and writes a long reply in steps, with every character and number", () => {
+  const content = 'é\u{1f600}"\\ '.repeat(200_000);
+  const body = JSON.stringify({
+    id: "1",
+    model: "m",
+    created: 1,
+    choices: [{ index: 0, message: { content }, finish_reason: "stop" }],
+    extra: [0],
+  }).replace("[0]", "[12345678901234567890]");
+  const bytes = new TextEncoder().encode(body);
+  const given = [PLAIN_CONTEXT, ENCODE, bytes] as const;
+  const passed = inSteps(chatCompletions, chatCompletions, ...given);
+  assert.equal(passed.text, body.replace('"m"', `"${ENCODE.model}"`));
+  assert.ok(passed.count > 20, `${passed.count} steps`);
+  const translated = inSteps(messages, chatCompletions, ...given);
+  assert.equal(JSON.parse(translated.text).content[0].text, content);
+  assert.ok(translated.count > 30, `${translated.count} steps`);
+});
+
+Deno.test("wholeReply() reads long replies that only JSON.parse can judge as short ones", async (t) => {
+  const reply = (extra: string): string =>
+    `{"id":"1","created":1,"choices":[{"index":0,"message":{"content":"a"},"finish_reason":"stop"}],"extra":${extra}}`;
+  const long = "x".repeat(1_100_000);
+  const made = (text: string, mark = ""): string =>
+    inSteps(
+      messages,
+      chatCompletions,
+      PLAIN_CONTEXT,
+      ENCODE,
+      new TextEncoder().encode(mark + text),
+    ).text;
+  const short = made(reply("0"));
+  const read: readonly (readonly [string, string])[] = [
+    ["a long key", reply(`{"${long}":1}`)],
+    ["long blanks", reply(`0${" ".repeat(1_100_000)}`)],
+    ["a long number", reply(`0.${"1".repeat(1_100_000)}`)],
+    ["a key twice", reply(`{"a":1,"a":"${long}"}`)],
+  ];
+  for (const [name, text] of read) {
+    await t.step(name, () => assert.equal(made(text), short));
+  }
+  const refused: readonly (readonly [string, string])[] = [
+    ["no end", reply(`"${long}`)],
+    ["something behind it", `${reply(`"${long}"`)}x`],
+    ["a list", `["${long}"]`],
+    ["too many values", reply(`[${"{},".repeat(1_000_001)}0]`)],
+  ];
+  for (const [name, text] of refused) {
+    await t.step(name, () => assert.throws(() => made(text), ApiError));
   }
 });

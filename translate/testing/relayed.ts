@@ -1,6 +1,7 @@
 /**
  * What clients of a format receive of a reply in another one.
  */
+import { atOnce } from "../steps.ts";
 import { isObject, type JsonObject, objectOr } from "../bytes/json.ts";
 import { type DecodeContext, type Dialect, PLAIN_CONTEXT } from "../dialect.ts";
 import { upstreamDialect } from "../dialects.ts";
@@ -22,13 +23,13 @@ export function whole(
   body: JsonObject,
 ): JsonObject {
   const bytes = new TextEncoder().encode(JSON.stringify(body));
-  const reply = wholeReply(
+  const reply = atOnce(wholeReply(
     to,
     upstreamDialect(from),
     DECODE,
     ENCODE_CONTEXT,
     bytes,
-  );
+  ));
   return objectOr(JSON.parse(new TextDecoder().decode(reply.body)));
 }
 

@@ -4,6 +4,7 @@
  * `ApiError`, output against the client's format, and a stream without an end that is presented as
  * complete.
  */
+import { atOnce } from "../../../translate/steps.ts";
 import assert from "node:assert/strict";
 import { chatCompletions } from "../../../translate/formats/chat_completions/mod.ts";
 import {
@@ -122,16 +123,18 @@ function tryWhole(
   const bytes = ENCODER.encode(body);
   try {
     if (dice(2) === 0) {
-      const reply = wholeReply(caller, upstream, PLAIN_CONTEXT, ENCODE, bytes);
+      const reply = atOnce(
+        wholeReply(caller, upstream, PLAIN_CONTEXT, ENCODE, bytes),
+      );
       JSON.parse(DECODER.decode(reply.body));
     } else {
-      const reply = streamOfWhole(
+      const reply = atOnce(streamOfWhole(
         caller,
         upstream,
         PLAIN_CONTEXT,
         ENCODE,
         bytes,
-      );
+      ));
       assertGrammar(caller, DECODER.decode(reply.body));
     }
     return true;
@@ -155,13 +158,13 @@ function tryStream(
   const bytes = ENCODER.encode(stream);
   if (dice(4) === 0) {
     try {
-      const reply = wholeOfStream(
+      const reply = atOnce(wholeOfStream(
         caller,
         upstream,
         PLAIN_CONTEXT,
         ENCODE,
         bytes,
-      );
+      ));
       JSON.parse(DECODER.decode(reply.body));
       assert.match(stream, ENDS[upstream.name], "a cut stream is no reply");
       return true;

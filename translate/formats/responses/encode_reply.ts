@@ -16,7 +16,7 @@ export function encodeReply(
   events: Iterable<ReplyEvent>,
   context: EncodeContext,
 ): JsonObject {
-  const writer = replyWriter(context);
+  const writer = replyWriter(context, false);
   let isEnded = false;
   for (const event of events) {
     if (event.type === "error") throw event.error;

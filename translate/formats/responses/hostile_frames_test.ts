@@ -2,6 +2,7 @@
  * Upstream streams with any frames in any order: clients of every format receive a valid stream,
  * wherever the upstream's bytes are split.
  */
+import { atOnce } from "../../steps.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type EncodeContext, PLAIN_CONTEXT } from "../../dialect.ts";
@@ -154,7 +155,9 @@ Deno.test("whatever frames an upstream sends, they pass through identically wher
       };
       assert.equal(through(size), through(bytes.length + 1));
       try {
-        wholeOfStream(responses, responses, PLAIN_CONTEXT, ENCODE, bytes);
+        atOnce(
+          wholeOfStream(responses, responses, PLAIN_CONTEXT, ENCODE, bytes),
+        );
       } catch (error) {
         assert.ok(error instanceof ApiError);
       }

@@ -14,8 +14,11 @@ import {
   textIn,
 } from "../../bytes/json.ts";
 import type { ReplyEnd } from "../../model/stored_state.ts";
+import { LONG_BYTES, parseLong } from "../../stream/parsed_reply.ts";
 import { namedFrame, sseParser } from "../../stream/sse.ts";
+import type { Steps } from "../../steps.ts";
 
+const DECODER = new TextDecoder();
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -28,16 +31,21 @@ const LAST_FRAMES: ReadonlySet<unknown> = new Set([
   "response.done",
 ]);
 
-/** See {@linkcode DialectState.replyEnd}. */
-export function replyEnd(
-  bytes: Uint8Array,
-  isStream: boolean,
-): ReplyEnd | undefined {
-  if (!isStream) {
-    const reply = objectOr(exactJson(new TextDecoder().decode(bytes)));
-    if (!CONTINUABLE.has(reply["status"])) return undefined;
-    return endOf(reply, (unstored) => encodeText(upstreamJson(unstored)));
-  }
+/** See {@linkcode DialectState.wholeEnd}. */
+export function* wholeEnd(bytes: Uint8Array): Steps<ReplyEnd | undefined> {
+  const long = bytes.length > LONG_BYTES ? yield* parseLong(bytes) : undefined;
+  const text = DECODER.decode(bytes);
+  const reply = objectOr(long?.reply ?? exactJson(text));
+  if (!CONTINUABLE.has(reply["status"])) return undefined;
+  return endOf(
+    reply,
+    text,
+    (unstored) => encodeText(upstreamJson(unstored)),
+  );
+}
+
+/** See {@linkcode DialectState.streamEnd}. */
+export function streamEnd(bytes: Uint8Array): ReplyEnd | undefined {
   const start = lastFrameStart(bytes);
   const parser = sseParser();
   const frame = [...parser.push(bytes.subarray(start)), ...parser.end()]
@@ -46,6 +54,7 @@ export function replyEnd(
   if (!LAST_FRAMES.has(data["type"])) return undefined;
   return endOf(
     data["response"],
+    undefined,
     (unstored) =>
       joinPieces([
         bytes.subarray(0, start),
@@ -59,8 +68,10 @@ export function replyEnd(
   );
 }
 
+/** @param text the reply's JSON text, if it is known */
 function endOf(
   reply: unknown,
+  text: string | undefined,
   write: (unstored: JsonObject) => Uint8Array,
 ): ReplyEnd | undefined {
   if (!isObject(reply)) return undefined;
@@ -71,7 +82,7 @@ function endOf(
   );
   return {
     id,
-    reply: upstreamJson(reply),
+    reply: text ?? upstreamJson(reply),
     itemIds: [...new Set(itemIds)],
     unstored: () => write({ ...reply, store: false }),
   };

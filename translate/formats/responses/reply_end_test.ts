@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { replyEnd } from "./reply_end.ts";
+import { atOnce } from "../../steps.ts";
+import { streamEnd, wholeEnd } from "./reply_end.ts";
 
 const ENCODER = new TextEncoder();
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
@@ -18,7 +19,7 @@ function frame(type: string, fields: object): string {
 
 Deno.test("the end of a whole reply is the reply", () => {
   const bytes = ENCODER.encode(JSON.stringify(REPLY));
-  const end = replyEnd(bytes, false);
+  const end = atOnce(wholeEnd(bytes));
   assert.ok(end !== undefined);
   assert.equal(end.id, "resp_1");
   assert.deepEqual(JSON.parse(end.reply), REPLY);
@@ -50,7 +51,7 @@ Deno.test("the end of a stream is found behind any frames, with any line ends", 
           frames.replaceAll("\n", lineEnd);
         const whole = withEnds(before + last);
         const cut = whole.slice(0, whole.length - missing * lineEnd.length);
-        const end = replyEnd(ENCODER.encode(cut), true);
+        const end = streamEnd(ENCODER.encode(cut));
         assert.deepEqual(JSON.parse(end?.reply ?? ""), reply);
         const unstored = textOf(end?.unstored() ?? new Uint8Array());
         assert.equal(
@@ -65,7 +66,7 @@ Deno.test("the end of a stream is found behind any frames, with any line ends", 
 
 Deno.test("numbers beyond a double's precision keep their digits", () => {
   const text = JSON.stringify(REPLY).replace('"x"', "12345678901234567890");
-  const end = replyEnd(ENCODER.encode(text), false);
+  const end = atOnce(wholeEnd(ENCODER.encode(text)));
   assert.equal(end?.reply, text);
   assert.match(textOf(end?.unstored() ?? new Uint8Array()), /890/);
 });
@@ -92,9 +93,24 @@ Deno.test("a reply that cannot be continued has no end to store", () => {
   ];
   for (const [text, isStream] of rows) {
     assert.equal(
-      replyEnd(ENCODER.encode(text), isStream),
+      isStream
+        ? streamEnd(ENCODER.encode(text))
+        : atOnce(wholeEnd(ENCODER.encode(text))),
       undefined,
       text.slice(0, 80),
     );
   }
+});
+
+Deno.test("the end of a long whole reply is found in steps", () => {
+  const output = [{ id: "msg_1", text: "é\\".repeat(500_000) }];
+  const text = JSON.stringify({ ...REPLY, output, n: 0 })
+    .replace('"n":0', '"n":12345678901234567890');
+  const steps = wholeEnd(ENCODER.encode(text));
+  let count = 0;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) count++;
+  assert.ok(count > 10, `${count} steps`);
+  assert.equal(step.value?.reply, text);
+  assert.deepEqual(step.value?.itemIds, ["msg_1"]);
 });

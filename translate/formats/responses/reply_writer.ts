@@ -47,7 +47,13 @@ interface ReplyWriter {
   reply(): JsonObject;
 }
 
-export function replyWriter(context: EncodeContext): ReplyWriter {
+/**
+ * @param hasFrames false: only the reply is read, and every frame is an empty text
+ */
+export function replyWriter(
+  context: EncodeContext,
+  hasFrames = true,
+): ReplyWriter {
   const names = toolNames(context.echo ?? {});
   const config = replyConfig(context);
   const output: JsonObject[] = [];
@@ -70,6 +76,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
   let result: JsonObject = config;
 
   const frame = (type: string, fields: JsonObject): string => {
+    if (!hasFrames) return "";
     const data = JSON.stringify({ type, ...fields, sequence_number: sequence });
     sequence++;
     return `event: ${type}\ndata: ${data}\n\n`;
@@ -149,6 +156,7 @@ export function replyWriter(context: EncodeContext): ReplyWriter {
     // Its frames have no arguments before the last one.
     if (item.type === "tool_search_call") return before;
     const logprobs = item.kind === "text" ? takeTokens(item) : "";
+    if (!hasFrames) return "";
     return `${before}${item.prefix}${
       JSON.stringify(text)
     }${item.suffix}${logprobs},"sequence_number":${sequence++}}\n\n`;

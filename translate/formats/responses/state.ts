@@ -19,7 +19,7 @@ import type {
   StoredTurn,
 } from "../../model/stored_state.ts";
 import { refuseUnsupported } from "./check_passable.ts";
-import { replyEnd } from "./reply_end.ts";
+import { streamEnd, wholeEnd } from "./reply_end.ts";
 import { stateErrors } from "./state_errors.ts";
 
 /** Stored replies in this format. */
@@ -60,7 +60,8 @@ export const state: DialectState = {
       ...listedInput(last, items),
     ];
   },
-  replyEnd,
+  wholeEnd,
+  streamEnd,
   errors: stateErrors,
 };
 

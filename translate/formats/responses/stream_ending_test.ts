@@ -278,13 +278,13 @@ Deno.test("a whole reply that passes through keeps its bytes except for the gate
   const body = `{"id": "resp_theirs", "status":"completed", "n": 1.0,
     "model":"theirs", "output":[${JSON.stringify(MESSAGE)}], "store":true,
     "previous_response_id":"x", "usage":{"input_tokens":1,"output_tokens":2}}`;
-  const whole = wholeReply(
+  const whole = atOnce(wholeReply(
     responses,
     responses,
     PLAIN_CONTEXT,
     CONTEXT,
     ENCODER.encode(body),
-  );
+  ));
   assert.equal(
     DECODER.decode(whole.body),
     body.replace("resp_theirs", OURS).replace('"theirs"', '"asked/for"')

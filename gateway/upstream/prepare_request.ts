@@ -43,8 +43,8 @@ function strictly(upstream: UpstreamRequest): UpstreamRequest {
   const first = upstream.dropped[0];
   if (first === undefined) return upstream;
   // A tool's type is behind its path.
-  const path = first.replace(/(?<=\])\([^()]*\)$/, "");
-  const type = first === path ? "" : `${first.slice(path.length)} `;
+  const path = first.replace(/(?<=^[\w.]+\[\d+\]):[^]*$/, "");
+  const type = first === path ? "" : `${first.slice(path.length + 1)} `;
   const others = upstream.dropped.slice(1, MAX_NAMED).join(", ");
   throw invalidField(
     path,

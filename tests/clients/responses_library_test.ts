@@ -188,7 +188,7 @@ Deno.test("a dropped field is named, and refused if the client requests that", a
       await dropped.body?.cancel();
       assert.equal(
         dropped.headers.get("x-gateway-dropped"),
-        "tools[1](web_search)",
+        "tools[1]:web_search",
       );
       const strict = await ask(model, { "x-gateway-strict": "true" });
       assert.equal(strict.status, 400);

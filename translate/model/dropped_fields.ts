@@ -53,9 +53,9 @@ export function droppedFieldsOf(
   };
 }
 
-/** The path of a dropped tool with its type, such as `tools[8](web_search)`. */
+/** The path of a dropped tool with its type, such as `tools[8]:web_search`. */
 export function droppedToolPath({ path, kind }: OpaqueTool): string {
-  return path.endsWith("]") ? `${path}(${kind})` : path;
+  return path.endsWith("]") ? `${path}:${kind}` : path;
 }
 
 /**

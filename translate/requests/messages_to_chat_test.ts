@@ -185,7 +185,7 @@ const TOOLS: readonly RequestRow[] = [
         function: { name: "Zed", description: "d", parameters: HARD_SCHEMA },
       }],
     },
-    dropped: ["tools[1](DeferredToolPlaceholder)"],
+    dropped: ["tools[1]:DeferredToolPlaceholder"],
   },
   {
     name: "a strict tool whose properties are all required is closed",

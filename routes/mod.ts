@@ -20,6 +20,7 @@ import { ACCOUNT_ROUTES, presentedHolder } from "./account/account.ts";
 import { ACCOUNT_LEDGER_ROUTES } from "./account/account_ledger.ts";
 import { ACCOUNT_MODELS_ROUTE } from "./account/account_models.ts";
 import { ADMIN_ROUTES } from "./admin/mod.ts";
+import { AZURE_ROUTES } from "./azure.ts";
 import { underBasePath, withoutBasePath } from "./base_path.ts";
 import { CALLS_ROUTES } from "./account/calls.ts";
 import { CHAT_COMPLETIONS_ROUTES } from "./chat_completions.ts";
@@ -59,6 +60,7 @@ const API_ROUTES: readonly Route[] = [
   ...GENERATE_CONTENT_ROUTES,
   EMBEDDINGS_ROUTE,
   ...MODELS_ROUTES,
+  ...AZURE_ROUTES,
   ...USAGE_ROUTES,
   ...LIVE_CALLS_ROUTES,
   ...CALLS_ROUTES,
@@ -151,7 +153,7 @@ async function respond(arrival: Arrival): Promise<HttpReply> {
       : routesAt(gateway, path);
     if (matches.length === 0) {
       if (isConsolePath(path)) throw noSuchPage();
-      const wrong = wrongAddress(path);
+      const wrong = wrongAddress(path, request.headers);
       dialect = wrong.dialect;
       throw wrong.error;
     }

@@ -78,6 +78,13 @@ const UNSUPPORTED_SERVICES: readonly UnsupportedService[] = [
       `embeddings, pictures, batches and live sessions are not served in this format; ${GENERATE} generates text, and POST /v1/embeddings makes vectors`,
   },
   {
+    path:
+      /\/v1(?:alpha|beta)\d*\/(?!openai\/)(?:.*\/)?(?:interactions|cachedcontents|files|batches|corpora|tunedmodels|filesearchstores|live|agents)(?:[/:]|$)/,
+    dialect: generateContent,
+    explanation:
+      `interactions, cached contents, files and similar services are not served here; ${GENERATE} takes the whole conversation and its files`,
+  },
+  {
     path: /:(generatecontent|streamgeneratecontent|counttokens)$/,
     dialect: generateContent,
     explanation: GENERATE_CONTENT,
@@ -88,6 +95,13 @@ const UNSUPPORTED_SERVICES: readonly UnsupportedService[] = [
       /\/v1(?:alpha|beta)\d*\/(?!openai\/|(?:.*\/)?(?:messages|chat\/completions|responses)$)/,
     dialect: generateContent,
     explanation: GENERATE_CONTENT,
+  },
+  {
+    path:
+      /\/(interactions|cachedcontents|agents|sessions|environments|vaults|memory_stores|skills|containers|evals|mcp)(\/|$)/,
+    dialect: messages,
+    explanation:
+      `agents, sessions, skills and similar services are not served here; this gateway generates text: ${MESSAGES}, ${CHAT}, ${RESPONSES} and ${GENERATE}`,
   },
   {
     path:
@@ -154,13 +168,23 @@ const ENDPOINTS: readonly Endpoint[] = [
 const WHOLE_ENDPOINT =
   /\/(messages|count_tokens|chat\/completions|responses|embeddings|models)$/;
 
+/** Headers that the clients of one format send. */
+const FORMAT_HEADERS: readonly (readonly [name: string, dialect: Dialect])[] = [
+  ["x-goog-api-key", generateContent],
+  ["anthropic-version", messages],
+  ["api-key", chatCompletions],
+];
+
 /** The error for a path that no route has. */
-export function wrongAddress(path: string): WrongAddress {
-  return unsupportedService(path) ?? misplacedPath(normalizePath(path), path) ??
+export function wrongAddress(path: string, headers: Headers): WrongAddress {
+  const known = FORMAT_HEADERS.find(([name]) => headers.has(name))?.[1];
+  const wrong = unsupportedService(path) ??
+    misplacedPath(normalizePath(path), path, known) ??
     {
       error: notFound("GET /openapi.json lists the endpoints"),
       dialect: messages,
     };
+  return known === undefined ? wrong : { ...wrong, dialect: known };
 }
 
 /** The error for a path of an unsupported service; undefined for any other path. */
@@ -173,7 +197,11 @@ export function unsupportedService(path: string): WrongAddress | undefined {
 }
 
 /** The error for an endpoint with a wrong prefix. */
-function misplacedPath(text: string, path: string): WrongAddress | undefined {
+function misplacedPath(
+  text: string,
+  path: string,
+  known: Dialect | undefined,
+): WrongAddress | undefined {
   if (text === "/v1") {
     return {
       error: notFound(
@@ -188,7 +216,7 @@ function misplacedPath(text: string, path: string): WrongAddress | undefined {
   return {
     error: notFound(
       `the endpoint is ${name}; ${
-        baseAddressMistake(text.replace(tail, ""), path)
+        baseAddressMistake(text.replace(tail, ""), path, known ?? dialect)
       }`,
     ),
     dialect,
@@ -197,9 +225,13 @@ function misplacedPath(text: string, path: string): WrongAddress | undefined {
 
 /**
  * The mistake in the part of the path before the endpoint: the client's base address, with or
- * without its library's `/v1`.
+ * without the `/v1` that libraries of the messages format add.
  */
-function baseAddressMistake(before: string, path: string): string {
+function baseAddressMistake(
+  before: string,
+  path: string,
+  dialect: Dialect,
+): string {
   if (before === "") {
     return "the client's base address lacks /v1: set it to the gateway's address followed by /v1";
   }
@@ -213,7 +245,7 @@ function baseAddressMistake(before: string, path: string): string {
   if (addsVersion && /\/v1$/.test(base)) {
     return "the client's base address ends in /v1 and its library adds another: remove /v1 from the base address";
   }
-  const correctBase = addsVersion
+  const correctBase = addsVersion && dialect === messages
     ? "the gateway's address alone, without a path"
     : "the gateway's address followed by /v1";
   return WHOLE_ENDPOINT.test(base)

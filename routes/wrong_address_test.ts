@@ -19,6 +19,9 @@ const PREFIX_V1 =
   /has a path that this gateway does not have: set it to the gateway's address followed by \/v1$/;
 const GENERATE =
   /^no such path: the generate-content format is at POST \/v1beta\/models\/\{model\}:generateContent, .* address alone, without a path$/;
+const NO_STATE =
+  /^no such path: interactions, cached contents, files .* are not served here; POST \/v1beta/;
+const NO_AGENTS = /^no such path: agents, sessions, skills .* not served here/;
 const NO_TEXT =
   /^no such path: embeddings, pictures, batches and live sessions are not served in this format; .* POST \/v1\/embeddings/;
 const CLOUD =
@@ -55,15 +58,16 @@ const ROWS: readonly Row[] = [
   ["GET /v1/chat/completions/models", "chat", ENDPOINT_V1],
   ["POST /chat/completions/chat/completions", "chat", ENDPOINT_V1],
   ["POST /anthropic/v1/messages", "messages", PREFIX_ALONE],
-  ["POST /openai/v1/chat/completions", "chat", PREFIX_ALONE],
+  ["POST /api/v1/chat/completions", "chat", PREFIX_V1],
+  ["GET /api/v1/models", "chat", PREFIX_V1],
   ["POST /api/chat/completions", "chat", PREFIX_V1],
-  ["POST /openai/deployments/x/chat/completions", "chat", PREFIX_V1],
+  ["POST /azure/deployments/x/chat/completions", "chat", PREFIX_V1],
   ["POST /responses", "chat", LACKS_V1],
   ["POST /v1/v1/responses", "chat", DOUBLED],
   ["POST /v1/responses/", "chat", SLASH],
   ["POST /v1/responses/chat/completions", "chat", ENDPOINT_V1],
   ["POST /v1/responses/responses", "chat", ENDPOINT_V1],
-  ["POST /openai/v1/responses", "chat", PREFIX_ALONE],
+  ["POST /api/v1/responses", "chat", PREFIX_V1],
   ["GET /v1/responses/models", "chat", ENDPOINT_V1],
   ["POST /v1/responses/compact", "chat", COMPACT],
   ["POST /responses/compact", "chat", COMPACT],
@@ -101,8 +105,12 @@ const ROWS: readonly Row[] = [
   ["POST /v1beta/models/vendorc-3-pro:predict", "content", NO_TEXT],
   ["GET /v1alpha/models?pageSize=50", "content", GENERATE],
   ["GET /v1/v1beta/models", "content", GENERATE],
-  ["POST /v1beta/interactions", "content", GENERATE],
-  ["POST /upload/v1beta/files", "content", GENERATE],
+  ["POST /v1beta/interactions", "content", NO_STATE],
+  ["POST /v1beta/cachedContents", "content", NO_STATE],
+  ["POST /upload/v1beta/files", "content", NO_STATE],
+  ["POST /v1/interactions", "messages", NO_AGENTS],
+  ["POST /v1/skills", "messages", NO_AGENTS],
+  ["GET /mcp", "messages", NO_AGENTS],
   ["POST /v1beta/openai/files", "chat", OTHER_SERVICE],
   ["POST /v1beta/openai/chat/completions", "chat", PREFIX_V1],
   ["GET /v1beta/openai/models", "chat", PREFIX_V1],
@@ -158,6 +166,79 @@ Deno.test("the error for a wrong address names the right one, in the client's fo
         error.type,
         format === "chat" ? "invalid_request_error" : "not_found_error",
       );
+    });
+  }
+});
+
+Deno.test("the client's headers decide the format of the error", async (t) => {
+  await using gateway = await startTestGateway();
+  const rows: readonly (readonly [
+    header: string,
+    path: string,
+    type: unknown,
+    status: unknown,
+  ])[] = [
+    ["anthropic-version", "/v1/files", "not_found_error", undefined],
+    ["x-goog-api-key", "/v1/files", undefined, "NOT_FOUND"],
+    ["x-goog-api-key", "/v1/interactions", undefined, "NOT_FOUND"],
+    ["x-goog-api-key", "/v1/cachedContents", undefined, "NOT_FOUND"],
+    ["api-key", "/nothing", "invalid_request_error", undefined],
+  ];
+  for (const [header, path, type, status] of rows) {
+    await t.step(`${header} at ${path}`, async () => {
+      const response = await fetch(gateway.url + path, {
+        headers: { [header]: TEST_KEY },
+      });
+      const { error } = await response.json();
+      assert.equal(response.status, 404);
+      assert.deepEqual([error.type, error.status], [type, status]);
+    });
+  }
+});
+
+/** What each library appends to its base address. */
+const APPENDED: readonly (readonly [
+  before: string,
+  tail: string,
+  header: string,
+])[] = [
+  ["", "/chat/completions", "authorization"],
+  ["/api/v1", "/chat/completions", "authorization"],
+  ["/api", "/responses", "authorization"],
+  ["/v1/v1", "/chat/completions", "authorization"],
+  ["/v1/chat/completions", "/chat/completions", "authorization"],
+  ["/api/v1", "/models", "authorization"],
+  ["/anthropic", "/v1/messages", "anthropic-version"],
+  ["/anthropic", "/v1/models", "anthropic-version"],
+  ["/v1", "/v1/messages", "anthropic-version"],
+  ["/v1/messages", "/v1/messages", "anthropic-version"],
+];
+
+Deno.test("the advice about a wrong address leads to one that answers", async (t) => {
+  await using gateway = await startTestGateway();
+  for (const [before, tail, header] of APPENDED) {
+    await t.step(`${before} and ${tail}`, async () => {
+      const send = (base: string): Promise<Response> =>
+        fetch(`${gateway.url}${base}${tail}`, {
+          method: tail.endsWith("/models") ? "GET" : "POST",
+          headers: {
+            [header]: "2023-06-01",
+            "x-api-key": TEST_KEY,
+            "content-type": "application/json",
+          },
+          ...(tail.endsWith("/models") ? {} : { body: "{}" }),
+        });
+      const wrong = await send(before);
+      assert.equal(wrong.status, 404);
+      const { error: { message } } = await wrong.json();
+      const base = /followed by \/v1$/.test(message)
+        ? "/v1"
+        : /address alone, without a path$/.test(message)
+        ? ""
+        : before.replace(/\/v1$/, "");
+      const right = await send(base);
+      await right.body?.cancel();
+      assert.notEqual(right.status, 404, message);
     });
   }
 });

@@ -3,8 +3,8 @@
  */
 
 /**
- * Keys from `x-api-key`, `x-goog-api-key` and `authorization: Bearer …`, in this order; one valid
- * key is enough.
+ * Keys from `x-api-key`, `x-goog-api-key`, `api-key` and `authorization: Bearer …`, in this order;
+ * one valid key is enough.
  *
  * @param query the query of a request in the generate-content format, whose clients may send the
  * key as `key`; absent: it is not read
@@ -18,6 +18,7 @@ export function presentedKeys(
     const key of [
       headers.get("x-api-key"),
       headers.get("x-goog-api-key"),
+      headers.get("api-key"),
       query?.get("key") ?? null,
     ]
   ) {

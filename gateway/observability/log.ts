@@ -103,6 +103,8 @@ export interface LogEntry {
    * attempt.
    */
   readonly tried?: readonly TriedUpstream[];
+  /** Keys of a list that were refused before the attempts that count; absent: none. */
+  readonly refused_keys?: readonly TriedUpstream[];
   /** All attempts, in order; absent if no call was reserved. */
   readonly upstream_calls?: readonly UpstreamCall[];
   /** Status of an upstream's error response; absent if there was none. */

@@ -22,6 +22,9 @@ import type { Candidate } from "../upstream/catalogue/model_registry.ts";
 import type { Model } from "../upstream/catalogue/catalogue.ts";
 import type { FailedAttempt } from "../upstream/health/retry_policy.ts";
 
+/** An upstream's error, and where it came from. */
+type KeyRefusal = Pick<FailedAttempt, "candidate" | "error">;
+
 export interface SettledCall {
   /** The call as it reached the pipeline. */
   readonly call: {
@@ -38,6 +41,7 @@ export interface SettledCall {
     readonly candidate: Candidate;
     readonly attemptCount: number;
     readonly failedAttempts: readonly FailedAttempt[];
+    readonly refusedKeys: readonly KeyRefusal[];
     readonly calls: readonly CallTimes[];
   };
   readonly stream: boolean;
@@ -113,6 +117,9 @@ export function callLogEntry(settled: SettledCall): LogEntry {
     ...(failover.attemptCount < 2
       ? {}
       : { tried: failover.failedAttempts.map(triedUpstream) }),
+    ...(failover.refusedKeys.length === 0
+      ? {}
+      : { refused_keys: failover.refusedKeys.map(triedUpstream) }),
     upstream_calls: failover.calls.map((one) => upstreamCall(one, settled)),
     stream: settled.stream,
     ...upstreamFacts,
@@ -162,7 +169,7 @@ function upstreamCall(
   };
 }
 
-function triedUpstream({ candidate, error }: FailedAttempt): TriedUpstream {
+function triedUpstream({ candidate, error }: KeyRefusal): TriedUpstream {
   return {
     upstream: candidate.name,
     error: error.kind,

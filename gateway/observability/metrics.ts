@@ -121,8 +121,8 @@ const TOKEN_KINDS: readonly {
 
 /** The most codes of refusals that are labels of their own. */
 const MAX_CODES = 50;
-/** Keys and addresses have digits or other characters. */
-const CODE = /^[A-Za-z_]{1,64}$/;
+/** Keys and addresses have more digits or other characters; a status is the code of some. */
+const CODE = /^(?:[A-Za-z_]{1,64}|(?:unknown_)?[1-9]\d\d)$/;
 /** The label of everything that has none of its own. */
 const OTHER = "other";
 /** The most models with counts of their own. */
@@ -457,9 +457,10 @@ export function createMetrics(state: GatewayState): Metrics {
         retries.of({ vendor: vendorOf(upstream), kind: error }).add(1);
       }
       for (
-        const { upstream, upstream_code: code } of tried.length === 0
-          ? [entry]
-          : tried
+        const { upstream, upstream_code: code } of [
+          ...entry.refused_keys ?? [],
+          ...tried.length === 0 ? [entry] : tried,
+        ]
       ) {
         if (code === undefined) continue;
         const label = CODE.test(code) ? refusalCodes(code) : OTHER;

@@ -56,6 +56,8 @@ export class Failover {
   #isProbe = false;
   readonly #calls: CallTimes[] = [];
   #failedAttempts: readonly FailedAttempt[] = NO_FAILURES;
+  #refusedKeys: readonly Pick<FailedAttempt, "candidate" | "error">[] =
+    NO_FAILURES;
   /** Fields that the head of the reply names as dropped; absent until the client receives it. */
   #named: ReadonlySet<string> | undefined;
   #replied = false;
@@ -146,6 +148,11 @@ export class Failover {
   /** Attempts that failed before a reply began, in order. */
   get failedAttempts(): readonly FailedAttempt[] {
     return this.#failedAttempts;
+  }
+
+  /** Refusals after which another key of the same list was used, in order. */
+  get refusedKeys(): readonly Pick<FailedAttempt, "candidate" | "error">[] {
+    return this.#refusedKeys;
   }
 
   /**
@@ -273,6 +280,8 @@ export class Failover {
         isStream: this.#isStream,
         onSent: () => times.sentMs = this.#gateway.now(),
         onRefused: () => times.sentMs = undefined,
+        onKeyRefused: (error) =>
+          this.#refusedKeys = [...this.#refusedKeys, { candidate, error }],
       });
     } catch (error) {
       // A client that disconnects is not a failure of the upstream.

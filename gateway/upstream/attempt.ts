@@ -11,6 +11,7 @@ import {
   type AuthenticatedResponse,
 } from "./authenticated_call.ts";
 import type { Candidate } from "./catalogue/model_registry.ts";
+import type { Credential } from "./credentials/credential.ts";
 import {
   type AttemptFailure,
   firstFrameFailure,
@@ -46,6 +47,8 @@ interface AttemptOptions<Result> {
   readonly onSent?: () => void;
   /** The status of its response is a refusal. */
   readonly onRefused?: () => void;
+  /** Another key of the same list is used after this refusal. */
+  readonly onKeyRefused?: (error: ApiError) => void;
 }
 
 /** The part that all attempts of one call share. */
@@ -64,19 +67,41 @@ const PARTIAL_CONTENT = 206;
 export async function attempt<Result>(
   options: AttemptOptions<Result>,
 ): Promise<AttemptResult<Result> | AttemptFailure> {
-  const first = await attemptOnce(options);
-  if (first.type !== "refused") return first;
-  const { response, sent } = first.refused;
-  const { candidate } = options.call;
-  // The credential may have another key, or a token may have expired early.
-  if (
-    options.call.canRepeat?.() === false ||
-    !await candidate.credential.refused(sent, response)
-  ) {
-    return withHint(first, candidate);
+  const { call, onKeyRefused } = options;
+  const { credential } = call.candidate;
+  const repeats = Math.max(1, (credential.keyCount ?? 0) - 1);
+  for (let i = 0;; i++) {
+    const ended = await attemptOnce(options);
+    if (ended.type !== "refused") return ended;
+    if (
+      !await canUseAnother(credential, ended) || i >= repeats ||
+      call.canRepeat?.() === false
+    ) return withHint(ended, call.candidate);
+    if (credential.rest !== undefined) onKeyRefused?.(ended.failure.error);
   }
-  const second = await attemptOnce(options);
-  return second.type === "refused" ? withHint(second, candidate) : second;
+}
+
+/** How long a key is not used whose account or quota is exhausted. */
+const NO_MONEY_MS = 300_000;
+const NO_QUOTA_MS = 60_000;
+/** The same for a rate limit without a delay. */
+const LIMITED_MS = 1_000;
+
+/** Whether the credential has another key, or a token that had expired early is replaced. */
+async function canUseAnother(
+  credential: Credential,
+  { refused: { sent, response }, failure }: CredentialRefused,
+): Promise<boolean> {
+  const { refused, retryAfterSeconds } = failure.error.details;
+  if (refused === "credential") return await credential.refused(sent, response);
+  const restMs = retryAfterSeconds === undefined
+    ? refused === "account"
+      ? NO_MONEY_MS
+      : refused === "quota"
+      ? NO_QUOTA_MS
+      : LIMITED_MS
+    : retryAfterSeconds * 1000;
+  return credential.rest?.(sent, restMs) ?? false;
 }
 
 /** The failure with what operators may have to know about their key. */
@@ -85,7 +110,8 @@ function withHint(
   { hostDialect }: Candidate,
 ): AttemptFailure {
   const { keyHint } = hostDialect.auth;
-  const isKey = refused.sent["authorization"]?.startsWith("Bearer ") === true;
+  const isKey = failure.error.details.refused === "credential" &&
+    refused.sent["authorization"]?.startsWith("Bearer ") === true;
   if (keyHint === undefined || !isKey) return failure;
   const { kind, message, details } = failure.error;
   const note = details.note === undefined
@@ -97,7 +123,7 @@ function withHint(
   };
 }
 
-/** A failure because the upstream refused the credential. */
+/** A failure that another key may not have: the credential, its account or its limits. */
 interface CredentialRefused {
   readonly type: "refused";
   readonly refused: AuthenticatedResponse;
@@ -126,9 +152,10 @@ async function attemptOnce<Result>(
     if (response.status < 200 || response.status > 299) {
       onRefused?.();
       const failure = await failedStatus(candidate.dialect, response, signal);
-      return failure.error.details.refused === "credential"
-        ? { type: "refused", refused, failure }
-        : failure;
+      const { kind, details } = failure.error;
+      const isOfKey = kind === "rate_limit" ||
+        (details.refused !== undefined && details.refused !== "setup");
+      return isOfKey ? { type: "refused", refused, failure } : failure;
     }
     if (response.status === PARTIAL_CONTENT) {
       response.body.cancel();

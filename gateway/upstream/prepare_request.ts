@@ -42,10 +42,13 @@ export function prepareRequest(
 function strictly(upstream: UpstreamRequest): UpstreamRequest {
   const first = upstream.dropped[0];
   if (first === undefined) return upstream;
+  // A tool's type is behind its path.
+  const path = first.replace(/(?<=^[\w.]+\[\d+\]):[^]*$/, "");
+  const type = first === path ? "" : `${first.slice(path.length + 1)} `;
   const others = upstream.dropped.slice(1, MAX_NAMED).join(", ");
   throw invalidField(
-    first,
-    `cannot be sent to this model's upstream, and x-gateway-strict forbids dropping it${
+    path,
+    `${type}cannot be sent to this model's upstream, and x-gateway-strict forbids dropping it${
       others === "" ? "" : `; the same applies to ${others}`
     }`,
     "unsupported_parameter",

@@ -30,7 +30,7 @@ Deno.test("the examples of docs/clients.md work", async (t) => {
   const examples = [...page.matchAll(/^```ts\n([^]*?)^```$/gm)].map((found) =>
     found[1] ?? ""
   );
-  assert.equal(examples.length, 5);
+  assert.equal(examples.length, 6);
   await using folder = await temporaryFolder();
   await using gateway = await startTestGateway({
     env: {

@@ -186,7 +186,10 @@ Deno.test("a dropped field is named, and refused if the client requests that", a
     await t.step(model, async () => {
       const dropped = await ask(model, {});
       await dropped.body?.cancel();
-      assert.equal(dropped.headers.get("x-gateway-dropped"), "tools[1]");
+      assert.equal(
+        dropped.headers.get("x-gateway-dropped"),
+        "tools[1]:web_search",
+      );
       const strict = await ask(model, { "x-gateway-strict": "true" });
       assert.equal(strict.status, 400);
       assert.equal((await strict.json()).error.param, "tools[1]");

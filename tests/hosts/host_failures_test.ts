@@ -98,6 +98,68 @@ Deno.test("a refused key is replaced by the next of the list at once, and is not
     assert.equal(bedrock.requests.length, 0);
   }));
 
+const LEAVES_KEY: readonly (readonly [
+  name: string,
+  status: number,
+  body: unknown,
+  headers: Record<string, string>,
+  code: string | undefined,
+])[] = [
+  ["no money", 402, { error: { message: "Insufficient Balance" } }, {}, "402"],
+  [
+    "a deactivated account",
+    403,
+    { error: { message: "m", code: "account_deactivated" } },
+    {},
+    "account_deactivated",
+  ],
+  [
+    "an exhausted quota",
+    429,
+    { error: { message: "m", code: "insufficient_quota" } },
+    {},
+    "insufficient_quota",
+  ],
+  [
+    "a rate limit",
+    429,
+    { error: { message: "m", code: "rate_limit_exceeded" } },
+    { "retry-after": "30" },
+    undefined,
+  ],
+];
+
+Deno.test("a key whose account is refused or limited rests, the next is used, and operators see it", async (t) => {
+  for (const [name, status, body, headers, code] of LEAVES_KEY) {
+    await t.step(name, () =>
+      withTwoHosts(async (gateway, azure, bedrock) => {
+        azure.answer((request) =>
+          request.headers.get("api-key") === "azure-key-two"
+            ? Response.json(COMPLETION)
+            : Response.json(body, { status, headers })
+        );
+        for (let i = 0; i < 2; i++) {
+          const response = await ask(gateway);
+          assert.equal(response.status, 200);
+          const { attempts, refused_keys } = await entryOf(gateway, response);
+          assert.equal(attempts, 1);
+          assert.equal(refused_keys?.length, i === 0 ? 1 : undefined);
+          if (i === 0) assert.equal(refused_keys?.[0]?.upstream_code, code);
+        }
+        assert.deepEqual(
+          azure.requests.map(({ headers }) => headers.get("api-key")),
+          ["azure-key-one", "azure-key-two", "azure-key-two"],
+        );
+        assert.equal(bedrock.requests.length, 0);
+        if (code === undefined) return;
+        assert.match(
+          gateway.gateway.metrics.text(),
+          new RegExp(`gateway_upstream_refusals_total\\{[^}]*code="${code}"`),
+        );
+      }));
+  }
+});
+
 Deno.test("where every key is refused, the next candidate is called", () =>
   withTwoHosts(async (gateway, azure, bedrock) => {
     azure.answer(() => new Response("{}", { status: 401 }));

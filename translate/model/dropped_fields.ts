@@ -10,6 +10,7 @@ import type {
   GenerationRequest,
   ImagePart,
   OpaquePart,
+  OpaqueTool,
 } from "./request.ts";
 import type { NeutralField } from "./field_names.ts";
 
@@ -50,6 +51,11 @@ export function droppedFieldsOf(
       ),
     all: () => [...paths],
   };
+}
+
+/** The path of a dropped tool with its type, such as `tools[8]:web_search`. */
+export function droppedToolPath({ path, kind }: OpaqueTool): string {
+  return path.endsWith("]") ? `${path}:${kind}` : path;
 }
 
 /**

@@ -172,6 +172,22 @@ const TOOLS: readonly RequestRow[] = [
     ],
   },
   {
+    name: "a placeholder of deferred tools is not offered",
+    body: {
+      tools: [
+        hardTool("Zed"),
+        hardTool("DeferredToolPlaceholder", { defer_loading: true }),
+      ],
+    },
+    arrives: {
+      tools: [{
+        type: "function",
+        function: { name: "Zed", description: "d", parameters: HARD_SCHEMA },
+      }],
+    },
+    dropped: ["tools[1]:DeferredToolPlaceholder"],
+  },
+  {
     name: "a strict tool whose properties are all required is closed",
     body: {
       tools: [{

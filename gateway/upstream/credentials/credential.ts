@@ -76,6 +76,13 @@ export interface Credential {
    * attempt at the same candidate makes sense.
    */
   refused(sent: AuthHeaders, refusal: Refusal): Promise<boolean>;
+  /**
+   * The upstream refused the account of these headers' key, or limits it: another key is used for
+   * some time. Returns whether there is one. Absent: the credential is no list of keys.
+   */
+  rest?(sent: AuthHeaders, ms: number): boolean;
+  /** Number of keys, of a list; absent: it is none. */
+  readonly keyCount?: number;
   /** Every text that must not appear outside of calls: current and previous keys or tokens. */
   secrets(): readonly string[];
   /** Whether calls can be made, and why not. */

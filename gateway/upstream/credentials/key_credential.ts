@@ -1,6 +1,6 @@
 /**
- * Credentials that are keys: from environment variables and files, the first that the upstream has
- * not refused.
+ * Credentials that are keys: from environment variables and files, the first that the upstream
+ * neither refuses nor limits.
  */
 import type { AuthHeaders, Credential, HostAuth } from "./credential.ts";
 import { KeyFile } from "./key_file.ts";
@@ -10,19 +10,44 @@ type KeySource = string | KeyFile;
 
 /**
  * A credential of one or more keys. A refused key is not used again before it has changed, unless
- * all are refused: then they take turns, since a refusal may concern a single model.
+ * all are refused: then they take turns, since a refusal may concern a single model. A key whose
+ * account is limited rests; where all do, the one that is due back first is used.
+ *
+ * @param now Unix time in milliseconds; absent: for one key, which never rests
  */
-export function keyCredential(sources: readonly KeySource[]): Credential {
-  const refusedKeys = new Set<string>();
+export function keyCredential(
+  sources: readonly KeySource[],
+  now: () => number = () => 0,
+): Credential {
+  /** Unix time in milliseconds until which a key is not used. */
+  const restUntil = new Map<string, number>();
+  const untilOf = (key: string): number => restUntil.get(key) ?? 0;
+  const isFree = (key: string): boolean => untilOf(key) <= now();
   const files = sources.filter((source) => source instanceof KeyFile);
   const constantKeys = sources.filter((source) => typeof source === "string");
   let cached = new WeakMap<HostAuth, AuthHeaders>();
   let cachedKey = "";
   const keys = (): readonly string[] => sources.map(keyOf);
   const current = (): string => {
-    const all = sources.length === 1 ? undefined : keys();
-    return all?.find((key) => !refusedKeys.has(key)) ??
-      (sources[0] === undefined ? "" : keyOf(sources[0]));
+    if (sources.length === 1) return sources[0] ? keyOf(sources[0]) : "";
+    const all = keys();
+    return all.find(isFree) ??
+      all.toSorted((a, b) => untilOf(a) - untilOf(b))[0] ?? "";
+  };
+  const keyIn = (sent: AuthHeaders): string | undefined => {
+    const values = Object.values(sent);
+    return sources.flatMap(secretsOf).find((key) =>
+      values.includes(key) || values.includes(`Bearer ${key}`)
+    );
+  };
+  /** Whether another key can be used. */
+  const restKey = (key: string, until: number): boolean => {
+    restUntil.set(key, until);
+    const all = keys();
+    for (const one of restUntil.keys()) {
+      if (!all.includes(one)) restUntil.delete(one);
+    }
+    return all.some(isFree);
   };
   return {
     headers({ auth }) {
@@ -39,23 +64,23 @@ export function keyCredential(sources: readonly KeySource[]): Credential {
       return headers;
     },
     async refused(sent) {
-      const values = Object.values(sent);
-      const before = [...sources.flatMap(secretsOf)].find((key) =>
-        values.includes(key) || values.includes(`Bearer ${key}`)
-      );
+      const before = keyIn(sent);
       await Promise.all(files.map((file) => file.lookAgain(true)));
       // A key from before the last rotation.
       if (before === undefined) return true;
-      refusedKeys.add(before);
-      const all = keys();
-      for (const key of refusedKeys) {
-        if (!all.includes(key)) refusedKeys.delete(key);
+      if (restKey(before, Infinity)) return true;
+      for (const [key, until] of restUntil) {
+        if (until === Infinity) restUntil.delete(key);
       }
-      if (all.some((key) => !refusedKeys.has(key))) return true;
-      refusedKeys.clear();
-      refusedKeys.add(before);
+      restUntil.set(before, Infinity);
       return false;
     },
+    rest(sent, ms) {
+      const key = keyIn(sent);
+      return sources.length > 1 && key !== undefined &&
+        restKey(key, now() + ms);
+    },
+    keyCount: sources.length,
     secrets: files.length === 0
       ? () => constantKeys
       : () => sources.flatMap(secretsOf),

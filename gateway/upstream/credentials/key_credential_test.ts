@@ -91,6 +91,25 @@ Deno.test("keyCredential() with all keys refused lets them take turns", async ()
   assert.deepEqual(others, [true, false, false, false]);
 });
 
+Deno.test("keyCredential() lets a limited key rest, and uses the one that is due back first", async () => {
+  const clock = fakeClock();
+  const credential = keyCredential(["key-1", "key-2"], clock.now);
+  const sent = async () => await credential.headers(call(AZURE));
+  assert.equal(credential.rest?.(await sent(), 2_000), true);
+  assert.deepEqual(await sent(), { "api-key": "key-2" });
+  assert.equal(credential.rest?.(await sent(), 9_000), false);
+  assert.deepEqual(await sent(), { "api-key": "key-1" });
+  clock.advance(2_000);
+  assert.equal(credential.rest?.(await sent(), 9_000), false);
+  assert.deepEqual(await sent(), { "api-key": "key-2" });
+});
+
+Deno.test("keyCredential() lets no only key rest", async () => {
+  const credential = keyCredential(["key-1"]);
+  const sent = await credential.headers(call(AZURE));
+  assert.equal(credential.rest?.(sent, 1_000), false);
+});
+
 Deno.test("keyCredential() with its only key refused keeps it", async () => {
   const credential = keyCredential(["key-1"]);
   const sent = await credential.headers(call(BEARER));

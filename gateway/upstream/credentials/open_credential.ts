@@ -33,7 +33,10 @@ export function openCredential(
     case "none":
       return NO_AUTH;
     case "keys":
-      return keyCredential(plan.keys.map((key) => keySource(key, sources)));
+      return keyCredential(
+        plan.keys.map((key) => keySource(key, sources)),
+        sources.now,
+      );
     case "aws_keys":
       return awsCredential(constantKeys(plan.keys), sources);
     case "aws_chain":

@@ -1,6 +1,6 @@
 /** Clients of the official libraries that call a test gateway and never repeat a call. */
 import Anthropic from "@anthropic-ai/sdk";
-import OpenAI from "openai";
+import OpenAI, { AzureOpenAI } from "openai";
 import {
   startTestGateway,
   TEST_KEY,
@@ -10,6 +10,16 @@ import {
 /** A client of the gateway at an address. */
 export function openaiAt(url: string, apiKey: string = TEST_KEY): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
+}
+
+/** A client that calls by Azure's convention. */
+export function azureAt(url: string): AzureOpenAI {
+  return new AzureOpenAI({
+    endpoint: url,
+    apiKey: TEST_KEY,
+    apiVersion: "2025-04-01-preview",
+    maxRetries: 0,
+  });
 }
 
 /** A client of the messages format. */

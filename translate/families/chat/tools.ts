@@ -10,7 +10,10 @@ import type { Capabilities } from "../../model/capabilities.ts";
 import { freeTextNames } from "../../turns/free_text.ts";
 import { changedToolNames } from "../../turns/names.ts";
 import { calledNames } from "../../turns/called_names.ts";
-import type { DroppedFields } from "../../model/dropped_fields.ts";
+import {
+  type DroppedFields,
+  droppedToolPath,
+} from "../../model/dropped_fields.ts";
 import { invalidField } from "../../model/error.ts";
 import type {
   FunctionTool,
@@ -105,7 +108,7 @@ function encodableTools(
   if (chosen !== undefined) {
     throw dropped.refusal("toolChoice", refusalText(chosen));
   }
-  for (const tool of foreign) dropped.path(tool.path);
+  for (const tool of foreign) dropped.path(droppedToolPath(tool));
   return kept;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Tools as the messages and the Converse formats take them.
  */
+import { droppedToolPath } from "../../model/dropped_fields.ts";
 import { invalidField } from "../../model/error.ts";
 import type {
   DialectName,
@@ -37,7 +38,7 @@ export function offeredTools(
         `the tool ${tool.name} is not available with this model`,
       );
     }
-    drop(tool.path);
+    drop(droppedToolPath(tool));
   }
   const [first] = tools;
   if (first?.type === "opaque" && offered.length === 0) {

@@ -218,7 +218,7 @@ Deno.test("encodeRequest() names each dropped field once, by the client's path",
     unknownFields: ["cache_control", "cache_control", "USER"],
   }, { ...NEWER, seed: false, topK: false, penalties: false, maxStops: 2 });
   assert.deepEqual(dropped, [
-    "tools[1]",
+    "tools[1]:web_search_20250305",
     "PARALLEL",
     "STOP",
     "TOP_K",

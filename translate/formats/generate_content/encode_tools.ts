@@ -3,6 +3,7 @@
  * and results in the history.
  */
 import type { Capabilities } from "../../model/capabilities.ts";
+import { droppedToolPath } from "../../model/dropped_fields.ts";
 import { invalidField } from "../../model/error.ts";
 import { arrayOr, isObject, type JsonObject } from "../../bytes/json.ts";
 import { objectSchema } from "../../turns/object_schema.ts";
@@ -60,7 +61,7 @@ export function encodeTools(
       `this model's upstream has no tool of type "${unknown.kind}"`,
     );
   }
-  for (const tool of foreign) drop(tool.path);
+  for (const tool of foreign) drop(droppedToolPath(tool));
   if (request.parallelTools === false && functions.length > 0) {
     drop(words.parallelTools);
   }

@@ -115,17 +115,25 @@ function changedName({ tool }: WireToolChange): string | undefined {
   return tool.type === "tool_definition" ? tool.definition.name : tool.name;
 }
 
+/**
+ * The end of the name of a tool that holds the place of deferred ones and is never to be called:
+ * formats without tool search would offer it.
+ */
+const PLACEHOLDER = "Placeholder";
+
 function decodeTool(
   tool: WireFunctionTool | WireVendorTool,
   path: string,
   prefix: string,
   unknown: UnknownFields,
 ): Tool {
-  if (!isFunctionTool(tool)) {
+  const isPlaceholder = tool.name?.endsWith(PLACEHOLDER) === true &&
+    objectOr(tool)["defer_loading"] === true;
+  if (!isFunctionTool(tool) || isPlaceholder) {
     return {
       type: "opaque",
       from: "messages",
-      kind: tool.type,
+      kind: isFunctionTool(tool) ? tool.name : tool.type,
       ...(tool.name === undefined ? {} : { name: tool.name }),
       path,
       value: objectOr(tool),

@@ -215,7 +215,7 @@ Deno.test("encodeRequest() drops and reports other formats' own tools, and refus
     value: {},
   } as const;
   const tools = [own, { type: "function", name: "f" } as const];
-  assert.deepEqual(encode({ tools }).dropped, ["tools[0]"]);
+  assert.deepEqual(encode({ tools }).dropped, ["tools[0]:bash_20250124"]);
   assert.equal(refusal({ tools: [own] }).details.param, "tools[0]");
   assert.equal(
     refusal({ tools, toolChoice: { type: "tool", name: "bash" } }).details

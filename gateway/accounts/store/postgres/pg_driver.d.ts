@@ -31,6 +31,8 @@ export interface ClientConfig {
   /** Time limit for connecting, in milliseconds. */
   readonly connectionTimeoutMillis?: number;
   readonly keepAlive?: boolean;
+  /** Whether a login by SCRAM is bound to the server's certificate, if the server offers it. */
+  readonly enableChannelBinding?: boolean;
   /** Idle time before the first keep-alive probe, in milliseconds. */
   readonly keepAliveInitialDelayMillis?: number;
   readonly types?: {
@@ -57,6 +59,13 @@ export class Client {
     /** The socket, or TLS on top of it. */
     readonly stream: Duplex;
     removeAllListeners(): void;
+    /** The server's request for a login by SASL. */
+    on(
+      event: "authenticationSASL",
+      listener: (message: { readonly mechanisms: readonly string[] }) => void,
+    ): void;
+    /** The server asks for no login, or no more. */
+    on(event: "authenticationOk", listener: () => void): void;
   };
   connect(): Promise<unknown>;
   /** Runs a statement; a named one stays prepared. */
@@ -88,6 +97,8 @@ export class Pool {
   readonly options: {
     /** TLS options; false: no TLS. */
     ssl?: false | ConnectionOptions;
+    host?: string | undefined;
+    port?: number | undefined;
   };
   connect(): Promise<PoolClient>;
   end(): Promise<void>;

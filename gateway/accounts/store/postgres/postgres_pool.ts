@@ -4,12 +4,14 @@
  * refused at once: one attempt per refused call would flood the server, and on Deno 2.7.13
  * to 2.9.0 every closed connection leaks some memory.
  */
+import { compact } from "../../../../translate/bytes/compact.ts";
 import { createHash } from "node:crypto";
 import process from "node:process";
 // @ts-types="./pg_driver.d.ts"
 import pg from "pg";
 import type { ClientConfig, PoolClient } from "./pg_driver.d.ts";
 import type { PostgresAddress } from "./postgres_address.ts";
+import { HostChoice, type PostgresHost } from "./postgres_hosts.ts";
 import { READ_ONLY, type SqlRow, type SqlValue } from "../store.ts";
 
 /** What Postgres answers to a statement. */
@@ -67,22 +69,47 @@ class Client extends pg.Client {
   }
 }
 
+/** A client whose login is bound to the server's certificate, or fails. */
+class BoundClient extends Client {
+  constructor(config?: ClientConfig) {
+    super(config);
+    let isBound = false;
+    this.connection.on("authenticationSASL", ({ mechanisms }) => {
+      isBound = mechanisms.includes("SCRAM-SHA-256-PLUS");
+    });
+    this.connection.on("authenticationOk", () => {
+      if (isBound) return;
+      this.connection.stream.destroy(
+        new Error("the server offers no login for channel_binding=require"),
+      );
+    });
+  }
+}
+
 /** Creates a pool; connections are made when first needed. */
 export function openPostgresPool(
   address: PostgresAddress,
   deadlineMs: number,
   maxConnections: number,
 ): PostgresPool {
-  const { allowsPlaintext, prepare: _, ...clientConfig } = address;
+  const { allowsPlaintext, host, port, others = [] } = address;
+  const { user, password, database, ssl, options } = address;
+  const servers = [compact({ host, port }), ...others];
+  const choice = new HostChoice(servers, address.target);
+  const connectMs = address.connectMs === 0
+    ? deadlineMs
+    : address.connectMs ?? CONNECT_MS;
   const pool = new pg.Pool({
-    ...clientConfig,
-    Client,
-    application_name: "gateway",
+    ...compact({ user, password, database, ssl, options }),
+    Client: address.channelBinding === "require" ? BoundClient : Client,
+    enableChannelBinding: address.channelBinding === "require",
+    application_name: address.applicationName ?? "gateway",
     max: maxConnections,
     pipeline: true,
-    connectionTimeoutMillis: Math.min(CONNECT_MS, deadlineMs),
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    // A server that does not answer leaves time for the next.
+    connectionTimeoutMillis: Math.min(connectMs, deadlineMs / servers.length),
+    keepAlive: address.keepAlive ?? true,
+    keepAliveInitialDelayMillis: address.keepAliveIdleMs ?? KEEP_ALIVE_MS,
     // Idle connections are kept: they are few, and closing one costs more than keeping it.
     idleTimeoutMillis: 0,
     maxLifetimeSeconds: MAX_AGE_SECONDS,
@@ -121,12 +148,16 @@ export function openPostgresPool(
     outage = { pauseMs, untilMs: nowMs + pauseMs, cause };
   };
 
-  const connect = async (): Promise<PoolClient> => {
+  const connectTo = async (
+    { host, port }: PostgresHost,
+  ): Promise<PoolClient> => {
+    // The pool reads them at once.
+    Object.assign(pool.options, { host, port });
     try {
       return await pool.connect();
     } catch (error) {
       if (!allowsPlaintext || !isWithoutTls(error)) throw error;
-      pool.options.ssl = false;
+      Object.assign(pool.options, { host, port, ssl: false });
       return await pool.connect();
     }
   };
@@ -151,7 +182,7 @@ export function openPostgresPool(
   ): Promise<T> => {
     let client: PoolClient;
     try {
-      client = await withDeadline(endMs, connect(), (late) => {
+      client = await withDeadline(endMs, choice.connect(connectTo), (late) => {
         late.then((one) => one.release(), () => {});
       });
     } catch (error) {
@@ -303,6 +334,11 @@ function unreachable(cause: unknown): Error {
 function reason(cause: unknown): string {
   if (typeof cause === "string") return cause;
   if (!(cause instanceof Error)) return "unknown reason";
+  const [, parameter] =
+    /^unrecognized configuration parameter "(.+)"$/.exec(cause.message) ?? [];
+  if (parameter !== undefined) {
+    return `the address has a parameter ${parameter} that is none of the gateway, of libpq or of the server`;
+  }
   if (cause.message !== "") return cause.message;
   return "code" in cause ? String(cause.code) : cause.name;
 }

@@ -58,8 +58,9 @@ Deno.test("a server that does not answer is given up at the deadline", async () 
 async function acceptStart(listener: Deno.Listener): Promise<Deno.Conn> {
   const conn = await listener.accept();
   await conn.read(new Uint8Array(1024));
-  await conn.write(Uint8Array.of(82, 0, 0, 0, 8, 0, 0, 0, 0));
-  await conn.write(Uint8Array.of(90, 0, 0, 0, 5, 73));
+  await conn.write(
+    Uint8Array.of(82, 0, 0, 0, 8, 0, 0, 0, 0, 90, 0, 0, 0, 5, 73),
+  );
   return conn;
 }
 
@@ -109,5 +110,32 @@ Deno.test("close() waits until the server has closed the connections", async () 
   conn.close();
   await closed;
   assert.deepEqual(order, ["server", "pool"]);
+  listener.close();
+});
+
+Deno.test("with channel_binding=require a server that asks for no bound login receives no statement", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accepted = acceptStart(listener);
+  const pool = openPostgresPool(
+    {
+      host: "127.0.0.1",
+      port: listener.addr.port,
+      user: "user",
+      ssl: false,
+      allowsPlaintext: false,
+      channelBinding: "require",
+      prepare: true,
+    },
+    5000,
+    1,
+  );
+  await assert.rejects(
+    pool.lend((query) => query("SELECT 1")),
+    /channel_binding=require/,
+  );
+  const conn = await accepted;
+  assert.equal(await conn.read(new Uint8Array(1024)), null);
+  conn.close();
+  await pool.close();
   listener.close();
 });

@@ -127,6 +127,8 @@ export class ClientPresence {
       if (release === undefined) return undefined;
       this.#release = release;
     }
+    // The reply has begun meanwhile: what reads it on has a time of its own.
+    if (this.#timer !== undefined) this.#gateway.timers.clear(this.#timer);
     const { atMs, chars } = this.#left;
     const [mostMs, further] = failover.candidate.billsCancelled
       ? [MAX_BILLED_MS, reservation.maxOutputTokens * CHARS_OF_TOKEN]

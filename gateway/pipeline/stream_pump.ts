@@ -156,6 +156,10 @@ class PumpedStream implements ByteSink {
   onError(error: unknown): void {
     this.#relayPending();
     if (this.#discarding) return this.#discardEnded();
+    // The failure belongs to the reply, although its client does not see it.
+    if (this.#readOn !== undefined && error instanceof ApiError) {
+      this.#options.relay.fail(error);
+    }
     this.#abort(
       error instanceof ApiError
         ? error
@@ -214,10 +218,7 @@ class PumpedStream implements ByteSink {
   #abort(error: ApiError): void {
     const { source, relay } = this.#options;
     this.#discarding = true;
-    if (this.#readOn !== undefined) {
-      relay.fail(error);
-      return this.#endLeft();
-    }
+    if (this.#readOn !== undefined) return this.#endLeft();
     source.cancel();
     const first = this.#started ? [] : [this.#options.first];
     this.#started = true;

@@ -59,7 +59,7 @@ const CALLS = Object.entries(CLIENTS).flatMap(([path, says]) =>
 
 Deno.test("an incomplete reply says so in every format, and is charged", async (t) => {
   await using gateway = await startTestGateway();
-  for (const word of ["CONTINUATION", "MALFORMED_RESPONSE", "UNKNOWN_WORD"]) {
+  for (const word of ["CONTINUATION"]) {
     for (const [n, { path, stream, incomplete }] of CALLS.entries()) {
       await t.step(`${word}: ${path}, stream ${stream}`, async () => {
         const marker = `${word}-${n}`;
@@ -75,6 +75,31 @@ Deno.test("an incomplete reply says so in every format, and is charged", async (
         const logged = gateway.logged.at(-1);
         assert.deepEqual(logged?.["usage"], CHARGED);
         assert.equal(logged?.["cost_micro_usd"], 106);
+      });
+    }
+  }
+});
+
+Deno.test("a reply that ends with a word of failure, or with one that is not known, fails, and is charged where a stream had begun", async (t) => {
+  await using gateway = await startTestGateway();
+  for (const word of ["MALFORMED_RESPONSE", "UNKNOWN_WORD"]) {
+    for (const [n, { path, stream, complete, incomplete }] of CALLS.entries()) {
+      await t.step(`${word}: ${path}, stream ${stream}`, async () => {
+        const marker = `${word}-${n}`;
+        gateway.replay.script(marker, script(word, "As far as", stream));
+        const response = await gateway.post(
+          path,
+          request(path, marker, stream),
+        );
+        assert.equal(response.status, stream ? 200 : 502);
+        const body = await response.text();
+        assert.match(body, new RegExp(word));
+        assert.doesNotMatch(body, complete);
+        assert.doesNotMatch(body, incomplete);
+        assert.equal(body.includes("As far as"), stream);
+        const logged = gateway.logged.at(-1);
+        assert.deepEqual(logged?.["usage"], stream ? CHARGED : undefined);
+        assert.equal(logged?.["cost_micro_usd"], stream ? 106 : 0);
       });
     }
   }

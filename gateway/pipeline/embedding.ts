@@ -71,7 +71,7 @@ export class Embedding implements Operation<Reply> {
     const { form: named } = hostDialect.embeddings;
     const form = named === "bedrock" ? makersForm(upstreamModel) : named;
     const url = address.embeddings;
-    const prepared = (
+    const complete = (
       sent: EmbeddingUpstreamRequest,
     ): PreparedCall<Reply> => ({
       candidate,
@@ -86,8 +86,8 @@ export class Embedding implements Operation<Reply> {
     });
     const steps = embeddingRequest(this.#client, form, upstreamModel);
     return isLarge(this.#client)
-      ? inTurns(steps).then(prepared)
-      : prepared(atOnce(steps));
+      ? inTurns(steps).then(complete)
+      : complete(atOnce(steps));
   }
 }
 

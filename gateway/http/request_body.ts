@@ -203,9 +203,10 @@ export async function innerBody(
 
 /** The top level of a body that the gateway wrote or has checked. */
 export async function topOf(bytes: Uint8Array): Promise<TopLevel> {
-  return isLarge({ bytes })
-    ? (await inTurns(largeObject(bytes))).top
-    : topLevelOf(bytes);
+  if (!isLarge({ bytes })) return topLevelOf(bytes);
+  // The bytes have just been joined.
+  await nextTurn();
+  return (await inTurns(largeObject(bytes))).top;
 }
 
 function assertWithin({ exceeds }: TopLevel): void {

@@ -6,11 +6,14 @@ import {
   type EmbeddingReading,
   embeddingReplySteps,
   embeddingRequest,
+  type EmbeddingUpstreamRequest,
   readEmbeddings,
   readManyEmbeddings,
 } from "../../translate/embeddings/embedding_call.ts";
 import type { EmbeddingForm } from "../../translate/embeddings/embedding_form.ts";
 import { ApiError } from "../../translate/model/error.ts";
+import { atOnce } from "../../translate/steps.ts";
+import { nextTurn } from "../accounts/next_turn.ts";
 import { isLarge } from "../http/request_body.ts";
 import { inTurns } from "../in_turns.ts";
 import { readUpTo } from "../upstream/attempt.ts";
@@ -57,7 +60,9 @@ export class Embedding implements Operation<Reply> {
   }
 
   /** See {@linkcode Operation.prepare}. */
-  prepare(candidate: Candidate): PreparedCall<Reply> {
+  prepare(
+    candidate: Candidate,
+  ): PreparedCall<Reply> | Promise<PreparedCall<Reply>> {
     const { address, hostDialect, upstreamModel } = candidate;
     const { request } = this.#client;
     if (
@@ -65,20 +70,24 @@ export class Embedding implements Operation<Reply> {
     ) throw new Error(`${candidate.name} makes no embeddings`);
     const { form: named } = hostDialect.embeddings;
     const form = named === "bedrock" ? makersForm(upstreamModel) : named;
-    return {
+    const url = address.embeddings;
+    const complete = (
+      sent: EmbeddingUpstreamRequest,
+    ): PreparedCall<Reply> => ({
       candidate,
-      url: address.embeddings,
-      request: {
-        headers: {},
-        ...embeddingRequest(this.#client, form, upstreamModel),
-      },
+      url,
+      request: { headers: {}, ...sent },
       ...reader(candidate, {
         form,
         request: { model: request.model, encoding: request.encoding },
         count: request.inputs.length,
         inputEstimate: this.#inputEstimate,
       }),
-    };
+    });
+    const steps = embeddingRequest(this.#client, form, upstreamModel);
+    return isLarge(this.#client)
+      ? inTurns(steps).then(complete)
+      : complete(atOnce(steps));
   }
 }
 
@@ -95,8 +104,11 @@ function reader(
     isRelayed: () => false,
     async read(response) {
       const sent = await readUpTo(response.body, MAX_REPLY_BYTES, "fail");
+      const isLong = isLarge({ bytes: sent });
+      if (isLong) await nextTurn();
       const bytes = withoutKeys(sent, candidate.credential.secrets());
-      const read = isLarge({ bytes })
+      if (isLong) await nextTurn();
+      const read = isLong
         ? await inTurns(readManyEmbeddings(bytes))
         : readEmbeddings(bytes);
       const { body, inputTokens } = await inTurns(

@@ -4,8 +4,9 @@
 import {
   type JsonBody,
   parseJsonBody,
+  topOf,
 } from "../../gateway/http/request_body.ts";
-import { spliceFields, topLevelOf } from "../../translate/bytes/json_splice.ts";
+import { spliceFields } from "../../translate/bytes/json_splice.ts";
 import type { JsonObject } from "../../translate/bytes/json.ts";
 import { ApiError, invalidField } from "../../translate/model/error.ts";
 
@@ -45,7 +46,7 @@ export async function readClientEvent(
     switch (json["type"]) {
       case "response.create":
         streamId = streamIdIn(json);
-        return createEvent(body, streamId);
+        return await createEvent(body, streamId);
       case "response.steer":
         return { type: "steer", event: json };
       // Codex states that it has read a reply.
@@ -64,10 +65,10 @@ export async function readClientEvent(
   }
 }
 
-function createEvent(
+async function createEvent(
   { bytes, json, top }: JsonBody,
   streamId: string | undefined,
-): ClientEvent {
+): Promise<ClientEvent> {
   const { type: _, stream_id: __, generate = true, ...rest } = json;
   if (typeof generate !== "boolean") {
     throw invalidField("generate", "expected true or false");
@@ -84,7 +85,7 @@ function createEvent(
     body: {
       bytes: spliced,
       json: { ...rest, ...set },
-      top: topLevelOf(spliced),
+      top: await topOf(spliced),
     },
     generates: generate,
   };

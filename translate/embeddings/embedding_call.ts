@@ -4,6 +4,7 @@
  */
 import { joinPieces } from "../bytes/buffers.ts";
 import { isObject, type JsonObject, parseJson } from "../bytes/json.ts";
+import { jsonPieces } from "../bytes/json_pieces.ts";
 import {
   type Look,
   spliceFields,
@@ -20,6 +21,7 @@ import {
   TRANSLATED_FORMS,
   unreadable,
 } from "./embedding_form.ts";
+import type { Steps } from "../steps.ts";
 import type { EmbeddingRequest } from "./embedding_request.ts";
 import { encodedVector } from "./vector_encoding.ts";
 
@@ -31,7 +33,7 @@ export interface EmbeddingClient {
   readonly top: TopLevel;
 }
 
-interface EmbeddingUpstreamRequest {
+export interface EmbeddingUpstreamRequest {
   readonly bytes: Uint8Array;
   /** Paths of dropped fields. */
   readonly dropped: readonly string[];
@@ -56,21 +58,27 @@ const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();
 
 /**
- * The request for an upstream that calls the model `model`.
+ * The request for an upstream that calls the model `model`, in steps.
  *
  * @throws {ApiError} `invalid_request` for an input that the form cannot express
  */
-export function embeddingRequest(
+export function* embeddingRequest(
   { request, bytes, top }: EmbeddingClient,
   form: EmbeddingForm,
   model: string,
-): EmbeddingUpstreamRequest {
+): Steps<EmbeddingUpstreamRequest> {
   if (form === "chat") {
     return { bytes: spliceFields(bytes, { model }, top), dropped: [] };
   }
-  const body = TRANSLATED_FORMS[form].encode(request, model);
+  const pieces: Uint8Array[] = [];
+  for (
+    const text of jsonPieces(TRANSLATED_FORMS[form].encode(request, model))
+  ) {
+    pieces.push(ENCODER.encode(text));
+    yield;
+  }
   return {
-    bytes: ENCODER.encode(JSON.stringify(body)),
+    bytes: joinPieces(pieces),
     dropped: request.user === undefined ? [] : ["user"],
   };
 }

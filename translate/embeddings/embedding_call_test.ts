@@ -1,3 +1,4 @@
+import { atOnce } from "../steps.ts";
 import assert from "node:assert/strict";
 import type { JsonObject } from "../bytes/json.ts";
 import { topLevelOf } from "../bytes/json_splice.ts";
@@ -21,11 +22,11 @@ const jsonOf = (bytes: Uint8Array): unknown =>
 
 function sent(form: EmbeddingForm, body: JsonObject) {
   const bytes = bytesOf(body);
-  const { bytes: written, dropped } = embeddingRequest(
+  const { bytes: written, dropped } = atOnce(embeddingRequest(
     { request: decodeEmbeddings(body), bytes, top: topLevelOf(bytes) },
     form,
     "up",
-  );
+  ));
   return { body: jsonOf(written), dropped };
 }
 
@@ -432,4 +433,25 @@ Deno.test("a large reply is read in steps, as one that is read at once", () => {
     () => drained(bytes.subarray(0, -1)),
     (error) => error instanceof ApiError && error.kind === "upstream",
   );
+});
+
+Deno.test("a long request is written in steps, and equals a short one's form", () => {
+  const inputs = Array.from(
+    { length: 300 },
+    (_, at) => `${at} é\u{1f600}"`.repeat(2_000),
+  );
+  const body = { model: "m", input: inputs };
+  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  const client = {
+    request: decodeEmbeddings(body),
+    bytes,
+    top: topLevelOf(bytes),
+  };
+  const steps = embeddingRequest(client, "cohere", "up");
+  let count = 0;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) count++;
+  assert.ok(count > 20, `${count} steps`);
+  const written = JSON.parse(new TextDecoder().decode(step.value.bytes));
+  assert.deepEqual(written.texts, inputs);
 });

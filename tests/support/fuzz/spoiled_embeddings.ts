@@ -3,6 +3,7 @@
  * spoiled replies of every form are read. A defect is any exception but an `ApiError` of the side
  * at fault, and a reply without one vector of numbers for each input.
  */
+import { atOnce } from "../../../translate/steps.ts";
 import assert from "node:assert/strict";
 import { exactJson, withDoubles } from "../../../translate/bytes/exact_json.ts";
 import { isObject, type JsonObject } from "../../../translate/bytes/json.ts";
@@ -79,7 +80,7 @@ export function trySpoiledEmbeddings(
         const bytes = new TextEncoder().encode(text);
         const request = decodeEmbeddings(withDoubles(body));
         const client = { request, bytes, top: topLevelOf(bytes) };
-        const sent = embeddingRequest(client, form, "up");
+        const sent = atOnce(embeddingRequest(client, form, "up"));
         const written: unknown = JSON.parse(
           new TextDecoder().decode(sent.bytes),
         );

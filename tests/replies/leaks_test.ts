@@ -199,3 +199,33 @@ Deno.test("no upstream header reaches the client", async (t) => {
     }
   }
 });
+
+Deno.test("a quota of a day reaches clients of the vendor's format with its facts, once and without a delay", async () => {
+  await using gateway = await startTestGateway();
+  const details = [{
+    "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+    violations: [{ quotaId: "GenerateRequestsPerDayPerProjectPerModel" }],
+  }];
+  gateway.replay.script(
+    "daily",
+    jsonScript(429, {
+      error: {
+        code: 429,
+        message: "You exceeded your current quota",
+        status: "RESOURCE_EXHAUSTED",
+        details,
+      },
+    }),
+  );
+  const response = await gateway.post(
+    "/v1beta/models/vendorc-3-pro:generateContent",
+    { contents: [{ parts: [{ text: "[[fx:daily]]" }] }] },
+  );
+  const { error } = await response.json();
+  assert.equal(response.status, 429);
+  assert.equal(response.headers.get("retry-after"), null);
+  assert.equal(response.headers.get("x-should-retry"), "false");
+  assert.deepEqual(error.details.slice(0, 1), details);
+  assert.doesNotMatch(JSON.stringify(error), /RetryInfo|your current quota/);
+  assert.equal(gateway.replay.requestLog.entries.length, 1);
+});

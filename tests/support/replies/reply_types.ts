@@ -143,6 +143,12 @@ const KEPT: readonly Kept[] = [
       "agents act on the codes that the vendor's errors have; the declaration lists those of images and policies",
   },
   {
+    types: /^(?:openaiError|responseEvent)$/,
+    difference:
+      /^(?:response\.error\.)?(?:failed_generation|status_code) is not declared$/,
+    reason: "an upstream's own fields, which clients of its formats receive",
+  },
+  {
     types: /^messageError$/,
     difference: /^error\.(?:code|param) is not declared$/,
     reason: "the gateway's own reason, and the field at fault",

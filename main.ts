@@ -39,6 +39,7 @@ import {
 } from "./gateway/settings/reload.ts";
 import { VERSION } from "./gateway/version.ts";
 import { dispatch } from "./routes/mod.ts";
+import { respondWhileStarting } from "./routes/starting.ts";
 import { CAN_UPGRADE } from "./routes/web_socket/raw_upgrade.ts";
 
 /**
@@ -119,10 +120,15 @@ const watch = watched.length === 0 ? undefined : new FileWatch(
 );
 // Notes the versions that were read: a file may change while the store opens.
 await watch?.look();
-/** Requests that arrive before the gateway is assembled wait for it. */
+/** Requests that arrive before the gateway is assembled wait for it, unless it waits for its store. */
 const opened = Promise.withResolvers<Gateway>();
-let handle = async (request: Request): Promise<Response> =>
-  dispatch(await opened.promise, request);
+const storeDown = Promise.withResolvers<undefined>();
+let handle = async (request: Request): Promise<Response> => {
+  const gateway = await Promise.race([opened.promise, storeDown.promise]);
+  return gateway === undefined
+    ? respondWhileStarting(request, config.basePath)
+    : dispatch(gateway, request);
+};
 const address = Promise.withResolvers<{ hostname: string; port: number }>();
 let onConnectionEvent = (_: ConnectionEvent): void => {};
 // Listens before anything is opened or created: a start that cannot listen must not store a key
@@ -151,7 +157,10 @@ const { gateway, accounts, events, configure } = await exitOnConfigError(() =>
     config,
     ...(replay === undefined ? {} : { replayUrl: replay.url }),
     log: config.logRequests ? jsonLog(print, now) : () => {},
-    onEvent: (event) => print(eventLine(event)),
+    onEvent(event) {
+      if (event.type === "store_down") storeDown.resolve(undefined);
+      print(eventLine(event));
+    },
     droppedLines: log.dropped,
     showKey,
   })

@@ -11,6 +11,7 @@ import { NewerStoreError } from "./accounts/store/migrate.ts";
 import { accountsOfLockedWebhooks } from "./accounts/rows/webhook_rows.ts";
 import { READ_ONLY } from "./accounts/store/store.ts";
 import type { Catalogue } from "./upstream/catalogue/catalogue.ts";
+import { openWhenThere } from "./open_when_there.ts";
 import { openReplies } from "./responses/open_replies.ts";
 import type { StoredReplies } from "./responses/stored_replies.ts";
 import {
@@ -137,7 +138,11 @@ async function openWith(
   now: (() => number) | undefined,
   prices: Prices,
 ): Promise<Omit<ConfiguredAccounts, "isInMemory">> {
-  const store = await openStore(databaseUrl, storeOptions(config));
+  const store = await openWhenThere(
+    () => openStore(databaseUrl, storeOptions(config)),
+    config.startWaitMs,
+    onEvent,
+  );
   const path = /^sqlite:(?!:memory:)(.+)$/.exec(databaseUrl)?.[1];
   const files = path === undefined ? [] : exposedFiles(
     ["", "-wal", "-shm", "-key"].map((end) => path + end),

@@ -40,7 +40,10 @@ Deno.test("a store of a newer version is refused, without the advice to do witho
 
 Deno.test("a server that cannot be reached is refused, without the advice to do without it", () =>
   assert.rejects(
-    open({ DATABASE_URL: "postgres://postgres@127.0.0.1:1/postgres" }),
+    open({
+      DATABASE_URL: "postgres://postgres@127.0.0.1:1/postgres",
+      GATEWAY_START_WAIT_SECONDS: "0",
+    }),
     /^ConfigError: DATABASE_URL: could not open the store: could not reach the store: [^.]*ECONNREFUSED[^.]*(\.\d+)*[^.]*$/,
   ));
 

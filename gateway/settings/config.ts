@@ -141,6 +141,8 @@ export interface Config {
   readonly leftClientMs: number;
   /** Time after a signal in which calls are still accepted, in milliseconds; 0: none. */
   readonly shutdownDelayMs: number;
+  /** Time that a start waits for a store that cannot be reached. */
+  readonly startWaitMs: number;
   /** Longest time that calls may continue after the signal to stop; then they are aborted. */
   readonly drainMs: number;
   /** Longest time to connect to an upstream. */
@@ -362,6 +364,7 @@ export function readConfig(sources: ConfigSources): Config {
     pingMs: values.GATEWAY_PING_SECONDS,
     slowReaderMs: values.GATEWAY_SLOW_READER_SECONDS,
     leftClientMs: values.GATEWAY_LEFT_CLIENT_SECONDS,
+    startWaitMs: values.GATEWAY_START_WAIT_SECONDS * 1000,
     shutdownDelayMs: values.GATEWAY_SHUTDOWN_DELAY_SECONDS * 1000,
     drainMs: values.GATEWAY_DRAIN_SECONDS,
     connectTimeoutMs: values.GATEWAY_CONNECT_TIMEOUT_SECONDS,

@@ -159,6 +159,11 @@ export const SETTING_DESCRIPTIONS: Readonly<
       "time that an upstream is read on after its client has left, for the usage; `0`: it is cancelled at once",
     default: "`2`",
   },
+  GATEWAY_START_WAIT_SECONDS: {
+    meaning:
+      "time that a start waits for a Postgres that cannot be reached, live and not ready; then the process ends",
+    default: "`300`",
+  },
   GATEWAY_SHUTDOWN_DELAY_SECONDS: {
     meaning:
       "time after SIGTERM or SIGINT in which calls are still accepted while `/readyz` is 503, so that load balancers stop sending them",

@@ -336,5 +336,7 @@ export class SupersededError extends Error {
   }
 }
 
+/** Beginning of the error of a store that cannot be reached. */
+export const UNREACHABLE = "could not reach the store";
 /** SQLSTATE of a write in a read-only transaction, as on a standby. */
 export const READ_ONLY = "25006";

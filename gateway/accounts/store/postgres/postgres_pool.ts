@@ -12,7 +12,12 @@ import pg from "pg";
 import type { ClientConfig, PoolClient } from "./pg_driver.d.ts";
 import type { PostgresAddress } from "./postgres_address.ts";
 import { HostChoice, type PostgresHost } from "./postgres_hosts.ts";
-import { READ_ONLY, type SqlRow, type SqlValue } from "../store.ts";
+import {
+  READ_ONLY,
+  type SqlRow,
+  type SqlValue,
+  UNREACHABLE,
+} from "../store.ts";
 
 /** What Postgres answers to a statement. */
 export interface StatementResult {
@@ -50,7 +55,6 @@ const FIRST_PAUSE_MS = 25;
 const MAX_PAUSE_MS = 500;
 /** The id of the type, whose values the driver gives as text unless it has a parser. */
 const INT8 = 20;
-const UNREACHABLE = "could not reach the store";
 const NO_ANSWER = "no answer in time";
 
 /**

@@ -142,5 +142,6 @@ for (
     eachFamily(
       t,
       (gateway, model) => assertAbortReachesUpstream(gateway, model, create),
+      { GATEWAY_LEFT_CLIENT_SECONDS: "0" },
     ));
 }

@@ -11,8 +11,9 @@ import {
 export async function eachFamily(
   t: Deno.TestContext,
   run: (gateway: TestGateway, model: string) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  await using gateway = await startTestGateway();
+  await using gateway = await startTestGateway({ env });
   for (const model of FAMILIES) {
     await t.step(model, () => run(gateway, model));
   }

@@ -3,7 +3,6 @@
  * limit of that: clients that leave before the vendor reports what their calls used.
  */
 import { RefusedCall } from "../accounts.ts";
-import type { Plan } from "../records.ts";
 import { estimatedOfKey } from "../reports/estimated_keys.ts";
 import { usdText } from "../charges/money.ts";
 import { orUnavailable } from "../repositories/repository.ts";
@@ -32,15 +31,14 @@ export class EstimateLimit {
   }
 
   /**
-   * Checks a key against its plan, by what it spent until some seconds ago.
+   * Checks a key against the percentage of its plan, by what it spent until some seconds ago.
    *
    * @throws {ApiError} `rate_limit` above the limit; `unavailable`
    */
   async assertBelow(
     keyId: string,
-    { estimatedPercent }: Pick<Plan, "estimatedPercent">,
+    estimatedPercent: number,
   ): Promise<void> {
-    if (estimatedPercent === undefined) return;
     const nowMs = this.#now();
     const spent = await this.#spent(keyId, nowMs);
     if (

@@ -76,12 +76,6 @@ const KEPT: readonly Kept[] = [
       "the signature of another format's call: clients send unknown fields of calls back, and the upstream wants it",
   },
   {
-    types: /^(?:openaiError|responseEvent)$/,
-    difference:
-      /(?:^|\.error\.)(?:failed_generation|status_code) is not declared$/,
-    reason: "fields of a vendor's own error in its own format",
-  },
-  {
     types: /^(?:message|messageEvent|messageCount)$/,
     difference:
       /\b(?:context_management|fallback_credit|iterations|estimated_tokens) is not declared$/,

@@ -11,7 +11,7 @@ import { TEST_KEY, type TestGateway } from "../support/test_gateway.ts";
 
 /** Client libraries, probes and Prometheus send parameters of their own. */
 const OF_OTHERS =
-  /^\/(?:$|api\/hello|v1\/(?:models|responses)|v1beta|openai/|healthz|readyz|metrics|openapi)/;
+  /^\/(?:$|api\/hello|v1\/(?:models|responses)|v1beta|openai\/|healthz|readyz|metrics|openapi)/;
 
 const SPOILT: readonly (readonly [query: string, message: RegExp])[] = [
   ["foo=bar", /foo/i],

@@ -280,7 +280,10 @@ const WRONG: readonly (readonly [string, Readonly<Record<string, string>>])[] =
     }],
     [
       "an unreachable store",
-      { DATABASE_URL: "postgres://u:canary@127.0.0.1:1/db" },
+      {
+        DATABASE_URL: "postgres://u:canary@127.0.0.1:1/db",
+        GATEWAY_START_WAIT_SECONDS: "0",
+      },
     ],
     ["an address with a query", { VENDORA_BASE_URL: "http://u:canary@a?b" }],
     ["a misspelt setting", { GATEWAY_KEYS: "canary" }],

@@ -5,6 +5,19 @@ import { LOOPING_CLIENTS } from "../support/clients/looping_clients.ts";
 import { COMPLETION } from "../support/upstreams/host_upstream.ts";
 import { MODEL, withPreset } from "../support/with_preset.ts";
 
+interface SentMessage {
+  readonly role: string;
+  readonly content: string;
+}
+
+/** The parts of a request to the host that the tests read. */
+interface SentBody {
+  readonly messages: readonly [SentMessage, ...SentMessage[]];
+  readonly response_format?: unknown;
+  readonly reasoning_effort?: unknown;
+  readonly tools?: unknown;
+}
+
 /** The body that a host receives, and the paths that its client is informed of. */
 async function received(
   preset: string | undefined,
@@ -12,11 +25,10 @@ async function received(
   body: JsonObject,
   upstreamModel?: string,
 ): Promise<{
-  // deno-lint-ignore no-explicit-any -- a body whose fields the tests check
-  readonly sent: any;
+  readonly sent: SentBody;
   readonly dropped: string | null;
 }> {
-  let outcome: { sent: unknown; dropped: string | null } | undefined;
+  let outcome: { sent: SentBody; dropped: string | null } | undefined;
   await withPreset(
     preset,
     async (gateway, host) => {

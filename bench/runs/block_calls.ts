@@ -21,6 +21,8 @@ export interface Poster {
    * @param path absent: that of a whole reply of the format
    */
   post(body: string, path?: string): Promise<ReadReply>;
+  /** Sends an event through a web socket of its own; resolves at the end of its reply. */
+  sendEvent(event: string): Promise<ReadReply>;
 }
 
 interface BlockCall {
@@ -50,8 +52,25 @@ export function posterAt(
       });
       return { status: response.status, text: await response.text() };
     },
+    async sendEvent(event) {
+      const socket = new WebSocket(`ws://${host}:${port}/v1/responses`, {
+        headers: { ...headers },
+      });
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      socket.onopen = () => socket.send(event);
+      socket.onerror = () => reject(new Error("the web socket failed"));
+      socket.onmessage = ({ data }: MessageEvent<string>) => {
+        if (LAST_EVENT.test(data)) resolve(data);
+      };
+      const text = await promise;
+      socket.close();
+      return { status: text.includes(COMPLETED) ? 200 : 400, text };
+    },
   };
 }
+
+const COMPLETED = '"type":"response.completed"';
+const LAST_EVENT = /"type":"(response\.(completed|incomplete|failed)|error)"/;
 
 const TURNS = "31 turns of 1 MB";
 
@@ -193,8 +212,25 @@ const STREAMED: readonly BlockCall[] = ([
   },
 }));
 
+/** A large request through a web socket. */
+const SOCKETS: readonly BlockCall[] = (["responses", "messages"] as const).map(
+  (upstream) => ({
+    name: `${TURNS}, through a web socket`,
+    caller: "responses",
+    upstream,
+    bytes: 31e6,
+    prepare: ({ model, sendEvent }) => {
+      const event = `{"type":"response.create","model":"${model}",${
+        turnsOf("responses")
+      },"store":false}`;
+      return Promise.resolve(() => sendEvent(event));
+    },
+  }),
+);
+
 export const BLOCK_CALLS: readonly BlockCall[] = [
   ...STORING,
+  ...SOCKETS,
   ...COUNTED,
   ...STREAMED,
   ...REPLIES,

@@ -4,6 +4,7 @@
 import { Duplex } from "node:stream";
 import type { TimerId, Timers } from "../../gateway/timers.ts";
 import { joinPieces } from "../../translate/bytes/buffers.ts";
+import { LargeFrames } from "./large_frames.ts";
 import type { RawConnection } from "./raw_upgrade.ts";
 
 /**
@@ -30,6 +31,7 @@ export class ConnectionStream extends Duplex {
   readonly #connection: RawConnection;
   readonly #timers: Timers;
   readonly #watcher: ConnectionWatcher;
+  readonly #frames: LargeFrames;
   #room = new Uint8Array(SMALL_READ);
   #timer: TimerId | undefined;
   /**
@@ -38,14 +40,19 @@ export class ConnectionStream extends Duplex {
    */
   lingers = false;
 
-  /** Takes the connection over. */
+  /**
+   * Takes the connection over.
+   * @param maxBytes of a message
+   */
   constructor(
     connection: RawConnection,
+    maxBytes: number,
     timers: Timers,
     watcher: ConnectionWatcher,
   ) {
     super();
     this.#connection = connection;
+    this.#frames = new LargeFrames(maxBytes);
     this.#timers = timers;
     this.#watcher = watcher;
     this.once("finish", () => this.lingers ? this.#linger() : this.destroy());
@@ -62,8 +69,10 @@ export class ConnectionStream extends Duplex {
       const size = length === this.#room.length ? LARGE_READ : SMALL_READ;
       if (size !== this.#room.length) this.#room = new Uint8Array(size);
       this.#watcher.arrived(length);
-      this.push(bytes);
+      const frames = this.#frames.split(bytes);
+      if (frames.length > 0) this.push(frames);
       this.#watcher.handled();
+      if (frames.length === 0) this._read();
       if (this.#timer !== undefined) this.#linger();
     }).catch((error) => this.destroy(error));
   }

@@ -89,7 +89,7 @@ export class TextSocket {
           ),
         ),
     }, timers);
-    this.#stream = new ConnectionStream(connection, timers, {
+    this.#stream = new ConnectionStream(connection, maxBytes, timers, {
       arrived: (bytes) => {
         this.#heartbeat.heard();
         this.#unfinished.add(bytes);

@@ -3,7 +3,8 @@
  * below it.
  */
 import type { Caller } from "../gateway/accounts/accounts.ts";
-import type { HttpReply } from "../gateway/http/http_reply.ts";
+import { bodyOf, type HttpReply } from "../gateway/http/http_reply.ts";
+import { jsonInTurns } from "../gateway/in_turns.ts";
 import {
   deleteStoredReply,
   storedInputItems,
@@ -62,15 +63,12 @@ export const RESPONSES_ROUTES: readonly Route[] = [
     operation: "listResponseInputItems",
     dialect: responses,
     handle: (context, caller) =>
-      withSlot(context, caller, async (request) =>
-        jsonReply(
-          await storedInputItems(
-            context.gateway,
-            request,
-            context.query,
-            state,
-          ),
-        )),
+      withSlot(context, caller, async (request) => {
+        const { gateway, query } = context;
+        return await jsonOf(
+          jsonInTurns(await storedInputItems(gateway, request, query, state)),
+        );
+      }),
   },
   {
     access: "key",
@@ -101,11 +99,11 @@ export const RESPONSES_ROUTES: readonly Route[] = [
           "unsupported_parameter",
         );
       }
-      return withSlot(context, caller, async (request) => ({
-        status: 200,
-        headers: { "content-type": "application/json" },
-        body: await storedReply(context.gateway, request),
-      }));
+      return withSlot(
+        context,
+        caller,
+        (request) => jsonOf(storedReply(context.gateway, request)),
+      );
     },
   },
   {
@@ -128,6 +126,14 @@ export const RESPONSES_ROUTES: readonly Route[] = [
 /** The last part of a path takes its rest: other paths below this one are wrong addresses. */
 function isReplyId({ id }: Readonly<Record<string, string>>): boolean {
   return id !== undefined && /^resp_[^/]*$/.test(id);
+}
+
+async function jsonOf(written: Promise<Uint8Array>): Promise<HttpReply> {
+  return {
+    status: 200,
+    headers: { "content-type": "application/json" },
+    body: bodyOf(await written),
+  };
 }
 
 /** Handles a request for a stored reply in a concurrency slot: its conversation may be large. */

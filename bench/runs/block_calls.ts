@@ -21,6 +21,7 @@ export interface Poster {
    * @param path absent: that of a whole reply of the format
    */
   post(body: string, path?: string): Promise<ReadReply>;
+  get(path: string): Promise<ReadReply>;
   /** Sends an event through a web socket of its own; resolves at the end of its reply. */
   sendEvent(event: string): Promise<ReadReply>;
 }
@@ -49,6 +50,12 @@ export function posterAt(
         method: "POST",
         headers: { ...headers, "content-type": "application/json" },
         body,
+      });
+      return { status: response.status, text: await response.text() };
+    },
+    async get(from) {
+      const response = await fetch(`http://${host}:${port}${from}`, {
+        headers: { ...headers },
       });
       return { status: response.status, text: await response.text() };
     },
@@ -182,6 +189,17 @@ const STORING: readonly BlockCall[] = [
       return Promise.resolve(() => post(body));
     },
   },
+  ...["", "/input_items?limit=100"].map((below): BlockCall => ({
+    ...STORED,
+    name: `${TURNS} and a reply, read at /v1/responses/{id}${below}`,
+    bytes: 31e6,
+    async prepare({ model, post, get }) {
+      const stored = await post(
+        `{"model":"${model}",${turnsOf("responses")}}`,
+      );
+      return () => get(`/v1/responses/${idOf(stored)}${below}`);
+    },
+  })),
 ];
 
 const COUNTED: readonly BlockCall[] = [{

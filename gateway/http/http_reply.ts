@@ -50,3 +50,13 @@ function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
     },
   }, { highWaterMark: 0 });
 }
+
+/**
+ * The bytes as a response body. The cast only narrows the buffer type: these bytes are never in
+ * shared memory.
+ */
+export function bodyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return bytes.buffer instanceof ArrayBuffer
+    ? bytes as Uint8Array<ArrayBuffer>
+    : new Uint8Array(bytes);
+}

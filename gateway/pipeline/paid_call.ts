@@ -14,7 +14,11 @@ import type {
 import type { CallOutcome } from "../accounts/call_outcome.ts";
 import type { UsageBound } from "../accounts/charges/usage_bound.ts";
 import type { ActiveCallHandle, Gateway } from "../gateway.ts";
-import type { HeaderFields, HttpReply } from "../http/http_reply.ts";
+import {
+  bodyOf,
+  type HeaderFields,
+  type HttpReply,
+} from "../http/http_reply.ts";
 import { replyHeaders } from "../http/reply_headers.ts";
 import { traceOf } from "../http/trace.ts";
 import type { CallSpan } from "../observability/call_span.ts";
@@ -480,13 +484,3 @@ class ClientDisconnected extends Error {}
 
 /** A deferred stream ended before its upstream replied. */
 class StreamAbandoned extends Error {}
-
-/**
- * The bytes as a response body. The cast only narrows the buffer type: these bytes are never in
- * shared memory.
- */
-function bodyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return bytes.buffer instanceof ArrayBuffer
-    ? bytes as Uint8Array<ArrayBuffer>
-    : new Uint8Array(bytes);
-}

@@ -7,15 +7,18 @@ import {
   type JsonObject,
   parseJson,
 } from "../../translate/bytes/json.ts";
-import { requireFewValues } from "../../translate/bytes/few_values.ts";
 import { spliceFields, topLevelOf } from "../../translate/bytes/json_splice.ts";
 import { ApiError } from "../../translate/model/error.ts";
 import type { Usage } from "../../translate/model/reply.ts";
 import { passedUsage } from "../../translate/passed_usage.ts";
+import { parsedReply } from "../../translate/stream/parsed_reply.ts";
 import type { Relay } from "../../translate/stream/relay_interface.ts";
 import { type SseParser, sseParser } from "../../translate/stream/sse.ts";
+import { nextTurn } from "../accounts/next_turn.ts";
 import type { HeaderFields } from "../http/http_reply.ts";
 import type { PassedBody } from "../http/passed_body.ts";
+import { isLarge } from "../http/request_body.ts";
+import { inTurns } from "../in_turns.ts";
 import { readUpTo } from "../upstream/attempt.ts";
 import type { Model } from "../upstream/catalogue/catalogue.ts";
 import type {
@@ -32,9 +35,9 @@ import type {
   StreamedReply,
 } from "../upstream/operation.ts";
 import {
-  cleanReply,
   keyFilter,
   textWithoutKeys,
+  withoutKeys,
 } from "../upstream/without_keys.ts";
 import { replyAmounts, type RequestAmounts } from "./passed_amounts.ts";
 
@@ -43,6 +46,7 @@ const MAX_JSON_BYTES = 128 * 1024 * 1024;
 const CHARS_PER_TOKEN = 4;
 const EVENT_STREAM = /^text\/event-stream/i;
 const NOTHING = new Uint8Array(0);
+const DECODER = new TextDecoder();
 
 /** What is passed, and how its charge is found. */
 interface PassedCall {
@@ -163,24 +167,29 @@ async function wholeReply(
   model: string,
 ): Promise<ReadReply> {
   const sent = await readUpTo(response.body, MAX_JSON_BYTES, "fail");
-  const { bytes, text } = cleanReply(sent, candidate.credential.secrets());
-  requireFewValues(text);
-  const json = parseJson(text);
-  if (json === undefined) {
-    throw new ApiError("upstream", "the upstream's reply is not JSON");
-  }
+  // Each of these steps takes some milliseconds for each ten megabytes.
+  const isLong = isLarge({ bytes: sent });
+  if (isLong) await nextTurn();
+  const bytes = withoutKeys(sent, candidate.credential.secrets());
+  if (isLong) await nextTurn();
+  const { reply: json, top, text } = await inTurns(parsedReply(bytes));
   figures.noteBytes(bytes.length);
   if (isObject(json)) {
     if (isObject(json["error"])) {
-      throw candidate.dialect.decodeError(502, response.headers(), text);
+      throw candidate.dialect.decodeError(
+        502,
+        response.headers(),
+        text ?? DECODER.decode(bytes),
+      );
     }
     figures.noteJson(json);
   }
+  if (isLong) await nextTurn();
   return {
     type: "whole",
     reply: {
       body: isObject(json) && typeof json["model"] === "string"
-        ? spliceFields(bytes, { model }, topLevelOf(bytes, text))
+        ? spliceFields(bytes, { model }, top ?? topLevelOf(bytes, text))
         : bytes,
       progress: {
         started: true,

@@ -31,14 +31,14 @@ const MAX_PAGE = 100;
 const DEFAULT_PAGE = 20;
 
 /**
- * The JSON text of a stored reply.
+ * The JSON of a stored reply, as UTF-8.
  *
  * @throws {ApiError} `not_found`; `unavailable` if the store does not answer
  */
 export async function storedReply(
   gateway: Gateway,
   request: StoredReplyRequest,
-): Promise<string> {
+): Promise<Uint8Array> {
   const { replies, seal } = openReply(gateway, request);
   const reply = await orUnavailable(replies.reply(seal, request.id));
   if (reply === undefined) throw notFound(request.id);

@@ -87,7 +87,8 @@ export function storedPartsSpec(kind: TestStore): void {
       { id: ID, input: INPUT, reply: REPLY },
       { id: "resp_2", input: [1], reply: REPLY },
     ]);
-    assert.equal(await replies.reply(seal, ID), REPLY);
+    const stored = await replies.reply(seal, ID);
+    assert.equal(new TextDecoder().decode(stored), REPLY);
     const rows = await store.read("SELECT sealed FROM stored_parts");
     assert.ok(rows.length > 10);
     const lengths = rows.map((row) => textOf(row, "sealed").length);

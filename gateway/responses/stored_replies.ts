@@ -75,8 +75,8 @@ export interface StoredReplies {
   save(reply: NewReply): Promise<void>;
   /** A reply and those that it continues, as long as they have at most `maxBytes` together. */
   chain(seal: Seal, id: string, maxBytes: number): Promise<Chain>;
-  /** The JSON text of a reply; undefined if it is not stored. */
-  reply(seal: Seal, id: string): Promise<string | undefined>;
+  /** The JSON of a reply, as UTF-8; undefined if it is not stored. */
+  reply(seal: Seal, id: string): Promise<Uint8Array | undefined>;
   /**
    * Items by id; those that are not stored are absent. Undefined if there are too many, or if their
    * replies have more than `maxBytes` together.
@@ -153,18 +153,18 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
         return {
           id: stringIn(sealed["id"]) ?? "",
           input: arrayOr(sealed["input"]),
-          reply: await openReply(seal, address, reply),
+          reply: DECODER.decode(await openReply(seal, address, reply)),
         };
       }),
     );
-  const openReply = async (
+  const openReply = (
     seal: Seal,
     address: string,
     reply: string,
-  ): Promise<string> =>
+  ): Promise<Uint8Array> =>
     isInParts(reply)
-      ? DECODER.decode(await readParts(store, seal, address, address, reply))
-      : await seal.open(address, reply);
+      ? readParts(store, seal, address, address, reply)
+      : seal.openBytes(address, reply);
   const writeOf = (
     accountId: string,
     work: (sql: Sql) => Promise<void>,
@@ -278,7 +278,7 @@ export function storedReplies(options: StoredRepliesOptions): StoredReplies {
         maxBytes: sealedBytes(maxTextBytes),
       });
       for (const { address, reply } of rows ?? []) {
-        const text = await openReply(seal, address, reply);
+        const text = DECODER.decode(await openReply(seal, address, reply));
         for (const [id, item] of state.outputItems(text, wanted)) {
           found.set(id, item);
         }

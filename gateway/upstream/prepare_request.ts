@@ -2,8 +2,6 @@
  * Writes a generation's request for one candidate. The formats of a model's candidates differ in
  * what they can express. A large request is written in turns of the event loop.
  */
-import { encodeText, joinPieces } from "../../translate/bytes/buffers.ts";
-import { jsonPieces } from "../../translate/bytes/json_pieces.ts";
 import { type ApiError, invalidField } from "../../translate/model/error.ts";
 import { atOnce, type Steps } from "../../translate/steps.ts";
 import {
@@ -15,7 +13,7 @@ import {
 } from "../../translate/upstream_request.ts";
 import { nextTurn } from "../accounts/next_turn.ts";
 import { isLarge } from "../http/request_body.ts";
-import { inTurns } from "../in_turns.ts";
+import { inTurns, jsonInTurns } from "../in_turns.ts";
 import type { Candidate } from "./catalogue/model_registry.ts";
 
 /** The most dropped fields that the error of strict mode lists. */
@@ -112,16 +110,6 @@ async function inTurnsOf(
   await nextTurn();
   return {
     ...request,
-    bytes: body instanceof Uint8Array ? body : await jsonBytes(body.json),
+    bytes: body instanceof Uint8Array ? body : await jsonInTurns(body.json),
   };
-}
-
-/** The JSON text of a large value. */
-async function jsonBytes(value: unknown): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  await inTurns(
-    jsonPieces(value),
-    (text) => void pieces.push(encodeText(text)),
-  );
-  return joinPieces(pieces);
 }

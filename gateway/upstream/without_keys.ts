@@ -25,15 +25,6 @@ export function withoutKeys(
   return joinPieces(pieces);
 }
 
-/** The reply without the keys, and its text. */
-export function cleanReply(
-  reply: Uint8Array,
-  keys: readonly string[],
-): { readonly bytes: Uint8Array; readonly text: string } {
-  const bytes = withoutKeys(reply, keys);
-  return { bytes, text: DECODER.decode(bytes) };
-}
-
 /** A header's value without the keys. */
 export function textWithoutKeys(text: string, keys: readonly string[]): string {
   return DECODER.decode(withoutKeys(encodeText(text), keys));

@@ -25,7 +25,7 @@ interface OpenFrame {
   readonly split?: {
     readonly isFinal: boolean;
     readonly mask: Uint8Array;
-    /** Of the next fragment: 0 from the second on. */
+    /** Opcode of the next fragment: 0 from the second on. */
     opcode: number;
     /** Payload that waits for the rest of its fragment. */
     held: Uint8Array[];
@@ -128,7 +128,7 @@ export class LargeFrames {
   }
 }
 
-/** Bytes of a frame's head; undefined if too few are there to tell. */
+/** Bytes of a frame's head; undefined if it needs more bytes. */
 function headSize([, second]: Uint8Array): number | undefined {
   if (second === undefined) return undefined;
   const length = second & ~MASKED;

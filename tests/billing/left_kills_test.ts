@@ -102,7 +102,7 @@ async function readAndLeave(url: string, call: string): Promise<string> {
   return requestIdOf(response);
 }
 
-/** Makes calls in `LANES` lanes until the gateway is gone; `whole` says which got a usage. */
+/** Makes calls in `LANES` lanes until the gateway is gone. With a `whole` reply comes its usage. */
 async function leaveUntilKilled(
   program: Program,
   model: SilentModel,

@@ -215,7 +215,7 @@ async function withOptional(
   return { ...profile, lacks };
 }
 
-/** Notes that the target has no such endpoint, where every reply states that. */
+/** Notes that the target does not offer a feature, unless a reply shows that it does. */
 function noteLack(
   lacks: Map<Feature, string>,
   feature: Feature,
@@ -223,22 +223,19 @@ function noteLack(
 ): void {
   const last = tried.at(-1);
   if (last === undefined) return;
-  if (tried.every(isUnknown)) {
-    lacks.set(feature, outcome(last));
-  }
+  if (!tried.some(isOffered)) lacks.set(feature, outcome(last));
 }
-
-/** Statuses with which a target without an endpoint answers. */
-const NO_ENDPOINT: readonly unknown[] = [404, 405, 501];
 
 /** Members that only a reply has. */
 const REPLIES = ["output", "candidates", "input_tokens", "totalTokens", "data"];
 
-/** Whether the target does not know an endpoint; a reply with such a status is a fault of it. */
-function isUnknown({ head, json, upstream }: Exchange): boolean {
-  return NO_ENDPOINT.includes(head?.status) &&
-    !REPLIES.some((name) => at(json, name) !== undefined) &&
-    !upstream.some(({ status }) => status === 200);
+/**
+ * Whether an exchange shows that the target has an endpoint. A status shows nothing: a target that
+ * answers every path has any status for those that it does not know.
+ */
+function isOffered({ json, upstream }: Exchange): boolean {
+  return upstream.length > 0 ||
+    REPLIES.some((name) => at(json, name) !== undefined);
 }
 
 /** The optional features that no reply of the Responses endpoint shows. */
@@ -255,7 +252,7 @@ function lacksOf(
   }
   const last = tried.at(-1);
   if (last === undefined) return lacks;
-  if (tried.every(isUnknown)) {
+  if (!tried.some(isOffered)) {
     lacks.set("responses", outcome(last));
     lacks.set("stored-responses", outcome(last));
   } else if (!tried.some(({ json }) => at(json, "store") === true)) {

@@ -1,6 +1,12 @@
 /** Judges checks over records. */
 import type { Check } from "../suite/check.ts";
-import { Evidence, type ScenarioRecord } from "../suite/evidence.ts";
+import {
+  Evidence,
+  isUnanswered,
+  namesOf,
+  type ScenarioRecord,
+  unanswered,
+} from "../suite/evidence.ts";
 import {
   fact,
   type Finding,
@@ -18,7 +24,10 @@ export type Verdict =
   | "unclear"
   /** A mistake of the suite. */
   | "error"
-  /** A cap was reached, or the target kept limiting the rate, before the requests were made. */
+  /**
+   * There is no evidence: a cap was reached, the target kept limiting the rate or stopped, or it
+   * did not answer what the check reads.
+   */
   | "not-run";
 
 /** A check with its verdict. */
@@ -48,19 +57,38 @@ export function judge(
     return { check, verdict: "not-run", findings: [], why };
   }
   const own = names.flatMap((name) => records.get(name) ?? []);
+  const silent = check.judgesSilence === true ? [] : unanswered(own);
+  const notAnswered = (): Result => ({
+    check,
+    verdict: "not-run",
+    findings: [],
+    why: `not answered in time: ${namesOf(silent)}`,
+  });
   try {
-    const findings = check.judge(new Evidence(mode, own));
-    if (findings.length === 0) {
+    const all = check.judge(new Evidence(mode, own));
+    if (all.length === 0) {
       const why = "the check returned no finding";
-      return { check, verdict: "error", findings, why };
+      return { check, verdict: "error", findings: all, why };
     }
-    return { check, verdict: verdictOf(findings), findings };
+    // What did not arrive shows nothing; it is one failure, of the check of answers.
+    const findings = silent.length === 0
+      ? all
+      : all.filter(({ verdict, exchange }) =>
+        verdict !== "fail" || exchange === undefined || !isUnanswered(exchange)
+      );
+    return findings.length === 0
+      ? notAnswered()
+      : { check, verdict: verdictOf(findings), findings };
   } catch (error) {
     if (error instanceof NotOffered) {
       const found = skill(false, "upstreams", "one to judge", error.message);
       return { check, verdict: "unclear", findings: [found] };
     }
     if (error instanceof NotTestable) {
+      if (
+        silent.length > 0 &&
+        (error.exchange === undefined || isUnanswered(error.exchange))
+      ) return notAnswered();
       const found = fact(
         false,
         "evidence",

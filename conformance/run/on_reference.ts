@@ -73,7 +73,7 @@ export async function playOnReference(
     const profile = known ?? await discover(stage);
     const { records } = await play(
       scenarios,
-      { ...stage, profile },
+      { ...stage, profile, playsOnce: known !== undefined },
       SCENARIOS_AT_A_TIME,
     );
     return { profile, records, redaction };

@@ -24,6 +24,19 @@ function without(path: string): Hooks {
 
 const WITHOUT = without("/v1/responses");
 
+/** Without the endpoint, too: a catch-all answers in its place. */
+const EVERY_PATH: Hooks = {
+  ...WITHOUT,
+  reply: (reply, { path }) =>
+    path === "/v1/other"
+      ? {
+        ...reply,
+        status: 400,
+        body: { error: "Missing model in request body" },
+      }
+      : reply,
+};
+
 /** Runs against a reference gateway; returns the exit code and the output. */
 async function runAgainst(
   hooks: Hooks,
@@ -58,6 +71,13 @@ for (
       [],
       0,
       /^without {3}responses: 1 check .*404[^]*^plan {6}1 check /m,
+    ],
+    [
+      "a target that answers every path loses only what it does not have",
+      EVERY_PATH,
+      [],
+      0,
+      /^without {3}responses: 1 check .*400[^]*^plan {6}1 check /m,
     ],
     [
       "a target that stores no replies loses only the checks of stored replies",

@@ -18,6 +18,7 @@ import { explain, quoted, transcript } from "../reports/explain.ts";
 import { failureTexts, SHOWN_IN_FULL } from "../reports/failure_list.ts";
 import { goneText } from "../reports/gone.ts";
 import { judge, type Result } from "./judge.ts";
+import { repeatedText } from "../reports/repeated.ts";
 import { play, type PlayOptions } from "./play.ts";
 import { htmlReport } from "../reports/report_html.ts";
 import { jsonReport, junitReport, type RunReport } from "../reports/reports.ts";
@@ -149,7 +150,7 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
     if (settings.plan) return EXIT.conformant;
     const stage: PlayOptions = { ...base, profile };
     let done = 0;
-    const { records, capped } = await play(
+    const { records, capped, repeated } = await play(
       scenarios,
       stage,
       WIDTH[mode],
@@ -182,6 +183,8 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
     if (explanations.size > SHOWN_IN_FULL) {
       screen.line(`\nEvery failure in full: ${file}`);
     }
+    const again = repeatedText(repeated);
+    if (again !== undefined) screen.line(`\n${again}`);
     const gone = goneText([...records.values()]);
     const cause = gone ?? profile.flaw ?? sharedReplyText(results);
     if (cause !== undefined) screen.line(`\n${cause}`);

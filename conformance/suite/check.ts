@@ -43,6 +43,11 @@ export interface Check {
    * mutant can fail it.
    */
   readonly isSkillLive?: boolean;
+  /**
+   * True where a request without an answer is a fault that it judges; elsewhere such a request is
+   * no evidence.
+   */
+  readonly judgesSilence?: boolean;
   /** The faults that must make it fail. */
   readonly faults: Faults;
 }
@@ -116,7 +121,12 @@ type Subject<Shared> = Shared extends
 /** A check whose common members may be absent, and how its list writes it. */
 type Abridged<Shared> =
   & Pick<Check, "id">
-  & Partial<Pick<Check, "faults" | "level" | "provedBy" | "isSkillLive">>
+  & Partial<
+    Pick<
+      Check,
+      "faults" | "judgesSilence" | "level" | "provedBy" | "isSkillLive"
+    >
+  >
   & Omit<Pick<Common, "mode" | "reads">, keyof Shared>
   & Partial<Common>
   & {

@@ -17,6 +17,29 @@ export interface ScenarioRecord {
   readonly followsReplies?: boolean;
   /** Why it stopped early; absent when it was played to its end. */
   readonly stopped?: string;
+  /** True when something did not come within the time that the scenario waits for it. */
+  readonly late?: boolean;
+}
+
+/** The exchanges whose reply, or its end, did not come in time. */
+export function unanswered(
+  records: readonly ScenarioRecord[],
+): readonly Exchange[] {
+  return records.flatMap(({ exchanges }) => exchanges.filter(isUnanswered));
+}
+
+export function isUnanswered({ ending }: Exchange): boolean {
+  return ending === "timeout";
+}
+
+const SHOWN_NAMES = 3;
+
+/** The names of exchanges, the first ones of many. */
+export function namesOf(exchanges: readonly Exchange[]): string {
+  const names = exchanges.map(({ scenario, label }) => `${scenario}/${label}`);
+  const rest = names.length - SHOWN_NAMES;
+  return names.slice(0, SHOWN_NAMES).join(", ") +
+    (rest > 0 ? `, and ${rest} more` : "");
 }
 
 export class Evidence {

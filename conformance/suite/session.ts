@@ -115,6 +115,9 @@ const SLOW = 6;
 /** The longest wait for a part of a reply, as a multiple of a request's time limit. */
 const PATIENCE = 1.5;
 
+/** Shorter than the interval of most signs of life. */
+const PROMPT_MS = 5_000;
+
 const MAX_RETRIES = 2;
 let lastNonce = 0;
 
@@ -123,6 +126,7 @@ export class Session {
   readonly #exchanges: Exchange[] = [];
   readonly #notes: Record<string, Json> = {};
   #followsReplies = false;
+  #late = false;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -158,6 +162,17 @@ export class Session {
    */
   get patienceMs(): number {
     return this.#options.timeoutMs * PATIENCE;
+  }
+
+  /**
+   * Longest wait for a part of a stream that the next part, or a sign of life, would push out of a
+   * buffer. It does not grow when a scenario is played again.
+   */
+  get promptMs(): number {
+    const { keepAliveMs = 0 } = this.#options;
+    return keepAliveMs < PROMPT_MS
+      ? PROMPT_MS
+      : Math.min(PROMPT_MS, keepAliveMs / 2);
   }
 
   /**
@@ -270,9 +285,10 @@ export class Session {
       return exchange;
     };
     return {
-      headArrives: (withinMs) => ongoing.transfer.headArrives(withinMs),
+      headArrives: (withinMs) =>
+        this.#noteLate(ongoing.transfer.headArrives(withinMs)),
       bodyContains: (text, withinMs) =>
-        ongoing.transfer.bodyContains(text, withinMs),
+        this.#noteLate(ongoing.transfer.bodyContains(text, withinMs)),
       disconnect: () => ongoing.disconnect(),
       finish: () => finished ??= finish(),
     };
@@ -347,10 +363,10 @@ export class Session {
     nonce: string,
     withinMs: number,
   ): Promise<ReplayLogEntry | undefined> {
-    return await within(
+    return await this.#noteLate(within(
       this.replay.requestLog.waitForNonce(nonce).catch(() => undefined),
       withinMs,
-    );
+    ));
   }
 
   /** How the upstream exchange of a nonce ended; undefined while it lasts. */
@@ -361,7 +377,14 @@ export class Session {
     const entry = await this.logEntryOf(nonce, withinMs);
     return entry === undefined
       ? undefined
-      : await within(entry.ended, withinMs);
+      : await this.#noteLate(within(entry.ended, withinMs));
+  }
+
+  /** Notes that something did not come in time. */
+  async #noteLate<T>(waiting: Promise<T>): Promise<T> {
+    const came = await waiting;
+    if (came === false || came === undefined) this.#late = true;
+    return came;
   }
 
   /** The record of the scenario; upstream calls are read from the request log now. */
@@ -376,6 +399,7 @@ export class Session {
       notes: this.#notes,
       ...(this.#followsReplies ? { followsReplies: true } : {}),
       ...(stopped === undefined ? {} : { stopped }),
+      ...(this.#late ? { late: true } : {}),
     };
   }
 

@@ -156,6 +156,7 @@ export const RESPONSES_HEAD_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "responses.stream-closes",
+    judgesSilence: true,
     source: "https://github.com/earendil-works/pi/issues/5592",
     rule:
       "After its last frame a stream ends at once, by its framing and behind a blank line.",

@@ -38,6 +38,7 @@ import { mapValues } from "@model-gateway/replay/map_values";
 import { EMBEDDINGS } from "../embeddings/scenarios.ts";
 import { isCredential } from "../../evidence/upstream_request.ts";
 import { PHASES } from "./scenarios.ts";
+import { ANSWERED_CHECKS } from "./checks_answered.ts";
 import { TRANSPORT_HEAD_CHECKS } from "./checks_heads.ts";
 import { TRANSPORT_PACE_CHECKS } from "./checks_pace.ts";
 import { TRANSPORT_FORBIDDEN_CHECKS } from "./checks_forbidden.ts";
@@ -174,6 +175,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
     },
     {
       id: "transport.streams-end",
+      judgesSilence: true,
       source: "RFC 9112, 8",
       rule:
         "A stream that reached its end is ended properly: the body is complete by its framing.",
@@ -370,6 +372,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = checksWith(
         "streams-set-cookie": streams({ "set-cookie": "route=a; path=/" }),
       },
     },
+    ...ANSWERED_CHECKS,
     ...TRANSPORT_HEAD_CHECKS,
     ...TRANSPORT_FORBIDDEN_CHECKS,
     ...TRANSPORT_PACE_CHECKS,

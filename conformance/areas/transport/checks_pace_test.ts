@@ -9,7 +9,12 @@ import { judgePace } from "./checks_pace.ts";
  * A chat stream of `deltas` deltas that arrives in pieces of `together`, the last of them at its
  * end.
  */
-function stream(deltas: number, together: number, endedMs: number): Exchange {
+function stream(
+  deltas: number,
+  together: number,
+  endedMs: number,
+  apartMs: number = 50,
+): Exchange {
   const frames = Array.from(
     { length: deltas },
     (_, at) =>
@@ -42,7 +47,7 @@ function stream(deltas: number, together: number, endedMs: number): Exchange {
       arrivals: pieces.map((upTo, at) => ({
         upTo,
         // Each piece takes the model some time.
-        atMs: endedMs - 50 * (pieces.length - at - 1),
+        atMs: endedMs - apartMs * (pieces.length - at - 1),
       })),
       ending: "complete",
       endedMs,
@@ -55,8 +60,28 @@ function verdicts(...streams: readonly Exchange[]): string {
   return judgePace(streams).map(({ verdict }) => verdict).join();
 }
 
-Deno.test("judgePace() fails a long and slow stream that arrives at once", () => {
-  assert.equal(verdicts(stream(30, 30, 4000)), "fail");
+Deno.test("judgePace() fails long and slow streams that arrive at once", () => {
+  const held = stream(30, 30, 4000);
+  assert.equal(verdicts(held, held, held), "fail,fail,fail");
+});
+
+Deno.test("judgePace() does not fail a target by few of its streams: the network may have stalled", () => {
+  const held = stream(30, 30, 4000);
+  const flowing = stream(30, 1, 4000);
+  assert.equal(verdicts(held), "unclear");
+  assert.equal(
+    verdicts(held, flowing, flowing, held, held, flowing),
+    "unclear,pass,pass,unclear,unclear,pass",
+  );
+});
+
+Deno.test("judgePace() fails streams that are buffered in steps, and not those that come slowly", () => {
+  const steps = stream(80, 20, 4800, 1200);
+  assert.equal(verdicts(steps, steps, steps), "fail,fail,fail");
+  const slow = stream(30, 1, 12_000, 400);
+  assert.equal(verdicts(slow, slow, slow), "pass,pass,pass");
+  const few = stream(40, 4, 4800, 480);
+  assert.equal(verdicts(few, few, few), "pass,pass,pass");
 });
 
 Deno.test("judgePace() passes a stream whose deltas arrive one after another, however late the first", () => {
@@ -82,5 +107,5 @@ Deno.test("judgePace() fails a stream that is buffered after its first deltas", 
       atMs: at < 2 ? first.atMs : 3990 + at / 10,
     })),
   };
-  assert.equal(verdicts(held), "fail");
+  assert.equal(verdicts(held, held, held), "fail,fail,fail");
 });

@@ -56,7 +56,7 @@ const GATED: Scenario = {
         streamed(endpoint),
       );
       const underway = session.begin({ ...request, slow: true });
-      const seen = await underway.bodyContains("Hello", session.patienceMs);
+      const seen = await underway.bodyContains("Hello", session.promptMs);
       session.note(`${request.label} seen`, seen);
       session.replay.openGate(`g${nonce}`);
       await underway.finish();
@@ -101,7 +101,7 @@ const GATED_EACH: Scenario = {
       for (const [at, word] of words.entries()) {
         session.replay.openGate(`g${nonce}:${at}`);
         if (held !== "" || word === "") continue;
-        if (!await underway.bodyContains(word, session.patienceMs)) {
+        if (!await underway.bodyContains(word, session.promptMs)) {
           held = `"${word}" of frame ${at}`;
         }
       }

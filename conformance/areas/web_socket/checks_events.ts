@@ -104,6 +104,7 @@ export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.events",
+    judgesSilence: true,
     rule:
       "A reply has the events of an event stream: `response.created` first, and one that ends it.",
     judge: (e) => replies(e, "*").flatMap(wellFormed),
@@ -140,6 +141,7 @@ export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.contents",
+    judgesSilence: true,
     rule:
       "Texts, calls, reasons and token counts are those of the same reply over HTTP.",
     mode: "replay",

@@ -22,6 +22,7 @@ export const WEB_SOCKET_FAILURE_CHECKS: readonly Check[] = checksWith({
 }, [
   {
     id: "web_socket.unknown-type",
+    judgesSilence: true,
     rule: "A message of an unknown type is answered with an `error` event.",
     judge: (e) =>
       turns(e, "unknown-type").map((x) =>

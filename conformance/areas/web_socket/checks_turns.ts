@@ -27,6 +27,7 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
 }, [
   {
     id: "web_socket.several-turns",
+    judgesSilence: true,
     rule: "One connection answers one turn after another.",
     judge: (e) =>
       ["stored", "continued", "unstored", "continued-unstored"].flatMap(

@@ -64,8 +64,8 @@ export function sendRaw(request: RawRequest): Ongoing {
       writing.catch(() => {});
       if (kept !== undefined) await writing;
       const pieces = read(conn);
-      const { status, headers, rest } = await readHead(pieces);
-      transfer.noteHead(status, headers);
+      const { status, headers, isOld, rest } = await readHead(pieces);
+      transfer.noteHead(status, headers, isOld);
       const method = request.head.split(" ", 1)[0] ?? "";
       const whole = await readBody(
         { method, status, headers, rest, pieces },

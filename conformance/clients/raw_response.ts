@@ -1,5 +1,5 @@
 /**
- * Reads an HTTP/1.1 response from bytes that arrive in any pieces: its head, then its body in any
+ * Reads an HTTP/1.1 or 1.0 response from bytes that arrive in any pieces: its head, then its body in any
  * framing.
  */
 import type { Header } from "../evidence/exchange.ts";
@@ -9,6 +9,8 @@ interface ReadHead {
   readonly status: number;
   /** All headers in order, names in lower case. */
   readonly headers: readonly Header[];
+  /** True for HTTP/1.0, whose connections end with a reply. */
+  readonly isOld: boolean;
   /** Bytes read beyond the head. */
   readonly rest: Uint8Array;
 }
@@ -41,11 +43,11 @@ export async function readHead(
       continue;
     }
     const [first = "", ...lines] = text.slice(0, end).split("\r\n");
-    const match = /^HTTP\/1\.[01] (\d{3})/.exec(first);
+    const match = /^HTTP\/1\.([01]) (\d{3})/.exec(first);
     if (match === null) {
       throw new Error(`the reply is not HTTP: ${first.slice(0, 80)}`);
     }
-    const status = Number(match[1]);
+    const status = Number(match[2]);
     seen = seen.subarray(end + 4);
     if (status >= 100 && status < 200 && status !== SWITCHING) continue;
     const headers = lines.map((line): Header => {
@@ -55,12 +57,12 @@ export async function readHead(
         line.slice(colon + 1).trim(),
       ];
     });
-    return { status, headers, rest: seen };
+    return { status, headers, isOld: match[1] === "0", rest: seen };
   }
 }
 
 /** The input of `readBody()`. */
-interface BodySource extends ReadHead {
+interface BodySource extends Omit<ReadHead, "isOld"> {
   /** The request's method: a reply to HEAD has no body. */
   readonly method: string;
   readonly pieces: AsyncGenerator<Uint8Array>;

@@ -36,8 +36,17 @@ export class Transfer {
   #done = false;
   readonly #watchers = new Set<() => void>();
 
-  noteHead(status: number, headers: readonly Header[]): void {
-    this.#head = { status, headers, atMs: this.#now() };
+  noteHead(
+    status: number,
+    headers: readonly Header[],
+    isOld: boolean = false,
+  ): void {
+    this.#head = {
+      status,
+      headers,
+      atMs: this.#now(),
+      ...(isOld ? { isOld } : {}),
+    };
     this.#notify();
   }
 

@@ -43,6 +43,8 @@ export interface ResponseHead {
   readonly headers: readonly Header[];
   /** Milliseconds after the request was sent. */
   readonly atMs: number;
+  /** True for HTTP/1.0, as far as the client sees the version. */
+  readonly isOld?: boolean;
 }
 
 /** A piece of the body as it arrived. */
@@ -148,11 +150,14 @@ export function headerOf(
     : found.map(([, value]) => value).join(", ");
 }
 
-/** True when the reply announces that the connection closes after it. */
+/**
+ * True when the reply announces that the connection closes after it, or does not keep it: HTTP/1.0
+ * closes by default (RFC 9112, 9.3).
+ */
 export function announcesClose(exchange: Exchange): boolean {
-  return /(?:^|,)\s*close\s*(?:,|$)/i.test(
-    headerOf(exchange, "connection") ?? "",
-  );
+  const connection = headerOf(exchange, "connection") ?? "";
+  return /(?:^|,)\s*close\s*(?:,|$)/i.test(connection) ||
+    (exchange.head?.isOld === true && !/keep-alive/i.test(connection));
 }
 
 /** True when the content type of the reply is an event stream. */

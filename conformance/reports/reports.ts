@@ -1,5 +1,6 @@
-/** Report files: JSON contains everything, JUnit is for CI systems. HTML is in `report_html.ts`. */
+/** Report files: JSON contains every finding that does not pass, JUnit is for CI systems. HTML is in `report_html.ts`. */
 import { areaOf } from "../suite/check.ts";
+import type { Finding } from "../suite/finding.ts";
 import type { Result } from "../run/judge.ts";
 import { endpointOf } from "./summary.ts";
 
@@ -19,7 +20,7 @@ export interface RunReport {
 }
 
 /** Version of the JSON report. */
-const SCHEMA = 1;
+const SCHEMA = 2;
 
 export function jsonReport(report: RunReport): string {
   return JSON.stringify(
@@ -38,7 +39,10 @@ export function jsonReport(report: RunReport): string {
         endpoint: endpointOf(result),
         rule: result.check.rule,
         why: result.why,
-        findings: result.findings.map(({ exchange, ...finding }) => ({
+        passed: result.findings.filter(passes).length,
+        findings: result.findings.filter((finding) => !passes(finding)).map((
+          { exchange, ...finding },
+        ) => ({
           ...finding,
           exchange: exchange === undefined
             ? undefined
@@ -49,6 +53,10 @@ export function jsonReport(report: RunReport): string {
     undefined,
     2,
   ) + "\n";
+}
+
+function passes({ verdict }: Finding): boolean {
+  return verdict === "pass";
 }
 
 /**

@@ -14,6 +14,7 @@ import {
 } from "./choose.ts";
 import { discover } from "./discover.ts";
 import { readExpectedFailures, staleEntries } from "./expected_failures.ts";
+import { causesText } from "../reports/causes.ts";
 import { explain, quoted, transcript } from "../reports/explain.ts";
 import { failureTexts, SHOWN_IN_FULL } from "../reports/failure_list.ts";
 import { goneText } from "../reports/gone.ts";
@@ -186,7 +187,8 @@ export async function run(settings: Settings, screen: Screen): Promise<number> {
     const again = repeatedText(repeated);
     if (again !== undefined) screen.line(`\n${again}`);
     const gone = goneText([...records.values()]);
-    const cause = gone ?? profile.flaw ?? sharedReplyText(results);
+    const cause = gone ?? profile.flaw ?? sharedReplyText(results) ??
+      causesText(results);
     if (cause !== undefined) screen.line(`\n${cause}`);
     const exitCode = exitOf(results, expected, stale);
     const seconds = (performance.now() - startMs) / 1000;

@@ -298,13 +298,18 @@ export const AUTH_CHECKS: readonly Check[] = checksWith({
     section: "Endpoints",
     rule: "All bodies are JSON (`content-type: application/json`).",
     judge: (e) =>
-      allRefused(e).map(turnedAway).map((x) => {
+      allRefused(e).map(turnedAway).flatMap((x) => {
         const type = headerOf(x, "content-type") ?? "no content type";
-        return factOf("content-type", type, x).mustBe(
-          "application/json, also for a stream request",
-          /^application\/json\s*(;|$)/i.test(type) && isObject(x.json) &&
-            x.frames.length === 0,
-        );
+        return [
+          factOf("content-type", type, x).mustBe(
+            "application/json, also for a stream request",
+            /^application\/json\s*(;|$)/i.test(type),
+          ),
+          factOf("body", x.text.slice(0, 80) || "empty", x).mustBe(
+            "one JSON object",
+            isObject(x.json) && x.frames.length === 0,
+          ),
+        ];
       }),
     faults: {
       "401-as-html": typed401("text/html; charset=utf-8", false),

@@ -107,6 +107,12 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
             : reply,
       },
       "message-sequence-null": messageSequenceNull,
+      "stop-named-by-constant": {
+        reply: (reply) =>
+          reply.body["stop_reason"] === "stop_sequence"
+            ? { ...reply, body: withAt(reply.body, "stop_sequence", "END") }
+            : reply,
+      },
     },
   },
   {
@@ -127,6 +133,11 @@ export const STOP_STRING_CHECKS: readonly Check[] = checksWith({
         ];
       }),
     faults: {
+      "stream-stop-named-by-constant": messageFrames((data) =>
+        at(data, "delta.stop_reason") === "stop_sequence"
+          ? withAt(data, "delta.stop_sequence", "END")
+          : data
+      ),
       "stream-stop-unnamed": messageFrames((data) =>
         at(data, "delta.stop_reason") === "stop_sequence"
           ? withAt(data, "delta.stop_sequence", null)

@@ -7,10 +7,13 @@ import type { Session } from "../../suite/session.ts";
 import { calls, type Scenario } from "../../suite/scenario.ts";
 import type { Route } from "../../suite/route.ts";
 
-/** A string that the reply reaches, and one that it does not. */
-export const STOPS = { hit: "END", missed: "QQZQQ" } as const;
+/**
+ * A string that the reply reaches, and one that it does not. The one of the fixtures is another, so
+ * that no constant is right in both.
+ */
+export const STOPS = { hit: "OMEGA", missed: "QQZQQ" } as const;
 
-const WORDS = "Repeat this line exactly: alpha beta gamma END delta";
+const WORDS = `Repeat this line exactly: alpha beta gamma ${STOPS.hit} delta`;
 
 function send(
   session: Session,

@@ -119,3 +119,17 @@ Deno.test("every quoted sentence is verbatim in its section of the specification
     );
   }
 });
+
+Deno.test("what only clients need is a convention, and what this gateway promises a contract", () => {
+  const wanted = { clients: "convention", gateway: "contract" } as const;
+  let looked = 0;
+  for (const { id, rule, level } of CHECKS) {
+    if (!("section" in rule)) continue;
+    const after = SPECIFICATION.split(plain(rule.text))[1] ?? "";
+    const tag = /^\W{0,2}\((clients|gateway)\)/.exec(after)?.[1];
+    if (tag !== "clients" && tag !== "gateway") continue;
+    looked++;
+    assert.equal(level, wanted[tag], id);
+  }
+  assert.ok(looked > 50, "hardly any source was found");
+});

@@ -54,19 +54,35 @@ function firstWrong(
 }
 
 /**
- * The first documented member that is missing or wrong in a reply of status 200; undefined when
- * there is none.
+ * Why a request was not accepted; undefined when it was, whatever may be wrong with the reply
+ * otherwise.
  */
-export function shapeFault(x: Exchange): string | undefined {
+export function refusal(x: Exchange): string | undefined {
   if (x.head?.status !== 200) {
     return `status ${x.head?.status ?? x.ending}: ${x.text.slice(0, 160)}`;
   }
   if (x.ending !== "complete") return `the body is ${x.ending}`;
-  const streamed = /"stream":true/.test(x.request.body);
-  if (streamed !== isStream(x)) {
+  if (isStreamed(x) !== isStream(x)) {
     return `content-type ${headerOf(x, "content-type")}`;
   }
-  if (!streamed) {
+  const parts = isStream(x) ? x.frames.map(({ json }) => json) : [x.json];
+  const failed = parts.find((json) => at(json, "error") !== undefined);
+  if (failed !== undefined) return `error ${JSON.stringify(failed)}`;
+  return parts.some(isObject) ? undefined : `the body is ${x.text || "empty"}`;
+}
+
+function isStreamed({ request }: Exchange): boolean {
+  return /"stream":true/.test(request.body);
+}
+
+/**
+ * The first documented member that is missing or wrong in a reply of status 200; undefined when
+ * there is none.
+ */
+export function shapeFault(x: Exchange): string | undefined {
+  const refused = refusal(x);
+  if (refused !== undefined) return refused;
+  if (!isStreamed(x)) {
     return firstWrong(x.json, x.endpoint === "chat" ? COMPLETION : MESSAGE) ??
       (x.endpoint === "messages" ? blockFault(x.json) : undefined);
   }

@@ -63,7 +63,8 @@ export async function discover(
   if (status === undefined) {
     throw new Unreachable(unreachableText(unknown.baseUrl, list));
   }
-  if (status === 401 || status === 403) {
+  // A list may need another key than the models that are given.
+  if ((status === 401 || status === 403) && unknown.model === undefined) {
     throw new Unreachable(`the key is refused: ${outcome(list)}`);
   }
   const listed = listAt(list.json, "data").filter((entry) =>

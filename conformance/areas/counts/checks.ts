@@ -327,6 +327,7 @@ export const COUNTS_CHECKS: readonly Check[] = [
   }),
   ...onEveryFormat({
     id: "delay",
+    level: "convention",
     rule: "A client learns after which time it may count again.",
     mode: "replay",
     reads: "counts-limited",

@@ -65,6 +65,7 @@ export const EMBEDDINGS_REFUSAL_CHECKS: readonly Check[] = checksWith(COMMON, [
   },
   {
     id: "embeddings.refusal-words",
+    level: "convention",
     rule: "The `type` and the `code` of a refusal fit its status.",
     reads: ["embeddings-refused"],
     ...refusalWords("chat", IS_EMBEDDING),

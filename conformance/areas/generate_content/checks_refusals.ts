@@ -39,6 +39,12 @@ function refused(
     ]);
 }
 
+/** How the vendor refuses a request without a key, and one with a wrong key. */
+const KEY_REFUSALS = {
+  "no-key": "403 PERMISSION_DENIED",
+  "wrong-key": "400 INVALID_ARGUMENT",
+} as const;
+
 /** Accepts every request without a look at its key. */
 const NO_KEY: Hooks = admit({ endpoint: "generate_content" });
 
@@ -165,19 +171,22 @@ export const GENERATE_CONTENT_REFUSAL_CHECKS: readonly Check[] = checksWith({
   {
     id: "generate_content.key-needed",
     rule:
-      "A request without a key, or with a wrong one, is refused with 401 and `UNAUTHENTICATED`.",
+      "A request without a key, or with a wrong one, is refused with 401 and `UNAUTHENTICATED`, or as the vendor does: with 403 and `PERMISSION_DENIED` for none, with 400 and `INVALID_ARGUMENT` for a wrong one.",
     reads: ["generate-content-refused"],
     judge: (e) =>
-      ["no-key", "wrong-key"].flatMap((name) => [
-        ...refused(
-          `generate_content/any/whole/${name}`,
-          401,
-          "UNAUTHENTICATED",
-        )(e),
-      ]),
+      Object.entries(KEY_REFUSALS).flatMap(([name, vendors]) =>
+        e.matching(`generate_content/any/whole/${name}`).map((x) => {
+          const found = `${x.head?.status} ${textAt(x.json, "error.status")}`;
+          return factOf("status and its word", found, x).mustBe(
+            `401 UNAUTHENTICATED or ${vendors}`,
+            found === "401 UNAUTHENTICATED" || found === vendors,
+          );
+        })
+      ),
     misses: {
       open: NO_KEY,
       "as-403": status(401, 403),
+      "as-500": status(401, 500),
       "wrong-key-accepted": {
         key: (key, { request }) =>
           key === undefined || request.headers["x-goog-api-key"] === undefined

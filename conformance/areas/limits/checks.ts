@@ -210,6 +210,8 @@ export const LIMITS_CHECKS: readonly Check[] = checksWith({
   ),
   {
     id: "limits.chat-system",
+    // The sentence binds clients.
+    level: "convention",
     rule: "a top-level `system` field must not be sent to this endpoint.",
     judge: (e) => [
       ...acceptances(e, "chat", "system"),

@@ -22,8 +22,9 @@ import {
   turnsIn,
 } from "./faults.ts";
 import { changeRequest } from "../../faults/change_request.ts";
-import { modelIn, shapeFault } from "../../evidence/documented_shape.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
+import { modelIn, refusal } from "../../evidence/documented_shape.ts";
+import { type Exchange, isStream } from "../../evidence/exchange.ts";
+import type { Evidence } from "../../suite/evidence.ts";
 import type { Generation } from "../../suite/requests.ts";
 
 /**
@@ -32,10 +33,13 @@ import type { Generation } from "../../suite/requests.ts";
  * could be tried.
  */
 function taken(
-  e: { readonly mode: "live" | "replay" },
+  e: Pick<Evidence, "mode" | "exchanges">,
   found: readonly Exchange[],
 ): Finding[] {
-  const judged = found.map((x) => ({ x, fault: shapeFault(x) }));
+  const judged = found.map((x) => ({
+    x,
+    fault: refusal(x) ?? lostEnd(x, e.exchanges),
+  }));
   const findings = judged.map(({ x, fault }) =>
     factOf("reply", fault ?? 200, x).mustBe(
       "the status of a plain request",
@@ -57,6 +61,18 @@ function taken(
       x,
     )
   );
+}
+
+/** That a stream has no end although others have one; where none has, that is another rule's. */
+function lostEnd(x: Exchange, all: readonly Exchange[]): string | undefined {
+  const hasEnd = ({ frames }: Exchange): boolean =>
+    /^(message_stop|\[DONE\])$/.test(
+      frames.at(-1)?.event ?? frames.at(-1)?.data ?? "",
+    );
+  return isStream(x) && !hasEnd(x) &&
+      all.some((other) => other.endpoint === x.endpoint && hasEnd(other))
+    ? `the stream ends with ${x.frames.at(-1)?.data ?? "nothing"}`
+    : undefined;
 }
 
 function takes(

@@ -34,14 +34,15 @@ import { textOf, typeOf } from "../../endpoints/read_responses.ts";
 import { follows } from "./grammar_finding.ts";
 import { UNKNOWN_IDS, UNSERVED, WRONG } from "./scenarios_refusals.ts";
 
-/** Findings that each of these requests is refused with 400 and names its mistake. */
+/** Findings that each of these requests is refused, with 400 unless otherwise given, and names its mistake. */
 function refused(
   e: { matching(pattern: string): readonly Exchange[] },
   requests: Readonly<Record<string, { readonly param: RegExp }>>,
+  ...statuses: readonly number[]
 ): Finding[] {
   return Object.entries(requests).flatMap(([name, { param }]) =>
     e.matching(`responses/*/whole/${name}`).flatMap((x) => [
-      statusIs(x, 400),
+      statusIs(x, ...(statuses.length === 0 ? [400] : statuses)),
       fact(
         param.test(textAt(x.json, "error.param")) ||
           // A path may also be written with points.
@@ -135,9 +136,9 @@ export const RESPONSES_REFUSAL_CHECKS: readonly Check[] = checksWith({
   {
     id: "responses.unknown-ids",
     rule:
-      "A `previous_response_id` or an `item_reference` that cannot be resolved is refused with 400, never ignored.",
+      "A `previous_response_id` or an `item_reference` that cannot be resolved is refused with 400 or 404, never ignored.",
     reads: ["responses-unknown-ids"],
-    judge: (e) => refused(e, UNKNOWN_IDS),
+    judge: (e) => refused(e, UNKNOWN_IDS, 400, 404),
     faults: {
       "responses-previous-ignored": accepts(({ code }) =>
         code === "previous_response_not_found"

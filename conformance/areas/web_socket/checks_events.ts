@@ -81,6 +81,7 @@ export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.messages",
+    level: "convention",
     rule: "Each event is one text message, a JSON object with its `type`.",
     judge: (e) =>
       turns(e, "*").map((x) => {
@@ -104,6 +105,7 @@ export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.events",
+    level: "convention",
     judgesSilence: true,
     rule:
       "A reply has the events of an event stream: `response.created` first, and one that ends it.",
@@ -118,6 +120,7 @@ export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.numbers",
+    level: "convention",
     rule: "`sequence_number` counts the events of each reply from 0.",
     judge: (e) =>
       replies(e, "*").map((x) => {
@@ -141,6 +144,7 @@ export const WEB_SOCKET_EVENT_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.contents",
+    level: "convention",
     judgesSilence: true,
     rule:
       "Texts, calls, reasons and token counts are those of the same reply over HTTP.",

@@ -22,6 +22,7 @@ export const WEB_SOCKET_FAILURE_CHECKS: readonly Check[] = checksWith({
 }, [
   {
     id: "web_socket.unknown-type",
+    level: "convention",
     judgesSilence: true,
     rule: "A message of an unknown type is answered with an `error` event.",
     judge: (e) =>
@@ -41,6 +42,7 @@ export const WEB_SOCKET_FAILURE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.wrong",
+    level: "convention",
     rule:
       "An error in place of an HTTP status is an `error` event with `status` and the `error` that HTTP would have.",
     judge: (e) =>
@@ -62,6 +64,7 @@ export const WEB_SOCKET_FAILURE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.unknown-model",
+    level: "convention",
     rule: "An unknown model is such an error, too.",
     judge: (e) =>
       turns(e, "unknown-model").map((x) =>
@@ -77,12 +80,14 @@ export const WEB_SOCKET_FAILURE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.goes-on",
+    level: "convention",
     rule: "After an error the connection answers the next turn.",
     judge: goesOn("after-refusals"),
     misses: { ends: ENDS_WITH_ERROR },
   },
   {
     id: "web_socket.limited",
+    level: "contract",
     rule:
       "An upstream's limit is an error with the status 429 and `retry-after` among its `headers`.",
     mode: "replay",
@@ -104,6 +109,7 @@ export const WEB_SOCKET_FAILURE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.broken",
+    level: "convention",
     rule:
       "After an upstream's failure inside a reply it ends with `error` and `response.failed`.",
     mode: "replay",
@@ -125,6 +131,7 @@ export const WEB_SOCKET_FAILURE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.goes-on-after-failures",
+    level: "convention",
     rule: "After a failed reply the connection answers the next turn.",
     mode: "replay",
     reads: [FAILURES],

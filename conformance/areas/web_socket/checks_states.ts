@@ -39,6 +39,7 @@ export const WEB_SOCKET_STATE_CHECKS: readonly Check[] = checksWith({
 }, [
   {
     id: "web_socket.states",
+    level: "convention",
     rule:
       "Every event with the reply has all members of it, which agree but for what changes while it is made.",
     reads: ["web-socket-contents", "web-socket-failures"],
@@ -96,6 +97,7 @@ export const WEB_SOCKET_STATE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.usage",
+    level: "convention",
     rule: "`usage` adds up as over HTTP.",
     judge: (e) =>
       replies(e, ...CONTENTS).map(
@@ -114,6 +116,7 @@ export const WEB_SOCKET_STATE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.error-words",
+    level: "convention",
     rule: "The `error` has a plain message and a type that fits its status.",
     reads: ["web-socket-events", "web-socket-failures"],
     judge: (e) =>
@@ -151,6 +154,7 @@ export const WEB_SOCKET_STATE_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.failed",
+    level: "convention",
     rule: "A failed reply names its error, and keeps the text before it.",
     reads: ["web-socket-failures"],
     judge: (e) =>

@@ -27,6 +27,7 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
 }, [
   {
     id: "web_socket.several-turns",
+    level: "convention",
     judgesSilence: true,
     rule: "One connection answers one turn after another.",
     judge: (e) =>
@@ -44,6 +45,7 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.continued",
+    level: "convention",
     rule:
       "With `previous_response_id` the model receives the whole conversation, and the turn only its new items.",
     mode: "replay",
@@ -56,6 +58,7 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.unstored",
+    level: "convention",
     rule:
       "A reply with `store` `false` can be continued on its own connection.",
     judge: goesOn("continued-unstored"),
@@ -63,6 +66,7 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.unstored-elsewhere",
+    level: "convention",
     rule:
       "On every other connection it is unknown: an error with `previous_response_not_found`.",
     reads: [EVENTS],
@@ -85,6 +89,7 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.prepared",
+    level: "convention",
     rule:
       "With `generate` `false` the reply is complete and empty, and no model is called.",
     reads: [EVENTS],
@@ -111,6 +116,7 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.preparation-continued",
+    level: "convention",
     rule:
       "What was prepared reaches the model with the turn that continues it.",
     mode: "replay",
@@ -122,6 +128,7 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.steer",
+    level: "convention",
     rule:
       "`response.steer` is carried out, or answered with `response.steer.failed` and a code.",
     reads: [EVENTS],
@@ -145,6 +152,7 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.order",
+    level: "contract",
     rule:
       "Turns that are sent at once are answered one after the other, in order.",
     mode: "replay",
@@ -165,6 +173,7 @@ export const WEB_SOCKET_TURN_CHECKS: readonly Check[] = checksWith({
   },
   {
     id: "web_socket.closed",
+    level: "contract",
     rule: "A client that closes the connection ends the call upstream.",
     mode: "replay",
     reads: ["web-socket-closed"],

@@ -86,6 +86,8 @@ export async function startOwnGateway(replayUrl: string): Promise<OwnGateway> {
       GATEWAY_KEY: key,
       GATEWAY_CONFIG: `${data}/models.json`,
       DATABASE_URL: databaseUrl,
+      // Vendors that bill a cancelled reply are read to its end otherwise.
+      GATEWAY_LEFT_CLIENT_SECONDS: "0",
     },
     stdout: "piped",
     stderr: "piped",

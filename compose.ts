@@ -208,6 +208,7 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     admin: accounts.admin,
     lastAudit: accounts.lastAudit,
     clockAheadMs: () => accounts.storeClock.aheadMs(),
+    storeSchema: accounts.storeSchema,
     reports: accounts.reports,
     ...(accounts.replicaLagMs === undefined
       ? {}

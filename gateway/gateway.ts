@@ -6,6 +6,7 @@ import { ActiveCalls } from "./active_calls.ts";
 import { compact } from "../translate/bytes/compact.ts";
 import { ApiError } from "../translate/model/error.ts";
 import type { Accounts } from "./accounts/accounts.ts";
+import type { StoreSchema } from "./accounts/store/schema_watch.ts";
 import { startTimer } from "./accounts/timer.ts";
 import type { ProcessReports } from "./accounts/reports/process_reports.ts";
 import type { Admin } from "./accounts/repositories/admin.ts";
@@ -83,6 +84,8 @@ interface GatewayParts {
   readonly lastAudit: () => AuditRecord | undefined;
   /** Milliseconds by which the clock of this process is ahead of the store's. */
   readonly clockAheadMs: () => number;
+  /** Schema versions of the store and of this program. */
+  readonly storeSchema: () => StoreSchema;
   /** See {@linkcode Replica.lagMs}; absent: reports are read from the store. */
   readonly replicaLagMs?: () => number | undefined;
   /** Keeps a record of each call of a model; absent where none are kept. */
@@ -166,6 +169,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     backlog: () => parts.accounts.backlog(),
     audit: parts.lastAudit,
     clockAheadMs: parts.clockAheadMs,
+    storeSchema: parts.storeSchema,
     ...compact({ replicaLagMs: parts.replicaLagMs }),
     droppedLines: parts.droppedLines ?? (() => 0),
     candidates: () =>

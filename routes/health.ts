@@ -33,6 +33,7 @@ export const HEALTH_ROUTES: readonly OpenRoute[] = [
             hash: config.configHash ?? null,
             loaded_at: new Date(configuredAtMs).toISOString(),
           },
+          store_schema: gateway.storeSchema(),
           ...(gateway.replicaLagMs === undefined ? {} : {
             read_replica: { lag_seconds: lagSeconds(gateway) ?? null },
           }),

@@ -39,6 +39,8 @@ export interface GatewayState {
   backlog(): number;
   /** Milliseconds by which the clock of this process is ahead of the store's. */
   clockAheadMs(): number;
+  /** Schema versions of the store and of this program. */
+  storeSchema(): { readonly stored: number; readonly program: number };
   /** See {@linkcode Replica.lagMs}; absent: reports are read from the store. */
   readonly replicaLagMs?: () => number | undefined;
   /** The newest daily audit of the books; undefined before the first. */
@@ -341,6 +343,14 @@ export function createMetrics(state: GatewayState): Metrics {
       "gateway_clock_ahead_seconds",
       "By how much the clock of this process is ahead of the store's, which dates calls; negative: behind",
       () => Math.round(state.clockAheadMs() / 100) / 10,
+    ),
+    gauge(
+      "gateway_store_schema_ahead",
+      "Schema versions by which the store is newer than this program; more than 0 during a rolling upgrade, and after going back",
+      () => {
+        const { stored, program } = state.storeSchema();
+        return Math.max(0, stored - program);
+      },
     ),
     ...(state.replicaLagMs === undefined ? [] : [
       gauge(

@@ -13,6 +13,7 @@ const STATE: GatewayState = {
   openedSockets: () => 0,
   backlog: () => 0,
   clockAheadMs: () => 0,
+  storeSchema: () => ({ stored: 1, program: 1 }),
   audit: () => undefined,
   droppedLines: () => 0,
   candidates: () => [],

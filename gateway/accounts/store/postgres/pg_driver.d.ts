@@ -112,6 +112,8 @@ export class Pool {
 export class DatabaseError extends Error {
   /** SQLSTATE. */
   readonly code: string | undefined;
+  /** The function of the server's source that reported it. */
+  readonly routine: string | undefined;
 }
 
 /** The module's default export. */

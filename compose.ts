@@ -214,9 +214,13 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
       ? {}
       : { replicaLagMs: accounts.replicaLagMs }),
     ...(accounts.replies === undefined ? {} : { replies: accounts.replies }),
-    ...(config.adminToken === undefined
-      ? {}
-      : { adminAuth: adminAuth(() => inForce.adminToken ?? "", now) }),
+    ...(config.adminToken === undefined ? {} : {
+      adminAuth: adminAuth(
+        () => inForce.adminToken ?? "",
+        accounts.admin.operatorTokens,
+        now,
+      ),
+    }),
     // Without a kept store the sessions would end with the process.
     ...(config.console === "off" || accounts.isInMemory ? {} : {
       console: createConsole({

@@ -26,7 +26,7 @@ export const HEALTH_ROUTES: readonly OpenRoute[] = [
       const { gateway, query } = context;
       let more = {};
       if (query.has("verbose")) {
-        requireMetricsAccess(context);
+        await requireMetricsAccess(context);
         const { config, configuredAtMs } = gateway;
         more = {
           configuration: {

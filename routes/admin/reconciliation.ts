@@ -1,6 +1,7 @@
 /**
  * `POST /admin/v1/reconciliations`: a vendor's export, as CSV in the body, against the books.
  */
+import { scopeOf } from "../../gateway/accounts/operator_scope.ts";
 import { textPieces } from "../../gateway/http/request_body.ts";
 import { reconcile } from "../../gateway/reconcile/reconcile.ts";
 import {
@@ -29,7 +30,7 @@ export const RECONCILIATION_ROUTE: OpenRoute = {
   operation: "reconcile",
   async handle(context) {
     const { request, gateway, query } = context;
-    const admin = requireOperator(context);
+    const admin = await requireOperator(context, scopeOf("reconcile", "POST"));
     const { vendor, from, to } = check(reconcileQuery, queryOf(query));
     const type = request.headers.get("content-type")?.split(";")[0]?.trim()
       .toLowerCase();

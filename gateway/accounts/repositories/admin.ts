@@ -67,6 +67,10 @@ import {
 } from "../reports/ledger_report.ts";
 import type { LedgerQuery } from "../reports/ledger_walk.ts";
 import type { RankedPage, RankedRange } from "../reports/ranked.ts";
+import {
+  type OperatorTokenRepository,
+  operatorTokenRepository,
+} from "./operator_token_repository.ts";
 import { type PlanRepository, planRepository } from "./plan_repository.ts";
 import {
   type SessionRepository,
@@ -105,6 +109,7 @@ export interface Admin {
   readonly webhooks: WebhookRepository;
   /** Administration of account tokens. */
   readonly tokens: TokenRepository;
+  readonly operatorTokens: OperatorTokenRepository;
   readonly signInCodes: SignInCodeRepository;
   readonly sessions: SessionRepository;
   /** Reads the state on which a credential's calls are decided. */
@@ -200,6 +205,7 @@ export function createAdmin(
     keys: keyRepository(context),
     webhooks: webhookRepository(context),
     tokens: tokenRepository(context),
+    operatorTokens: operatorTokenRepository(context),
     signInCodes: signInCodeRepository(context),
     sessions: sessionRepository(context),
     state: (holder) => credentialState(context, holder),

@@ -604,6 +604,20 @@ export const MIGRATIONS: readonly Migration[] = [
       PRIMARY KEY (reply, part)
     ) {strict}`,
   ],
+  [
+    // Of each operator token only a hash is stored. scope: see operator_scope.ts.
+    `CREATE TABLE operator_tokens (
+      id TEXT PRIMARY KEY,
+      name TEXT NOT NULL,
+      scope TEXT NOT NULL,
+      hint TEXT NOT NULL,
+      hash TEXT NOT NULL UNIQUE,
+      created_at_ms INTEGER NOT NULL,
+      expires_at_ms INTEGER NOT NULL,
+      revoked_at_ms INTEGER,
+      last_used_at_ms INTEGER
+    ) {strict}`,
+  ],
 ];
 
 /** The schema version from which on `writers` exists. */

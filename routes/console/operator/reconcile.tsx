@@ -39,7 +39,10 @@ export const RECONCILE_PAGES: readonly OperatorPageRoute[] = [
       reconcilePage(context, visit, <Form context={context} visit={visit} />),
     { query: ["vendor", "from", "to"] },
   ),
-  operatorPageRoute("POST", PATH, resultPage, { maxFileBytes: MAX_FILE_BYTES }),
+  operatorPageRoute("POST", PATH, resultPage, {
+    scope: "read",
+    maxFileBytes: MAX_FILE_BYTES,
+  }),
 ];
 
 function reconcilePage(

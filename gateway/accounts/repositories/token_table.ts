@@ -1,6 +1,5 @@
 /**
- * Issues, verifies and revokes tokens, of which a table has the hash. Only the reply to the issue has
- * the text.
+ * Tokens whose hashes are in a table. The text of a token is in the reply to its issue alone.
  */
 import { invalidField } from "../../../translate/model/error.ts";
 import type { Action, Change } from "../changes/change.ts";

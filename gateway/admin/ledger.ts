@@ -115,7 +115,32 @@ interface LedgerExport {
  * `unavailable`
  */
 export function exportLedger(admin: Admin, query: JsonObject): LedgerExport {
-  return exportOf(admin, check(exportQuery, query));
+  const { format, ...filters } = check(exportQuery, query);
+  if (format !== "focus") return exportOf(admin, { format, ...filters });
+  return {
+    contentType: CSV,
+    text: exportText(
+      FOCUS_HEAD,
+      withVendors(admin, admin.allLedger(filtersOf(filters))),
+      ([entry, vendor]) => focusLines(entry, vendor),
+    ),
+  };
+}
+
+/** The entries, and the vendor that served the call of each as far as its record is kept. */
+async function* withVendors(
+  admin: Admin,
+  slices: AsyncIterable<readonly LedgerEntry[]>,
+): AsyncGenerator<readonly (readonly [LedgerEntry, string | undefined])[]> {
+  for await (const slice of slices) {
+    const idOf = (entry: LedgerEntry) => entry.corrects ?? entry.requestId;
+    const upstreams = await admin.calls.upstreams(slice.map(idOf));
+    yield slice.map((entry) => [
+      entry,
+      // The name of an upstream is its vendor's, then the model's.
+      upstreams.get(idOf(entry))?.split("/", 1)[0],
+    ]);
+  }
 }
 
 function exportOf(

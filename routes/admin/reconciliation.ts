@@ -1,5 +1,5 @@
 /**
- * `POST /admin/v1/reconciliations`: a vendor's export, as CSV in the body, against the books.
+ * `POST /admin/v1/reconciliations`: a vendor's export of costs or usage in the body, against the books.
  */
 import { scopeOf } from "../../gateway/accounts/operator_scope.ts";
 import { textPieces } from "../../gateway/http/request_body.ts";
@@ -18,6 +18,7 @@ const MAX_INVOICE_BYTES: number = 32 * 1024 * 1024;
 
 const TYPES: readonly string[] = [
   "text/csv",
+  "application/json",
   "text/tab-separated-values",
   "text/plain",
   "application/octet-stream",
@@ -37,7 +38,7 @@ export const RECONCILIATION_ROUTE: OpenRoute = {
     if (type !== undefined && !TYPES.includes(type)) {
       throw new ApiError(
         "unsupported_media",
-        "content-type must be text/csv: send the vendor's file as it is",
+        "content-type must be text/csv or application/json: send the vendor's file as it is",
         { retryable: false },
       );
     }

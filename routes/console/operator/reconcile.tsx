@@ -81,12 +81,13 @@ function Form(
       <label>
         File
         <small>
-          CSV or TSV with a day, a model, and tokens or an amount; also FOCUS
+          CSV or TSV with a day, a model, and tokens or an amount; also FOCUS,
+          and JSON of a vendor's cost or usage API
         </small>
         <input
           type="file"
           name="file"
-          accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values"
+          accept=".csv,.tsv,.txt,.json,application/json,text/csv,text/tab-separated-values"
         />
       </label>
       <label>

@@ -209,6 +209,9 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
     lastAudit: accounts.lastAudit,
     clockAheadMs: () => accounts.storeClock.aheadMs(),
     storeSchema: accounts.storeSchema,
+    ...(accounts.certificateEnds === undefined
+      ? {}
+      : { storeCertificateEnds: accounts.certificateEnds }),
     reports: accounts.reports,
     ...(accounts.replicaLagMs === undefined
       ? {}

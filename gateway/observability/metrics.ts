@@ -41,6 +41,12 @@ export interface GatewayState {
   clockAheadMs(): number;
   /** Schema versions of the store and of this program. */
   storeSchema(): { readonly stored: number; readonly program: number };
+  /** When the certificates of upstreams and databases end, Unix milliseconds. */
+  certificateEnds(): readonly {
+    readonly peer: "upstream" | "database";
+    readonly server: string;
+    readonly endMs: number;
+  }[];
   /** See {@linkcode Replica.lagMs}; absent: reports are read from the store. */
   readonly replicaLagMs?: () => number | undefined;
   /** The newest daily audit of the books; undefined before the first. */
@@ -288,6 +294,14 @@ export function createMetrics(state: GatewayState): Metrics {
       () =>
         state.modelsWithoutPrice().slice(0, MAX_MODELS).map((model) =>
           [{ model }, 1] as const
+        ),
+    ),
+    gauge(
+      "gateway_certificate_end_timestamp_seconds",
+      "End of the certificate that an upstream or the database showed at the last handshake, in Unix seconds",
+      () =>
+        state.certificateEnds().map(({ endMs, ...labels }) =>
+          [labels, Math.floor(endMs / 1000)] as const
         ),
     ),
     gauge(

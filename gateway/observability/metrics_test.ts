@@ -13,6 +13,7 @@ const STATE: GatewayState = {
   openedSockets: () => 0,
   backlog: () => 0,
   clockAheadMs: () => 0,
+  certificateEnds: () => [],
   storeSchema: () => ({ stored: 1, program: 1 }),
   audit: () => undefined,
   droppedLines: () => 0,

@@ -54,6 +54,8 @@ export interface PoolConfig extends ClientConfig {
 export class Client {
   /** Creates an unconnected client. */
   constructor(config?: ClientConfig | string);
+  readonly host: string;
+  readonly port: number;
   /** The protocol layer. */
   readonly connection: {
     /** The socket, or TLS on top of it. */

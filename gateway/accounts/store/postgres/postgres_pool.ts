@@ -7,8 +7,10 @@
 import { compact } from "../../../../translate/bytes/compact.ts";
 import { createHash } from "node:crypto";
 import process from "node:process";
+import { TLSSocket } from "node:tls";
 // @ts-types="./pg_driver.d.ts"
 import pg from "pg";
+import type { CertificateEnds } from "../../../certificate_ends.ts";
 import type { ClientConfig, PoolClient } from "./pg_driver.d.ts";
 import type { PostgresAddress } from "./postgres_address.ts";
 import { HostChoice, type PostgresHost } from "./postgres_hosts.ts";
@@ -90,11 +92,12 @@ class BoundClient extends Client {
   }
 }
 
-/** Creates a pool; connections are made when first needed. */
+/** Creates a pool; connections are made when first needed. `ends` receives the certificates. */
 export function openPostgresPool(
   address: PostgresAddress,
   deadlineMs: number,
   maxConnections: number,
+  ends?: CertificateEnds,
 ): PostgresPool {
   const { allowsPlaintext, host, port, others = [] } = address;
   const { user, password, database, ssl, options } = address;
@@ -127,6 +130,11 @@ export function openPostgresPool(
   pool.on("error", () => {});
   const open = new Set<Promise<void>>();
   pool.on("connect", (client) => {
+    const { stream } = client.connection;
+    ends?.note(
+      `${client.host}:${client.port}`,
+      stream instanceof TLSSocket ? stream.getPeerCertificate().valid_to : "",
+    );
     client.on("error", () => {});
     const ended = new Promise<void>((resolve) => client.once("end", resolve));
     open.add(ended);

@@ -8,9 +8,7 @@ import { storeCharges } from "../accounts/testing/stored_charges.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
 import { reconciliationJson } from "../reconcile/reconciliation_json.ts";
 import { csvRows } from "../../tests/support/console/csv_rows.ts";
-import { exportLedger, exportOwnLedger } from "./ledger.ts";
-import type { CallRecord } from "../accounts/calls/call_record.ts";
-import { insertCalls } from "../accounts/rows/call_rows.ts";
+import { exportLedger } from "./ledger.ts";
 import { parsePrice } from "../accounts/charges/money.ts";
 
 const CARD: RateCard = {
@@ -19,52 +17,6 @@ const CARD: RateCard = {
   uses: { web_search: 10_000 },
   when: [{ tier: "priority", factor: 1.5 }],
 };
-
-Deno.test("the provider is the vendor that served the call, for operators and while its record is kept", async () => {
-  await using store = await openStore("sqlite::memory:");
-  const charge = (requestId: string) => ({
-    requestId,
-    model: "m",
-    price: CARD,
-    tokens: { input: 1, cacheRead: 0, cacheWrite: 0, output: 0 },
-    atMs: Date.UTC(2026, 9, 31),
-  });
-  await storeCharges(store, ["req_1", "req_2", "req_3"].map(charge));
-  const record = (requestId: string, upstream?: string): CallRecord => ({
-    requestId,
-    accountId: "a",
-    keyId: "k",
-    model: "m",
-    ended: "complete",
-    status: 200,
-    endpoint: "/v1/messages",
-    estimated: false,
-    microUsd: 3,
-    more: 0,
-    ...(upstream === undefined ? {} : { upstream }),
-  });
-  await store.write((sql) =>
-    insertCalls(sql, store.dialect, [
-      record("req_1", "east/m-1"),
-      record("req_2", "west/m"),
-    ])
-  );
-  const providers = (text: string) =>
-    csvRows(text).map((row) => row["ProviderName"]);
-  assert.deepEqual(providers(await focusOf(store)), [
-    "east",
-    "west",
-    "Model Gateway",
-  ]);
-  const { data: [entry] } = await readingAdmin(store).ledger({});
-  const own = exportOwnLedger(readingAdmin(store), entry?.accountId ?? "", {
-    format: "focus",
-  });
-  assert.deepEqual(
-    providers((await Array.fromAsync(own.text)).join("")),
-    ["Model Gateway", "Model Gateway", "Model Gateway"],
-  );
-});
 
 async function focusOf(store: Store): Promise<string> {
   const file = exportLedger(readingAdmin(store), { format: "focus" });

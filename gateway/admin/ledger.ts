@@ -127,19 +127,16 @@ export function exportLedger(admin: Admin, query: JsonObject): LedgerExport {
   };
 }
 
-/** The entries, and the vendor that served the call of each as far as its record is kept. */
+/** The entries, and the vendor that served the call of each. */
 async function* withVendors(
   admin: Admin,
   slices: AsyncIterable<readonly LedgerEntry[]>,
 ): AsyncGenerator<readonly (readonly [LedgerEntry, string | undefined])[]> {
   for await (const slice of slices) {
-    const idOf = (entry: LedgerEntry) => entry.corrects ?? entry.requestId;
-    const upstreams = await admin.calls.upstreams(slice.map(idOf));
-    yield slice.map((entry) => [
-      entry,
-      // The name of an upstream is its vendor's, then the model's.
-      upstreams.get(idOf(entry))?.split("/", 1)[0],
-    ]);
+    const vendors = await admin.vendorsOf(
+      slice.map(({ requestId }) => requestId),
+    );
+    yield slice.map((entry) => [entry, vendors.get(entry.requestId)]);
   }
 }
 

@@ -444,6 +444,7 @@ class PaidCall {
         this.#failover.sentBytes,
       ),
       ended,
+      vendor: this.#failover.candidate.vendor,
     };
     const charge = this.#reservation.settle(outcome);
     this.#call.slot.release();

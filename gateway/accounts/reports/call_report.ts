@@ -95,15 +95,6 @@ export interface CallReport {
   /** Reads all calls of a query, newest first, page by page; for exports. A page may be empty. */
   all(query: CallQuery): AsyncGenerator<readonly FoundCall[], void, void>;
   /**
-   * The names of the upstreams that served these calls, by request id; of calls without a record
-   * none.
-   *
-   * @throws {ApiError} `unavailable`
-   */
-  upstreams(
-    requestIds: readonly string[],
-  ): Promise<ReadonlyMap<string, string>>;
-  /**
    * The call with this request id.
    *
    * @throws {ApiError} `not_found` if there is none within the scope; `unavailable`
@@ -139,20 +130,6 @@ export function callReport(
         ...page,
         data: await withEntries(context, page.data),
       };
-    },
-    async upstreams(requestIds) {
-      const rows = await readReport(
-        context,
-        `SELECT * FROM calls WHERE request_id IN ${
-          context.store.dialect.texts(1)
-        }`,
-        [JSON.stringify(requestIds)],
-      );
-      return new Map(
-        rows.map(callFrom).flatMap(({ requestId, upstream }) =>
-          upstream === undefined ? [] : [[requestId, upstream] as const]
-        ),
-      );
     },
     async ranked(query, range) {
       const { limit } = range;

@@ -64,6 +64,7 @@ import {
   allEntries,
   listLedger,
   rankedLedger,
+  readVendors,
 } from "../reports/ledger_report.ts";
 import type { LedgerQuery } from "../reports/ledger_walk.ts";
 import type { RankedPage, RankedRange } from "../reports/ranked.ts";
@@ -145,6 +146,10 @@ export interface Admin {
   allLedger(
     query: LedgerQuery,
   ): AsyncGenerator<readonly LedgerEntry[], void, void>;
+  /** See {@linkcode readVendors}. */
+  vendorsOf(
+    requestIds: readonly string[],
+  ): Promise<ReadonlyMap<string, string>>;
   /** Lists accounts with what they spent, in any order. */
   listAccounts(
     query: AccountListQuery,
@@ -225,6 +230,7 @@ export function createAdmin(
     ledger: (query) => listLedger(context, query),
     rankedLedger: (query, range) => rankedLedger(context, query, range),
     allLedger: (query) => allEntries(context, query),
+    vendorsOf: (requestIds) => readVendors(context, requestIds),
     audits: auditReport(context),
     async audit() {
       const startedAtMs = context.now();

@@ -618,6 +618,10 @@ export const MIGRATIONS: readonly Migration[] = [
       last_used_at_ms INTEGER
     ) {strict}`,
   ],
+  [
+    // Who served the call of a charge; NULL: not known, or no vendor.
+    `ALTER TABLE ledger ADD COLUMN vendor TEXT`,
+  ],
 ];
 
 /** The schema version from which on `writers` exists. */
